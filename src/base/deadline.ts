@@ -1,0 +1,45 @@
+import type { Clock } from './clock.ts';
+import { DeadlineError } from './errors.ts';
+
+/** A point on the monotonic clock by which something must be over, and what to call it when it is not. */
+export interface Deadline {
+  /** Milliseconds left; 0 once it has passed. */
+  remainingMs(): number;
+  /** @throws {DeadlineError} naming what ran out, once the deadline has passed. */
+  throwIfPassed(): void;
+}
+
+/** Starts a deadline `timeoutMs` from now. `what` completes the sentence "… took longer than 30 s". */
+export function startDeadline(clock: Clock, timeoutMs: number, what: string): Deadline {
+  const endsAtMs = clock.monotonicMs() + timeoutMs;
+  const remainingMs = () => Math.max(0, endsAtMs - clock.monotonicMs());
+  return {
+    remainingMs,
+    throwIfPassed: () => {
+      if (remainingMs() === 0) throw new DeadlineError(`${what} took longer than ${formatDuration(timeoutMs)}.`);
+    },
+  };
+}
+
+const unitsMs: Record<string, number> = { ms: 1, s: 1000, m: 60_000, min: 60_000, h: 3_600_000 };
+
+/**
+ * Reads `500ms`, `60s`, `30m`, `30min` or `2h` into milliseconds; undefined for anything else. A bare number is not a
+ * duration: half the tools that take one mean seconds and half milliseconds.
+ */
+export function parseDuration(text: string): number | undefined {
+  const match = /^\s*(\d+(?:\.\d+)?)\s*(ms|s|m|min|h)\s*$/.exec(text);
+  const unitMs = unitsMs[match?.[2] ?? ''];
+  return unitMs === undefined ? undefined : Math.round(Number(match?.[1]) * unitMs);
+}
+
+/** Prints a duration for people: `250 ms`, `3.2 s`, `4 min 10 s`. */
+export function formatDuration(durationMs: number): string {
+  if (durationMs < 1000) return `${Math.round(durationMs)} ms`;
+  if (durationMs < 60_000) return `${Number((durationMs / 1000).toFixed(1))} s`;
+  const totalSeconds = Math.round(durationMs / 1000);
+  const seconds = totalSeconds % 60;
+  const minutes = Math.floor(totalSeconds / 60);
+  const parts = minutes < 60 ? [`${minutes} min`] : [`${Math.floor(minutes / 60)} h`, `${minutes % 60} min`];
+  return seconds === 0 || minutes >= 60 ? parts.join(' ') : `${parts.join(' ')} ${seconds} s`;
+}

@@ -1,0 +1,142 @@
+/**
+ * Thrown means "could not judge"; a gate that fails is a value, never an error. Callers match on `code`, which is
+ * stable; `hint` says what to do next; `exitCode` follows from the class (2 the user can mend it in the
+ * configuration, 3 nothing was established, 130 and 143 the process was told to stop).
+ */
+export abstract class GateError extends Error {
+  abstract readonly code: string;
+  abstract readonly exitCode: 2 | 3 | 130 | 143;
+  /** What the reader should do next, one sentence, or undefined where nothing sensible can be said. */
+  readonly hint: string | undefined;
+
+  constructor(message: string, options: { hint?: string | undefined; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = new.target.name;
+    this.hint = options.hint;
+  }
+}
+
+/** One thing wrong with what the user wrote, with the place to mend. */
+export interface ConfigurationIssue {
+  /** Stable kebab-case identifier of the kind of mistake. */
+  readonly code: string;
+  readonly message: string;
+  /** The input, flag or policy key at fault, where it was not a file. */
+  readonly input?: string;
+  /** Path as the user wrote it, with 1-based line and column, where it was a file. */
+  readonly file?: string;
+  readonly line?: number;
+  readonly column?: number;
+}
+
+/** The configuration cannot be run as it stands. Carries every problem found, not just the first. */
+export class ConfigurationError extends GateError {
+  readonly code = 'CONFIGURATION';
+  readonly exitCode = 2;
+  readonly issues: readonly ConfigurationIssue[];
+
+  constructor(issues: readonly ConfigurationIssue[], options: { hint?: string; cause?: unknown } = {}) {
+    super(issues.map(formatConfigurationIssue).join('\n'), options);
+    this.issues = issues;
+  }
+}
+
+/** Renders an issue the way compilers do, `file:line:column: message (code)`, so that editors link to the place. */
+export function formatConfigurationIssue(issue: ConfigurationIssue): string {
+  const place =
+    issue.file === undefined
+      ? issue.input
+      : [issue.file, issue.line, issue.column].filter((part) => part !== undefined).join(':');
+  return `${place === undefined ? '' : `${place}: `}${issue.message} (${issue.code})`;
+}
+
+/** The eval service answered with its error envelope, or with a status that stands for one. */
+export class ServiceError extends GateError {
+  readonly exitCode = 3;
+  /** The envelope's code, such as `NOT_FOUND`; derived from the status where the body had none. */
+  readonly code: string;
+  readonly status: number;
+  readonly details: Readonly<Record<string, unknown>>;
+  /** How long the service asked to wait, in milliseconds, or undefined where it did not say. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    message: string,
+    fields: {
+      code: string;
+      status: number;
+      details?: Readonly<Record<string, unknown>>;
+      retryAfterMs?: number | undefined;
+      hint?: string | undefined;
+      cause?: unknown;
+    },
+  ) {
+    super(message, fields);
+    this.code = fields.code;
+    this.status = fields.status;
+    this.details = fields.details ?? {};
+    this.retryAfterMs = fields.retryAfterMs;
+  }
+}
+
+/** No usable HTTP answer arrived: name resolution, connection, TLS, a reset or a time-out. */
+export class NetworkError extends GateError {
+  readonly code = 'NETWORK';
+  readonly exitCode = 3;
+}
+
+/** A peer answered, but not in the agreed shape. `path` is the place of the first mismatch. */
+export class ProtocolError extends GateError {
+  readonly code = 'PROTOCOL';
+  readonly exitCode = 3;
+  readonly path: string | undefined;
+
+  constructor(message: string, options: { path?: string; hint?: string; cause?: unknown } = {}) {
+    super(message, options);
+    this.path = options.path;
+  }
+}
+
+/** The MCP server under test did not start, did not answer in time, or is gone. No verdict can rest on it. */
+export class ServerStartError extends GateError {
+  readonly code = 'SERVER_START';
+  readonly exitCode = 3;
+  /** The process's exit code; null while it runs, after a signal, or where we started no process. */
+  readonly processExitCode: number | null;
+  /** The last lines the process wrote to stderr, oldest first. */
+  readonly stderrTail: readonly string[];
+
+  constructor(
+    message: string,
+    fields: { processExitCode?: number | null; stderrTail?: readonly string[]; hint?: string; cause?: unknown } = {},
+  ) {
+    super(message, fields);
+    this.processExitCode = fields.processExitCode ?? null;
+    this.stderrTail = fields.stderrTail ?? [];
+  }
+}
+
+/** The time allowed for the gate, or for one part of it, ran out. */
+export class DeadlineError extends GateError {
+  readonly code = 'DEADLINE';
+  readonly exitCode = 3;
+}
+
+/** The caller, or a signal to the process, asked to stop. */
+export class CancelledError extends GateError {
+  readonly code = 'CANCELLED';
+  readonly exitCode: 130 | 143;
+
+  constructor(message = 'Cancelled.', options: { signal?: 'SIGINT' | 'SIGTERM'; cause?: unknown } = {}) {
+    super(message, options);
+    this.exitCode = options.signal === 'SIGTERM' ? 143 : 130;
+  }
+}
+
+/** Returns the most telling text of anything thrown, causes included, without assuming it is an Error. */
+export function describeError(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause === undefined ? '' : `: ${describeError(error.cause)}`;
+  const message = error.message === '' ? error.name : error.message;
+  return message.includes(cause.slice(2)) ? message : `${message}${cause}`;
+}

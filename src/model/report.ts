@@ -1,0 +1,98 @@
+import type { ToolCall } from './run.ts';
+import type { Verdict, VerdictOutcome } from './verdict.ts';
+
+/** Raised when a field is renamed or changes meaning; new fields alone do not raise it. */
+export const reportSchemaVersion = '1';
+
+/**
+ * Everything known at the end of a gate: one immutable, JSON-serialisable value, written as `report.json` and the only
+ * input of every renderer. Texts are as they came; escaping and redaction belong to the sinks.
+ */
+export interface Report {
+  schemaVersion: typeof reportSchemaVersion;
+  generator: { name: string; version: string };
+  startedAt: string;
+  durationMs: number;
+  verdict: Verdict;
+  totals: Totals;
+  /** How the server under test was reached; null where no server was started or named. */
+  server: ServerReport | null;
+  suites: SuiteReport[];
+  /** Worst first within each suite; the suites in the order they ran. */
+  cases: CaseReport[];
+  /** The run of the first suite that has one; every suite carries its own in `suites[].run`. */
+  run: RunReport | null;
+}
+
+export interface Totals {
+  cases: number;
+  /** Iterations read that carry a result: passed + failed. */
+  iterations: number;
+  passed: number;
+  failed: number;
+  /** Fraction 0..1; null where no iteration was scored. */
+  passRate: number | null;
+}
+
+export interface ServerReport {
+  /** `stdio` through the bridge, or `http`. */
+  transport: 'stdio' | 'http';
+  /** Name and version that the server gave in its handshake; null where it gave none. */
+  name: string | null;
+  version: string | null;
+  protocolVersion: string | null;
+  /** What an iteration shares with the one before it. */
+  isolation: 'process per iteration' | 'session per iteration' | 'one process for the run' | 'stateless';
+}
+
+export interface SuiteReport {
+  id: string;
+  name: string;
+  file: string | null;
+  /** Fraction 0..1, and where it was asked for: `--min-pass-rate`, `evals/x.evals.yaml:4` or `default`. */
+  minimumPassRate: number;
+  minimumPassRateSource: string;
+  verdict: Verdict;
+  totals: Totals;
+  run: RunReport | null;
+}
+
+export interface RunReport {
+  id: string;
+  suiteId: string;
+  status: string;
+}
+
+export interface CaseReport {
+  suiteId: string;
+  id: string;
+  title: string;
+  tags: string[];
+  required: boolean;
+  /** `passed`: every iteration did. `inconclusive`: none was scored, or some are missing and none failed. */
+  outcome: VerdictOutcome;
+  passed: number;
+  total: number;
+  location: { file: string; line: number } | null;
+  /** Median over the scored iterations, in milliseconds; null where none reported a duration. */
+  durationMs: number | null;
+  /** The iterations that did not pass, at most `maxFailuresPerCase`; `failed` counts them all. */
+  failed: number;
+  failures: IterationFailure[];
+}
+
+/** Enough to see what broke; a case that fails a thousand times fails for few reasons. */
+export const maxFailuresPerCase = 5;
+
+export interface IterationFailure {
+  iterationId: string;
+  iterationNumber: number | null;
+  result: string;
+  /** One sentence each, most telling first. Never empty. */
+  reasons: string[];
+  /** The step that failed, where one did. */
+  step: { id: string; index: number; kind: string } | null;
+  durationMs: number | null;
+  expectedToolCalls: ToolCall[];
+  actualToolCalls: ToolCall[];
+}

@@ -1,0 +1,54 @@
+/** Execution states of runs and iterations that we know. Services may send others; those are kept as they came. */
+export const terminalRunStatuses = ['completed', 'failed', 'cancelled', 'timed_out'] as const;
+
+export type KnownRunStatus = 'pending' | 'running' | (typeof terminalRunStatuses)[number];
+
+/** A run as read from the service: execution state and counts. Only `completed` carries a verdict. */
+export interface Run {
+  id: string;
+  suiteId: string;
+  status: string;
+  result: string | null;
+  summary: { total: number; passed: number; failed: number } | null;
+  createdAtMs: number | null;
+  completedAtMs: number | null;
+  /** Why the service ended it without a verdict, where it says. */
+  notes: string | null;
+}
+
+export function isTerminalStatus(status: string): boolean {
+  return (terminalRunStatuses as readonly string[]).includes(status);
+}
+
+/** One execution of one case. */
+export interface Iteration {
+  id: string;
+  /** The service's id of the case; null on services or runs that do not keep it. */
+  testCaseId: string | null;
+  title: string | null;
+  iterationNumber: number | null;
+  status: string;
+  /** `passed`, `failed`, `timed_out`, `cancelled`, or whatever the service said; null while it said nothing. */
+  result: string | null;
+  durationMs: number | null;
+  error: string | null;
+  model: string | null;
+  tokensUsed: number | null;
+  actualToolCalls: ToolCall[];
+  expectedToolCalls: ToolCall[];
+}
+
+export interface ToolCall {
+  toolName: string;
+  arguments: Record<string, unknown>;
+}
+
+/** What became of one step of an iteration. */
+export interface StepResult {
+  stepId: string;
+  stepIndex: number;
+  kind: string;
+  status: 'ok' | 'fail' | 'skipped' | 'pending';
+  reason: string | null;
+  evidence?: { toolCalls?: Array<{ name: string; args: Record<string, unknown>; ok: boolean; error?: string }> };
+}

@@ -1,0 +1,62 @@
+import type { ChecksEnvelope, MatchOptions, Step } from './case.ts';
+import type { Check } from './assertion.ts';
+
+/** A place in a file of the user's: the path as annotations need it (relative to the workspace), 1-based. */
+export interface SourceLocation {
+  file: string;
+  line: number;
+  column: number;
+}
+
+/** An evals file as written: positions kept, defaults filled in, durations in milliseconds, rates as fractions. */
+export interface Suite {
+  /** Stable `[A-Za-z0-9_-]{1,128}`; a slug of the name unless the file sets it. */
+  id: string;
+  name: string;
+  location: SourceLocation;
+  /** `provider/name`, for prompt steps of cases that name none. */
+  model: string | null;
+  match: MatchOptions;
+  /** Asserted at the end of every iteration of every case that does not replace them. */
+  checks: Check[];
+  policy: SuitePolicy;
+  cases: SuiteCase[];
+}
+
+export interface SuitePolicy {
+  /** Fraction 0..1, or null where the file demands none. */
+  minimumPassRate: number | null;
+  /** Where the file says so, for messages; null where it does not. */
+  minimumPassRateLocation: SourceLocation | null;
+}
+
+export interface SuiteCase {
+  /** Unique within the suite, `[A-Za-z0-9_-]{1,128}`. */
+  id: string;
+  title: string;
+  location: SourceLocation;
+  tags: string[];
+  /** Whether this case must pass on its own, whatever the suite's pass rate. */
+  isRequired: boolean;
+  isNegative: boolean;
+  /** Iterations, 1..100. */
+  runs: number;
+  /** Per iteration, in milliseconds. */
+  timeoutMs: number;
+  model: string | null;
+  failOnToolError: boolean;
+  expectedOutput: string | null;
+  scenario: string | null;
+  /** Layered already: defaults, then the suite's, then the case's, field by field. */
+  match: MatchOptions;
+  checks: ChecksEnvelope;
+  steps: LocatedStep[];
+}
+
+export interface LocatedStep {
+  step: Step;
+  location: SourceLocation;
+}
+
+/** Stands in `serverName` of a tool-call step that names no server: the job's own, whatever it is called. */
+export const serverUnderTest = '';

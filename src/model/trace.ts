@@ -1,0 +1,64 @@
+import type { ToolCall } from './run.ts';
+
+/** One message of the transcript. Content is text or parts, as the AI SDK writes them. */
+export interface TraceMessage {
+  role: 'system' | 'user' | 'assistant' | 'tool';
+  content: string | TracePart[];
+}
+
+export type TracePart =
+  | { type: 'text'; text: string }
+  | { type: 'tool-call'; toolCallId: string; toolName: string; input: unknown }
+  | {
+      type: 'tool-result';
+      toolCallId: string;
+      toolName: string;
+      /** The MCP CallToolResult verbatim, or the error that came instead of one. */
+      output: { type: 'json'; value: unknown } | { type: 'error-text'; value: string };
+      isError?: boolean;
+    };
+
+/** A stretch of time inside an iteration, in epoch milliseconds. */
+export interface TraceSpan {
+  id: string;
+  parentId?: string;
+  name: string;
+  category: 'step' | 'llm' | 'tool' | 'error';
+  startMs: number;
+  endMs: number;
+  status?: 'ok' | 'error';
+  promptIndex?: number;
+  stepIndex?: number;
+  authoredStepId?: string;
+  toolCallId?: string;
+  toolName?: string;
+  mcpErrorCode?: number;
+}
+
+/** What the matcher and the turn's predicates made of one turn. */
+export interface TracePrompt {
+  promptIndex: number;
+  prompt: string;
+  expectedToolCalls: ToolCall[];
+  actualToolCalls: ToolCall[];
+  passed: boolean;
+  missing: ToolCall[];
+  unexpected: ToolCall[];
+  argumentMismatches: Array<{ expected: ToolCall; actual: ToolCall }>;
+}
+
+/** The outcome of one predicate: case-level ones first, then those of the turns. */
+export interface PredicateResult {
+  predicate: unknown;
+  passed: boolean;
+  reason: string;
+  scope?: { kind: 'turn'; promptIndex: number };
+}
+
+/** Everything an iteration did, in the API's open envelope: readers tolerate missing parts and unknown ones. */
+export interface Trace {
+  messages: TraceMessage[];
+  spans: TraceSpan[];
+  prompts: TracePrompt[];
+  metadata?: { predicates?: PredicateResult[] };
+}

@@ -1,0 +1,27 @@
+/** Ours, after policy. `inconclusive` means that nothing was established; it is not a failure in disguise. */
+export type VerdictOutcome = 'passed' | 'failed' | 'inconclusive';
+
+/** Why the verdict is what it is, most decisive first. Codes are stable; messages are for people. */
+export interface VerdictReason {
+  code:
+    | 'minimum-met'
+    | 'below-minimum'
+    | 'required-failed'
+    | 'run-not-completed'
+    | 'run-not-created'
+    | 'no-iterations'
+    | 'iterations-missing'
+    | 'results-unknown'
+    | 'server-lost'
+    | 'deadline'
+    | 'cancelled'
+    | 'infrastructure';
+  message: string;
+  suiteId?: string;
+  caseId?: string;
+}
+
+export interface Verdict {
+  outcome: VerdictOutcome;
+  reasons: VerdictReason[];
+}
