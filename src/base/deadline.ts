@@ -35,8 +35,9 @@ export function parseDuration(text: string): number | undefined {
 
 /** Prints a duration for people: `250 ms`, `3.2 s`, `4 min 10 s`. */
 export function formatDuration(durationMs: number): string {
-  if (durationMs < 1000) return `${Math.round(durationMs)} ms`;
-  if (durationMs < 60_000) return `${Number((durationMs / 1000).toFixed(1))} s`;
+  // Each unit ends where rounding would print the next one: never "1000 ms" or "60 s".
+  if (durationMs < 999.5) return `${Math.round(durationMs)} ms`;
+  if (durationMs < 59_950) return `${Number((durationMs / 1000).toFixed(1))} s`;
   const totalSeconds = Math.round(durationMs / 1000);
   const seconds = totalSeconds % 60;
   const minutes = Math.floor(totalSeconds / 60);

@@ -133,10 +133,32 @@ export class CancelledError extends GateError {
   }
 }
 
-/** Returns the most telling text of anything thrown, causes included, without assuming it is an Error. */
+/** A chain of causes longer than this says nothing more, and one that bites its own tail would never end. */
+const longestCauseChain = 8;
+
+/** Returns the most telling text of anything thrown, causes included, without assuming it is an Error. Never throws. */
 export function describeError(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const cause = error.cause === undefined ? '' : `: ${describeError(error.cause)}`;
-  const message = error.message === '' ? error.name : error.message;
-  return message.includes(cause.slice(2)) ? message : `${message}${cause}`;
+  return describeChain(error, longestCauseChain);
+}
+
+function describeChain(error: unknown, depth: number): string {
+  if (!(error instanceof Error)) return describeOther(error);
+  if (depth === 0) return '';
+  const cause = error.cause === undefined ? '' : describeChain(error.cause, depth - 1);
+  const message = error.message === '' ? describeSilent(error, depth - 1) : error.message;
+  return cause === '' || message.includes(cause) ? message : `${message.replace(/\.$/, '')}: ${cause}`;
+}
+
+/** Node reports a host of which no address answered as an AggregateError that says nothing itself. */
+function describeSilent(error: Error, depth: number): string {
+  const parts: unknown[] = error instanceof AggregateError ? error.errors : [];
+  return parts.length === 0 ? error.name : parts.map((part) => describeChain(part, depth)).join('; ');
+}
+
+function describeOther(thrown: unknown): string {
+  try {
+    return String(thrown);
+  } catch {
+    return 'something without a description';
+  }
 }

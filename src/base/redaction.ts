@@ -1,7 +1,7 @@
 const replacement = '***';
 
 /** Shorter than this, a value is not replaced: masking `1` or `dev` would shred every line and hide nothing. */
-const shortestSecretLength = 6;
+export const shortestSecretLength = 6;
 
 /** A value that must not be printed. `reveal()` is the only way out, so that every use of it can be found. */
 export class Secret {
@@ -44,6 +44,18 @@ export function createRedactor(secrets: readonly Secret[] = []): Redactor {
   };
   for (const secret of secrets) add(secret);
   return { add, redact: (text) => forms.reduce((clean, form) => clean.replaceAll(form, replacement), text) };
+}
+
+/**
+ * Returns a copy of plain data in which every text is redacted. For values that renderers cut later: a cut through a
+ * secret leaves a part that no redactor knows.
+ */
+export function redactDeep<T>(value: T, redactor: Redactor): T;
+export function redactDeep(value: unknown, redactor: Redactor): unknown {
+  if (typeof value === 'string') return redactor.redact(value);
+  if (Array.isArray(value)) return value.map((item) => redactDeep(item, redactor));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, redactDeep(item, redactor)]));
 }
 
 function listSecretForms(value: string): string[] {

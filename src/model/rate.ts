@@ -44,3 +44,13 @@ export function formatPassRate(passRate: number | null): string {
   if (passRate === null) return 'n/a';
   return `${Math.floor(Math.round(passRate * scale) / 1000) / 10}%`;
 }
+
+/** Prints a minimum exactly, with up to the four decimals it may have: `90%` or `66.67%`. */
+export function formatMinimumPassRate(minimumPassRate: number): string {
+  return `${toPercent(minimumPassRate)}%`;
+}
+
+/** The wire's scale, 0..100, without the noise of binary fractions: 0.07 is 7, not 7.000000000000001. */
+export function toPercent(passRate: number): number {
+  return Math.round(passRate * scale) / 10_000;
+}

@@ -72,7 +72,10 @@ export interface CaseReport {
   /** `passed`: every iteration did. `inconclusive`: none was scored, or some are missing and none failed. */
   outcome: VerdictOutcome;
   passed: number;
+  /** Scored iterations: passed + failed. */
   total: number;
+  /** Iterations that the plan asked for; more than `total` where some are missing or ended without a result. */
+  planned: number;
   location: { file: string; line: number } | null;
   /** Median over the scored iterations, in milliseconds; null where none reported a duration. */
   durationMs: number | null;

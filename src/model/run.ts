@@ -1,7 +1,5 @@
-/** Execution states of runs and iterations that we know. Services may send others; those are kept as they came. */
+/** The execution states in which a run has ended. Others are `pending`, `running` and whatever a service may add. */
 export const terminalRunStatuses = ['completed', 'failed', 'cancelled', 'timed_out'] as const;
-
-export type KnownRunStatus = 'pending' | 'running' | (typeof terminalRunStatuses)[number];
 
 /** A run as read from the service: execution state and counts. Only `completed` carries a verdict. */
 export interface Run {

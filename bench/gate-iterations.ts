@@ -1,0 +1,37 @@
+// Child of the benchmarks: takes `iterations` tool calls through the gate and prints what they cost.
+import { systemClock } from '../lib/base/clock.js';
+import { silentLogger } from '../lib/base/logger.js';
+import { createRedactor } from '../lib/base/redaction.js';
+import { gate } from '../lib/gate/gate.js';
+import { parseGateOptions } from '../lib/gate/options.js';
+import { planGate } from '../lib/gate/plan.js';
+
+const [url = '', iterations = ''] = process.argv.slice(2);
+const runs = Math.min(100, Number(iterations) / 10);
+const cases = Array.from({ length: Number(iterations) / runs }, (_, index) => ({
+  title: `echo ${index}`,
+  steps: [
+    { toolCall: 'echo', arguments: { message: `hello ${index}` } },
+    { assert: { toolResultContains: `Echo: hello ${index}` } },
+  ],
+}));
+
+const options = parseGateOptions({ tests: JSON.stringify(cases), runs: String(runs), 'server-url': url });
+const plan = await planGate(options, { cwd: process.cwd(), environment: process.env });
+const startedMs = performance.now();
+const { report } = await gate(plan, {
+  clock: systemClock,
+  logger: silentLogger,
+  redactor: createRedactor(),
+  signal: new AbortController().signal,
+  environment: process.env,
+});
+console.log(
+  JSON.stringify({
+    durationMs: performance.now() - startedMs,
+    // Kilobytes on every platform, says libuv.
+    peakBytes: process.resourceUsage().maxRSS * 1024,
+    passed: report.totals.passed,
+  }),
+);
+process.exit(0);

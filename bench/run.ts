@@ -1,0 +1,11 @@
+// Prints ratios against yardsticks measured in the same run, since absolute times say more about the machine.
+// `npm run bench` runs everything; `npm run bench -- throughput` one part.
+import { measureColdStart } from './cold-start.ts';
+import { measureGrowth, measureThroughput } from './throughput.ts';
+
+const benchmarks = { 'cold-start': measureColdStart, throughput: measureThroughput, growth: measureGrowth };
+
+const wanted = process.argv.slice(2);
+for (const [name, measure] of Object.entries(benchmarks)) {
+  if (wanted.length === 0 || wanted.includes(name)) await measure();
+}

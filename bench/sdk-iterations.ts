@@ -1,0 +1,30 @@
+// Child of the benchmarks: the same calls through the bare SDK, with the same session policy (a fresh session each, ended
+// with DELETE) and the same number at once. What it costs nobody can save; the gate is measured against it.
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import pMap from 'p-map';
+import { concurrency } from '../lib/gate/gate.js';
+
+const [url = '', iterations = ''] = process.argv.slice(2);
+const startedMs = performance.now();
+let passed = 0;
+await pMap(
+  Array.from({ length: Number(iterations) }, (_, index) => index),
+  async (index) => {
+    const client = new Client({ name: 'yardstick', version: '1.0.0' });
+    const transport = new StreamableHTTPClientTransport(new URL(url));
+    await client.connect(transport);
+    const result = await client.callTool({ name: 'echo', arguments: { message: `hello ${index}` } });
+    if (JSON.stringify(result).includes(`Echo: hello ${index}`)) passed += 1;
+    await transport.terminateSession();
+    await client.close();
+  },
+  { concurrency },
+);
+console.log(
+  JSON.stringify({
+    durationMs: performance.now() - startedMs,
+    peakBytes: process.resourceUsage().maxRSS * 1024,
+    passed,
+  }),
+);
+process.exit(0);

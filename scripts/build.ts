@@ -1,0 +1,90 @@
+/**
+ * Builds `lib/` with tsc and bundles the action from it into `dist/`, which is committed because the runner executes it as
+ * it stands. With `--check`, compares a fresh bundle with the committed one and lists what differs. Run it through
+ * `npm run build`, which puts the project's own tools on the path.
+ */
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { renderLicences } from './licences.ts';
+
+const root = path.resolve(import.meta.dirname, '..');
+const dist = path.join(root, 'dist');
+
+/** The runner loads the whole entry before anything happens; what only some runs need belongs into a lazy chunk. */
+const maxEntryBytes = 1_500_000;
+
+const isCheck = process.argv.includes('--check');
+const outDir = mkdtempSync(path.join(tmpdir(), 'mcp-eval-ci-dist-'));
+try {
+  compile();
+  bundle(outDir);
+  const problems = [...findOversize(outDir), ...(isCheck ? compare(outDir, dist) : [])];
+  if (!isCheck) {
+    rmSync(dist, { recursive: true, force: true });
+    cpSync(outDir, dist, { recursive: true });
+  }
+  for (const problem of problems) console.error(problem);
+  if (problems.length > 0) process.exitCode = 1;
+  else console.log(isCheck ? 'dist is what the sources build to.' : listSizes(dist).join('\n'));
+} finally {
+  rmSync(outDir, { recursive: true });
+}
+
+function compile(): void {
+  // A check leaves the directory as it is, since a run of the tests may be using it.
+  if (!isCheck) rmSync(path.join(root, 'lib'), { recursive: true, force: true });
+  execFileSync('tsc', ['-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' });
+}
+
+function bundle(target: string): void {
+  const stats = path.join(target, 'stats.json');
+  const options = ['--minify', '--no-cache', '--quiet', '--target', 'es2022', '--stats-out', stats];
+  execFileSync('ncc', ['build', 'lib/action/entry.js', '--out', target, ...options], { cwd: root, stdio: 'inherit' });
+  writeFileSync(path.join(target, 'licenses.txt'), renderLicences(root, readFileSync(stats, 'utf8')));
+  rmSync(stats);
+}
+
+function findOversize(target: string): string[] {
+  const { size } = statSync(path.join(target, 'index.js'));
+  return size <= maxEntryBytes
+    ? []
+    : [`dist/index.js has ${size} bytes, more than ${maxEntryBytes}; import what is heavy lazily.`];
+}
+
+function compare(fresh: string, committed: string): string[] {
+  const names = [...new Set([...listFiles(fresh), ...listFiles(committed)])].toSorted();
+  const differing = names.filter(
+    (name) => !readOrEmpty(path.join(fresh, name)).equals(readOrEmpty(path.join(committed, name))),
+  );
+  return differing.length === 0
+    ? []
+    : [
+        `dist is not what the sources build to; run \`npm run build\` and commit it. Differing: ${differing.join(', ')}`,
+      ];
+}
+
+function listSizes(directory: string): string[] {
+  return listFiles(directory).map((name) => `${statSync(path.join(directory, name)).size} dist/${name}`);
+}
+
+function listFiles(directory: string): string[] {
+  try {
+    return readdirSync(directory, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => path.relative(directory, path.join(entry.parentPath, entry.name)))
+      .toSorted();
+  } catch {
+    // Before the first build there is no dist.
+    return [];
+  }
+}
+
+function readOrEmpty(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch {
+    return Buffer.alloc(0);
+  }
+}

@@ -1,0 +1,41 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { z } from 'zod';
+
+const statsSchema = z.object({ modules: z.array(z.looseObject({ name: z.string() })) });
+
+const manifestSchema = z.looseObject({ name: z.string(), version: z.string(), license: z.string().default('unknown') });
+
+/**
+ * Renders name, version and licence text of every package in a bundle, from ncc's statistics of it. Ncc's own `--license`
+ * keeps only the packages of the last chunk.
+ */
+export function renderLicences(root: string, statsText: string): string {
+  const { modules } = statsSchema.parse(JSON.parse(statsText));
+  const directories = new Set(modules.flatMap(({ name }) => findPackageDirectory(name)));
+  const sections = [...directories].toSorted().map((directory) => renderPackage(path.join(root, directory)));
+  return `${sections.join('\n\n')}\n`;
+}
+
+/** The innermost `node_modules/<package>` in a module's name; none for sources of ours and built-in modules. */
+function findPackageDirectory(moduleName: string): string[] {
+  const match = /^.*\bnode_modules\/(?:@[^/\s]+\/)?[^/\s|]+/.exec(moduleName);
+  const found = match?.[0].replace(/^.*?(?=\bnode_modules\/)/, '');
+  return found === undefined ? [] : [found];
+}
+
+function renderPackage(directory: string): string {
+  const { name, version, license } = manifestSchema.parse(
+    JSON.parse(readFileSync(path.join(directory, 'package.json'), 'utf8')),
+  );
+  const texts = readdirSync(directory)
+    .filter((file) => /^(?:licen[cs]e|copying|notice)/i.test(file))
+    .toSorted()
+    .map((file) => tidy(readFileSync(path.join(directory, file), 'utf8')));
+  return [`## ${name} ${version} (${license})`, ...texts].join('\n\n');
+}
+
+/** Blanks at the ends of lines would be reported by git, and CRLF would not survive a checkout. */
+function tidy(text: string): string {
+  return text.replaceAll(/[ \t\r]+$/gm, '').trim();
+}

@@ -1,0 +1,77 @@
+import type { WrittenFiles } from '../gate/publish.ts';
+import type { Report } from '../model/report.ts';
+
+interface OutputDefinition {
+  name: string;
+  description: string;
+  /** What the value must look like. Outputs end up in `run:` scripts of workflows, so none carries free text. */
+  pattern: RegExp;
+  read: (report: Report, files: WrittenFiles) => string | null;
+}
+
+const count = /^\d{1,15}$/;
+/** Without quotes, blanks, `$`, backticks and the like, none of which a report directory needs. */
+const path = /^[\w./@+:\\-]{1,1024}$/;
+
+/** Every output of the action, in the order in which the documentation lists them. */
+export const outputTable: readonly OutputDefinition[] = [
+  {
+    name: 'verdict',
+    description: '`passed`, `failed` or `inconclusive`. Inconclusive means that nothing was established.',
+    pattern: /^(?:passed|failed|inconclusive)$/,
+    read: (report) => report.verdict.outcome,
+  },
+  {
+    name: 'pass-rate',
+    description:
+      'The share of scored iterations that passed, over all suites, as a fraction from 0 to 1 with up to four decimals; empty where none was scored.',
+    pattern: /^(?:0(?:\.\d{1,4})?|1)$/,
+    // Cut, not rounded: 0.99996 must not read as a full score.
+    read: ({ totals: { passRate } }) =>
+      passRate === null ? null : String(Math.floor(passRate * 10_000 + 1e-6) / 10_000),
+  },
+  {
+    name: 'passed',
+    description: 'How many iterations passed.',
+    pattern: count,
+    read: (report) => String(report.totals.passed),
+  },
+  {
+    name: 'failed',
+    description: 'How many iterations failed.',
+    pattern: count,
+    read: (report) => String(report.totals.failed),
+  },
+  {
+    name: 'total',
+    description: 'How many iterations were scored: passed and failed together.',
+    pattern: count,
+    read: (report) => String(report.totals.iterations),
+  },
+  {
+    name: 'run-id',
+    description: 'The id of the eval run; of the first one where several suites ran. Empty where no run was created.',
+    pattern: /^[\w-]{1,128}$/,
+    read: (report) => report.run?.id ?? null,
+  },
+  {
+    name: 'report-path',
+    description: 'The path of report.json, below `report-dir`; empty where it could not be written.',
+    pattern: path,
+    read: (_, files) => files.reportPath,
+  },
+  {
+    name: 'junit-path',
+    description: 'The path of junit.xml, below `report-dir`; empty where it could not be written.',
+    pattern: path,
+    read: (_, files) => files.junitPath,
+  },
+];
+
+/** Reads the value of every output from a report. A value that its pattern refuses comes out empty. */
+export function listOutputs(report: Report, files: WrittenFiles): Array<{ name: string; value: string }> {
+  return outputTable.map(({ name, pattern, read }) => {
+    const value = read(report, files) ?? '';
+    return { name, value: pattern.test(value) ? value : '' };
+  });
+}

@@ -1,0 +1,56 @@
+import { Command, CommanderError } from 'commander';
+import { ConfigurationError, describeError, GateError } from '../base/errors.ts';
+import { generator } from '../base/version.ts';
+import { addRunCommand } from './run.ts';
+import { addServeCommand } from './serve.ts';
+import { addValidateCommand } from './validate.ts';
+
+/**
+ * Runs the command with these arguments and returns the exit code: 0 passed, 1 failed, 2 configuration or usage,
+ * 3 inconclusive or infrastructure, 130 and 143 stopped by a signal.
+ */
+export async function runProgram(args: readonly string[]): Promise<number> {
+  let exitCode = 0;
+  const program = new Command(generator.name)
+    .description('Answers one question: may this change to an MCP server be merged?')
+    .version(generator.version, '-V, --version')
+    .helpCommand(false)
+    .showHelpAfterError('Run with --help for the options.')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ mcp-eval-ci run --server-command "node build/index.js" --evals "evals/*.evals.yaml"
+  $ mcp-eval-ci validate evals/everything.evals.yaml
+  $ mcp-eval-ci serve --port 8787
+
+Exit codes: 0 passed · 1 failed · 2 configuration or usage · 3 inconclusive · 130, 143 stopped by a signal`,
+    );
+  const setExitCode = (code: number) => {
+    exitCode = code;
+  };
+  for (const addCommand of [addRunCommand, addValidateCommand, addServeCommand]) addCommand(program, setExitCode);
+  // Set on every command: subcommands copy settings only when they are created after.
+  for (const command of [program, ...program.commands]) command.exitOverride();
+
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    // Commander has printed its own message already; its code is 0 for --help and --version.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    process.stderr.write(`${describeFailure(error)}\n`);
+    return error instanceof GateError ? error.exitCode : 3;
+  }
+}
+
+function describeFailure(error: unknown): string {
+  if (error instanceof ConfigurationError) {
+    const count = error.issues.length;
+    return `${error.message}\n${count} ${count === 1 ? 'problem' : 'problems'} in the configuration; nothing was run.`;
+  }
+  if (error instanceof GateError) {
+    return error.hint === undefined ? error.message : `${error.message}\n${error.hint}`;
+  }
+  return `Unexpected error, please report it: ${error instanceof Error ? error.stack : describeError(error)}`;
+}

@@ -1,0 +1,39 @@
+import type { Clock } from '../base/clock.ts';
+import { describeProgress, type ProgressListener, throttleProgress } from '../gate/progress.ts';
+import { escapeTerminalText } from '../report/escape/terminal.ts';
+
+const eraseLine = '\r\u001B[2K';
+
+export interface ProgressOptions {
+  write: (text: string) => void;
+  /** Whether the line can be rewritten in place, and how wide it is. */
+  isTerminal: boolean;
+  columns: number;
+  clock: Clock;
+}
+
+export interface ProgressDisplay {
+  listener: ProgressListener;
+  /** Takes the live line away, so that something else can be printed. */
+  clear(): void;
+}
+
+/** Shows progress: one live line on a terminal, and in a log a line for every step and every case. */
+export function createProgressDisplay(options: ProgressOptions): ProgressDisplay {
+  const { write, columns, clock } = options;
+  if (!options.isTerminal) {
+    const listener = throttleProgress(clock, (progress) => {
+      const text = describeProgress(progress);
+      write(`${text.startsWith(' ') ? '  ' : ''}${escapeTerminalText(text.trimStart())}\n`);
+    });
+    return { listener, clear: () => {} };
+  }
+  return {
+    clear: () => write(eraseLine),
+    listener: (progress) => {
+      // The report lists the cases a moment later, and a line that wrapped could not be erased.
+      if (progress.kind === 'case-read') return;
+      write(eraseLine + escapeTerminalText(describeProgress(progress)).slice(0, columns - 1));
+    },
+  };
+}

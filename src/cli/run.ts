@@ -1,0 +1,99 @@
+import { type Command, Option } from 'commander';
+import { systemClock } from '../base/clock.ts';
+import { createRedactor } from '../base/redaction.ts';
+import { gate } from '../gate/gate.ts';
+import { listenForInterrupts } from '../gate/interrupt.ts';
+import { listOptions, parseGateOptions } from '../gate/options.ts';
+import { planGate } from '../gate/plan.ts';
+import { publishFiles } from '../gate/publish.ts';
+import { renderTerminal } from '../report/terminal.ts';
+import { createTerminalLogger } from './logger.ts';
+import { createProgressDisplay } from './progress.ts';
+
+interface RunFlags {
+  quiet: boolean;
+  verbose: boolean;
+  /** Every option of the gate, by its name, as text. */
+  texts: Record<string, string>;
+}
+
+/** Adds `run`: the gate, with the action's inputs as flags. */
+export function addRunCommand(program: Command, setExitCode: (code: number) => void): void {
+  const command = program
+    .command('run')
+    .description('Run evals against an MCP server and judge the pass rate.')
+    .argument('[files...]', 'evals files, as if given with --evals');
+  for (const { name, group, hint, description, default: fallback } of listOptions()) {
+    const option = new Option(
+      `--${name} ${hint}`,
+      fallback === '' ? description : `${description} Default: ${fallback}.`,
+    )
+      // Repeating a flag adds a line, which is how the action's inputs hold several values.
+      .argParser((value: string, earlier: string | undefined) =>
+        earlier === undefined ? value : `${earlier}\n${value}`,
+      )
+      .helpGroup(`${group}:`);
+    command.addOption(option);
+  }
+  command
+    .addOption(new Option('--quiet', 'Print no progress, only the report.').helpGroup('Output:'))
+    .addOption(new Option('--verbose', 'Print what is tried and tried again, too.').helpGroup('Output:'))
+    .action(async (files: string[], flags: Record<string, unknown>) => {
+      setExitCode(await runGate(readFlags(files, flags)));
+    });
+}
+
+function readFlags(files: readonly string[], flags: Record<string, unknown>): RunFlags {
+  const texts = Object.fromEntries(
+    listOptions().map(({ name }) => {
+      const value = flags[name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())];
+      return [name, typeof value === 'string' ? value : ''];
+    }),
+  );
+  texts['evals'] = [texts['evals'], ...files].join('\n');
+  return { quiet: flags['quiet'] === true, verbose: flags['verbose'] === true, texts };
+}
+
+async function runGate({ quiet, verbose, texts }: RunFlags): Promise<number> {
+  const { stdout, stderr, env: environment } = process;
+  const redactor = createRedactor();
+  const progress = createProgressDisplay({
+    write: (text) => stderr.write(text),
+    isTerminal: stderr.isTTY && environment['CI'] === undefined,
+    columns: stderr.columns,
+    clock: systemClock,
+  });
+  const logger = createTerminalLogger({
+    write: (text) => {
+      progress.clear();
+      stderr.write(text);
+    },
+    redactor,
+    color: stderr.hasColors?.() ?? false,
+    isQuiet: quiet,
+    isVerbose: verbose,
+  });
+
+  const plan = await planGate(parseGateOptions(texts), { cwd: process.cwd(), environment });
+  using interrupts = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
+  const { report, exitCode } = await gate(plan, {
+    clock: systemClock,
+    logger,
+    redactor,
+    signal: interrupts.signal,
+    environment,
+    ...(quiet ? {} : { onProgress: progress.listener }),
+  });
+  progress.clear();
+
+  const text = renderTerminal(report, { color: stdout.hasColors?.() ?? false, columns: stdout.columns });
+  stdout.write(redactor.redact(text));
+  const files = await publishFiles(report, plan, {
+    logger,
+    redactor,
+    summaryPath: environment['GITHUB_STEP_SUMMARY'] ?? null,
+  });
+  const written = [files.reportPath, files.junitPath].filter((path) => path !== null);
+  if (written.length > 0) logger.info(`Reports: ${written.join(', ')}`);
+  return exitCode;
+}

@@ -1,0 +1,58 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { systemClock } from '../base/clock.ts';
+import { createRedactor, Secret } from '../base/redaction.ts';
+import { listenForInterrupts } from '../gate/interrupt.ts';
+import { createTerminalLogger } from './logger.ts';
+
+/** The contract's own limit, which a client of the hosted service meets too. */
+const contractRateLimit = { perMinute: 60, burst: 10 };
+
+/** Adds `serve`: the embedded eval service alone, until a signal stops it. */
+export function addServeCommand(program: Command, setExitCode: (code: number) => void): void {
+  program
+    .command('serve')
+    .description('Run the embedded eval service alone, on 127.0.0.1, until it is stopped.')
+    .addOption(
+      new Option('--port <port>', 'The port to listen on; 0 takes a free one.').default(0).argParser(parsePort),
+    )
+    .option('--data <directory>', 'Keep everything in this directory. Default: in memory, gone at the end.')
+    .option('--api-key <key>', 'The key that clients must send. Default: a random one.')
+    .option('--rate-limit', 'Limit each key to 60 requests a minute with bursts of 10, as the hosted service does.')
+    .addHelpText(
+      'after',
+      '\nPrints one JSON line on stdout when it is ready: {"baseUrl": …, "apiKey": …, "project": …}',
+    )
+    .action(async (flags: { port: number; data?: string; apiKey?: string; rateLimit?: boolean }) => {
+      const { openEmbeddedService } = await import('../embedded/open.ts');
+      const logger = createTerminalLogger({
+        write: (text) => process.stderr.write(text),
+        redactor: createRedactor(flags.apiKey === undefined ? [] : [new Secret(flags.apiKey)]),
+        color: false,
+        isQuiet: false,
+        isVerbose: false,
+      });
+      using interrupts = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
+      await using service = await openEmbeddedService({
+        clock: systemClock,
+        logger,
+        port: flags.port,
+        concurrency: 4,
+        rateLimit: flags.rateLimit === true ? contractRateLimit : null,
+        ...(flags.data === undefined ? {} : { dataDir: flags.data }),
+        ...(flags.apiKey === undefined ? {} : { apiKey: new Secret(flags.apiKey) }),
+      });
+      const ready = { baseUrl: service.baseUrl, apiKey: service.apiKey.reveal(), project: service.projectId };
+      process.stdout.write(`${JSON.stringify(ready)}\n`);
+      await new Promise<void>((resolve) => {
+        interrupts.signal.addEventListener('abort', () => resolve(), { once: true });
+      });
+      // Being stopped is how this command ends well.
+      setExitCode(0);
+    });
+}
+
+function parsePort(text: string): number {
+  const port = Number(text);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  throw new InvalidArgumentError('Write a whole number from 0 to 65535.');
+}

@@ -1,0 +1,24 @@
+import type { Command } from 'commander';
+import { ConfigurationError } from '../base/errors.ts';
+import { loadSuites } from '../suite/load.ts';
+
+/** Adds `validate`: reads evals files and reports every finding, without starting anything. */
+export function addValidateCommand(program: Command, setExitCode: (code: number) => void): void {
+  program
+    .command('validate')
+    .description('Check evals files and report every finding with its file, line and column.')
+    .argument('<files...>', 'paths or glob patterns of evals files')
+    .addHelpText('after', '\nExit codes: 0 valid · 2 invalid')
+    .action(async (patterns: string[]) => {
+      const { suites, findings } = await loadSuites(patterns, { cwd: process.cwd() });
+      if (findings.length > 0) throw new ConfigurationError(findings);
+      for (const suite of suites) {
+        const iterations = suite.cases.reduce((sum, { runs }) => sum + runs, 0);
+        process.stdout.write(
+          `${suite.location.file}: ${suite.name}, ${suite.cases.length} cases, ${iterations} iterations\n`,
+        );
+      }
+      process.stdout.write(`${suites.length} ${suites.length === 1 ? 'file is' : 'files are'} valid.\n`);
+      setExitCode(0);
+    });
+}

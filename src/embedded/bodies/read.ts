@@ -1,0 +1,54 @@
+import type { HonoRequest } from 'hono';
+import type { z } from 'zod';
+import { invalid } from '../envelope.ts';
+
+/** Reads a request's JSON object and checks it against a schema; an empty body reads as `{}`. */
+export type BodyReader = <Body>(request: HonoRequest, schema: z.ZodType<Body>) => Promise<Body>;
+
+/**
+ * Makes the reader of a service. It throws VALIDATION_ERROR that tells the first problem as `path.to.field: message`,
+ * and for a body of more than `maxBytes`, of which it reads no further.
+ */
+export function createBodyReader(maxBytes: number): BodyReader {
+  return async (request, schema) => {
+    const text = await readText(request, maxBytes);
+    return parseBody(text.trim() === '' ? {} : parseJson(text), schema);
+  };
+}
+
+/** Checks a value that was read already. @throws {ApiError} VALIDATION_ERROR. */
+export function parseBody<Body>(value: unknown, schema: z.ZodType<Body>): Body {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw invalid('The request body must be a JSON object.');
+  }
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw invalid(renderFirstIssue(parsed.error));
+}
+
+export function renderFirstIssue(error: z.ZodError): string {
+  const [issue] = error.issues;
+  if (issue === undefined) return 'The request body is not valid.';
+  return issue.path.length === 0 ? issue.message : `${issue.path.join('.')}: ${issue.message}`;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser's own message quotes the body, which may hold secrets.
+    throw invalid('The request body is not valid JSON.');
+  }
+}
+
+/** Counts what arrives and not what Content-Length says, which a chunked body does not have. */
+async function readText(request: HonoRequest, maxBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of request.raw.body ?? []) {
+    length += chunk.byteLength;
+    if (length > maxBytes) throw invalid(`The request body is larger than ${maxBytes} bytes.`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}

@@ -1,0 +1,34 @@
+import { describeError, NetworkError, ProtocolError } from '../base/errors.ts';
+import { checkTarget, type Target } from '../engine/target.ts';
+import { ApiError } from './envelope.ts';
+import type { ServerRecord } from './store/servers.ts';
+
+/** How long a server may take for its handshake before a run of it is refused. */
+const connectTimeoutMs = 30_000;
+
+/**
+ * Connects to each server once and returns it as the engine reaches it, by server id, with the protocol it turned out
+ * to speak: the run's iterations need not find out again.
+ *
+ * @throws {ApiError} SERVER_UNREACHABLE naming the first one that did not answer as an MCP server does.
+ */
+export async function connectTargets(servers: readonly ServerRecord[]): Promise<ReadonlyMap<string, Target>> {
+  const distinct = new Map(servers.map((server) => [server.id, server]));
+  return new Map(await Promise.all([...distinct].map(async ([id, server]) => [id, await connect(server)] as const)));
+}
+
+async function connect({ content }: ServerRecord): Promise<Target> {
+  const target: Target = {
+    url: content.url ?? '',
+    serverName: content.name,
+    protocol: 'auto',
+    ...(content.headers === undefined ? {} : { headers: content.headers }),
+  };
+  try {
+    const { protocol } = await checkTarget(target, { timeoutMs: connectTimeoutMs });
+    return { ...target, protocol };
+  } catch (error) {
+    if (!(error instanceof NetworkError || error instanceof ProtocolError)) throw error;
+    throw new ApiError('SERVER_UNREACHABLE', describeError(error), { cause: error });
+  }
+}

@@ -1,0 +1,19 @@
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/logger.ts';
+import type { BodyReader } from './bodies/read.ts';
+import type { BodySchemas } from './bodies/schemas.ts';
+import type { ServiceLimits } from './limits.ts';
+import type { Runner } from './runner.ts';
+import type { Store } from './store/open.ts';
+
+/** What the routes work with. */
+export interface ServiceContext {
+  clock: Clock;
+  logger: Logger;
+  limits: ServiceLimits;
+  iterationTimeoutMs: number;
+  readBody: BodyReader;
+  bodies: BodySchemas;
+  store: Store;
+  runner: Runner;
+}

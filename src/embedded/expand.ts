@@ -1,0 +1,127 @@
+import type { Check } from '../model/assertion.ts';
+import {
+  defaultMatchOptions,
+  toInternalMatchOptions,
+  type ChecksEnvelope,
+  type Step,
+  type TestCase,
+} from '../model/case.ts';
+import type { CaseContent } from './bodies/case.ts';
+import type { MatchOptionsLayer } from './bodies/match-options.ts';
+import type { SuiteContent } from './bodies/suite.ts';
+import { invalid, notSupported } from './envelope.ts';
+import type { CaseRecord } from './store/cases.ts';
+import type { ServerRecord } from './store/servers.ts';
+
+/** A case as one run executes it: settings layered, its server chosen. */
+export interface PlannedCase {
+  caseId: string;
+  testCase: TestCase;
+  server: ServerRecord;
+}
+
+export interface ExpandOptions {
+  suite: SuiteContent;
+  /** The run's servers; at least one. */
+  servers: readonly [ServerRecord, ...ServerRecord[]];
+  iterationOverride: number | undefined;
+  matchOptionsOverride: MatchOptionsLayer | undefined;
+  /** No case may take longer, whatever it says. */
+  iterationTimeoutMs: number;
+  llmCallsPerRun: number;
+}
+
+/**
+ * Makes of a suite's cases what the engine runs: match options layered (defaults, suite, case, run), checks resolved,
+ * iterations raised to the suite's floor or replaced by the run's number. Tool calls need no model, so that the models
+ * of a case do not multiply its iterations.
+ *
+ * @throws {ApiError} VALIDATION_ERROR for more model calls than a run may make; FEATURE_NOT_SUPPORTED for a case that
+ * needs a model, or several servers at once.
+ */
+export function expandCases(cases: readonly CaseRecord[], options: ExpandOptions): PlannedCase[] {
+  const planned = cases.map(({ id, content }) => ({
+    caseId: id,
+    testCase: resolveTestCase(content, options),
+    server: findServer(content, options.servers),
+  }));
+  const totalCalls = planned.reduce((sum, { testCase }) => sum + testCase.runs * countPrompts(testCase.steps), 0);
+  if (totalCalls > options.llmCallsPerRun) {
+    const message = `The run would make ${totalCalls} model calls; at most ${options.llmCallsPerRun} are allowed.`;
+    throw invalid(message, { totalCalls, cap: options.llmCallsPerRun });
+  }
+  for (const { testCase } of planned) {
+    const prompt = testCase.steps.find((step) => step.kind === 'prompt');
+    if (prompt === undefined) continue;
+    throw notSupported(
+      `Prompt steps need a model, and this service runs none: step ${JSON.stringify(prompt.id)} of case ${JSON.stringify(testCase.title)}.`,
+    );
+  }
+  return planned;
+}
+
+function resolveTestCase(content: CaseContent, options: ExpandOptions): TestCase {
+  const { title, steps, expectedOutput, scenario } = content;
+  const { suite, iterationOverride, iterationTimeoutMs } = options;
+  const timeoutMs = Math.min(content.advancedConfig?.timeoutMs ?? iterationTimeoutMs, iterationTimeoutMs);
+  return {
+    title,
+    steps,
+    runs: iterationOverride ?? Math.max(content.iterations, suite.minimumIterations ?? 1),
+    ...(expectedOutput === undefined ? {} : { expectedOutput }),
+    ...(scenario === undefined ? {} : { scenario }),
+    isNegativeTest: content.isNegative,
+    matchOptions: toInternalMatchOptions({
+      ...defaultMatchOptions,
+      ...suite.matchOptions,
+      ...content.matchOptions,
+      ...options.matchOptionsOverride,
+    }),
+    predicates: { mode: 'replace', list: resolveChecks(suite.checks, content.checks) },
+    advancedConfig: { ...content.advancedConfig, timeoutMs },
+  };
+}
+
+function resolveChecks(ofSuite: Check[], ofCase: ChecksEnvelope | undefined): Check[] {
+  switch (ofCase?.mode) {
+    case 'replace':
+      return ofCase.list;
+    case 'extend':
+      return [...ofSuite, ...ofCase.list];
+    case 'inherit':
+    case undefined:
+      return ofSuite;
+  }
+}
+
+/**
+ * The one server that a case's tool calls name, by id before name. A name that none of them has is left to the engine,
+ * which fails that step alone and says so.
+ */
+function findServer(content: CaseContent, servers: ExpandOptions['servers']): ServerRecord {
+  const named = new Set<ServerRecord>();
+  for (const step of content.steps) {
+    if (step.kind !== 'toolCall') continue;
+    const server =
+      step.serverId === undefined
+        ? servers.find(({ content: { name } }) => name === step.serverName)
+        : servers.find(({ id }) => id === step.serverId);
+    if (server !== undefined) named.add(server);
+    else if (step.serverId !== undefined) {
+      throw invalid(
+        `Step ${JSON.stringify(step.id)} of case ${JSON.stringify(content.title)} calls server ${step.serverId}, which is not among the run's servers.`,
+      );
+    }
+  }
+  if (named.size > 1) {
+    throw notSupported(
+      `Case ${JSON.stringify(content.title)} calls tools of several servers; here a case has one MCP session, with one server.`,
+    );
+  }
+  const [server = servers[0]] = named;
+  return server;
+}
+
+function countPrompts(steps: readonly Step[]): number {
+  return steps.filter(({ kind }) => kind === 'prompt').length;
+}

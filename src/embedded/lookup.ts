@@ -1,0 +1,56 @@
+import { invalid, notFound } from './envelope.ts';
+import type { CaseRecord } from './store/cases.ts';
+import type { Store } from './store/open.ts';
+import type { ProjectRecord } from './store/projects.ts';
+import type { RunRecord } from './store/runs.ts';
+import type { ServerRecord } from './store/servers.ts';
+import type { SuiteRecord } from './store/suites.ts';
+
+/**
+ * Records by the ids of a path or a body. Each throws NOT_FOUND for what does not exist, and for what belongs to
+ * another project or suite: the two must look alike.
+ */
+export function requireProject(store: Store, projectId: string): ProjectRecord {
+  const project = store.projects.get(projectId);
+  if (project === undefined) throw notFound('Project');
+  return project;
+}
+
+export function requireServer(store: Store, projectId: string, serverId: string): ServerRecord {
+  const server = store.servers.get(projectId, serverId);
+  if (server === undefined) throw notFound('Server');
+  return server;
+}
+
+export function requireSuite(store: Store, projectId: string, suiteId: string): SuiteRecord {
+  const suite = store.suites.get(projectId, suiteId);
+  if (suite === undefined) throw notFound('Suite');
+  return suite;
+}
+
+export function requireCase(store: Store, suite: SuiteRecord, caseId: string): CaseRecord {
+  const found = store.cases.get(suite.id, caseId);
+  if (found === undefined) throw notFound('Case');
+  return found;
+}
+
+/** `projectId` is undefined on the short paths, which find a run by its id alone. */
+export function requireRun(store: Store, projectId: string | undefined, runId: string): RunRecord {
+  if (projectId !== undefined) requireProject(store, projectId);
+  const run = store.runs.get(runId);
+  if (run === undefined || (projectId !== undefined && run.projectId !== projectId)) throw notFound('Run');
+  return run;
+}
+
+/**
+ * The project that a short path means: the one its body names, else the only one.
+ *
+ * @throws {ApiError} VALIDATION_ERROR when there are several and none is named.
+ */
+export function requireMeantProject(store: Store, projectId: string | undefined): ProjectRecord {
+  if (projectId !== undefined) return requireProject(store, projectId);
+  const [project, ...others] = store.projects.list();
+  if (project === undefined) throw notFound('Project');
+  if (others.length > 0) throw invalid('projectId: Required, since the key reaches several projects');
+  return project;
+}

@@ -1,0 +1,118 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createAdaptorServer } from '@hono/node-server';
+import type { Clock } from '../base/clock.ts';
+import { NetworkError } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
+import { Secret } from '../base/redaction.ts';
+import { apiPath, createApp } from './app.ts';
+import { createBodyReader } from './bodies/read.ts';
+import { createBodySchemas } from './bodies/schemas.ts';
+import { createId } from './id.ts';
+import { contractLimits, defaultIterationTimeoutMs, defaultRunTimeoutMs, type ServiceLimits } from './limits.ts';
+import type { RateLimit } from './rate-limit.ts';
+import { createRunner } from './runner.ts';
+import { openStore, type Store } from './store/open.ts';
+
+/** For a service inside the gate's own process, where only the evals file bounds what is asked. */
+export const localLimits: ServiceLimits = {
+  ...contractLimits,
+  iterationsPerCase: 100,
+  testsPerRequest: 5000,
+  concurrentRuns: 16,
+  maxBodyBytes: 64 * 1024 * 1024,
+};
+
+export interface EmbeddedOptions {
+  clock: Clock;
+  logger: Logger;
+  /** 0, the default, takes a free one. */
+  port?: number;
+  /** A random one unless given. */
+  apiKey?: Secret;
+  /** Where the store is kept; without it, everything is gone when the service is disposed. */
+  dataDir?: string;
+  /** Iterations of one run that execute at the same time. */
+  concurrency: number;
+  /** The contract's own unless given. */
+  limits?: ServiceLimits;
+  /** None unless given. */
+  rateLimit?: RateLimit | null;
+  iterationTimeoutMs?: number;
+  runTimeoutMs?: number;
+}
+
+/** A running eval service; disposing it cancels its runs and closes everything. */
+export interface EmbeddedService extends AsyncDisposable {
+  /** `http://127.0.0.1:<port>/api/v1`. */
+  readonly baseUrl: string;
+  readonly apiKey: Secret;
+  /** The project that every store starts with. */
+  readonly projectId: string;
+  readonly projectName: string;
+}
+
+/**
+ * Serves the eval API on 127.0.0.1 until it is disposed.
+ *
+ * @throws {NetworkError} when the port cannot be taken.
+ * @throws {ConfigurationError} when another process uses the data directory, or a newer version wrote it.
+ */
+export async function openEmbeddedService(options: EmbeddedOptions): Promise<EmbeddedService> {
+  const { clock, logger, limits = contractLimits } = options;
+  const iterationTimeoutMs = options.iterationTimeoutMs ?? defaultIterationTimeoutMs;
+  const runTimeoutMs = options.runTimeoutMs ?? defaultRunTimeoutMs;
+  const apiKey = options.apiKey ?? new Secret(`sk_local_${randomBytes(24).toString('base64url')}`);
+
+  const store = openStore(options.dataDir);
+  const project = prepareStore(store, clock.now());
+  const { concurrency } = options;
+  const runner = createRunner({ store, clock, logger, concurrency, iterationTimeoutMs, runTimeoutMs });
+  const readBody = createBodyReader(limits.maxBodyBytes);
+  const bodies = createBodySchemas(limits);
+  const app = createApp(
+    { clock, logger, limits, iterationTimeoutMs, readBody, bodies, store, runner },
+    { apiKey, rateLimit: options.rateLimit ?? null },
+  );
+  // The adaptor would replace the process's own Request and Response, which are others' too.
+  const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false });
+  try {
+    server.listen(options.port ?? 0, '127.0.0.1');
+    await once(server, 'listening');
+  } catch (error) {
+    store.close();
+    throw new NetworkError(`The eval service could not listen on port ${options.port ?? 0} of 127.0.0.1.`, {
+      cause: error,
+      hint: 'Choose another port, or none to take a free one.',
+    });
+  }
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : options.port;
+  return {
+    baseUrl: `http://127.0.0.1:${port}${apiPath}`,
+    apiKey,
+    projectId: project.id,
+    projectName: project.name,
+    [Symbol.asyncDispose]: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      if ('closeAllConnections' in server) server.closeAllConnections();
+      await runner[Symbol.asyncDispose]();
+      await closed;
+      store.close();
+    },
+  };
+}
+
+/** Gives a new store its project, and ends the runs that an earlier process left behind: nobody executes them. */
+function prepareStore(store: Store, now: number): { id: string; name: string } {
+  store.transact(() => {
+    store.runs.endAll('The service stopped while the run was executing.', now);
+    store.iterations.cancelAll();
+  });
+  const [existing] = store.projects.list();
+  if (existing !== undefined) return existing;
+  const project = { id: createId('prj'), name: 'Default' };
+  store.projects.insert({ ...project, content: { description: null, icon: null, visibility: 'private' }, now });
+  return project;
+}

@@ -1,0 +1,72 @@
+import { Hono } from 'hono';
+import type { ServiceContext } from '../context.ts';
+import { ApiError, notFound } from '../envelope.ts';
+import { readIdempotencyKey } from '../idempotency.ts';
+import type { Launcher } from '../launch.ts';
+import { requireMeantProject, requireProject, requireRun } from '../lookup.ts';
+import { readCursor, readLimit, renderCursor } from '../page.ts';
+import type { RunRecord } from '../store/runs.ts';
+import { renderIteration, renderRun } from './run-view.ts';
+
+/**
+ * Runs and what is below them; mounted once below a project and once at the top, where the project is the one that the
+ * body names or the only one, and a run is found by its id alone.
+ */
+export function createRunRoutes({ store, runner, bodies, readBody }: ServiceContext, launcher: Launcher): Hono {
+  const routes = new Hono();
+
+  const findRun = (params: Record<string, string>): RunRecord =>
+    requireRun(store, params['projectId'], params['runId'] ?? '');
+
+  routes.post('/', async (c) => {
+    const projectId = c.req.param('projectId');
+    // Before the body, so that a wrong project is told first, as everywhere.
+    const named = projectId === undefined ? undefined : requireProject(store, projectId);
+    const body = await readBody(c.req, bodies.run);
+    const project = named ?? requireMeantProject(store, body.projectId);
+    const key = readIdempotencyKey(c.req, body.idempotencyKey);
+    return c.json(await launcher.launch(project.id, body, key), 202);
+  });
+
+  routes.get('/:runId', (c) => c.json(renderRun(findRun(c.req.param()))));
+
+  routes.post('/:runId/cancel', (c) => {
+    const run = findRun(c.req.param());
+    if (run.status === 'running') runner.cancel(run.id);
+    else if (run.status !== 'cancelled') {
+      throw new ApiError('CONFLICT', `The run has ended already: it is ${run.status}.`);
+    }
+    return c.json(renderRun(findRun(c.req.param())));
+  });
+
+  routes.get('/:runId/iterations', (c) => {
+    const run = findRun(c.req.param());
+    const limit = readLimit(c.req, { max: 200, standard: 50 });
+    const found = store.iterations.list(run.id, readCursor(c.req, run.id), limit + 1);
+    const page = found.slice(0, limit);
+    const last = page.at(-1);
+    return c.json({
+      items: page.map(renderIteration),
+      ...(found.length > limit && last !== undefined ? { nextCursor: renderCursor(run.id, last.position) } : {}),
+    });
+  });
+
+  routes.get('/:runId/iterations/:iterationId/steps', (c) => {
+    const run = findRun(c.req.param());
+    const items = store.iterations.getSteps(run.id, c.req.param('iterationId'));
+    if (items === undefined) throw notFound('Iteration');
+    return c.json({ items });
+  });
+
+  routes.get('/:runId/iterations/:iterationId/trace', (c) => {
+    const run = findRun(c.req.param());
+    const iterationId = c.req.param('iterationId');
+    if (store.iterations.getSteps(run.id, iterationId) === undefined) throw notFound('Iteration');
+    const trace = store.iterations.getTrace(run.id, iterationId);
+    if (trace === undefined) {
+      throw new ApiError('NOT_FOUND', 'The iteration has no trace.', { details: { reason: 'TRACE_NOT_AVAILABLE' } });
+    }
+    return c.body(trace, 200, { 'content-type': 'application/json' });
+  });
+  return routes;
+}

@@ -1,0 +1,81 @@
+import { Hono } from 'hono';
+import { z } from 'zod';
+import { parseBody } from '../bodies/read.ts';
+import { patchServerContent, serverCreateSchema, serverPatchSchema } from '../bodies/server.ts';
+import type { ServiceContext } from '../context.ts';
+import { ApiError } from '../envelope.ts';
+import { createId } from '../id.ts';
+import { requireProject, requireServer } from '../lookup.ts';
+import type { ServerRecord } from '../store/servers.ts';
+
+const list = '/projects/:projectId/servers';
+const one = `${list}/:serverId`;
+
+/** Server records. They keep what they are given; connecting is the business of runs. */
+export function createServerRoutes({ store, clock, readBody }: ServiceContext): Hono {
+  const routes = new Hono();
+
+  /** @throws {ApiError} CONFLICT when another server of the project has the name. */
+  const requireFreeName = (projectId: string, name: string, ownId?: string): void => {
+    const holder = store.servers.getByName(projectId, name);
+    if (holder === undefined || holder.id === ownId) return;
+    throw new ApiError('CONFLICT', `The project has a server named ${JSON.stringify(name)} already.`);
+  };
+
+  routes.get(list, (c) => {
+    const project = requireProject(store, c.req.param('projectId'));
+    return c.json({ items: store.servers.list(project.id).map(renderServer) });
+  });
+
+  routes.post(list, async (c) => {
+    const projectId = requireProject(store, c.req.param('projectId')).id;
+    const content = await readBody(c.req, serverCreateSchema);
+    requireFreeName(projectId, content.name);
+    const server = { id: createId('srv'), projectId, content, now: clock.now() };
+    store.servers.insert(server);
+    return c.json(renderServer({ ...server, createdAt: server.now, updatedAt: server.now }), 201);
+  });
+
+  routes.get(one, (c) => {
+    const project = requireProject(store, c.req.param('projectId'));
+    return c.json(renderServer(requireServer(store, project.id, c.req.param('serverId'))));
+  });
+
+  routes.patch(one, async (c) => {
+    const project = requireProject(store, c.req.param('projectId'));
+    const before = requireServer(store, project.id, c.req.param('serverId'));
+    const patch = await readBody(c.req, serverPatchSchema);
+    const content = parseBody(patchServerContent(before.content, patch), serverCreateSchema);
+    requireFreeName(project.id, content.name, before.id);
+    const now = clock.now();
+    store.servers.update({ id: before.id, content, now });
+    return c.json(renderServer({ ...before, content, updatedAt: now }));
+  });
+
+  routes.delete(one, async (c) => {
+    const project = requireProject(store, c.req.param('projectId'));
+    const server = requireServer(store, project.id, c.req.param('serverId'));
+    await readBody(c.req, z.strictObject({}));
+    store.servers.delete(server.id);
+    return c.json({ id: server.id, deleted: true });
+  });
+  return routes;
+}
+
+/** Headers, arguments, environment and the client secret are never read back. */
+function renderServer({ id, projectId, content, createdAt, updatedAt }: ServerRecord) {
+  const { name, enabled, transportType, url, useOAuth, oauthScopes, clientSecret } = content;
+  return {
+    id,
+    projectId,
+    name,
+    enabled,
+    transportType,
+    url: transportType === 'stdio' ? null : (url ?? null),
+    useOAuth: useOAuth ?? false,
+    hasClientSecret: clientSecret !== undefined,
+    ...(oauthScopes === undefined ? {} : { oauthScopes }),
+    createdAt,
+    updatedAt,
+  };
+}

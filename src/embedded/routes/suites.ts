@@ -1,0 +1,156 @@
+import { Hono } from 'hono';
+import { z } from 'zod';
+import { defaultMatchOptions } from '../../model/case.ts';
+import {
+  createSuiteContent,
+  listUnsupportedSuiteFields,
+  type SuiteContent,
+  type SuitePatchBody,
+} from '../bodies/suite.ts';
+import type { ServiceContext } from '../context.ts';
+import { notFound, notSupported } from '../envelope.ts';
+import { createId } from '../id.ts';
+import { describeRequest, findAnswer, keepAnswer, readIdempotencyKey } from '../idempotency.ts';
+import { requireProject, requireServer, requireSuite } from '../lookup.ts';
+import { readLimit } from '../page.ts';
+import { createCaseRecord } from '../store/cases.ts';
+import type { Store } from '../store/open.ts';
+import type { SuiteRecord } from '../store/suites.ts';
+import { renderRun, renderSummary } from './run-view.ts';
+
+const list = '/projects/:projectId/eval-suites';
+const one = `${list}/:suiteId`;
+
+/** Suites, apart from their cases. */
+export function createSuiteRoutes({ store, clock, bodies, readBody }: ServiceContext): Hono {
+  const routes = new Hono();
+
+  routes.get(list, (c) => {
+    const project = requireProject(store, c.req.param('projectId'));
+    return c.json({ items: store.suites.list(project.id).map((suite) => renderSuiteSummary(store, suite)) });
+  });
+
+  routes.post(list, async (c) => {
+    const projectId = requireProject(store, c.req.param('projectId')).id;
+    const body = await readBody(c.req, bodies.suites.create);
+    const request = describeRequest(`suite:${projectId}`, readIdempotencyKey(c.req), body);
+    const answered = findAnswer(store, request, z.looseObject({}));
+    if (answered !== undefined) return c.json(answered, 201);
+
+    const servers = body.serverIds.map((serverId) => requireServer(store, projectId, serverId));
+    const content = createSuiteContent({ ...body, minimumAccuracy: body.passCriteria?.minimumPassRate });
+    const now = clock.now();
+    const suite = { id: createId('ste'), projectId, content, now };
+    const cases = body.tests.map((test) => createCaseRecord(suite.id, test, now));
+    const answer = {
+      suiteId: suite.id,
+      name: content.name,
+      servers: servers.map((server) => ({ id: server.id, name: server.content.name })),
+      caseUpsert: { committed: cases.map(({ id, content: { title } }) => ({ id, name: title })), failed: [] },
+    };
+    store.transact(() => {
+      store.suites.insert(suite);
+      for (const record of cases) store.cases.insert(record);
+      keepAnswer(store, request, answer);
+    });
+    return c.json(answer, 201);
+  });
+
+  routes.get(one, (c) => {
+    const project = requireProject(store, c.req.param('projectId'));
+    return c.json(renderSuiteDetail(requireSuite(store, project.id, c.req.param('suiteId'))));
+  });
+
+  routes.patch(one, async (c) => {
+    const project = requireProject(store, c.req.param('projectId'));
+    const before = requireSuite(store, project.id, c.req.param('suiteId'));
+    const patch = await readBody(c.req, bodies.suites.patch);
+    const unsupported = listUnsupportedSuiteFields(patch);
+    if (unsupported.length > 0) {
+      throw notSupported(`This service runs suites without environments, hosts or models: ${unsupported.join(', ')}.`);
+    }
+    const serverIds = patch.environment?.servers?.map((server) => findServerId(store, project.id, server));
+    const content = patchSuiteContent(before.content, patch, serverIds);
+    const now = clock.now();
+    store.suites.update({ id: before.id, content, now });
+    return c.json(renderSuiteDetail({ ...before, content, updatedAt: now }));
+  });
+
+  routes.delete(one, (c) => {
+    const project = requireProject(store, c.req.param('projectId'));
+    const suite = requireSuite(store, project.id, c.req.param('suiteId'));
+    store.suites.delete(suite.id);
+    return c.json({ id: suite.id, deleted: true });
+  });
+
+  routes.get(`${one}/runs`, (c) => {
+    const project = requireProject(store, c.req.param('projectId'));
+    const suite = requireSuite(store, project.id, c.req.param('suiteId'));
+    const limit = readLimit(c.req, { max: 100, standard: 25 });
+    return c.json({ items: store.runs.listOfSuite(suite.id, limit).map(renderRun) });
+  });
+  return routes;
+}
+
+function patchSuiteContent(before: SuiteContent, patch: SuitePatchBody, serverIds = before.serverIds): SuiteContent {
+  const { name, description, settings = {} } = patch;
+  return {
+    ...before,
+    name: name ?? before.name,
+    description: description ?? before.description,
+    serverIds,
+    minimumAccuracy: settings.minimumAccuracy ?? before.minimumAccuracy,
+    minimumIterations: settings.minimumIterations === undefined ? before.minimumIterations : settings.minimumIterations,
+    matchOptions: settings.matchOptions === undefined ? before.matchOptions : settings.matchOptions,
+    checks: settings.checks === undefined ? before.checks : (settings.checks ?? []),
+  };
+}
+
+/** A suite's environment names servers by id or by name, both of which the API's answers do. */
+function findServerId(store: Store, projectId: string, idOrName: string): string {
+  const server = store.servers.get(projectId, idOrName) ?? store.servers.getByName(projectId, idOrName);
+  if (server === undefined) throw notFound(`Server ${JSON.stringify(idOrName)}`);
+  return server.id;
+}
+
+function renderSuiteSummary(store: Store, { id, projectId, content, createdAt, updatedAt }: SuiteRecord) {
+  const [latest] = store.runs.listOfSuite(id, 1);
+  const summary = latest && renderSummary(latest);
+  return {
+    id,
+    name: content.name,
+    projectId,
+    createdAt,
+    updatedAt,
+    latestRun:
+      latest === undefined
+        ? null
+        : { id: latest.id, status: latest.status, ...summary, total: undefined, createdAt: latest.createdAt },
+    totals: store.runs.getTotals(id),
+    passRateTrend: store.runs.listPassRates(id),
+  };
+}
+
+function renderSuiteDetail({ id, projectId, content, createdAt, updatedAt }: SuiteRecord) {
+  const { name, description, serverIds, model, minimumAccuracy, minimumIterations, matchOptions, checks } = content;
+  return {
+    id,
+    name,
+    description,
+    projectId,
+    environment: { servers: serverIds, computerEnvironment: null },
+    executionConfig: model === null ? null : { model },
+    hosts: [],
+    environmentIds: [],
+    settings: {
+      minimumAccuracy,
+      minimumIterations,
+      matchOptions: matchOptions && { ...defaultMatchOptions, ...matchOptions },
+      checks,
+      judge: { enabled: false },
+    },
+    schedule: { enabled: false, intervalMinutes: null, environmentId: null },
+    createdAt,
+    updatedAt,
+  };
+}

@@ -1,0 +1,106 @@
+import { Hono } from 'hono';
+import { notSupported } from '../envelope.ts';
+
+const project = '/projects/:projectId';
+const server = `${project}/servers/:serverId`;
+const suite = `${project}/eval-suites/:suiteId`;
+const environments = `${project}/environments`;
+const hosts = `${project}/hosts`;
+const images = `${project}/images`;
+
+/** Operations of the API that this service does not offer, by the reason that is given for it. */
+const unsupported: Record<string, readonly string[]> = {
+  'This service keeps one project per key and does not change it.': [`PATCH ${project}`, `DELETE ${project}`],
+  'This service has no organizations, plans or capabilities.': ['GET /organizations', `GET ${project}/capabilities`],
+  'This service talks to MCP servers in runs alone; use a case with a toolCall step.': [
+    `POST ${server}/validate`,
+    `POST ${server}/doctor`,
+    `POST ${server}/check-oauth`,
+    `POST ${server}/tools`,
+    `POST ${server}/tools/call`,
+    `POST ${server}/prompts`,
+    `POST ${server}/prompts/get`,
+    `POST ${server}/resources`,
+    `POST ${server}/resources/read`,
+    `POST ${server}/export`,
+    `POST ${server}/oauth/import-tokens`,
+  ],
+  'This service runs on the machine of the server under test, so nothing needs a tunnel.': [
+    `POST ${project}/tunnels`,
+    `POST ${project}/tunnels/:serverId/close`,
+  ],
+  'This service runs no models.': [
+    'GET /models',
+    `POST ${suite}/cases/generate`,
+    `POST ${project}/agent`,
+    `POST ${project}/eval-runs/:runId/judge`,
+    `POST ${project}/eval-runs/:runId/insights`,
+  ],
+  'This service does not compare runs; read the iterations of both.': [
+    `GET ${project}/eval-runs/:runId/compare`,
+    'GET /eval-runs/:runId/compare',
+  ],
+  'This service starts one run per request.': [`POST ${project}/eval-run-groups`],
+  'This service has no schedule; let the CI system start the runs.': [`PATCH ${suite}/schedule`],
+  'This service keeps the runs that it executed, and no others.': [
+    `POST ${project}/eval-ingest/report`,
+    `POST ${project}/eval-ingest/runs/start`,
+    `POST ${project}/eval-ingest/runs/iterations`,
+    `POST ${project}/eval-ingest/runs/finalize`,
+    `POST ${project}/eval-ingest/artifacts/upload-url`,
+  ],
+  'This service has no environments, hosts, images or plugins.': [
+    `POST ${suite}/environments`,
+    `GET ${environments}`,
+    `POST ${environments}`,
+    `GET ${environments}/:environmentId`,
+    `PATCH ${environments}/:environmentId`,
+    `GET ${environments}/:environmentId/resolve`,
+    `POST ${environments}/:environmentId/archive`,
+    `POST ${environments}/:environmentId/restore`,
+    'GET /host-catalog',
+    'GET /harness/:harnessId/builtin-tools',
+    `GET ${hosts}`,
+    `POST ${hosts}`,
+    `GET ${hosts}/:hostId`,
+    `PATCH ${hosts}/:hostId`,
+    `DELETE ${hosts}/:hostId`,
+    `POST ${hosts}/:hostId/servers`,
+    `POST ${hosts}/:hostId/duplicate`,
+    `GET ${images}`,
+    `POST ${images}`,
+    `POST ${images}/validate`,
+    `GET ${images}/:imageId`,
+    `PATCH ${images}/:imageId`,
+    `DELETE ${images}/:imageId`,
+    `GET ${images}/:imageId/builds`,
+    `POST ${images}/:imageId/build`,
+    `POST ${images}/:imageId/promote`,
+    `POST ${images}/:imageId/use`,
+    `POST ${project}/computer/reset`,
+    `GET ${project}/plugins`,
+    'GET /plugin-versions/:pluginVersionId',
+  ],
+  'This service has no chats and exports no telemetry.': [
+    'GET /chat-sessions',
+    'GET /trace-exports/otlp',
+    `GET ${project}/chatboxes`,
+    `GET ${project}/chatboxes/:chatboxId`,
+    `GET ${project}/scenarios`,
+    `GET ${project}/scenarios/:scenarioId`,
+  ],
+};
+
+/** Answers the rest of the API with FEATURE_NOT_SUPPORTED and the reason, so that it is not taken for a wrong path. */
+export function createUnsupportedRoutes(): Hono {
+  const routes = new Hono();
+  for (const [reason, operations] of Object.entries(unsupported)) {
+    for (const operation of operations) {
+      const [method = '', path = ''] = operation.split(' ');
+      routes.on(method, path, () => {
+        throw notSupported(reason);
+      });
+    }
+  }
+  return routes;
+}

@@ -1,0 +1,128 @@
+import type { RunCreateBody } from './bodies/run.ts';
+import { createSuiteContent, type SuiteContent } from './bodies/suite.ts';
+import { invalid, notFound, notSupported } from './envelope.ts';
+import { createId } from './id.ts';
+import { requireServer, requireSuite } from './lookup.ts';
+import { createCaseRecord, type CaseRecord } from './store/cases.ts';
+import type { Store } from './store/open.ts';
+import type { ServerRecord } from './store/servers.ts';
+
+/** A run's request with everything it refers to found, and nothing written yet. */
+export interface RunRequest {
+  suite: { id: string; content: SuiteContent };
+  /** To run, in this order; at least one. */
+  cases: CaseRecord[];
+  servers: [ServerRecord, ...ServerRecord[]];
+  /** Cases that the request's tests became, in the order of the tests. */
+  upserted: CaseRecord[];
+  /** Writes the suite and the cases that the request brings along. */
+  write(): void;
+}
+
+/**
+ * Tells the three shapes of the body apart: `suiteId` alone runs a suite as it is; with `tests` those are written into
+ * the suite (by title) and run; `suiteName`, `tests` and `serverIds` make a new suite.
+ *
+ * @throws {ApiError} VALIDATION_ERROR, NOT_FOUND, FEATURE_NOT_SUPPORTED.
+ */
+export function resolveRunRequest(store: Store, projectId: string, body: RunCreateBody, now: number): RunRequest {
+  refuseUnsupported(body);
+  const base =
+    body.suiteId === undefined
+      ? resolveNewSuite(store, projectId, body, now)
+      : resolveExistingSuite(store, projectId, { ...body, suiteId: body.suiteId }, now);
+  const serverIds = body.serverIds ?? base.suite.content.serverIds;
+  const [first, ...rest] = serverIds.flatMap((id) => findServer(store, projectId, id, body.serverIds !== undefined));
+  if (first === undefined) {
+    throw invalid('The suite has no servers saved; send serverIds.', {
+      reason: 'NO_SAVED_SERVER_SELECTION',
+      suiteId: base.suite.id,
+    });
+  }
+  const cases = selectCases(base.cases, body.caseIds);
+  return { ...base, cases, servers: [first, ...rest] };
+}
+
+type ResolvedSuite = Omit<RunRequest, 'servers'>;
+
+function resolveNewSuite(store: Store, projectId: string, body: RunCreateBody, now: number): ResolvedSuite {
+  const { suiteName, suiteDescription, tests, serverIds } = body;
+  if (suiteName === undefined) throw invalid('suiteId: Required, or else suiteName with tests and serverIds');
+  if (tests === undefined) throw invalid('tests: Required with suiteName');
+  if (serverIds === undefined) throw invalid('serverIds: Required with suiteName');
+  const suite = {
+    id: createId('ste'),
+    content: createSuiteContent({ name: suiteName, description: suiteDescription, serverIds }),
+  };
+  const cases = tests.map((content) => createCaseRecord(suite.id, content, now));
+  const write = () => {
+    store.suites.insert({ ...suite, projectId, now });
+    for (const record of cases) store.cases.insert(record);
+  };
+  return { suite, cases, upserted: cases, write };
+}
+
+function resolveExistingSuite(
+  store: Store,
+  projectId: string,
+  body: RunCreateBody & { suiteId: string },
+  now: number,
+): ResolvedSuite {
+  if (body.suiteName !== undefined) throw invalid('suiteName: Not allowed with suiteId');
+  const suite = requireSuite(store, projectId, body.suiteId);
+  const existing = store.cases.list(suite.id);
+  if (body.tests === undefined) return { suite, cases: existing, upserted: [], write: () => {} };
+
+  // A title that stands for several cases is matched in order, each case once.
+  const unmatched = [...existing];
+  const upserted = body.tests.map((content) => {
+    const place = unmatched.findIndex((record) => record.content.title === content.title);
+    const [match] = place === -1 ? [] : unmatched.splice(place, 1);
+    return match === undefined ? createCaseRecord(suite.id, content, now) : { ...match, content, updatedAt: now };
+  });
+  const known = new Set(existing.map(({ id }) => id));
+  const write = () => {
+    for (const record of upserted) {
+      if (known.has(record.id)) store.cases.update(record);
+      else store.cases.insert(record);
+    }
+  };
+  return { suite, cases: upserted, upserted, write };
+}
+
+function refuseUnsupported(body: RunCreateBody): void {
+  const asked = {
+    environmentId: body.environmentId,
+    namedHostId: body.namedHostId,
+    refreshSnapshot: body.refreshSnapshot === true ? true : undefined,
+  };
+  const names = Object.entries(asked).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  if (names.length > 0) throw notSupported(`This service has no environments and no hosts: ${names.join(', ')}.`);
+}
+
+/** A saved id whose server is gone is passed over; one that the request names must exist. */
+function findServer(store: Store, projectId: string, id: string, isNamed: boolean): ServerRecord[] {
+  const server = isNamed ? requireServer(store, projectId, id) : store.servers.get(projectId, id);
+  if (server === undefined) return [];
+  const { name, transportType, enabled, useOAuth } = server.content;
+  const label = `Server ${JSON.stringify(name)}`;
+  if (transportType === 'stdio') {
+    throw notSupported(
+      `${label} speaks stdio, and this service reaches servers over HTTP alone; start it behind a bridge and save its URL.`,
+    );
+  }
+  if (useOAuth === true) throw notSupported(`${label} wants OAuth, and this service cannot sign in anywhere.`);
+  if (!enabled) throw invalid(`${label} is disabled.`);
+  return [server];
+}
+
+/** Ids are the service's or the declared ones; the suite's order is kept. */
+function selectCases(cases: readonly CaseRecord[], caseIds: readonly string[] | undefined): CaseRecord[] {
+  const known = new Set(cases.flatMap(({ id, declaredId }) => [id, declaredId]));
+  const unknown = caseIds?.findIndex((caseId) => !known.has(caseId)) ?? -1;
+  if (unknown !== -1) throw notFound(`caseIds.${unknown}: Case`);
+  const wanted = caseIds === undefined ? known : new Set(caseIds);
+  const selected = cases.filter(({ id, declaredId }) => wanted.has(id) || wanted.has(declaredId));
+  if (selected.length === 0) throw invalid('The suite has no cases to run.');
+  return selected;
+}

@@ -1,0 +1,97 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { z } from 'zod';
+import type { CaseOutcome } from '../../engine/outcome.ts';
+import type { StepResult, ToolCall } from '../../model/run.ts';
+import { jsonColumn } from './json-column.ts';
+
+interface ToolCalls {
+  actual: ToolCall[];
+  expected: ToolCall[];
+}
+
+const iterationRow = z.object({
+  position: z.number(),
+  id: z.string(),
+  caseId: z.string(),
+  title: z.string(),
+  iterationNumber: z.number(),
+  status: z.string(),
+  result: z.enum(['passed', 'failed']).nullable(),
+  startedAt: z.number().nullable(),
+  durationMs: z.number().nullable(),
+  error: z.string().nullable(),
+  toolCalls: jsonColumn<ToolCalls>().nullable(),
+});
+export type IterationRecord = z.infer<typeof iterationRow>;
+
+const stepsRow = z.object({ steps: jsonColumn<StepResult[]>().nullable() });
+const traceRow = z.object({ document: z.string() });
+
+export interface NewIteration {
+  runId: string;
+  /** Place in the run, from 0: the order in which iterations are listed. */
+  position: number;
+  id: string;
+  caseId: string;
+  title: string;
+  /** From 1, within the case. */
+  iterationNumber: number;
+}
+
+/** Iterations of runs, planned as `pending` when the run is created. */
+export function createIterationStore(database: DatabaseSync) {
+  const insert = database.prepare(`
+    insert into iterations (run_id, position, id, case_id, title, iteration_number, status)
+    values (:runId, :position, :id, :caseId, :title, :iterationNumber, 'pending')`);
+  const start = database.prepare(`update iterations set status = 'running', started_at = ? where id = ?`);
+  const end = database.prepare(`
+    update iterations set status = :status, result = :result, started_at = :startedAtMs, duration_ms = :durationMs,
+      error = :error, tool_calls = :toolCalls, steps = :steps
+    where id = :id and status = 'running'`);
+  const insertTrace = database.prepare('insert into traces values (?, ?)');
+  const cancel = database.prepare(`
+    update iterations set status = 'cancelled' where run_id = ? and status in ('pending', 'running')`);
+  const cancelAll = database.prepare(`
+    update iterations set status = 'cancelled' where status in ('pending', 'running')`);
+  const selectPage = database.prepare(`
+    select position, id, case_id as caseId, title, iteration_number as iterationNumber, status, result,
+      started_at as startedAt, duration_ms as durationMs, error, tool_calls as toolCalls
+    from iterations where run_id = ? and position > ? order by position limit ?`);
+  const selectSteps = database.prepare('select steps from iterations where run_id = ? and id = ?');
+  const selectTrace = database.prepare(`
+    select document from traces join iterations on id = iteration_id where run_id = ? and id = ?`);
+  return {
+    /** Up to `limit` iterations behind a position (−1: from the start). */
+    list: (runId: string, afterPosition: number, limit: number): IterationRecord[] =>
+      z.array(iterationRow).parse(selectPage.all(runId, afterPosition, limit)),
+    /** Undefined where there is no such iteration; empty until it has ended. */
+    getSteps: (runId: string, id: string): StepResult[] | undefined => {
+      const row = stepsRow.optional().parse(selectSteps.get(runId, id));
+      return row === undefined ? undefined : (row.steps ?? []);
+    },
+    /** The trace as JSON text; undefined where none is kept. */
+    getTrace: (runId: string, id: string): string | undefined =>
+      traceRow.optional().parse(selectTrace.get(runId, id))?.document,
+    insert: (iteration: NewIteration): void => {
+      insert.run({ ...iteration });
+    },
+    start: (id: string, now: number): void => {
+      start.run(now, id);
+    },
+    /** Returns whether this call ended it: one that was cancelled meanwhile stays so. */
+    end: (id: string, outcome: CaseOutcome): boolean => {
+      const { status, result, error, startedAtMs, durationMs, trace, steps } = outcome;
+      const toolCalls = JSON.stringify({ actual: outcome.actualToolCalls, expected: outcome.expectedToolCalls });
+      const ended = { id, status, result, error, startedAtMs, durationMs, toolCalls, steps: JSON.stringify(steps) };
+      if (end.run(ended).changes === 0) return false;
+      insertTrace.run(id, JSON.stringify(trace));
+      return true;
+    },
+    cancel: (runId: string): void => {
+      cancel.run(runId);
+    },
+    cancelAll: (): void => {
+      cancelAll.run();
+    },
+  };
+}

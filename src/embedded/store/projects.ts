@@ -1,0 +1,35 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { z } from 'zod';
+import { jsonColumn } from './json-column.ts';
+
+export interface ProjectContent {
+  description: string | null;
+  icon: string | null;
+  visibility: 'public' | 'private';
+}
+
+const select = 'select id, name, record as content, created_at as createdAt, updated_at as updatedAt';
+
+const projectRow = z.object({
+  id: z.string(),
+  name: z.string(),
+  content: jsonColumn<ProjectContent>(),
+  createdAt: z.number(),
+  updatedAt: z.number(),
+});
+export type ProjectRecord = z.infer<typeof projectRow>;
+
+/** Projects; a store always has one, and the oldest is the one that short paths mean. */
+export function createProjectStore(database: DatabaseSync) {
+  const insert = database.prepare('insert into projects values (:id, :name, :record, :now, :now)');
+  const selectOne = database.prepare(`${select} from projects where id = ?`);
+  const selectAll = database.prepare(`${select} from projects order by created_at, rowid`);
+  return {
+    list: (): ProjectRecord[] => z.array(projectRow).parse(selectAll.all()),
+    get: (id: string): ProjectRecord | undefined => projectRow.optional().parse(selectOne.get(id)),
+    insert: (project: { id: string; name: string; content: ProjectContent; now: number }): void => {
+      const { id, name, content, now } = project;
+      insert.run({ id, name, record: JSON.stringify(content), now });
+    },
+  };
+}

@@ -1,0 +1,105 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { z } from 'zod';
+import type { terminalRunStatuses } from '../../model/run.ts';
+
+export type TerminalStatus = (typeof terminalRunStatuses)[number];
+
+const select = `
+  select id, project_id as projectId, suite_id as suiteId, run_number as runNumber, status, result,
+    minimum_pass_rate as minimumPassRate, notes, failure, total, passed, failed, created_at as createdAt,
+    completed_at as completedAt`;
+
+const runRow = z.object({
+  id: z.string(),
+  projectId: z.string(),
+  suiteId: z.string(),
+  runNumber: z.number(),
+  status: z.enum(['running', 'completed', 'failed', 'cancelled', 'timed_out']),
+  result: z.enum(['passed', 'failed']).nullable(),
+  /** Percent. */
+  minimumPassRate: z.number(),
+  notes: z.string().nullable(),
+  failure: z.string().nullable(),
+  total: z.number(),
+  passed: z.number(),
+  failed: z.number(),
+  createdAt: z.number(),
+  completedAt: z.number().nullable(),
+});
+export type RunRecord = z.infer<typeof runRow>;
+
+export interface NewRun {
+  id: string;
+  projectId: string;
+  suiteId: string;
+  /** Percent. */
+  minimumPassRate: number;
+  notes: string | null;
+  /** Planned iterations, all of them. */
+  total: number;
+  now: number;
+}
+
+export interface RunEnd {
+  status: TerminalStatus;
+  /** Null for every status but `completed`. */
+  result: 'passed' | 'failed' | null;
+  /** Why there is no result, one sentence; null where there is one, or where the client asked to stop. */
+  failure: string | null;
+  now: number;
+}
+
+export interface SuiteTotals {
+  passed: number;
+  failed: number;
+  runs: number;
+}
+
+const totalsRow = z.object({ passed: z.number(), failed: z.number(), runs: z.number() });
+const passRateRow = z.object({ pass_rate: z.number() }).transform((row) => row.pass_rate);
+
+/** Completed runs whose pass rates are told as a suite's trend. */
+const trendLength = 12;
+
+/** Runs; they start as `running`, are counted up as iterations end, and end once. */
+export function createRunStore(database: DatabaseSync) {
+  const insert = database.prepare(`
+    insert into runs values (
+      :id, :projectId, :suiteId, (select coalesce(max(run_number), 0) + 1 from runs where suite_id = :suiteId),
+      'running', null, :minimumPassRate, :notes, null, :total, 0, 0, :now, null
+    )`);
+  const count = database.prepare('update runs set passed = passed + ?, failed = failed + ? where id = ?');
+  const end = database.prepare(`
+    update runs set status = :status, result = :result, failure = :failure, completed_at = :now
+    where id = :id and status = 'running'`);
+  const endAll = database.prepare(`
+    update runs set status = 'failed', failure = :failure, completed_at = :now where status = 'running'`);
+  const selectOne = database.prepare(`${select} from runs where id = ?`);
+  const selectOfSuite = database.prepare(`${select} from runs where suite_id = ? order by run_number desc limit ?`);
+  const selectTotals = database.prepare(`
+    select coalesce(sum(passed), 0) as passed, coalesce(sum(failed), 0) as failed, count(*) as runs
+    from runs where suite_id = ?`);
+  const selectTrend = database.prepare(`
+    select cast(passed as real) / total as pass_rate from runs
+    where suite_id = ? and status = 'completed' order by run_number desc limit ${trendLength}`);
+  const getRow = (row: unknown): RunRecord | undefined => runRow.optional().parse(row);
+  return {
+    get: (id: string) => getRow(selectOne.get(id)),
+    listOfSuite: (suiteId: string, limit: number): RunRecord[] =>
+      z.array(runRow).parse(selectOfSuite.all(suiteId, limit)),
+    getTotals: (suiteId: string): SuiteTotals => totalsRow.parse(selectTotals.get(suiteId)),
+    /** Fractions, oldest first. */
+    listPassRates: (suiteId: string): number[] => z.array(passRateRow).parse(selectTrend.all(suiteId)).toReversed(),
+    insert: (run: NewRun): void => {
+      insert.run({ ...run });
+    },
+    count: (id: string, result: 'passed' | 'failed'): void => {
+      count.run(result === 'passed' ? 1 : 0, result === 'failed' ? 1 : 0, id);
+    },
+    /** Returns whether this call ended it; a run that has ended stays as it ended. */
+    end: (id: string, runEnd: RunEnd): boolean => end.run({ id, ...runEnd }).changes > 0,
+    endAll: (failure: string, now: number): void => {
+      endAll.run({ failure, now });
+    },
+  };
+}

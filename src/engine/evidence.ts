@@ -1,0 +1,27 @@
+import type { ToolCall } from '../model/run.ts';
+
+/** What the assertions of a case are judged on: the transcript so far, in the order in which it happened. */
+export interface Evidence {
+  toolCalls: readonly ToolCall[];
+  toolResults: readonly ToolResult[];
+  /** Text of the last assistant message; empty where that one only calls tools, and where no model took part. */
+  finalAssistantMessage: string;
+  /** Messages of the user; a case that only calls tools has none. */
+  userMessages: number;
+  /** Input and output tokens of all model turns; null where nothing measured them. */
+  tokensUsed: number | null;
+}
+
+/** What one tool call came to. */
+export interface ToolResult {
+  toolName: string;
+  /** The text blocks of the result, one per line, or the message of the error that came instead of a result. */
+  text: string;
+  /** Undefined where the result carries none. */
+  structuredContent: unknown;
+  /** Whether the tool said so (`isError`), or the server answered with a JSON-RPC error. */
+  isError: boolean;
+  /** Why this counts as a tool error, one sentence; null for a good result. */
+  toolError: string | null;
+  latencyMs: number;
+}

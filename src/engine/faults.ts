@@ -1,0 +1,42 @@
+import { ProtocolError as JsonRpcError, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client';
+import { describeError } from '../base/errors.ts';
+import { isJsonObject } from './json-equal.ts';
+
+/**
+ * Why a call has no result: `answered` when a live server refused it or gave something that is no tool result, which is
+ * the case's failure; `unreachable` when no answer came at all, about which no case can be judged.
+ */
+export type CallFault =
+  | { kind: 'answered'; message: string; code: number | null }
+  | { kind: 'unreachable'; message: string };
+
+/** What a bridge puts into the error data when the process behind it is gone: nobody answered the call. */
+const serverExitedReason = 'server_exited';
+
+/** The errors of the SDK that describe an answer. All others are about getting one. */
+const answeredCodes: ReadonlySet<string> = new Set([
+  SdkErrorCode.InvalidResult,
+  SdkErrorCode.UnsupportedResultType,
+  SdkErrorCode.InputRequiredRoundsExceeded,
+  SdkErrorCode.CapabilityNotSupported,
+]);
+
+/** Sorts what a tool call was rejected with. */
+export function classifyCallFault(error: unknown): CallFault {
+  if (error instanceof JsonRpcError) {
+    const hasExited = isJsonObject(error.data) && error.data['reason'] === serverExitedReason;
+    if (hasExited) return { kind: 'unreachable', message: error.message };
+    return { kind: 'answered', message: error.message, code: error.code };
+  }
+  if (error instanceof SdkError && answeredCodes.has(error.code)) {
+    return { kind: 'answered', message: error.message, code: null };
+  }
+  return { kind: 'unreachable', message: describeUnreachable(error) };
+}
+
+/** Says what kept an answer from arriving, without the body of an error page. */
+export function describeUnreachable(error: unknown): string {
+  if (!(error instanceof SdkHttpError)) return describeError(error);
+  const meaning = error.status === 404 ? ' (no such session or path)' : '';
+  return `it answered HTTP ${error.status}${meaning}`;
+}

@@ -1,0 +1,85 @@
+import type { Check } from '../model/assertion.ts';
+import { defaultMatchOptions, toPublicMatchOptions, type TestCase } from '../model/case.ts';
+import type { StepResult, ToolCall } from '../model/run.ts';
+import type { PredicateResult, Trace } from '../model/trace.ts';
+import { judgePredicate } from './predicates/judge.ts';
+import type { Transcript } from './transcript.ts';
+import { describeTurn, judgeTurns, listExpectedCalls } from './turns.ts';
+
+/** What became of one iteration of one case. */
+export interface CaseOutcome {
+  /**
+   * `completed` and `timed_out` are scored. `failed` means that nothing could be established, such as with a server
+   * that is gone; `cancelled` that the caller asked to stop.
+   */
+  status: 'completed' | 'timed_out' | 'failed' | 'cancelled';
+  /** Null unless scored; an iteration that timed out is scored as failed. */
+  result: 'passed' | 'failed' | null;
+  /** Why it did not pass, one sentence: the first failed step's reason, else the first failed check's. */
+  error: string | null;
+  /** One per step of the case, in its order; those that were not reached are `skipped`. */
+  steps: StepResult[];
+  /** Every call that was made, pinned or by a model, in order. */
+  actualToolCalls: ToolCall[];
+  /** What the model was expected to call: the `toolCalledWith` asserts that follow a prompt. Empty without prompts. */
+  expectedToolCalls: ToolCall[];
+  startedAtMs: number;
+  /** From before the connection until the judgement; the end of the session is not counted. */
+  durationMs: number;
+  trace: Trace;
+  /** The checks at the end of the case, in order; empty where the iteration did not get there. */
+  predicates: PredicateResult[];
+}
+
+/** How the steps came to an end. Only `completed` and `timed_out` are scored. */
+export interface Ending {
+  status: CaseOutcome['status'];
+  /** One sentence; null for `completed`, where the steps and checks tell. */
+  reason: string | null;
+}
+
+export const completed: Ending = { status: 'completed', reason: null };
+
+/** Judges what the steps left to be judged and puts the record together. */
+export function buildOutcome(
+  testCase: TestCase,
+  { transcript, steps, ending }: { transcript: Transcript; steps: readonly StepResult[]; ending: Ending },
+): CaseOutcome {
+  const durationMs = Math.round(transcript.elapsedMs());
+  const expected = listExpectedCalls(testCase.steps);
+  const prompts = judgeTurns(transcript.turns, expected, {
+    match: testCase.matchOptions === undefined ? defaultMatchOptions : toPublicMatchOptions(testCase.matchOptions),
+    isNegative: testCase.isNegativeTest ?? false,
+  });
+  const predicates = ending.status === 'completed' ? judgeChecks(testCase, transcript) : [];
+  const error =
+    ending.reason ??
+    steps.find((step) => step.status === 'fail')?.reason ??
+    predicates.find((check) => !check.passed)?.reason ??
+    prompts.map(describeTurn).find((reason) => reason !== null) ??
+    null;
+  const isScored = ending.status === 'completed' || ending.status === 'timed_out';
+  return {
+    status: ending.status,
+    result: isScored ? (error === null ? 'passed' : 'failed') : null,
+    error,
+    steps: testCase.steps.map(
+      ({ id, kind }, stepIndex) => steps[stepIndex] ?? { stepId: id, stepIndex, kind, status: 'skipped', reason: null },
+    ),
+    actualToolCalls: transcript.toolCalls,
+    expectedToolCalls: expected.flat(),
+    startedAtMs: transcript.startedAtMs,
+    durationMs,
+    trace: { messages: transcript.messages, spans: transcript.spans, prompts, metadata: { predicates } },
+    predicates,
+  };
+}
+
+function judgeChecks(testCase: TestCase, transcript: Transcript): PredicateResult[] {
+  return listChecks(testCase).map((predicate) => ({ predicate, ...judgePredicate(predicate, transcript) }));
+}
+
+/** The checks a case ends with. One that inherits has none: there is no suite here, and compiling one fills them in. */
+export function listChecks({ predicates }: TestCase): Check[] {
+  return predicates === undefined || predicates.mode === 'inherit' ? [] : predicates.list;
+}

@@ -1,0 +1,145 @@
+import { z } from 'zod';
+import { noBrowserReason, type Predicate } from '../../model/assertion.ts';
+import type { Evidence } from '../evidence.ts';
+import { isJsonObject } from '../json-equal.ts';
+import { matchesArguments } from '../match-arguments.ts';
+import { printValue } from '../reasons.ts';
+import { defineJudge, type Judge, type Judgement } from './judgement.ts';
+
+const toolName = z.string().min(1);
+const jsonObject = z.custom<Record<string, unknown>>(isJsonObject, 'expected an object');
+
+/** The API's own limit on what `responseMatches` searches, in characters. */
+const longestSearchedMessage = 100_000;
+
+/** A quantified group that is quantified again: the shape that makes a backtracking matcher take for ever. */
+const nestedQuantifier = /[+*}]\??\)[+*{]/;
+
+/** The API's thirteen predicates. Every one fails when what it asks about was not measured. */
+export const apiJudges: Record<Predicate['type'], Judge> = {
+  toolCalledWith: defineJudge(
+    z.object({
+      toolName,
+      args: z.object({ args: jsonObject, argumentMatching: z.enum(['ignore', 'partial', 'exact']).optional() }),
+      minCount: z.int().min(1).optional(),
+    }),
+    judgeCalledWith,
+  ),
+  toolCalledAtLeastOnce: defineJudge(z.object({ toolName }), ({ toolName }, evidence) => {
+    const count = countCalls(evidence, toolName);
+    return { passed: count > 0, reason: `${toolName} was ${formatTimes(count)}; ${listCalled(evidence)}.` };
+  }),
+  toolNeverCalled: defineJudge(z.object({ toolName }), ({ toolName }, evidence) => {
+    const count = countCalls(evidence, toolName);
+    return { passed: count === 0, reason: `${toolName} was ${formatTimes(count)}.` };
+  }),
+  firstToolWas: defineJudge(z.object({ toolName }), ({ toolName }, { toolCalls: [first] }) =>
+    first === undefined
+      ? { passed: false, reason: `no tool was called, so ${toolName} was not the first.` }
+      : { passed: first.toolName === toolName, reason: `the first tool was ${first.toolName}, expected ${toolName}.` },
+  ),
+  responseContains: defineJudge(
+    z.object({ needle: z.string().min(1), caseSensitive: z.boolean().optional() }),
+    ({ needle, caseSensitive }, { finalAssistantMessage: message }) => {
+      const passed =
+        caseSensitive === true ? message.includes(needle) : message.toLowerCase().includes(needle.toLowerCase());
+      return {
+        passed,
+        reason: `${describeMessage(message)} and ${passed ? 'contains' : 'does not contain'} ${printValue(needle)}.`,
+      };
+    },
+  ),
+  responseMatches: defineJudge(z.object({ pattern: z.string() }), judgeResponseMatches),
+  noToolErrors: defineJudge(z.object({}), (_, { toolResults }) => {
+    const errors = toolResults.flatMap((result) => result.toolError ?? []);
+    return { passed: errors.length === 0, reason: errors[0] ?? 'no tool answered with an error.' };
+  }),
+  finalAssistantMessageNonEmpty: defineJudge(z.object({}), (_, { finalAssistantMessage: message }) => ({
+    passed: message.trim() !== '',
+    reason: `${describeMessage(message)}.`,
+  })),
+  tokenBudgetUnder: defineJudge(z.object({ tokens: z.int().positive() }), ({ tokens }, { tokensUsed }) =>
+    tokensUsed === null
+      ? { passed: false, reason: `no tokens were measured, so nothing is known to be under ${tokens}.` }
+      : { passed: tokensUsed < tokens, reason: `${tokensUsed} tokens were used; the budget is under ${tokens}.` },
+  ),
+  turnCountUnder: defineJudge(z.object({ turns: z.int().positive() }), ({ turns }, { userMessages }) => ({
+    passed: userMessages < turns,
+    reason: `the user took ${userMessages === 1 ? '1 turn' : `${userMessages} turns`}; the limit is under ${turns}.`,
+  })),
+  widgetRendered: judgeNothingRendered,
+  widgetRenderLatencyUnder: judgeNothingRendered,
+  widgetNoConsoleErrors: judgeNothingRendered,
+};
+
+function judgeCalledWith(
+  fields: {
+    toolName: string;
+    args: { args: Record<string, unknown>; argumentMatching?: 'ignore' | 'partial' | 'exact' | undefined };
+    minCount?: number | undefined;
+  },
+  evidence: Evidence,
+): Judgement {
+  const { toolName, args, minCount = 1 } = fields;
+  const calls = evidence.toolCalls.filter((call) => call.toolName === toolName);
+  const fitting = calls.filter((call) =>
+    matchesArguments(args.args, call.arguments, args.argumentMatching ?? 'partial'),
+  );
+  const passed = fitting.length >= minCount;
+  const wanted = `${toolName} with ${printValue(args.args)}${minCount === 1 ? '' : ` at least ${minCount} times`}`;
+  if (passed) return { passed, reason: `called ${wanted}.` };
+  const latest = calls.findLast((call) => !fitting.includes(call));
+  const actual =
+    latest === undefined ? listCalled(evidence) : `the latest other call had ${printValue(latest.arguments)}`;
+  return { passed, reason: `expected a call of ${wanted}, found ${fitting.length}; ${actual}.` };
+}
+
+function judgeResponseMatches(
+  { pattern }: { pattern: string },
+  { finalAssistantMessage: message }: Evidence,
+): Judgement {
+  if (nestedQuantifier.test(pattern)) {
+    return { passed: false, reason: `the pattern ${printValue(pattern)} nests quantifiers, which can take for ever.` };
+  }
+  if (message.length > longestSearchedMessage) {
+    return {
+      passed: false,
+      reason: `the final assistant message is longer than ${longestSearchedMessage} characters.`,
+    };
+  }
+  let regExp: RegExp;
+  try {
+    regExp = new RegExp(pattern);
+  } catch {
+    return { passed: false, reason: `the pattern ${printValue(pattern)} is not a regular expression.` };
+  }
+  const passed = regExp.test(message);
+  return {
+    passed,
+    reason: `${describeMessage(message)} and ${passed ? 'matches' : 'does not match'} ${printValue(pattern)}.`,
+  };
+}
+
+function judgeNothingRendered(): Judgement {
+  return { passed: false, reason: noBrowserReason };
+}
+
+function countCalls(evidence: Evidence, toolName: string): number {
+  return evidence.toolCalls.filter((call) => call.toolName === toolName).length;
+}
+
+function formatTimes(count: number): string {
+  if (count === 0) return 'never called';
+  return count === 1 ? 'called once' : `called ${count} times`;
+}
+
+function listCalled(evidence: Evidence): string {
+  const names = [...new Set(evidence.toolCalls.map((call) => call.toolName))];
+  return names.length === 0 ? 'no tool was called' : `tools called: ${names.join(', ')}`;
+}
+
+function describeMessage(message: string): string {
+  return message === ''
+    ? 'the final assistant message is empty'
+    : `the final assistant message is ${printValue(message)}`;
+}

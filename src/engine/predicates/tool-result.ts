@@ -1,0 +1,137 @@
+import { RE2JS } from 're2js';
+import { z } from 'zod';
+import type { JsonObject, ToolResultAssertion } from '../../model/assertion.ts';
+import type { Evidence, ToolResult } from '../evidence.ts';
+import { isJsonEqual, isJsonObject } from '../json-equal.ts';
+import { findByPointer } from '../json-pointer.ts';
+import { printValue } from '../reasons.ts';
+import { checkSchema } from '../schema-check.ts';
+import { defineJudge, type Judge, type Judgement } from './judgement.ts';
+
+const toolName = z.string().min(1).optional();
+const schemaShape = z.custom<JsonObject | boolean>(
+  (value) => typeof value === 'boolean' || isJsonObject(value),
+  'expected a JSON Schema: an object or a boolean',
+);
+
+/** Assertions on what a tool answered: the latest result, or the latest of `toolName`. Where there is none they fail. */
+export const toolResultJudges: Record<ToolResultAssertion['type'], Judge> = {
+  toolResultContains: defineResultJudge(
+    z.object({ text: z.string().min(1), caseSensitive: z.boolean().optional(), toolName }),
+    ({ text, caseSensitive }, result) => {
+      const passed =
+        caseSensitive === true ? result.text.includes(text) : result.text.toLowerCase().includes(text.toLowerCase());
+      return {
+        passed,
+        reason: `${describeText(result)} and ${passed ? 'contains' : 'does not contain'} ${printValue(text)}.`,
+      };
+    },
+  ),
+  toolResultMatches: defineResultJudge(z.object({ pattern: z.string(), toolName }), judgeMatches),
+  toolResultEquals: defineResultJudge(
+    z
+      .object({ value: z.unknown(), path: z.string().optional(), toolName })
+      .refine((fields) => fields.value !== undefined, {
+        path: ['value'],
+        message: 'expected a value',
+      }),
+    judgeEquals,
+  ),
+  toolResultSchema: defineResultJudge(z.object({ schema: schemaShape, toolName }), judgeSchema),
+  toolResultIsError: defineResultJudge(z.object({ isError: z.boolean(), toolName }), ({ isError }, result) => ({
+    passed: result.isError === isError,
+    reason: `${describeText(result)} and is ${result.isError ? 'an error' : 'no error'}, expected ${isError ? 'an error' : 'none'}.`,
+  })),
+  toolLatencyUnder: defineResultJudge(z.object({ ms: z.number().positive(), toolName }), ({ ms }, result) => ({
+    passed: result.latencyMs < ms,
+    reason: `${result.toolName} took ${formatLatency(result.latencyMs)}; the limit is under ${formatLatency(ms)}.`,
+  })),
+};
+
+function defineResultJudge<Fields extends { toolName?: string | undefined }>(
+  schema: z.ZodType<Fields>,
+  judge: (fields: Fields, result: ToolResult) => Judgement,
+): Judge {
+  return defineJudge(schema, (fields, evidence) => {
+    const result = findLatestResult(evidence, fields.toolName);
+    if (result !== undefined) return judge(fields, result);
+    const who = fields.toolName === undefined ? 'no tool has answered' : `${fields.toolName} has not answered`;
+    return { passed: false, reason: `${who}.` };
+  });
+}
+
+function findLatestResult({ toolResults }: Evidence, toolName: string | undefined): ToolResult | undefined {
+  return toolName === undefined ? toolResults.at(-1) : toolResults.findLast((result) => result.toolName === toolName);
+}
+
+function judgeMatches({ pattern }: { pattern: string }, result: ToolResult): Judgement {
+  let expression: RE2JS;
+  try {
+    expression = RE2JS.compile(pattern);
+  } catch {
+    return {
+      passed: false,
+      reason: `the pattern ${printValue(pattern)} is not an RE2 regular expression, which has no look-around and no back-references.`,
+    };
+  }
+  const passed = expression.matcher(result.text).find();
+  return {
+    passed,
+    reason: `${describeText(result)} and ${passed ? 'matches' : 'does not match'} ${printValue(pattern)}.`,
+  };
+}
+
+function judgeEquals(
+  { value, path = '' }: { value: unknown; path?: string | undefined },
+  result: ToolResult,
+): Judgement {
+  const document = readDocument(result);
+  if (document === undefined) return judgeNoDocument(result);
+  const found = findByPointer(document.value, path);
+  if (found.kind === 'malformed') {
+    return { passed: false, reason: `the path ${printValue(path)} is not a JSON Pointer, such as "/items/0/name".` };
+  }
+  const place = path === '' ? `the result of ${result.toolName}` : `${path} in the result of ${result.toolName}`;
+  if (found.kind === 'absent') {
+    return { passed: false, reason: `${place} does not exist, expected ${printValue(value)}.` };
+  }
+  return {
+    passed: isJsonEqual(value, found.value),
+    reason: `${place} is ${printValue(found.value)}, expected ${printValue(value)}.`,
+  };
+}
+
+function judgeSchema({ schema }: { schema: JsonObject | boolean }, result: ToolResult): Judgement {
+  const document = readDocument(result);
+  if (document === undefined) return judgeNoDocument(result);
+  const check = checkSchema(schema, document.value);
+  const place = `the result of ${result.toolName}`;
+  if (check.kind === 'unusable') return { passed: false, reason: `the schema cannot be used: ${check.reason}.` };
+  if (check.kind === 'valid') return { passed: true, reason: `${place} fits the schema.` };
+  return {
+    passed: false,
+    reason: `${place} is ${printValue(document.value)} and does not fit the schema: ${check.mismatch}.`,
+  };
+}
+
+/** The result as a JSON document: its structuredContent, else its text where that parses. */
+function readDocument(result: ToolResult): { value: unknown } | undefined {
+  if (result.structuredContent !== undefined) return { value: result.structuredContent };
+  try {
+    return { value: JSON.parse(result.text) };
+  } catch {
+    return undefined;
+  }
+}
+
+function judgeNoDocument(result: ToolResult): Judgement {
+  return { passed: false, reason: `${describeText(result)}, which is not JSON, and it has no structuredContent.` };
+}
+
+function describeText(result: ToolResult): string {
+  return `the result of ${result.toolName} is ${printValue(result.text)}`;
+}
+
+function formatLatency(latencyMs: number): string {
+  return `${Number(latencyMs.toFixed(1))} ms`;
+}

@@ -1,0 +1,32 @@
+/** The API's limits for what a predicate may say. */
+const longestReason = 600;
+const longestValue = 200;
+const deepestLevel = 6;
+
+const sensitiveKey = /authorization|bearer|passw|secret|token|api[-_ ]?key|cookie|credential|private[-_ ]?key/i;
+
+/** Prints a value as JSON for a sentence: at most 200 characters, members with telling names masked, depth limited. */
+export function printValue(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  // A result may be megabytes long; only what can be printed is worth encoding, quotes included.
+  const text = typeof value === 'string' ? clip(value, longestValue - 2) : maskSensitive(value, 0);
+  return clip(JSON.stringify(text) ?? String(text), longestValue);
+}
+
+/** Cuts a reason to 600 characters, which is what the API keeps. */
+export function clipReason(reason: string): string {
+  return clip(reason, longestReason);
+}
+
+function clip(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}…`;
+}
+
+function maskSensitive(value: unknown, level: number): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (level === deepestLevel) return '…';
+  if (Array.isArray(value)) return value.map((item) => maskSensitive(item, level + 1));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, sensitiveKey.test(key) ? '***' : maskSensitive(item, level + 1)]),
+  );
+}

@@ -1,0 +1,120 @@
+import type { Clock } from '../base/clock.ts';
+import { formatDuration } from '../base/deadline.ts';
+import { endSentence } from '../base/sentence.ts';
+import { noBrowserReason } from '../model/assertion.ts';
+import type { Step, TestCase } from '../model/case.ts';
+import type { StepResult } from '../model/run.ts';
+import { describeUnreachable } from './faults.ts';
+import { startIterationLimit, type IterationLimit } from './iteration-limit.ts';
+import { buildOutcome, completed, listChecks, type CaseOutcome, type Ending } from './outcome.ts';
+import { clipReason } from './reasons.ts';
+import { openSession, type Session } from './session.ts';
+import { runAssertStep } from './steps/assert.ts';
+import type { StepOutcome } from './steps/step-outcome.ts';
+import { runToolCallStep, type ToolCallContext } from './steps/tool-call.ts';
+import type { Target } from './target.ts';
+import { Transcript } from './transcript.ts';
+
+/**
+ * Runs one iteration of a case in an MCP session of its own, and judges it. Resolves whatever the server does.
+ *
+ * The case's own `timeoutMs` wins over the one given; it covers the connection too. A step that asks for what does not
+ * exist here does not pass: `interact` and widget assertions fail, a `prompt` ends the iteration without a result.
+ *
+ * The iteration passes when every step did, every check holds on the whole transcript, no tool answered with an error
+ * (unless `failOnToolError` is false or the case asserts `toolResultIsError: true`), and the model's calls match the
+ * expected ones in every turn. A negative case is one in which the model must call nothing: calls that steps pin are
+ * the author's, not the model's, and do not count.
+ */
+export async function runCase(
+  testCase: TestCase,
+  target: Target,
+  options: { clock: Clock; signal?: AbortSignal | undefined; timeoutMs: number },
+): Promise<CaseOutcome> {
+  const { clock } = options;
+  const timeoutMs = testCase.advancedConfig?.timeoutMs ?? options.timeoutMs;
+  const transcript = new Transcript(clock);
+  using limit = startIterationLimit(clock, timeoutMs, options.signal);
+  const opened = await connect(target, { clock, limit, timeoutMs });
+  if ('ending' in opened) return buildOutcome(testCase, { transcript, steps: [], ending: opened.ending });
+  await using session = opened.session;
+  const steps: StepResult[] = [];
+  const context = { session, target, transcript, signal: limit.signal, doToolErrorsFail: doToolErrorsFail(testCase) };
+  const ending = await runSteps(testCase.steps, { ...context, steps, limit, timeoutMs });
+  return buildOutcome(testCase, { transcript, steps, ending });
+}
+
+async function connect(
+  target: Target,
+  { clock, limit, timeoutMs }: { clock: Clock; limit: IterationLimit; timeoutMs: number },
+): Promise<{ session: Session } | { ending: Ending }> {
+  try {
+    return { session: await openSession(target, { clock, signal: limit.signal }) };
+  } catch (error) {
+    const stoppedBy = limit.stoppedBy();
+    if (stoppedBy === 'caller') return { ending: { status: 'cancelled', reason: 'Cancelled before the first step.' } };
+    // Unlike a tool that hangs, a server that cannot be connected to says nothing about the case.
+    const reason =
+      stoppedBy === 'timeout'
+        ? `The server did not complete the handshake within ${formatDuration(timeoutMs)}.`
+        : clipReason(endSentence(`The server could not be connected to: ${describeUnreachable(error)}`));
+    return { ending: { status: 'failed', reason } };
+  }
+}
+
+/** Runs the steps in order until one ends the iteration, and leaves a result in `steps` for each one it began. */
+async function runSteps(
+  steps: readonly Step[],
+  context: Omit<ToolCallContext, 'stepIndex'> & { steps: StepResult[]; limit: IterationLimit; timeoutMs: number },
+): Promise<Ending> {
+  const { transcript } = context;
+  for (const [stepIndex, step] of steps.entries()) {
+    const startMs = transcript.elapsedMs();
+    let outcome: StepOutcome;
+    let ending: Ending | null = null;
+    try {
+      context.signal.throwIfAborted();
+      outcome = await runStep(step, { ...context, stepIndex });
+      if (outcome.effect === 'stop') ending = completed;
+      if (outcome.effect === 'give-up') ending = { status: 'failed', reason: outcome.reason };
+    } catch (error) {
+      ending = describeInterruption(step, context);
+      if (ending === null) throw error;
+      const status = ending.status === 'cancelled' ? 'skipped' : 'fail';
+      outcome = { status, reason: ending.reason, effect: 'stop' };
+    }
+    transcript.addStepSpan(step, stepIndex, { startMs, isOk: outcome.status === 'ok' });
+    const { status, reason, evidence } = outcome;
+    context.steps.push({ stepId: step.id, stepIndex, kind: step.kind, status, reason, ...(evidence && { evidence }) });
+    if (ending !== null) return ending;
+  }
+  return completed;
+}
+
+async function runStep(step: Step, context: ToolCallContext): Promise<StepOutcome> {
+  if (step.kind === 'toolCall') return await runToolCallStep(step, context);
+  if (step.kind === 'assert') return runAssertStep(step.assertion, context.transcript);
+  if (step.kind === 'interact') return { status: 'fail', reason: noBrowserReason, effect: 'stop' };
+  context.transcript.turns.push({ prompt: step.prompt, actualToolCalls: [] });
+  return { status: 'fail', reason: 'Prompt steps need a model, and none is available here.', effect: 'give-up' };
+}
+
+function describeInterruption(
+  step: Step,
+  { limit, timeoutMs }: { limit: IterationLimit; timeoutMs: number },
+): Ending | null {
+  const stoppedBy = limit.stoppedBy();
+  if (stoppedBy === null) return null;
+  const place = `in step "${step.id}"${step.kind === 'toolCall' ? ` (tool ${step.toolName})` : ''}.`;
+  return stoppedBy === 'caller'
+    ? { status: 'cancelled', reason: `Cancelled ${place}` }
+    : { status: 'timed_out', reason: `Timed out after ${formatDuration(timeoutMs)} ${place}` };
+}
+
+function doToolErrorsFail(testCase: TestCase): boolean {
+  if (testCase.advancedConfig?.failOnToolError === false) return false;
+  const asserted = testCase.steps.flatMap((step) => (step.kind === 'assert' ? step.assertion : []));
+  return ![...asserted, ...listChecks(testCase)].some(
+    (check) => 'type' in check && check.type === 'toolResultIsError' && check.isError,
+  );
+}

@@ -1,0 +1,107 @@
+import { Client, StreamableHTTPClientTransport, type CallToolResult } from '@modelcontextprotocol/client';
+import type { Clock } from '../base/clock.ts';
+import { generator } from '../base/version.ts';
+import type { JsonObject } from '../model/assertion.ts';
+import { fetchWithoutTimeouts } from './fetch.ts';
+import type { Target } from './target.ts';
+import { watchTraffic } from './traffic.ts';
+
+/** One MCP session: what one iteration talks through. Disposing ends it on the server too. */
+export interface Session extends AsyncDisposable {
+  protocol: 'legacy' | 'modern';
+  /** The negotiated revision, such as `2025-11-25`. */
+  protocolVersion: string;
+  /** Null where a server of the 2026-07-28 revision keeps its name to itself. */
+  server: { name: string; version: string } | null;
+  /** Calls a tool once. Rejects with the SDK's errors, a NetworkError, or the signal's reason. */
+  callTool(toolName: string, args: JsonObject, options: { signal: AbortSignal }): Promise<CallToolResult>;
+  /**
+   * The output schemas that the server declares, by tool name. Not kept in the session: from a list that it knows, the
+   * SDK would judge results itself and withhold the ones that break their schema.
+   */
+  listOutputSchemas(options: { signal: AbortSignal }): Promise<Map<string, JsonObject>>;
+}
+
+/** The one revision of the modern era so far. */
+const modernRevision = '2026-07-28';
+
+/** How long the end of a session may take, in milliseconds; a server that is stuck keeps its session. */
+const closeTimeoutMs = 2000;
+
+/** The SDK's own limit per request is 60 s; the signal is the only limit here, so its timer is set out of the way. */
+const sdkTimeoutMs = 2 ** 31 - 1;
+
+/**
+ * Opens a session with the target and completes the handshake.
+ *
+ * No capability is advertised, so the SDK refuses what a server asks of its client: sampling, elicitation and roots.
+ *
+ * @throws the SDK's or fetch's error when there is no handshake, or the signal's reason.
+ */
+export async function openSession(
+  target: Target,
+  { clock, signal }: { clock: Clock; signal: AbortSignal },
+): Promise<Session> {
+  signal.throwIfAborted();
+  const transport = new StreamableHTTPClientTransport(new URL(target.url), {
+    fetch: fetchWithoutTimeouts,
+    ...(target.headers !== undefined && { requestInit: { headers: target.headers } }),
+  });
+  const client = new Client(generator, {
+    capabilities: {},
+    versionNegotiation: { mode: target.protocol === 'modern' ? { pin: modernRevision } : target.protocol },
+  });
+  const limits = { timeout: sdkTimeoutMs };
+  try {
+    await raceSignal(client.connect(transport, { ...limits, signal }), signal);
+  } catch (error) {
+    await client.close();
+    throw error;
+  }
+  const traffic = watchTraffic(transport);
+  const server = client.getServerVersion();
+  return {
+    protocol: client.getProtocolEra() ?? 'legacy',
+    protocolVersion: client.getNegotiatedProtocolVersion() ?? '',
+    server: server === undefined ? null : { name: server.name, version: server.version },
+    callTool: (toolName, args, { signal }) =>
+      raceSignal(
+        Promise.race([client.callTool({ name: toolName, arguments: args }, { ...limits, signal }), traffic.lost]),
+        signal,
+      ),
+    listOutputSchemas: async ({ signal }) => {
+      const listing = client.listTools(undefined, { ...limits, signal, cacheMode: 'bypass' });
+      const { tools } = await raceSignal(Promise.race([listing, traffic.lost]), signal);
+      return new Map(
+        tools.flatMap((tool) => (tool.outputSchema === undefined ? [] : [[tool.name, tool.outputSchema]])),
+      );
+    },
+    [Symbol.asyncDispose]: async () => {
+      const stop = new AbortController();
+      const goodbye = traffic.waitForNotifications().then(() => transport.terminateSession());
+      await Promise.race([
+        // A session that cannot be ended is the server's to reap; the iteration is judged already.
+        goodbye.catch(() => {}),
+        clock.sleep(closeTimeoutMs, { signal: stop.signal }).catch(() => {}),
+      ]);
+      stop.abort();
+      await client.close();
+    },
+  };
+}
+
+/** Settles with the promise, or rejects with the signal's own reason as soon as it aborts. */
+async function raceSignal<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = Promise.withResolvers<never>();
+  const onAbort = () => aborted.reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([promise, aborted.promise]);
+  } catch (error) {
+    // The SDK rejects with a wrapped reason of its own, and may do so first.
+    signal.throwIfAborted();
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}

@@ -1,0 +1,34 @@
+import { CancelledError } from '../base/errors.ts';
+
+type StopSignal = 'SIGINT' | 'SIGTERM';
+
+/** The part of the process that delivers signals; passed in, since only the entries may touch the process. */
+export interface SignalSource {
+  on(event: StopSignal, listener: (signal: StopSignal) => void): unknown;
+  off(event: StopSignal, listener: (signal: StopSignal) => void): unknown;
+}
+
+/**
+ * Turns the first SIGINT or SIGTERM into an abort with a `CancelledError`, so that everything started is stopped in
+ * order, and any further one into `exitNow`: who asks twice means now. Dispose to restore the default behaviour.
+ */
+export function listenForInterrupts(
+  source: SignalSource,
+  exitNow: (exitCode: number) => void,
+): Disposable & { signal: AbortSignal } {
+  const controller = new AbortController();
+  const listener = (name: StopSignal) => {
+    const error = new CancelledError(`Stopped by ${name}.`, { signal: name });
+    if (controller.signal.aborted) exitNow(error.exitCode);
+    else controller.abort(error);
+  };
+  source.on('SIGINT', listener);
+  source.on('SIGTERM', listener);
+  return {
+    signal: controller.signal,
+    [Symbol.dispose]: () => {
+      source.off('SIGINT', listener);
+      source.off('SIGTERM', listener);
+    },
+  };
+}

@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { parseDuration } from '../base/deadline.ts';
+import { parsePassRate } from '../model/rate.ts';
+
+// Every option arrives as text, from an input or a flag; these schemas read it and say how it should have been written.
+
+const issue = (message: string) => ({ code: 'custom' as const, message });
+
+/** Entries on lines of their own, or separated by commas where no entry can hold one. */
+const list = (separator: RegExp) =>
+  z.string().transform((text) =>
+    text
+      .split(separator)
+      .map((entry) => entry.trim())
+      .filter((entry) => entry !== ''),
+  );
+export const lines = list(/\r?\n/);
+export const words = list(/\r?\n|,/);
+
+export const optionalText = z.string().transform((text) => (text.trim() === '' ? null : text.trim()));
+
+export const duration = z.string().transform((text, context) => {
+  const durationMs = parseDuration(text);
+  if (durationMs !== undefined && durationMs > 0) return durationMs;
+  context.addIssue(
+    issue(`${JSON.stringify(text)} is not a duration; write a number and a unit, such as 90s, 10m or 2h`),
+  );
+  return z.NEVER;
+});
+
+/** The spellings of YAML 1.2's core schema, which are those the runner's own boolean inputs accept. */
+export const flag = z.string().transform((text, context) => {
+  if (/^(?:true|True|TRUE)$/.test(text.trim())) return true;
+  if (/^(?:false|False|FALSE)$/.test(text.trim())) return false;
+  context.addIssue(issue(`${JSON.stringify(text)} is not a boolean; write true or false`));
+  return z.NEVER;
+});
+
+export const optionalPassRate = z.string().transform((text, context) => {
+  if (text.trim() === '') return null;
+  const parsed = parsePassRate(text);
+  if (parsed.ok) return parsed.passRate;
+  context.addIssue(issue(parsed.message));
+  return z.NEVER;
+});
+
+const maxRuns = 100;
+export const optionalRuns = z.string().transform((text, context) => {
+  if (text.trim() === '') return null;
+  const runs = Number(text);
+  if (Number.isInteger(runs) && runs >= 1 && runs <= maxRuns) return runs;
+  context.addIssue(issue(`${JSON.stringify(text)} is not a number of runs; write a whole number from 1 to ${maxRuns}`));
+  return z.NEVER;
+});
+
+export const isolation = z.string().transform((text, context) => {
+  const value = text.trim();
+  if (value === 'iteration' || value === 'run') return value;
+  context.addIssue(issue(`${JSON.stringify(text)} is not an isolation; write iteration or run`));
+  return z.NEVER;
+});
+
+const environmentName = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** `NAME=value` sets a variable; `NAME` alone (null here) passes the job's own through. */
+export const environment = lines.transform((entries, context) => {
+  const variables = new Map<string, string | null>();
+  for (const entry of entries) {
+    const equals = entry.indexOf('=');
+    const name = equals === -1 ? entry : entry.slice(0, equals);
+    if (environmentName.test(name)) variables.set(name, equals === -1 ? null : entry.slice(equals + 1));
+    // Never quotes the entry: what is wrong may be the name, and what follows it a secret.
+    else context.addIssue(issue(`line ${entries.indexOf(entry) + 1} is neither NAME=value nor NAME`));
+  }
+  return variables;
+});

@@ -1,0 +1,66 @@
+import { access, appendFile, mkdir, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { describeError } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
+import type { Redactor } from '../base/redaction.ts';
+import type { Report } from '../model/report.ts';
+import { renderReportJson } from '../report/json.ts';
+import { renderJunit } from '../report/junit.ts';
+import { renderSummary } from '../report/summary.ts';
+import type { GatePlan } from './plan.ts';
+
+export interface PublishContext {
+  logger: Logger;
+  redactor: Redactor;
+  /** The file that GitHub shows as the job's summary; null elsewhere. */
+  summaryPath: string | null;
+}
+
+/** Paths as the user wrote the report directory; null for a file that could not be written. */
+export interface WrittenFiles {
+  reportPath: string | null;
+  junitPath: string | null;
+}
+
+/**
+ * Writes report.json and junit.xml into the report directory, and adds to the job summary where there is one and the
+ * plan asks for it. What cannot be written is warned about: presentation never changes a verdict.
+ */
+export async function publishFiles(report: Report, plan: GatePlan, context: PublishContext): Promise<WrittenFiles> {
+  const { redactor, logger, summaryPath } = context;
+  const attempt = async (path: string, write: () => Promise<void>): Promise<string | null> => {
+    try {
+      await write();
+      return path;
+    } catch (error) {
+      logger.warning(`Could not write ${path}: ${describeError(error)}. The verdict stands.`);
+      return null;
+    }
+  };
+  const writeReportFile = (name: string, render: () => string): Promise<string | null> =>
+    attempt(join(plan.reportDir.label, name), async () => {
+      await mkdir(plan.reportDir.path, { recursive: true });
+      await writeFile(resolve(plan.reportDir.path, name), redactor.redact(render()));
+    });
+
+  const reportPath = await writeReportFile('report.json', () => renderReportJson(report));
+  const junitPath = await writeReportFile('junit.xml', () => renderJunit(report));
+  if (plan.summary && summaryPath !== null) {
+    await attempt('the job summary', () => appendFile(summaryPath, redactor.redact(renderSummary(report))));
+  }
+  return { reportPath, junitPath };
+}
+
+/** Lists which of the files that hold cases exist below `cwd`; an annotation on any other would show nowhere. */
+export async function findExistingFiles(report: Report, cwd: string): Promise<ReadonlySet<string>> {
+  const files = new Set(report.cases.flatMap(({ location }) => (location === null ? [] : [location.file])));
+  const found = await Promise.all(
+    [...files].map((file) =>
+      access(resolve(cwd, file)).then(
+        () => [file],
+        () => [],
+      ),
+    ),
+  );
+  return new Set(found.flat());
+}

@@ -1,0 +1,39 @@
+// The library's public surface. Adding a name here is a promise; test/public-surface.test.ts pins the list.
+export { systemClock, type Clock } from './base/clock.ts';
+export {
+  CancelledError,
+  ConfigurationError,
+  DeadlineError,
+  GateError,
+  NetworkError,
+  ProtocolError,
+  ServerStartError,
+  ServiceError,
+  formatConfigurationIssue,
+  type ConfigurationIssue,
+} from './base/errors.ts';
+export { silentLogger, type Logger } from './base/logger.ts';
+export { createRedactor, Secret, type Redactor } from './base/redaction.ts';
+export { gate, type GateContext, type GateResult } from './gate/gate.ts';
+export { listOptions, parseGateOptions, type GateOptions, type OptionDescription } from './gate/options.ts';
+export { planGate, type GatePlan, type PlanContext } from './gate/plan.ts';
+export { describeProgress, type GateProgress, type ProgressListener } from './gate/progress.ts';
+export type {
+  CaseReport,
+  IterationFailure,
+  Report,
+  RunReport,
+  ServerReport,
+  SuiteReport,
+  Totals,
+} from './model/report.ts';
+export type { Suite, SuiteCase } from './model/suite.ts';
+export type { Verdict, VerdictOutcome, VerdictReason } from './model/verdict.ts';
+export { planAnnotations, type Annotation } from './report/annotations.ts';
+export { renderReportJson } from './report/json.ts';
+export { renderJunit } from './report/junit.ts';
+export { parseReport } from './report/schema.ts';
+export { renderSummary } from './report/summary.ts';
+export { renderTerminal } from './report/terminal.ts';
+export { readSuite } from './suite/read.ts';
+export { loadSuites } from './suite/load.ts';

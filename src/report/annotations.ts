@@ -1,0 +1,104 @@
+import { formatCount } from '../base/count.ts';
+import type { CaseReport, Report } from '../model/report.ts';
+import { stripControls } from './escape/plain.ts';
+import { groupFailures } from './failures.ts';
+import { truncateText } from './truncate.ts';
+import { describeCaseCounts, nameReasons, outcomeWords } from './wording.ts';
+
+/** One annotation, as the runner's `error` command takes it. Its sink escapes it for that command. */
+export interface Annotation {
+  level: 'error' | 'warning' | 'notice';
+  title: string;
+  message: string;
+  /** Relative to the workspace. */
+  file?: string;
+  /** Counted from 1. */
+  startLine?: number;
+}
+
+/** GitHub keeps ten annotations of a level per step and drops the rest unsaid; one of them is the verdict. */
+const maxCaseAnnotations = 9;
+/** The runner cuts at 4,096 characters; this leaves room for the redactor to lengthen a text. */
+const maxMessageLength = 4000;
+const maxTitleLength = 200;
+const maxReasons = 10;
+
+/**
+ * Plans at most ten annotations: the verdict, then the worst cases at their place in the evals file. An inconclusive
+ * gate names its cause and blames no case; one that passed needs none.
+ */
+export function planAnnotations(
+  report: Report,
+  options: { fileExists?: (path: string) => boolean } = {},
+): Annotation[] {
+  const { outcome } = report.verdict;
+  if (outcome === 'passed') return [];
+  const verdict: Annotation = {
+    level: 'error',
+    title: `Eval gate ${outcomeWords[outcome]}`,
+    message: cleanMessage(listReasons(report).join('\n')),
+  };
+  if (outcome === 'inconclusive') return [verdict];
+  const failed = listFailedCases(report);
+  const shown = failed.length > maxCaseAnnotations ? failed.slice(0, maxCaseAnnotations - 1) : failed;
+  const hidden = failed.length - shown.length;
+  const rest: Annotation = {
+    level: 'error',
+    title: `+${formatCount(hidden, 'more failed case')}`,
+    message: 'The job summary lists them.',
+  };
+  return [
+    verdict,
+    ...shown.map((member) => annotateCase(member, options.fileExists ?? (() => true))),
+    ...(hidden > 0 ? [rest] : []),
+  ];
+}
+
+/** Cases of suites that failed, required ones first. In a suite that passed, its minimum tolerates them. */
+function listFailedCases(report: Report): CaseReport[] {
+  const failedSuites = new Set(report.suites.filter(({ verdict }) => verdict.outcome === 'failed').map(({ id }) => id));
+  return report.cases
+    .filter(({ suiteId, outcome }) => outcome === 'failed' && failedSuites.has(suiteId))
+    .toSorted((a, b) => Number(b.required) - Number(a.required));
+}
+
+function annotateCase(member: CaseReport, fileExists: (path: string) => boolean): Annotation {
+  const { location } = member;
+  const counts = `${describeCaseCounts(member)}${member.required ? ', required' : ''}`;
+  return {
+    level: 'error',
+    title: `${cleanTitle(member.title)}: ${counts}`,
+    message: cleanMessage(
+      groupFailures(member)
+        .flatMap(({ heading, lines }) => [heading, ...lines.map((line) => `  ${line}`)])
+        .join('\n') || counts,
+    ),
+    ...(location !== null && isInWorkspace(location.file) && fileExists(location.file)
+      ? { file: location.file, startLine: location.line }
+      : {}),
+  };
+}
+
+function listReasons(report: Report): string[] {
+  const { reasons } = report.verdict;
+  const hidden = reasons.length - maxReasons;
+  return [
+    ...nameReasons(report, reasons.slice(0, maxReasons)).map(({ suiteName, message }) =>
+      suiteName === null ? message : `${suiteName}: ${message}`,
+    ),
+    ...(hidden > 0 ? [`and ${formatCount(hidden, 'more reason')}`] : []),
+  ];
+}
+
+/** A path that could leave the workspace names no file of the pull request. */
+function isInWorkspace(path: string): boolean {
+  return path !== '' && !/^[/\\]|^[A-Za-z]:|(?:^|[/\\])\.\.(?:[/\\]|$)|\p{Cc}/u.test(path);
+}
+
+function cleanTitle(text: string): string {
+  return truncateText(stripControls(text).replaceAll(/\s+/g, ' ').trim() || 'Untitled case', maxTitleLength);
+}
+
+function cleanMessage(text: string): string {
+  return truncateText(stripControls(text).trim(), maxMessageLength);
+}

@@ -1,0 +1,111 @@
+import { computePassRate } from '../model/rate.ts';
+import {
+  type CaseReport,
+  type Report,
+  type RunReport,
+  type ServerReport,
+  type SuiteReport,
+  type Totals,
+  reportSchemaVersion,
+} from '../model/report.ts';
+import type { CaseResults, SuiteResults } from '../model/results.ts';
+import type { Run } from '../model/run.ts';
+import type { Verdict, VerdictOutcome } from '../model/verdict.ts';
+
+export interface ReportInput {
+  /** ISO 8601. */
+  startedAt: string;
+  durationMs: number;
+  generator: { name: string; version: string };
+  server: ServerReport | null;
+  /** In the order they ran. */
+  suites: ReadonlyArray<{ results: SuiteResults; verdict: Verdict }>;
+  verdict: Verdict;
+}
+
+/** Puts results and verdicts into the report, deeply frozen; cases worst first within each suite. */
+export function buildReport(input: ReportInput): Report {
+  const suites = input.suites.map(({ results, verdict }) => buildSuite(results, verdict));
+  return deepFreeze({
+    schemaVersion: reportSchemaVersion,
+    generator: { ...input.generator },
+    startedAt: input.startedAt,
+    durationMs: input.durationMs,
+    verdict: structuredClone(input.verdict),
+    totals: countTotals(input.suites.flatMap(({ results }) => results.cases)),
+    server: input.server === null ? null : { ...input.server },
+    suites,
+    cases: input.suites.flatMap(({ results }) =>
+      results.cases.map((member) => buildCase(results.suiteId, member)).toSorted((a, b) => rankCase(a) - rankCase(b)),
+    ),
+    run: suites.find(({ run }) => run !== null)?.run ?? null,
+  });
+}
+
+function buildSuite(results: SuiteResults, verdict: Verdict): SuiteReport {
+  return {
+    id: results.suiteId,
+    name: results.name,
+    file: results.file,
+    minimumPassRate: results.minimumPassRate,
+    minimumPassRateSource: results.minimumPassRateSource,
+    verdict: structuredClone(verdict),
+    totals: countTotals(results.cases),
+    run: results.run === null ? null : buildRun(results.run),
+  };
+}
+
+function buildRun({ id, suiteId, status }: Run): RunReport {
+  return { id, suiteId, status };
+}
+
+function buildCase(suiteId: string, member: CaseResults): CaseReport {
+  const { id, title, passed, failed, planned, location } = member;
+  return {
+    suiteId,
+    id,
+    title,
+    tags: [...member.tags],
+    required: member.isRequired,
+    outcome: judgeCase(member),
+    passed,
+    total: passed + failed,
+    planned,
+    location: location === null ? null : { file: location.file, line: location.line },
+    durationMs: computeMedian(member.durationsMs),
+    failed,
+    failures: structuredClone(member.failures),
+  };
+}
+
+function judgeCase({ passed, failed, unscored, planned }: CaseResults): VerdictOutcome {
+  if (failed > 0) return 'failed';
+  return passed > 0 && passed === planned && unscored === 0 ? 'passed' : 'inconclusive';
+}
+
+/** Lower is worse. */
+function rankCase({ outcome, required }: CaseReport): number {
+  return { failed: required ? 0 : 1, inconclusive: 2, passed: 3 }[outcome];
+}
+
+function countTotals(cases: readonly CaseResults[]): Totals {
+  const passed = cases.reduce((total, member) => total + member.passed, 0);
+  const failed = cases.reduce((total, member) => total + member.failed, 0);
+  const iterations = passed + failed;
+  return { cases: cases.length, iterations, passed, failed, passRate: computePassRate(passed, iterations) };
+}
+
+function computeMedian(values: readonly number[]): number | null {
+  const sorted = values.toSorted((a, b) => a - b);
+  const upper = sorted[Math.floor(sorted.length / 2)];
+  const lower = sorted[Math.floor((sorted.length - 1) / 2)];
+  return upper === undefined || lower === undefined ? null : (lower + upper) / 2;
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const member of Object.values(value)) deepFreeze(member);
+  }
+  return value;
+}

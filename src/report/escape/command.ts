@@ -1,0 +1,23 @@
+/** Escapes the message of a runner command (actions/toolkit, core/src/command.ts `escapeData`). */
+function escapeData(text: string): string {
+  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+}
+
+/** Escapes the value of a runner command's property (`escapeProperty` there). */
+function escapeProperty(text: string): string {
+  return escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+}
+
+/**
+ * Renders one line that the runner obeys: `::error file=a.yaml,line=3::message`. Absent properties are left out.
+ */
+export function renderRunnerCommand(
+  name: 'error' | 'warning' | 'notice' | 'group' | 'endgroup',
+  properties: Readonly<Record<string, string | number | undefined>>,
+  message: string,
+): string {
+  const pairs = Object.entries(properties)
+    .filter(([, value]) => value !== undefined && value !== '')
+    .map(([key, value]) => `${key}=${escapeProperty(String(value))}`);
+  return `::${name}${pairs.length === 0 ? '' : ` ${pairs.join(',')}`}::${escapeData(message)}`;
+}

@@ -1,0 +1,23 @@
+import { flattenText, stripControls } from './plain.ts';
+
+const zeroWidthSpace = '\u200B';
+
+/**
+ * Splits a text into the lines the runner would see. It ends a line at `\r\n`, `\n` or a bare `\r`, so text that is
+ * escaped as one line and holds any of them would be two.
+ */
+export function splitLogLines(text: string): string[] {
+  return stripControls(text).split('\n');
+}
+
+/**
+ * Returns one line that the runner prints and does not obey. It takes `::command::` after any leading white space and
+ * `##[command]` anywhere (actions/runner, ActionCommand.cs); a zero-width space breaks both. Where the runner's string
+ * search is culture-sensitive it skips that character, yet then cuts the name one place too early and knows no such
+ * command.
+ */
+export function escapeLogLine(line: string): string {
+  return flattenText(line)
+    .replaceAll('##[', `#${zeroWidthSpace}#[`)
+    .replace(/^\s*(?=::)/, (indent) => `${indent}${zeroWidthSpace}`);
+}

@@ -1,0 +1,53 @@
+import type { CaseReport, IterationFailure } from '../model/report.ts';
+import { truncateText } from './truncate.ts';
+import { describeToolCall } from './wording.ts';
+
+/** Iterations of one case that failed alike: told once. */
+export interface FailureGroup {
+  /** `Iteration 2, step 3 (assert)`, or `Iterations 1, 2, 4`. */
+  heading: string;
+  /** What went wrong, then what was expected and what was called; lines of foreign text, not escaped. */
+  lines: string[];
+}
+
+const maxReasons = 5;
+const maxReasonLength = 1000;
+const maxToolCallLength = 300;
+const maxToolCalls = 5;
+
+/** Groups the kept failures of a case by the step that failed and the reasons given, in order of appearance. */
+export function groupFailures({ failures }: CaseReport): FailureGroup[] {
+  const groups = Map.groupBy(failures, ({ step, reasons, result }) => JSON.stringify([step, reasons, result]));
+  return [...groups.values()].flatMap((members) => {
+    const [example] = members;
+    return example === undefined
+      ? []
+      : [{ heading: describeMembers(members, example), lines: [...listReasons(example), ...listToolCalls(example)] }];
+  });
+}
+
+/** Failed iterations of the case of which no evidence was kept. */
+export function countOmittedFailures({ failed, failures }: CaseReport): number {
+  return Math.max(0, failed - failures.length);
+}
+
+function describeMembers(members: readonly IterationFailure[], { step }: IterationFailure): string {
+  const names = members.map(({ iterationNumber, iterationId }) => String(iterationNumber ?? iterationId));
+  const iterations = `Iteration${names.length === 1 ? '' : 's'} ${names.join(', ')}`;
+  return step === null ? iterations : `${iterations}, step ${step.index + 1} (${step.kind})`;
+}
+
+function listReasons({ reasons }: IterationFailure): string[] {
+  return reasons.slice(0, maxReasons).flatMap((reason) => truncateText(reason, maxReasonLength).split(/\r\n|\r|\n/));
+}
+
+/** Expected calls are those of a prompt; a case of tool-call steps has none, and only its calls are listed. */
+function listToolCalls({ expectedToolCalls, actualToolCalls }: IterationFailure): string[] {
+  const list = (label: string, calls: IterationFailure['actualToolCalls']) => [
+    ...calls.slice(0, maxToolCalls).map((call) => `${label}${truncateText(describeToolCall(call), maxToolCallLength)}`),
+    ...(calls.length > maxToolCalls ? [`${label}and ${calls.length - maxToolCalls} more`] : []),
+  ];
+  const called = list('called    ', actualToolCalls);
+  if (expectedToolCalls.length === 0) return called;
+  return [...list('expected  ', expectedToolCalls), ...(called.length === 0 ? ['called    nothing'] : called)];
+}

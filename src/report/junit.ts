@@ -1,0 +1,153 @@
+import { formatCount } from '../base/count.ts';
+import type { CaseReport, Report, SuiteReport } from '../model/report.ts';
+import { escapeXmlAttribute, escapeXmlText } from './escape/xml.ts';
+import { countOmittedFailures, groupFailures } from './failures.ts';
+import { truncateText } from './truncate.ts';
+import { describeCaseCounts } from './wording.ts';
+
+const maxMessageLength = 500;
+
+type JudgedSuite = Pick<SuiteReport, 'id' | 'name' | 'file' | 'verdict'>;
+
+interface Element {
+  name: string;
+  attributes: Record<string, string | number | undefined>;
+  children?: Element[];
+  text?: string;
+}
+
+/**
+ * Renders JUnit XML, one testcase per case. It agrees with the verdict: failures that a passing suite's minimum
+ * tolerates are told as output, and a suite that is inconclusive holds an error even where every case passed.
+ */
+export function renderJunit(report: Report): string {
+  // A gate without suites is inconclusive, and an empty file would read as green.
+  const gate = { id: '', name: report.generator.name, file: null, verdict: report.verdict };
+  const suites = (report.suites.length === 0 ? [gate] : report.suites).map((suite) => buildSuite(report, suite));
+  const root: Element = {
+    name: 'testsuites',
+    attributes: { name: report.generator.name, ...sumCounts(suites), time: formatSeconds(report.durationMs) },
+    children: suites,
+  };
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${renderElement(root, '')}`;
+}
+
+function buildSuite(report: Report, suite: JudgedSuite): Element {
+  const cases = report.cases.filter(({ suiteId }) => suiteId === suite.id).map((member) => buildCase(member, suite));
+  const children = suite.verdict.outcome === 'inconclusive' ? [buildVerdictCase(suite), ...cases] : cases;
+  const count = (name: string) =>
+    children.filter((child) => child.children?.some((inner) => inner.name === name)).length;
+  return {
+    name: 'testsuite',
+    attributes: {
+      name: suite.name,
+      tests: children.length,
+      failures: count('failure'),
+      errors: count('error'),
+      skipped: count('skipped'),
+      time: formatSeconds(
+        report.cases.reduce(
+          (total, { suiteId, durationMs }) => total + (suiteId === suite.id ? (durationMs ?? 0) : 0),
+          0,
+        ),
+      ),
+      timestamp: report.startedAt,
+      file: suite.file ?? undefined,
+    },
+    children,
+  };
+}
+
+/** A testcase of its own for what kept the suite from a verdict, so that no viewer shows it as passed. */
+function buildVerdictCase(suite: JudgedSuite): Element {
+  const [first, ...others] = suite.verdict.reasons.map(({ message }) => message);
+  const error: Element = {
+    name: 'error',
+    attributes: { message: truncateText(first ?? 'Nothing was established.', maxMessageLength), type: 'inconclusive' },
+    ...(others.length === 0 ? {} : { text: others.join('\n') }),
+  };
+  return {
+    name: 'testcase',
+    attributes: { name: 'verdict', classname: suite.name, file: suite.file ?? undefined, time: formatSeconds(0) },
+    children: [error],
+  };
+}
+
+function buildCase(member: CaseReport, suite: JudgedSuite): Element {
+  return {
+    name: 'testcase',
+    attributes: {
+      name: member.title,
+      classname: suite.name,
+      file: member.location?.file,
+      line: member.location?.line,
+      time: formatSeconds(member.durationMs ?? 0),
+    },
+    children: listOutcome(member, suite),
+  };
+}
+
+function listOutcome(member: CaseReport, suite: JudgedSuite): Element[] {
+  const counts = describeCaseCounts(member);
+  if (member.outcome === 'passed') return [];
+  if (member.outcome === 'inconclusive') {
+    // One that never began says nothing that the suite's own error does not.
+    const name = member.total === 0 && member.failures.length === 0 ? 'skipped' : 'error';
+    return [
+      {
+        name,
+        attributes: { message: counts, ...(name === 'error' ? { type: 'inconclusive' } : {}) },
+        text: describeFailures(member),
+      },
+    ];
+  }
+  if (suite.verdict.outcome === 'passed') {
+    return [
+      {
+        name: 'system-out',
+        attributes: {},
+        text: `${counts}, which the minimum tolerates.\n${describeFailures(member)}`,
+      },
+    ];
+  }
+  const [reason] = member.failures.flatMap(({ reasons }) => reasons);
+  const message = truncateText(reason === undefined ? counts : `${counts}: ${reason}`, maxMessageLength);
+  return [
+    {
+      name: 'failure',
+      attributes: { message, type: member.required ? 'required' : 'case' },
+      text: describeFailures(member),
+    },
+  ];
+}
+
+function describeFailures(member: CaseReport): string {
+  const omitted = countOmittedFailures(member);
+  return [
+    ...groupFailures(member).flatMap(({ heading, lines }) => [heading, ...lines.map((line) => `  ${line}`)]),
+    ...(omitted > 0 ? [`and ${formatCount(omitted, 'more failed iteration')}`] : []),
+  ].join('\n');
+}
+
+function sumCounts(suites: readonly Element[]): Record<string, number> {
+  const sum = (key: string) => suites.reduce((total, { attributes }) => total + Number(attributes[key] ?? 0), 0);
+  return { tests: sum('tests'), failures: sum('failures'), errors: sum('errors'), skipped: sum('skipped') };
+}
+
+function formatSeconds(durationMs: number): string {
+  return (durationMs / 1000).toFixed(3);
+}
+
+function renderElement({ name, attributes, children = [], text = '' }: Element, indent: string): string {
+  const opening = Object.entries(attributes)
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => ` ${key}="${escapeXmlAttribute(String(value))}"`)
+    .join('');
+  if (children.length === 0) {
+    return text === ''
+      ? `${indent}<${name}${opening}/>\n`
+      : `${indent}<${name}${opening}>${escapeXmlText(text)}</${name}>\n`;
+  }
+  const content = children.map((child) => renderElement(child, `${indent}  `)).join('');
+  return `${indent}<${name}${opening}>\n${content}${indent}</${name}>\n`;
+}

@@ -1,0 +1,139 @@
+import { z } from 'zod';
+import { ProtocolError } from '../base/errors.ts';
+import { type Report, reportSchemaVersion } from '../model/report.ts';
+
+const count = z.int().min(0);
+const fraction = z.number().min(0).max(1);
+const milliseconds = z.number().min(0);
+const outcome = z
+  .enum(['passed', 'failed', 'inconclusive'])
+  .describe('`inconclusive` means that nothing was established; it is not a failure.');
+
+const verdict = z.object({
+  outcome,
+  reasons: z
+    .array(
+      z.object({
+        code: z.enum([
+          'minimum-met',
+          'below-minimum',
+          'required-failed',
+          'run-not-completed',
+          'run-not-created',
+          'no-iterations',
+          'iterations-missing',
+          'results-unknown',
+          'server-lost',
+          'deadline',
+          'cancelled',
+          'infrastructure',
+        ]),
+        message: z.string(),
+        suiteId: z.string().exactOptional(),
+        caseId: z.string().exactOptional(),
+      }),
+    )
+    .describe('Most decisive first. Codes are stable; messages are for people.'),
+});
+
+const totals = z.object({
+  cases: count,
+  iterations: count.describe('Iterations that carry a result: passed + failed.'),
+  passed: count,
+  failed: count,
+  passRate: fraction.nullable().describe('0 to 1; null where no iteration was scored.'),
+});
+
+const run = z.object({ id: z.string(), suiteId: z.string(), status: z.string() });
+const toolCalls = z.array(z.object({ toolName: z.string(), arguments: z.record(z.string(), z.unknown()) }));
+
+const suite = z.object({
+  id: z.string(),
+  name: z.string(),
+  file: z.string().nullable(),
+  minimumPassRate: fraction.describe('0 to 1.'),
+  minimumPassRateSource: z.string().describe('An option, a `file:line`, or `default`.'),
+  verdict,
+  totals,
+  run: run.nullable(),
+});
+
+const failure = z.object({
+  iterationId: z.string(),
+  iterationNumber: z.number().nullable(),
+  result: z.string(),
+  reasons: z.array(z.string()).describe('Most telling first.'),
+  step: z
+    .object({ id: z.string(), index: z.number().describe('Counted from 0.'), kind: z.string() })
+    .nullable()
+    .describe('The step that failed, where one did.'),
+  durationMs: milliseconds.nullable(),
+  expectedToolCalls: toolCalls,
+  actualToolCalls: toolCalls,
+});
+
+const caseReport = z.object({
+  suiteId: z.string(),
+  id: z.string(),
+  title: z.string(),
+  tags: z.array(z.string()),
+  required: z.boolean().describe('Whether the case must pass on its own, whatever the pass rate.'),
+  outcome,
+  passed: count,
+  total: count.describe('Scored iterations: passed + failed.'),
+  planned: count.describe('Iterations asked for; more than `total` where some have no result.'),
+  location: z.object({ file: z.string(), line: z.number() }).nullable(),
+  durationMs: milliseconds.nullable().describe('Median over the scored iterations.'),
+  failed: count,
+  failures: z.array(failure).describe('Some of the iterations that did not pass; `failed` counts them all.'),
+});
+
+/** The shape of `report.json`. Unknown fields are allowed: the version changes only when a known one does. */
+export const reportSchema = z.object({
+  schemaVersion: z.literal(reportSchemaVersion),
+  generator: z.object({ name: z.string(), version: z.string() }),
+  startedAt: z.string().describe('ISO 8601.'),
+  durationMs: milliseconds,
+  verdict,
+  totals,
+  server: z
+    .object({
+      transport: z.enum(['stdio', 'http']),
+      name: z.string().nullable(),
+      version: z.string().nullable(),
+      protocolVersion: z.string().nullable(),
+      isolation: z
+        .enum(['process per iteration', 'session per iteration', 'one process for the run', 'stateless'])
+        .describe('What an iteration shares with the one before it.'),
+    })
+    .nullable(),
+  suites: z.array(suite),
+  cases: z.array(caseReport).describe('By suite, worst first within each.'),
+  run: run.nullable().describe('The run of the first suite that has one.'),
+});
+
+/**
+ * Reads a report back.
+ * @throws {ProtocolError} with the path of the first mismatch, when `value` is not a report of this version.
+ */
+export function parseReport(value: unknown): Report {
+  const parsed = reportSchema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const path = issue?.path.join('.') ?? '';
+  throw new ProtocolError(
+    `This is no report of version ${reportSchemaVersion}: ${path || 'value'}: ${issue?.message}`,
+    {
+      path,
+      hint: 'Pass a report.json that this version, or one with the same schemaVersion, has written.',
+      cause: parsed.error,
+    },
+  );
+}
+
+/** Builds the JSON Schema (2020-12) that is published as `report.schema.json`. */
+export function buildReportJsonSchema(): Record<string, unknown> {
+  // `input` leaves objects open, as the promise about unknown fields demands.
+  const { $schema, ...schema } = z.toJSONSchema(reportSchema, { io: 'input', reused: 'ref' });
+  return { $schema, title: 'Report of mcp-eval-ci', ...schema };
+}

@@ -1,0 +1,173 @@
+import { formatCount } from '../base/count.ts';
+import type { CaseReport, Report, SuiteReport } from '../model/report.ts';
+import type { VerdictOutcome } from '../model/verdict.ts';
+import { renderCodeSpan, renderFence, renderLink, renderProse, renderTableCode } from './escape/markdown.ts';
+import { countOmittedFailures, groupFailures } from './failures.ts';
+import { truncateText } from './truncate.ts';
+import {
+  describeCaseCounts,
+  describeSuiteRate,
+  describeServer,
+  describeTotals,
+  formatPassed,
+  nameReasons,
+  outcomeWords,
+} from './wording.ts';
+
+export interface SummaryOptions {
+  /** In UTF-8. GitHub drops a summary above 1 MiB whole; the default stays well below it. */
+  maxBytes?: number;
+  /** Where to read on, such as the report's artifact. */
+  links?: ReadonlyArray<{ label: string; url: string }>;
+}
+
+/** How much of the cases is told. Tried from the fullest to the shortest until the text fits. */
+interface Fullness {
+  hasPassedCases: boolean;
+  maxRows: number;
+  maxDetails: number;
+  maxReasons: number;
+}
+
+const fullnesses: readonly Fullness[] = [
+  { hasPassedCases: true, maxRows: Infinity, maxDetails: Infinity, maxReasons: 10 },
+  { hasPassedCases: false, maxRows: Infinity, maxDetails: Infinity, maxReasons: 10 },
+  { hasPassedCases: false, maxRows: 100, maxDetails: 20, maxReasons: 10 },
+  { hasPassedCases: false, maxRows: 100, maxDetails: 3, maxReasons: 10 },
+  { hasPassedCases: false, maxRows: 0, maxDetails: 0, maxReasons: 3 },
+];
+
+const marks: Record<VerdictOutcome, string> = { passed: '✅', failed: '❌', inconclusive: '⚠️' };
+const maxTitleLength = 120;
+const maxReasonLength = 500;
+const maxPassedRows = 15;
+/** Further failing cases fold away, so that a phone shows the worst and the end of the page. */
+const maxOpenDetails = 5;
+
+/**
+ * Renders GitHub's job summary in Markdown: the verdict and its reason, each suite's rate against its minimum, the
+ * cases worst first, what broke. Too large a text is rendered anew with less: all cases, those that did not pass, the
+ * worst of them, counts. Foreign text stands in code spans and fences only.
+ */
+export function renderSummary(report: Report, options: SummaryOptions = {}): string {
+  const maxBytes = options.maxBytes ?? 900 * 1024;
+  for (const fullness of fullnesses) {
+    const text = renderPage(report, fullness, options);
+    if (Buffer.byteLength(text) <= maxBytes) return text;
+  }
+  return `${renderTitle(report)}\n`;
+}
+
+function renderTitle({ verdict: { outcome } }: Report): string {
+  return `## ${marks[outcome]} Eval gate ${outcomeWords[outcome]}`;
+}
+
+function renderPage(report: Report, fullness: Fullness, { links = [] }: SummaryOptions): string {
+  const blocks = [
+    renderTitle(report),
+    ...listReasons(report, fullness),
+    ...report.suites.flatMap((suite) => listSuite(report, suite, fullness)),
+    '---',
+    [
+      describeTotals(report),
+      ...(report.server === null ? [] : [renderProse(truncateText(describeServer(report.server), maxReasonLength))]),
+      ...(links.length === 0 ? [] : [links.map(({ label, url }) => renderLink(label, url)).join(' · ')]),
+    ].join('<br>\n'),
+  ];
+  return `${blocks.join('\n\n')}\n`;
+}
+
+function listReasons(report: Report, { maxReasons }: Fullness): string[] {
+  const { outcome, reasons } = report.verdict;
+  const [headline, ...others] = nameReasons(report, reasons.slice(0, maxReasons)).map(
+    ({ suiteName, message }) =>
+      (suiteName === null ? '' : `${renderCodeSpan(truncateText(suiteName, maxTitleLength))}: `) +
+      renderProse(truncateText(message, maxReasonLength)),
+  );
+  const hidden = reasons.length - maxReasons;
+  const list = [...others, ...(hidden > 0 ? [`and ${formatCount(hidden, 'more reason')}`] : [])];
+  return [
+    ...(headline === undefined ? [] : [`**Why:** ${headline}`]),
+    ...(list.length === 0 ? [] : [list.map((text) => `- ${text}`).join('\n')]),
+    ...(outcome === 'inconclusive'
+      ? ['Nothing was established about this change, neither good nor bad. Mend the cause above and run it again.']
+      : []),
+  ];
+}
+
+function listSuite(report: Report, suite: SuiteReport, fullness: Fullness): string[] {
+  const cases = report.cases.filter(({ suiteId }) => suiteId === suite.id);
+  const notPassed = cases.filter(({ outcome }) => outcome !== 'passed');
+  const passed = cases.filter(({ outcome }) => outcome === 'passed');
+  return [
+    `### ${marks[suite.verdict.outcome]} ${renderCodeSpan(truncateText(suite.name, maxTitleLength))}`,
+    describeSuiteRate(suite),
+    ...listTable(notPassed, fullness),
+    ...listDetails(notPassed, { maxDetails: fullness.maxDetails, maxOpen: maxOpenFor(suite) }),
+    ...listPassed(passed, fullness),
+  ];
+}
+
+/** In a suite that passed, the minimum tolerates what failed: worth a look, not the first thing to see. */
+function maxOpenFor({ verdict }: SuiteReport): number {
+  return verdict.outcome === 'passed' ? 0 : maxOpenDetails;
+}
+
+function listTable(cases: readonly CaseReport[], { maxRows }: Fullness): string[] {
+  const hidden = cases.length - maxRows;
+  return [
+    ...(cases.length === 0 || maxRows === 0 ? [] : [renderTable(cases.slice(0, maxRows))]),
+    ...(hidden > 0 ? [`${formatCount(hidden, 'more case')} did not pass; the report lists them.`] : []),
+  ];
+}
+
+function renderTable(cases: readonly CaseReport[]): string {
+  const rows = cases.map((member) => {
+    const name = renderTableCode(truncateText(member.title, maxTitleLength));
+    return `| ${marks[member.outcome]} | ${name}${member.required ? ' (required)' : ''} | ${formatPassed(member)} |`;
+  });
+  return ['| | Case | Passed |', '|---|---|---|', ...rows].join('\n');
+}
+
+function listPassed(cases: readonly CaseReport[], { hasPassedCases }: Fullness): string[] {
+  if (cases.length === 0) return [];
+  if (!hasPassedCases) return [`${formatCount(cases.length, 'case')} passed.`];
+  return cases.length <= maxPassedRows
+    ? [renderTable(cases)]
+    : fold(`${formatCount(cases.length, 'case')} passed`, [renderTable(cases)]);
+}
+
+function listDetails(cases: readonly CaseReport[], limits: { maxDetails: number; maxOpen: number }): string[] {
+  const told = cases.filter(({ failures }) => failures.length > 0).slice(0, limits.maxDetails);
+  const folded = told.slice(limits.maxOpen);
+  return [
+    ...told.slice(0, limits.maxOpen).flatMap(listCaseDetails),
+    ...(folded.length === 0
+      ? []
+      : fold(
+          `What failed in ${formatCount(folded.length, limits.maxOpen === 0 ? 'case' : 'more case')}`,
+          folded.flatMap(listCaseDetails),
+        )),
+  ];
+}
+
+function listCaseDetails(member: CaseReport): string[] {
+  const { title, outcome, location, required } = member;
+  const place =
+    location === null ? [] : [renderCodeSpan(truncateText(`${location.file}:${location.line}`, maxTitleLength))];
+  const omitted = countOmittedFailures(member);
+  return [
+    `#### ${marks[outcome]} ${renderCodeSpan(truncateText(title, maxTitleLength))}`,
+    [...place, describeCaseCounts(member), ...(required ? ['required'] : [])].join(' · '),
+    ...groupFailures(member).flatMap(({ heading, lines }) => [
+      `${renderProse(truncateText(heading, maxReasonLength))}:`,
+      renderFence(lines.join('\n')),
+    ]),
+    ...(omitted > 0 ? [`and ${formatCount(omitted, 'more failed iteration')}.`] : []),
+  ];
+}
+
+/** `summary` is ours alone: inside an HTML block Markdown's code spans would not protect foreign text. */
+function fold(summary: string, blocks: readonly string[]): string[] {
+  return [`<details>\n<summary>${summary}</summary>`, ...blocks, '</details>'];
+}

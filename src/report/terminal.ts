@@ -1,0 +1,113 @@
+import { styleText } from 'node:util';
+import { formatCount } from '../base/count.ts';
+import { formatDuration } from '../base/deadline.ts';
+import type { CaseReport, Report, SuiteReport } from '../model/report.ts';
+import type { VerdictOutcome } from '../model/verdict.ts';
+import { escapeTerminalText } from './escape/terminal.ts';
+import { countOmittedFailures, groupFailures } from './failures.ts';
+import { truncateText } from './truncate.ts';
+import { describeCaseCounts, describeSuiteRate, describeServer, describeTotals, nameReasons } from './wording.ts';
+import { wrapLine } from './wrap.ts';
+
+const marks: Record<VerdictOutcome, string> = { passed: '✓', failed: '✗', inconclusive: '!' };
+const colors = { passed: 'green', failed: 'red', inconclusive: 'yellow' } as const;
+const titles: Record<VerdictOutcome, string> = { passed: 'Passed', failed: 'Failed', inconclusive: 'Inconclusive' };
+
+const maxReasons = 10;
+const maxReasonLength = 1000;
+const maxTitleLength = 120;
+/** More than a screen or two of cases helps nobody; the others are counted, and in the files. */
+const maxDetailedCases = 25;
+const maxPassedCases = 20;
+
+type Paint = (format: Parameters<typeof styleText>[0], text: string) => string;
+
+/**
+ * Renders what a person reads at the end, for a terminal: the verdict and its reason, the failing cases in detail,
+ * the passing ones in brief, the totals. Foreign text is escaped for terminals and for the runner's log.
+ */
+export function renderTerminal(report: Report, options: { color: boolean; columns?: number }): string {
+  const columns = Math.max(40, options.columns ?? 120);
+  const paint: Paint = (format, text) => (options.color ? styleText(format, text, { validateStream: false }) : text);
+  const lines = [
+    ...listReasons(report, { columns, paint }),
+    ...report.suites.flatMap((suite) => ['', ...listSuite(report, suite, { columns, paint })]),
+    '',
+    describeTotals(report),
+    ...(report.server === null
+      ? []
+      : [escapeTerminalText(truncateText(describeServer(report.server), maxReasonLength))]),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+interface Page {
+  columns: number;
+  paint: Paint;
+}
+
+function listReasons(report: Report, { columns, paint }: Page): string[] {
+  const { outcome, reasons } = report.verdict;
+  const texts = nameReasons(report, reasons.slice(0, maxReasons)).map(({ suiteName, message }) =>
+    escapeTerminalText(truncateText(suiteName === null ? message : `${suiteName}: ${message}`, maxReasonLength)),
+  );
+  const [headline, ...others] = [
+    ...texts,
+    ...(reasons.length > maxReasons ? [`and ${formatCount(reasons.length - maxReasons, 'more reason')}`] : []),
+  ];
+  const title = paint(['bold', colors[outcome]], `${marks[outcome]} ${titles[outcome]}`);
+  return [
+    headline === undefined ? title : `${title}: ${headline}`,
+    ...others.flatMap((text) => wrapText(text, { columns, indent: '  ' })),
+  ];
+}
+
+function listSuite(report: Report, suite: SuiteReport, page: Page): string[] {
+  const { paint } = page;
+  const cases = report.cases.filter(({ suiteId }) => suiteId === suite.id);
+  const notPassed = cases.filter(({ outcome }) => outcome !== 'passed');
+  const passed = cases.filter(({ outcome }) => outcome === 'passed');
+  const hidden = notPassed.length - maxDetailedCases;
+  return [
+    [paint('bold', escapeTerminalText(truncateText(suite.name, maxTitleLength))), describeSuiteRate(suite)].join('  '),
+    ...notPassed.slice(0, maxDetailedCases).flatMap((member) => listCase(member, page)),
+    ...(hidden > 0 ? [`  and ${formatCount(hidden, 'more case')} that did not pass`] : []),
+    ...(passed.length > maxPassedCases
+      ? [`  ${paint('green', marks.passed)} ${formatCount(passed.length, 'case')} passed`]
+      : passed.map((member) => describeCase(member, paint))),
+  ];
+}
+
+function describeCase(member: CaseReport, paint: Paint): string {
+  const { outcome, title, required, location, durationMs } = member;
+  const notes = [
+    ...(required ? ['required'] : []),
+    ...(outcome !== 'passed' && location !== null
+      ? [escapeTerminalText(truncateText(`${location.file}:${location.line}`, maxReasonLength))]
+      : []),
+    ...(outcome === 'passed' && durationMs !== null ? [formatDuration(durationMs)] : []),
+  ];
+  const name = escapeTerminalText(truncateText(title, maxTitleLength));
+  return [
+    `  ${paint(colors[outcome], marks[outcome])} ${name}`,
+    describeCaseCounts(member),
+    ...notes.map((note) => paint('dim', note)),
+  ].join('  ');
+}
+
+function listCase(member: CaseReport, page: Page): string[] {
+  const omitted = countOmittedFailures(member);
+  return [
+    describeCase(member, page.paint),
+    ...groupFailures(member).flatMap(({ heading, lines }) => [
+      `      ${page.paint('dim', escapeTerminalText(heading))}`,
+      ...lines.flatMap((line) => wrapText(line, { columns: page.columns, indent: '        ' })),
+    ]),
+    ...(omitted > 0 ? [`      and ${formatCount(omitted, 'more failed iteration')}`] : []),
+  ];
+}
+
+/** Escaped once more after wrapping, which may have put the middle of a text at the start of a line. */
+function wrapText(text: string, options: { columns: number; indent: string }): string[] {
+  return wrapLine(escapeTerminalText(text), options).map(escapeTerminalText);
+}

@@ -1,0 +1,67 @@
+import { formatCount } from '../base/count.ts';
+import { formatDuration } from '../base/deadline.ts';
+import { formatMinimumPassRate, formatPassRate } from '../model/rate.ts';
+import type { CaseReport, Report, ServerReport, SuiteReport, Totals } from '../model/report.ts';
+import type { ToolCall } from '../model/run.ts';
+import type { Verdict, VerdictOutcome, VerdictReason } from '../model/verdict.ts';
+
+/** How many of a case's iterations passed: `2 of 3`. */
+export function formatPassed({ passed, total, planned }: CaseReport): string {
+  return `${passed} of ${Math.max(planned, total)}`;
+}
+
+/** Says how a case fared: `2 of 3 passed`, or `1 of 3 passed, 2 without a result`. */
+export function describeCaseCounts(member: CaseReport): string {
+  const missing = member.planned - member.total;
+  return `${formatPassed(member)} passed${missing > 0 ? `, ${missing} without a result` : ''}`;
+}
+
+/** Says how a suite fared: `7 passed, 2 failed (77.7%), minimum 90%`. */
+export function describeSuiteRate({ verdict, totals, minimumPassRate }: SuiteReport): string {
+  return `${describeRate(totals, verdict)}, minimum ${formatMinimumPassRate(minimumPassRate)}`;
+}
+
+/** Says what was run and for how long: `9 iterations of 3 cases: 7 passed, 2 failed (77.7%), in 12.3 s`. */
+export function describeTotals({ totals, verdict, durationMs }: Report): string {
+  return `${formatCount(totals.iterations, 'iteration')} of ${formatCount(totals.cases, 'case')}: ${describeRate(totals, verdict)}, in ${formatDuration(durationMs)}`;
+}
+
+/** A rate over part of the iterations looks like a result and is none, so an inconclusive verdict goes without. */
+function describeRate({ passed, failed, passRate }: Totals, { outcome }: Verdict): string {
+  const counts = `${passed} passed, ${failed} failed`;
+  return outcome === 'inconclusive' ? counts : `${counts} (${formatPassRate(passRate)})`;
+}
+
+/** Says how the server was reached and what iterations share: `everything 2.0.0 over stdio, process per iteration`. */
+export function describeServer({ name, version, transport, protocolVersion, isolation }: ServerReport): string {
+  const server = [name ?? 'The server', version].filter((part) => part !== null).join(' ');
+  const protocol = protocolVersion === null ? '' : `, MCP ${protocolVersion}`;
+  return `${server} over ${transport}${protocol}, ${isolation}`;
+}
+
+/** Says a tool call as one would write it: `add({"a":1,"b":2})`. */
+export function describeToolCall({ toolName, arguments: args }: ToolCall): string {
+  return `${toolName}(${JSON.stringify(args)})`;
+}
+
+export interface NamedReason {
+  /** The suite's name where the gate has several, so that the reason stands on its own; else null. */
+  suiteName: string | null;
+  message: string;
+}
+
+/** The verdict's reasons, each with the name of its suite where more than one ran. */
+export function nameReasons(report: Report, reasons: readonly VerdictReason[]): NamedReason[] {
+  const names = new Map(report.suites.map(({ id, name }) => [id, name]));
+  return reasons.map(({ suiteId, message }) => ({
+    suiteName: report.suites.length > 1 ? (names.get(suiteId ?? '') ?? null) : null,
+    message,
+  }));
+}
+
+/** The outcome in the middle of a sentence about the gate. */
+export const outcomeWords: Record<VerdictOutcome, string> = {
+  passed: 'passed',
+  failed: 'failed',
+  inconclusive: 'is inconclusive',
+};

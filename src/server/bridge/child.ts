@@ -1,0 +1,106 @@
+import { once } from 'node:events';
+
+import type { ProcessExit, ServerProcess } from '../process.ts';
+import type { OutputRing } from '../ring.ts';
+import { createLineReader } from './lines.ts';
+import { parseMessage } from './messages.ts';
+import type { Message } from './messages.ts';
+
+/** A message that does not end within this is no message, and a server that writes one is broken. */
+const maxMessageBytes = 64 * 1024 * 1024;
+
+/** Enough of what a server wrote to stdout instead of messages for its author to recognise it. */
+const maxRubbishLength = 200;
+
+/** Who hears what a server says. */
+export interface ChildListener {
+  onMessage(message: Message): void;
+  /** Called once, when the server ended by itself, and never after `stop` or `kill`. */
+  onExit(exit: ProcessExit): void;
+}
+
+/** An MCP server on stdio, as one conversation: the whole of a process, or one turn on a shared one. */
+export interface Child {
+  /** Resolves once the server's stdin takes more. */
+  send(message: Message): Promise<void>;
+  /** Messages that arrive before there is a listener are lost: nobody has asked for them. */
+  setListener(listener: ChildListener): void;
+  /** Ends the conversation politely. */
+  stop(): Promise<void>;
+}
+
+/** A conversation that has a process to itself. */
+export interface ProcessChild extends Child {
+  /** Set once the process has ended, by itself or not. */
+  readonly exit: ProcessExit | null;
+  /** Whether it was told to end. */
+  readonly isEnding: boolean;
+  /** Resolves when the process has ended. Never rejects. */
+  readonly exited: Promise<ProcessExit>;
+  /** The first line on stdout that is no JSON-RPC message, shortened; null while there was none. */
+  readonly rubbish: string | null;
+  kill(): Promise<void>;
+}
+
+/** Reads and writes JSON-RPC lines on a process's stdio. Lines that are no message go to the ring, as stderr does. */
+export function connectChild(server: ServerProcess, ring: OutputRing): ProcessChild {
+  let listener: ChildListener | undefined;
+  let exit: ProcessExit | null = null;
+  let rubbish: string | null = null;
+  let isEnding = false;
+  let draining: Promise<unknown> | undefined;
+
+  const reader = createLineReader({
+    maxLineBytes: maxMessageBytes,
+    onLine: (line) => {
+      const message = parseMessage(line);
+      if (message === undefined) {
+        rubbish ??= line.slice(0, maxRubbishLength);
+        ring.append(Buffer.from(`${line}\n`));
+      } else {
+        listener?.onMessage(message);
+      }
+    },
+    onOverflow: () => {
+      ring.append(Buffer.from(`A line on stdout is longer than ${maxMessageBytes} bytes; the process was ended.\n`));
+      void server.kill();
+    },
+  });
+  server.stdout.on('data', (chunk: Buffer) => reader.push(chunk));
+  const exited = server.exited.then((ended) => {
+    exit = ended;
+    if (!isEnding) listener?.onExit(ended);
+    return ended;
+  });
+
+  return {
+    get exit() {
+      return exit;
+    },
+    get isEnding() {
+      return isEnding;
+    },
+    get rubbish() {
+      return rubbish;
+    },
+    exited,
+    setListener: (next) => {
+      listener = next;
+    },
+    send: async (message) => {
+      if (exit !== null || server.stdin.destroyed || server.stdin.write(`${message.text}\n`)) return;
+      draining ??= Promise.race([once(server.stdin, 'drain').catch(() => {}), exited]).finally(() => {
+        draining = undefined;
+      });
+      await draining;
+    },
+    stop: async () => {
+      isEnding = true;
+      await server.stop();
+    },
+    kill: async () => {
+      isEnding = true;
+      await server.kill();
+    },
+  };
+}

@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import type { Clock } from '../../base/clock.ts';
+import { describeError } from '../../base/errors.ts';
+import type { Logger } from '../../base/logger.ts';
+import { openExchange, readBody, refuse } from './exchange.ts';
+import type { Exchange, ProtocolFront } from './exchange.ts';
+import { judgeRequest } from './guard.ts';
+import { parseMessage, rpcErrorCodes } from './messages.ts';
+
+/** How often idle streams get a comment; well under the time-outs of proxies and of HTTP clients. */
+const tickMs = 5000;
+
+/** Long enough that clients do not reuse a connection just as it is closed. */
+const keepAliveTimeoutMs = 60_000;
+
+/** An HTTP endpoint on loopback in front of servers on stdio. */
+export interface Bridge extends AsyncDisposable {
+  readonly url: string;
+  /** What makes the URL unguessable; to be redacted wherever the URL may show. */
+  readonly token: string;
+}
+
+/** Listens on 127.0.0.1 on a free port, behind a random path, and hands what passes the guard to `front`. Owns `front`. */
+export async function openBridge(front: ProtocolFront, options: { clock: Clock; logger: Logger }): Promise<Bridge> {
+  const token = randomBytes(24).toString('base64url');
+  const path = `/${token}/mcp`;
+  const server = createServer({ keepAliveTimeout: keepAliveTimeoutMs, requireHostHeader: false });
+  const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', reject).listen({ host: '127.0.0.1', port: 0 }, resolve);
+  await listening;
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    const exchange = openExchange(request, response);
+    const refusal = judgeRequest(request, { port, path });
+    if (refusal !== null) {
+      // The body of a request that is not served is not read either.
+      refuse(exchange, refusal.status, { message: refusal.message, headers: { connection: 'close' } });
+      return;
+    }
+    answer(front, exchange).catch((error: unknown) => {
+      options.logger.debug(`A request to the bridge failed: ${describeError(error)}`);
+      refuse(exchange, 500, { message: 'Internal error.' });
+    });
+  });
+  server.on('connect', (_request, socket) => socket.destroy());
+
+  const stopped = new AbortController();
+  const ticking = (async () => {
+    while (!stopped.signal.aborted) {
+      await options.clock.sleep(tickMs, { signal: stopped.signal });
+      front.tick();
+    }
+  })().catch(() => {});
+
+  return {
+    url: `http://127.0.0.1:${port}${path}`,
+    token,
+    [Symbol.asyncDispose]: async () => {
+      stopped.abort();
+      server.close();
+      await front[Symbol.asyncDispose]();
+      server.closeAllConnections();
+      await ticking;
+    },
+  };
+}
+
+async function answer(front: ProtocolFront, exchange: Exchange): Promise<void> {
+  const { request } = exchange;
+  if (request.method === 'GET') return front.get(exchange);
+  if (request.method === 'DELETE') return front.delete(exchange);
+  const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase();
+  if (type !== 'application/json') {
+    refuse(exchange, 415, { message: 'The Content-Type must be application/json.', headers: { connection: 'close' } });
+    return;
+  }
+  const body = await readBody(exchange);
+  if (body === undefined) return;
+  const message = parseMessage(body);
+  if (message === undefined) {
+    const text = 'The body is not one JSON-RPC 2.0 message.';
+    refuse(exchange, 400, { code: rpcErrorCodes.parseError, message: text });
+    return;
+  }
+  await front.post(message, exchange);
+}

@@ -1,0 +1,97 @@
+import type { JsonObject } from '../../model/assertion.ts';
+
+export type MessageId = string | number;
+
+/** One JSON-RPC message. `text` is its JSON on a single line, as it came, so that a pump passes it on unchanged. */
+export type Message =
+  | { kind: 'request'; id: MessageId; method: string; params: JsonObject; text: string }
+  | { kind: 'notification'; method: string; params: JsonObject; text: string }
+  | { kind: 'response'; id: MessageId; result: unknown; error: RpcError | null; text: string };
+
+export type RequestMessage = Extract<Message, { kind: 'request' }>;
+export type NotificationMessage = Extract<Message, { kind: 'notification' }>;
+export type ResponseMessage = Extract<Message, { kind: 'response' }>;
+
+export interface RpcError {
+  code: number;
+  message: string;
+  data?: unknown;
+}
+
+/** Error codes of JSON-RPC 2.0 §5.1, of the MCP SDKs (-32000, -32001) and of MCP 2026-07-28 (-32020, -32021, -32022). */
+export const rpcErrorCodes = {
+  parseError: -32_700,
+  invalidRequest: -32_600,
+  methodNotFound: -32_601,
+  invalidParams: -32_602,
+  connectionClosed: -32_000,
+  sessionNotFound: -32_001,
+  headerMismatch: -32_020,
+  missingClientCapability: -32_021,
+  unsupportedProtocolVersion: -32_022,
+} as const;
+
+/** Reads one JSON-RPC 2.0 message; undefined for anything else, a batch included (MCP has had none since 2025-06-18). */
+export function parseMessage(json: string): Message | undefined {
+  const value = parseJson(json);
+  if (!isRecord(value) || value['jsonrpc'] !== '2.0') return undefined;
+  const { id, method, params } = value;
+  // Outside of strings a line break is mere white space in JSON, and inside them it is not allowed.
+  const text = /[\r\n]/.test(json) ? json.replaceAll(/[\r\n]+/g, ' ') : json;
+  if (typeof method === 'string') {
+    const body = { method, params: isRecord(params) ? params : {}, text };
+    if (isMessageId(id)) return { kind: 'request', id, ...body };
+    return id === undefined ? { kind: 'notification', ...body } : undefined;
+  }
+  if (!isMessageId(id)) return undefined;
+  if (isRpcError(value['error'])) return { kind: 'response', id, result: undefined, error: value['error'], text };
+  return 'result' in value ? { kind: 'response', id, result: value['result'], error: null, text } : undefined;
+}
+
+export function createRequest(id: MessageId, method: string, params: JsonObject): RequestMessage {
+  return { kind: 'request', id, method, params, text: JSON.stringify({ jsonrpc: '2.0', id, method, params }) };
+}
+
+export function createNotification(method: string, params: JsonObject): NotificationMessage {
+  return { kind: 'notification', method, params, text: JSON.stringify({ jsonrpc: '2.0', method, params }) };
+}
+
+/** The same answer under another id. */
+export function readdressResponse(response: ResponseMessage, id: MessageId): ResponseMessage {
+  const { error, result } = response;
+  return {
+    ...response,
+    id,
+    text: JSON.stringify({ jsonrpc: '2.0', id, ...(error === null ? { result } : { error }) }),
+  };
+}
+
+/** The JSON of an error response; `id` is null where the request could not be read. */
+export function renderError(id: MessageId | null, error: RpcError): string {
+  return JSON.stringify({ jsonrpc: '2.0', id, error });
+}
+
+export function isRecord(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function isMessageId(value: unknown): value is MessageId {
+  return typeof value === 'string' || typeof value === 'number';
+}
+
+/** The object under `_meta` of a request's or notification's params; empty where there is none. */
+export function readMeta(params: JsonObject): JsonObject {
+  return isRecord(params['_meta']) ? params['_meta'] : {};
+}
+
+function isRpcError(value: unknown): value is RpcError {
+  return isRecord(value) && typeof value['code'] === 'number' && typeof value['message'] === 'string';
+}
+
+function parseJson(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,74 @@
+import type { ServerResponse } from 'node:http';
+
+/** A client that lets this much pile up is not reading; it is cut off, so that the others are not held up. */
+const maxBufferedBytes = 64 * 1024 * 1024;
+
+/** As MCP's own servers send them; `X-Accel-Buffering` keeps proxies in between from holding events back. */
+const eventStreamHeaders = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-cache, no-transform',
+  'x-accel-buffering': 'no',
+};
+
+/**
+ * How messages become an HTTP response. `sse`: always an event stream; `auto`: plain JSON when the first message is the last
+ * one, else an event stream; `json`: the last message only.
+ */
+export type ReplyFormat = 'sse' | 'auto' | 'json';
+
+/** The open HTTP response of one request, or of a session's own stream. Nothing is buffered here. */
+export interface Reply {
+  readonly isOpen: boolean;
+  /** Sends a message that others will follow. */
+  send(text: string): void;
+  /** Sends the last message, or none, and ends the response. The status counts only while nothing has been sent. */
+  end(text?: string, status?: number): void;
+  /** Shows that the stream lives: sends the headers if they are still unsent, and a comment. */
+  keepAlive(): void;
+}
+
+/** Headers are sent with the first message, so that a short answer is one write and its status can still be chosen. */
+export function openReply(
+  response: ServerResponse,
+  options: { format: ReplyFormat; headers?: Record<string, string> },
+): Reply {
+  const { format } = options;
+  const writeEventStreamHead = () => {
+    if (!response.headersSent) response.writeHead(200, { ...eventStreamHeaders, ...options.headers });
+  };
+  const write = (payload: string) => {
+    response.write(payload);
+    if (response.writableLength > maxBufferedBytes) response.destroy();
+  };
+  const isOpen = () => !response.writableEnded && !response.destroyed;
+  return {
+    get isOpen() {
+      return isOpen();
+    },
+    send: (text) => {
+      if (!isOpen() || format === 'json') return;
+      writeEventStreamHead();
+      write(renderEvent(text));
+    },
+    end: (text, status = 200) => {
+      if (!isOpen()) return;
+      if (response.headersSent || (format === 'sse' && status === 200)) {
+        writeEventStreamHead();
+        response.end(text === undefined ? undefined : renderEvent(text));
+        return;
+      }
+      const type = text === undefined ? {} : { 'content-type': 'application/json' };
+      response.writeHead(status, { ...type, ...options.headers });
+      response.end(text);
+    },
+    keepAlive: () => {
+      if (!isOpen() || format === 'json') return;
+      writeEventStreamHead();
+      write(': keep-alive\n\n');
+    },
+  };
+}
+
+function renderEvent(text: string): string {
+  return `event: message\ndata: ${text}\n\n`;
+}

@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto';
+
+import type { Clock } from '../../base/clock.ts';
+import { describeError } from '../../base/errors.ts';
+import type { Logger } from '../../base/logger.ts';
+import { legacyVersions } from '../protocol.ts';
+import type { ChildSource } from './child-pool.ts';
+import { readHeader, refuse } from './exchange.ts';
+import type { Exchange, ProtocolFront } from './exchange.ts';
+import { renderError, rpcErrorCodes } from './messages.ts';
+import type { RequestMessage } from './messages.ts';
+import { openReply } from './reply.ts';
+import type { Reply, ReplyFormat } from './reply.ts';
+import { openSession } from './session.ts';
+import type { Session } from './session.ts';
+
+/** Every session may be a process. Beyond this, those that nobody uses make room. */
+const maxSessions = 32;
+
+/** A client whose own stream broke opens it again within seconds; one that does not has left without a word. */
+const abandonedTimeoutMs = 30_000;
+
+interface SessionEntry {
+  session: Session;
+  lastUsedMs: number;
+}
+
+/**
+ * Serves the protocol with sessions (MCP 2025-11-25, Streamable HTTP): `initialize` opens one with a server of its own from
+ * the source, DELETE or `idleTimeoutMs` without use ends it. A client that merely disconnects has cancelled nothing.
+ */
+export function serveSessions(options: {
+  source: ChildSource;
+  clock: Clock;
+  logger: Logger;
+  idleTimeoutMs: number;
+}): ProtocolFront {
+  const { source, clock, logger } = options;
+  const entries = new Map<string, SessionEntry>();
+  const endings = new Set<Promise<void>>();
+  /** Of clients whose server is still to come. */
+  const waiting = new Set<Reply>();
+
+  const endSession = (session: Session) => {
+    const ending = session.end();
+    endings.add(ending);
+    void ending.finally(() => endings.delete(ending));
+  };
+  /** Whether there is room for one more session, after ending the one that has been unused longest if need be. */
+  const makeRoom = (): boolean => {
+    if (entries.size + waiting.size < maxSessions) return true;
+    const [oldest] = [...entries.values()]
+      .filter((entry) => !entry.session.isBusy)
+      .sort((a, b) => a.lastUsedMs - b.lastUsedMs);
+    if (oldest !== undefined) endSession(oldest.session);
+    return oldest !== undefined;
+  };
+  const forget = (session: Session) => {
+    entries.delete(session.id);
+  };
+
+  /** The session that the request names, or undefined once the request has been refused. */
+  const findSession = (exchange: Exchange): Session | undefined => {
+    const version = readHeader(exchange.request, 'mcp-protocol-version');
+    if (version !== undefined && !legacyVersions.includes(version)) {
+      const known = legacyVersions.join(', ');
+      refuse(exchange, 400, {
+        message: `Unsupported MCP-Protocol-Version ${JSON.stringify(version)}; known: ${known}.`,
+      });
+      return undefined;
+    }
+    if (exchange.request.headers['mcp-session-id'] === undefined) {
+      refuse(exchange, 400, { message: 'The Mcp-Session-Id header is missing; send initialize first.' });
+      return undefined;
+    }
+    const entry = entries.get(readHeader(exchange.request, 'mcp-session-id') ?? '');
+    if (entry === undefined) {
+      refuse(exchange, 404, { code: rpcErrorCodes.sessionNotFound, message: 'Session not found; initialize again.' });
+      return undefined;
+    }
+    entry.lastUsedMs = clock.monotonicMs();
+    return entry.session;
+  };
+
+  const initialize = async (message: RequestMessage, exchange: Exchange, format: ReplyFormat) => {
+    if (!makeRoom()) {
+      refuse(exchange, 503, { id: message.id, message: `${maxSessions} sessions are in use; end one first.` });
+      return;
+    }
+    const id = randomUUID();
+    const reply = openReply(exchange.response, { format, headers: { 'mcp-session-id': id } });
+    waiting.add(reply);
+    try {
+      const child = await source.take({ signal: exchange.signal });
+      const session = openSession(id, child, forget);
+      entries.set(id, { session, lastUsedMs: clock.monotonicMs() });
+      if (exchange.signal.aborted) endSession(session);
+      else await session.request(message, reply);
+    } catch (error) {
+      logger.debug(`No server for a new session: ${describeError(error)}`);
+      const data = { reason: 'server_exited' };
+      const answer = { code: rpcErrorCodes.connectionClosed, message: describeError(error), data };
+      reply.end(renderError(message.id, answer), 503);
+    } finally {
+      waiting.delete(reply);
+    }
+  };
+
+  return {
+    post: async (message, exchange) => {
+      const format = chooseFormat(exchange);
+      if (format === undefined) return;
+      const isInitialize = message.kind === 'request' && message.method === 'initialize';
+      if (isInitialize && exchange.request.headers['mcp-session-id'] === undefined) {
+        await initialize(message, exchange, format);
+        return;
+      }
+      const session = findSession(exchange);
+      if (session === undefined) return;
+      if (isInitialize) {
+        const text = 'This session is initialized already.';
+        refuse(exchange, 400, { id: message.id, code: rpcErrorCodes.invalidRequest, message: text });
+      } else if (message.kind === 'request') {
+        await session.request(
+          message,
+          openReply(exchange.response, { format, headers: { 'mcp-session-id': session.id } }),
+        );
+      } else {
+        await session.notify(message);
+        exchange.response.writeHead(202).end();
+      }
+    },
+    get: async (exchange) => {
+      if (!accepts(exchange, 'text/event-stream')) {
+        refuse(exchange, 406, { message: 'The client must accept text/event-stream.' });
+        return;
+      }
+      const session = findSession(exchange);
+      if (session === undefined) return;
+      const headers = { 'mcp-session-id': session.id };
+      if (session.listen(openReply(exchange.response, { format: 'sse', headers }))) return;
+      refuse(exchange, 409, { message: 'This session has a stream of its own already.' });
+    },
+    delete: async (exchange) => {
+      const session = findSession(exchange);
+      if (session === undefined) return;
+      endSession(session);
+      exchange.response.writeHead(200).end();
+    },
+    tick: () => {
+      const nowMs = clock.monotonicMs();
+      for (const reply of waiting) reply.keepAlive();
+      for (const entry of entries.values()) {
+        if (entry.session.isBusy) entry.lastUsedMs = nowMs;
+        entry.session.keepAlive();
+        const timeoutMs = entry.session.hasLostStream ? abandonedTimeoutMs : options.idleTimeoutMs;
+        if (nowMs - entry.lastUsedMs >= timeoutMs) endSession(entry.session);
+      }
+    },
+    [Symbol.asyncDispose]: async () => {
+      for (const entry of entries.values()) endSession(entry.session);
+      await Promise.all([...endings, source[Symbol.asyncDispose]()]);
+    },
+  };
+}
+
+/** An event stream wherever the client takes one, as MCP's own servers do; undefined once the request has been refused. */
+function chooseFormat(exchange: Exchange): ReplyFormat | undefined {
+  if (accepts(exchange, 'text/event-stream')) return 'sse';
+  if (accepts(exchange, 'application/json')) return 'json';
+  refuse(exchange, 406, { message: 'The client must accept application/json and text/event-stream.' });
+  return undefined;
+}
+
+function accepts(exchange: Exchange, type: string): boolean {
+  const accept = exchange.request.headers.accept ?? '';
+  return accept.includes(type) || accept.includes('*/*');
+}

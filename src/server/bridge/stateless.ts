@@ -1,0 +1,125 @@
+import { LOG_LEVEL_META_KEY } from '@modelcontextprotocol/client';
+
+import { describeError } from '../../base/errors.ts';
+import type { ChildPool } from './child-pool.ts';
+import type { ProcessChild } from './child.ts';
+import { refuse } from './exchange.ts';
+import type { Exchange, ProtocolFront } from './exchange.ts';
+import { readMeta, renderError, rpcErrorCodes } from './messages.ts';
+import type { Message, NotificationMessage, RequestMessage } from './messages.ts';
+import { createRenumbering } from './renumbering.ts';
+import { openReply } from './reply.ts';
+import type { Reply } from './reply.ts';
+import { judgeRoutingHeaders } from './routing-headers.ts';
+import { describeEnd } from './session.ts';
+
+/** The statuses that errors of the protocol itself are sent with; a tool's own errors are results (MCP 2026-07-28). */
+const statusByErrorCode = new Map<number, number>([
+  [rpcErrorCodes.methodNotFound, 404],
+  [rpcErrorCodes.headerMismatch, 400],
+  [rpcErrorCodes.missingClientCapability, 400],
+  [rpcErrorCodes.unsupportedProtocolVersion, 400],
+]);
+
+/** A request that waits for its answer. */
+interface Waiting {
+  request: RequestMessage;
+  reply: Reply;
+}
+
+/**
+ * Serves the stateless protocol (MCP 2026-07-28): every client's requests go to one process, and a response stream that the
+ * client closes becomes `notifications/cancelled`, which is how cancelling is said on stdio.
+ */
+export function serveStateless(pool: ChildPool): ProtocolFront {
+  const renumbering = createRenumbering<Waiting>();
+  let current: Promise<ProcessChild> | undefined;
+
+  const hear = (message: Message) => {
+    if (message.kind === 'response') {
+      const answered = renumbering.resolve(message);
+      const status = statusByErrorCode.get(message.error?.code ?? 0) ?? 200;
+      answered?.owner.reply.end(answered.message.text, status);
+    } else if (message.kind === 'notification') {
+      const located = renumbering.locate(message) ?? adopt(message, renumbering.listOwners());
+      located?.owner.reply.send(located.message.text);
+    }
+  };
+  const ensureChild = (): Promise<ProcessChild> => {
+    current ??= pool.take().then((child) => {
+      child.setListener({
+        onMessage: hear,
+        onExit: (exit) => {
+          current = undefined;
+          for (const { request, reply } of renumbering.listOwners()) {
+            reply.end(renderError(request.id, describeEnd(exit)));
+          }
+          renumbering.clear();
+        },
+      });
+      return child;
+    });
+    current.catch(() => {
+      current = undefined;
+    });
+    return current;
+  };
+
+  // Started at once, so that the first request finds it up; what is wrong with it the first request is told.
+  ensureChild().catch(() => {});
+
+  const forward = async (request: RequestMessage, exchange: Exchange) => {
+    const child = await ensureChild();
+    const waiting: Waiting = { request, reply: openReply(exchange.response, { format: 'auto' }) };
+    if (exchange.signal.aborted) return;
+    exchange.signal.addEventListener('abort', () => {
+      for (const notification of renumbering.cancel((owner) => owner === waiting, {})) void child.send(notification);
+    });
+    await child.send(renumbering.assign(request, waiting));
+  };
+  const refuseMethod = async (exchange: Exchange) =>
+    refuse(exchange, 405, { message: 'Method not allowed.', headers: { allow: 'POST' } });
+
+  return {
+    post: async (message, exchange) => {
+      if (message.kind === 'response') {
+        refuse(exchange, 400, {
+          code: rpcErrorCodes.invalidRequest,
+          message: 'This server asks nothing, so expects no answer.',
+        });
+        return;
+      }
+      try {
+        if (message.kind === 'request') {
+          const fault = judgeRoutingHeaders(message, exchange.request);
+          if (fault === null) await forward(message, exchange);
+          else refuse(exchange, 400, { id: message.id, ...fault });
+          return;
+        }
+        // Over HTTP nothing is cancelled by a message, and the ids in one would be another client's here.
+        if (message.method !== 'notifications/cancelled') await (await ensureChild()).send(message);
+        exchange.response.writeHead(202).end();
+      } catch (error) {
+        const id = message.kind === 'request' ? { id: message.id } : {};
+        refuse(exchange, 503, { ...id, message: describeError(error), data: { reason: 'server_exited' } });
+      }
+    },
+    get: refuseMethod,
+    delete: refuseMethod,
+    tick: () => {
+      for (const { reply } of renumbering.listOwners()) reply.keepAlive();
+    },
+    [Symbol.asyncDispose]: async () => {
+      for (const { request, reply } of renumbering.listOwners()) reply.end(renderError(request.id, describeEnd(null)));
+      renumbering.clear();
+      await pool[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Log messages name no request on stdio. They go to the only one that can have caused them; else nobody can tell. */
+function adopt(message: NotificationMessage, owners: readonly Waiting[]) {
+  const asking = owners.filter((owner) => readMeta(owner.request.params)[LOG_LEVEL_META_KEY] !== undefined);
+  const [owner] = owners.length === 1 ? owners : asking;
+  return owner === undefined || (owners.length > 1 && asking.length > 1) ? undefined : { owner, message };
+}

@@ -1,0 +1,40 @@
+/** Carries the session marker in every process of the server under test, so that leftovers can be found later. */
+export const markerVariable = 'MCP_EVAL_CI_PROCESS';
+
+/**
+ * What a program needs to run, find its files and speak the user's language, and nothing else: no INPUT_*, ACTIONS_*,
+ * GITHUB_TOKEN or API key. RUNNER_TRACKING_ID stays because the runner finds orphans by it at the end of a job;
+ * NODE_EXTRA_CA_CERTS and its OpenSSL kin because a server behind a company's proxy could not connect without. NODE_OPTIONS
+ * stays out: it loads code, and what suits this process may break the server. Proxy variables stay out: they hold passwords.
+ */
+const inheritedNames = new Set(
+  'PATH HOME USER LOGNAME SHELL TERM LANG LANGUAGE TMPDIR TZ NODE_ENV NODE_EXTRA_CA_CERTS SSL_CERT_FILE SSL_CERT_DIR RUNNER_TRACKING_ID'.split(
+    ' ',
+  ),
+);
+
+const windowsNames = new Set(
+  'APPDATA COMSPEC HOMEDRIVE HOMEPATH LOCALAPPDATA PATHEXT PROCESSOR_ARCHITECTURE PROGRAMDATA PROGRAMFILES SYSTEMDRIVE SYSTEMROOT TEMP TMP USERNAME USERPROFILE WINDIR'.split(
+    ' ',
+  ),
+);
+
+/** Builds the environment of the server under test: the allow-listed part of `environment`, then `additions` over it. */
+export function buildChildEnvironment(
+  environment: NodeJS.ProcessEnv,
+  additions: Readonly<Record<string, string>>,
+  platform: NodeJS.Platform = process.platform,
+): Record<string, string> {
+  const inherited: Record<string, string> = {};
+  for (const [name, value] of Object.entries(environment)) {
+    if (value !== undefined && isInherited(name, platform)) inherited[name] = value;
+  }
+  return { ...inherited, ...additions };
+}
+
+function isInherited(name: string, platform: NodeJS.Platform): boolean {
+  if (platform !== 'win32') return inheritedNames.has(name) || name.startsWith('LC_');
+  // Windows spells the same variable Path, PATH or path.
+  const upperCased = name.toUpperCase();
+  return inheritedNames.has(upperCased) || windowsNames.has(upperCased);
+}

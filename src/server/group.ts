@@ -1,0 +1,42 @@
+import { spawn } from 'node:child_process';
+
+import type { Clock } from '../base/clock.ts';
+import { listProcesses } from './process-table.ts';
+
+const pollIntervalMs = 20;
+
+/** Whether any process of the group still runs. Zombies do not count where /proc can tell them apart. */
+export function isGroupAlive(groupId: number): boolean {
+  if (!isSignalled(-groupId, 0)) return false;
+  if (process.platform !== 'linux') return true;
+  return listProcesses().some((entry) => entry.groupId === groupId);
+}
+
+/** Sends the signal to every process of the group; a group that is gone is no error. */
+export function signalGroup(groupId: number, signal: 'SIGTERM' | 'SIGKILL'): void {
+  if (process.platform === 'win32') {
+    // Windows has no process groups and no polite signal: its own tool ends the tree in one way only.
+    spawn('taskkill', ['/T', '/F', '/PID', String(groupId)], { stdio: 'ignore' }).on('error', () => {});
+    return;
+  }
+  isSignalled(-groupId, signal);
+}
+
+/** Waits until the group is gone; false when it still runs after `timeoutMs`. */
+export async function waitForGroupEnd(clock: Clock, groupId: number, timeoutMs: number): Promise<boolean> {
+  const endsAtMs = clock.monotonicMs() + timeoutMs;
+  while (isGroupAlive(groupId)) {
+    if (clock.monotonicMs() >= endsAtMs) return false;
+    await clock.sleep(pollIntervalMs);
+  }
+  return true;
+}
+
+function isSignalled(target: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(target, signal);
+  } catch {
+    // ESRCH: gone. EPERM: only zombies are left (macOS), or it is not ours to signal.
+    return false;
+  }
+}

@@ -1,0 +1,108 @@
+import { ServerStartError } from '../base/errors.ts';
+import { formatDuration } from '../base/deadline.ts';
+import { createChildPool } from './bridge/child-pool.ts';
+import type { ChildPool, ChildSource } from './bridge/child-pool.ts';
+import { connectChild } from './bridge/child.ts';
+import type { ProcessChild } from './bridge/child.ts';
+import { openBridge } from './bridge/listen.ts';
+import { serveSessions } from './bridge/sessions.ts';
+import { shareChild } from './bridge/shared-child.ts';
+import { serveStateless } from './bridge/stateless.ts';
+import { startProcess } from './process.ts';
+import type { Handshake } from './protocol.ts';
+import { probeStdio } from './ready-stdio.ts';
+import { waitForReadiness } from './ready.ts';
+import type { ReachedServer, ServerOptions, StartContext } from './running-server.ts';
+import { createExitError, createLostError, tailLines } from './start-error.ts';
+
+/** A session nobody uses: long enough for a model to think between two calls. Shorter where the next session waits for it. */
+const idleTimeoutMs = { iteration: 5 * 60_000, run: 60_000 };
+
+/** Checks that the command speaks MCP on stdio, then serves it over HTTP. */
+export async function openStdioServer(
+  start: StartContext,
+  options: Pick<ServerOptions, 'isolation' | 'spares'>,
+): Promise<ReachedServer> {
+  const { clock, logger, ring } = start;
+  const startChild = () => connectChild(startProcess(start.words, start), ring);
+  const handshake = await probeCommand(start, startChild);
+
+  const isStateless = handshake.protocol === 'modern';
+  const isShared = isStateless || options.isolation === 'run';
+  const lost = Promise.withResolvers<ServerStartError>();
+  const pool = createChildPool({
+    startChild,
+    spares: isShared ? 0 : options.spares,
+    logger,
+    onLost: (exit) => lost.resolve(createLostError(exit, ring)),
+  });
+  const front = isStateless
+    ? serveStateless(pool)
+    : serveSessions({
+        source: isShared ? shareChild(pool) : giveChildren(pool),
+        clock,
+        logger,
+        idleTimeoutMs: idleTimeoutMs[options.isolation],
+      });
+  const bridge = await openBridge(front, { clock, logger });
+  return {
+    url: bridge.url,
+    token: bridge.token,
+    protocol: handshake.protocol,
+    report: {
+      transport: 'stdio',
+      name: handshake.name,
+      version: handshake.version,
+      protocolVersion: handshake.protocolVersion,
+      isolation: isStateless ? 'stateless' : isShared ? 'one process for the run' : 'process per iteration',
+    },
+    lost: lost.promise,
+    [Symbol.asyncDispose]: () => bridge[Symbol.asyncDispose](),
+  };
+}
+
+function giveChildren(pool: ChildPool): ChildSource {
+  return { take: () => pool.take(), [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose]() };
+}
+
+/**
+ * The process that is asked who it is serves nobody afterwards: the first client is to initialize its server itself, with its
+ * own capabilities. It is gone before the next one starts, which may want the same port or lock file.
+ */
+async function probeCommand(start: StartContext, startChild: () => ProcessChild): Promise<Handshake> {
+  const { command, ring } = start;
+  const child = startChild();
+  const describeRubbish = () =>
+    child.rubbish === null
+      ? ''
+      : ` On stdout, where only MCP messages belong, it wrote: ${JSON.stringify(child.rubbish)}.`;
+  try {
+    const probe = await waitForReadiness(() => probeStdio(child), {
+      ...start,
+      exited: child.exited.then((exit) => createExitError(command, exit, { ring, remark: describeRubbish() })),
+      createTimeoutError: () => {
+        const time = formatDuration(start.readyTimeoutMs);
+        return new ServerStartError(
+          `The server under test did not answer initialize on stdio within ${time}.${describeRubbish()}`,
+          {
+            stderrTail: ring.readLines(tailLines),
+            hint:
+              child.rubbish === null
+                ? 'If the command serves HTTP, give its URL with server-url as well; if it only needs longer, raise the ready timeout.'
+                : 'A server on stdio writes its logs to stderr. If the command serves HTTP, give its URL with server-url as well.',
+          },
+        );
+      },
+    });
+    if (probe.ok) return probe.handshake;
+    throw new ServerStartError(
+      `The server under test answered initialize with something else than an MCP handshake: ${probe.answer.slice(0, 500)}`,
+      {
+        stderrTail: ring.readLines(tailLines),
+        hint: 'Check that the command starts an MCP server.',
+      },
+    );
+  } finally {
+    await child.stop();
+  }
+}

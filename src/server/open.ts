@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import { split } from 'shlex';
+
+import { ConfigurationError, describeError } from '../base/errors.ts';
+import { Secret } from '../base/redaction.ts';
+import { buildChildEnvironment, markerVariable } from './environment.ts';
+import { openHttpServer } from './open-http.ts';
+import { openStdioServer } from './open-stdio.ts';
+import { createOutputRing } from './ring.ts';
+import type { ReachedServer, RunningServer, ServerContext, ServerOptions, StartContext } from './running-server.ts';
+import { tailLines } from './start-error.ts';
+import { stopMarkedProcesses } from './sweep.ts';
+
+/** Left-overs of a stopped server get this long between SIGTERM and SIGKILL. */
+const sweepGraceMs = 500;
+
+/**
+ * Starts the server under test, or finds the one at the URL, and resolves once it has answered an MCP handshake.
+ *
+ * @throws {ServerStartError} when it exits, stays silent for `readyTimeoutMs` or speaks no MCP.
+ * @throws {ConfigurationError} when the command or the URL cannot be read.
+ */
+export async function openServer(options: ServerOptions, context: ServerContext): Promise<RunningServer> {
+  context.signal.throwIfAborted();
+  const { command, url } = options;
+  if (url !== null) checkUrl(url);
+  const sessionMarker = command === null ? null : (options.sessionMarker ?? randomUUID());
+  const ring = createOutputRing();
+  const start: StartContext | null =
+    command === null
+      ? null
+      : {
+          ...context,
+          command,
+          words: splitCommand(command),
+          cwd: options.cwd,
+          env: buildChildEnvironment(context.environment, { ...options.env, [markerVariable]: sessionMarker ?? '' }),
+          ring,
+          readyTimeoutMs: options.readyTimeoutMs,
+        };
+  const sweep = async () => {
+    if (sessionMarker !== null)
+      await stopMarkedProcesses(sessionMarker, { graceMs: sweepGraceMs, clock: context.clock });
+  };
+  try {
+    const reached = await reachServer(options, { context, start });
+    return {
+      ...reached,
+      secrets: reached.token === null ? [] : [new Secret(reached.token)],
+      sessionMarker,
+      stderrTail: (maxLines = tailLines) => ring.readLines(maxLines),
+      [Symbol.asyncDispose]: async () => {
+        await reached[Symbol.asyncDispose]();
+        await sweep();
+      },
+    };
+  } catch (error) {
+    await sweep();
+    throw error;
+  }
+}
+
+function reachServer(
+  options: ServerOptions,
+  { context, start }: { context: ServerContext; start: StartContext | null },
+): Promise<ReachedServer> {
+  if (options.url !== null) {
+    return openHttpServer(options.url, { ...context, start, readyTimeoutMs: options.readyTimeoutMs });
+  }
+  if (start !== null) return openStdioServer(start, options);
+  const message = 'neither a server command nor a server URL is given; there is nothing to test';
+  throw new ConfigurationError([{ code: 'missing-server', input: 'server-command', message }]);
+}
+
+function splitCommand(command: string): string[] {
+  const fail = (message: string, cause?: unknown): never => {
+    throw new ConfigurationError([{ code: 'invalid-command', input: 'server-command', message }], { cause });
+  };
+  try {
+    const words = split(command);
+    return words.length > 0 ? words : fail('the command is empty');
+  } catch (error) {
+    if (error instanceof ConfigurationError) throw error;
+    return fail(`${JSON.stringify(command)} cannot be split into words: ${describeError(error)}`, error);
+  }
+}
+
+function checkUrl(url: string): void {
+  // The value is never repeated: it may hold a password, and anywhere in it where it cannot be parsed.
+  const fail = (message: string): never => {
+    throw new ConfigurationError([{ code: 'invalid-url', input: 'server-url', message }]);
+  };
+  if (!URL.canParse(url) || !['http:', 'https:'].includes(new URL(url).protocol)) {
+    fail('the value is not an http: or https: URL, such as http://127.0.0.1:3000/mcp');
+  }
+  const { username, password } = new URL(url);
+  if (username !== '' || password !== '')
+    fail('the URL holds a user name or password, which HTTP clients refuse to send');
+}

@@ -1,0 +1,101 @@
+import { spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+
+import type { Clock } from '../base/clock.ts';
+import { isGroupAlive, signalGroup, waitForGroupEnd } from './group.ts';
+import type { OutputRing } from './ring.ts';
+
+/** How long a server may take to leave after its stdin closed, and then after SIGTERM. Fits twice into a runner's 7.5 s. */
+const stdinGraceMs = 1500;
+const terminateGraceMs = 1000;
+
+/** After the process is gone, descendants may hold its stdout open; what is still in the pipe is read for this long. */
+const outputDrainMs = 250;
+
+export interface ProcessExit {
+  /** Null after a signal, or where the process could not be started. */
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  /** Why it could not be started. */
+  error?: NodeJS.ErrnoException;
+}
+
+/** A started program with a process group of its own. */
+export interface ServerProcess {
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  /** Resolves once the program has ended and its output is read. Never rejects. */
+  readonly exited: Promise<ProcessExit>;
+  /** Asks the whole group to leave: stdin closed, then SIGTERM, then SIGKILL. At most about 2.5 s. */
+  stop(): Promise<void>;
+  /** Ends the whole group at once. */
+  kill(): Promise<void>;
+}
+
+/** Starts a program with no shell. What it writes to stderr goes to the ring; the caller reads stdout to its end. */
+export function startProcess(
+  command: readonly string[],
+  options: { cwd: string; env: Record<string, string>; ring: OutputRing; clock: Clock },
+): ServerProcess {
+  const { clock } = options;
+  const [file = '', ...args] = command;
+  const child = spawn(file, args, {
+    cwd: options.cwd,
+    env: options.env,
+    stdio: ['pipe', 'pipe', 'pipe'],
+    // A group of its own lets one signal reach every descendant. On Windows the flag would open a console window.
+    detached: process.platform !== 'win32',
+    windowsHide: true,
+  });
+  child.stderr.on('data', (chunk: Buffer) => options.ring.append(chunk));
+  // A program that dies leaves broken pipes behind; its exit is reported, the pipes need not be.
+  for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on('error', () => {});
+
+  const ended = new Promise<ProcessExit>((resolve) => {
+    child.once('exit', (code, signal) => resolve({ code, signal }));
+    child.on('error', (error) => {
+      if (child.pid === undefined) resolve({ code: null, signal: null, error });
+    });
+  });
+  const outputEnded = new Promise<void>((resolve) => {
+    child.once('close', () => resolve());
+  });
+  const exited = ended.then(async (exit) => {
+    if (child.pid !== undefined) await waitAtMost(clock, outputEnded, outputDrainMs);
+    child.stdout.destroy();
+    child.stderr.destroy();
+    return exit;
+  });
+
+  const stopGroup = async () => {
+    const groupId = child.pid;
+    child.stdin.end();
+    if (groupId === undefined) return;
+    await waitAtMost(clock, ended, stdinGraceMs);
+    if (!isGroupAlive(groupId)) return;
+    signalGroup(groupId, 'SIGTERM');
+    if (!(await waitForGroupEnd(clock, groupId, terminateGraceMs))) await killGroup();
+  };
+  const killGroup = async () => {
+    if (child.pid === undefined) return;
+    signalGroup(child.pid, 'SIGKILL');
+    await waitAtMost(clock, ended, terminateGraceMs);
+    await waitForGroupEnd(clock, child.pid, terminateGraceMs);
+  };
+  let stopping: Promise<void> | undefined;
+  return {
+    stdin: child.stdin,
+    stdout: child.stdout,
+    exited,
+    stop: () => (stopping ??= stopGroup()),
+    kill: killGroup,
+  };
+}
+
+/** Waits for the promise, but no longer than `timeoutMs`. */
+async function waitAtMost(clock: Clock, promise: Promise<unknown>, timeoutMs: number): Promise<void> {
+  const timer = new AbortController();
+  const timeout = clock.sleep(timeoutMs, { signal: timer.signal }).catch(() => {});
+  await Promise.race([promise, timeout]);
+  timer.abort();
+}

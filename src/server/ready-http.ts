@@ -1,0 +1,64 @@
+import { Client, SdkHttpError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+
+import type { Clock } from '../base/clock.ts';
+import { describeError } from '../base/errors.ts';
+import { modernVersion, probeClientInfo } from './protocol.ts';
+import type { Handshake } from './protocol.ts';
+
+const retryDelayMs = 100;
+
+/** A server that accepts a connection and says nothing is asked again; some listen before they can answer. */
+const attemptTimeoutMs = 10_000;
+
+/**
+ * Asks the server at `url` to introduce itself until it does, whatever it answers meanwhile. A bare GET would not do: healthy
+ * servers answer it with 400. `onFailure` hears why each attempt failed. Ends only with an answer or the signal.
+ */
+export async function waitForHttpServer(
+  url: string,
+  options: { clock: Clock; signal: AbortSignal; onFailure: (reason: string) => void },
+): Promise<Handshake> {
+  for (;;) {
+    options.signal.throwIfAborted();
+    try {
+      return await probeHttp(url, options.signal);
+    } catch (error) {
+      options.onFailure(describeError(error));
+    }
+    await options.clock.sleep(retryDelayMs, { signal: options.signal });
+  }
+}
+
+async function probeHttp(url: string, signal: AbortSignal): Promise<Handshake> {
+  try {
+    return await shakeHands(url, 'legacy', signal);
+  } catch (error) {
+    // Nobody refused the handshake if nobody is there.
+    if (!hasAnswered(error)) throw error;
+    try {
+      return await shakeHands(url, { pin: modernVersion }, signal);
+    } catch {
+      throw error;
+    }
+  }
+}
+
+async function shakeHands(url: string, mode: 'legacy' | { pin: string }, signal: AbortSignal): Promise<Handshake> {
+  const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit: { redirect: 'error' } });
+  const client = new Client(probeClientInfo, { versionNegotiation: { mode } });
+  try {
+    await client.connect(transport, { signal, timeout: attemptTimeoutMs });
+    const server = client.getServerVersion();
+    const protocol = mode === 'legacy' ? 'legacy' : 'modern';
+    const protocolVersion = client.getNegotiatedProtocolVersion() ?? modernVersion;
+    if (protocol === 'legacy') await transport.terminateSession().catch(() => {});
+    return { protocol, protocolVersion, name: server?.name ?? null, version: server?.version ?? null };
+  } finally {
+    await client.close();
+  }
+}
+
+/** Whether the error is the server's own answer, as opposed to none. */
+function hasAnswered(error: unknown): boolean {
+  return error instanceof SdkHttpError || (error instanceof Error && 'code' in error && typeof error.code === 'number');
+}

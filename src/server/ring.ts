@@ -1,0 +1,33 @@
+/** Longer lines are cut when they are read back: one line of a minified bundle must not fill a report. */
+const maxLineLength = 2000;
+
+/** Keeps the last bytes written to it, in constant memory however much is written. */
+export interface OutputRing {
+  append(chunk: Uint8Array): void;
+  /** The last `maxLines` lines, oldest first; a line whose beginning is lost is left out. */
+  readLines(maxLines: number): string[];
+}
+
+export function createOutputRing(maxBytes = 256 * 1024): OutputRing {
+  const bytes = Buffer.alloc(maxBytes);
+  let written = 0;
+  return {
+    append: (chunk) => {
+      const kept = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).subarray(-maxBytes);
+      const copied = kept.copy(bytes, (written + chunk.length - kept.length) % maxBytes);
+      kept.copy(bytes, 0, copied);
+      written += chunk.length;
+    },
+    readLines: (maxLines) => {
+      const start = written % maxBytes;
+      const isWrapped = written > maxBytes;
+      const kept = isWrapped
+        ? Buffer.concat([bytes.subarray(start), bytes.subarray(0, start)])
+        : bytes.subarray(0, written);
+      const lines = kept.toString('utf8').split(/\r?\n/);
+      if (isWrapped) lines.shift();
+      if (lines.at(-1) === '') lines.pop();
+      return lines.slice(-maxLines).map((line) => line.slice(0, maxLineLength));
+    },
+  };
+}

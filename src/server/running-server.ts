@@ -1,0 +1,66 @@
+import type { Clock } from '../base/clock.ts';
+import type { ServerStartError } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
+import type { Secret } from '../base/redaction.ts';
+import type { ServerReport } from '../model/report.ts';
+import type { ProtocolEra } from './protocol.ts';
+import type { OutputRing } from './ring.ts';
+
+export interface ServerOptions {
+  /** One string, split into words as a POSIX shell would, and run without one. */
+  command: string | null;
+  /** Alone: a server that somebody else started. With a command: where that command serves HTTP. */
+  url: string | null;
+  cwd: string;
+  /** Added to the allow-listed base environment. */
+  env: Record<string, string>;
+  readyTimeoutMs: number;
+  /** `iteration`: every session has a process of its own; `run`: sessions use one process in turns. */
+  isolation: 'iteration' | 'run';
+  /** Processes started ahead of the sessions that will need them. */
+  spares: number;
+  /** Marks every process in its environment; made up when absent. */
+  sessionMarker?: string;
+}
+
+export interface ServerContext {
+  clock: Clock;
+  logger: Logger;
+  signal: AbortSignal;
+  environment: NodeJS.ProcessEnv;
+}
+
+/** A server under test that answers. Disposing of it stops every process that was started for it. */
+export interface RunningServer extends AsyncDisposable {
+  /** What an MCP client connects to. */
+  readonly url: string;
+  /** Parts of `url` that must not be shown. */
+  readonly secrets: readonly Secret[];
+  readonly protocol: ProtocolEra;
+  readonly report: ServerReport;
+  /** What `stopMarkedProcesses` finds leftovers by; null where nothing was started. */
+  readonly sessionMarker: string | null;
+  /** The last lines the server wrote, oldest first; 50 unless asked for another number. */
+  stderrTail(maxLines?: number): string[];
+  /** Resolves when a process that served evals ended by itself. Never rejects, and never resolves while we stop it. */
+  readonly lost: Promise<ServerStartError>;
+}
+
+/** What starting a command needs, whatever it speaks. */
+export interface StartContext extends ServerContext {
+  command: string;
+  words: readonly string[];
+  cwd: string;
+  env: Record<string, string>;
+  ring: OutputRing;
+  readyTimeoutMs: number;
+}
+
+/** What both ways of reaching a server come to. */
+export interface ReachedServer extends AsyncDisposable {
+  readonly url: string;
+  readonly token: string | null;
+  readonly protocol: ProtocolEra;
+  readonly report: ServerReport;
+  readonly lost: Promise<ServerStartError>;
+}

@@ -1,0 +1,45 @@
+import { ServerStartError } from '../base/errors.ts';
+import type { ProcessExit } from './process.ts';
+import type { OutputRing } from './ring.ts';
+
+/** Lines of stderr that an error carries: enough for a stack trace, little enough to be read. */
+export const tailLines = 50;
+
+/** Says that the process ended before the server answered, and why where that can be told. */
+export function createExitError(
+  command: string,
+  exit: ProcessExit,
+  { ring, remark }: { ring: OutputRing; remark: string },
+): ServerStartError {
+  const stderrTail = ring.readLines(tailLines);
+  if (exit.error !== undefined) {
+    const isMissing = exit.error.code === 'ENOENT';
+    return new ServerStartError(`The server command ${JSON.stringify(command)} could not be started.`, {
+      hint: isMissing
+        ? 'Check the spelling, that an earlier step installs it, and that the working directory exists. No shell reads the command, so wrap pipes, && or variables in sh -c "…".'
+        : 'Check that the file may be executed.',
+      cause: exit.error,
+    });
+  }
+  return new ServerStartError(`The server under test ${describeExit(exit)} before it was ready.${remark}`, {
+    processExitCode: exit.code,
+    stderrTail,
+    hint:
+      exit.code === 0
+        ? 'A server keeps running until its stdin closes. Check that the command starts the server in the foreground and in the right mode.'
+        : 'Run the command by hand with the same arguments. The server gets a small environment only; pass what it needs with server-env.',
+  });
+}
+
+/** Says that the process serving the evals is gone. */
+export function createLostError(exit: ProcessExit, ring: OutputRing): ServerStartError {
+  return new ServerStartError(`The server under test ${describeExit(exit)} while it was in use.`, {
+    processExitCode: exit.code,
+    stderrTail: ring.readLines(tailLines),
+    hint: 'Nothing can be said of the cases that were still to run; see the end of its output.',
+  });
+}
+
+function describeExit(exit: ProcessExit): string {
+  return exit.code === null ? `was ended by ${exit.signal ?? 'the system'}` : `exited with code ${exit.code}`;
+}

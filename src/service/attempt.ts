@@ -1,0 +1,63 @@
+import { request } from 'undici';
+import type { Dispatcher } from 'undici';
+import type { Redactor } from '../base/redaction.ts';
+import { acceptedEncoding, parseJson, readBody } from './body.ts';
+import { readFailedAnswer, readTransportError } from './failure.ts';
+import type { AttemptFailure } from './failure.ts';
+
+/** What one attempt may cost. */
+export interface AttemptLimits {
+  headersTimeoutMs: number;
+  /** From the first byte sent to the last byte read. */
+  attemptTimeoutMs: number;
+  /** Of the answer's body, decompressed. */
+  maxBytes: number;
+}
+
+export interface AttemptRequest {
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  url: URL;
+  headers: Record<string, string>;
+  body: string | undefined;
+}
+
+export type AttemptOutcome = { ok: true; answer: unknown } | ({ ok: false } & AttemptFailure);
+
+/**
+ * Sends a request once and reads the whole answer, within its limits. Failures are values; only an abort of the
+ * caller's signal throws, with the signal's reason.
+ */
+export async function attemptRequest(
+  dispatcher: Dispatcher,
+  { method, url, headers, body }: AttemptRequest,
+  options: { limits: AttemptLimits; redactor: Redactor; signal: AbortSignal },
+): Promise<AttemptOutcome> {
+  const { limits, redactor } = options;
+  const what = `${method} ${url.pathname}`;
+  // Sockets live in real time, whatever the clock of the caller says.
+  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(Math.ceil(limits.attemptTimeoutMs))]);
+  try {
+    const response = await request(url, {
+      dispatcher,
+      method,
+      headers: { accept: 'application/json', 'accept-encoding': acceptedEncoding, ...headers },
+      body: body ?? null,
+      headersTimeout: limits.headersTimeoutMs,
+      // Covered by the attempt's own timeout, which slow but steady bodies do not escape.
+      bodyTimeout: 0,
+      signal,
+    });
+    const encoding = response.headers['content-encoding'];
+    const text = await readBody(response.body, encoding?.toString(), { maxBytes: limits.maxBytes, signal });
+    const status = response.statusCode;
+    if (status >= 300) {
+      const answer = { status, headers: response.headers, text: redactor.redact(text) };
+      return { ok: false, ...readFailedAnswer(answer, what) };
+    }
+    return { ok: true, answer: parseJson(text) };
+  } catch (error) {
+    options.signal.throwIfAborted();
+    const { attemptTimeoutMs } = limits;
+    return { ok: false, ...readTransportError(error, { url, what, attemptTimeoutMs }) };
+  }
+}

@@ -1,0 +1,135 @@
+import { Agent } from 'undici';
+import type { Clock } from '../base/clock.ts';
+import type { Deadline } from '../base/deadline.ts';
+import { CancelledError } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
+import { createPacer, unlimitedPacer } from '../base/pacing.ts';
+import type { Pacer } from '../base/pacing.ts';
+import { createRedactor } from '../base/redaction.ts';
+import type { Secret } from '../base/redaction.ts';
+import { generator } from '../base/version.ts';
+import { buildUrl, parseApiKey, parseBaseUrl } from './address.ts';
+import { attemptRequest } from './attempt.ts';
+import type { AttemptLimits, AttemptRequest } from './attempt.ts';
+import type { Parse } from './parse.ts';
+import type { ServiceProfile } from './profile.ts';
+import { repeatUntilAnswered } from './repeat.ts';
+
+/** A connection to one service with one key. The operations in this folder take it as their first argument. */
+export interface ServiceClient extends AsyncDisposable {
+  readonly profile: ServiceProfile;
+  readonly clock: Clock;
+  /**
+   * Makes one call of the API and gives its parsed answer, repeating attempts where that cannot do harm.
+   *
+   * @throws {ServiceError} when the service refuses
+   * @throws {NetworkError} when no answer arrives
+   * @throws {ProtocolError} when the answer is not the agreed one
+   * @throws {DeadlineError} when the deadline had passed before the first attempt
+   */
+  call<T>(call: ServiceCall<T>): Promise<T>;
+}
+
+/** What every operation accepts beside its own parameters. */
+export interface CallOptions {
+  signal?: AbortSignal | undefined;
+  /** Tighter than the client's own; no attempt and no wait goes beyond it. */
+  deadline?: Deadline | undefined;
+}
+
+export interface ServiceCall<T> extends CallOptions {
+  method: AttemptRequest['method'];
+  /** Segments below the base URL, not yet encoded. */
+  path: readonly string[];
+  query?: Readonly<Record<string, string | number | undefined>>;
+  body?: object;
+  /** Makes the service answer a repeated request with the first one's result, so that it may be sent again. */
+  idempotencyKey?: string | undefined;
+  /** Says that doing it twice is the same as doing it once. True of GET and DELETE by definition (RFC 9110 §9.2.2). */
+  isRepeatable?: boolean;
+  /** Whether the service connects to MCP servers before it answers, which takes longer. */
+  isSlow?: boolean;
+  parse: Parse<T>;
+}
+
+export interface ServiceClientOptions {
+  /** Ends in the API's version, such as `https://host/api/v1`. Plain http is accepted for loopback hosts only. */
+  baseUrl: string;
+  apiKey: Secret;
+  profile: ServiceProfile;
+  clock: Clock;
+  logger: Logger;
+  /** Spreads the attempts of all calls; by default at the pace of the profile. */
+  pacer?: Pacer;
+  /** Draws in [0, 1) for the jitter of waits. */
+  random?: () => number;
+  /** Ends every call that is under way when it aborts. */
+  signal?: AbortSignal | undefined;
+  deadline?: Deadline | undefined;
+  /** Replaces single limits of an attempt. */
+  limits?: Partial<AttemptLimits>;
+}
+
+const connectTimeoutMs = 10_000;
+const normalLimits: AttemptLimits = { headersTimeoutMs: 30_000, attemptTimeoutMs: 60_000, maxBytes: 16 * 2 ** 20 };
+const slowLimits: AttemptLimits = { ...normalLimits, headersTimeoutMs: 120_000, attemptTimeoutMs: 120_000 };
+
+/**
+ * Opens a client. Nothing is sent before the first call; disposing it ends the calls under way and its connections.
+ *
+ * @throws {ConfigurationError} when the base URL or the key cannot be used
+ */
+export function openServiceClient(options: ServiceClientOptions): ServiceClient {
+  const { profile, clock, logger, random = Math.random } = options;
+  const baseUrl = parseBaseUrl(options.baseUrl);
+  const authorization = `Bearer ${parseApiKey(options.apiKey)}`;
+  const pacer = options.pacer ?? (profile.pacing ? createPacer(clock, profile.pacing) : unlimitedPacer);
+  const redactor = createRedactor([options.apiKey]);
+  // Certificates are checked even where the environment asks Node not to.
+  const agent = new Agent({ connect: { timeout: connectTimeoutMs, rejectUnauthorized: true } });
+  const closing = new AbortController();
+
+  return {
+    profile,
+    clock,
+    call: async (call) => {
+      const url = buildUrl(baseUrl, call.path, call.query);
+      const headers = { authorization, ...buildHeaders(call, profile) };
+      const body = call.body === undefined ? undefined : JSON.stringify(call.body);
+      const limits = { ...(call.isSlow ? slowLimits : normalLimits), ...options.limits };
+      const signal = AbortSignal.any([closing.signal, options.signal, call.signal].filter(isPresent));
+      const deadlines = [options.deadline, call.deadline].filter(isPresent);
+
+      const attemptOnce = (remainingMs: number) => {
+        const attemptTimeoutMs = Math.min(limits.attemptTimeoutMs, remainingMs);
+        const attempt = { method: call.method, url, headers, body };
+        return attemptRequest(agent, attempt, { limits: { ...limits, attemptTimeoutMs }, redactor, signal });
+      };
+      const repeatOptions = { clock, pacer, random, logger, signal, deadlines };
+      return call.parse(await repeatUntilAnswered(attemptOnce, isSafeToRepeat(call), repeatOptions));
+    },
+    [Symbol.asyncDispose]: async () => {
+      closing.abort(new CancelledError('The connection to the service was closed.'));
+      await agent.destroy();
+    },
+  };
+}
+
+function buildHeaders<T>({ body, idempotencyKey }: ServiceCall<T>, profile: ServiceProfile): Record<string, string> {
+  return {
+    'user-agent': `${generator.name}/${generator.version}`,
+    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    // Services read one name or the other, whatever their documents say.
+    ...(idempotencyKey === undefined
+      ? {}
+      : { 'idempotency-key': idempotencyKey, [`${profile.headerPrefix}idempotency-key`]: idempotencyKey }),
+  };
+}
+
+function isSafeToRepeat<T>({ method, idempotencyKey, isRepeatable = false }: ServiceCall<T>): boolean {
+  return method === 'GET' || method === 'DELETE' || idempotencyKey !== undefined || isRepeatable;
+}
+
+function isPresent<T>(value: T | undefined): value is T {
+  return value !== undefined;
+}

@@ -1,0 +1,55 @@
+import type { Iteration, StepResult } from '../model/run.ts';
+import type { CallOptions, ServiceClient } from './client.ts';
+import { walkPages } from './pages.ts';
+import { parseAs, parseIterationPage, parseStepPage } from './parse.ts';
+import { traceSchema } from './wire.ts';
+import type { WireTrace } from './wire.ts';
+
+/** The API's largest; its default of 50 would take four times the requests. */
+const pageSize = 200;
+
+const parseTrace = parseAs(traceSchema, 'a trace');
+
+interface IterationParams extends CallOptions {
+  projectId: string;
+  runId: string;
+  iterationId: string;
+}
+
+/**
+ * Lists the iterations of a run page by page, each iteration once. Ends only when every page was read.
+ *
+ * @throws {ProtocolError} when the service's cursors lead nowhere
+ */
+export function listIterations(
+  client: ServiceClient,
+  params: { projectId: string; runId: string } & CallOptions,
+): AsyncGenerator<Iteration[]> {
+  const { projectId, runId, ...options } = params;
+  const path = [...client.profile.runPath(projectId), runId, 'iterations'];
+  const loadPage = async (cursor: string | undefined) => {
+    const query = { limit: pageSize, cursor };
+    return client.call({ method: 'GET', path, query, parse: parseIterationPage, ...options });
+  };
+  return walkPages(loadPage, { what: 'iterations', idOf: (iteration) => iteration.id });
+}
+
+/** Lists what became of each step of an iteration, in their order. Empty for runs that did not record it. */
+export async function listSteps(client: ServiceClient, params: IterationParams): Promise<StepResult[]> {
+  const { projectId, runId, iterationId, ...options } = params;
+  const path = [...client.profile.runPath(projectId), runId, 'iterations', iterationId, 'steps'];
+  const loadPage = async (cursor: string | undefined) =>
+    client.call({ method: 'GET', path, query: { cursor }, parse: parseStepPage, ...options });
+  const steps: StepResult[] = [];
+  for await (const page of walkPages(loadPage, { what: 'steps', idOf: (step) => `${step.stepIndex} ${step.stepId}` })) {
+    steps.push(...page);
+  }
+  return steps;
+}
+
+/** Gets the trace of an iteration: an open document, any part of which may be missing. */
+export async function getTrace(client: ServiceClient, params: IterationParams): Promise<WireTrace> {
+  const { projectId, runId, iterationId, ...options } = params;
+  const path = [...client.profile.runPath(projectId), runId, 'iterations', iterationId, 'trace'];
+  return client.call({ method: 'GET', path, parse: parseTrace, ...options });
+}

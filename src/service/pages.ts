@@ -1,0 +1,44 @@
+import { ProtocolError } from '../base/errors.ts';
+
+/** One page of a collection; a missing, null or empty cursor marks the last. */
+export interface Page<Item> {
+  items: readonly Item[];
+  nextCursor?: string | null | undefined;
+}
+
+/** Far beyond any collection of this API, so that a service that invents pages without end does not hold us. */
+const maxPages = 10_000;
+
+/**
+ * Walks a paged collection to its end and gives each page's new items; an item seen before, by `idOf`, is left out.
+ * `what` names the collection in errors.
+ *
+ * @throws {ProtocolError} when the walk cannot end: a cursor comes a second time, or two pages running bring nothing new
+ */
+export async function* walkPages<Item>(
+  loadPage: (cursor: string | undefined) => Promise<Page<Item>>,
+  { what, idOf }: { what: string; idOf: (item: Item) => string },
+): AsyncGenerator<Item[]> {
+  const seenIds = new Set<string>();
+  const seenCursors = new Set<string>();
+  let cursor: string | undefined;
+  let wasBarren = false;
+
+  for (let pageNumber = 1; pageNumber <= maxPages; pageNumber += 1) {
+    const page = await loadPage(cursor);
+    const fresh = page.items.filter((item) => !seenIds.has(idOf(item)) && seenIds.add(idOf(item)));
+    if (fresh.length > 0) yield fresh;
+
+    cursor = page.nextCursor ?? '';
+    if (cursor === '') return;
+    if (seenCursors.has(cursor)) throw endlessWalk(what, `page ${pageNumber} leads back to an earlier one`);
+    if (fresh.length === 0 && wasBarren) throw endlessWalk(what, `pages ${pageNumber - 1} and ${pageNumber} are empty`);
+    seenCursors.add(cursor);
+    wasBarren = fresh.length === 0;
+  }
+  throw endlessWalk(what, `${maxPages} pages were read and there are more`);
+}
+
+function endlessWalk(what: string, reason: string): ProtocolError {
+  return new ProtocolError(`The list of ${what} does not end: ${reason}.`, { path: 'nextCursor' });
+}

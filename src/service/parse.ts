@@ -1,0 +1,113 @@
+import type { z } from 'zod';
+import { ProtocolError } from '../base/errors.ts';
+import type { Iteration, Run, StepResult, ToolCall } from '../model/run.ts';
+import type { Page } from './pages.ts';
+import { iterationPageSchema, runPageSchema, runSchema, stepPageSchema } from './wire.ts';
+import type { WireIteration, WireRun, WireStep, WireToolCall } from './wire.ts';
+
+/** Turns a decoded answer into what an operation promises, or throws a `ProtocolError`. */
+export type Parse<T> = (answer: unknown) => T;
+
+/**
+ * Makes the parser of a schema; `what` completes "The service's answer is not …".
+ * The parser throws a `ProtocolError` whose `path` is the place of the first mismatch, `items.3.status`.
+ */
+export function parseAs<Schema extends z.ZodType>(schema: Schema, what: string): Parse<z.output<Schema>> {
+  return (answer) => {
+    const parsed = schema.safeParse(answer);
+    if (parsed.success) return parsed.data;
+    const issue = parsed.error.issues[0];
+    const path = issue?.path.map(String).join('.') ?? '';
+    throw new ProtocolError(
+      `The service's answer is not ${what}: ${path === '' ? '' : `${path}: `}${issue?.message ?? 'no reason given'}.`,
+      { path, hint: 'The base URL may belong to another service, or to a version that this one does not know.' },
+    );
+  };
+}
+
+const parseWireRun = parseAs(runSchema, 'a run');
+const parseWireRunPage = parseAs(runPageSchema, 'a list of runs');
+const parseWireIterationPage = parseAs(iterationPageSchema, 'a page of iterations');
+const parseWireStepPage = parseAs(stepPageSchema, 'a page of steps');
+
+/** Reads a run; what the service left out is null. @throws {ProtocolError} */
+export function parseRun(answer: unknown): Run {
+  return toRun(parseWireRun(answer));
+}
+
+/** Reads a list of runs. @throws {ProtocolError} */
+export function parseRuns(answer: unknown): Run[] {
+  return parseWireRunPage(answer).items.map(toRun);
+}
+
+/** Reads a page of iterations. @throws {ProtocolError} */
+export function parseIterationPage(answer: unknown): Page<Iteration> {
+  const { items, nextCursor } = parseWireIterationPage(answer);
+  return { items: items.map(toIteration), nextCursor };
+}
+
+/** Reads a page of the results of steps. @throws {ProtocolError} */
+export function parseStepPage(answer: unknown): Page<StepResult> {
+  const { items, nextCursor } = parseWireStepPage(answer);
+  return { items: items.map(toStepResult), nextCursor };
+}
+
+function toRun(run: WireRun): Run {
+  const { summary } = run;
+  return {
+    id: run.id,
+    suiteId: run.suiteId,
+    status: run.status,
+    result: run.result ?? null,
+    summary: summary ? { total: summary.total, passed: summary.passed, failed: summary.failed } : null,
+    createdAtMs: run.createdAt ?? null,
+    completedAtMs: run.completedAt ?? null,
+    notes: run.notes ?? null,
+  };
+}
+
+function toIteration(iteration: WireIteration): Iteration {
+  return {
+    id: iteration.id,
+    testCaseId: iteration.testCaseId ?? null,
+    title: iteration.title ?? null,
+    iterationNumber: iteration.iterationNumber ?? null,
+    status: iteration.status,
+    result: iteration.result ?? null,
+    durationMs: iteration.durationMs ?? null,
+    error: iteration.error ?? null,
+    model: iteration.model ?? null,
+    tokensUsed: iteration.tokensUsed ?? null,
+    actualToolCalls: (iteration.actualToolCalls ?? []).map(toToolCall),
+    expectedToolCalls: (iteration.expectedToolCalls ?? []).map(toToolCall),
+  };
+}
+
+function toStepResult(step: WireStep): StepResult {
+  const toolCalls = step.evidence?.toolCalls?.map(({ name, args, ok, error }) => ({
+    name,
+    args: args ?? {},
+    ok: ok ?? error == null,
+    ...(error == null ? {} : { error }),
+  }));
+  return {
+    stepId: step.stepId,
+    stepIndex: step.stepIndex,
+    kind: step.kind,
+    status: toStepStatus(step.status),
+    reason: step.reason ?? null,
+    ...(toolCalls === undefined ? {} : { evidence: { toolCalls } }),
+  };
+}
+
+/** A status that we do not know establishes nothing, so it reads as pending and never as ok. */
+function toStepStatus(status: string): StepResult['status'] {
+  return status === 'ok' || status === 'fail' || status === 'skipped' ? status : 'pending';
+}
+
+function toToolCall(call: WireToolCall): ToolCall {
+  return {
+    toolName: call.toolName ?? call.name ?? '(unnamed)',
+    arguments: call.arguments ?? call.args ?? {},
+  };
+}

@@ -1,0 +1,69 @@
+import type { Clock } from '../base/clock.ts';
+import { formatDuration } from '../base/deadline.ts';
+import type { Deadline } from '../base/deadline.ts';
+import { ServiceError } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
+import type { Pacer } from '../base/pacing.ts';
+import { decideRetryDelay } from '../base/retry.ts';
+import type { AttemptOutcome } from './attempt.ts';
+import { addHint } from './failure.ts';
+import type { AttemptFailure } from './failure.ts';
+
+const maxAttempts = 5;
+
+/** What attempts are spread and bounded by. */
+export interface RepeatOptions {
+  clock: Clock;
+  pacer: Pacer;
+  /** Draws in [0, 1). */
+  random: () => number;
+  logger: Logger;
+  signal: AbortSignal;
+  /** No attempt and no wait begins that would go beyond any of them. */
+  deadlines: readonly Deadline[];
+}
+
+/**
+ * Makes attempts until one is answered, at most five; between them it waits as long as the service asks, or backs off.
+ * `isSafe` says whether the request may be carried out twice.
+ *
+ * @throws {DeadlineError} when a deadline had passed before the first attempt; afterwards the last attempt's error
+ */
+export async function repeatUntilAnswered(
+  attemptOnce: (remainingMs: number) => Promise<AttemptOutcome>,
+  isSafe: boolean,
+  { clock, pacer, random, logger, signal, deadlines }: RepeatOptions,
+): Promise<unknown> {
+  const startedAtMs = clock.monotonicMs();
+  const readRemainingMs = () => Math.min(...deadlines.map((deadline) => deadline.remainingMs()));
+  let lastError: AttemptFailure['error'] | undefined;
+
+  for (let attempt = 1; ; attempt += 1) {
+    await pacer.waitForTurn({ signal });
+    if (readRemainingMs() === 0) {
+      if (lastError !== undefined) throw addHint(lastError, deadlineHint);
+      for (const deadline of deadlines) deadline.throwIfPassed();
+    }
+    const outcome = await attemptOnce(readRemainingMs());
+    if (outcome.ok) return outcome.answer;
+
+    const { error, repeat } = outcome;
+    if (repeat === 'never' || (repeat === 'if-safe' && !isSafe)) throw error;
+    lastError = error;
+    const delayMs = decideRetryDelay({
+      attempt,
+      maxAttempts,
+      remainingMs: readRemainingMs(),
+      retryAfterMs: error instanceof ServiceError ? error.retryAfterMs : undefined,
+      random: random(),
+    });
+    if (delayMs === undefined) {
+      const elapsed = formatDuration(clock.monotonicMs() - startedAtMs);
+      throw addHint(error, attempt < maxAttempts ? deadlineHint : `It was tried ${attempt} times in ${elapsed}.`);
+    }
+    logger.debug(`${error.message} Trying again in ${formatDuration(delayMs)} (${attempt + 1} of ${maxAttempts}).`);
+    await clock.sleep(delayMs, { signal });
+  }
+}
+
+const deadlineHint = 'The wait before another attempt would not have ended before the deadline.';

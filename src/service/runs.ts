@@ -1,0 +1,82 @@
+import { ServiceError } from '../base/errors.ts';
+import type { MatchOptions, TestCase } from '../model/case.ts';
+import { isTerminalStatus } from '../model/run.ts';
+import type { Run } from '../model/run.ts';
+import type { CallOptions, ServiceClient } from './client.ts';
+import { parseAs, parseRun, parseRuns } from './parse.ts';
+import { runCreatedSchema } from './wire.ts';
+import type { WireRunCreated } from './wire.ts';
+
+/**
+ * A run to be started. `suiteId` alone runs the suite as it stands; with `tests`, they are first written into it;
+ * `suiteName`, `tests` and `serverIds` make a new suite. The API refuses other shapes and fields it does not know.
+ */
+export interface NewRun {
+  suiteId?: string;
+  suiteName?: string;
+  suiteDescription?: string;
+  tests?: readonly TestCase[];
+  serverIds?: readonly string[];
+  serverNames?: readonly string[];
+  caseIds?: readonly string[];
+  iterationOverride?: number;
+  matchOptionsOverride?: MatchOptions;
+  environmentId?: string;
+  /** Percent, 0..100: the wire's own scale. */
+  passCriteria?: { minimumPassRate: number };
+  notes?: string;
+}
+
+interface RunParams extends CallOptions {
+  projectId: string;
+  runId: string;
+}
+
+const parseRunCreated = parseAs(runCreatedSchema, 'the receipt of a run');
+
+/**
+ * Starts a run. With a key of at most 256 characters, a repeated launch gets the run of the first one (`deduped`)
+ * instead of another.
+ */
+export async function createRun(
+  client: ServiceClient,
+  { projectId, run, ...options }: { projectId: string; run: NewRun; idempotencyKey?: string } & CallOptions,
+): Promise<WireRunCreated> {
+  const { idempotencyKey } = options;
+  // In the body as well: the only place that every deployment reads.
+  const body = { ...run, ...(idempotencyKey === undefined ? {} : { idempotencyKey }) };
+  const path = client.profile.runPath(projectId);
+  return client.call({ method: 'POST', path, body, isSlow: true, parse: parseRunCreated, ...options });
+}
+
+/** Gets a run as it stands now. */
+export async function getRun(client: ServiceClient, params: RunParams): Promise<Run> {
+  const { projectId, runId, ...options } = params;
+  const path = [...client.profile.runPath(projectId), runId];
+  return client.call({ method: 'GET', path, parse: parseRun, ...options });
+}
+
+/** Cancels a run and gives it as it then stands. A run that had already ended is given as it ended. */
+export async function cancelRun(client: ServiceClient, params: RunParams): Promise<Run> {
+  const { projectId, runId, ...options } = params;
+  const path = [...client.profile.runPath(projectId), runId, 'cancel'];
+  try {
+    return await client.call({ method: 'POST', path, isRepeatable: true, parse: parseRun, ...options });
+  } catch (error) {
+    // Deployments refuse to cancel what has ended with one of two statuses; the 400 may also mean something else.
+    if (!(error instanceof ServiceError && (error.status === 409 || error.status === 400))) throw error;
+    const run = await getRun(client, params);
+    if (!isTerminalStatus(run.status)) throw error;
+    return run;
+  }
+}
+
+/** Lists the latest runs of a suite, newest first, at most 100. The API gives no cursor to go further back. */
+export async function listSuiteRuns(
+  client: ServiceClient,
+  params: { projectId: string; suiteId: string; limit?: number } & CallOptions,
+): Promise<Run[]> {
+  const { projectId, suiteId, limit = 25, ...options } = params;
+  const path = ['projects', projectId, 'eval-suites', suiteId, 'runs'];
+  return client.call({ method: 'GET', path, query: { limit }, parse: parseRuns, ...options });
+}

@@ -1,0 +1,220 @@
+import { z } from 'zod';
+
+/**
+ * The answers of the eval service as they travel. Unknown fields are ignored, statuses are plain strings, and whatever
+ * real deployments leave out or send as null is optional here: a client must survive a service newer or older than
+ * itself. What the product then works with are the types of `model/`, made from these in `parse.ts`.
+ */
+const timestampMs = z.number().nullish();
+const text = z.string().nullish();
+/** Shown to people and never judged, so an odd shape is no reason to fail: it reads as absent. */
+const openObject = z.record(z.string(), z.unknown()).nullish().catch(undefined);
+
+/** A page of a collection. The last page has no cursor, a null one or an empty one. */
+function pageOf<Item extends z.ZodType>(item: Item) {
+  return z.object({ items: z.array(item), nextCursor: z.string().nullish() });
+}
+
+export const errorEnvelopeSchema = z.object({
+  code: z.string(),
+  message: z.string(),
+  details: openObject,
+});
+export type WireErrorEnvelope = z.infer<typeof errorEnvelopeSchema>;
+
+export const deletedSchema = z.object({ id: z.string(), deleted: z.literal(true) });
+
+export const meSchema = z.object({ id: z.string(), email: text, name: text, plan: text });
+export type WireMe = z.infer<typeof meSchema>;
+
+export const projectSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  description: text,
+  organizationId: text,
+  createdAt: timestampMs,
+  updatedAt: timestampMs,
+});
+export const projectPageSchema = pageOf(projectSchema);
+export type WireProject = z.infer<typeof projectSchema>;
+
+/** An MCP server as a project keeps it. `url` is null for servers over stdio. */
+export const serverSchema = z.object({
+  id: z.string(),
+  projectId: text,
+  name: z.string(),
+  enabled: z.boolean().nullish(),
+  transportType: z.string(),
+  url: text,
+  createdAt: timestampMs,
+  updatedAt: timestampMs,
+});
+export const serverPageSchema = pageOf(serverSchema);
+export type WireServer = z.infer<typeof serverSchema>;
+
+export const suiteSummarySchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  projectId: text,
+  latestRun: z
+    .object({
+      id: z.string(),
+      status: z.string(),
+      passRate: z.number().nullish(),
+      passed: z.number().nullish(),
+      failed: z.number().nullish(),
+      createdAt: timestampMs,
+    })
+    .nullish(),
+  totals: z.object({ passed: z.number(), failed: z.number(), runs: z.number() }).nullish(),
+  /** Oldest first. Deployments disagree on its scale, so nothing is computed from it. */
+  passRateTrend: z.array(z.number()).nullish(),
+  createdAt: timestampMs,
+  updatedAt: timestampMs,
+});
+export const suitePageSchema = pageOf(suiteSummarySchema);
+export type WireSuiteSummary = z.infer<typeof suiteSummarySchema>;
+
+export const suiteDetailSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  description: text,
+  projectId: text,
+  environment: z.looseObject({ servers: z.array(z.string()).nullish() }).nullish(),
+  executionConfig: z.looseObject({ model: text }).nullish(),
+  settings: z
+    .looseObject({
+      /** Percent, 0..100. */
+      minimumAccuracy: z.number().nullish(),
+      minimumIterations: z.number().nullish(),
+    })
+    .nullish(),
+  createdAt: timestampMs,
+  updatedAt: timestampMs,
+});
+export type WireSuiteDetail = z.infer<typeof suiteDetailSchema>;
+
+/** Which cases were written. `committed` keeps the order of the tests that were sent. */
+const caseUpsertSchema = z.object({
+  committed: z.array(z.object({ id: text, name: text })),
+  failed: z.array(z.object({ id: text, name: text, error: text })).nullish(),
+});
+
+const namedServers = z.array(z.object({ id: z.string(), name: text })).nullish();
+
+export const suiteCreatedSchema = z.object({
+  suiteId: z.string(),
+  name: text,
+  servers: namedServers,
+  caseUpsert: caseUpsertSchema,
+});
+export type WireSuiteCreated = z.infer<typeof suiteCreatedSchema>;
+
+/** A case as read. Steps, checks and match options stay open: they are listed and compared, never executed here. */
+export const caseSchema = z.object({
+  id: z.string(),
+  declaredId: text,
+  title: text,
+  steps: z.array(z.looseObject({ id: z.string(), kind: z.string() })).nullish(),
+  expectedOutput: text,
+  iterations: z.number().nullish(),
+  isNegative: z.boolean().nullish(),
+  scenario: text,
+  models: z.array(z.object({ model: z.string(), provider: text })).nullish(),
+  matchOptions: openObject,
+  checks: openObject,
+  createdAt: timestampMs,
+  updatedAt: timestampMs,
+});
+export const casePageSchema = pageOf(caseSchema);
+export type WireCase = z.infer<typeof caseSchema>;
+
+/** Answered with 201 even where some cases failed; `index` is the place in the request. */
+export const caseBatchResultSchema = z.object({
+  created: z.array(
+    z.object({ index: z.number(), id: z.string(), declaredId: text, title: text, replayed: z.boolean().nullish() }),
+  ),
+  failed: z.array(
+    z.object({ index: z.number(), title: text, declaredId: text, code: z.string(), message: z.string() }),
+  ),
+});
+export type WireCaseBatchResult = z.infer<typeof caseBatchResultSchema>;
+
+/** `deduped`: the same launch had been received before, and this is the run that it started. */
+export const runCreatedSchema = z.object({
+  runId: z.string(),
+  suiteId: z.string(),
+  status: z.string(),
+  deduped: z.boolean().nullish(),
+  caseUpsert: caseUpsertSchema.nullish(),
+  servers: namedServers,
+  environment: openObject,
+  runGroupId: text,
+});
+export type WireRunCreated = z.infer<typeof runCreatedSchema>;
+
+export const runSchema = z.object({
+  id: z.string(),
+  suiteId: z.string(),
+  runNumber: z.number().nullish(),
+  status: z.string(),
+  /** Often missing on completed runs; the counts decide. */
+  result: text,
+  summary: z
+    .object({ total: z.number(), passed: z.number(), failed: z.number(), passRate: z.number().nullish() })
+    .nullish(),
+  source: text,
+  notes: text,
+  createdAt: timestampMs,
+  completedAt: timestampMs,
+});
+export const runPageSchema = pageOf(runSchema);
+export type WireRun = z.infer<typeof runSchema>;
+
+/** Older data says `name` and `args`, newer `toolName` and `arguments`. */
+export const toolCallSchema = z.object({ toolName: text, name: text, arguments: openObject, args: openObject });
+export type WireToolCall = z.infer<typeof toolCallSchema>;
+
+export const iterationSchema = z.object({
+  id: z.string(),
+  testCaseId: text,
+  title: text,
+  iterationNumber: z.number().nullish(),
+  status: z.string(),
+  result: text,
+  model: text,
+  provider: text,
+  startedAt: timestampMs,
+  durationMs: z.number().nullish(),
+  tokensUsed: z.number().nullish(),
+  actualToolCalls: z.array(toolCallSchema).nullish(),
+  expectedToolCalls: z.array(toolCallSchema).nullish(),
+  error: text,
+});
+export const iterationPageSchema = pageOf(iterationSchema);
+export type WireIteration = z.infer<typeof iterationSchema>;
+
+export const stepSchema = z.object({
+  stepId: z.string(),
+  stepIndex: z.number(),
+  kind: z.string(),
+  status: z.string(),
+  reason: text,
+  evidence: z
+    .looseObject({
+      toolCalls: z
+        .array(z.object({ name: z.string(), args: openObject, ok: z.boolean().nullish(), error: text }))
+        .nullish(),
+    })
+    .nullish(),
+});
+export const stepPageSchema = pageOf(stepSchema);
+export type WireStep = z.infer<typeof stepSchema>;
+
+/** An open document: every part may be missing, and there may be others. */
+export const traceSchema = z.looseObject({
+  messages: z.array(z.unknown()).nullish(),
+  spans: z.array(z.unknown()).nullish(),
+  prompts: z.array(z.unknown()).nullish(),
+});
+export type WireTrace = z.infer<typeof traceSchema>;

@@ -1,0 +1,120 @@
+import type { Check } from '../model/assertion.ts';
+import { defaultMatchOptions } from '../model/case.ts';
+import type { ChecksEnvelope, Step } from '../model/case.ts';
+import type { Suite, SuiteCase } from '../model/suite.ts';
+import { parseCheck } from './assertion-schema.ts';
+import type { Finding } from './findings.ts';
+import { assignIds, deriveSlug } from './slug.ts';
+import type { SourceDocument } from './source-document.ts';
+import { parseSteps } from './step-schema.ts';
+import type { WrittenCase, WrittenSuite } from './suite-schema.ts';
+
+const defaultTimeoutMs = 60_000;
+
+/** Fills in the defaults of a valid file and layers its settings. The findings are cases that could never pass. */
+export function buildSuite(written: WrittenSuite, document: SourceDocument): { suite: Suite; findings: Finding[] } {
+  const findings: Finding[] = [];
+  const ids = assignIds(written.cases, 'case');
+  const checks = (written.checks ?? []).map(parseCheck);
+  const match = { ...defaultMatchOptions, ...written.match };
+
+  const cases = written.cases.map((item, index): SuiteCase => {
+    const path = ['cases', index];
+    const steps = parseSteps(item.steps);
+    const ownChecks = parseCaseChecks(item.checks);
+    const expectsError = findErrorExpectation(steps, ownChecks);
+    const conflict = findConflict(item, ownChecks);
+    if (expectsError !== undefined && conflict !== undefined) {
+      findings.push({ ...document.locateKey([...path, ...expectsError]), code: 'contradiction', message: conflict });
+    }
+    return {
+      id: ids[index] ?? '',
+      title: item.title,
+      location: document.locateValue(path),
+      tags: item.tags ?? [],
+      isRequired: item.required ?? false,
+      isNegative: item.negative ?? false,
+      runs: item.runs ?? written.runs ?? 1,
+      timeoutMs: item.timeout ?? written.timeout ?? defaultTimeoutMs,
+      model: item.model ?? null,
+      failOnToolError: item.failOnToolError ?? expectsError === undefined,
+      expectedOutput: item.expectedOutput ?? null,
+      scenario: item.scenario ?? null,
+      match: { ...match, ...item.match },
+      checks: expectsError === undefined ? ownChecks : exceptNoToolErrors(checks, ownChecks),
+      steps: steps.map((step, position) => ({ step, location: document.locateValue([...path, 'steps', position]) })),
+    };
+  });
+
+  const minimumPassRate = written.policy?.minimumPassRate ?? null;
+  const suite: Suite = {
+    id: written.id ?? deriveSlug(written.suite, 'suite'),
+    name: written.suite,
+    location: document.locateValue([]),
+    model: written.model ?? null,
+    match,
+    checks,
+    policy: {
+      minimumPassRate,
+      minimumPassRateLocation: minimumPassRate === null ? null : document.locateKey(['policy', 'minimumPassRate']),
+    },
+    cases,
+  };
+  return { suite, findings };
+}
+
+/** The checks that hold at the end of a case: the suite's, its own instead, or both. */
+export function resolveChecks(suiteChecks: readonly Check[], envelope: ChecksEnvelope): Check[] {
+  switch (envelope.mode) {
+    case 'inherit':
+      return [...suiteChecks];
+    case 'replace':
+      return [...envelope.list];
+    case 'extend':
+      return [...suiteChecks, ...envelope.list];
+    default:
+      throw new TypeError('A mode of checks that this version does not know.');
+  }
+}
+
+function parseCaseChecks(written: WrittenCase['checks']): ChecksEnvelope {
+  if (written === undefined) return { mode: 'inherit', list: [] };
+  if (Array.isArray(written)) return { mode: 'extend', list: written.map(parseCheck) };
+  return { mode: written.mode, list: (written.list ?? []).map(parseCheck) };
+}
+
+/** The path, inside the case, of the first assertion that a tool answers with an error. */
+function findErrorExpectation(steps: readonly Step[], checks: ChecksEnvelope): Array<string | number> | undefined {
+  const step = steps.findIndex((step) => step.kind === 'assert' && expectsToolError(step.assertion));
+  if (step !== -1) return ['steps', step];
+  const isExpected = checks.mode !== 'inherit' && checks.list.some(expectsToolError);
+  return isExpected ? ['checks'] : undefined;
+}
+
+function expectsToolError(assertion: object): boolean {
+  return (
+    'type' in assertion &&
+    assertion.type === 'toolResultIsError' &&
+    'isError' in assertion &&
+    assertion.isError === true
+  );
+}
+
+/** A suite-wide `noToolErrors` is meant for the cases that expect none; the others keep what else the suite checks. */
+function exceptNoToolErrors(suiteChecks: readonly Check[], envelope: ChecksEnvelope): ChecksEnvelope {
+  if (!suiteChecks.some(isNoToolErrors)) return envelope;
+  const inherited = suiteChecks.filter((check) => !isNoToolErrors(check));
+  return { mode: 'replace', list: resolveChecks(inherited, envelope) };
+}
+
+function isNoToolErrors({ type }: Check): boolean {
+  return type === 'noToolErrors';
+}
+
+function findConflict(item: WrittenCase, own: ChecksEnvelope): string | undefined {
+  const expects = 'This case expects an error of a tool and can never pass: ';
+  if (item.failOnToolError === true) return `${expects}it sets \`failOnToolError: true\`; take that out`;
+  return own.mode !== 'inherit' && own.list.some(isNoToolErrors)
+    ? `${expects}its own checks have \`noToolErrors\`; take that out`
+    : undefined;
+}

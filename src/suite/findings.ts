@@ -1,0 +1,44 @@
+import { closestMatch } from 'leven';
+import type { ConfigurationIssue } from '../base/errors.ts';
+
+/** A mistake in an evals file; it always has a place. */
+export interface Finding extends ConfigurationIssue {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Puts findings in the order in which a reader meets them. */
+export function sortFindings(findings: readonly Finding[]): Finding[] {
+  return findings.toSorted(
+    (a, b) =>
+      a.line - b.line || a.column - b.column || compareText(a.code, b.code) || compareText(a.message, b.message),
+  );
+}
+
+/** Orders by code unit, so that the result does not depend on the machine's locale. */
+export function compareText(a: string, b: string): number {
+  return Number(a > b) - Number(a < b);
+}
+
+/**
+ * Completes a message about an unknown word: names the nearest known one, or all of them where none is near. Begins
+ * with a semicolon; empty where nothing is known.
+ */
+export function suggestNearest(word: string, known: readonly string[]): string {
+  if (known.length === 0) return '';
+  const maxDistance = Math.ceil(word.length / 2);
+  const nearest = closestMatch(word.slice(0, 100), known, { maxDistance });
+  return nearest === undefined
+    ? `; known here: ${known.map((name) => `\`${name}\``).join(', ')}`
+    : `; did you mean \`${nearest}\`?`;
+}
+
+/** Prints a value for a message, on one line and cut to a length that a reader takes in. */
+export function quoteValue(value: unknown): string {
+  if (value === null || value === undefined) return 'nothing';
+  if (typeof value === 'object') return Array.isArray(value) ? 'a list' : 'a mapping';
+  if (typeof value === 'number') return String(value);
+  const text = JSON.stringify(value);
+  return text.length <= 80 ? text : `${text.slice(0, 77)}…`;
+}

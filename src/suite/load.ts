@@ -1,0 +1,93 @@
+import { glob, readFile, stat } from 'node:fs/promises';
+import { relative, resolve, sep } from 'node:path';
+import type { ConfigurationIssue } from '../base/errors.ts';
+import { describeError } from '../base/errors.ts';
+import type { Suite } from '../model/suite.ts';
+import { compareText } from './findings.ts';
+import { readSuite } from './read.ts';
+import { describeTooLarge, maxFileBytes } from './source-document.ts';
+
+export interface LoadedSuites {
+  /** In the order of their paths; files with findings are left out. */
+  suites: Suite[];
+  findings: ConfigurationIssue[];
+}
+
+/**
+ * Reads every evals file that the glob patterns match below `cwd`, each once. A pattern without a match, a file that
+ * cannot be read and an id that two suites share are findings. Paths are told relative to `cwd`, with `/`.
+ */
+export async function loadSuites(patterns: string[], options: { cwd: string }): Promise<LoadedSuites> {
+  const findings: ConfigurationIssue[] = [];
+  const files = new Set<string>();
+  for (const pattern of patterns) {
+    const matches = await listFiles(pattern, options.cwd);
+    if (matches.length === 0) {
+      const message = `No file matches ${JSON.stringify(pattern)}; patterns are relative to the working directory, such as evals/*.evals.yaml`;
+      findings.push({ code: 'no-files', message, input: 'evals' });
+    }
+    for (const match of matches) files.add(match);
+  }
+
+  const suites: Suite[] = [];
+  for (const file of [...files].toSorted(compareText)) {
+    const reading = await readFileSuite(resolve(options.cwd, file), file);
+    findings.push(...reading.findings);
+    if (reading.suite !== null) suites.push(reading.suite);
+  }
+  return { suites, findings: [...findings, ...findSharedIds(suites)] };
+}
+
+async function listFiles(pattern: string, cwd: string): Promise<string[]> {
+  // A name with brackets in it is a pattern too; the file of that very name is what is meant, where there is one.
+  if (await isFile(resolve(cwd, pattern))) return [toPortablePath(resolve(cwd, pattern), cwd)];
+  const wantsPackages = pattern.includes('node_modules');
+  const files: string[] = [];
+  const exclude = (path: string) => !wantsPackages && path.split(/[\\/]/).at(-1) === 'node_modules';
+  for await (const match of glob(pattern, { cwd, exclude })) {
+    const path = resolve(cwd, match);
+    if (await isFile(path)) files.push(toPortablePath(path, cwd));
+  }
+  return files;
+}
+
+async function isFile(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined);
+  return found?.isFile() ?? false;
+}
+
+function toPortablePath(path: string, cwd: string): string {
+  return relative(cwd, path).split(sep).join('/');
+}
+
+async function readFileSuite(
+  path: string,
+  file: string,
+): Promise<{ suite: Suite | null; findings: ConfigurationIssue[] }> {
+  const fail = (code: string, message: string) => ({
+    suite: null,
+    findings: [{ code, message, file, line: 1, column: 1 }],
+  });
+  try {
+    const { size } = await stat(path);
+    if (size > maxFileBytes) return fail('file-too-large', describeTooLarge(size));
+    return readSuite(new TextDecoder('utf-8', { fatal: true }).decode(await readFile(path)), { file });
+  } catch (error) {
+    return error instanceof TypeError
+      ? fail('not-utf8', 'The file is not UTF-8 text; save it in that encoding')
+      : fail('unreadable-file', `The file cannot be read: ${describeError(error)}`);
+  }
+}
+
+function findSharedIds(suites: readonly Suite[]): ConfigurationIssue[] {
+  const firsts = new Map<string, Suite>();
+  return suites.flatMap((suite) => {
+    const first = firsts.get(suite.id);
+    if (first === undefined) {
+      firsts.set(suite.id, suite);
+      return [];
+    }
+    const message = `The suite id \`${suite.id}\` is taken by ${first.location.file}; set another \`id\``;
+    return [{ ...suite.location, code: 'duplicate-suite-id', message }];
+  });
+}

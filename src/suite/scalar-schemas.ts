@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { parseDuration } from '../base/deadline.ts';
+import { parsePassRate } from '../model/rate.ts';
+import { quoteValue } from './findings.ts';
+
+/** Options of a zod refinement that give its issue one of our stable codes. */
+export function demand(code: string, message: string | ((value: unknown) => string)) {
+  return {
+    error: typeof message === 'string' ? message : ({ input }: { input?: unknown }) => message(input),
+    params: { code },
+  };
+}
+
+/** Text with something in it. */
+export const text = z
+  .string()
+  .refine((value) => /\S/.test(value), demand('empty-text', 'This text must not be empty'))
+  .meta({ pattern: '\\S' });
+
+const idPattern = /^[A-Za-z0-9_-]{1,128}$/;
+
+/** An id as the API takes them. */
+export const id = z
+  .string()
+  .refine(
+    (value) => idPattern.test(value),
+    demand('bad-id', (value) => `${JSON.stringify(value)} is not an id; use 1 to 128 letters, digits, \`-\` and \`_\``),
+  )
+  .meta({ pattern: idPattern.source });
+
+const modelPattern = /^[^/\s]+\/\S+$/;
+
+/** A model's id in the hosted form. */
+export const modelId = z
+  .string()
+  .refine(
+    (value) => modelPattern.test(value),
+    demand('bad-model', (value) => `${JSON.stringify(value)} is not a model; write \`provider/name\``),
+  )
+  .meta({
+    pattern: modelPattern.source,
+    description: 'Model for prompt steps, as `provider/name`.',
+    examples: ['anthropic/claude-haiku-4.5'],
+  });
+
+/** Longer than any run; a timer of the platform holds it. */
+const longestTimeoutMs = 24 * 3_600_000;
+
+/** A duration written with its unit, in milliseconds. */
+export const timeout = z
+  .unknown()
+  .meta({
+    type: 'string',
+    pattern: '^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|min|h)\\s*$',
+    description: 'Time that one iteration may take.',
+    examples: ['60s', '500ms', '2m'],
+  })
+  .transform((written, context) => {
+    const timeoutMs = typeof written === 'string' ? parseDuration(written) : undefined;
+    if (timeoutMs !== undefined && timeoutMs >= 1 && timeoutMs <= longestTimeoutMs) return timeoutMs;
+    const message =
+      timeoutMs === undefined
+        ? `${quoteValue(written)} is not a duration; write a number with its unit, such as 60s, 500ms or 2m`
+        : `${quoteValue(written)} is out of range; a timeout is from 1ms to 24h`;
+    context.addIssue({ code: 'custom', message, params: { code: 'bad-duration' } });
+    return z.NEVER;
+  });
+
+/** A pass rate written as a percentage, as a fraction 0..1. */
+export const passRate = z
+  .union([
+    z.string().meta({ pattern: '^\\s*\\d+(\\.\\d{1,4})?\\s*%?\\s*$' }),
+    z.number().meta({ minimum: 0, maximum: 100, not: { exclusiveMinimum: 0, maximum: 1 } }),
+  ])
+  .meta({ description: 'Share of the iterations that must pass, as a percentage.', examples: ['90%'] })
+  .transform((written, context) => {
+    const parsed = parsePassRate(written);
+    if (parsed.ok) return parsed.passRate;
+    context.addIssue({ code: 'custom', message: parsed.message, params: { code: 'bad-pass-rate' } });
+    return z.NEVER;
+  });
+
+/** Iterations of one case. */
+export const runs = z.int().min(1).max(100).meta({ description: 'Iterations of each case, 1 to 100.' });

@@ -1,0 +1,34 @@
+/** Room for a `-2` and the like below the 128 characters that an id may have. */
+const maxSlugLength = 120;
+
+/** Derives an id from a title: lower-case ASCII words joined by `-`; `fallback` where no word of it is ASCII. */
+export function deriveSlug(title: string, fallback: string): string {
+  const slug = title
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .slice(0, maxSlugLength)
+    .replaceAll(/^-+|-+$/g, '');
+  return slug === '' ? fallback : slug;
+}
+
+/** Gives each title an id: its own where it has one, else its slug, with `-2`, `-3` … where that is taken. */
+export function assignIds(entries: ReadonlyArray<{ id?: string; title: string }>, fallback: string): string[] {
+  const taken = new Set(entries.flatMap(({ id }) => id ?? []));
+  // Where to look next, so that a thousand equal titles do not count up from 2 each time.
+  const nextNumber = new Map<string, number>();
+  return entries.map(({ id, title }) => {
+    if (id !== undefined) return id;
+    const slug = deriveSlug(title, fallback);
+    let candidate = slug;
+    let number = nextNumber.get(slug) ?? 2;
+    while (taken.has(candidate)) {
+      candidate = `${slug}-${number}`;
+      number += 1;
+    }
+    nextNumber.set(slug, number);
+    taken.add(candidate);
+    return candidate;
+  });
+}

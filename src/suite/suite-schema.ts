@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { writtenCheckSchema } from './assertion-schema.ts';
+import { demand, id, modelId, passRate, runs, text, timeout } from './scalar-schemas.ts';
+import { stepsSchema } from './step-schema.ts';
+
+const matchSchema = z
+  .strictObject({
+    toolCallOrder: z.enum(['any', 'in-order', 'exact']).exactOptional(),
+    extraToolCalls: z.union([z.literal('unlimited'), z.int().min(0)]).exactOptional(),
+    arguments: z.enum(['ignore', 'partial', 'exact']).exactOptional(),
+  })
+  .meta({
+    id: 'match',
+    description: "How the tool calls of a model's turn are matched with the expected ones.",
+  });
+
+const checkList = z.array(writtenCheckSchema);
+
+const caseChecksSchema = z
+  .union([
+    checkList,
+    z.strictObject({ mode: z.enum(['inherit', 'replace', 'extend']), list: checkList.exactOptional() }),
+  ])
+  .meta({
+    description: "Asserted at the end of every iteration. A list alone extends the suite's; `mode` says otherwise.",
+  });
+
+const caseSchema = z
+  .strictObject({
+    title: text.meta({ description: 'What the case shows, in a few words.' }),
+    id: id.exactOptional().meta({ description: 'Unique in the suite and stable; defaults to a slug of the title.' }),
+    tags: z.array(text).exactOptional().meta({ description: 'Words by which cases are selected.' }),
+    required: z.boolean().exactOptional().meta({ description: 'This case must pass whatever the pass rate.' }),
+    negative: z.boolean().exactOptional().meta({ description: 'The model must call no tool.' }),
+    runs: runs.exactOptional(),
+    timeout: timeout.exactOptional(),
+    model: modelId.exactOptional(),
+    match: matchSchema.exactOptional(),
+    checks: caseChecksSchema.exactOptional(),
+    failOnToolError: z
+      .boolean()
+      .exactOptional()
+      .meta({ description: 'False lets an iteration pass although a tool answered with an error.' }),
+    expectedOutput: z.string().exactOptional().meta({ description: 'For people and judges; not compared.' }),
+    scenario: z.string().exactOptional(),
+    steps: stepsSchema,
+  })
+  .meta({ id: 'case' });
+
+/** As upstream's suite file. */
+const maxCases = 500;
+
+/** The evals file as written. The published JSON Schema is generated from it. */
+export const suiteSchema = z.strictObject({
+  $schema: z.string().exactOptional(),
+  suite: text.meta({ description: 'Name of the suite.' }),
+  id: id.exactOptional().meta({ description: 'Stable id; defaults to a slug of the name.' }),
+  model: modelId.exactOptional(),
+  runs: runs.exactOptional(),
+  timeout: timeout.exactOptional(),
+  match: matchSchema.exactOptional(),
+  checks: checkList.exactOptional().meta({ description: 'Asserted at the end of every iteration of every case.' }),
+  policy: z
+    .strictObject({ minimumPassRate: passRate.exactOptional() })
+    .exactOptional()
+    .meta({ description: 'What is demanded of the results; options of the command override it.' }),
+  cases: z
+    .array(caseSchema)
+    .refine((cases) => cases.length > 0, demand('no-cases', 'A suite has at least one case'))
+    .refine((cases) => cases.length <= maxCases, demand('too-many-cases', `A suite has at most ${maxCases} cases`))
+    .meta({ minItems: 1, maxItems: maxCases }),
+});
+
+export type WrittenSuite = z.output<typeof suiteSchema>;
+export type WrittenCase = WrittenSuite['cases'][number];

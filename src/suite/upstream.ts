@@ -1,0 +1,174 @@
+import { z } from 'zod';
+import type { Suite } from '../model/suite.ts';
+import { writtenCheckSchema } from './assertion-schema.ts';
+import { buildSuite } from './build.ts';
+import { demand, id, modelId, text } from './scalar-schemas.ts';
+import { explainIssues } from './explain-issues.ts';
+import type { Finding } from './findings.ts';
+import type { SourceDocument } from './source-document.ts';
+import { stepsSchema } from './step-schema.ts';
+import type { WrittenStep } from './step-schema.ts';
+import type { WrittenCase } from './suite-schema.ts';
+
+const fraction = z.number().min(0).max(1);
+const repetitions = z.int().min(1).max(100);
+const openObject = z.record(z.string(), z.unknown());
+
+const unsupported = (what: string, advice: string) =>
+  demand('unsupported-upstream', `This product cannot honour ${what}; ${advice}`);
+
+const toolPolicySchema = z
+  .strictObject({
+    mode: z.enum(['default', 'readOnly']),
+    allow: z.array(text).exactOptional(),
+    deny: z.array(text).exactOptional(),
+  })
+  .refine(
+    (policy) => policy.mode === 'default' && policy.allow === undefined && policy.deny === undefined,
+    unsupported('a `toolPolicy`', 'limit the tools in the server under test'),
+  );
+
+const importSchema = z
+  .strictObject({
+    status: z.enum(['exact', 'approximated', 'unsupported', 'unresolved']),
+    sourceCaseKey: text.exactOptional(),
+    note: z.string().exactOptional(),
+  })
+  .refine(
+    ({ status }) => status === 'exact' || status === 'approximated',
+    unsupported('a case that was not imported', 'mend it or set `disabled: true`'),
+  );
+
+const caseSchema = z.strictObject({
+  id,
+  title: text,
+  steps: stepsSchema,
+  assertions: z.array(writtenCheckSchema).max(50).exactOptional(),
+  expectedOutput: z.string().exactOptional(),
+  isNegativeTest: z.boolean().exactOptional(),
+  model: modelId.exactOptional(),
+  repetitions: repetitions.exactOptional(),
+  passThreshold: fraction.exactOptional(),
+  disabled: z.boolean().exactOptional(),
+  import: importSchema.exactOptional(),
+});
+
+/** Upstream's suite file, schema `https://mcpjam.com/schemas/eval-suite/v1.json`. */
+const upstreamSchema = z.strictObject({
+  $schema: z.string().exactOptional(),
+  schemaVersion: z.literal('1'),
+  mode: z
+    .enum(['agentWorkflow', 'serverContract'])
+    .refine((mode) => mode === 'agentWorkflow', unsupported('`mode: serverContract`', 'upstream reserves it')),
+  reportingMode: z
+    .enum(['standard', 'restricted', 'summary'])
+    .refine((mode) => mode === 'standard', unsupported('this reporting mode', 'write `standard`'))
+    .exactOptional(),
+  suite: z.strictObject({ id, name: text, description: z.string().exactOptional() }),
+  // Where the servers run is the job's business: it starts the one under test itself.
+  target: z.strictObject({
+    servers: z.array(
+      z.strictObject({ name: text.exactOptional(), id: text.exactOptional(), environment: text.exactOptional() }),
+    ),
+    environment: text.exactOptional(),
+  }),
+  defaults: z
+    .strictObject({
+      model: modelId.exactOptional(),
+      provider: text.exactOptional(),
+      repetitions: repetitions.exactOptional(),
+      passThreshold: fraction.exactOptional(),
+      // Demands on how complete a run must be; ours is that every iteration was read, which is at least as strict.
+      validity: openObject,
+      captureLevel: z.literal('full').exactOptional(),
+      toolPolicy: toolPolicySchema.exactOptional(),
+    })
+    .refine(
+      ({ model, provider }) => provider === undefined || model?.startsWith(`${provider}/`) === true,
+      unsupported('a `provider` apart from the model', 'write the model as `provider/name`'),
+    ),
+  provenance: openObject.exactOptional(),
+  cases: z
+    .array(caseSchema)
+    .refine((cases) => cases.some((item) => item.disabled !== true), demand('no-cases', 'No case is enabled'))
+    .max(500),
+});
+
+type UpstreamSuite = z.output<typeof upstreamSchema>;
+type UpstreamCase = UpstreamSuite['cases'][number];
+
+/** Parses upstream's suite file into ours, same meaning; what this product cannot express is a finding. */
+export function parseUpstreamSuite(document: SourceDocument): { suite: Suite | null; findings: Finding[] } {
+  const parsed = upstreamSchema.safeParse(document.value);
+  if (!parsed.success) return { suite: null, findings: explainIssues(upstreamSchema, document, parsed.error.issues) };
+  const upstream = parsed.data;
+  const findings: Finding[] = [];
+  const enabled = upstream.cases.flatMap((item, index) => (item.disabled === true ? [] : [{ item, index }]));
+  const cases = enabled.map(({ item, index }) => {
+    const required = isEveryIterationNeeded(item, upstream.defaults);
+    if (required === undefined) {
+      const own = item.passThreshold === undefined ? ['defaults', 'passThreshold'] : ['cases', index, 'passThreshold'];
+      const message = `Some but not all iterations of the case \`${item.id}\` must pass, which this product cannot express; demand all of them, or set a pass rate of the whole suite`;
+      findings.push({ ...document.locateKey(own), code: 'unsupported-upstream', message });
+    }
+    return toOwnCase(item, required ?? false, upstream);
+  });
+  const { model } = upstream.defaults;
+  const own = { suite: upstream.suite.name, id: upstream.suite.id, ...(model !== undefined && { model }), cases };
+  const built = buildSuite(
+    own,
+    skipDisabledCases(
+      document,
+      enabled.map(({ index }) => index),
+    ),
+  );
+  return { suite: built.suite, findings: [...findings, ...built.findings] };
+}
+
+/**
+ * Whether a case's threshold comes to all of its iterations (then it is a required case) or to none; undefined for
+ * what lies between.
+ */
+function isEveryIterationNeeded(item: UpstreamCase, defaults: UpstreamSuite['defaults']): boolean | undefined {
+  const threshold = item.passThreshold ?? defaults.passThreshold ?? 0;
+  const runs = item.repetitions ?? defaults.repetitions ?? 1;
+  // Binary fractions: 0.7 × 10 is a hair above 7, and asks for 7.
+  const needed = Math.ceil(threshold * runs - 1e-9);
+  return needed === 0 ? false : needed === runs ? true : undefined;
+}
+
+function toOwnCase(item: UpstreamCase, required: boolean, { defaults, target }: UpstreamSuite): WrittenCase {
+  const runs = item.repetitions ?? defaults.repetitions;
+  return {
+    id: item.id,
+    title: item.title,
+    required,
+    steps: item.steps.map((step) => aimAtServerUnderTest(step, target.servers)),
+    ...(runs !== undefined && { runs }),
+    ...(item.model !== undefined && { model: item.model }),
+    ...(item.isNegativeTest !== undefined && { negative: item.isNegativeTest }),
+    ...(item.expectedOutput !== undefined && { expectedOutput: item.expectedOutput }),
+    ...(item.assertions !== undefined && { checks: { mode: 'replace' as const, list: item.assertions } }),
+  };
+}
+
+/** The only server of a file is the one under test, whatever the file calls it. */
+function aimAtServerUnderTest(step: WrittenStep, servers: UpstreamSuite['target']['servers']): WrittenStep {
+  const [only, ...others] = servers;
+  if (!('toolName' in step) || step.kind !== 'toolCall' || only === undefined || others.length > 0) return step;
+  const { serverName, serverId, ...rest } = step;
+  const isTheOnlyOne = serverId === undefined ? serverName === only.name : serverId === only.id;
+  return isTheOnlyOne ? rest : step;
+}
+
+function skipDisabledCases(document: SourceDocument, indexes: readonly number[]): SourceDocument {
+  const toWritten = (path: readonly PropertyKey[]) => {
+    const [first, index, ...rest] = path;
+    return first === 'cases' && typeof index === 'number' ? [first, indexes[index] ?? index, ...rest] : path;
+  };
+  return {
+    value: document.value,
+    locateKey: (path) => document.locateKey(toWritten(path)),
+    locateValue: (path) => document.locateValue(toWritten(path)),
+  };
+}

@@ -1,0 +1,144 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { findViolations, packageRooms, type SourceFile } from './support/architecture.ts';
+
+const root = path.resolve(import.meta.dirname, '..');
+
+function readSources(): SourceFile[] {
+  const src = path.join(root, 'src');
+  return readdirSync(src, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map((entry) => {
+      const file = path.join(entry.parentPath, entry.name);
+      return { path: path.relative(src, file).split(path.sep).join('/'), text: readFileSync(file, 'utf8') };
+    });
+}
+
+describe('the architecture', () => {
+  const sources = readSources();
+
+  it('is looked at in every room', () => {
+    const rooms = new Set(sources.map((file) => file.path.split('/')[0]));
+    expect([...rooms]).toEqual(expect.arrayContaining(['base', 'model', 'gate', 'action', 'cli']));
+  });
+
+  it('holds in every source file', () => {
+    const violations = sources
+      .flatMap(findViolations)
+      .map(({ path, rule, message }) => `${path}: ${message} (${rule})`);
+    expect(violations).toEqual([]);
+  });
+
+  it('has a room for every runtime dependency', () => {
+    const { dependencies } = z
+      .object({ dependencies: z.record(z.string(), z.string()) })
+      .parse(JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')));
+    expect(Object.keys(dependencies).filter((name) => !packageRooms.has(name))).toEqual([]);
+  });
+});
+
+describe('the checker', () => {
+  const listRules = (file: string, text: string) => findViolations({ path: file, text }).map(({ rule }) => rule);
+
+  it.each([
+    ['report/a.ts', `import { a } from '../model/a.ts';`, `import { a } from '../engine/a.ts';`],
+    ['report/a.ts', `import type { A } from '../base/a.ts';`, `import type { A } from '../suite/a.ts';`],
+    ['gate/a.ts', `const a = await import('../embedded/a.ts');`, `const a = await import('../cli/a.ts');`],
+    ['model/a.ts', `type A = import('../base/a.ts').A;`, `type A = import('../suite/a.ts').A;`],
+    ['cli/a.ts', `import '../gate/a.ts';`, `import '../action/a.ts';`],
+    [
+      'cli/a.ts',
+      `import {\n  a,\n  type B,\n} from '../gate/a.ts';`,
+      `import {\n  a,\n  type B,\n} from '../index.ts';`,
+    ],
+    ['engine/a.ts', `import { a } from './deep/a.ts';`, `import { a } from '../service/a.ts';`],
+    ['base/a.ts', `import { a } from './b.ts';`, `import { a } from '../model/a.ts';`],
+  ])('lets %s look to its left only', (file, allowed, refused) => {
+    expect(listRules(file, allowed)).toEqual([]);
+    expect(listRules(file, refused)).toEqual(['order']);
+  });
+
+  it.each([
+    ['service/a.ts', 'embedded/a.ts', `import { Agent } from 'undici';`],
+    ['embedded/a.ts', 'service/a.ts', `import { Hono } from 'hono/tiny';`],
+    ['action/a.ts', 'gate/a.ts', `import * as core from '@actions/core';`],
+    ['engine/a.ts', 'suite/a.ts', `import { Ajv2020 } from 'ajv/dist/2020.js';`],
+  ])('lets a package into %s but not into %s', (allowed, refused, text) => {
+    expect(listRules(allowed, text)).toEqual([]);
+    expect(listRules(refused, text)).toEqual(['package']);
+  });
+
+  it('refuses packages of the development tools and built-in modules without their prefix', () => {
+    expect(listRules('base/a.ts', `import { it } from 'vitest';`)).toEqual(['package']);
+    expect(listRules('base/a.ts', `import { readFile } from 'fs/promises';`)).toEqual(['package']);
+    expect(listRules('base/a.ts', `import { readFile } from 'node:fs/promises';`)).toEqual([]);
+  });
+
+  it.each([
+    `process.env['A'];`,
+    `const { env } = process;`,
+    `const p = process['argv'];`,
+    `import { env } from 'node:process';`,
+  ])('keeps %j out of every room but those that own the process', (text) => {
+    expect(listRules('server/a.ts', text)).toEqual([]);
+    expect(listRules('gate/a.ts', text)).toEqual(['process']);
+  });
+
+  it('takes no word, property, comment or string for the process', () => {
+    const text = `const a = { process: 1 }; child.process.pid; // process.env\n/* process.argv */ const b = 'process.env';`;
+    expect(listRules('gate/a.ts', text)).toEqual([]);
+  });
+
+  it.each(['types.ts', 'utils.ts', 'helpers.ts', 'constants.ts', 'index.ts'])('refuses a drawer called %s', (name) => {
+    expect(listRules(`base/${name}`, '')).toEqual(['name']);
+    expect(listRules(`base/a-${name}`, '')).toEqual([]);
+  });
+
+  it('refuses files outside the rooms, the public surface apart', () => {
+    expect(listRules('index.ts', `export { a } from './base/a.ts';`)).toEqual([]);
+    expect(listRules('main.ts', '')).toEqual(['room']);
+    expect(listRules('misc/a.ts', '')).toEqual(['room']);
+  });
+
+  it.each([`export default function a() {}`, `const a = 1;\nexport { a as default };`])('refuses %j', (text) => {
+    expect(listRules('base/a.ts', text)).toEqual(['default-export']);
+  });
+
+  it('lets a default of others be imported', () => {
+    expect(listRules('suite/a.ts', `import { default as leven } from 'leven';`)).toEqual([]);
+  });
+
+  it('refuses re-exports, and everything at once even on the public surface', () => {
+    expect(listRules('base/a.ts', `export { a } from './b.ts';`)).toEqual(['barrel']);
+    expect(listRules('base/a.ts', `export type { A } from './b.ts';`)).toEqual(['barrel']);
+    expect(listRules('index.ts', `export * from './base/a.ts';`)).toEqual(['barrel']);
+    expect(listRules('base/a.ts', `export const a = 1;\nexport { a as b };`)).toEqual([]);
+  });
+
+  it('refuses imports without extension and from outside', () => {
+    expect(listRules('base/a.ts', `import { a } from './b';`)).toEqual(['import']);
+    expect(listRules('base/a.ts', `import { a } from '../../scripts/b.ts';`)).toEqual(['import']);
+  });
+
+  it('counts lines to 300', () => {
+    expect(listRules('base/a.ts', '//\n'.repeat(300))).toEqual([]);
+    expect(listRules('base/a.ts', '//\n'.repeat(301))).toEqual(['length']);
+  });
+
+  it.each([
+    [`// import { a } from '../cli/a.ts';`],
+    [`/* import '../cli/a.ts'; */`],
+    ["const text = `import { a } from '../cli/a.ts'`;"],
+    [`const pattern = /['"\`]/; // import '../cli/a.ts'`],
+    [`const half = a / 2; const from = 'cli';`],
+  ])('finds no import in %j', (text) => {
+    expect(listRules('base/a.ts', text)).toEqual([]);
+  });
+
+  it('finds an import inside a template expression and after a pattern with quotes', () => {
+    expect(listRules('base/a.ts', "const a = `${await import('../cli/a.ts')}`;")).toEqual(['order']);
+    expect(listRules('base/a.ts', `const p = /[/'"]/g;\nimport '../cli/a.ts';`)).toEqual(['order']);
+  });
+});

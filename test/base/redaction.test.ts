@@ -1,0 +1,111 @@
+import { array, assert, constantFrom, integer, oneof, property, string, tuple } from 'fast-check';
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { createRedactor, Secret } from '../../src/base/redaction.ts';
+
+const value = 'sk_live_a/b+c&d<e>"f"=g';
+
+describe('Secret', () => {
+  const secret = new Secret(value);
+
+  it('shows itself to whoever asks for it by name', () => {
+    expect(secret.reveal()).toBe(value);
+  });
+
+  it.each([
+    ['a string', String(secret)],
+    ['a sentence', 'The key is ' + secret.toString()],
+    ['JSON', JSON.stringify({ secret, list: [secret] })],
+    ['a dump', inspect({ secret }, { depth: 5, showHidden: true })],
+    ['its keys', JSON.stringify(Object.entries(secret))],
+  ])('shows nothing in %s', (_, text) => {
+    expect(text).not.toContain('sk_live');
+  });
+});
+
+describe('createRedactor', () => {
+  const redactor = createRedactor([new Secret(value)]);
+
+  it.each([
+    ['as it is', value],
+    ['in a URL', encodeURIComponent(value)],
+    ['in JSON', JSON.stringify(value)],
+    ['in JSON inside JSON text', JSON.stringify({ nested: value })],
+    [
+      'in XML',
+      value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;'),
+    ],
+    ['in base64', Buffer.from(value).toString('base64')],
+    ['in base64 behind one byte', Buffer.from(`:${value}`).toString('base64')],
+    ['in base64 behind a user name', Buffer.from(`user:${value}@host`).toString('base64')],
+    ['in base64url', Buffer.from(`ab${value}yz`).toString('base64url')],
+  ])('takes a secret out %s', (_, form) => {
+    const text = redactor.redact(`before ${form} after`);
+    expect(text).toContain('***');
+    expect(text).toMatch(/^before .*after$/);
+    for (const piece of ['sk_live_', form.slice(8, 20)]) expect(text).not.toContain(piece);
+  });
+
+  it('leaves other text as it was', () => {
+    expect(redactor.redact('nothing to see: sk_live, ***')).toBe('nothing to see: sk_live, ***');
+  });
+
+  it('takes out every line of a secret of several, alone or together', () => {
+    const key = createRedactor([new Secret('-----BEGIN KEY-----\r\nMIIabcdef\nghijklmnop\n-----END KEY-----')]);
+    expect(key.redact('MIIabcdef and ghijklmnop')).toBe('*** and ***');
+  });
+
+  it('takes out the longer of two secrets whole', () => {
+    const both = createRedactor([new Secret('abcdefgh'), new Secret('abcdefgh-suffix')]);
+    expect(both.redact('abcdefgh-suffix abcdefgh')).toBe('*** ***');
+  });
+
+  it('does not shred text over a value too short to hide', () => {
+    const short = createRedactor([new Secret('dev'), new Secret('')]);
+    expect(short.redact('a developer')).toBe('a developer');
+  });
+
+  it('learns secrets later', () => {
+    const later = createRedactor();
+    expect(later.redact('token-123456')).toBe('token-123456');
+    later.add(new Secret('token-123456'));
+    expect(later.redact('token-123456')).toBe('***');
+  });
+
+  it('does not read a secret as a pattern', () => {
+    const pattern = createRedactor([new Secret('a.*b$1$&')]);
+    expect(pattern.redact('axxxxb$1$& a.*b$1$&')).toBe('axxxxb$1$& ***');
+  });
+
+  it('leaves no secret and no usual encoding of one in any text', () => {
+    const secretText = oneof(string({ minLength: 6 }), string({ unit: 'binary', minLength: 6 }))
+      // A value made of nothing but the replacement, or cut by an encoding that drops characters, hides nothing.
+      .filter((text) => text.isWellFormed() && !text.includes('*') && !/[\r\n]/.test(text));
+    const encodings = constantFrom<(text: string) => string>(
+      (text) => text,
+      (text) => encodeURIComponent(text),
+      (text) => JSON.stringify(text).slice(1, -1),
+      (text) => Buffer.from(text).toString('base64').replace(/=+$/, '').slice(0, -2),
+    );
+    assert(
+      property(
+        secretText,
+        array(tuple(string(), encodings), { maxLength: 6 }),
+        integer({ min: 0, max: 2 }),
+        (secret, parts, copies) => {
+          const text = parts.map(([before, encode]) => `${before} ${encode(secret).repeat(copies)}`).join(' ');
+          const clean = createRedactor([new Secret(secret)]).redact(text);
+          expect(clean).not.toContain(secret);
+          expect(clean).not.toContain(encodeURIComponent(secret));
+          expect(clean).not.toContain(JSON.stringify(secret).slice(1, -1));
+        },
+      ),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('survives text that is not well-formed, as a secret and around one', () => {
+    const broken = createRedactor([new Secret('\ud800broken')]);
+    expect(broken.redact('x \ud800broken \udfff')).toBe('x *** \udfff');
+  });
+});

@@ -1,0 +1,54 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const dist = path.join(root, 'dist');
+const files = readdirSync(dist, { recursive: true, encoding: 'utf8' }).map((name) => ({
+  name,
+  text: readFileSync(path.join(dist, name), 'utf8'),
+}));
+
+const { dependencies } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
+  dependencies: Record<string, string>;
+};
+
+/** Packages that the action does not use. */
+const commandOnly: ReadonlySet<string> = new Set(['commander']);
+
+/** Absolute paths by which a bundle would tell where it was built. */
+function findMachinePaths(text: string): string[] {
+  const isTold = (directory: string) => text.includes(`${directory}/`) || text.includes(`${directory}"`);
+  const local = [root, homedir()].filter((directory) => directory.length > 1 && isTold(directory));
+  return [...local, ...(text.match(/file:\/\/\/\w[^"'`\s]*/g) ?? [])];
+}
+
+describe('dist', () => {
+  it.each(files)('$name holds no path of the machine it was built on', ({ text }) => {
+    expect(findMachinePaths(text)).toEqual([]);
+  });
+
+  it('keeps the embedded service out of the entry', () => {
+    const definesService = files
+      .filter(({ text }) => /\bopenEmbeddedService:\s*\(\)\s*=>/.test(text))
+      .map(({ name }) => name);
+    expect(definesService).toHaveLength(1);
+    expect(definesService).not.toContain('index.js');
+  });
+
+  it('names the licence of every package in it', () => {
+    const licences = files.find(({ name }) => name === 'licenses.txt')?.text ?? '';
+    const named = new Set([...licences.matchAll(/^## (\S+) /gm)].map((match) => match[1] ?? ''));
+    const expected = Object.keys(dependencies).filter((name) => !commandOnly.has(name));
+    expect(expected.filter((name) => !named.has(name))).toEqual([]);
+  });
+});
+
+describe('the search for paths', () => {
+  it('finds those of this checkout and file addresses, and no others', () => {
+    expect(findMachinePaths(`import "${root}/lib/a.js"`)).toEqual([root]);
+    expect(findMachinePaths('x("file:///build/lib/a.js")')).toEqual(['file:///build/lib/a.js']);
+    expect(findMachinePaths('fetch("/api/v1")')).toEqual([]);
+  });
+});

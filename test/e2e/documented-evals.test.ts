@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { runAction } from '../support/runner-harness/run-action.ts';
+import { createWorkspace, everythingOverStdio } from '../support/workspace.ts';
+import { judgeBlockKind, listYamlBlocks, type YamlBlock } from '../support/yaml-blocks.ts';
+
+const root = path.resolve(import.meta.dirname, '../..');
+
+/** Every example of the documents that can run, as a file of its own. */
+function listRunnable(file: string): YamlBlock[] {
+  const blocks = listYamlBlocks(file, readFileSync(path.join(root, file), 'utf8'));
+  return blocks.filter(({ text }) => ['suite', 'cases'].includes(judgeBlockKind(text)));
+}
+
+function toEvalsFile({ text }: YamlBlock, index: number): [name: string, text: string] {
+  const head = `suite: Example ${index}\nid: example-${index}\n`;
+  const suite =
+    judgeBlockKind(text) === 'suite'
+      ? head + text.replaceAll(/^(?:suite|id):.*\n/gm, '')
+      : `${head}cases:\n${text.replaceAll(/^(?=.)/gm, '  ')}`;
+  return [`evals/${index}.evals.yaml`, suite];
+}
+
+describe('the evals of the documents', () => {
+  it('pass against the server whose tools they use', async () => {
+    const blocks = ['README.md', 'docs/evals.md'].flatMap(listRunnable);
+    expect(blocks.length).toBeGreaterThan(5);
+    await using workspace = await createWorkspace(Object.fromEntries(blocks.map(toEvalsFile)));
+    const run = await runAction({
+      workspace: workspace.path,
+      inputs: { 'server-command': everythingOverStdio, evals: 'evals/*.evals.yaml' },
+    });
+    // The log says which example does not hold.
+    expect({ verdict: run.outputs['verdict'], log: run.log }).toMatchObject({ verdict: 'passed' });
+  });
+});

@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openContractService, type ContractService } from '../../support/contract-service.ts';
+
+describe('operations of the API that this service lacks', () => {
+  let service: ContractService;
+  beforeAll(async () => {
+    service = await openContractService();
+  });
+  afterAll(async () => {
+    await service[Symbol.asyncDispose]();
+  });
+
+  it.each([
+    ['post', '/tunnels', 'This service runs on the machine of the server under test, so nothing needs a tunnel.'],
+    ['post', '/eval-ingest/report', 'This service keeps the runs that it executed, and no others.'],
+    ['get', '/environments', 'This service has no environments, hosts, images or plugins.'],
+    ['patch', '/eval-suites/x/schedule', 'This service has no schedule; let the CI system start the runs.'],
+    [
+      'post',
+      '/servers/x/tools/call',
+      'This service talks to MCP servers in runs alone; use a case with a toolCall step.',
+    ],
+    ['post', '/eval-runs/x/judge', 'This service runs no models.'],
+    ['post', '/eval-suites/x/cases/generate', 'This service runs no models.'],
+  ] as const)('are told apart from wrong paths: %s %s', async (method, path, message) => {
+    const { status, body } = await service.project[method](path);
+    expect({ status, body }).toEqual({ status: 422, body: { code: 'FEATURE_NOT_SUPPORTED', message } });
+  });
+
+  it.each(['/models', '/host-catalog', '/organizations', '/trace-exports/otlp', '/chat-sessions'])(
+    'include %s, which is above the projects',
+    async (path) => {
+      const { status, body } = await service.root.get(path);
+      expect({ status, code: body.code }).toEqual({ status: 422, code: 'FEATURE_NOT_SUPPORTED' });
+    },
+  );
+
+  it('do not include other methods of the same paths', async () => {
+    expect((await service.project.get('/tunnels')).status).toBe(404);
+  });
+});

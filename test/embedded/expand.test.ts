@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import type { CaseContent } from '../../src/embedded/bodies/case.ts';
+import type { SuiteContent } from '../../src/embedded/bodies/suite.ts';
+import { expandCases, type ExpandOptions } from '../../src/embedded/expand.ts';
+import type { ServerRecord } from '../../src/embedded/store/servers.ts';
+import { callStep } from '../support/case-factory.ts';
+
+const suite: SuiteContent = {
+  name: 'S',
+  description: null,
+  serverIds: ['srv_a'],
+  model: null,
+  minimumAccuracy: null,
+  minimumIterations: null,
+  matchOptions: null,
+  checks: [],
+};
+
+function server(id: string, name: string): ServerRecord {
+  const content = { name, enabled: true, transportType: 'http' as const, url: 'http://127.0.0.1/mcp' };
+  return { id, projectId: 'p', content, createdAt: 0, updatedAt: 0 };
+}
+
+function expand(content: Partial<CaseContent>, options: Partial<ExpandOptions> = {}) {
+  const steps = [callStep('echo')];
+  const record = {
+    id: 'case_1',
+    suiteId: 'ste_1',
+    declaredId: 'c_1',
+    content: { title: 'A case', steps, iterations: 1, isNegative: false, models: [], ...content },
+    createdAt: 0,
+    updatedAt: 0,
+  };
+  const [planned] = expandCases([record], {
+    suite,
+    servers: [server('srv_a', 'alpha')],
+    iterationOverride: undefined,
+    matchOptionsOverride: undefined,
+    iterationTimeoutMs: 600_000,
+    llmCallsPerRun: 300,
+    ...options,
+  });
+  return planned!;
+}
+
+describe('match options', () => {
+  it('are layered field by field: defaults, suite, case, run', () => {
+    const planned = expand(
+      { matchOptions: { extraToolCalls: 2, arguments: 'ignore' } },
+      {
+        suite: { ...suite, matchOptions: { toolCallOrder: 'exact', extraToolCalls: 1 } },
+        matchOptionsOverride: { arguments: 'exact' },
+      },
+    );
+    expect(planned.testCase.matchOptions).toEqual({
+      toolCallOrder: 'strict',
+      maxExtraToolCalls: 2,
+      argumentMatching: 'exact',
+    });
+  });
+
+  it('are the defaults where nobody says anything', () => {
+    expect(expand({}).testCase.matchOptions).toEqual({
+      toolCallOrder: 'ignore',
+      maxExtraToolCalls: null,
+      argumentMatching: 'partial',
+    });
+  });
+});
+
+describe('checks', () => {
+  const ofSuite = { ...suite, checks: [{ type: 'noToolErrors' as const }] };
+  const own = [{ type: 'toolNeverCalled' as const, toolName: 'x' }];
+
+  it.each([
+    ['none', undefined, ['noToolErrors']],
+    ['inherit', { mode: 'inherit' as const, list: own }, ['noToolErrors']],
+    ['replace', { mode: 'replace' as const, list: own }, ['toolNeverCalled']],
+    ['replace with nothing', { mode: 'replace' as const, list: [] }, []],
+    ['extend', { mode: 'extend' as const, list: own }, ['noToolErrors', 'toolNeverCalled']],
+  ])('of a case with %s are resolved before the engine sees them', (_mode, checks, types) => {
+    const planned = expand(checks === undefined ? {} : { checks }, { suite: ofSuite });
+    expect(planned.testCase.predicates?.mode).toBe('replace');
+    expect(planned.testCase.predicates?.list.map(({ type }) => type)).toEqual(types);
+  });
+});
+
+describe('the time of an iteration', () => {
+  it.each([
+    [undefined, 600_000],
+    [1000, 1000],
+    [900_000, 600_000],
+  ])('that asks for %s ms is %d ms', (timeoutMs, expected) => {
+    const planned = expand({ advancedConfig: timeoutMs === undefined ? {} : { timeoutMs } });
+    expect(planned.testCase.advancedConfig?.timeoutMs).toBe(expected);
+  });
+});
+
+describe('the server of a case', () => {
+  const servers = [server('srv_a', 'alpha'), server('srv_b', 'beta')] as const;
+  const call = (fields: object) => ({ ...callStep('echo'), ...fields });
+
+  it.each([
+    ['nobody', {}, 'srv_a'],
+    ['a name', { serverName: 'beta' }, 'srv_b'],
+    ['an id, which wins over the name', { serverName: 'alpha', serverId: 'srv_b' }, 'srv_b'],
+    ['a name that nobody has, which is left to the engine', { serverName: 'gamma' }, 'srv_a'],
+  ])('is found by %s', (_what, fields, id) => {
+    expect(expand({ steps: [call(fields)] }, { servers: [...servers] }).server.id).toBe(id);
+  });
+
+  it('cannot be an id that the run does not have', () => {
+    expect(() => expand({ steps: [call({ serverId: 'srv_c' })] })).toThrow(
+      /calls server srv_c, which is not among the run's servers\.$/,
+    );
+  });
+
+  it('cannot be two', () => {
+    const steps = [call({ serverName: 'alpha' }), call({ serverName: 'beta' })];
+    expect(() => expand({ steps }, { servers: [...servers] })).toThrow(
+      'Case "A case" calls tools of several servers; here a case has one MCP session, with one server.',
+    );
+  });
+});

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { runCase } from '../../src/engine/run-case.ts';
+import type { TestCase } from '../../src/model/case.ts';
+import { assertStep, callStep, createCase } from '../support/case-factory.ts';
+import { startFixtureMcpServer, text, type FixtureTool } from '../support/fixture-mcp-server.ts';
+
+const outputSchema = { type: 'object' as const, properties: { n: { type: 'number' } }, required: ['n'] };
+
+const tools: Record<string, FixtureTool> = {
+  good: { outputSchema, call: () => ({ content: [], structuredContent: { n: 1 } }) },
+  wrong: { outputSchema, call: () => ({ content: [], structuredContent: { n: 'one' } }) },
+  silent: { outputSchema, call: () => text('{"n":1}') },
+  fails: { outputSchema, call: () => ({ ...text('no number'), isError: true }) },
+  free: { call: () => ({ content: [], structuredContent: { anything: true } }) },
+  odd: {
+    outputSchema: { type: 'object', $schema: 'https://example.com/dialect' },
+    call: () => ({ content: [], structuredContent: {} }),
+  },
+};
+
+const eras = ['legacy', 'modern'] as const;
+const options = { clock: systemClock, timeoutMs: 30_000 };
+
+describe.each(eras)('runCase on a tool with an output schema, %s era', (era) => {
+  async function run(toolName: string, overrides: Partial<TestCase> = {}) {
+    await using server = await startFixtureMcpServer(tools, { era });
+    const target = { url: server.url, serverName: 'fixture', protocol: era };
+    return await runCase(createCase([callStep(toolName)], overrides), target, options);
+  }
+
+  it.each(['good', 'free', 'odd'])('passes the result of "%s"', async (toolName) => {
+    expect((await run(toolName)).result).toBe('passed');
+  });
+
+  it.each([
+    ['wrong', 'wrong answered with structuredContent that breaks its own outputSchema: /n must be number.'],
+    ['silent', 'silent declares an outputSchema and answered without structuredContent.'],
+    ['fails', 'fails answered with an error: "no number".'],
+  ])('fails the result of "%s" as a tool error', async (toolName, error) => {
+    const outcome = await run(toolName);
+    expect(outcome.result).toBe('failed');
+    expect(outcome.error).toBe(error);
+  });
+
+  it('passes a result that breaks its schema when failOnToolError is false', async () => {
+    expect((await run('wrong', { advancedConfig: { failOnToolError: false } })).result).toBe('passed');
+  });
+
+  it('still shows the result that breaks its schema to the assertions', async () => {
+    await using server = await startFixtureMcpServer(tools, { era });
+    const target = { url: server.url, serverName: 'fixture', protocol: era };
+    const steps = [
+      callStep('wrong'),
+      assertStep({ type: 'toolResultEquals', path: '/n', value: 'one' }),
+      assertStep({ type: 'toolResultIsError', isError: false }),
+      assertStep({ type: 'noToolErrors' }),
+    ];
+    const outcome = await runCase(createCase(steps), target, options);
+    expect(outcome.steps.map((step) => step.status)).toEqual(['fail', 'ok', 'ok', 'fail']);
+  });
+
+  it('asks for the schemas once per target, and not before a tool has answered', async () => {
+    await using server = await startFixtureMcpServer(tools, { era });
+    const target = { url: server.url, serverName: 'fixture', protocol: era };
+    const testCase = createCase([callStep('good'), callStep('wrong')]);
+    await runCase(testCase, target, options);
+    await runCase(testCase, target, options);
+    expect(server.events.filter((event) => /^(?:list|call)/.test(event))).toEqual([
+      'call good',
+      'list',
+      'call wrong',
+      'call good',
+      'call wrong',
+    ]);
+  });
+});

@@ -1,0 +1,139 @@
+import { describe, expect, it } from 'vitest';
+import { judgePredicate } from '../../../src/engine/predicates/judge.ts';
+import { createEvidence, createToolResult } from '../../support/evidence-factory.ts';
+
+const weather = { city: 'Oslo', days: [{ high: 4 }, { high: 6 }] };
+const evidence = createEvidence({
+  toolResults: [
+    createToolResult({
+      toolName: 'weather',
+      text: JSON.stringify(weather),
+      structuredContent: weather,
+      latencyMs: 99.94,
+    }),
+    createToolResult({
+      toolName: 'fail',
+      text: 'No such city',
+      isError: true,
+      toolError: 'fail answered with an error.',
+    }),
+    createToolResult({ toolName: 'json', text: '[1, 2]' }),
+    createToolResult(),
+  ],
+});
+
+describe('judgePredicate on what a tool answered', () => {
+  it.each([
+    [{ type: 'toolResultContains', text: 'SUM of' }],
+    [{ type: 'toolResultContains', text: 'sum of', caseSensitive: true }],
+    [{ type: 'toolResultContains', text: 'no such', toolName: 'fail' }],
+    [{ type: 'toolResultMatches', pattern: '\\bis \\d\\.$' }],
+    [{ type: 'toolResultMatches', pattern: '(?i)THE SUM' }],
+    [{ type: 'toolResultEquals', value: weather, toolName: 'weather' }],
+    [{ type: 'toolResultEquals', value: 6, path: '/days/1/high', toolName: 'weather' }],
+    [{ type: 'toolResultEquals', value: [1, 2], toolName: 'json' }],
+    [{ type: 'toolResultSchema', schema: { required: ['city'] }, toolName: 'weather' }],
+    [{ type: 'toolResultSchema', schema: { type: 'array', items: { type: 'integer' } }, toolName: 'json' }],
+    [{ type: 'toolResultIsError', isError: true, toolName: 'fail' }],
+    [{ type: 'toolResultIsError', isError: false }],
+    [{ type: 'toolLatencyUnder', ms: 99.95, toolName: 'weather' }],
+  ])('passes %j', (predicate) => {
+    expect(judgePredicate(predicate, evidence)).toEqual({ passed: true, reason: expect.any(String) });
+  });
+
+  it.each([
+    [
+      { type: 'toolResultContains', text: '6' },
+      'toolResultContains: the result of get-sum is "The sum of 2 and 3 is 5." and does not contain "6".',
+    ],
+    [
+      { type: 'toolResultContains', text: 'SUM', caseSensitive: true },
+      'toolResultContains: the result of get-sum is "The sum of 2 and 3 is 5." and does not contain "SUM".',
+    ],
+    [
+      { type: 'toolResultMatches', pattern: '^\\d+$' },
+      'toolResultMatches: the result of get-sum is "The sum of 2 and 3 is 5." and does not match "^\\\\d+$".',
+    ],
+    [
+      { type: 'toolResultMatches', pattern: '(?=x)' },
+      'toolResultMatches: the pattern "(?=x)" is not an RE2 regular expression, which has no look-around and no back-references.',
+    ],
+    [
+      { type: 'toolResultEquals', value: 'Bergen', path: '/city', toolName: 'weather' },
+      'toolResultEquals: /city in the result of weather is "Oslo", expected "Bergen".',
+    ],
+    [
+      { type: 'toolResultEquals', value: [1, 2, 3], toolName: 'json' },
+      'toolResultEquals: the result of json is [1,2], expected [1,2,3].',
+    ],
+    [
+      { type: 'toolResultEquals', value: 1, path: '/days/7', toolName: 'weather' },
+      'toolResultEquals: /days/7 in the result of weather does not exist, expected 1.',
+    ],
+    [
+      { type: 'toolResultEquals', value: 1, path: 'days', toolName: 'weather' },
+      'toolResultEquals: the path "days" is not a JSON Pointer, such as "/items/0/name".',
+    ],
+    [
+      { type: 'toolResultEquals', value: 5 },
+      'toolResultEquals: the result of get-sum is "The sum of 2 and 3 is 5.", which is not JSON, and it has no structuredContent.',
+    ],
+    [
+      { type: 'toolResultSchema', schema: { properties: { city: { type: 'number' } } }, toolName: 'weather' },
+      'toolResultSchema: the result of weather is {"city":"Oslo","days":[{"high":4},{"high":6}]} and does not fit the schema: /city must be number.',
+    ],
+    [
+      { type: 'toolResultSchema', schema: true },
+      'toolResultSchema: the result of get-sum is "The sum of 2 and 3 is 5.", which is not JSON, and it has no structuredContent.',
+    ],
+    [
+      { type: 'toolResultIsError', isError: true },
+      'toolResultIsError: the result of get-sum is "The sum of 2 and 3 is 5." and is no error, expected an error.',
+    ],
+    [
+      { type: 'toolResultIsError', isError: false, toolName: 'fail' },
+      'toolResultIsError: the result of fail is "No such city" and is an error, expected none.',
+    ],
+    [
+      { type: 'toolLatencyUnder', ms: 99.94, toolName: 'weather' },
+      'toolLatencyUnder: weather took 99.9 ms; the limit is under 99.9 ms.',
+    ],
+    [{ type: 'toolResultContains', text: '5', toolName: 'nope' }, 'toolResultContains: nope has not answered.'],
+  ])('fails %j', (predicate, reason) => {
+    expect(judgePredicate(predicate, evidence)).toEqual({ passed: false, reason });
+  });
+
+  it('says why a schema cannot be used', () => {
+    const schema = { $ref: 'http://127.0.0.1:1/schema.json' };
+    expect(judgePredicate({ type: 'toolResultSchema', schema, toolName: 'json' }, evidence)).toEqual({
+      passed: false,
+      reason: expect.stringContaining("toolResultSchema: the schema cannot be used: can't resolve reference"),
+    });
+  });
+
+  it('fails when no tool has answered yet', () => {
+    expect(judgePredicate({ type: 'toolResultIsError', isError: false }, createEvidence())).toEqual({
+      passed: false,
+      reason: 'toolResultIsError: no tool has answered.',
+    });
+  });
+
+  it('judges the latest result of a tool that answered twice', () => {
+    const toolResults = [createToolResult({ text: 'first' }), createToolResult({ text: 'second' })];
+    const judge = (text: string) =>
+      judgePredicate({ type: 'toolResultContains', text, toolName: 'get-sum' }, createEvidence({ toolResults })).passed;
+    expect([judge('first'), judge('second')]).toEqual([false, true]);
+  });
+
+  it('prefers structuredContent to text that is JSON too', () => {
+    const toolResults = [createToolResult({ text: '1', structuredContent: { n: 2 } })];
+    const predicate = { type: 'toolResultEquals', value: { n: 2 } };
+    expect(judgePredicate(predicate, createEvidence({ toolResults })).passed).toBe(true);
+  });
+
+  it('takes null for a value and finds it in a result', () => {
+    const toolResults = [createToolResult({ structuredContent: { n: null } })];
+    const predicate = { type: 'toolResultEquals', value: null, path: '/n' };
+    expect(judgePredicate(predicate, createEvidence({ toolResults })).passed).toBe(true);
+  });
+});

@@ -1,0 +1,59 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { clipReason, printValue } from '../../src/engine/reasons.ts';
+
+describe('printValue', () => {
+  it.each([
+    ['text', '"text"'],
+    [12, '12'],
+    [null, 'null'],
+    [undefined, 'nothing'],
+    [{ a: [true] }, '{"a":[true]}'],
+  ])('prints %j as %s', (value, printed) => {
+    expect(printValue(value)).toBe(printed);
+  });
+
+  it('masks members whose names tell of a secret, at every level that is printed', () => {
+    const value = { user: 'ann', Password: 'x', nested: [{ api_key: 'x', 'private key': 'x', cookies: ['x'] }] };
+    expect(printValue(value)).toBe(
+      '{"user":"ann","Password":"***","nested":[{"api_key":"***","private key":"***","cookies":"***"}]}',
+    );
+  });
+
+  it('prints nothing below the sixth level, where nothing would be masked', () => {
+    const value = { a: { b: { c: { d: { e: { f: { password: 'x' } } } } } } };
+    expect(printValue(value)).toBe('{"a":{"b":{"c":{"d":{"e":{"f":"…"}}}}}}');
+  });
+
+  it('cuts a long text inside its quotes', () => {
+    expect(printValue('x'.repeat(300))).toBe(`"${'x'.repeat(197)}…"`);
+  });
+
+  it('never prints more than 200 characters, whatever the value', () => {
+    fc.assert(
+      fc.property(fc.anything({ maxDepth: 8 }).filter(isPrintable), (value) => {
+        expect(printValue(value).length).toBeLessThanOrEqual(200);
+      }),
+    );
+  });
+});
+
+describe('clipReason', () => {
+  it('leaves 600 characters alone and cuts 601', () => {
+    expect(clipReason('x'.repeat(600))).toBe('x'.repeat(600));
+    expect(clipReason('x'.repeat(601))).toBe(`${'x'.repeat(599)}…`);
+  });
+
+  it('does not leave half a character behind', () => {
+    expect(clipReason(`${'x'.repeat(598)}😀!`).isWellFormed()).toBe(true);
+  });
+});
+
+function isPrintable(value: unknown): boolean {
+  try {
+    JSON.stringify(value);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,121 @@
+import type { ServerResponse } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import type { CaseOutcome } from '../../src/engine/outcome.ts';
+import { runCase } from '../../src/engine/run-case.ts';
+import { callStep, createCase } from '../support/case-factory.ts';
+import { startHttpServer, type Answer } from '../support/http-server.ts';
+
+/** Serves the handshake of the 2025-11-25 revision properly, and tool calls as given. */
+function serveLegacy(answerCall: (response: ServerResponse, id: number) => void): Answer {
+  return (response, { method, body }) => {
+    if (method !== 'POST') {
+      response.writeHead(405).end();
+      return;
+    }
+    const message = JSON.parse(body) as { id?: number; method: string };
+    if (message.id === undefined) {
+      response.writeHead(202).end();
+    } else if (message.method === 'initialize') {
+      const serverInfo = { name: 'raw', version: '0' };
+      const result = { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo };
+      response.writeHead(200, { 'content-type': 'application/json', 'mcp-session-id': 's1' });
+      response.end(JSON.stringify({ jsonrpc: '2.0', id: message.id, result }));
+    } else {
+      answerCall(response, message.id);
+    }
+  };
+}
+
+async function run(answerCall: (response: ServerResponse, id: number) => void): Promise<Partial<CaseOutcome>> {
+  await using server = await startHttpServer(serveLegacy(answerCall));
+  const target = { url: `${server.origin}/mcp`, serverName: 'raw', protocol: 'legacy' as const };
+  const options = { clock: systemClock, timeoutMs: 30_000 };
+  const { status, result, error } = await runCase(createCase([callStep('sum')]), target, options);
+  return { status, result, error };
+}
+
+function answerStatus(status: number): (response: ServerResponse) => void {
+  return (response) => response.writeHead(status, { 'content-type': 'text/html' }).end('<h1>sorry</h1>');
+}
+
+describe('runCase on the answer to a tool call', () => {
+  it.each([
+    [404, 'it answered HTTP 404 (no such session or path)'],
+    [401, 'it answered HTTP 401'],
+    [502, 'it answered HTTP 502'],
+  ])('establishes nothing from HTTP %i', async (status, message) => {
+    expect(await run(answerStatus(status))).toEqual({
+      status: 'failed',
+      result: null,
+      error: `The server gave no answer to sum: ${message}.`,
+    });
+  });
+
+  it('establishes nothing from an event stream that ends without an answer', async () => {
+    const outcome = await run((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.end(': nothing to say\n\n');
+    });
+    expect(outcome).toEqual({
+      status: 'failed',
+      result: null,
+      error: 'The server gave no answer to sum: The server closed its response to tools/call without an answer.',
+    });
+  });
+
+  it('establishes nothing from an event stream that breaks off', async () => {
+    const outcome = await run((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(': wait\n\n', () => response.destroy());
+    });
+    expect(outcome).toMatchObject({ status: 'failed', result: null });
+  });
+
+  it('establishes nothing from a body that is no JSON', async () => {
+    const outcome = await run((response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"jsonrpc":');
+    });
+    expect(outcome).toMatchObject({ status: 'failed', result: null });
+  });
+
+  it('fails the case on an answer that is no tool result', async () => {
+    const outcome = await run((response, id) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, result: { content: 'five' } }));
+    });
+    expect(outcome).toEqual({
+      status: 'completed',
+      result: 'failed',
+      error: expect.stringMatching(/^sum failed: "Invalid result for tools\/call: /),
+    });
+  });
+
+  it('fails the case on a request for input, which a client without capabilities cannot give', async () => {
+    await using server = await startHttpServer((response, { body }) => {
+      const { id, method } = JSON.parse(body) as { id: number; method: string };
+      const params = { mode: 'form', message: 'Name?', requestedSchema: { type: 'object', properties: {} } };
+      const discovered = { resultType: 'complete', supportedVersions: ['2026-07-28'], capabilities: { tools: {} } };
+      const result =
+        method === 'server/discover'
+          ? { ...discovered, ttlMs: 0, cacheScope: 'private' }
+          : { resultType: 'input_required', inputRequests: { name: { method: 'elicitation/create', params } } };
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+    });
+    const target = { url: server.origin, serverName: 'raw', protocol: 'modern' as const };
+    const options = { clock: systemClock, timeoutMs: 30_000 };
+    const outcome = await runCase(createCase([callStep('ask')]), target, options);
+    expect(outcome).toMatchObject({ status: 'completed', result: 'failed' });
+    expect(outcome.error).toMatch(/^ask failed: "Cannot fulfil input request 'name': no handler is registered/);
+  });
+
+  it('passes an answer that comes as one event among others', async () => {
+    const outcome = await run((response, id) => {
+      const result = { jsonrpc: '2.0', id, result: { content: [] } };
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.end(`: comment\n\ndata: ${JSON.stringify(result)}\n\n`);
+    });
+    expect(outcome).toEqual({ status: 'completed', result: 'passed', error: null });
+  });
+});

@@ -1,0 +1,236 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import type { CaseOutcome } from '../../src/engine/outcome.ts';
+import { runCase } from '../../src/engine/run-case.ts';
+import type { Target } from '../../src/engine/target.ts';
+import { noBrowserReason, type Assertion, type Check } from '../../src/model/assertion.ts';
+import type { Step, TestCase } from '../../src/model/case.ts';
+import { assertStep, callStep, createCase } from '../support/case-factory.ts';
+import { refuse, startFixtureMcpServer, text, type FixtureMcpServer } from '../support/fixture-mcp-server.ts';
+
+let server: FixtureMcpServer;
+let target: Target;
+
+beforeAll(async () => {
+  server = await startFixtureMcpServer({
+    'get-sum': { call: ({ args }) => text(`The sum is ${Number(args['a']) + Number(args['b'])}.`) },
+    weather: { call: () => ({ ...text('4 degrees'), structuredContent: { degrees: 4 } }) },
+    fail: { call: () => ({ ...text('out of order'), isError: true }) },
+    refuse: { call: () => refuse(-32602, 'a must be a number') },
+  });
+  target = { url: server.url, serverName: 'math', protocol: 'legacy' };
+});
+
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+});
+
+const sum = callStep('get-sum', { a: 2, b: 3 });
+const sumIs5 = assertStep({ type: 'toolResultContains', text: '5' });
+
+async function run(steps: Step[], overrides: Partial<TestCase> = {}): Promise<CaseOutcome> {
+  return await runCase(createCase(steps, overrides), target, { clock: systemClock, timeoutMs: 30_000 });
+}
+
+function summarize({ status, result, error, steps }: CaseOutcome): unknown {
+  return { status, result, error, steps: steps.map((step) => step.status) };
+}
+
+describe('runCase', () => {
+  it('passes a case whose steps all do', async () => {
+    const outcome = await run([sum, sumIs5]);
+    expect(summarize(outcome)).toEqual({ status: 'completed', result: 'passed', error: null, steps: ['ok', 'ok'] });
+    expect(outcome.actualToolCalls).toEqual([{ toolName: 'get-sum', arguments: { a: 2, b: 3 } }]);
+    expect(outcome.steps).toEqual([
+      {
+        stepId: 'get-sum',
+        stepIndex: 0,
+        kind: 'toolCall',
+        status: 'ok',
+        reason: null,
+        evidence: { toolCalls: [{ name: 'get-sum', args: { a: 2, b: 3 }, ok: true }] },
+      },
+      { stepId: 'toolResultContains', stepIndex: 1, kind: 'assert', status: 'ok', reason: null },
+    ]);
+  });
+
+  it('ends at a failed assert and skips what follows', async () => {
+    const outcome = await run([sum, assertStep({ type: 'toolResultContains', text: '6' }), callStep('weather')]);
+    expect(summarize(outcome)).toEqual({
+      status: 'completed',
+      result: 'failed',
+      error: 'toolResultContains: the result of get-sum is "The sum is 5." and does not contain "6".',
+      steps: ['ok', 'fail', 'skipped'],
+    });
+    expect(outcome.actualToolCalls).toHaveLength(1);
+  });
+
+  it('judges an assert on everything so far and on nothing that comes later', async () => {
+    const calledWeather = assertStep({ type: 'toolCalledAtLeastOnce', toolName: 'weather' });
+    expect((await run([callStep('weather'), sum, calledWeather])).result).toBe('passed');
+    expect((await run([sum, calledWeather, callStep('weather')])).result).toBe('failed');
+  });
+
+  it('fails on an error that a tool reports, and goes on', async () => {
+    const outcome = await run([callStep('fail'), sum, sumIs5]);
+    expect(summarize(outcome)).toEqual({
+      status: 'completed',
+      result: 'failed',
+      error: 'fail answered with an error: "out of order".',
+      steps: ['fail', 'ok', 'ok'],
+    });
+    expect(outcome.steps[0]?.evidence).toEqual({
+      toolCalls: [{ name: 'fail', args: {}, ok: false, error: 'fail answered with an error: "out of order".' }],
+    });
+  });
+
+  it.each([
+    ['refuse', 'refuse failed with JSON-RPC error -32602: "a must be a number".'],
+    ['nope', 'nope failed with JSON-RPC error -32602: "Unknown tool: nope".'],
+  ])('fails on a JSON-RPC error from a live server: %s', async (toolName, error) => {
+    expect(summarize(await run([callStep(toolName)]))).toEqual({
+      status: 'completed',
+      result: 'failed',
+      error,
+      steps: ['fail'],
+    });
+  });
+
+  it.each(['fail', 'refuse'])('passes in spite of an error of %s when failOnToolError is false', async (toolName) => {
+    const outcome = await run([callStep(toolName)], { advancedConfig: { failOnToolError: false } });
+    expect(summarize(outcome)).toEqual({ status: 'completed', result: 'passed', error: null, steps: ['ok'] });
+    expect(outcome.steps[0]?.evidence?.toolCalls?.[0]?.ok).toBe(false);
+  });
+
+  it('still fails an explicit noToolErrors when failOnToolError is false', async () => {
+    const steps = [callStep('fail'), assertStep({ type: 'noToolErrors' })];
+    expect((await run(steps, { advancedConfig: { failOnToolError: false } })).error).toBe(
+      'noToolErrors: fail answered with an error: "out of order".',
+    );
+  });
+
+  it.each(['fail', 'refuse'])('passes a case that asserts the error of %s', async (toolName) => {
+    const isError: Check = { type: 'toolResultIsError', isError: true };
+    expect((await run([callStep(toolName), assertStep(isError)])).result).toBe('passed');
+    expect((await run([callStep(toolName)], { predicates: { mode: 'replace', list: [isError] } })).result).toBe(
+      'passed',
+    );
+  });
+
+  it('lets an assert read the message of a JSON-RPC error', async () => {
+    const steps = [
+      callStep('refuse'),
+      assertStep({ type: 'toolResultIsError', isError: true }),
+      assertStep({ type: 'toolResultContains', text: 'must be a number' }),
+    ];
+    expect((await run(steps)).result).toBe('passed');
+  });
+
+  it('judges the checks on the whole transcript, after the steps', async () => {
+    const list: Check[] = [
+      { type: 'toolCalledAtLeastOnce', toolName: 'weather' },
+      { type: 'toolNeverCalled', toolName: 'get-sum' },
+    ];
+    const outcome = await run([sum, callStep('weather')], { predicates: { mode: 'extend', list } });
+    expect(outcome.predicates).toEqual([
+      {
+        predicate: list[0],
+        passed: true,
+        reason: 'toolCalledAtLeastOnce: weather was called once; tools called: get-sum, weather.',
+      },
+      { predicate: list[1], passed: false, reason: 'toolNeverCalled: get-sum was called once.' },
+    ]);
+    expect(outcome.trace.metadata).toEqual({ predicates: outcome.predicates });
+    expect(outcome.result).toBe('failed');
+    expect(outcome.error).toBe('toolNeverCalled: get-sum was called once.');
+  });
+
+  it('has no checks to inherit', async () => {
+    const list: Check[] = [{ type: 'toolNeverCalled', toolName: 'get-sum' }];
+    const outcome = await run([sum], { predicates: { mode: 'inherit', list } });
+    expect(outcome.result).toBe('passed');
+    expect(outcome.predicates).toEqual([]);
+  });
+
+  it('fails a check of an unknown type', async () => {
+    const list = [{ type: 'looksNice' }] as unknown as Check[];
+    expect((await run([sum], { predicates: { mode: 'replace', list } })).error).toBe(
+      'unknown predicate type "looksNice": nothing can be judged by it.',
+    );
+  });
+
+  it('finds no final message where no model takes part', async () => {
+    const steps = [sum, assertStep({ type: 'responseContains', needle: '5' })];
+    expect((await run(steps)).error).toBe(
+      'responseContains: the final assistant message is empty and does not contain "5".',
+    );
+  });
+
+  it('does not hold pinned calls against a negative case', async () => {
+    expect((await run([sum, sumIs5], { isNegativeTest: true })).result).toBe('passed');
+  });
+
+  it.each<Assertion>([
+    { type: 'widgetRendered' },
+    { kind: 'textVisible', toolName: 'weather', text: '4' },
+    { kind: 'widgetToolCalled', toolName: 'weather', calledToolName: 'get-sum' },
+  ])('fails %j, since no browser runs', async (assertion) => {
+    const outcome = await run([callStep('weather'), assertStep(assertion), sum]);
+    const name = 'type' in assertion ? assertion.type : assertion.kind;
+    expect(summarize(outcome)).toEqual({
+      status: 'completed',
+      result: 'failed',
+      error: `${name}: ${noBrowserReason}`,
+      steps: ['ok', 'fail', 'skipped'],
+    });
+  });
+
+  it('fails at an interact step, since no browser runs', async () => {
+    const interact: Step = {
+      id: 'press',
+      kind: 'interact',
+      toolName: 'weather',
+      action: { kind: 'key', key: 'Enter' },
+    };
+    expect(summarize(await run([callStep('weather'), interact, sum]))).toEqual({
+      status: 'completed',
+      result: 'failed',
+      error: noBrowserReason,
+      steps: ['ok', 'fail', 'skipped'],
+    });
+  });
+
+  it('ends without a result at a prompt, which nothing here can execute', async () => {
+    const steps: Step[] = [
+      { id: 'ask', kind: 'prompt', prompt: 'What is 2 + 3?' },
+      assertStep({ type: 'toolCalledWith', toolName: 'get-sum', args: { args: { a: 2, b: 3 } } }),
+    ];
+    const outcome = await run(steps);
+    expect(summarize(outcome)).toEqual({
+      status: 'failed',
+      result: null,
+      error: 'Prompt steps need a model, and none is available here.',
+      steps: ['fail', 'skipped'],
+    });
+    expect(outcome.expectedToolCalls).toEqual([{ toolName: 'get-sum', arguments: { a: 2, b: 3 } }]);
+    expect(outcome.trace.prompts).toMatchObject([{ promptIndex: 0, prompt: 'What is 2 + 3?', passed: false }]);
+  });
+
+  it('expects no calls of a model in a case without prompts', async () => {
+    const steps = [sum, assertStep({ type: 'toolCalledWith', toolName: 'get-sum', args: { args: { a: 2 } } })];
+    const outcome = await run(steps);
+    expect(outcome.result).toBe('passed');
+    expect(outcome.expectedToolCalls).toEqual([]);
+  });
+
+  it('ends without a result at a call of a server that is not under test', async () => {
+    expect(summarize(await run([{ ...sum, serverName: 'search' }]))).toEqual({
+      status: 'failed',
+      result: null,
+      error: 'The step calls server "search", and only "math" is under test.',
+      steps: ['fail'],
+    });
+    expect((await run([{ ...sum, serverName: 'math' }])).result).toBe('passed');
+    expect((await run([{ ...sum, serverName: 'search', serverId: 'srv_1' }])).result).toBe('passed');
+  });
+});

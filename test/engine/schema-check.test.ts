@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { checkSchema } from '../../src/engine/schema-check.ts';
+
+const total = { type: 'object', properties: { total: { type: 'number' } }, required: ['total'] };
+
+describe('checkSchema', () => {
+  it('accepts a value that fits', () => {
+    expect(checkSchema(total, { total: 5 })).toEqual({ kind: 'valid' });
+  });
+
+  it.each([
+    [total, { total: '5' }, '/total must be number'],
+    [total, {}, "it must have required property 'total'"],
+    [
+      { ...total, additionalProperties: false },
+      { total: 5, extra: 1 },
+      'it must NOT have additional properties: "extra"',
+    ],
+    [false, 1, 'it boolean schema is false'],
+    [{ prefixItems: [{ type: 'string' }] }, [1], '/0 must be string'],
+    [{ unevaluatedProperties: false }, { a: 1 }, 'it must NOT have unevaluated properties'],
+  ])('names what of %j does not fit', (schema, value, mismatch) => {
+    expect(checkSchema(schema, value)).toEqual({ kind: 'invalid', mismatch });
+  });
+
+  it('reads a schema that declares draft-07 as such', () => {
+    const schema = { $schema: 'http://json-schema.org/draft-07/schema#', items: [{ type: 'string' }] };
+    expect(checkSchema(schema, [1])).toEqual({ kind: 'invalid', mismatch: '/0 must be string' });
+  });
+
+  it.each([
+    ['an unknown dialect', { $schema: 'http://json-schema.org/draft-03/schema#' }],
+    ['a schema that is none', { type: 'number?' }],
+    ['a reference out of the document', { $ref: 'http://127.0.0.1:1/schema.json' }],
+    ['a pattern that needs backtracking', { type: 'string', pattern: '(?=a)b' }],
+  ])('cannot use %s', (_, schema) => {
+    expect(checkSchema(schema, 'x')).toMatchObject({ kind: 'unusable' });
+  });
+
+  it('follows references within the schema', () => {
+    const schema = { $defs: { positive: { exclusiveMinimum: 0 } }, $ref: '#/$defs/positive' };
+    expect(checkSchema(schema, 1)).toEqual({ kind: 'valid' });
+    expect(checkSchema(schema, 0)).toEqual({ kind: 'invalid', mismatch: 'it must be > 0' });
+  });
+
+  it('ignores keywords and formats that it does not know', () => {
+    expect(checkSchema({ type: 'string', format: 'postcode', 'x-note': 1 }, 'x')).toEqual({ kind: 'valid' });
+  });
+
+  it('keeps two schemas apart that claim the same $id', () => {
+    const schemas = ['string', 'number'].map((type) => ({ $id: 'https://example.com/same', type }));
+    expect(schemas.map((schema) => checkSchema(schema, 'x').kind)).toEqual(['valid', 'invalid']);
+  });
+
+  it('still judges by a schema after many others', () => {
+    for (let minimum = 0; minimum < 250; minimum += 1) checkSchema({ minimum }, 1);
+    expect(checkSchema({ minimum: 0 }, 1)).toEqual({ kind: 'valid' });
+    expect(checkSchema({ minimum: 249 }, 1)).toEqual({ kind: 'invalid', mismatch: 'it must be >= 249' });
+  });
+
+  it('keeps the patterns of one schema apart', () => {
+    const schema = {
+      items: [{ pattern: '^a$' }, { pattern: '^b$' }],
+      $schema: 'http://json-schema.org/draft-07/schema#',
+    };
+    expect(checkSchema(schema, ['a', 'b'])).toEqual({ kind: 'valid' });
+    expect(checkSchema(schema, ['a', 'a'])).toEqual({ kind: 'invalid', mismatch: '/1 must match pattern "^b$"' });
+  });
+
+  it('searches a pattern in linear time', () => {
+    const schema = { pattern: '(a+)+$' };
+    expect(checkSchema(schema, `${'a'.repeat(10_000)}!`)).toEqual({
+      kind: 'invalid',
+      mismatch: 'it must match pattern "(a+)+$"',
+    });
+  });
+});

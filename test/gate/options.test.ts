@@ -1,0 +1,144 @@
+import { describe, expect, it } from 'vitest';
+import { ConfigurationError } from '../../src/base/errors.ts';
+import { listOptions, parseGateOptions } from '../../src/gate/options.ts';
+
+const complete = { evals: 'evals/*.evals.yaml', 'server-command': 'node build/index.js' };
+
+function readIssues(texts: Record<string, string>): string[] {
+  try {
+    parseGateOptions(texts);
+    return [];
+  } catch (error) {
+    return error instanceof ConfigurationError ? error.issues.map(({ input, code }) => `${input}: ${code}`) : [];
+  }
+}
+
+describe('the option table', () => {
+  it('names each option once, in kebab-case, with a description of full sentences', () => {
+    const options = listOptions();
+    expect(new Set(options.map(({ name }) => name)).size).toBe(options.length);
+    for (const { name, description } of options) {
+      expect(name).toMatch(/^[a-z]+(?:-[a-z]+)*$/);
+      expect(description).toMatch(/^[A-Z`].*\.$/s);
+    }
+  });
+
+  it('parses every default that it states', () => {
+    expect(() => parseGateOptions(complete)).not.toThrow();
+    for (const { name, default: fallback } of listOptions()) {
+      expect(parseGateOptions({ ...complete, ...(fallback === '' ? {} : { [name]: fallback }) })).toEqual(
+        parseGateOptions(complete),
+      );
+    }
+  });
+});
+
+describe('parseGateOptions', () => {
+  it('needs two inputs and fills in the rest', () => {
+    expect(parseGateOptions(complete)).toEqual({
+      evals: ['evals/*.evals.yaml'],
+      tests: null,
+      cases: [],
+      tags: [],
+      runs: null,
+      serverCommand: 'node build/index.js',
+      serverUrl: null,
+      serverEnv: new Map(),
+      serverCwd: null,
+      serverReadyTimeout: 60_000,
+      isolation: 'iteration',
+      minPassRate: null,
+      timeout: 1_800_000,
+      reportDir: 'mcp-eval-report',
+      annotations: true,
+      summary: true,
+    });
+  });
+
+  it('reads lists by line, and names and tags by comma too', () => {
+    const options = parseGateOptions({
+      ...complete,
+      evals: 'a.yaml\n\n b, c.yaml ',
+      cases: 'sum, echo\nthird',
+      tags: 'smoke,slow',
+    });
+    expect(options).toMatchObject({
+      evals: ['a.yaml', 'b, c.yaml'],
+      cases: ['sum', 'echo', 'third'],
+      tags: ['smoke', 'slow'],
+    });
+  });
+
+  it('reads the environment of the server: values keep their equals signs, bare names pass through', () => {
+    const { serverEnv } = parseGateOptions({ ...complete, 'server-env': 'A=1=2\nTOKEN\nEMPTY=' });
+    expect([...serverEnv]).toEqual([
+      ['A', '1=2'],
+      ['TOKEN', null],
+      ['EMPTY', ''],
+    ]);
+  });
+
+  it.each([
+    ['90%', 0.9],
+    ['90', 0.9],
+    ['99.5%', 0.995],
+    ['0', 0],
+    ['1%', 0.01],
+  ])('reads the pass rate %s as the fraction %d', (text, fraction) => {
+    expect(parseGateOptions({ ...complete, 'min-pass-rate': text }).minPassRate).toBe(fraction);
+  });
+
+  it('refuses a pass rate that could be a fraction and names both readings', () => {
+    expect(() => parseGateOptions({ ...complete, 'min-pass-rate': '0.9' })).toThrow(
+      'min-pass-rate: 0.9 could mean 0.9% or 90%; write the one you mean with its % sign (bad-min-pass-rate)',
+    );
+  });
+
+  it('reports every problem of every option at once', () => {
+    expect(
+      readIssues({
+        ...complete,
+        runs: '0',
+        'server-ready-timeout': '60',
+        isolation: 'none',
+        'min-pass-rate': '101%',
+        timeout: '0s',
+        annotations: 'yes',
+        'server-env': '1A=b',
+      }).toSorted(),
+    ).toEqual([
+      'annotations: bad-annotations',
+      'isolation: bad-isolation',
+      'min-pass-rate: bad-min-pass-rate',
+      'runs: bad-runs',
+      'server-env: bad-server-env',
+      'server-ready-timeout: bad-server-ready-timeout',
+      'timeout: bad-timeout',
+    ]);
+  });
+
+  it('says what is missing when there is nothing to run and nothing to test', () => {
+    expect(readIssues({})).toEqual(['evals: missing-evals', 'server-command: missing-server']);
+  });
+
+  it('refuses settings of a server that it does not start', () => {
+    const url = 'http://127.0.0.1:3000/mcp';
+    expect(readIssues({ evals: 'a', 'server-url': url })).toEqual([]);
+    expect(readIssues({ evals: 'a', 'server-url': url, 'server-env': 'A=b', 'server-cwd': 'dir' })).toEqual([
+      'server-env: needs-server-command',
+      'server-cwd: needs-server-command',
+    ]);
+  });
+
+  it('refuses a server URL that is not http and does not repeat it, for it may hold a key', () => {
+    const texts = { evals: 'a', 'server-url': 'ftp://user:hunter2@host/' };
+    expect(readIssues(texts)).toEqual(['server-url: bad-url']);
+    expect(() => parseGateOptions(texts)).not.toThrow('hunter2');
+  });
+
+  it('does not repeat a malformed line of the environment, for it may hold a secret', () => {
+    expect(() => parseGateOptions({ ...complete, 'server-env': 'MY-TOKEN=hunter2' })).toThrow(
+      'server-env: line 1 is neither NAME=value nor NAME (bad-server-env)',
+    );
+  });
+});

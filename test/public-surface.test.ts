@@ -1,0 +1,93 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { listExportedNames } from './support/architecture.ts';
+
+const root = path.resolve(import.meta.dirname, '..');
+
+/**
+ * Everything that may be imported from the package, types included. Adding a name is a decision: it is kept until the
+ * next major version. Taking one away is a breaking change.
+ */
+const exportedNames: string[] = [
+  'Annotation',
+  'CancelledError',
+  'CaseReport',
+  'Clock',
+  'ConfigurationError',
+  'ConfigurationIssue',
+  'DeadlineError',
+  'GateContext',
+  'GateError',
+  'GateOptions',
+  'GatePlan',
+  'GateProgress',
+  'GateResult',
+  'IterationFailure',
+  'Logger',
+  'NetworkError',
+  'OptionDescription',
+  'PlanContext',
+  'ProgressListener',
+  'ProtocolError',
+  'Redactor',
+  'Report',
+  'RunReport',
+  'Secret',
+  'ServerReport',
+  'ServerStartError',
+  'ServiceError',
+  'Suite',
+  'SuiteCase',
+  'SuiteReport',
+  'Totals',
+  'Verdict',
+  'VerdictOutcome',
+  'VerdictReason',
+  'createRedactor',
+  'describeProgress',
+  'formatConfigurationIssue',
+  'gate',
+  'listOptions',
+  'loadSuites',
+  'parseGateOptions',
+  'parseReport',
+  'planAnnotations',
+  'planGate',
+  'readSuite',
+  'renderJunit',
+  'renderReportJson',
+  'renderSummary',
+  'renderTerminal',
+  'silentLogger',
+  'systemClock',
+];
+
+/** Module specifiers and commands of the package. */
+const entryPoints = {
+  exports: ['.', './schemas/evals.schema.json', './schemas/report.schema.json', './package.json'],
+  bin: ['mcp-eval-ci'],
+};
+
+describe('the public surface', () => {
+  it('exports exactly these names', () => {
+    const source = readFileSync(path.join(root, 'src/index.ts'), 'utf8');
+    expect(listExportedNames(source).toSorted()).toEqual(exportedNames.toSorted());
+  });
+
+  it('has exactly these entry points', () => {
+    const manifest = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as Record<string, object>;
+    expect(Object.keys(manifest['exports'] ?? {})).toEqual(entryPoints.exports);
+    expect(Object.keys(manifest['bin'] ?? {})).toEqual(entryPoints.bin);
+  });
+});
+
+describe('listExportedNames', () => {
+  it('reads values, types and new names, and nothing that is imported', () => {
+    const source = `import { hidden } from './a.ts';
+export { open, type Options } from './a.ts';
+export type { Report as GateReport } from './b.ts';
+`;
+    expect(listExportedNames(source)).toEqual(['open', 'Options', 'GateReport']);
+  });
+});

@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { planAnnotations } from '../../src/report/annotations.ts';
+import { renderReportJson } from '../../src/report/json.ts';
+import { renderJunit } from '../../src/report/junit.ts';
+import { renderSummary } from '../../src/report/summary.ts';
+import { renderTerminal } from '../../src/report/terminal.ts';
+import {
+  createGreenReport,
+  createHostileReport,
+  createInconclusiveReport,
+  createRedReport,
+} from '../support/report-factory.ts';
+
+const hostile = '::error::a\n@b #1 |`\\| </details><img src=x> [x](https://x.example) ##[error]]]> \u001B[31m\u202E';
+
+describe('every format, as a reader sees it', () => {
+  it.each([
+    ['green', createGreenReport()],
+    ['red', createRedReport()],
+    ['inconclusive', createInconclusiveReport()],
+    ['hostile', createHostileReport(hostile)],
+  ])('renders the %s report', async (name, report) => {
+    const golden = (extension: string) => `../golden/${name}.${extension}`;
+    await expect(renderSummary(report)).toMatchFileSnapshot(golden('md'));
+    await expect(renderJunit(report)).toMatchFileSnapshot(golden('xml'));
+    await expect(renderTerminal(report, { color: false, columns: 100 })).toMatchFileSnapshot(golden('txt'));
+    await expect(renderReportJson(report)).toMatchFileSnapshot(golden('json'));
+    await expect(`${JSON.stringify(planAnnotations(report), null, 2)}\n`).toMatchFileSnapshot(
+      golden('annotations.json'),
+    );
+  });
+});

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { maxFailuresPerCase } from '../../src/model/report.ts';
+import { planAnnotations } from '../../src/report/annotations.ts';
+import { buildReport } from '../../src/report/build.ts';
+import { renderReportJson } from '../../src/report/json.ts';
+import { renderJunit } from '../../src/report/junit.ts';
+import { parseReport } from '../../src/report/schema.ts';
+import { renderSummary } from '../../src/report/summary.ts';
+import { renderTerminal } from '../../src/report/terminal.ts';
+import { judgeSuite } from '../../src/verdict/judge.ts';
+import { createTally } from '../../src/verdict/tally.ts';
+import { createReport } from '../support/report-factory.ts';
+import { createRun } from '../support/results-factory.ts';
+import { createIteration, createSuite, createSuiteCase } from '../support/suite-factory.ts';
+
+/** A thousand cases of a hundred iterations each, all failed. */
+function failEverything() {
+  const suite = createSuite(
+    Array.from({ length: 1000 }, (_, index) =>
+      createSuiteCase({ id: `case-${index}`, title: `Case number ${index}`, runs: 100 }),
+    ),
+  );
+  const tally = createTally(suite, {
+    minimumPassRate: 0.9,
+    minimumPassRateSource: 'default',
+    caseIds: new Map(suite.cases.map(({ id }) => [`svc-${id}`, id])),
+  });
+  for (let index = 0; index < 100_000; index += 1) {
+    tally.addIteration(
+      createIteration({
+        id: `it_${index}`,
+        testCaseId: `svc-case-${index % 1000}`,
+        iterationNumber: Math.floor(index / 1000) + 1,
+        result: 'failed',
+        error: `Iteration ${index}: ${'because '.repeat(30)}`,
+      }),
+      null,
+    );
+  }
+  const run = createRun({ summary: { total: 100_000, passed: 0, failed: 100_000 } });
+  return tally.finish({ run, isComplete: true, interruption: null });
+}
+
+describe('a report on 100,000 failures', () => {
+  const results = failEverything();
+  const verdict = judgeSuite(results);
+  const report = buildReport({ ...createReport(), suites: [{ results, verdict }], verdict });
+
+  it('has exact counts and a few failures of each case', () => {
+    expect(report.totals).toEqual({ cases: 1000, iterations: 100_000, passed: 0, failed: 100_000, passRate: 0 });
+    expect(report.verdict.reasons[0]?.message).toBe(
+      '0 of 100000 iterations passed (0%), the minimum is 90% (the default)',
+    );
+    expect(new Set(report.cases.map(({ failures }) => failures.length))).toEqual(new Set([maxFailuresPerCase]));
+  });
+
+  it('keeps every sink within its bounds', () => {
+    const summary = renderSummary(report);
+    expect(Buffer.byteLength(summary)).toBeLessThanOrEqual(900 * 1024);
+    expect(summary).toContain('\n900 more cases did not pass; the report lists them.\n');
+    expect(Buffer.byteLength(renderSummary(report, { maxBytes: 60_000 }))).toBeLessThanOrEqual(60_000);
+    const annotations = planAnnotations(report);
+    expect(annotations).toHaveLength(10);
+    expect(annotations.at(-1)?.title).toBe('+992 more failed cases');
+    expect(renderTerminal(report, { color: false }).split('\n').length).toBeLessThan(1000);
+    expect(renderJunit(report)).toContain('tests="1000" failures="1000" errors="0"');
+    expect(parseReport(JSON.parse(renderReportJson(report))).totals.failed).toBe(100_000);
+  });
+});

@@ -1,0 +1,99 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { renderSummary } from '../../src/report/summary.ts';
+import { hostileText, hostileTexts } from '../support/hostile-text.ts';
+import { listActiveNodes, listMarkdownNodes } from '../support/markdown-tree.ts';
+import { createHostileReport, createRedReport, createReport } from '../support/report-factory.ts';
+import { createCaseResults, createFailure, createSuiteResults } from '../support/results-factory.ts';
+
+/** `failing` cases that each failed once for a long reason, and as many that passed. */
+function createLargeReport(failing: number, reason = 'é'.repeat(3000)) {
+  const cases = Array.from({ length: failing * 2 }, (_, index) =>
+    index % 2 === 0
+      ? createCaseResults({ id: `ok-${index}`, title: `Passing case ${index}` })
+      : createCaseResults({
+          id: `bad-${index}`,
+          title: `Failing case ${index}`,
+          failed: 1,
+          failures: [createFailure({ iterationId: `it_${index}`, reasons: [`${index} ${reason}`] })],
+        }),
+  );
+  return createReport({ suites: [createSuiteResults({ cases })] });
+}
+
+/** How much the page tells: rows of failing and of passing cases, and blocks of evidence. */
+function measure(page: string) {
+  const types = listMarkdownNodes(page).map(({ type }) => type);
+  return {
+    failing: page.match(/^\| ❌ /gm)?.length ?? 0,
+    passing: page.match(/^\| ✅ /gm)?.length ?? 0,
+    details: types.filter((type) => type === 'code').length,
+  };
+}
+
+describe('renderSummary', () => {
+  it('opens with the verdict and its reason', () => {
+    expect(renderSummary(createRedReport()).split('\n').slice(0, 3)).toEqual([
+      '## ❌ Eval gate failed',
+      '',
+      '**Why:** 7 of 11 iterations passed (63.6%), the minimum is 90% (from `evals/math.evals.yaml:4`)',
+    ]);
+  });
+
+  it('ends with the links it is given', () => {
+    const links = [{ label: 'Full report', url: 'https://github.com/o/r/actions/runs/1' }];
+    const page = renderSummary(createRedReport(), { links });
+    expect(page.split('\n').at(-2)).toBe('[Full report](<https://github.com/o/r/actions/runs/1>)');
+    expect(listMarkdownNodes(page).filter(({ type }) => type === 'link')).toHaveLength(1);
+  });
+
+  it('folds passing cases away when they are many, and details when more than five cases failed', () => {
+    const page = renderSummary(createLargeReport(20, 'short'));
+    expect(page).toContain('<summary>20 cases passed</summary>');
+    expect(page).toContain('<summary>What failed in 15 more cases</summary>');
+    expect(measure(page)).toEqual({ failing: 20, passing: 20, details: 20 });
+  });
+
+  it('says how many failed iterations it holds no evidence of', () => {
+    const failures = [createFailure()];
+    const suite = createSuiteResults({ cases: [createCaseResults({ failed: 1000, failures })] });
+    expect(renderSummary(createReport({ suites: [suite] }))).toContain('\nand 999 more failed iterations.\n');
+  });
+
+  it.each([
+    [10_000_000, { failing: 400, passing: 400, details: 400 }],
+    [200_000, { failing: 100, passing: 0, details: 20 }],
+    [30_000, { failing: 100, passing: 0, details: 3 }],
+    [2000, { failing: 0, passing: 0, details: 0 }],
+    [100, { failing: 0, passing: 0, details: 0 }],
+  ])('tells less rather than exceed %i bytes', (maxBytes, told) => {
+    const page = renderSummary(createLargeReport(400), { maxBytes });
+    expect(Buffer.byteLength(page)).toBeLessThanOrEqual(maxBytes);
+    expect(measure(page)).toEqual(told);
+    expect(listActiveNodes(page)).toEqual([]);
+    expect(page.split('<details>')).toHaveLength(page.split('</details>').length);
+    expect(page.startsWith('## ❌ Eval gate failed\n')).toBe(true);
+  });
+
+  it('leaves out the passing cases first', () => {
+    const report = createLargeReport(40);
+    const page = renderSummary(report, { maxBytes: Buffer.byteLength(renderSummary(report)) - 1 });
+    expect(measure(page)).toEqual({ failing: 40, passing: 0, details: 40 });
+  });
+
+  it('counts what it leaves out', () => {
+    const page = renderSummary(createLargeReport(400), { maxBytes: 200_000 });
+    expect(page).toContain('\n300 more cases did not pass; the report lists them.\n');
+    expect(page).toContain('\n400 cases passed.\n');
+  });
+
+  it('holds foreign text in code only', () => {
+    for (const text of hostileTexts) expect(listActiveNodes(renderSummary(createHostileReport(text)))).toEqual([]);
+    fc.assert(
+      fc.property(hostileText, (text) => {
+        expect(listActiveNodes(renderSummary(createHostileReport(text)))).toEqual([]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

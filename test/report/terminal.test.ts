@@ -1,0 +1,50 @@
+import { stripVTControlCharacters } from 'node:util';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { renderTerminal } from '../../src/report/terminal.ts';
+import { hostileText, hostileTexts } from '../support/hostile-text.ts';
+import { createHostileReport, createRedReport, createReport } from '../support/report-factory.ts';
+import { createCaseResults, createFailure, createSuiteResults } from '../support/results-factory.ts';
+import { parseRunnerLine } from '../support/runner-commands.ts';
+
+describe('renderTerminal', () => {
+  it('colours the same text', () => {
+    const colored = renderTerminal(createRedReport(), { color: true });
+    expect(colored).toContain('\u001B[1m\u001B[31m✗ Failed');
+    expect(stripVTControlCharacters(colored)).toBe(renderTerminal(createRedReport(), { color: false }));
+  });
+
+  it('wraps reasons at the terminal’s width', () => {
+    const failures = [createFailure({ reasons: [Array(40).fill('word').join(' ')] })];
+    const suite = createSuiteResults({ cases: [createCaseResults({ failed: 1, failures })] });
+    const lines = renderTerminal(createReport({ suites: [suite] }), { color: false, columns: 60 }).split('\n');
+    const words = lines.filter((line) => line.includes('word'));
+    expect(words.map((line) => line.length)).toEqual([57, 59, 59, 59]);
+  });
+
+  it('counts passing cases when they are many, and failing ones beyond a screenful', () => {
+    const cases = Array.from({ length: 200 }, (_, index) =>
+      createCaseResults({ id: `case-${index}`, title: `Case ${index}`, failed: index % 2 }),
+    );
+    const lines = renderTerminal(createReport({ suites: [createSuiteResults({ cases })] }), { color: false }).split(
+      '\n',
+    );
+    expect(lines.slice(-6, -1)).toEqual([
+      '  and 75 more cases that did not pass',
+      '  ✓ 100 cases passed',
+      '',
+      '700 iterations of 200 cases: 600 passed, 100 failed (85.7%), in 12.3 s',
+      'math 2.0.0 over stdio, MCP 2025-11-25, process per iteration',
+    ]);
+  });
+
+  it('prints nothing that the terminal or the runner would obey', () => {
+    const check = (text: string) => {
+      const output = renderTerminal(createHostileReport(text), { color: false, columns: 80 });
+      expect(output).not.toMatch(/(?!\n)[\p{Cc}\p{Cs}\p{Bidi_Control}]/u);
+      expect(output.split('\n').filter((line) => parseRunnerLine(line) !== null)).toEqual([]);
+    };
+    for (const text of hostileTexts) check(text);
+    fc.assert(fc.property(hostileText, check), { numRuns: 500 });
+  });
+});

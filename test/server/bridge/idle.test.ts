@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+
+import type { Clock } from '../../../src/base/clock.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { listMarkedPids } from '../../support/processes.ts';
+import { connectClient, openTestServer } from '../../support/running-server.ts';
+
+/** Time a hundred times as fast, for waits of minutes between real processes. */
+const fastClock: Clock = {
+  now: () => Date.now(),
+  monotonicMs: () => systemClock.monotonicMs() * 100,
+  sleep: (delayMs, options) => systemClock.sleep(delayMs / 100, options),
+};
+
+const openFastServer = (isolation: 'iteration' | 'run') =>
+  openTestServer({ isolation, readyTimeoutMs: 3_000_000 }, { clock: fastClock });
+
+describe('a session that nobody uses', () => {
+  it('is ended when its client left without a word, and no other one is', async () => {
+    await using server = await openFastServer('iteration');
+    await using staying = await connectClient(server.url);
+    const leaving = await connectClient(server.url);
+    const pids = [await staying.call('pid'), await leaving.call('pid')];
+    await leaving.client.close();
+    await expect.poll(() => listMarkedPids(server.sessionMarker ?? ''), { timeout: 10_000 }).toEqual([pids[0]]);
+    expect(await staying.call('pid')).toBe(pids[0]);
+  });
+
+  it('does not hold up the next one for ever where they share a process', async () => {
+    await using server = await openFastServer('run');
+    const leaving = await connectClient(server.url);
+    expect(await leaving.call('count')).toBe(1);
+    await leaving.client.close();
+    await using next = await connectClient(server.url);
+    expect(await next.call('count')).toBe(2);
+  });
+
+  it('makes room when there are too many', async () => {
+    await using server = await openTestServer();
+    const initialize = {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'initialize',
+      params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'many', version: '1' } },
+    };
+    const headers = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' };
+    const open = async () => {
+      const response = await fetch(server.url, { method: 'POST', headers, body: JSON.stringify(initialize) });
+      await response.text();
+      return response.headers.get('mcp-session-id') ?? '';
+    };
+    const ids: string[] = [];
+    for (let i = 0; i < 33; i += 1) ids.push(await open());
+    const ping = async (id: string | undefined) => {
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'ping' });
+      return (await fetch(server.url, { method: 'POST', headers: { ...headers, 'mcp-session-id': id ?? '' }, body }))
+        .status;
+    };
+    expect([await ping(ids[0]), await ping(ids[1]), await ping(ids[32])]).toEqual([404, 200, 200]);
+  });
+});
+
+describe('a stream on which nothing happens', () => {
+  it('carries a comment now and then', async () => {
+    await using server = await openFastServer('iteration');
+    await using client = await connectClient(server.url);
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 'hang', method: 'tools/call', params: { name: 'hang' } });
+    const headers = {
+      accept: 'application/json, text/event-stream',
+      'content-type': 'application/json',
+      'mcp-session-id': client.transport.sessionId ?? '',
+    };
+    const response = await fetch(server.url, { method: 'POST', headers, body });
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    expect((await reader?.read())?.value).toMatch(/^: keep-alive\n\n/);
+    await reader?.cancel();
+  });
+});

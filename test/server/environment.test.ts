@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+
+import { buildChildEnvironment } from '../../src/server/environment.ts';
+import { connectClient, openTestServer } from '../support/running-server.ts';
+
+const runnerEnvironment = {
+  PATH: '/usr/bin',
+  HOME: '/home/runner',
+  LC_ALL: 'C.UTF-8',
+  RUNNER_TRACKING_ID: 'github_1',
+  NODE_EXTRA_CA_CERTS: '/etc/ca.pem',
+  INPUT_API_KEY: 'sk_secret',
+  'INPUT_SERVER-COMMAND': 'node server.js',
+  GITHUB_TOKEN: 'ghs_secret',
+  GITHUB_OUTPUT: '/tmp/output',
+  ACTIONS_RUNTIME_TOKEN: 'secret',
+  ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'secret',
+  MCP_API_KEY: 'secret',
+  OPENAI_API_KEY: 'secret',
+  HTTPS_PROXY: 'http://user:password@proxy',
+  NODE_OPTIONS: '--require ./hook.cjs',
+  NPM_TOKEN: 'secret',
+};
+
+describe('buildChildEnvironment', () => {
+  it('keeps what a program needs to run and nothing else', () => {
+    expect(buildChildEnvironment(runnerEnvironment, {}, 'linux')).toEqual({
+      PATH: '/usr/bin',
+      HOME: '/home/runner',
+      LC_ALL: 'C.UTF-8',
+      RUNNER_TRACKING_ID: 'github_1',
+      NODE_EXTRA_CA_CERTS: '/etc/ca.pem',
+    });
+  });
+
+  it('adds what the user asks for, over what is inherited', () => {
+    const additions = { PATH: '/opt/bin', OPENAI_API_KEY: 'meant' };
+    expect(buildChildEnvironment({ PATH: '/usr/bin', HOME: '/root' }, additions, 'linux')).toEqual({
+      PATH: '/opt/bin',
+      HOME: '/root',
+      OPENAI_API_KEY: 'meant',
+    });
+  });
+
+  it('takes Windows names however they are spelled, and only on Windows', () => {
+    const environment = { Path: 'C:\\bin', SystemRoot: 'C:\\Windows', Secret: 'x' };
+    expect(buildChildEnvironment(environment, {}, 'win32')).toEqual({ Path: 'C:\\bin', SystemRoot: 'C:\\Windows' });
+    expect(buildChildEnvironment(environment, {}, 'linux')).toEqual({});
+  });
+
+  it('is what the server under test really gets', async () => {
+    const environment = { ...runnerEnvironment, PATH: process.env['PATH'], HOME: process.env['HOME'] };
+    await using server = await openTestServer({ env: { GREETING: 'hello' } }, { environment });
+    await using client = await connectClient(server.url);
+    const names = Object.keys((await client.call('environment')) as object);
+    expect(names.toSorted()).toEqual([
+      'GREETING',
+      'HOME',
+      'LC_ALL',
+      'MCP_EVAL_CI_PROCESS',
+      'NODE_EXTRA_CA_CERTS',
+      'PATH',
+      'RUNNER_TRACKING_ID',
+    ]);
+  });
+});

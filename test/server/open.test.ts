@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+
+import { findFreePort } from '../support/free-port.ts';
+import { isRunning, listMarkedPids } from '../support/processes.ts';
+import { connectClient, openTestServer, stdioServerCommand } from '../support/running-server.ts';
+
+describe('openServer', () => {
+  it('serves a command on stdio behind a secret URL and says what it found', async () => {
+    await using server = await openTestServer({ sessionMarker: 'marker-open' });
+    expect(server.report).toEqual({
+      transport: 'stdio',
+      name: 'stdio-server',
+      version: '1.2.3',
+      protocolVersion: '2025-11-25',
+      isolation: 'process per iteration',
+    });
+    expect(server.protocol).toBe('legacy');
+    expect(server.sessionMarker).toBe('marker-open');
+    const [secret] = server.secrets;
+    expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/[\w-]{32}\/mcp$/);
+    expect(server.url.split('/')[3]).toBe(secret?.reveal());
+    await using client = await connectClient(server.url);
+    expect(client.client.getServerVersion()).toEqual({ name: 'stdio-server', version: '1.2.3' });
+  });
+
+  it('recognises a server of the stateless protocol', async () => {
+    await using server = await openTestServer({ env: { ERA: 'modern' } });
+    expect(server.protocol).toBe('modern');
+    expect(server.report).toEqual({
+      transport: 'stdio',
+      name: 'stdio-server',
+      version: '1.2.3',
+      protocolVersion: '2026-07-28',
+      isolation: 'stateless',
+    });
+  });
+
+  it.each([
+    ['mcp-server-everything stdio', 'mcp-servers/everything'],
+    ['mcp-server-memory', 'memory-server'],
+    ['context7-mcp', 'Context7'],
+  ])('starts %s', async (command, name) => {
+    await using server = await openTestServer({ command: `${process.execPath} node_modules/.bin/${command}` });
+    expect([server.protocol, server.report.name]).toEqual(['legacy', name]);
+    await using client = await connectClient(server.url);
+    expect((await client.client.listTools()).tools.length).toBeGreaterThan(0);
+  });
+
+  it('starts a command that serves HTTP and waits until it answers MCP', async () => {
+    const port = await findFreePort();
+    const url = `http://127.0.0.1:${port}/mcp`;
+    const command = `${process.execPath} node_modules/.bin/mcp-server-everything streamableHttp`;
+    const server = await openTestServer({ command, url, env: { PORT: String(port) } });
+    expect([server.url, server.secrets, server.protocol]).toEqual([url, [], 'legacy']);
+    expect(server.report).toMatchObject({ transport: 'http', isolation: 'session per iteration' });
+    const pids = listMarkedPids(server.sessionMarker ?? '');
+    expect(pids.length).toBeGreaterThan(0);
+    await server[Symbol.asyncDispose]();
+    expect(pids.map(isRunning)).not.toContain(true);
+  });
+
+  it('finds a server that somebody else started, and leaves it running', async () => {
+    await using theirs = await openTestServer();
+    const server = await openTestServer({ command: null, url: theirs.url });
+    expect([server.sessionMarker, server.report.transport, server.report.name]).toEqual([null, 'http', 'stdio-server']);
+    await server[Symbol.asyncDispose]();
+    await using client = await connectClient(theirs.url);
+    expect(await client.call('echo', { value: 1 })).toBe(1);
+  });
+
+  it('finds a server of the stateless protocol over HTTP', async () => {
+    await using theirs = await openTestServer({ env: { ERA: 'modern' } });
+    await using server = await openTestServer({ command: null, url: theirs.url });
+    expect([server.protocol, server.report.isolation]).toEqual(['modern', 'stateless']);
+  });
+
+  it('splits the command as a shell would, without one', async () => {
+    await using server = await openTestServer({ command: `${stdioServerCommand} "two words" '$HOME' a\\ b '&&' *` });
+    await using client = await connectClient(server.url);
+    expect(await client.call('argv')).toEqual(['two words', '$HOME', 'a b', '&&', '*']);
+  });
+
+  it('runs the command in the directory it is given', async () => {
+    const command = `${process.execPath} stdio-server.ts`;
+    await using server = await openTestServer({ command, cwd: 'test/support' });
+    expect(server.protocol).toBe('legacy');
+  });
+
+  it('leaves no process behind', async () => {
+    const server = await openTestServer({ spares: 2 });
+    await using client = await connectClient(server.url);
+    const pid = (await client.call('pid')) as number;
+    expect(listMarkedPids(server.sessionMarker ?? '')).toContain(pid);
+    await server[Symbol.asyncDispose]();
+    expect(listMarkedPids(server.sessionMarker ?? '')).toEqual([]);
+  });
+
+  it('keeps the last lines of stderr', async () => {
+    await using server = await openTestServer();
+    expect(server.stderrTail(1)).toEqual([expect.stringMatching(/^stdio-server \d+ is up$/)]);
+  });
+});

@@ -1,0 +1,108 @@
+import { once } from 'node:events';
+import { describe, expect, it } from 'vitest';
+
+import { systemClock } from '../../src/base/clock.ts';
+import { startProcess } from '../../src/server/process.ts';
+import type { ServerProcess } from '../../src/server/process.ts';
+import { createOutputRing } from '../../src/server/ring.ts';
+import type { OutputRing } from '../../src/server/ring.ts';
+import { isRunning } from '../support/processes.ts';
+
+function start(command: readonly string[]): { server: ServerProcess; ring: OutputRing } {
+  const ring = createOutputRing();
+  const env = { PATH: process.env['PATH'] ?? '' };
+  return { server: startProcess(command, { cwd: process.cwd(), env, ring, clock: systemClock }), ring };
+}
+
+/** Starts a script that prints numbers of processes once it is set up, and waits for them. */
+async function startTree(command: readonly string[]): Promise<{ server: ServerProcess; pids: number[] }> {
+  const { server } = start(command);
+  const [line] = (await once(server.stdout, 'data')) as [Buffer];
+  return { server, pids: String(line).trim().split(/\s+/).map(Number) };
+}
+
+const node = process.execPath;
+const idle = 'setInterval(() => {}, 1000);';
+
+describe('stopping a server', () => {
+  it('lets one that watches its stdin leave by itself', async () => {
+    const { server } = start([node, '-e', 'process.stdin.resume().on("end", () => process.exit(7))']);
+    await server.stop();
+    expect(await server.exited).toEqual({ code: 7, signal: null });
+  });
+
+  it('terminates one that does not', async () => {
+    const { server, pids } = await startTree([node, '-e', `console.log(process.pid); ${idle}`]);
+    await server.stop();
+    expect(await server.exited).toEqual({ code: null, signal: 'SIGTERM' });
+    expect(pids.map(isRunning)).toEqual([false]);
+  });
+
+  it('kills one that ignores SIGTERM', async () => {
+    const script = `process.on("SIGTERM", () => {}); console.log(process.pid); ${idle}`;
+    const { server, pids } = await startTree([node, '-e', script]);
+    await server.stop();
+    expect(await server.exited).toEqual({ code: null, signal: 'SIGKILL' });
+    expect(pids.map(isRunning)).toEqual([false]);
+  });
+
+  it('reaches the grandchildren behind a shell', async () => {
+    const script = `"${node}" -e 'console.log(process.pid); ${idle}' & wait`;
+    const { server, pids } = await startTree(['sh', '-c', script]);
+    expect(pids.map(isRunning)).toEqual([true]);
+    await server.stop();
+    expect(pids.map(isRunning)).toEqual([false]);
+  });
+
+  it('reaches grandchildren that outlive their parent and hold its stdout', async () => {
+    const script = `"${node}" -e 'process.on("SIGTERM", () => {}); console.log(process.pid); ${idle}' & read line`;
+    const { server, pids } = await startTree(['sh', '-c', script]);
+    await server.stop();
+    expect((await server.exited).signal).toBeNull();
+    expect(pids.map(isRunning)).toEqual([false]);
+  });
+
+  it('ends a whole tree at once when asked to', async () => {
+    const { server, pids } = await startTree(['sh', '-c', `"${node}" -e 'console.log(process.pid); ${idle}' & wait`]);
+    await server.kill();
+    expect(await server.exited).toEqual({ code: null, signal: 'SIGKILL' });
+    expect(pids.map(isRunning)).toEqual([false]);
+  });
+});
+
+describe('a server that ends by itself', () => {
+  it('reports its exit code', async () => {
+    const { server } = start([node, '-e', 'process.exit(3)']);
+    expect(await server.exited).toEqual({ code: 3, signal: null });
+  });
+
+  it('is reported although a descendant keeps its stdout open', async () => {
+    const { server, pids } = await startTree([
+      'sh',
+      '-c',
+      `"${node}" -e 'console.log(process.pid); ${idle}' & sleep 0.3; exit 4`,
+    ]);
+    expect(await server.exited).toEqual({ code: 4, signal: null });
+    expect(pids.map(isRunning)).toEqual([true]);
+    await server.stop();
+    expect(pids.map(isRunning)).toEqual([false]);
+  });
+
+  it('is reported with the reason when it could not be started', async () => {
+    const { server } = start(['no-such-command-here']);
+    expect((await server.exited).error?.code).toBe('ENOENT');
+    await server.stop();
+  });
+});
+
+describe('what a server writes to stderr', () => {
+  it('is kept to its last lines however much it is', async () => {
+    const script =
+      'const line = "x".repeat(1023) + "\\n"; for (let i = 0; i < 65536; i++) require("fs").writeSync(2, line); require("fs").writeSync(2, "the end\\n");';
+    const { server, ring } = start([node, '-e', script]);
+    server.stdout.resume();
+    expect(await server.exited).toEqual({ code: 0, signal: null });
+    expect(ring.readLines(2)).toEqual(['x'.repeat(1023), 'the end']);
+    expect(ring.readLines(100_000).length).toBeLessThanOrEqual(257);
+  });
+});

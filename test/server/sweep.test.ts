@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { describe, expect, it } from 'vitest';
+
+import { systemClock } from '../../src/base/clock.ts';
+import { stopMarkedProcesses } from '../../src/server/sweep.ts';
+import { isRunning, listMarkedPids } from '../support/processes.ts';
+import { openTestServer } from '../support/running-server.ts';
+
+const options = { graceMs: 500, clock: systemClock };
+
+/** Starts a process in a session of its own, as a daemon does, and waits until it runs. */
+async function startDaemon(script: string, marker: string): Promise<number> {
+  const env = { ...process.env, MCP_EVAL_CI_PROCESS: marker };
+  const child = spawn(process.execPath, ['-e', script], { detached: true, env, stdio: ['ignore', 'pipe', 'ignore'] });
+  await once(child.stdout, 'data');
+  return child.pid ?? 0;
+}
+
+describe.runIf(process.platform === 'linux')('stopMarkedProcesses', () => {
+  it('stops what carries the marker, politely or not, and nothing else', async () => {
+    const marker = randomUUID();
+    const polite = await startDaemon('console.log(1); setInterval(() => {}, 1000)', marker);
+    const stubborn = await startDaemon(
+      'process.on("SIGTERM", () => {}); console.log(1); setInterval(() => {}, 1000)',
+      marker,
+    );
+    const other = await startDaemon('console.log(1); setInterval(() => {}, 1000)', `${marker}-other`);
+    expect(await stopMarkedProcesses(marker, options)).toBe(2);
+    expect([polite, stubborn, other].map(isRunning)).toEqual([false, false, true]);
+    process.kill(other);
+  });
+
+  it('finds nothing the second time', async () => {
+    expect(await stopMarkedProcesses(randomUUID(), options)).toBe(0);
+  });
+
+  it('is part of stopping a server, so that what left its process group goes too', async () => {
+    const escape = `require("child_process").spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { detached: true, stdio: "ignore" }).unref();`;
+    const command = `sh -c '"$0" -e "$1"; exec "$0" test/support/stdio-server.ts' ${process.execPath} '${escape}'`;
+    const server = await openTestServer({ command, sessionMarker: `sweep-${randomUUID()}` });
+    const marker = server.sessionMarker ?? '';
+    expect(listMarkedPids(marker).length).toBeGreaterThan(0);
+    await server[Symbol.asyncDispose]();
+    expect(listMarkedPids(marker)).toEqual([]);
+  });
+});

@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { walkPages } from '../../src/service/pages.ts';
+import type { Page } from '../../src/service/pages.ts';
+
+type Pages = Record<string, Page<string>>;
+
+async function walk(pages: Pages | ((cursor: string) => Page<string>)): Promise<{ items: string[][]; loads: number }> {
+  const items: string[][] = [];
+  let loads = 0;
+  const loadPage = async (cursor = 'start') => {
+    loads += 1;
+    const page = typeof pages === 'function' ? pages(cursor) : pages[cursor];
+    if (page === undefined) throw new Error(`There is no page ${cursor}.`);
+    return page;
+  };
+  for await (const page of walkPages(loadPage, { what: 'letters', idOf: (item) => item })) items.push(page);
+  return { items, loads };
+}
+
+describe('walkPages', () => {
+  it.each([{}, { nextCursor: null }, { nextCursor: '' }, { nextCursor: undefined }])(
+    'ends at a page with the cursor %j',
+    async (last) => {
+      expect(await walk({ start: { items: ['a'], nextCursor: '2' }, 2: { items: ['b'], ...last } })).toEqual({
+        items: [['a'], ['b']],
+        loads: 2,
+      });
+    },
+  );
+
+  it('gives every item once, wherever it is repeated', async () => {
+    const pages: Pages = {
+      start: { items: ['a', 'b', 'a'], nextCursor: '2' },
+      2: { items: ['b', 'c'], nextCursor: '3' },
+      3: { items: ['c', 'a'], nextCursor: '4' },
+      4: { items: ['d'] },
+    };
+    expect((await walk(pages)).items).toEqual([['a', 'b'], ['c'], ['d']]);
+  });
+
+  it('goes on after one empty page', async () => {
+    const pages: Pages = {
+      start: { items: [], nextCursor: '2' },
+      2: { items: ['a'], nextCursor: '3' },
+      3: { items: [], nextCursor: '4' },
+      4: { items: ['b'] },
+    };
+    expect((await walk(pages)).items).toEqual([['a'], ['b']]);
+  });
+
+  it.each<[string, Pages, string]>([
+    [
+      'a cursor that leads to itself',
+      { start: { items: ['a'], nextCursor: '2' }, 2: { items: ['b'], nextCursor: '2' } },
+      'page 2 leads back to an earlier one',
+    ],
+    [
+      'a circle of cursors',
+      {
+        start: { items: ['a'], nextCursor: '2' },
+        2: { items: ['b'], nextCursor: '3' },
+        3: { items: ['c'], nextCursor: '2' },
+      },
+      'page 3 leads back to an earlier one',
+    ],
+  ])('refuses %s', async (_, pages, reason) => {
+    await expect(walk(pages)).rejects.toMatchObject({
+      code: 'PROTOCOL',
+      message: `The list of letters does not end: ${reason}.`,
+      path: 'nextCursor',
+    });
+  });
+
+  it.each([
+    ['empty pages', []],
+    ['the same page', ['a']],
+  ])('refuses %s under ever new cursors', async (_, items) => {
+    let next = 0;
+    await expect(walk(() => ({ items, nextCursor: String((next += 1)) }))).rejects.toThrow(/pages \d and \d are empty/);
+    expect(next).toBeLessThanOrEqual(3);
+  });
+
+  it('gives up on pages without end, each with something new', async () => {
+    let next = 0;
+    const inventPage = () => ({ items: [`item ${next}`], nextCursor: String((next += 1)) });
+    await expect(walk(inventPage)).rejects.toThrow('10000 pages were read and there are more');
+  });
+});

@@ -1,0 +1,197 @@
+import { describe, expect, it } from 'vitest';
+import { startDeadline } from '../../src/base/deadline.ts';
+import { getMe } from '../../src/service/account.ts';
+import { createRun, getRun } from '../../src/service/runs.ts';
+import { createServer } from '../../src/service/servers.ts';
+import { findClosedPort, hangUp, json, raw, startHttpServer } from '../support/http-server.ts';
+import type { Answer } from '../support/http-server.ts';
+import { catchError, openTestClient } from '../support/service-client.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
+
+const me = json(200, { id: 'u_1' });
+const down = json(503, { code: 'INTERNAL_ERROR', message: 'Down.' });
+const limited = (headers: Record<string, string>) =>
+  json(429, { code: 'RATE_LIMITED', message: 'Slow down.' }, headers);
+const cutShort: Answer = (response) => {
+  response.writeHead(200, { 'content-length': '100' }).write('{"id":"u_1"}', () => response.destroy());
+};
+const created = json(202, { runId: 'r_1', suiteId: 's_1', status: 'running' });
+const newServer = { name: 'demo', enabled: true, transportType: 'http', url: 'http://127.0.0.1:1/mcp' } as const;
+
+describe('repeating a GET', () => {
+  it.each<[string, Answer]>([
+    ['a 503', down],
+    ['a 500 without a body', raw(500, '')],
+    ['a 429', limited({})],
+    ['a broken connection', hangUp],
+    ["a proxy's page with status 200", raw(200, '<html>hello</html>', { 'content-type': 'text/html' })],
+    ['an empty answer', raw(200, '')],
+    ['JSON that is cut short', raw(200, '{"id":"u_')],
+    ['a body that is cut short', cutShort],
+    ['gzip that is none', raw(200, '{"id":"u_1"}', { 'content-encoding': 'gzip' })],
+  ])('gets the answer after %s', async (_, answer) => {
+    await using server = await startHttpServer([answer, me]);
+    await using client = openTestClient(server);
+    expect(await getMe(client)).toEqual({ id: 'u_1' });
+    expect(server.requests.length).toBe(2);
+  });
+
+  it('backs off further with every attempt and gives up after five', async () => {
+    await using server = await startHttpServer(down);
+    await using client = openTestClient(server);
+    const error = await catchError(getMe(client));
+    expect(error).toMatchObject({
+      code: 'INTERNAL_ERROR',
+      status: 503,
+      message: 'The service answered 503 INTERNAL_ERROR to GET /api/v1/me: Down.',
+      hint: 'The service has a problem of its own; run the job again later. It was tried 5 times in 3.8 s.',
+    });
+    expect(server.requests.length).toBe(5);
+    expect(client.clock.sleepsMs).toEqual([250, 500, 1000, 2000]);
+  });
+
+  it('does not repeat what the service refused for good', async () => {
+    await using server = await startHttpServer(json(403, { code: 'FORBIDDEN', message: 'No.' }));
+    await using client = openTestClient(server);
+    await expect(getMe(client)).rejects.toMatchObject({ code: 'FORBIDDEN', status: 403 });
+    expect(server.requests.length).toBe(1);
+  });
+
+  it('does not repeat a 429 that says the plan is used up', async () => {
+    const details = { gateKey: 'maxEvalIterationsPerMonth', upgradePlan: 'team' };
+    await using server = await startHttpServer(json(429, { code: 'RATE_LIMITED', message: 'Used up.', details }));
+    await using client = openTestClient(server);
+    await expect(getMe(client)).rejects.toMatchObject({ status: 429, details });
+    expect(server.requests.length).toBe(1);
+  });
+});
+
+describe('waiting as long as the service asks', () => {
+  it.each([
+    ['seconds', { 'retry-after': '7' }, 7000],
+    ['a date, relative to its own Date header', httpDates(9), 9000],
+  ])('understands %s', async (_, headers, hintMs) => {
+    await using server = await startHttpServer([limited(headers), me]);
+    await using client = openTestClient(server);
+    await getMe(client);
+    expect(client.clock.sleepsMs).toEqual([hintMs + 0.5 * Math.min(1000, hintMs / 10)]);
+  });
+
+  it('reads the wait from the details where there is no header', async () => {
+    const throttled = json(429, { code: 'RATE_LIMITED', message: 'Wait.', details: { retryAfterMs: 3000 } });
+    await using server = await startHttpServer([throttled, me]);
+    await using client = openTestClient(server);
+    await getMe(client);
+    expect(client.clock.sleepsMs).toEqual([3150]);
+  });
+
+  it.each(['0', '-5', 'soon', ''])('backs off on its own when Retry-After is %j', async (value) => {
+    await using server = await startHttpServer([limited({ 'retry-after': value }), me]);
+    await using client = openTestClient(server);
+    await getMe(client);
+    expect(client.clock.sleepsMs).toEqual([250]);
+  });
+
+  it('stops at once when the wait would pass the deadline, with the last error and the reason', async () => {
+    await using server = await startHttpServer(limited({ 'retry-after': '99999' }));
+    const clock = new VirtualClock();
+    await using client = openTestClient(server, { clock, deadline: startDeadline(clock, 60_000, 'The gate') });
+    const error = await catchError(getMe(client));
+    expect(error).toMatchObject({ status: 429, retryAfterMs: 99_999_000 });
+    expect(error).toHaveProperty('hint', expect.stringContaining('would not have ended before the deadline'));
+    expect(clock.sleepsMs).toEqual([]);
+    expect(server.requests.length).toBe(1);
+  });
+
+  it('sends nothing once the deadline has passed', async () => {
+    await using server = await startHttpServer(me);
+    const clock = new VirtualClock();
+    const deadline = startDeadline(clock, 1000, 'The gate');
+    clock.advance(1000);
+    await using client = openTestClient(server, { clock });
+    await expect(getMe(client, { deadline })).rejects.toMatchObject({
+      code: 'DEADLINE',
+      message: 'The gate took longer than 1 s.',
+    });
+    expect(server.requests).toEqual([]);
+  });
+});
+
+describe('repeating a POST', () => {
+  const request = { projectId: 'p_1', run: { suiteId: 's_1' } };
+
+  it.each([
+    ['a 503', down],
+    ['a broken connection', hangUp],
+    ['an answer that cannot be read', raw(200, 'oops')],
+  ])('does not happen after %s without a key: it may have been carried out', async (_, answer) => {
+    await using server = await startHttpServer([answer, created]);
+    await using client = openTestClient(server);
+    await expect(createRun(client, request)).rejects.toThrow(/POST \/api\/v1\/projects\/p_1\/eval-runs/);
+    expect(server.requests.length).toBe(1);
+  });
+
+  it.each([
+    ['a 503', down],
+    ['a broken connection', hangUp],
+    ['an answer that cannot be read', raw(200, 'oops')],
+  ])('happens after %s with a key, which is the same each time', async (_, answer) => {
+    await using server = await startHttpServer([answer, created]);
+    await using client = openTestClient(server);
+    expect(await createRun(client, { ...request, idempotencyKey: 'key-1' })).toMatchObject({ runId: 'r_1' });
+    expect(server.requests.map((sent) => JSON.parse(sent.body))).toEqual([
+      { suiteId: 's_1', idempotencyKey: 'key-1' },
+      { suiteId: 's_1', idempotencyKey: 'key-1' },
+    ]);
+  });
+
+  it('happens after a 429 even without a key, because the limiter refuses before anything is done', async () => {
+    await using server = await startHttpServer([
+      limited({ 'retry-after': '1' }),
+      json(201, { id: 'sv_1', name: 'demo', transportType: 'http' }),
+    ]);
+    await using client = openTestClient(server);
+    expect(await createServer(client, { projectId: 'p_1', server: newServer })).toMatchObject({ id: 'sv_1' });
+    expect(server.requests.length).toBe(2);
+  });
+
+  it('happens without a key when no connection stood, so nothing was sent', async () => {
+    const port = await findClosedPort();
+    await using client = openTestClient({ origin: `http://127.0.0.1:${port}` });
+    const error = await catchError(createServer(client, { projectId: 'p_1', server: newServer }));
+    expect(error).toMatchObject({ code: 'NETWORK', hint: expect.stringContaining('tried 5 times') as string });
+    expect(error.message).toBe(
+      `No answer from 127.0.0.1:${port} to POST /api/v1/projects/p_1/servers: connect ECONNREFUSED 127.0.0.1:${port}.`,
+    );
+  });
+});
+
+describe('an abort', () => {
+  it("ends a wait between attempts with the signal's reason", async () => {
+    const controller = new AbortController();
+    await using server = await startHttpServer((response) => {
+      controller.abort(new Error('Enough.'));
+      response.writeHead(503).end();
+    });
+    await using client = openTestClient(server);
+    await expect(getRun(client, { projectId: 'p', runId: 'r', signal: controller.signal })).rejects.toThrow('Enough.');
+    expect(server.requests.length).toBe(1);
+  });
+
+  it('of the whole client ends a call that is under way', async () => {
+    await using server = await startHttpServer(() => {
+      void client[Symbol.asyncDispose]();
+    });
+    const client = openTestClient(server);
+    await expect(getMe(client)).rejects.toMatchObject({ code: 'CANCELLED' });
+  });
+});
+
+function httpDates(seconds: number): Record<string, string> {
+  // An hour off, as a wrong clock would have it.
+  const dateMs = Date.now() - 3_600_000;
+  return {
+    date: new Date(dateMs).toUTCString(),
+    'retry-after': new Date(Math.floor(dateMs / 1000) * 1000 + seconds * 1000).toUTCString(),
+  };
+}

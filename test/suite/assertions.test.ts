@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { readSuite } from '../../src/suite/read.ts';
+
+/** The assertion that a one-step case makes of `written`, in the API's shape. */
+function readAssertion(written: string): unknown {
+  const { suite, findings } = readSuite(`suite: a\ncases: [{ title: b, steps: [{ assert: ${written} }] }]`, {
+    file: 'a',
+  });
+  expect(findings).toEqual([]);
+  const step = suite?.cases[0]?.steps[0]?.step;
+  return step?.kind === 'assert' ? step.assertion : undefined;
+}
+
+function readStep(written: string): unknown {
+  const { suite, findings } = readSuite(`suite: a\ncases: [{ title: b, steps: [${written}] }]`, { file: 'a' });
+  expect(findings).toEqual([]);
+  return suite?.cases[0]?.steps[0]?.step;
+}
+
+describe('assertions', () => {
+  it.each([
+    ['noToolErrors', { type: 'noToolErrors' }],
+    ['finalAssistantMessageNonEmpty', { type: 'finalAssistantMessageNonEmpty' }],
+    ['widgetRendered', { type: 'widgetRendered' }],
+    ['{ widgetRendered: a }', { type: 'widgetRendered', toolName: 'a' }],
+    ['{ widgetNoConsoleErrors: a }', { type: 'widgetNoConsoleErrors', toolName: 'a' }],
+    ['{ widgetRenderLatencyUnder: 5, toolName: a }', { type: 'widgetRenderLatencyUnder', ms: 5, toolName: 'a' }],
+    ['{ toolCalledWith: a }', { type: 'toolCalledWith', toolName: 'a', args: { args: {} } }],
+    [
+      '{ toolCalledWith: a, arguments: { b: 1 }, argumentMatching: exact, minCount: 2 }',
+      { type: 'toolCalledWith', toolName: 'a', args: { args: { b: 1 }, argumentMatching: 'exact' }, minCount: 2 },
+    ],
+    ['{ toolCalledAtLeastOnce: a }', { type: 'toolCalledAtLeastOnce', toolName: 'a' }],
+    ['{ toolNeverCalled: a }', { type: 'toolNeverCalled', toolName: 'a' }],
+    ['{ firstToolWas: a }', { type: 'firstToolWas', toolName: 'a' }],
+    ['{ responseContains: a, caseSensitive: true }', { type: 'responseContains', needle: 'a', caseSensitive: true }],
+    ['{ responseMatches: "a+" }', { type: 'responseMatches', pattern: 'a+' }],
+    ['{ tokenBudgetUnder: 9 }', { type: 'tokenBudgetUnder', tokens: 9 }],
+    ['{ turnCountUnder: 9 }', { type: 'turnCountUnder', turns: 9 }],
+    ['{ toolName: t, toolResultContains: a }', { type: 'toolResultContains', text: 'a', toolName: 't' }],
+    ['{ toolResultMatches: "a+" }', { type: 'toolResultMatches', pattern: 'a+' }],
+    ['{ toolResultEquals: null, path: /a~1b/0 }', { type: 'toolResultEquals', value: null, path: '/a~1b/0' }],
+    ['{ toolResultSchema: { type: object } }', { type: 'toolResultSchema', schema: { type: 'object' } }],
+    ['{ toolResultSchema: true }', { type: 'toolResultSchema', schema: true }],
+    ['{ toolResultIsError: false }', { type: 'toolResultIsError', isError: false }],
+    ['{ toolLatencyUnder: 9 }', { type: 'toolLatencyUnder', ms: 9 }],
+    ['{ textVisible: a, toolName: t }', { kind: 'textVisible', text: 'a', toolName: 't' }],
+    ['{ elementVisible: { css: a }, toolName: t }', { kind: 'elementVisible', target: { css: 'a' }, toolName: 't' }],
+    ['{ elementHidden: { text: a }, toolName: t }', { kind: 'elementHidden', target: { text: 'a' }, toolName: 't' }],
+    [
+      '{ inputValue: { testId: a }, equals: "", toolName: t }',
+      { kind: 'inputValue', target: { testId: 'a' }, equals: '', toolName: 't' },
+    ],
+    ['{ widgetToolCalled: a, toolName: t }', { kind: 'widgetToolCalled', calledToolName: 'a', toolName: 't' }],
+  ])('reads %s', (written, assertion) => {
+    expect(readAssertion(written)).toEqual(assertion);
+    // The shape it is turned into is accepted too.
+    expect(readAssertion(JSON.stringify(assertion))).toEqual(assertion);
+  });
+});
+
+describe('steps', () => {
+  it.each([
+    ['{ prompt: a }', { id: 'step-1', kind: 'prompt', prompt: 'a' }],
+    ['{ id: x, prompt: a }', { id: 'x', kind: 'prompt', prompt: 'a' }],
+    ['{ toolCall: a }', { id: 'step-1', kind: 'toolCall', serverName: '', toolName: 'a', arguments: {} }],
+    [
+      '{ toolCall: a, server: s, renderTimeoutMs: 5 }',
+      { id: 'step-1', kind: 'toolCall', serverName: 's', toolName: 'a', arguments: {}, renderTimeoutMs: 5 },
+    ],
+    [
+      '{ kind: toolCall, toolName: a, serverId: i, serverName: s }',
+      { id: 'step-1', kind: 'toolCall', serverName: 's', serverId: 'i', toolName: 'a', arguments: {} },
+    ],
+    [
+      '{ interact: t, action: { kind: click, target: { role: { role: button } }, clickType: double } }',
+      {
+        id: 'step-1',
+        kind: 'interact',
+        toolName: 't',
+        action: { kind: 'click', target: { role: { role: 'button' } }, clickType: 'double' },
+      },
+    ],
+  ])('reads %s', (written, step) => {
+    expect(readStep(written)).toEqual(step);
+    const { serverName, ...rest } = step as Record<string, unknown>;
+    expect(readStep(JSON.stringify(serverName === '' ? rest : step))).toEqual(step);
+  });
+});

@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import { compileSuite } from '../../src/suite/compile.ts';
+import { readSuite } from '../../src/suite/read.ts';
+
+function compile(text: string) {
+  const { suite, findings } = readSuite(text, { file: 'a' });
+  if (suite === null) throw new Error(JSON.stringify(findings));
+  return compileSuite(suite, { serverName: 'under-test' });
+}
+
+describe('compileSuite', () => {
+  it("carries everything about a case in the API's shape", () => {
+    expect(
+      compile(`suite: a
+model: anthropic/claude-haiku-4.5
+checks: [noToolErrors]
+cases:
+  - title: Adds
+    runs: 3
+    timeout: 5s
+    negative: true
+    expectedOutput: five
+    scenario: arithmetic
+    match: { toolCallOrder: in-order, extraToolCalls: 2, arguments: exact }
+    checks: [{ turnCountUnder: 4 }]
+    steps:
+      - prompt: 2 + 3?
+      - toolCall: get-sum
+      - { toolCall: get-sum, server: other }
+`),
+    ).toEqual([
+      {
+        title: 'Adds',
+        runs: 3,
+        model: 'anthropic/claude-haiku-4.5',
+        provider: 'anthropic',
+        isNegativeTest: true,
+        expectedOutput: 'five',
+        scenario: 'arithmetic',
+        matchOptions: { toolCallOrder: 'superset', maxExtraToolCalls: 2, argumentMatching: 'exact' },
+        predicates: { mode: 'replace', list: [{ type: 'noToolErrors' }, { type: 'turnCountUnder', turns: 4 }] },
+        advancedConfig: { timeoutMs: 5000 },
+        steps: [
+          { id: 'step-1', kind: 'prompt', prompt: '2 + 3?' },
+          { id: 'step-2', kind: 'toolCall', serverName: 'under-test', toolName: 'get-sum', arguments: {} },
+          { id: 'step-3', kind: 'toolCall', serverName: 'other', toolName: 'get-sum', arguments: {} },
+        ],
+      },
+    ]);
+  });
+
+  it("replaces the suite's checks where a case says so, even by none", () => {
+    const predicates = compile(`suite: a
+checks: [noToolErrors]
+cases:
+  - { title: a, steps: [{ prompt: a }] }
+  - { title: b, checks: { mode: inherit, list: [widgetRendered] }, steps: [{ prompt: a }] }
+  - { title: c, checks: { mode: replace }, steps: [{ prompt: a }] }`).map((test) => test.predicates);
+    expect(predicates).toEqual([
+      { mode: 'replace', list: [{ type: 'noToolErrors' }] },
+      { mode: 'replace', list: [{ type: 'noToolErrors' }] },
+      { mode: 'replace', list: [] },
+    ]);
+  });
+
+  it('gives a lone tool call an assertion, so that no widget is expected of it', () => {
+    const steps = compile(`suite: a
+cases:
+  - { title: a, steps: [{ toolCall: x }] }
+  - { title: b, failOnToolError: false, steps: [{ toolCall: x, id: called }] }`).map((test) => test.steps[1]);
+    expect(steps).toEqual([
+      { id: 'called', kind: 'assert', assertion: { type: 'noToolErrors' } },
+      { id: 'called-2', kind: 'assert', assertion: { type: 'toolCalledAtLeastOnce', toolName: 'x' } },
+    ]);
+  });
+
+  it('says that a tool may fail only where it may', () => {
+    const configs = compile(`suite: a
+cases:
+  - { title: a, steps: [{ toolCall: x }, { assert: { toolResultIsError: true } }] }
+  - { title: b, steps: [{ toolCall: x }] }`).map((test) => test.advancedConfig);
+    expect(configs).toEqual([{ timeoutMs: 60_000, failOnToolError: false }, { timeoutMs: 60_000 }]);
+  });
+
+  it('names no model where the file names none', () => {
+    expect(Object.keys(compile('suite: a\ncases: [{ title: a, steps: [{ toolCall: x }] }]')[0] ?? {})).toEqual([
+      'title',
+      'steps',
+      'runs',
+      'matchOptions',
+      'predicates',
+      'advancedConfig',
+    ]);
+  });
+});
+
+describe('a suite-wide noToolErrors', () => {
+  const text = `suite: S
+checks: [noToolErrors, { toolNeverCalled: drop }]
+cases:
+  - title: expects an error
+    steps: [{ toolCall: a }, { assert: { toolResultIsError: true } }]
+  - title: expects none
+    steps: [{ toolCall: a }, { assert: { toolResultIsError: false } }]
+`;
+
+  it('does not hold for a case that expects an error, which keeps the other checks', () => {
+    const { suite } = readSuite(text, { file: 'a.yaml' });
+    const lists = compileSuite(suite!, { serverName: 's' }).map(({ predicates }) =>
+      predicates?.list.map(({ type }) => type),
+    );
+    expect(lists).toEqual([['toolNeverCalled'], ['noToolErrors', 'toolNeverCalled']]);
+  });
+});

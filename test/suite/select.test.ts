@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import type { Suite } from '../../src/model/suite.ts';
+import { readSuite } from '../../src/suite/read.ts';
+import { selectCases } from '../../src/suite/select.ts';
+
+const suites = [
+  'suite: one\ncases:\n  - { title: Adds, tags: [smoke, math], steps: [{ toolCall: x }] }\n  - { title: Echoes, steps: [{ toolCall: x }] }',
+  'suite: two\ncases:\n  - { title: Echoes, tags: [slow], runs: 7, steps: [{ toolCall: x }] }',
+]
+  .map((text) => readSuite(text, { file: 'a' }).suite)
+  .filter((suite): suite is Suite => suite !== null);
+
+const everything = { cases: [], tags: [], runs: null };
+
+function listTitles(selected: Suite[]): string[] {
+  return selected.flatMap((suite) => suite.cases.map((item) => `${suite.name}/${item.title}×${item.runs}`));
+}
+
+describe('selectCases', () => {
+  it('keeps everything where nothing is asked for', () => {
+    expect(selectCases(suites, everything)).toEqual({ suites, issues: [] });
+  });
+
+  it('keeps cases by id or exact title, in every suite, and drops empty suites', () => {
+    expect(listTitles(selectCases(suites, { ...everything, cases: ['echoes'] }).suites)).toEqual([
+      'one/Echoes×1',
+      'two/Echoes×7',
+    ]);
+    expect(listTitles(selectCases(suites, { ...everything, cases: ['Adds'] }).suites)).toEqual(['one/Adds×1']);
+  });
+
+  it('keeps cases that carry any of the tags', () => {
+    expect(listTitles(selectCases(suites, { ...everything, tags: ['slow', 'math'] }).suites)).toEqual([
+      'one/Adds×1',
+      'two/Echoes×7',
+    ]);
+  });
+
+  it('overrides the number of iterations, without touching what it was given', () => {
+    expect(listTitles(selectCases(suites, { ...everything, runs: 2 }).suites)).toEqual([
+      'one/Adds×2',
+      'one/Echoes×2',
+      'two/Echoes×2',
+    ]);
+    expect(listTitles(suites)).toEqual(['one/Adds×1', 'one/Echoes×1', 'two/Echoes×7']);
+  });
+
+  it('reports names and tags that no case has', () => {
+    expect(selectCases(suites, { cases: ['add', 'Adds'], tags: ['smok'], runs: null })).toEqual({
+      suites: [],
+      issues: [
+        { code: 'unknown-case', message: 'No case is called "add"; did you mean `adds`?', input: 'cases' },
+        { code: 'unknown-tag', message: 'No tag is called "smok"; did you mean `smoke`?', input: 'tags' },
+      ],
+    });
+  });
+
+  it('reports a selection that leaves nothing', () => {
+    expect(selectCases(suites, { cases: ['adds'], tags: ['slow'], runs: null })).toEqual({
+      suites: [],
+      issues: [
+        { code: 'nothing-selected', message: 'No case has both a name and a tag that were asked for', input: 'cases' },
+      ],
+    });
+  });
+});

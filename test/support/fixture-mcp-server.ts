@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import {
+  NodeStreamableHTTPServerTransport,
+  toNodeHandler,
+  type NodeIncomingMessageLike,
+} from '@modelcontextprotocol/node';
+import { createMcpHandler, ProtocolError, Server, type CallToolResult, type Tool } from '@modelcontextprotocol/server';
+
+/** What a fixture tool may do besides answering. */
+export interface ToolContext {
+  args: Record<string, unknown>;
+  /** Aborts when the client cancels the call. */
+  signal: AbortSignal;
+  /** Breaks every connection that is open, without an answer. */
+  dropConnections: () => void;
+}
+
+export interface FixtureTool {
+  outputSchema?: Tool['outputSchema'];
+  call(context: ToolContext): CallToolResult | Promise<CallToolResult>;
+}
+
+export interface FixtureMcpServer extends AsyncDisposable {
+  url: string;
+  /** What happened, oldest first: `open`, `list`, `call <tool>`, `cancel <tool>`, `close`. */
+  events: string[];
+  /** Resolves once the event has happened. */
+  waitFor: (event: string) => Promise<void>;
+}
+
+export function text(value: string): CallToolResult {
+  return { content: [{ type: 'text', text: value }] };
+}
+
+/** Throws what becomes a JSON-RPC error. */
+export function refuse(code: number, message: string, data?: unknown): never {
+  throw new ProtocolError(code, message, data);
+}
+
+/** Starts an MCP server on loopback: `legacy` with sessions, or `modern` without. Its tools are tried as they are given. */
+export async function startFixtureMcpServer(
+  tools: Record<string, FixtureTool>,
+  options: { era?: 'legacy' | 'modern'; name?: string } = {},
+): Promise<FixtureMcpServer> {
+  const log = createEventLog();
+  const sessions = new Map<string, NodeStreamableHTTPServerTransport>();
+  const http = createServer((request, response) => {
+    void answer(request, response).catch(() => response.destroy());
+  });
+  const context = { log, name: options.name ?? 'fixture', dropConnections: () => http.closeAllConnections() };
+  const modern = toNodeHandler(createMcpHandler(() => createMcpServer(tools, context), { legacy: 'reject' }));
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (options.era === 'modern') return await modern(request as NodeIncomingMessageLike, response);
+    const id = request.headers['mcp-session-id'];
+    const known = sessions.get(String(id));
+    if (known !== undefined) return await known.handleRequest(request, response);
+    if (id !== undefined) {
+      response.writeHead(404).end();
+      return undefined;
+    }
+    const transport = new NodeStreamableHTTPServerTransport({
+      sessionIdGenerator: randomUUID,
+      onsessioninitialized: (sessionId) => {
+        sessions.set(sessionId, transport);
+        log.add('open');
+      },
+      onsessionclosed: (sessionId) => {
+        sessions.delete(sessionId);
+        log.add('close');
+      },
+    });
+    await createMcpServer(tools, context).connect(transport);
+    return await transport.handleRequest(request, response);
+  }
+
+  http.listen(0, '127.0.0.1');
+  await once(http, 'listening');
+  return {
+    url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`,
+    events: log.events,
+    waitFor: log.waitFor,
+    [Symbol.asyncDispose]: async () => {
+      http.closeAllConnections();
+      http.close();
+      await once(http, 'close');
+    },
+  };
+}
+
+function createMcpServer(
+  tools: Record<string, FixtureTool>,
+  context: { log: EventLog; name: string; dropConnections: () => void },
+): Server {
+  const server = new Server({ name: context.name, version: '1.2.3' }, { capabilities: { tools: {} } });
+  server.setRequestHandler('tools/list', () => {
+    context.log.add('list');
+    return {
+      tools: Object.entries(tools).map(([name, { outputSchema }]) => ({
+        name,
+        inputSchema: { type: 'object' as const },
+        ...(outputSchema !== undefined && { outputSchema }),
+      })),
+    };
+  });
+  server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
+    const { name, arguments: args = {} } = params;
+    const onAbort = () => context.log.add(`cancel ${name}`);
+    mcpReq.signal.addEventListener('abort', onAbort);
+    context.log.add(`call ${name}`);
+    const tool = tools[name] ?? refuse(-32602, `Unknown tool: ${name}`);
+    const result = await tool.call({ args, signal: mcpReq.signal, dropConnections: context.dropConnections });
+    // A transport may abort what it has answered already.
+    mcpReq.signal.removeEventListener('abort', onAbort);
+    return result;
+  });
+  return server;
+}
+
+interface EventLog {
+  events: string[];
+  add: (event: string) => void;
+  waitFor: (event: string) => Promise<void>;
+}
+
+function createEventLog(): EventLog {
+  const events: string[] = [];
+  const waiters: Array<{ event: string; resolve: () => void }> = [];
+  return {
+    events,
+    add: (event) => {
+      events.push(event);
+      for (const waiter of waiters) if (waiter.event === event) waiter.resolve();
+    },
+    waitFor: async (event) => {
+      if (!events.includes(event)) await new Promise<void>((resolve) => waiters.push({ event, resolve }));
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import type { Nodes } from 'mdast';
+import { fromMarkdown } from 'mdast-util-from-markdown';
+import { gfmFromMarkdown } from 'mdast-util-gfm';
+import { gfm } from 'micromark-extension-gfm';
+
+/** The document as GitHub's dialect reads it, every node of it in document order. */
+export function listMarkdownNodes(markdown: string): Nodes[] {
+  const root = fromMarkdown(markdown, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] });
+  const walk = (node: Nodes): Nodes[] => [node, ...('children' in node ? node.children.flatMap(walk) : [])];
+  return walk(root);
+}
+
+/** HTML that our own pages hold; nothing of it comes from elsewhere. */
+const ownHtml =
+  /^(?:<br>|<\/details>|<details>\n<summary>(?:\d+ cases? passed|What failed in \d+ (?:more )?cases?)<\/summary>)$/;
+
+const inertTypes = new Set(
+  'root heading paragraph text strong inlineCode code thematicBreak list listItem table tableRow tableCell break'.split(
+    ' ',
+  ),
+);
+
+/**
+ * The nodes that could act: HTML, links, images, references, emphasis nobody wrote, and text that GitHub would turn
+ * into a mention or a reference after rendering. Empty for a page that holds foreign text safely.
+ */
+export function listActiveNodes(markdown: string): Nodes[] {
+  return listMarkdownNodes(markdown).filter((node) => {
+    if (node.type === 'html') return !ownHtml.test(node.value);
+    if (node.type === 'text') return /[@<>]|#\d|gh-\d|https?:|www\./i.test(node.value);
+    return !inertTypes.has(node.type);
+  });
+}
+
+/** What a reader sees of a line: its texts and code spans, joined. */
+export function readMarkdownText(markdown: string): string {
+  return listMarkdownNodes(markdown)
+    .map((node) => (node.type === 'text' || node.type === 'inlineCode' ? node.value : ''))
+    .join('');
+}

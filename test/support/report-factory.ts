@@ -1,0 +1,183 @@
+import type { Report } from '../../src/model/report.ts';
+import type { SuiteResults } from '../../src/model/results.ts';
+import { type ReportInput, buildReport } from '../../src/report/build.ts';
+import { judgeGate, judgeSuite } from '../../src/verdict/judge.ts';
+import { createCaseResults, createFailure, createSuiteResults } from './results-factory.ts';
+
+/** The report on these results, judged for real; a small passing suite unless said otherwise. */
+export function createReport(
+  overrides: Partial<Omit<ReportInput, 'suites' | 'verdict'>> & { suites?: readonly SuiteResults[] } = {},
+): Report {
+  const { suites = [createSuiteResults()], ...rest } = overrides;
+  const judged = suites.map((results) => ({ results, verdict: judgeSuite(results) }));
+  return buildReport({
+    startedAt: '2026-09-21T12:00:00.000Z',
+    durationMs: 12_345,
+    generator: { name: 'mcp-eval-ci', version: '0.1.0' },
+    server: {
+      transport: 'stdio',
+      name: 'math',
+      version: '2.0.0',
+      protocolVersion: '2025-11-25',
+      isolation: 'process per iteration',
+    },
+    verdict: judgeGate(judged.map(({ verdict }) => verdict)),
+    ...rest,
+    suites: judged,
+  });
+}
+
+/** Two suites that pass, one of them with an iteration that its minimum tolerates. */
+export function createGreenReport(): Report {
+  return createReport({
+    suites: [
+      createSuiteResults({
+        cases: [
+          createCaseResults({ id: 'adds', title: 'Adds two numbers', durationsMs: [110, 120, 130], isRequired: true }),
+          createCaseResults({ id: 'echoes', title: 'Echoes a long text', passed: 4, durationsMs: [40, 50] }),
+          createCaseResults({ id: 'divides', title: 'Divides', passed: 2, failed: 1, failures: [createFailure()] }),
+        ],
+      }),
+      createSuiteResults({
+        suiteId: 'search',
+        name: 'Search',
+        file: 'evals/search.evals.yaml',
+        minimumPassRate: 1,
+        minimumPassRateSource: 'default',
+        cases: [
+          createCaseResults({
+            id: 'finds',
+            title: 'Finds a page',
+            location: { file: 'evals/search.evals.yaml', line: 6, column: 5 },
+            durationsMs: [1500],
+          }),
+        ],
+      }),
+    ].map((suite) => (suite.suiteId === 'math' ? { ...suite, minimumPassRate: 0.8 } : suite)),
+  });
+}
+
+/** One suite below its minimum, with a required case that failed and failures of several kinds. */
+export function createRedReport(): Report {
+  return createReport({
+    suites: [
+      createSuiteResults({
+        cases: [
+          createCaseResults({ id: 'echoes', title: 'Echoes a long text', passed: 5, durationsMs: [40, 50] }),
+          createCaseResults({
+            id: 'adds',
+            title: 'Adds two numbers',
+            isRequired: true,
+            passed: 1,
+            failed: 2,
+            durationsMs: [110, 120, 130],
+            failures: [createFailure(), createFailure({ iterationId: 'it_3', iterationNumber: 3 })],
+          }),
+          createCaseResults({
+            id: 'asks',
+            title: 'Asks for the weather in Paris',
+            location: { file: 'evals/math.evals.yaml', line: 21, column: 5 },
+            passed: 1,
+            failed: 2,
+            failures: [
+              createFailure({
+                iterationId: 'it_7',
+                iterationNumber: 1,
+                step: { id: 'ask', index: 0, kind: 'prompt' },
+                reasons: [
+                  'The call of get_weather has other arguments than expected.',
+                  'get_weather: MCP error -32602: unit must be one of celsius, fahrenheit',
+                ],
+                expectedToolCalls: [{ toolName: 'get_weather', arguments: { city: 'Paris', unit: 'celsius' } }],
+                actualToolCalls: [{ toolName: 'get_weather', arguments: { city: 'Paris', unit: 'C' } }],
+              }),
+              createFailure({
+                iterationId: 'it_8',
+                iterationNumber: 2,
+                result: 'timed_out',
+                step: null,
+                reasons: ['The iteration ran past its limit of 30 s.'],
+                expectedToolCalls: [{ toolName: 'get_weather', arguments: { city: 'Paris' } }],
+                actualToolCalls: [],
+              }),
+            ],
+          }),
+        ],
+      }),
+    ],
+  });
+}
+
+/** The server died half way: one case passed, one was cut short, one never ran. */
+export function createInconclusiveReport(): Report {
+  const suite = createSuiteResults({
+    cases: [
+      createCaseResults({ id: 'adds', title: 'Adds two numbers', durationsMs: [110] }),
+      createCaseResults({
+        id: 'divides',
+        title: 'Divides',
+        passed: 1,
+        unscored: 2,
+        failures: [
+          createFailure({
+            iterationId: 'it_5',
+            iterationNumber: 2,
+            result: 'failed',
+            step: { id: 'call', index: 0, kind: 'toolCall' },
+            reasons: ['The server under test exited with code 1 while divide was being called.'],
+            actualToolCalls: [],
+          }),
+          createFailure({
+            iterationId: 'it_6',
+            iterationNumber: 3,
+            result: 'cancelled',
+            step: null,
+            reasons: ['The iteration was cancelled before it had a result.'],
+            actualToolCalls: [],
+          }),
+        ],
+      }),
+      createCaseResults({ id: 'roots', title: 'Takes square roots', passed: 0, planned: 3 }),
+    ],
+    interruption: { code: 'server-lost', message: 'The server under test exited with code 1 during the run.' },
+  });
+  const run = suite.run === null ? null : { ...suite.run, status: 'failed', notes: 'server exited' };
+  return createReport({ suites: [{ ...suite, run }] });
+}
+
+/** A red report in which every text that comes from elsewhere is `text`. */
+export function createHostileReport(text: string): Report {
+  const failure = createFailure({
+    iterationId: text,
+    iterationNumber: null,
+    result: text,
+    reasons: [text, `${text} ${text}`],
+    step: { id: text, index: 0, kind: text },
+    expectedToolCalls: [{ toolName: text, arguments: { [text]: text } }],
+    actualToolCalls: [{ toolName: text, arguments: { value: [text] } }],
+  });
+  const cases = ['a', 'b'].map((id) =>
+    createCaseResults({
+      id,
+      title: text,
+      tags: [text],
+      isRequired: id === 'a',
+      location: { file: text, line: 1, column: 1 },
+      passed: 1,
+      failed: 1,
+      failures: [failure],
+    }),
+  );
+  const red = createSuiteResults({ name: text, file: text, minimumPassRateSource: text, cases });
+  const broken = createSuiteResults({
+    suiteId: 'broken',
+    name: text,
+    file: text,
+    cases,
+    interruption: { code: 'infrastructure', message: text },
+  });
+  return createReport({
+    suites: [red, { ...broken, run: broken.run && { ...broken.run, status: text, notes: text } }],
+    server: { transport: 'http', name: text, version: text, protocolVersion: text, isolation: 'stateless' },
+  });
+}

@@ -1,0 +1,64 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { parse } from 'yaml';
+import { z } from 'zod';
+
+const inputSchema = z.looseObject({ default: z.coerce.string().optional(), required: z.boolean().optional() });
+
+const metadataSchema = z.looseObject({
+  name: z.string(),
+  inputs: z.record(z.string(), inputSchema).default({}),
+  outputs: z.record(z.string(), z.looseObject({})).default({}),
+  runs: z.looseObject({
+    using: z.literal('node24'),
+    main: z.string(),
+    post: z.string().optional(),
+    'post-if': z.string().default('always()'),
+  }),
+});
+
+/** An action as the runner loads it from its directory. */
+export interface ActionMetadata {
+  directory: string;
+  /** Default of every declared input; empty where none is given, as the runner has it. */
+  inputDefaults: Record<string, string>;
+  outputs: string[];
+  main: string;
+  post: string | null;
+  postIf: string;
+}
+
+/** Reads `action.yml` in `directory`; throws where the runner would not load it either. */
+export async function readActionMetadata(directory: string): Promise<ActionMetadata> {
+  const metadata = metadataSchema.parse(parse(await readFile(path.join(directory, 'action.yml'), 'utf8')));
+  return {
+    directory,
+    inputDefaults: Object.fromEntries(
+      Object.entries(metadata.inputs).map(([name, input]) => [name, input.default ?? '']),
+    ),
+    outputs: Object.keys(metadata.outputs),
+    main: metadata.runs.main,
+    post: metadata.runs.post ?? null,
+    postIf: metadata.runs['post-if'],
+  };
+}
+
+/** Inputs as environment variables: upper case, spaces to `_`, hyphens kept. Those nobody declared are passed all the same. */
+export function listInputVariables(action: ActionMetadata, inputs: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries({ ...action.inputDefaults, ...inputs }).map(([name, value]) => [
+      `INPUT_${name.replaceAll(' ', '_').toUpperCase()}`,
+      value,
+    ]),
+  );
+}
+
+export type JobStatus = 'success' | 'failure' | 'cancelled';
+
+/** Judges `post-if`: the four status functions, alone or negated. Anything more is beyond this harness and throws. */
+export function isPostDue(postIf: string, status: JobStatus): boolean {
+  const match = /^\s*(!?)\s*(always|success|failure|cancelled)\(\)\s*$/.exec(postIf);
+  if (match === null) throw new Error(`The harness cannot evaluate post-if: ${JSON.stringify(postIf)}.`);
+  const holds = match[2] === 'always' || match[2] === status;
+  return match[1] === '!' ? !holds : holds;
+}

@@ -1,0 +1,75 @@
+import { mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+
+/** The files through which a step talks to the runner, fresh for every step. */
+export interface CommandFiles {
+  env: string;
+  output: string;
+  path: string;
+  state: string;
+  stepSummary: string;
+}
+
+/** Above this many bytes the runner drops a step's summary whole. */
+const summaryLimitBytes = 1024 * 1024;
+
+export async function createCommandFiles(directory: string): Promise<CommandFiles> {
+  const home = await mkdtemp(path.join(directory, 'file-commands-'));
+  const create = async (name: string) => {
+    const file = path.join(home, name);
+    await writeFile(file, '');
+    return file;
+  };
+  return {
+    env: await create('set_env'),
+    output: await create('set_output'),
+    path: await create('add_path'),
+    state: await create('save_state'),
+    stepSummary: await create('step_summary'),
+  };
+}
+
+/**
+ * Reads `NAME=value` lines and `NAME<<delimiter` blocks as the runner does (EnvFileKeyValuePairs in
+ * src/Runner.Worker/FileCommandManager.cs): the later value of a name wins; a malformed file throws, which fails the step.
+ */
+export function parseKeyValues(text: string): Record<string, string> {
+  const values = new Map<string, string>();
+  // A text that ends in a line feed has no further line.
+  const lines = text.split('\n');
+  const isLastLineOpen = lines.at(-1) !== '';
+  if (!isLastLineOpen) lines.pop();
+  for (let index = 0; index < lines.length; index += 1) {
+    const line = lines[index] ?? '';
+    if (line === '') continue;
+    const equals = line.indexOf('=');
+    const heredoc = line.indexOf('<<');
+    if (equals !== -1 && (heredoc === -1 || equals < heredoc)) {
+      values.set(line.slice(0, equals), line.slice(equals + 1));
+    } else if (heredoc > 0 && line.length > heredoc + 2) {
+      const end = lines.indexOf(line.slice(heredoc + 2), index + 1);
+      if (end === -1) throw new Error(`Invalid value. Matching delimiter not found '${line.slice(heredoc + 2)}'`);
+      values.set(line.slice(0, heredoc), lines.slice(index + 1, end).join('\n'));
+      index = end;
+    } else {
+      throw new Error(`Invalid format '${line}'`);
+    }
+  }
+  return Object.fromEntries(values);
+}
+
+export async function readKeyValues(file: string): Promise<Record<string, string>> {
+  return parseKeyValues(await readFile(file, 'utf8'));
+}
+
+/** The summary as it would be shown, masked line by line; null where there is none or the runner drops it as too large. */
+export async function readSummary(
+  file: string,
+  mask: (line: string) => string,
+): Promise<{ text: string | null; isDropped: boolean }> {
+  const { size } = await stat(file);
+  if (size === 0) return { text: null, isDropped: false };
+  if (size > summaryLimitBytes) return { text: null, isDropped: true };
+  const text = await readFile(file, 'utf8');
+  return { text: text.split('\n').map(mask).join('\n'), isDropped: false };
+}

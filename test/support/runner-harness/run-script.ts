@@ -1,0 +1,107 @@
+import { spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { killQuietly, killTree } from './processes.ts';
+
+/** How long the runner waits at each stage of a cancellation, and for output after the process has ended. */
+export interface RunnerTimings {
+  sigintMs: number;
+  sigtermMs: number;
+  outputMs: number;
+}
+
+/** src/Runner.Sdk/ProcessInvoker.cs. */
+export const runnerTimings: RunnerTimings = { sigintMs: 7500, sigtermMs: 2500, outputMs: 5000 };
+
+export interface ScriptRun {
+  exitCode: number | null;
+  signal: NodeJS.Signals | null;
+  /** The signals sent to end it, in order; empty where it ended by itself. */
+  sentSignals: Array<'SIGINT' | 'SIGTERM' | 'SIGKILL'>;
+  /** Whether something that outlived the process kept its output open until the runner lost patience. */
+  isOutputHeldOpen: boolean;
+}
+
+/**
+ * Runs a script with this Node as the runner runs an action's: no standard input, line by line reading of both outputs,
+ * and, once `isCancelDue` says so, SIGINT, SIGTERM and the kill of the whole tree, each after its time.
+ */
+export async function runScript(options: {
+  script: string;
+  cwd: string;
+  env: Record<string, string>;
+  timings: RunnerTimings;
+  onLine: (line: string) => void;
+  isCancelDue: () => boolean;
+}): Promise<ScriptRun> {
+  const child = spawn(process.execPath, [options.script], {
+    cwd: options.cwd,
+    env: options.env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const run: ScriptRun = { exitCode: null, signal: null, sentSignals: [], isOutputHeldOpen: false };
+  const { pid } = child;
+  if (pid === undefined) throw new Error(`Node could not be started on ${options.script}.`);
+
+  const exited = new Promise<void>((resolve) => {
+    child.once('exit', (exitCode, signal) => {
+      Object.assign(run, { exitCode, signal });
+      resolve();
+    });
+  });
+  const closed = new Promise<void>((resolve) => {
+    child.once('close', () => resolve());
+  });
+  let cancellation: Promise<void> | undefined;
+  const readLine = (line: string) => {
+    options.onLine(line);
+    if (options.isCancelDue()) cancellation ??= cancel();
+  };
+  const cancel = async () => {
+    for (const [signal, waitMs] of [
+      ['SIGINT', options.timings.sigintMs],
+      ['SIGTERM', options.timings.sigtermMs],
+    ] as const) {
+      run.sentSignals.push(signal);
+      killQuietly(pid, signal);
+      if (await endsWithin(exited, waitMs)) return;
+    }
+    run.sentSignals.push('SIGKILL');
+    await killTree(pid);
+  };
+  readLines(child.stdout, readLine);
+  readLines(child.stderr, readLine);
+  await exited;
+  await cancellation;
+  if (!(await endsWithin(closed, options.timings.outputMs))) {
+    run.isOutputHeldOpen = true;
+    child.stdout.destroy();
+    child.stderr.destroy();
+  }
+  return run;
+}
+
+async function endsWithin(event: Promise<void>, timeoutMs: number): Promise<boolean> {
+  const timer = new AbortController();
+  const hasEnded = await Promise.race([
+    event.then(() => true),
+    sleep(timeoutMs, false, { signal: timer.signal }).catch(() => false),
+  ]);
+  timer.abort();
+  return hasEnded;
+}
+
+/** Splits at `\n`, `\r\n` and a lone `\r`, as .NET does. Node's readline would also split at U+2028, which the runner keeps. */
+function readLines(stream: Readable, onLine: (line: string) => void): void {
+  let rest = '';
+  stream.setEncoding('utf8');
+  stream.on('data', (chunk: string) => {
+    // A carriage return at the end of a chunk may be half of a pair.
+    const parts = (rest + chunk).split(/\r\n|\n|\r(?!$)/);
+    rest = parts.pop() ?? '';
+    for (const line of parts) onLine(line);
+  });
+  stream.on('end', () => {
+    if (rest !== '') onLine(rest.replace(/\r$/, ''));
+  });
+}

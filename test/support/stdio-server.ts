@@ -1,0 +1,70 @@
+/**
+ * An MCP server on stdio whose tools show what a bridge does to it. `ERA=modern` refuses the initialize handshake.
+ * Run by Node itself: `node test/support/stdio-server.ts`.
+ */
+import { Server } from '@modelcontextprotocol/server';
+import type { ServerContext } from '@modelcontextprotocol/server';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+type Arguments = Record<string, unknown>;
+
+let counter = 0;
+const cancelled: unknown[] = [];
+
+/** A request of its own to the client, answered or not. */
+async function sample(prompt: string, { mcpReq }: ServerContext): Promise<unknown> {
+  const message = { role: 'user' as const, content: { type: 'text' as const, text: prompt } };
+  return (await mcpReq.requestSampling({ messages: [message], maxTokens: 10 })).content;
+}
+
+const tools: Record<string, (args: Arguments, context: ServerContext) => unknown> = {
+  /** What is sent comes back, so answers that reach the wrong client show. */
+  echo: async ({ value, delayMs }) => {
+    await sleep(Number(delayMs ?? 0));
+    return value;
+  },
+  pid: () => process.pid,
+  count: () => (counter += 1),
+  environment: () => process.env,
+  argv: () => process.argv.slice(2),
+  crash: ({ code }) => process.exit(Number(code)),
+  /** Never answers; ends when it is cancelled. */
+  hang: ({ label }, { mcpReq }) =>
+    new Promise((resolve) => {
+      mcpReq.signal.addEventListener('abort', () => {
+        cancelled.push(label);
+        resolve('too late');
+      });
+    }),
+  cancelled: () => cancelled,
+  progress: async ({ steps, delayMs }, { mcpReq }) => {
+    const progressToken = mcpReq._meta?.progressToken ?? 'none';
+    for (let progress = 1; progress <= Number(steps); progress += 1) {
+      await mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress } });
+      await sleep(Number(delayMs ?? 0));
+    }
+    return 'done';
+  },
+  log: async ({ data }, { mcpReq }) => {
+    await mcpReq.notify({ method: 'notifications/message', params: { level: 'info', data } });
+    return 'logged';
+  },
+  sample: ({ prompt }, context) => sample(String(prompt), context),
+};
+
+serveStdio(
+  () => {
+    const server = new Server({ name: 'stdio-server', version: '1.2.3' }, { capabilities: { tools: {}, logging: {} } });
+    server.setRequestHandler('tools/list', () => ({
+      tools: Object.keys(tools).map((name) => ({ name, inputSchema: { type: 'object' as const } })),
+    }));
+    server.setRequestHandler('tools/call', async ({ params }, context) => {
+      const value = await tools[params.name]?.(params.arguments ?? {}, context);
+      return { content: [{ type: 'text', text: JSON.stringify(value) }] };
+    });
+    return server;
+  },
+  { legacy: process.env['ERA'] === 'modern' ? 'reject' : 'serve' },
+);
+process.stderr.write(`stdio-server ${process.pid} is up\n`);

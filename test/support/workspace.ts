@@ -1,0 +1,56 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** A directory of its own with some files in it, as a checkout of a user's would be; removed when it is disposed. */
+export interface Workspace extends AsyncDisposable {
+  path: string;
+  read(file: string): Promise<string>;
+}
+
+export async function createWorkspace(files: Readonly<Record<string, string>> = {}): Promise<Workspace> {
+  const path = await mkdtemp(join(tmpdir(), 'mcp-eval-ci-'));
+  for (const [file, text] of Object.entries(files)) {
+    await mkdir(dirname(join(path, file)), { recursive: true });
+    await writeFile(join(path, file), text);
+  }
+  return {
+    path,
+    read: (file) => readFile(join(path, file), 'utf8'),
+    [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }),
+  };
+}
+
+/** Starts server-everything over stdio from any working directory. */
+export const everythingOverStdio = `node ${fileURLToPath(
+  new URL('../../node_modules/@modelcontextprotocol/server-everything/dist/index.js', import.meta.url),
+)} stdio`;
+
+/** Three cases on server-everything that pass. */
+export const greenEvals = `suite: Everything
+cases:
+  - id: echo
+    title: Echoes a message
+    steps:
+      - toolCall: echo
+        arguments: { message: hello }
+      - assert: { toolResultContains: "Echo: hello" }
+  - id: sum
+    title: Adds two numbers
+    required: true
+    runs: 2
+    steps:
+      - toolCall: get-sum
+        arguments: { a: 2, b: 3 }
+      - assert: { toolResultContains: "5" }
+  - id: refusal
+    title: Refuses letters
+    steps:
+      - toolCall: get-sum
+        arguments: { a: two, b: 3 }
+      - assert: { toolResultIsError: true }
+`;
+
+/** The same with a case on line 4 that fails. */
+export const redEvals = greenEvals.replace('Echo: hello', 'Echo: goodbye');

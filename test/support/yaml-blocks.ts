@@ -1,0 +1,45 @@
+import { parse } from 'yaml';
+
+/** A fenced YAML block of a Markdown document, with the line at which its text starts. */
+export interface YamlBlock {
+  file: string;
+  line: number;
+  text: string;
+}
+
+/** What a block is an example of, as far as its content tells. */
+export type BlockKind = 'workflow' | 'steps' | 'suite' | 'cases' | 'unknown';
+
+/** Lists the blocks fenced as `yaml` or `yml`, indentation of the fence taken off. */
+export function listYamlBlocks(file: string, markdown: string): YamlBlock[] {
+  const fences = markdown.matchAll(
+    /^(?<indent> *)(?<fence>```+)ya?ml\b[^\n]*\n(?<text>[\s\S]*?)^\k<indent>\k<fence> *$/gm,
+  );
+  return [...fences].map((match) => {
+    const { indent = '', text = '' } = match.groups ?? {};
+    const line = markdown.slice(0, match.index).split('\n').length + 1;
+    return { file, line, text: text.replaceAll(new RegExp(`^${indent}`, 'gm'), '') };
+  });
+}
+
+export function judgeBlockKind(text: string): BlockKind {
+  const value: unknown = parse(text);
+  if (Array.isArray(value)) {
+    if (value.every((item) => hasKey(item, 'uses') || hasKey(item, 'run'))) return 'steps';
+    return value.every((item) => hasKey(item, 'title') && hasKey(item, 'steps')) ? 'cases' : 'unknown';
+  }
+  if (hasKey(value, 'jobs')) return 'workflow';
+  return hasKey(value, 'cases') ? 'suite' : 'unknown';
+}
+
+/** Makes a whole workflow of a list of steps. Where they read outputs of a step `evals` that is not among them, adds it. */
+export function wrapSteps(text: string): string {
+  const isStepMissing = text.includes('steps.evals.') && !/\bid: evals\b/.test(text);
+  const steps = isStepMissing ? `- id: evals\n  uses: your-org/mcp-eval-ci@v1\n${text}` : text;
+  const indented = steps.replaceAll(/^(?=.)/gm, '      ');
+  return `on: pull_request\njobs:\n  evals:\n    runs-on: ubuntu-latest\n    steps:\n${indented}`;
+}
+
+function hasKey(value: unknown, key: string): boolean {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, key);
+}

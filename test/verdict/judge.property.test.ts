@@ -1,0 +1,149 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { CaseResults, SuiteResults } from '../../src/model/results.ts';
+import type { Verdict } from '../../src/model/verdict.ts';
+import { judgeGate, judgeSuite } from '../../src/verdict/judge.ts';
+import { createCaseResults, createRun, createSuiteResults } from '../support/results-factory.ts';
+
+const small = fc.nat({ max: 6 });
+/** Mostly what a sound run gives, so that every outcome is common. */
+const mostly = <T>(usual: T, others: fc.Arbitrary<T>) =>
+  fc.oneof({ weight: 12, arbitrary: fc.constant(usual) }, others);
+
+const caseResults = fc
+  .record({
+    passed: small,
+    failed: mostly(0, small),
+    unscored: mostly(0, small),
+    isRequired: fc.boolean(),
+    plannedOff: mostly(0, fc.integer({ min: -1, max: 1 })),
+  })
+  .map(({ plannedOff, ...counts }) => {
+    const planned = Math.max(0, counts.passed + counts.failed + counts.unscored + plannedOff);
+    return createCaseResults({ ...counts, planned });
+  });
+
+const suiteResults: fc.Arbitrary<SuiteResults> = fc
+  .record({
+    cases: fc.array(caseResults, { maxLength: 4 }),
+    minimum: fc.constantFrom(0, 0.5, 0.67, 0.8, 0.9, 1),
+    status: mostly('completed', fc.constantFrom('failed', 'cancelled', 'timed_out', 'running', 'odd')),
+    hasRun: mostly(true, fc.boolean()),
+    hasSummary: fc.boolean(),
+    totalOff: mostly(0, fc.integer({ min: -1, max: 1 })),
+    passedOff: mostly(0, fc.integer({ min: -1, max: 1 })),
+    isComplete: mostly(true, fc.boolean()),
+    unknownIterations: mostly(0, fc.nat({ max: 1 })),
+    isInterrupted: mostly(false, fc.boolean()),
+  })
+  .map((draw) => {
+    const sound = createSuiteResults({
+      cases: draw.cases.map((member, index) => ({ ...member, id: `case-${index}` })),
+      minimumPassRate: draw.minimum,
+      isComplete: draw.isComplete,
+      unknownIterations: draw.unknownIterations,
+      interruption: draw.isInterrupted ? { code: 'deadline', message: 'late' } : null,
+    });
+    const passed = draw.cases.reduce((total, member) => total + member.passed, 0) + draw.passedOff;
+    const summary = { total: sound.iterationsRead + draw.totalOff, passed, failed: 0 };
+    const run = createRun({ status: draw.status, summary: draw.hasSummary ? summary : null });
+    return { ...sound, run: draw.hasRun ? run : null };
+  });
+
+/** The rules once more, written from their statement in another way: one condition after the other, in fractions. */
+function expectOutcome(results: SuiteResults): Verdict['outcome'] {
+  let passed = 0n;
+  let scored = 0n;
+  let isRequiredBroken = false;
+  if (results.interruption !== null || !results.isComplete || results.unknownIterations !== 0) return 'inconclusive';
+  if (results.run?.status !== 'completed') return 'inconclusive';
+  for (const member of results.cases) {
+    if (member.unscored !== 0 || member.planned !== member.passed + member.failed) return 'inconclusive';
+    passed += BigInt(member.passed);
+    scored += BigInt(member.planned);
+    isRequiredBroken ||= member.isRequired && member.passed !== member.planned;
+    isRequiredBroken ||= member.isRequired && member.planned === 0;
+  }
+  if (scored === 0n || scored !== BigInt(results.iterationsRead)) return 'inconclusive';
+  const { summary } = results.run;
+  if (summary !== null && (BigInt(summary.total) !== scored || BigInt(summary.passed) !== passed))
+    return 'inconclusive';
+  const minimumTenThousandths = BigInt(Math.round(results.minimumPassRate * 10_000));
+  return passed * 10_000n < minimumTenThousandths * scored || isRequiredBroken ? 'failed' : 'passed';
+}
+
+function addPassingIteration(results: SuiteResults, index: number): SuiteResults {
+  const { run } = results;
+  return {
+    ...results,
+    iterationsRead: results.iterationsRead + 1,
+    cases: results.cases.map((member, position) =>
+      position === index ? { ...member, passed: member.passed + 1, planned: member.planned + 1 } : member,
+    ),
+    run: run && {
+      ...run,
+      summary: run.summary && { ...run.summary, total: run.summary.total + 1, passed: run.summary.passed + 1 },
+    },
+  };
+}
+
+describe('judgeSuite on any results', () => {
+  it('agrees with an independent statement of the rules', () => {
+    const seen = new Set<string>();
+    fc.assert(
+      fc.property(suiteResults, (results) => {
+        const verdict = judgeSuite(results);
+        seen.add(verdict.outcome);
+        expect(verdict.outcome).toBe(expectOutcome(results));
+        expect(verdict.reasons.length).toBeGreaterThan(0);
+      }),
+      { numRuns: 20_000 },
+    );
+    expect([...seen].toSorted()).toEqual(['failed', 'inconclusive', 'passed']);
+  });
+
+  it('never turns from passed to anything else when an iteration more passes', () => {
+    fc.assert(
+      fc.property(suiteResults, fc.nat({ max: 3 }), (results, index) => {
+        fc.pre(index < results.cases.length && judgeSuite(results).outcome === 'passed');
+        expect(judgeSuite(addPassingIteration(results, index)).outcome).toBe('passed');
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('does not depend on the order of the cases', () => {
+    const reverse = (cases: CaseResults[]) => cases.toReversed();
+    fc.assert(
+      fc.property(suiteResults, (results) => {
+        const other = judgeSuite({ ...results, cases: reverse(results.cases) });
+        const verdict = judgeSuite(results);
+        expect(other.outcome).toBe(verdict.outcome);
+        expect(other.reasons.map(({ code }) => code)).toEqual(verdict.reasons.map(({ code }) => code));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+describe('judgeGate on any verdicts', () => {
+  it('passes only where there are suites and all of them passed', () => {
+    fc.assert(
+      fc.property(fc.array(suiteResults, { maxLength: 4 }), (suites) => {
+        const verdicts = suites.map(judgeSuite);
+        const { outcome, reasons } = judgeGate(verdicts);
+        expect(outcome === 'passed').toBe(
+          suites.length > 0 && verdicts.every((verdict) => verdict.outcome === 'passed'),
+        );
+        expect(outcome === 'failed').toBe(verdicts.some((verdict) => verdict.outcome === 'failed'));
+        expect(reasons).toHaveLength(
+          Math.max(
+            1,
+            verdicts.reduce((total, verdict) => total + verdict.reasons.length, 0),
+          ),
+        );
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});

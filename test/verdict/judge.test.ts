@@ -1,0 +1,183 @@
+import { describe, expect, it } from 'vitest';
+import type { CaseResults, SuiteResults } from '../../src/model/results.ts';
+import type { Verdict } from '../../src/model/verdict.ts';
+import { judgeGate, judgeSuite } from '../../src/verdict/judge.ts';
+import { createCaseResults, createRun, createSuiteResults } from '../support/results-factory.ts';
+
+const judgeCounts = (passed: number, failed: number, minimumPassRate: number) =>
+  judgeSuite(createSuiteResults({ minimumPassRate, cases: [createCaseResults({ passed, failed })] })).outcome;
+
+describe('judgeSuite', () => {
+  it('passes complete results that meet the minimum', () => {
+    expect(judgeSuite(createSuiteResults())).toEqual({
+      outcome: 'passed',
+      reasons: [
+        {
+          code: 'minimum-met',
+          message: '3 of 3 iterations passed (100%), the minimum is 90% (from evals/math.evals.yaml:4)',
+          suiteId: 'math',
+        },
+      ],
+    });
+  });
+
+  it.each([
+    [9, 1, 0.9, 'passed'],
+    [899, 101, 0.9, 'failed'],
+    [2, 1, 0.67, 'failed'],
+    [2, 1, 0.6666, 'passed'],
+    [2, 1, 0.6667, 'failed'],
+    [0, 5, 0, 'passed'],
+    [99_999, 1, 1, 'failed'],
+    [100_000, 0, 1, 'passed'],
+  ])('judges %i passed and %i failed against %d: %s', (passed, failed, minimum, outcome) => {
+    expect(judgeCounts(passed, failed, minimum)).toBe(outcome);
+  });
+
+  it('says by how much the minimum was missed and who asked for it', () => {
+    const results = createSuiteResults({ cases: [createCaseResults({ passed: 7, failed: 2 })] });
+    expect(judgeSuite({ ...results, minimumPassRate: 0.6667 + 0.2 }).reasons[0]?.message).toBe(
+      '7 of 9 iterations passed (77.7%), the minimum is 86.67% (from evals/math.evals.yaml:4)',
+    );
+    expect(judgeSuite({ ...results, minimumPassRateSource: 'default' }).reasons[0]?.message).toBe(
+      '7 of 9 iterations passed (77.7%), the minimum is 90% (the default)',
+    );
+  });
+
+  it('fails for each required case that failed, whatever the rate', () => {
+    const cases = [
+      createCaseResults({ id: 'a', title: 'A', passed: 50 }),
+      createCaseResults({ id: 'b', title: 'B', passed: 2, failed: 1, isRequired: true }),
+      createCaseResults({ id: 'c', title: 'C', passed: 2, failed: 1 }),
+    ];
+    expect(judgeSuite(createSuiteResults({ cases }))).toEqual({
+      outcome: 'failed',
+      reasons: [
+        {
+          code: 'required-failed',
+          message: 'The required case "B" failed 1 of 3 iterations.',
+          caseId: 'b',
+          suiteId: 'math',
+        },
+      ],
+    });
+  });
+
+  const lost = { code: 'server-lost', message: 'The server is gone.' } as const;
+  const gaps: Array<[string, Partial<SuiteResults>, Array<[string, string]>]> = [
+    ['an interruption', { interruption: lost }, [['server-lost', 'The server is gone.']]],
+    ['no run', { run: null }, [['run-not-created', 'No run was created.']]],
+    [
+      'no run for a reason, which is all that is said',
+      { run: null, interruption: lost },
+      [['server-lost', 'The server is gone.']],
+    ],
+    [
+      'an interruption that the service knows more about',
+      { run: createRun({ status: 'failed', notes: 'in case "echo"' }), interruption: lost },
+      [
+        ['server-lost', 'The server is gone.'],
+        ['run-not-completed', 'The run ended as failed, which carries no verdict: in case "echo"'],
+      ],
+    ],
+    [
+      'an interruption, whatever it left unread',
+      { run: createRun({ status: 'cancelled', notes: null }), isComplete: false, interruption: lost },
+      [['server-lost', 'The server is gone.']],
+    ],
+    ...['failed', 'cancelled', 'timed_out'].map((status): [string, Partial<SuiteResults>, Array<[string, string]>] => [
+      `a run that ended as ${status}`,
+      { run: createRun({ status, notes: 'out of slots' }) },
+      [['run-not-completed', `The run ended as ${status}, which carries no verdict: out of slots`]],
+    ]),
+    [
+      'a run in a state nobody knows',
+      { run: createRun({ status: 'archived' }) },
+      [['run-not-completed', 'The run was last seen as archived, which carries no verdict.']],
+    ],
+    [
+      'unread pages',
+      { isComplete: false },
+      [['iterations-missing', 'Not every page of iterations could be read, only 3 iterations.']],
+    ],
+    [
+      'a service that counts more',
+      { run: createRun({ summary: { total: 4, passed: 3, failed: 0 } }) },
+      [['iterations-missing', 'The service counts 4 iterations, 3 could be read.']],
+    ],
+    [
+      'a service that counts other passes',
+      { run: createRun({ summary: { total: 3, passed: 2, failed: 1 } }) },
+      [['results-unknown', 'The service counts 2 passed, the iterations read say 3.']],
+    ],
+    [
+      'planned iterations that are missing',
+      { cases: [createCaseResults({ planned: 5 })], iterationsRead: 3 },
+      [['iterations-missing', 'Of 5 planned iterations, 3 could be read.']],
+    ],
+    [
+      'iterations of one case too many and of another too few',
+      {
+        cases: [
+          createCaseResults({ id: 'a', title: 'A', passed: 4, planned: 3 }),
+          createCaseResults({ id: 'b', title: 'B', passed: 2, planned: 3 }),
+        ],
+      },
+      [['iterations-missing', 'Planned and read iterations differ in 2 cases, first in "A": 3 planned, 4 read.']],
+    ],
+    [
+      'iterations without a result',
+      { cases: [createCaseResults({ passed: 2, unscored: 1 })] },
+      [['results-unknown', '1 iteration ended without a result.']],
+    ],
+    ['no iterations', { cases: [] }, [['no-iterations', 'No iteration was scored, so nothing was shown.']]],
+  ];
+
+  it.each(gaps)('is inconclusive for %s, even where every case passed', (_, overrides, reasons) => {
+    expect(judgeSuite(createSuiteResults(overrides))).toEqual({
+      outcome: 'inconclusive',
+      reasons: reasons.map(([code, message]) => ({ code, message, suiteId: 'math' })),
+    });
+  });
+
+  it.each(gaps)('is inconclusive, never failed, for %s where cases failed', (_, overrides) => {
+    const failAll = (member: CaseResults): CaseResults => ({
+      ...member,
+      isRequired: true,
+      failed: member.passed,
+      passed: 0,
+    });
+    const results = createSuiteResults(overrides);
+    expect(judgeSuite({ ...results, cases: results.cases.map(failAll) }).outcome).toBe('inconclusive');
+  });
+
+  it('is inconclusive where an iteration belongs to no case', () => {
+    const results = createSuiteResults({ unknownIterations: 1 });
+    expect(judgeSuite(results).reasons.map(({ message }) => message)).toEqual([
+      'Of 3 planned iterations, 4 could be read.',
+      '1 iteration could not be matched with a case of this suite.',
+    ]);
+  });
+});
+
+describe('judgeGate', () => {
+  const verdict = (outcome: Verdict['outcome'], message: string): Verdict => ({
+    outcome,
+    reasons: [{ code: 'infrastructure', message }],
+  });
+  const judge = (...verdicts: Verdict[]) => {
+    const { outcome, reasons } = judgeGate(verdicts);
+    return [outcome, ...reasons.map(({ message }) => message)];
+  };
+
+  it('follows the worst suite and tells its reasons first', () => {
+    const [passed, failed, unsure] = [verdict('passed', 'p'), verdict('failed', 'f'), verdict('inconclusive', 'i')];
+    expect(judge(passed, passed)).toEqual(['passed', 'p', 'p']);
+    expect(judge(passed, unsure)).toEqual(['inconclusive', 'i', 'p']);
+    expect(judge(passed, unsure, failed)).toEqual(['failed', 'f', 'i', 'p']);
+  });
+
+  it('establishes nothing without a suite', () => {
+    expect(judge()).toEqual(['inconclusive', 'No suite ran, so nothing was established.']);
+  });
+});

@@ -1,0 +1,132 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { maxFailuresPerCase } from '../../src/model/report.ts';
+import type { Iteration, StepResult } from '../../src/model/run.ts';
+import { createTally } from '../../src/verdict/tally.ts';
+import { createRun } from '../support/results-factory.ts';
+import { createIteration, createSuite, createSuiteCase } from '../support/suite-factory.ts';
+
+const suite = createSuite([
+  createSuiteCase({ id: 'adds', title: 'Adds two numbers', runs: 3 }),
+  createSuiteCase({ id: 'same-1', title: 'Same title' }),
+  createSuiteCase({ id: 'same-2', title: 'Same title' }),
+]);
+const end = { run: createRun(), isComplete: true, interruption: null };
+
+function startTally(source = suite) {
+  return createTally(source, {
+    minimumPassRate: 0.9,
+    minimumPassRateSource: 'default',
+    caseIds: new Map([
+      ['svc_adds', 'adds'],
+      ['svc_same_1', 'same-1'],
+      ['svc_same_2', 'same-2'],
+    ]),
+  });
+}
+
+function tallyAll(iterations: readonly Iteration[], steps: readonly StepResult[] | null = null) {
+  const tally = startTally();
+  for (const iteration of iterations) tally.addIteration(iteration, steps);
+  return tally.finish(end);
+}
+
+const countsOf = (iterations: readonly Iteration[]) =>
+  tallyAll(iterations).cases.map(({ id, passed, failed, unscored }) => [id, passed, failed, unscored]);
+
+describe('createTally', () => {
+  it('counts by the service’s case id, and by title where the title names one case', () => {
+    expect(
+      countsOf([
+        createIteration({ id: '1' }),
+        createIteration({ id: '2', testCaseId: null }),
+        createIteration({ id: '3', testCaseId: 'svc_same_2', title: 'Same title', result: 'failed' }),
+      ]),
+    ).toEqual([
+      ['adds', 2, 0, 0],
+      ['same-1', 0, 0, 0],
+      ['same-2', 0, 1, 0],
+    ]);
+  });
+
+  it('counts an iteration that it cannot place as unknown, never as a case’s', () => {
+    const results = tallyAll([
+      createIteration({ id: '1', testCaseId: 'svc_other' }),
+      createIteration({ id: '2', testCaseId: null, title: 'Same title' }),
+      createIteration({ id: '3', testCaseId: null, title: null }),
+      createIteration({ id: '4', testCaseId: '__proto__' }),
+    ]);
+    expect(results).toMatchObject({ iterationsRead: 4, unknownIterations: 4 });
+    expect(results.cases.map(({ passed }) => passed)).toEqual([0, 0, 0]);
+  });
+
+  it('counts an iteration once, however often its page is read', () => {
+    const iterations = [createIteration({ id: '1' }), createIteration({ id: '2', result: 'failed' })];
+    const results = tallyAll([...iterations, ...iterations]);
+    expect(results.iterationsRead).toBe(2);
+    expect(results.cases[0]).toMatchObject({ passed: 1, failed: 1, unscored: 0, durationsMs: [100, 100] });
+    expect(results.cases[0]?.failures).toHaveLength(1);
+  });
+
+  it('trusts neither of two readings that disagree', () => {
+    const results = tallyAll([createIteration({ result: 'failed' }), createIteration(), createIteration()]);
+    expect(results.cases[0]).toMatchObject({ passed: 0, failed: 0, unscored: 1, failures: [] });
+  });
+
+  it('gives the same counts in every order', () => {
+    const iteration = fc.record({
+      id: fc.constantFrom('1', '2', '3', '4', '5', '6'),
+      testCaseId: fc.constantFrom('svc_adds', 'svc_same_1', 'nobody', null),
+      result: fc.constantFrom('passed', 'failed', 'cancelled', null),
+    });
+    const shuffled = fc
+      .array(iteration, { maxLength: 12 })
+      .chain((list) =>
+        fc.tuple(fc.constant(list), fc.shuffledSubarray(list, { minLength: list.length, maxLength: list.length })),
+      );
+    fc.assert(
+      fc.property(shuffled, ([list, other]) => {
+        const build = (parts: typeof list) => parts.map((part) => createIteration(part));
+        expect(countsOf(build(list))).toEqual(countsOf(build(other)));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('keeps a few failures with their steps, scored ones before others, and exact counts', () => {
+    const tally = startTally();
+    for (let index = 0; index < 20; index += 1) {
+      tally.addIteration(createIteration({ id: `c${index}`, status: 'cancelled', result: 'cancelled' }), null);
+    }
+    for (let index = 0; index < 3; index += 1) {
+      tally.addIteration(createIteration({ id: `f${index}`, iterationNumber: 3 - index, result: 'failed' }), null);
+    }
+    const [member] = tally.finish(end).cases;
+    expect(member).toMatchObject({ passed: 0, failed: 3, unscored: 20 });
+    expect(member?.failures.map(({ iterationId }) => iterationId)).toEqual(['f2', 'f1', 'f0', 'c0', 'c1']);
+    expect(member?.failures).toHaveLength(maxFailuresPerCase);
+  });
+
+  it('wants the steps of failures it would keep, and of nothing else', () => {
+    const tally = startTally();
+    const failure = createIteration({ id: 'f', result: 'failed' });
+    expect(tally.wantsSteps(failure)).toBe(true);
+    expect(tally.wantsSteps(createIteration())).toBe(false);
+    expect(tally.wantsSteps(createIteration({ testCaseId: 'svc_other', result: 'failed' }))).toBe(false);
+    tally.addIteration(failure, null);
+    expect(tally.wantsSteps(failure)).toBe(false);
+    for (let index = 1; index < maxFailuresPerCase; index += 1)
+      tally.addIteration({ ...failure, id: `f${index}` }, null);
+    expect(tally.wantsSteps({ ...failure, id: 'late' })).toBe(false);
+  });
+
+  it('holds no passing iteration, so that a hundred thousand cost little', () => {
+    const tally = startTally();
+    for (let index = 0; index < 100_000; index += 1) {
+      tally.addIteration(createIteration({ id: `it_${index}`, durationMs: index }), null);
+    }
+    const results = tally.finish(end);
+    expect(results.cases[0]).toMatchObject({ passed: 100_000, failures: [] });
+    expect(JSON.stringify(results)).not.toContain('it_');
+  });
+});
