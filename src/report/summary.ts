@@ -1,7 +1,7 @@
 import { formatCount } from '../base/count.ts';
 import type { CaseReport, Report, SuiteReport } from '../model/report.ts';
 import type { VerdictOutcome } from '../model/verdict.ts';
-import { renderCodeSpan, renderFence, renderLink, renderProse, renderTableCode } from './escape/markdown.ts';
+import { renderCodeSpan, renderLink, renderProse, renderTableCode } from './escape/markdown.ts';
 import { countOmittedFailures, groupFailures } from './failures.ts';
 import { truncateText } from './truncate.ts';
 import {
@@ -161,7 +161,8 @@ function listCaseDetails(member: CaseReport): string[] {
     [...place, describeCaseCounts(member), ...(required ? ['required'] : [])].join(' · '),
     ...groupFailures(member).flatMap(({ heading, lines }) => [
       `${renderProse(truncateText(heading, maxReasonLength))}:`,
-      renderFence(lines.join('\n')),
+      // Code spans wrap where a fenced block would have to be scrolled sideways on a phone.
+      lines.map((line) => `- ${renderCodeSpan(line)}`).join('\n'),
     ]),
     ...(omitted > 0 ? [`and ${formatCount(omitted, 'more failed iteration')}.`] : []),
   ];

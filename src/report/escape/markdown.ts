@@ -1,4 +1,4 @@
-import { flattenText, stripControls } from './plain.ts';
+import { flattenText } from './plain.ts';
 
 /**
  * Words that mean nothing to Markdown or to GitHub: letters and digits with plain punctuation inside and around.
@@ -37,7 +37,7 @@ function renderQuoted(words: readonly string[]): string {
 export function renderCodeSpan(text: string): string {
   const content = flattenText(text) || ' ';
   const delimiter = '`'.repeat(measureLongestRun(content) + 1);
-  const isPadded = /^`|`$/.test(content) || (/^ .* $/s.test(content) && content.trim() !== '');
+  const isPadded = /^`|`$/.test(content) || (/^ .* $/s.test(content) && /[^ ]/.test(content));
   return isPadded ? `${delimiter} ${content} ${delimiter}` : `${delimiter}${content}${delimiter}`;
 }
 
@@ -47,13 +47,6 @@ export function renderCodeSpan(text: string): string {
  */
 export function renderTableCode(text: string): string {
   return renderCodeSpan(text).replaceAll(/(\\*)\|/g, '$1$1\\|');
-}
-
-/** Renders a fenced block, fenced by more backticks than any run inside (CommonMark §4.5). Starts a line. */
-export function renderFence(text: string): string {
-  const content = stripControls(text);
-  const fence = '`'.repeat(Math.max(3, measureLongestRun(content) + 1));
-  return `${fence}text\n${content}\n${fence}`;
 }
 
 function measureLongestRun(text: string): number {

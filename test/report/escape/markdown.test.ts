@@ -1,13 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  renderCodeSpan,
-  renderFence,
-  renderLink,
-  renderProse,
-  renderTableCode,
-} from '../../../src/report/escape/markdown.ts';
-import { flattenText, stripControls } from '../../../src/report/escape/plain.ts';
+import { renderCodeSpan, renderLink, renderProse, renderTableCode } from '../../../src/report/escape/markdown.ts';
+import { flattenText } from '../../../src/report/escape/plain.ts';
 import { hostileText } from '../../support/hostile-text.ts';
 import { listActiveNodes, listMarkdownNodes, readMarkdownText } from '../../support/markdown-tree.ts';
 
@@ -62,6 +56,10 @@ describe('renderCodeSpan', () => {
       { numRuns },
     );
   });
+
+  it('keeps the spaces around a blank that is no space', () => {
+    expect(listMarkdownNodes(renderCodeSpan(' \u00A0 ')).at(-1)).toMatchObject({ value: ' \u00A0 ' });
+  });
 });
 
 describe('renderTableCode', () => {
@@ -94,23 +92,6 @@ describe('renderTableCode', () => {
       }),
       { numRuns },
     );
-  });
-});
-
-describe('renderFence', () => {
-  it('is one block of just that text', () => {
-    fc.assert(
-      fc.property(hostileText, (text) => {
-        const nodes = listMarkdownNodes(`before\n\n${renderFence(text)}\n\nafter`);
-        expect(nodes.map(({ type }) => type)).toEqual(['root', 'paragraph', 'text', 'code', 'paragraph', 'text']);
-        expect(nodes[3]).toMatchObject({ value: stripControls(text).replaceAll('\0', '\uFFFD') });
-      }),
-      { numRuns },
-    );
-  });
-
-  it('is fenced by more backticks than the text holds', () => {
-    expect(renderFence('a\n```\nb')).toBe('````text\na\n```\nb\n````');
   });
 });
 
