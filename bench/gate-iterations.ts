@@ -3,8 +3,12 @@ import { systemClock } from '../lib/base/clock.js';
 import { silentLogger } from '../lib/base/logger.js';
 import { createRedactor } from '../lib/base/redaction.js';
 import { gate } from '../lib/gate/gate.js';
+import { limitHeapGrowth } from '../lib/gate/heap.js';
 import { parseGateOptions } from '../lib/gate/options.js';
 import { planGate } from '../lib/gate/plan.js';
+
+// As the action and the command do.
+limitHeapGrowth();
 
 const [url = '', iterations = ''] = process.argv.slice(2);
 const runs = Math.min(100, Number(iterations) / 10);

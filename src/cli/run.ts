@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import { systemClock } from '../base/clock.ts';
 import { createRedactor } from '../base/redaction.ts';
 import { gate } from '../gate/gate.ts';
+import { limitHeapGrowth } from '../gate/heap.ts';
 import { listenForInterrupts } from '../gate/interrupt.ts';
 import { listOptions, parseGateOptions } from '../gate/options.ts';
 import { planGate } from '../gate/plan.ts';
@@ -55,6 +56,7 @@ function readFlags(files: readonly string[], flags: Record<string, unknown>): Ru
 }
 
 async function runGate({ quiet, verbose, texts }: RunFlags): Promise<number> {
+  limitHeapGrowth();
   const { stdout, stderr, env: environment } = process;
   const redactor = createRedactor();
   const progress = createProgressDisplay({

@@ -33,7 +33,7 @@ export const serviceProfiles: Record<ServiceProfile['name'], ServiceProfile> = {
     limits: { iterationsPerCase: 100, testsPerRequest: 5000 },
     runPath,
     pacing: null,
-    polling: { firstMs: 50, longestMs: 500 },
+    polling: { firstMs: 50, longestMs: 200 },
   },
   svc: { name: 'svc', headerPrefix: 'x-svc-', ...hosted },
   mcpjam: { name: 'mcpjam', headerPrefix: 'x-mcpjam-', ...hosted },
