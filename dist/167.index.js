@@ -376,7 +376,8 @@ function startProcess(command, options) {
         child.stdin.end();
         if (groupId === undefined)
             return;
-        await waitAtMost(clock, ended, stdinGraceMs);
+        if (options.readsStdin)
+            await waitAtMost(clock, ended, stdinGraceMs);
         if (!(0,group/* isGroupAlive */.JM)(groupId))
             return;
         (0,group/* signalGroup */.i8)(groupId, 'SIGTERM');
@@ -394,6 +395,9 @@ function startProcess(command, options) {
     return {
         stdin: child.stdin,
         stdout: child.stdout,
+        get hasEnded() {
+            return child.exitCode !== null || child.signalCode !== null;
+        },
         exited,
         stop: () => (stopping ??= stopGroup()),
         kill: killGroup,
@@ -574,10 +578,14 @@ function describeExit(exit) {
 
 
 
+/** How long whoever holds the port may take to show that it is an MCP server. */
+const foreignProbeMs = 2000;
 /** Waits until the server at the URL answers, having started its command first where there is one. */
 async function openHttpServer(url, options) {
     const { start } = options;
     const ring = start?.ring ?? createOutputRing();
+    if (start !== null)
+        await refuseForeignServer(url, options);
     const server = start === null ? null : startHttpCommand(start);
     const { promise: exited, resolve: reportExit } = Promise.withResolvers();
     void server?.exited.then((exit) => reportExit(createExitError(start?.command ?? '', exit, { ring, remark: '' })));
@@ -624,9 +632,32 @@ async function openHttpServer(url, options) {
         throw error;
     }
 }
+/**
+ * A server that answers before the command was started is another one: left over, or of another job. It would be tested in
+ * place of the command's, which may not even notice that its port is taken.
+ *
+ * @throws {ServerStartError} when one answers.
+ */
+async function refuseForeignServer(url, { clock, signal }) {
+    const over = new AbortController();
+    const probe = waitForHttpServer(url, {
+        clock,
+        signal: AbortSignal.any([signal, over.signal]),
+        onFailure: () => over.abort(),
+    }).catch(() => null);
+    const timeout = clock.sleep(foreignProbeMs, { signal: over.signal }).then(() => null, () => null);
+    const found = await Promise.race([probe, timeout]);
+    over.abort();
+    signal.throwIfAborted();
+    if (found === null)
+        return;
+    throw new errors/* ServerStartError */.K4(`An MCP server${found.name === null ? '' : ` (${found.name})`} answers at ${describeUrl(url)} before the server command was started.`, {
+        hint: 'Stop it or choose another port; to test that very server, give server-url alone.',
+    });
+}
 /** What an HTTP server prints to stdout is log as much as what it prints to stderr. */
 function startHttpCommand(start) {
-    const server = startProcess(start.words, start);
+    const server = startProcess(start.words, { ...start, readsStdin: false });
     server.stdout.on('data', (chunk) => start.ring.append(chunk));
     return server;
 }
@@ -638,15 +669,25 @@ function describeUrl(url) {
 
 ;// CONCATENATED MODULE: ./lib/server/bridge/child-pool.js
 
-/** Servers that may end by themselves before no more are started: a server that cannot stay up would restart for ever. */
-const maxUnexpectedExits = 10;
+/** Servers that may end by themselves in use before no more are started: one that cannot stay up would restart for ever. */
+const maxLosses = 10;
+/**
+ * Spares that may end by themselves before none is kept any more. Some servers do not stand waiting, or not beside another of
+ * their kind; started when they are needed they may well work.
+ */
+const maxSpareExits = 3;
 /** Servers that may still be leaving while new ones start. A server that ignores the end of its stdin takes 2.5 s. */
 const maxLeaving = 16;
-/** Gives every caller a process of its own, with `spares` started ahead to hide the time a start takes. */
+/**
+ * Gives every caller a process of its own, with `spares` started ahead to hide the time a start takes: fewer towards the end
+ * where it is known how many will be `wanted`.
+ */
 function createChildPool(options) {
     const all = new Set();
     const idle = [];
-    let unexpectedExits = 0;
+    let taken = 0;
+    let losses = 0;
+    let spareExits = 0;
     let isDisposed = false;
     const start = () => {
         const child = options.startChild();
@@ -657,13 +698,16 @@ function createChildPool(options) {
     const watch = async (child) => {
         const exit = await child.exited;
         if (!child.isEnding) {
-            unexpectedExits += 1;
             const index = idle.indexOf(child);
-            if (index === -1)
-                options.onLost(exit);
-            else
+            if (index === -1) {
+                losses += 1;
+                options.onLost(exit, child);
+            }
+            else {
+                spareExits += 1;
                 idle.splice(index, 1);
-            options.logger.debug(`A server ended by itself (${exit.code ?? exit.signal ?? 'not started'}).`);
+            }
+            options.logger.debug(`A ${index === -1 ? 'server in use' : 'spare server'} ended by itself (${exit.code ?? exit.signal ?? 'not started'}).`);
             refill();
         }
         // What it started may live on.
@@ -671,9 +715,10 @@ function createChildPool(options) {
         all.delete(child);
     };
     const refill = () => {
-        if (isDisposed || unexpectedExits >= maxUnexpectedExits)
+        if (isDisposed || losses >= maxLosses || spareExits >= maxSpareExits)
             return;
-        while (idle.length < options.spares)
+        const spares = options.wanted === null ? options.spares : Math.min(options.spares, options.wanted - taken);
+        while (idle.length < spares)
             idle.push(start());
     };
     const waitForLeaving = async () => {
@@ -690,10 +735,12 @@ function createChildPool(options) {
             await waitForLeaving();
             if (isDisposed)
                 throw new errors/* ServerStartError */.K4('The server under test is being stopped.');
-            if (unexpectedExits >= maxUnexpectedExits) {
-                throw new errors/* ServerStartError */.K4(`The server under test ended by itself ${unexpectedExits} times; no more are started.`);
+            if (losses >= maxLosses) {
+                throw new errors/* ServerStartError */.K4(`The server under test ended by itself ${losses} times; no more are started.`);
             }
-            const child = idle.shift() ?? start();
+            taken += 1;
+            const spare = idle.findIndex((child) => !child.hasEnded);
+            const [child = start()] = spare === -1 ? [] : idle.splice(spare, 1);
             // After the caller's first message, so that a start does not compete with it.
             setImmediate(refill);
             return child;
@@ -836,24 +883,32 @@ function parseJson(json) {
 const maxMessageBytes = 64 * 1024 * 1024;
 /** Enough of what a server wrote to stdout instead of messages for its author to recognise it. */
 const maxRubbishLength = 200;
-/** Reads and writes JSON-RPC lines on a process's stdio. Lines that are no message go to the ring, as stderr does. */
-function connectChild(server, ring) {
+/**
+ * Reads and writes JSON-RPC lines on a process's stdio. Lines that are no message are skipped: they go to the ring, as stderr
+ * does, and `onRubbish` hears of the first one.
+ */
+function connectChild(server, { ring, onRubbish }) {
     let listener;
     let exit = null;
     let rubbish = null;
     let isEnding = false;
     let draining;
+    const unanswered = new Set();
     const reader = createLineReader({
         maxLineBytes: maxMessageBytes,
         onLine: (line) => {
             const message = parseMessage(line);
             if (message === undefined) {
-                rubbish ??= line.slice(0, maxRubbishLength);
                 ring.append(Buffer.from(`${line}\n`));
+                if (rubbish !== null)
+                    return;
+                rubbish = line.slice(0, maxRubbishLength);
+                onRubbish?.(rubbish);
+                return;
             }
-            else {
-                listener?.onMessage(message);
-            }
+            if (message.kind === 'response')
+                unanswered.delete(message.id);
+            listener?.onMessage(message);
         },
         onOverflow: () => {
             ring.append(Buffer.from(`A line on stdout is longer than ${maxMessageBytes} bytes; the process was ended.\n`));
@@ -868,11 +923,17 @@ function connectChild(server, ring) {
         return ended;
     });
     return {
+        get hasEnded() {
+            return server.hasEnded;
+        },
         get exit() {
             return exit;
         },
         get isEnding() {
             return isEnding;
+        },
+        get isAnswering() {
+            return unanswered.size > 0;
         },
         get rubbish() {
             return rubbish;
@@ -882,6 +943,11 @@ function connectChild(server, ring) {
             listener = next;
         },
         send: async (message) => {
+            if (message.kind === 'request')
+                unanswered.add(message.id);
+            if (message.kind === 'notification' && message.method === 'notifications/cancelled') {
+                unanswered.delete(message.params['requestId']);
+            }
             if (exit !== null || server.stdin.destroyed || server.stdin.write(`${message.text}\n`))
                 return;
             draining ??= Promise.race([(0,external_node_events_.once)(server.stdin, 'drain').catch(() => { }), exited]).finally(() => {
@@ -1261,6 +1327,8 @@ function describeEnd(exit) {
 const maxSessions = 32;
 /** A client whose own stream broke opens it again within seconds; one that does not has left without a word. */
 const abandonedTimeoutMs = 30_000;
+/** Sessions whose server ended by itself and of which that can still be told. */
+const maxRemembered = 100;
 /**
  * Serves the protocol with sessions (MCP 2025-11-25, Streamable HTTP): `initialize` opens one with a server of its own from
  * the source, DELETE or `idleTimeoutMs` without use ends it. A client that merely disconnects has cancelled nothing.
@@ -1269,6 +1337,8 @@ function serveSessions(options) {
     const { source, clock, logger } = options;
     const entries = new Map();
     const endings = new Set();
+    /** How the servers of sessions ended that ended by themselves, to be told to clients who still ask for them. */
+    const lost = new Map();
     /** Of clients whose server is still to come. */
     const waiting = new Set();
     const endSession = (session) => {
@@ -1287,8 +1357,14 @@ function serveSessions(options) {
             endSession(oldest.session);
         return oldest !== undefined;
     };
-    const forget = (session) => {
+    const forget = (session, exit) => {
         entries.delete(session.id);
+        if (exit === null)
+            return;
+        lost.set(session.id, exit);
+        const [oldest] = lost.keys();
+        if (lost.size > maxRemembered && oldest !== undefined)
+            lost.delete(oldest);
     };
     /** The session that the request names, or undefined once the request has been refused. */
     const findSession = (exchange) => {
@@ -1304,9 +1380,12 @@ function serveSessions(options) {
             refuse(exchange, 400, { message: 'The Mcp-Session-Id header is missing; send initialize first.' });
             return undefined;
         }
-        const entry = entries.get(readHeader(exchange.request, 'mcp-session-id') ?? '');
+        const id = readHeader(exchange.request, 'mcp-session-id') ?? '';
+        const entry = entries.get(id);
         if (entry === undefined) {
-            refuse(exchange, 404, { code: rpcErrorCodes.sessionNotFound, message: 'Session not found; initialize again.' });
+            const exit = lost.get(id);
+            const known = exit === undefined ? { message: 'Session not found; initialize again.' } : describeEnd(exit);
+            refuse(exchange, 404, { ...known, code: rpcErrorCodes.sessionNotFound });
             return undefined;
         }
         entry.lastUsedMs = clock.monotonicMs();
@@ -1481,12 +1560,15 @@ function restoreSubscription(carrier, id) {
 
 
 
+/** How long the process may take, after a call was given up, to show that it still answers. */
+const proofOfLifeMs = 2000;
 /**
  * Lets sessions use one process in turns: `take` waits until the turn before has ended. A process can be initialized only
  * once, so its first answer is repeated to later sessions; request ids are renumbered, because every client starts at 0 and
- * an answer that comes late must not reach the next one.
+ * an answer that comes late must not reach the next one. A process that a call has blocked would fail every turn after it, so
+ * it is replaced.
  */
-function shareChild(pool) {
+function shareChild(pool, options) {
     // Started at once, so that the first session finds it up.
     let shared = takeShared(pool);
     let lastTurn = Promise.resolve();
@@ -1504,7 +1586,7 @@ function shareChild(pool) {
             lastTurn = before.then(() => promise);
             try {
                 await Promise.race([before, rejectOnAbort(signal)]);
-                return openTurn(await ensureShared(), endTurn);
+                return openTurn(await ensureShared(), { ...options, endTurn });
             }
             catch (error) {
                 endTurn();
@@ -1518,10 +1600,11 @@ async function takeShared(pool) {
     const child = await pool.take();
     return { child, renumbering: createRenumbering(), initializeResult: null, isInitialized: false };
 }
-function openTurn(shared, endTurn) {
+function openTurn(shared, { clock, logger, endTurn }) {
     const { child, renumbering } = shared;
     let listener;
     let isOver = false;
+    let hasGivenUp = false;
     const initialize = async (request) => {
         const known = shared.initializeResult;
         if (known === null) {
@@ -1569,6 +1652,7 @@ function openTurn(shared, endTurn) {
             }
             else if (message.kind === 'notification' && message.method === 'notifications/cancelled') {
                 const cancelled = renumbering.cancel((request) => request.id === message.params['requestId'], message.params);
+                hasGivenUp ||= cancelled.length > 0;
                 for (const notification of cancelled)
                     await child.send(notification);
             }
@@ -1580,16 +1664,43 @@ function openTurn(shared, endTurn) {
             if (isOver)
                 return;
             isOver = true;
-            for (const notification of renumbering.cancel(() => true, { reason: 'The session was ended.' })) {
+            const cancelled = renumbering.cancel(() => true, { reason: 'The session was ended.' });
+            for (const notification of cancelled)
                 void child.send(notification);
-            }
             child.setListener({ onMessage: (message) => refuseBetweenTurns(child, message), onExit: () => { } });
-            // One that was interrupted while it was initialized can be initialized neither again nor further.
-            if (shared.initializeResult === null)
+            if (shared.initializeResult === null) {
+                // One that was interrupted while it was initialized can be initialized neither again nor further.
                 await child.stop();
+            }
+            else if ((hasGivenUp || cancelled.length > 0) && !(await provesAlive(shared, clock))) {
+                logger.warning('The server under test answers nothing since a call was given up; the iterations to come get a fresh process.');
+                await child.kill();
+            }
             endTurn();
         },
     };
+}
+/** Whether the process answers a ping; any answer will do, an error included. */
+async function provesAlive({ child, renumbering }, clock) {
+    const request = createRequest('ping', 'ping', {});
+    const ping = renumbering.assign(request, request);
+    const { promise: answered, resolve } = Promise.withResolvers();
+    child.setListener({
+        onMessage: (message) => {
+            if (message.kind === 'response' && message.id === ping.id)
+                resolve(true);
+            refuseBetweenTurns(child, message);
+        },
+        onExit: () => { },
+    });
+    const timer = new AbortController();
+    const timeout = clock.sleep(proofOfLifeMs, { signal: timer.signal }).then(() => false, () => false);
+    void child.send(ping);
+    // One that ends is replaced without our help.
+    const isAlive = await Promise.race([answered, timeout, child.exited.then(() => true)]);
+    timer.abort();
+    renumbering.clear();
+    return isAlive;
 }
 /** A server that asks for something while nobody is there gets an answer, so that it does not wait for one. */
 function refuseBetweenTurns(child, message) {
@@ -1862,24 +1973,35 @@ function nameServer(info) {
 
 /** A session nobody uses: long enough for a model to think between two calls. Shorter where the next session waits for it. */
 const idleTimeoutMs = { iteration: 5 * 60_000, run: 60_000 };
-/** Checks that the command speaks MCP on stdio, then serves it over HTTP. */
+/**
+ * Checks that the command speaks MCP on stdio, then serves it over HTTP. What it writes to stdout besides messages is skipped
+ * with one warning: many servers greet there, and most clients put up with it.
+ */
 async function openStdioServer(start, options) {
     const { clock, logger, ring } = start;
-    const startChild = () => connectChild(startProcess(start.words, start), ring);
-    const handshake = await probeCommand(start, startChild);
+    const warnOfRubbish = createRubbishWarning(logger);
+    const startServer = () => startProcess(start.words, { ...start, readsStdin: true });
+    // Where there is no readiness, the error quotes the line, and a warning would say it twice.
+    const handshake = await probeCommand(start, () => connectChild(startServer(), { ring }), warnOfRubbish);
+    const startChild = () => connectChild(startServer(), { ring, onRubbish: warnOfRubbish });
     const isStateless = handshake.protocol === 'modern';
     const isShared = isStateless || options.isolation === 'run';
     const lost = Promise.withResolvers();
     const pool = createChildPool({
         startChild,
         spares: isShared ? 0 : options.spares,
+        wanted: options.sessions ?? null,
         logger,
-        onLost: (exit) => lost.resolve(createLostError(exit, ring)),
+        onLost: (exit, child) => {
+            // With all its answers given, a process that served one session takes nothing with it.
+            if (isShared || child.isAnswering)
+                lost.resolve(createLostError(exit, ring));
+        },
     });
     const front = isStateless
         ? serveStateless(pool)
         : serveSessions({
-            source: isShared ? shareChild(pool) : giveChildren(pool),
+            source: isShared ? shareChild(pool, { clock, logger }) : giveChildren(pool),
             clock,
             logger,
             idleTimeoutMs: idleTimeoutMs[options.isolation],
@@ -1907,7 +2029,7 @@ function giveChildren(pool) {
  * The process that is asked who it is serves nobody afterwards: the first client is to initialize its server itself, with its
  * own capabilities. It is gone before the next one starts, which may want the same port or lock file.
  */
-async function probeCommand(start, startChild) {
+async function probeCommand(start, startChild, warnOfRubbish) {
     const { command, ring } = start;
     const child = startChild();
     const describeRubbish = () => child.rubbish === null
@@ -1927,8 +2049,11 @@ async function probeCommand(start, startChild) {
                 });
             },
         });
-        if (probe.ok)
+        if (probe.ok) {
+            if (child.rubbish !== null)
+                warnOfRubbish(child.rubbish);
             return probe.handshake;
+        }
         throw new errors/* ServerStartError */.K4(`The server under test answered initialize with something else than an MCP handshake: ${probe.answer.slice(0, 500)}`, {
             stderrTail: ring.readLines(tailLines),
             hint: 'Check that the command starts an MCP server.',
@@ -1937,6 +2062,15 @@ async function probeCommand(start, startChild) {
     finally {
         await child.stop();
     }
+}
+function createRubbishWarning(logger) {
+    let hasWarned = false;
+    return (line) => {
+        if (hasWarned)
+            return;
+        hasWarned = true;
+        logger.warning(`The server under test writes to stdout, where only MCP messages belong; such lines are skipped. First: ${JSON.stringify(line)}. Its logs belong on stderr.`);
+    };
 }
 
 // EXTERNAL MODULE: ./lib/server/sweep.js

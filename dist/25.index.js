@@ -137,7 +137,40 @@ function isJsonObject(value) {
     return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+;// CONCATENATED MODULE: ./lib/engine/reasons.js
+/** The API's limits for what a predicate may say. */
+const longestReason = 600;
+const longestValue = 200;
+const deepestLevel = 6;
+const sensitiveKey = /authorization|bearer|passw|secret|token|api[-_ ]?key|cookie|credential|private[-_ ]?key/i;
+/** Prints a value as JSON for a sentence: at most 200 characters, members with telling names masked, depth limited. */
+function printValue(value) {
+    if (value === undefined)
+        return 'nothing';
+    // A result may be megabytes long; only what can be printed is worth encoding, quotes included.
+    const text = typeof value === 'string' ? clip(value, longestValue - 2) : maskSensitive(value, 0);
+    return clip(JSON.stringify(text) ?? String(text), longestValue);
+}
+/** Cuts a reason to 600 characters, which is what the API keeps. */
+function clipReason(reason) {
+    return clip(reason, longestReason);
+}
+function clip(text, length) {
+    return text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}…`;
+}
+function maskSensitive(value, level) {
+    if (typeof value !== 'object' || value === null)
+        return value;
+    if (level === deepestLevel)
+        return '…';
+    if (Array.isArray(value))
+        return value.map((item) => maskSensitive(item, level + 1));
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, sensitiveKey.test(key) ? '***' : maskSensitive(item, level + 1)]));
+}
+
 ;// CONCATENATED MODULE: ./lib/engine/faults.js
+
+
 
 
 
@@ -150,6 +183,7 @@ const answeredCodes = new Set([
     client_dist/* SdkErrorCode */.OH.InputRequiredRoundsExceeded,
     client_dist/* SdkErrorCode */.OH.CapabilityNotSupported,
 ]);
+const errorBodySchema = schemas/* object */.Ikc({ jsonrpc: schemas/* literal */.euz('2.0'), error: schemas/* object */.Ikc({ message: schemas/* string */.YjP().min(1) }) });
 /** Sorts what a tool call was rejected with. */
 function classifyCallFault(error) {
     if (error instanceof client_dist/* ProtocolError */.bd) {
@@ -163,12 +197,26 @@ function classifyCallFault(error) {
     }
     return { kind: 'unreachable', message: describeUnreachable(error) };
 }
-/** Says what kept an answer from arriving, without the body of an error page. */
+/** Says what kept an answer from arriving: of a body only the message of a JSON-RPC error, never an error page. */
 function describeUnreachable(error) {
     if (!(error instanceof client_dist/* SdkHttpError */.HC))
         return (0,errors/* describeError */.Uc)(error);
-    const meaning = error.status === 404 ? ' (no such session or path)' : '';
-    return `it answered HTTP ${error.status}${meaning}`;
+    const status = `it answered HTTP ${error.status}`;
+    const message = readErrorMessage(error.data['text']);
+    if (message !== null)
+        return `${status}: ${clipReason(message)}`;
+    return error.status === 404 ? `${status} (no such session or path)` : status;
+}
+function readErrorMessage(body) {
+    if (typeof body !== 'string')
+        return null;
+    try {
+        const parsed = errorBodySchema.safeParse(JSON.parse(body));
+        return parsed.success ? parsed.data.error.message : null;
+    }
+    catch {
+        return null;
+    }
 }
 
 // EXTERNAL MODULE: ./lib/base/version.js
@@ -433,7 +481,7 @@ function isNetworkFailure(error) {
 
 
 /** How long a server may take for its handshake before a run of it is refused. */
-const connectTimeoutMs = 30_000;
+const connectTimeoutMs = 60_000;
 /**
  * Connects to each server once and returns it as the engine reaches it, by server id, with the protocol it turned out
  * to speak: the run's iterations need not find out again.
@@ -500,7 +548,7 @@ function resolveTestCase(content, options) {
     const timeoutMs = Math.min(content.advancedConfig?.timeoutMs ?? iterationTimeoutMs, iterationTimeoutMs);
     return {
         title,
-        steps,
+        steps: addImplicitRenderCheck(steps),
         runs: iterationOverride ?? Math.max(content.iterations, suite.minimumIterations ?? 1),
         ...(expectedOutput === undefined ? {} : { expectedOutput }),
         ...(scenario === undefined ? {} : { scenario }),
@@ -515,6 +563,17 @@ function resolveTestCase(content, options) {
         advancedConfig: { ...content.advancedConfig, timeoutMs },
     };
 }
+/**
+ * The API takes a case of one tool call and nothing else for a widget's, which must render. So does this service,
+ * although nothing can render here: a case that passed would fail there.
+ */
+function addImplicitRenderCheck(steps) {
+    const [only, ...others] = steps;
+    if (only?.kind !== 'toolCall' || others.length > 0)
+        return steps;
+    const assertion = { type: 'widgetRendered', toolName: only.toolName };
+    return [only, { id: `${only.id}-implicit-widget-rendered`, kind: 'assert', assertion }];
+}
 function resolveChecks(ofSuite, ofCase) {
     switch (ofCase?.mode) {
         case 'replace':
@@ -527,28 +586,35 @@ function resolveChecks(ofSuite, ofCase) {
     }
 }
 /**
- * The one server that a case's tool calls name, by id before name. A name that none of them has is left to the engine,
- * which fails that step alone and says so.
+ * Holds that the run has every server that its cases name: a call of another one would end the run without a result.
+ *
+ * @throws {ApiError} VALIDATION_ERROR naming the first step that calls one it lacks.
  */
-function findServer(content, servers) {
-    const named = new Set();
-    for (const step of content.steps) {
-        if (step.kind !== 'toolCall')
-            continue;
-        const server = step.serverId === undefined
-            ? servers.find(({ content: { name } }) => name === step.serverName)
-            : servers.find(({ id }) => id === step.serverId);
-        if (server !== undefined)
-            named.add(server);
-        else if (step.serverId !== undefined) {
-            throw invalid(`Step ${JSON.stringify(step.id)} of case ${JSON.stringify(content.title)} calls server ${step.serverId}, which is not among the run's servers.`);
+function requireNamedServers(cases, servers) {
+    for (const { content } of cases) {
+        for (const step of content.steps) {
+            if (step.kind !== 'toolCall' || !isServerNamed(step) || findNamedServer(step, servers) !== undefined)
+                continue;
+            throw invalid(`Step ${JSON.stringify(step.id)} of case ${JSON.stringify(content.title)} calls server ${JSON.stringify(step.serverId ?? step.serverName)}, which is not among the run's servers.`);
         }
     }
+}
+/** The one server that a case's tool calls name; the first where none does. */
+function findServer(content, servers) {
+    const calls = content.steps.filter((step) => step.kind === 'toolCall');
+    const named = new Set(calls.flatMap((step) => findNamedServer(step, servers) ?? []));
     if (named.size > 1) {
         throw notSupported(`Case ${JSON.stringify(content.title)} calls tools of several servers; here a case has one MCP session, with one server.`);
     }
     const [server = servers[0]] = named;
     return server;
+}
+/** By id before name. */
+function findNamedServer({ serverId, serverName }, servers) {
+    return servers.find(({ id, content: { name } }) => (serverId === undefined ? name === serverName : id === serverId));
+}
+function isServerNamed({ serverId, serverName }) {
+    return serverId !== undefined || serverName !== '';
 }
 function countPrompts(steps) {
     return steps.filter(({ kind }) => kind === 'prompt').length;
@@ -724,6 +790,7 @@ const widgetAssertionSchema = schemas/* discriminatedUnion */.gMt('kind', [
     schemas/* strictObject */.rej({ kind: schemas/* literal */.euz('inputValue'), toolName: schemas/* string */.YjP(), target: locatorSchema, equals: schemas/* string */.YjP() }),
     schemas/* strictObject */.rej({ kind: schemas/* literal */.euz('widgetToolCalled'), toolName: schemas/* string */.YjP(), calledToolName: schemas/* string */.YjP() }),
 ]);
+const assertionSchema = schemas/* union */.KCZ([checkSchema, widgetAssertionSchema], 'Expected a predicate, which has a "type", or a widget assertion, which has a known "kind" and its fields');
 const actionSchema = schemas/* discriminatedUnion */.gMt('kind', [
     schemas/* strictObject */.rej({
         kind: schemas/* literal */.euz('click'),
@@ -757,7 +824,7 @@ function createStepsSchema(limits) {
             renderTimeoutMs: schemas/* number */.aig().max(120_000).exactOptional(),
         }),
         schemas/* strictObject */.rej({ id, kind: schemas/* literal */.euz('interact'), toolName: schemas/* string */.YjP(), action: actionSchema }),
-        schemas/* strictObject */.rej({ id, kind: schemas/* literal */.euz('assert'), assertion: schemas/* union */.KCZ([checkSchema, widgetAssertionSchema]) }),
+        schemas/* strictObject */.rej({ id, kind: schemas/* literal */.euz('assert'), assertion: assertionSchema }),
     ]);
     return schemas/* array */.YOg(stepSchema).min(1).max(limits.stepsPerCase);
 }
@@ -1092,6 +1159,8 @@ function createLauncher(context) {
             });
             const _slot = launch_addDisposableResource(env_1, takeSlot(), false);
             const targets = await connectTargets(planned.map(({ server }) => server));
+            // After the connection, as in the API: a server that is down is told first.
+            requireNamedServers(found.cases, found.servers);
             // It may have been deleted while the servers were connected to.
             if (body.suiteId !== undefined)
                 requireSuite(store, projectId, body.suiteId);
@@ -1107,7 +1176,8 @@ function createLauncher(context) {
     };
     return {
         launch: async (projectId, body, key) => {
-            const { idempotencyKey: _key, modelApiKeys: _modelApiKeys, ...asked } = body;
+            // The project is part of the scope, wherever the request named it.
+            const { idempotencyKey: _key, modelApiKeys: _modelApiKeys, projectId: _projectId, ...asked } = body;
             const subject = body.suiteId === undefined ? `name:${body.suiteName ?? ''}` : `suite:${body.suiteId}`;
             const request = describeRequest(`run:${projectId}:${subject}`, key, asked);
             if (request === undefined)
@@ -1334,7 +1404,7 @@ function toContent(test) {
 
 /**
  * Makes the reader of a service. It throws VALIDATION_ERROR that tells the first problem as `path.to.field: message`,
- * and for a body of more than `maxBytes`, of which it reads no further.
+ * and for a body of more than `maxBytes`.
  */
 function createBodyReader(maxBytes) {
     return async (request, schema) => {
@@ -1373,10 +1443,14 @@ async function readText(request, maxBytes) {
     let length = 0;
     for await (const chunk of request.raw.body ?? []) {
         length += chunk.byteLength;
+        // Read to its end, though not kept: a client that is still sending when the answer comes may never see it.
         if (length > maxBytes)
-            throw invalid(`The request body is larger than ${maxBytes} bytes.`);
-        chunks.push(chunk);
+            chunks.length = 0;
+        else
+            chunks.push(chunk);
     }
+    if (length > maxBytes)
+        throw invalid(`The request body is larger than ${maxBytes} bytes.`);
     return Buffer.concat(chunks).toString();
 }
 
@@ -1552,18 +1626,11 @@ function renderCase({ id, declaredId, content, createdAt, updatedAt }) {
 
 ;// CONCATENATED MODULE: ./lib/embedded/page.js
 
-/**
- * Reads `limit`, clamped to 1..`max` rather than refused.
- *
- * @throws {ApiError} VALIDATION_ERROR for what is no integer.
- */
+/** Reads `limit`, never refused: it is clamped to 1..`max`, a fraction cut off, and what is no number is `standard`. */
 function readLimit(request, { max, standard }) {
     const text = request.query('limit');
-    if (text === undefined || text === '')
-        return standard;
-    if (!/^-?\d+$/.test(text))
-        throw invalid(`limit: Expected an integer from 1 to ${max}`);
-    return Math.min(Math.max(Number(text), 1), max);
+    const limit = Number.parseFloat(text ?? '');
+    return Number.isNaN(limit) ? standard : Math.min(Math.max(Math.trunc(limit), 1), max);
 }
 /** Makes the cursor behind a position of a list. `list` says which one, so that no cursor fits another. */
 function renderCursor(list, position) {
@@ -2236,37 +2303,6 @@ function startIterationLimit(clock, timeoutMs, caller) {
     };
 }
 
-;// CONCATENATED MODULE: ./lib/engine/reasons.js
-/** The API's limits for what a predicate may say. */
-const longestReason = 600;
-const longestValue = 200;
-const deepestLevel = 6;
-const sensitiveKey = /authorization|bearer|passw|secret|token|api[-_ ]?key|cookie|credential|private[-_ ]?key/i;
-/** Prints a value as JSON for a sentence: at most 200 characters, members with telling names masked, depth limited. */
-function printValue(value) {
-    if (value === undefined)
-        return 'nothing';
-    // A result may be megabytes long; only what can be printed is worth encoding, quotes included.
-    const text = typeof value === 'string' ? clip(value, longestValue - 2) : maskSensitive(value, 0);
-    return clip(JSON.stringify(text) ?? String(text), longestValue);
-}
-/** Cuts a reason to 600 characters, which is what the API keeps. */
-function clipReason(reason) {
-    return clip(reason, longestReason);
-}
-function clip(text, length) {
-    return text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}…`;
-}
-function maskSensitive(value, level) {
-    if (typeof value !== 'object' || value === null)
-        return value;
-    if (level === deepestLevel)
-        return '…';
-    if (Array.isArray(value))
-        return value.map((item) => maskSensitive(item, level + 1));
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, sensitiveKey.test(key) ? '***' : maskSensitive(item, level + 1)]));
-}
-
 ;// CONCATENATED MODULE: ./lib/engine/match-arguments.js
 
 const placeholders = {
@@ -2854,7 +2890,7 @@ async function readDeclaredSchemas(context) {
     catch (error) {
         context.signal.throwIfAborted();
         // A connection that broke says nothing about the tools: the next call will find out, or a later iteration asks again.
-        if (!(error instanceof client_dist/* ProtocolError */.bd))
+        if (classifyCallFault(error).kind === 'unreachable')
             return schemas;
     }
     declaredSchemas.set(context.target, schemas);
@@ -3115,9 +3151,14 @@ var run_case_disposeResources = (undefined && undefined.__disposeResources) || (
 
 
 /**
+ * A handshake may wait for a process to start, on a machine that is busy starting others; a case that is to be quick is no
+ * reason to give it less. Where the case may take longer, so may the handshake.
+ */
+const run_case_connectTimeoutMs = 60_000;
+/**
  * Runs one iteration of a case in an MCP session of its own, and judges it. Resolves whatever the server does.
  *
- * The case's own `timeoutMs` wins over the one given; it covers the connection too. A step that asks for what does not
+ * The case's own `timeoutMs` wins over the one given; it begins once the session is open. A step that asks for what does not
  * exist here does not pass: `interact` and widget assertions fail, a `prompt` ends the iteration without a result.
  *
  * The iteration passes when every step did, every check holds on the whole transcript, no tool answered with an error
@@ -3131,11 +3172,15 @@ async function runCase(testCase, target, options) {
         const { clock } = options;
         const timeoutMs = testCase.advancedConfig?.timeoutMs ?? options.timeoutMs;
         const transcript = new Transcript(clock);
-        const limit = run_case_addDisposableResource(env_1, startIterationLimit(clock, timeoutMs, options.signal), false);
-        const opened = await run_case_connect(target, { clock, limit, timeoutMs });
+        const opened = await run_case_connect(target, {
+            clock,
+            signal: options.signal,
+            timeoutMs: Math.max(timeoutMs, run_case_connectTimeoutMs),
+        });
         if ('ending' in opened)
             return buildOutcome(testCase, { transcript, steps: [], ending: opened.ending });
         const session = run_case_addDisposableResource(env_1, opened.session, true);
+        const limit = run_case_addDisposableResource(env_1, startIterationLimit(clock, timeoutMs, options.signal), false);
         const steps = [];
         const context = { session, target, transcript, signal: limit.signal, doToolErrorsFail: doToolErrorsFail(testCase) };
         const ending = await runSteps(testCase.steps, { ...context, steps, limit, timeoutMs });
@@ -3151,19 +3196,30 @@ async function runCase(testCase, target, options) {
             await result_1;
     }
 }
-async function run_case_connect(target, { clock, limit, timeoutMs }) {
+async function run_case_connect(target, { clock, signal, timeoutMs }) {
+    const env_2 = { stack: [], error: void 0, hasError: false };
     try {
-        return { session: await openSession(target, { clock, signal: limit.signal }) };
+        const limit = run_case_addDisposableResource(env_2, startIterationLimit(clock, timeoutMs, signal), false);
+        try {
+            return { session: await openSession(target, { clock, signal: limit.signal }) };
+        }
+        catch (error) {
+            const stoppedBy = limit.stoppedBy();
+            if (stoppedBy === 'caller')
+                return { ending: { status: 'cancelled', reason: 'Cancelled before the first step.' } };
+            // Unlike a tool that hangs, a server that cannot be connected to says nothing about the case.
+            const reason = stoppedBy === 'timeout'
+                ? `The server did not complete the handshake within ${(0,deadline/* formatDuration */.a3)(timeoutMs)}.`
+                : clipReason((0,sentence/* endSentence */.H)(`The server could not be connected to: ${describeUnreachable(error)}`));
+            return { ending: { status: 'failed', reason } };
+        }
     }
-    catch (error) {
-        const stoppedBy = limit.stoppedBy();
-        if (stoppedBy === 'caller')
-            return { ending: { status: 'cancelled', reason: 'Cancelled before the first step.' } };
-        // Unlike a tool that hangs, a server that cannot be connected to says nothing about the case.
-        const reason = stoppedBy === 'timeout'
-            ? `The server did not complete the handshake within ${(0,deadline/* formatDuration */.a3)(timeoutMs)}.`
-            : clipReason((0,sentence/* endSentence */.H)(`The server could not be connected to: ${describeUnreachable(error)}`));
-        return { ending: { status: 'failed', reason } };
+    catch (e_2) {
+        env_2.error = e_2;
+        env_2.hasError = true;
+    }
+    finally {
+        run_case_disposeResources(env_2);
     }
 }
 /** Runs the steps in order until one ends the iteration, and leaves a result in `steps` for each one it began. */
@@ -3290,7 +3346,7 @@ function createRunner(options) {
         [Symbol.asyncDispose]: async () => {
             const runs = [...active];
             for (const [runId] of runs)
-                end(runId, 'cancelled', null);
+                end(runId, 'cancelled', 'The service was stopped while the run was executing.');
             await Promise.all(runs.map(([, { settled }]) => settled));
         },
     };

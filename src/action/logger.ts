@@ -2,6 +2,7 @@ import { endGroup, info, isDebug, startGroup, warning as annotateWarning } from 
 import type { Logger } from '../base/logger.ts';
 import type { Redactor } from '../base/redaction.ts';
 import { escapeLogLine, splitLogLines } from '../report/escape/log.ts';
+import { stripControls } from '../report/escape/plain.ts';
 
 /** Writes to the job's log: redacted, and so that no line of somebody else's is taken for a command of the runner. */
 export function createJobLogger(redactor: Redactor): Logger {
@@ -14,11 +15,11 @@ export function createJobLogger(redactor: Redactor): Logger {
       if (isDebug()) print(message);
     },
     info: print,
-    warning: (message) => annotateWarning(redactor.redact(message)),
+    warning: (message) => annotateWarning(stripControls(redactor.redact(message))),
     // Not an annotation: their number is limited, and the report's own need the room.
     error: (message) => print(`Error: ${message}`),
     group: (title, lines) => {
-      startGroup(title);
+      startGroup(stripControls(redactor.redact(title)));
       for (const line of lines) print(line);
       endGroup();
     },

@@ -1,3 +1,6 @@
+import { setOutput } from '@actions/core';
+import { describeError } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
 import type { WrittenFiles } from '../gate/publish.ts';
 import type { Report } from '../model/report.ts';
 
@@ -10,8 +13,8 @@ interface OutputDefinition {
 }
 
 const count = /^\d{1,15}$/;
-/** Without quotes, blanks, `$`, backticks and the like, none of which a report directory needs. */
-const path = /^[\w./@+:\\-]{1,1024}$/;
+/** Without quotes, `$`, backticks, semicolons and the like, none of which a report directory needs. */
+const path = /^[\p{L}\p{M}\p{N} _./@+:~,=\\-]{1,1024}$/u;
 
 /** Every output of the action, in the order in which the documentation lists them. */
 export const outputTable: readonly OutputDefinition[] = [
@@ -56,13 +59,15 @@ export const outputTable: readonly OutputDefinition[] = [
   },
   {
     name: 'report-path',
-    description: 'The path of report.json, below `report-dir`; empty where it could not be written.',
+    description:
+      'The path of report.json, below `report-dir`; empty where it could not be written, or holds what a shell would act on.',
     pattern: path,
     read: (_, files) => files.reportPath,
   },
   {
     name: 'junit-path',
-    description: 'The path of junit.xml, below `report-dir`; empty where it could not be written.',
+    description:
+      'The path of junit.xml, below `report-dir`; empty where it could not be written, or holds what a shell would act on.',
     pattern: path,
     read: (_, files) => files.junitPath,
   },
@@ -74,4 +79,13 @@ export function listOutputs(report: Report, files: WrittenFiles): Array<{ name: 
     const value = read(report, files) ?? '';
     return { name, value: pattern.test(value) ? value : '' };
   });
+}
+
+/** Sets one output. What cannot be written is warned about: how a verdict is told never changes it. */
+export function writeOutput({ name, value }: { name: string; value: string }, logger: Logger): void {
+  try {
+    setOutput(name, value);
+  } catch (error) {
+    logger.warning(`Could not write the output ${name}: ${describeError(error)}. The verdict stands.`);
+  }
 }

@@ -1,6 +1,8 @@
 import { Command, CommanderError } from 'commander';
-import { ConfigurationError, describeError, GateError } from '../base/errors.ts';
+import { formatCount } from '../base/count.ts';
+import { ConfigurationError, describeError, formatConfigurationIssue, GateError } from '../base/errors.ts';
 import { generator } from '../base/version.ts';
+import { escapeTerminalText } from '../report/escape/terminal.ts';
 import { addRunCommand } from './run.ts';
 import { addServeCommand } from './serve.ts';
 import { addValidateCommand } from './validate.ts';
@@ -14,17 +16,19 @@ export async function runProgram(args: readonly string[]): Promise<number> {
   const program = new Command(generator.name)
     .description('Answers one question: may this change to an MCP server be merged?')
     .version(generator.version, '-V, --version')
-    .helpCommand(false)
+    .helpCommand('help [command]', 'Show this help, or that of a command.')
     .showHelpAfterError('Run with --help for the options.')
     .addHelpText(
       'after',
       `
 Examples:
-  $ mcp-eval-ci run --server-command "node build/index.js" --evals "evals/*.evals.yaml"
+  $ mcp-eval-ci run --server-command "node build/index.js" evals/*.evals.yaml
   $ mcp-eval-ci validate evals/everything.evals.yaml
   $ mcp-eval-ci serve --port 8787
 
-Exit codes: 0 passed · 1 failed · 2 configuration or usage · 3 inconclusive · 130, 143 stopped by a signal`,
+Exit codes:
+  0 passed · 1 failed · 2 configuration or usage · 3 inconclusive
+  130, 143 stopped by a signal`,
     );
   const setExitCode = (code: number) => {
     exitCode = code;
@@ -46,11 +50,12 @@ Exit codes: 0 passed · 1 failed · 2 configuration or usage · 3 inconclusive �
 
 function describeFailure(error: unknown): string {
   if (error instanceof ConfigurationError) {
-    const count = error.issues.length;
-    return `${error.message}\n${count} ${count === 1 ? 'problem' : 'problems'} in the configuration; nothing was run.`;
+    const lines = error.issues.map((issue) => escapeTerminalText(formatConfigurationIssue(issue)));
+    return [...lines, `${formatCount(lines.length, 'problem')} in the configuration; nothing was run.`].join('\n');
   }
   if (error instanceof GateError) {
-    return error.hint === undefined ? error.message : `${error.message}\n${error.hint}`;
+    const lines = error.hint === undefined ? [error.message] : [error.message, error.hint];
+    return lines.map(escapeTerminalText).join('\n');
   }
   return `Unexpected error, please report it: ${error instanceof Error ? error.stack : describeError(error)}`;
 }

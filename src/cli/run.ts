@@ -1,13 +1,17 @@
 import { type Command, Option } from 'commander';
 import { systemClock } from '../base/clock.ts';
-import { createRedactor } from '../base/redaction.ts';
+import { ConfigurationError } from '../base/errors.ts';
+import { createRedactor, type Redactor } from '../base/redaction.ts';
 import { gate } from '../gate/gate.ts';
 import { limitHeapGrowth } from '../gate/heap.ts';
 import { listenForInterrupts } from '../gate/interrupt.ts';
-import { listOptions, parseGateOptions } from '../gate/options.ts';
-import { planGate } from '../gate/plan.ts';
+import { type GateOptions, listOptions, parseGateOptions } from '../gate/options.ts';
+import { type GatePlan, planGate } from '../gate/plan.ts';
 import { publishFiles } from '../gate/publish.ts';
+import { planAnnotations } from '../report/annotations.ts';
+import { planIssueAnnotations } from '../report/issue-annotations.ts';
 import { renderTerminal } from '../report/terminal.ts';
+import { printAnnotations } from './annotations.ts';
 import { createTerminalLogger } from './logger.ts';
 import { createProgressDisplay } from './progress.ts';
 
@@ -24,14 +28,11 @@ export function addRunCommand(program: Command, setExitCode: (code: number) => v
     .command('run')
     .description('Run evals against an MCP server and judge the pass rate.')
     .argument('[files...]', 'evals files, as if given with --evals');
-  for (const { name, group, hint, description, default: fallback } of listOptions()) {
-    const option = new Option(
-      `--${name} ${hint}`,
-      fallback === '' ? description : `${description} Default: ${fallback}.`,
-    )
-      // Repeating a flag adds a line, which is how the action's inputs hold several values.
+  for (const { name, group, hint, brief, isList, default: fallback } of listOptions()) {
+    const option = new Option(`--${name} ${hint}`, fallback === '' ? brief : `${brief} [${fallback}]`)
+      // A list grows by a line, which is how the action's inputs hold several values; of the others the last one counts.
       .argParser((value: string, earlier: string | undefined) =>
-        earlier === undefined ? value : `${earlier}\n${value}`,
+        isList !== true || earlier === undefined ? value : `${earlier}\n${value}`,
       )
       .helpGroup(`${group}:`);
     command.addOption(option);
@@ -39,6 +40,16 @@ export function addRunCommand(program: Command, setExitCode: (code: number) => v
   command
     .addOption(new Option('--quiet', 'Print no progress, only the report.').helpGroup('Output:'))
     .addOption(new Option('--verbose', 'Print what is tried and tried again, too.').helpGroup('Output:'))
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ mcp-eval-ci run --server-command "node build/index.js" evals/*.evals.yaml
+  $ mcp-eval-ci run --server-url http://127.0.0.1:3000/mcp --tags smoke evals/*
+
+Exit codes:
+  0 passed · 1 failed · 2 configuration or usage · 3 inconclusive`,
+    )
     .action(async (files: string[], flags: Record<string, unknown>) => {
       setExitCode(await runGate(readFlags(files, flags)));
     });
@@ -76,7 +87,8 @@ async function runGate({ quiet, verbose, texts }: RunFlags): Promise<number> {
     isVerbose: verbose,
   });
 
-  const plan = await planGate(parseGateOptions(texts), { cwd: process.cwd(), environment });
+  const options = parseGateOptions(texts);
+  const plan = await planWithAnnotations(options, redactor);
   using interrupts = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
   const { report, exitCode } = await gate(plan, {
     clock: systemClock,
@@ -97,5 +109,21 @@ async function runGate({ quiet, verbose, texts }: RunFlags): Promise<number> {
   });
   const written = [files.reportPath, files.junitPath].filter((path) => path !== null);
   if (written.length > 0) logger.info(`Reports: ${written.join(', ')}`);
+  if (plan.annotations) {
+    const places = report.cases.map(({ location }) => location);
+    await printAnnotations(places, (fileExists) => planAnnotations(report, { fileExists }), redactor);
+  }
   return exitCode;
+}
+
+async function planWithAnnotations(options: GateOptions, redactor: Redactor): Promise<GatePlan> {
+  try {
+    return await planGate(options, { cwd: process.cwd(), environment: process.env });
+  } catch (error) {
+    if (error instanceof ConfigurationError && options.annotations) {
+      const { issues } = error;
+      await printAnnotations(issues, (fileExists) => planIssueAnnotations(issues, { fileExists }), redactor);
+    }
+    throw error;
+  }
 }

@@ -1,5 +1,7 @@
+import { mkdir } from 'node:fs/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { systemClock } from '../base/clock.ts';
+import { ConfigurationError, describeError } from '../base/errors.ts';
 import { createRedactor, Secret } from '../base/redaction.ts';
 import { listenForInterrupts } from '../gate/interrupt.ts';
 import { createTerminalLogger } from './logger.ts';
@@ -13,16 +15,21 @@ export function addServeCommand(program: Command, setExitCode: (code: number) =>
     .command('serve')
     .description('Run the embedded eval service alone, on 127.0.0.1, until it is stopped.')
     .addOption(
-      new Option('--port <port>', 'The port to listen on; 0 takes a free one.').default(0).argParser(parsePort),
+      new Option('--port <port>', 'The port to listen on. Default: a free one.')
+        .default(0, undefined)
+        .argParser(parsePort),
     )
     .option('--data <directory>', 'Keep everything in this directory. Default: in memory, gone at the end.')
-    .option('--api-key <key>', 'The key that clients must send. Default: a random one.')
+    .addOption(
+      new Option('--api-key <key>', 'The key that clients must send. Default: a random one.').argParser(parseApiKey),
+    )
     .option('--rate-limit', 'Limit each key to 60 requests a minute with bursts of 10, as the hosted service does.')
     .addHelpText(
       'after',
-      '\nPrints one JSON line on stdout when it is ready: {"baseUrl": …, "apiKey": …, "project": …}',
+      '\nPrints one JSON line on stdout when it is ready:\n  {"baseUrl": …, "apiKey": …, "project": …}',
     )
     .action(async (flags: { port: number; data?: string; apiKey?: string; rateLimit?: boolean }) => {
+      if (flags.data !== undefined) await createDataDirectory(flags.data);
       const { openEmbeddedService } = await import('../embedded/open.ts');
       const logger = createTerminalLogger({
         write: (text) => process.stderr.write(text),
@@ -55,4 +62,19 @@ function parsePort(text: string): number {
   const port = Number(text);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
   throw new InvalidArgumentError('Write a whole number from 0 to 65535.');
+}
+
+/** What an HTTP header can carry as a bearer token (RFC 6750 §2.1). */
+function parseApiKey(text: string): string {
+  if (/^[\w.~+/-]+=*$/.test(text)) return text;
+  throw new InvalidArgumentError('Write a key of letters, digits and - . _ ~ + / without blanks.');
+}
+
+async function createDataDirectory(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true });
+  } catch (error) {
+    const message = `the directory cannot be made: ${describeError(error)}; choose another`;
+    throw new ConfigurationError([{ input: 'data', code: 'bad-data', message }], { cause: error });
+  }
 }

@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
+import { formatCount } from '../base/count.ts';
 import { ConfigurationError } from '../base/errors.ts';
+import { escapeTerminalText } from '../report/escape/terminal.ts';
 import { loadSuites } from '../suite/load.ts';
 
 /** Adds `validate`: reads evals files and reports every finding, without starting anything. */
@@ -14,9 +16,8 @@ export function addValidateCommand(program: Command, setExitCode: (code: number)
       if (findings.length > 0) throw new ConfigurationError(findings);
       for (const suite of suites) {
         const iterations = suite.cases.reduce((sum, { runs }) => sum + runs, 0);
-        process.stdout.write(
-          `${suite.location.file}: ${suite.name}, ${suite.cases.length} cases, ${iterations} iterations\n`,
-        );
+        const counts = `${formatCount(suite.cases.length, 'case')}, ${formatCount(iterations, 'iteration')}`;
+        process.stdout.write(`${escapeTerminalText(`${suite.location.file}: ${suite.name}, ${counts}`)}\n`);
       }
       process.stdout.write(`${suites.length} ${suites.length === 1 ? 'file is' : 'files are'} valid.\n`);
       setExitCode(0);

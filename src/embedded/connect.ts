@@ -4,7 +4,7 @@ import { ApiError } from './envelope.ts';
 import type { ServerRecord } from './store/servers.ts';
 
 /** How long a server may take for its handshake before a run of it is refused. */
-const connectTimeoutMs = 30_000;
+const connectTimeoutMs = 60_000;
 
 /**
  * Connects to each server once and returns it as the engine reaches it, by server id, with the protocol it turned out

@@ -13,6 +13,8 @@ import { invalid, notSupported } from './envelope.ts';
 import type { CaseRecord } from './store/cases.ts';
 import type { ServerRecord } from './store/servers.ts';
 
+type ToolCallStep = Extract<Step, { kind: 'toolCall' }>;
+
 /** A case as one run executes it: settings layered, its server chosen. */
 export interface PlannedCase {
   caseId: string;
@@ -66,7 +68,7 @@ function resolveTestCase(content: CaseContent, options: ExpandOptions): TestCase
   const timeoutMs = Math.min(content.advancedConfig?.timeoutMs ?? iterationTimeoutMs, iterationTimeoutMs);
   return {
     title,
-    steps,
+    steps: addImplicitRenderCheck(steps),
     runs: iterationOverride ?? Math.max(content.iterations, suite.minimumIterations ?? 1),
     ...(expectedOutput === undefined ? {} : { expectedOutput }),
     ...(scenario === undefined ? {} : { scenario }),
@@ -82,6 +84,17 @@ function resolveTestCase(content: CaseContent, options: ExpandOptions): TestCase
   };
 }
 
+/**
+ * The API takes a case of one tool call and nothing else for a widget's, which must render. So does this service,
+ * although nothing can render here: a case that passed would fail there.
+ */
+function addImplicitRenderCheck(steps: Step[]): Step[] {
+  const [only, ...others] = steps;
+  if (only?.kind !== 'toolCall' || others.length > 0) return steps;
+  const assertion = { type: 'widgetRendered' as const, toolName: only.toolName };
+  return [only, { id: `${only.id}-implicit-widget-rendered`, kind: 'assert', assertion }];
+}
+
 function resolveChecks(ofSuite: Check[], ofCase: ChecksEnvelope | undefined): Check[] {
   switch (ofCase?.mode) {
     case 'replace':
@@ -95,24 +108,25 @@ function resolveChecks(ofSuite: Check[], ofCase: ChecksEnvelope | undefined): Ch
 }
 
 /**
- * The one server that a case's tool calls name, by id before name. A name that none of them has is left to the engine,
- * which fails that step alone and says so.
+ * Holds that the run has every server that its cases name: a call of another one would end the run without a result.
+ *
+ * @throws {ApiError} VALIDATION_ERROR naming the first step that calls one it lacks.
  */
-function findServer(content: CaseContent, servers: ExpandOptions['servers']): ServerRecord {
-  const named = new Set<ServerRecord>();
-  for (const step of content.steps) {
-    if (step.kind !== 'toolCall') continue;
-    const server =
-      step.serverId === undefined
-        ? servers.find(({ content: { name } }) => name === step.serverName)
-        : servers.find(({ id }) => id === step.serverId);
-    if (server !== undefined) named.add(server);
-    else if (step.serverId !== undefined) {
+export function requireNamedServers(cases: readonly CaseRecord[], servers: readonly ServerRecord[]): void {
+  for (const { content } of cases) {
+    for (const step of content.steps) {
+      if (step.kind !== 'toolCall' || !isServerNamed(step) || findNamedServer(step, servers) !== undefined) continue;
       throw invalid(
-        `Step ${JSON.stringify(step.id)} of case ${JSON.stringify(content.title)} calls server ${step.serverId}, which is not among the run's servers.`,
+        `Step ${JSON.stringify(step.id)} of case ${JSON.stringify(content.title)} calls server ${JSON.stringify(step.serverId ?? step.serverName)}, which is not among the run's servers.`,
       );
     }
   }
+}
+
+/** The one server that a case's tool calls name; the first where none does. */
+function findServer(content: CaseContent, servers: ExpandOptions['servers']): ServerRecord {
+  const calls = content.steps.filter((step) => step.kind === 'toolCall');
+  const named = new Set(calls.flatMap((step) => findNamedServer(step, servers) ?? []));
   if (named.size > 1) {
     throw notSupported(
       `Case ${JSON.stringify(content.title)} calls tools of several servers; here a case has one MCP session, with one server.`,
@@ -120,6 +134,15 @@ function findServer(content: CaseContent, servers: ExpandOptions['servers']): Se
   }
   const [server = servers[0]] = named;
   return server;
+}
+
+/** By id before name. */
+function findNamedServer({ serverId, serverName }: ToolCallStep, servers: readonly ServerRecord[]) {
+  return servers.find(({ id, content: { name } }) => (serverId === undefined ? name === serverName : id === serverId));
+}
+
+function isServerNamed({ serverId, serverName }: ToolCallStep): boolean {
+  return serverId !== undefined || serverName !== '';
 }
 
 function countPrompts(steps: readonly Step[]): number {

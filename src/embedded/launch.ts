@@ -4,7 +4,7 @@ import type { RunCreateBody } from './bodies/run.ts';
 import { connectTargets } from './connect.ts';
 import type { ServiceContext } from './context.ts';
 import { ApiError } from './envelope.ts';
-import { expandCases, type PlannedCase } from './expand.ts';
+import { expandCases, requireNamedServers, type PlannedCase } from './expand.ts';
 import { createId } from './id.ts';
 import { describeRequest, findAnswer, keepAnswer, type IdempotentRequest } from './idempotency.ts';
 import { requireSuite } from './lookup.ts';
@@ -73,6 +73,8 @@ export function createLauncher(context: ServiceContext): Launcher {
     });
     using _slot = takeSlot();
     const targets = await connectTargets(planned.map(({ server }) => server));
+    // After the connection, as in the API: a server that is down is told first.
+    requireNamedServers(found.cases, found.servers);
     // It may have been deleted while the servers were connected to.
     if (body.suiteId !== undefined) requireSuite(store, projectId, body.suiteId);
     return startRun(context, launch, { found, planned, targets });
@@ -80,7 +82,8 @@ export function createLauncher(context: ServiceContext): Launcher {
 
   return {
     launch: async (projectId, body, key) => {
-      const { idempotencyKey: _key, modelApiKeys: _modelApiKeys, ...asked } = body;
+      // The project is part of the scope, wherever the request named it.
+      const { idempotencyKey: _key, modelApiKeys: _modelApiKeys, projectId: _projectId, ...asked } = body;
       const subject = body.suiteId === undefined ? `name:${body.suiteName ?? ''}` : `suite:${body.suiteId}`;
       const request = describeRequest(`run:${projectId}:${subject}`, key, asked);
       if (request === undefined) return await launchNew({ projectId, body, request });

@@ -1,16 +1,11 @@
 import type { HonoRequest } from 'hono';
 import { invalid } from './envelope.ts';
 
-/**
- * Reads `limit`, clamped to 1..`max` rather than refused.
- *
- * @throws {ApiError} VALIDATION_ERROR for what is no integer.
- */
+/** Reads `limit`, never refused: it is clamped to 1..`max`, a fraction cut off, and what is no number is `standard`. */
 export function readLimit(request: HonoRequest, { max, standard }: { max: number; standard: number }): number {
   const text = request.query('limit');
-  if (text === undefined || text === '') return standard;
-  if (!/^-?\d+$/.test(text)) throw invalid(`limit: Expected an integer from 1 to ${max}`);
-  return Math.min(Math.max(Number(text), 1), max);
+  const limit = Number.parseFloat(text ?? '');
+  return Number.isNaN(limit) ? standard : Math.min(Math.max(Math.trunc(limit), 1), max);
 }
 
 /** Makes the cursor behind a position of a list. `list` says which one, so that no cursor fits another. */

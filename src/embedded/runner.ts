@@ -107,7 +107,7 @@ export function createRunner(options: RunnerOptions): Runner {
     countActive: () => active.size,
     [Symbol.asyncDispose]: async () => {
       const runs = [...active];
-      for (const [runId] of runs) end(runId, 'cancelled', null);
+      for (const [runId] of runs) end(runId, 'cancelled', 'The service was stopped while the run was executing.');
       await Promise.all(runs.map(([, { settled }]) => settled));
     },
   };

@@ -1,6 +1,8 @@
 import { ProtocolError as JsonRpcError, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client';
+import { z } from 'zod';
 import { describeError } from '../base/errors.ts';
 import { isJsonObject } from './json-equal.ts';
+import { clipReason } from './reasons.ts';
 
 /**
  * Why a call has no result: `answered` when a live server refused it or gave something that is no tool result, which is
@@ -21,6 +23,8 @@ const answeredCodes: ReadonlySet<string> = new Set([
   SdkErrorCode.CapabilityNotSupported,
 ]);
 
+const errorBodySchema = z.object({ jsonrpc: z.literal('2.0'), error: z.object({ message: z.string().min(1) }) });
+
 /** Sorts what a tool call was rejected with. */
 export function classifyCallFault(error: unknown): CallFault {
   if (error instanceof JsonRpcError) {
@@ -34,9 +38,21 @@ export function classifyCallFault(error: unknown): CallFault {
   return { kind: 'unreachable', message: describeUnreachable(error) };
 }
 
-/** Says what kept an answer from arriving, without the body of an error page. */
+/** Says what kept an answer from arriving: of a body only the message of a JSON-RPC error, never an error page. */
 export function describeUnreachable(error: unknown): string {
   if (!(error instanceof SdkHttpError)) return describeError(error);
-  const meaning = error.status === 404 ? ' (no such session or path)' : '';
-  return `it answered HTTP ${error.status}${meaning}`;
+  const status = `it answered HTTP ${error.status}`;
+  const message = readErrorMessage(error.data['text']);
+  if (message !== null) return `${status}: ${clipReason(message)}`;
+  return error.status === 404 ? `${status} (no such session or path)` : status;
+}
+
+function readErrorMessage(body: unknown): string | null {
+  if (typeof body !== 'string') return null;
+  try {
+    const parsed = errorBodySchema.safeParse(JSON.parse(body));
+    return parsed.success ? parsed.data.error.message : null;
+  } catch {
+    return null;
+  }
 }

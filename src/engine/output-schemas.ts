@@ -1,5 +1,6 @@
-import { ProtocolError as JsonRpcError, type CallToolResult } from '@modelcontextprotocol/client';
+import type { CallToolResult } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../model/assertion.ts';
+import { classifyCallFault } from './faults.ts';
 import { checkSchema } from './schema-check.ts';
 import type { Session } from './session.ts';
 import type { Target } from './target.ts';
@@ -42,7 +43,7 @@ async function readDeclaredSchemas(context: {
   } catch (error) {
     context.signal.throwIfAborted();
     // A connection that broke says nothing about the tools: the next call will find out, or a later iteration asks again.
-    if (!(error instanceof JsonRpcError)) return schemas;
+    if (classifyCallFault(error).kind === 'unreachable') return schemas;
   }
   declaredSchemas.set(context.target, schemas);
   return schemas;

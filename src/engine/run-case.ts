@@ -16,9 +16,15 @@ import type { Target } from './target.ts';
 import { Transcript } from './transcript.ts';
 
 /**
+ * A handshake may wait for a process to start, on a machine that is busy starting others; a case that is to be quick is no
+ * reason to give it less. Where the case may take longer, so may the handshake.
+ */
+const connectTimeoutMs = 60_000;
+
+/**
  * Runs one iteration of a case in an MCP session of its own, and judges it. Resolves whatever the server does.
  *
- * The case's own `timeoutMs` wins over the one given; it covers the connection too. A step that asks for what does not
+ * The case's own `timeoutMs` wins over the one given; it begins once the session is open. A step that asks for what does not
  * exist here does not pass: `interact` and widget assertions fail, a `prompt` ends the iteration without a result.
  *
  * The iteration passes when every step did, every check holds on the whole transcript, no tool answered with an error
@@ -34,10 +40,14 @@ export async function runCase(
   const { clock } = options;
   const timeoutMs = testCase.advancedConfig?.timeoutMs ?? options.timeoutMs;
   const transcript = new Transcript(clock);
-  using limit = startIterationLimit(clock, timeoutMs, options.signal);
-  const opened = await connect(target, { clock, limit, timeoutMs });
+  const opened = await connect(target, {
+    clock,
+    signal: options.signal,
+    timeoutMs: Math.max(timeoutMs, connectTimeoutMs),
+  });
   if ('ending' in opened) return buildOutcome(testCase, { transcript, steps: [], ending: opened.ending });
   await using session = opened.session;
+  using limit = startIterationLimit(clock, timeoutMs, options.signal);
   const steps: StepResult[] = [];
   const context = { session, target, transcript, signal: limit.signal, doToolErrorsFail: doToolErrorsFail(testCase) };
   const ending = await runSteps(testCase.steps, { ...context, steps, limit, timeoutMs });
@@ -46,8 +56,9 @@ export async function runCase(
 
 async function connect(
   target: Target,
-  { clock, limit, timeoutMs }: { clock: Clock; limit: IterationLimit; timeoutMs: number },
+  { clock, signal, timeoutMs }: { clock: Clock; signal: AbortSignal | undefined; timeoutMs: number },
 ): Promise<{ session: Session } | { ending: Ending }> {
+  using limit = startIterationLimit(clock, timeoutMs, signal);
   try {
     return { session: await openSession(target, { clock, signal: limit.signal }) };
   } catch (error) {

@@ -5,6 +5,7 @@ import { redactDeep, type Redactor } from '../base/redaction.ts';
 import { generator } from '../base/version.ts';
 import type { Report, ServerReport } from '../model/report.ts';
 import type { SuiteResults } from '../model/results.ts';
+import type { Verdict } from '../model/verdict.ts';
 import { buildReport } from '../report/build.ts';
 import type { RunningServer } from '../server/running-server.ts';
 import { listProjects } from '../service/account.ts';
@@ -60,7 +61,7 @@ export async function gate(plan: GatePlan, context: GateContext): Promise<GateRe
   const report = buildReport(
     redactDeep({ startedAt, durationMs, generator, server, suites, verdict }, context.redactor),
   );
-  return { report, exitCode: chooseExitCode(report, signal) };
+  return { report, exitCode: chooseExitCode(verdict, watch.stop) };
 }
 
 /** Opens everything the suites need, in the order of the data flow; it is closed in reverse on every way out. */
@@ -116,6 +117,7 @@ async function startServer(plan: GatePlan, context: GateContext, watch: Watch): 
       readyTimeoutMs,
       isolation: plan.isolation,
       spares: concurrency,
+      sessions: countSessions(plan),
       ...(processMarker === undefined ? {} : { sessionMarker: processMarker }),
     },
     { clock, logger, signal: watch.callOff, environment },
@@ -124,6 +126,14 @@ async function startServer(plan: GatePlan, context: GateContext, watch: Watch): 
   watch.addReason(running.lost);
   onProgress({ kind: 'server-ready', server: running.report, durationMs: clock.monotonicMs() - startedMs });
   return running;
+}
+
+/** One per iteration, and one per suite with which the service sees whether the server is there. */
+function countSessions({ suites }: GatePlan): number {
+  return suites.reduce(
+    (sum, { suite }) => sum + 1 + suite.cases.reduce((runs, testCase) => runs + testCase.runs, 0),
+    0,
+  );
 }
 
 /** Opens the eval service inside this process, and the client that alone may speak to it. */
@@ -163,8 +173,8 @@ function showLastWords(logger: Logger, lines: readonly string[]): void {
   if (lines.length > 0) logger.group('Last lines of the server’s stderr', lines);
 }
 
-function chooseExitCode({ verdict }: Report, signal: AbortSignal): GateResult['exitCode'] {
-  if (signal.reason instanceof CancelledError) return signal.reason.exitCode;
+function chooseExitCode({ outcome }: Verdict, stop: AbortSignal): GateResult['exitCode'] {
+  if (stop.reason instanceof CancelledError) return stop.reason.exitCode;
   const exitCodes = { passed: 0, failed: 1, inconclusive: 3 } as const;
-  return exitCodes[verdict.outcome];
+  return exitCodes[outcome];
 }

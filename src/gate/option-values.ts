@@ -19,6 +19,9 @@ export const words = list(/\r?\n|,/);
 
 export const optionalText = z.string().transform((text) => (text.trim() === '' ? null : text.trim()));
 
+/** Kept as it is: in YAML the indentation of the first line counts, and findings tell lines by their number. */
+export const optionalDocument = z.string().transform((text) => (text.trim() === '' ? null : text));
+
 export const duration = z.string().transform((text, context) => {
   const durationMs = parseDuration(text);
   if (durationMs !== undefined && durationMs > 0) return durationMs;

@@ -1,10 +1,13 @@
+import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
 import { Secret } from '../base/redaction.ts';
 import type { Suite } from '../model/suite.ts';
+import { buildReportJsonSchema } from '../report/schema.ts';
 import { readInlineTests } from '../suite/inline.ts';
-import { loadSuites } from '../suite/load.ts';
+import { findSharedIds, loadSuites } from '../suite/load.ts';
 import { selectCases } from '../suite/select.ts';
+import { planOneServer } from './one-server.ts';
 import type { GateOptions } from './options.ts';
 
 /** Everything the gate is going to do, decided and checked; nothing has been started, created or written yet. */
@@ -59,27 +62,39 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   if (options.tests !== null) {
     const inline = readInlineTests(options.tests, { file: 'tests', name: 'Inline tests' });
     issues.push(...inline.findings);
-    if (inline.suite !== null) suites.push(inline.suite);
+    if (inline.suite !== null) {
+      suites.push(inline.suite);
+      const sharedWithFile = loaded.suites.filter(({ id }) => id === inline.suite?.id).slice(0, 1);
+      issues.push(...findSharedIds([...sharedWithFile, inline.suite]));
+    }
   }
 
   // A selection over half-read suites would report names as unknown that are only unreadable.
   const selection = { cases: options.cases, tags: options.tags, runs: options.runs };
   const selected = issues.length === 0 ? selectCases(suites, selection) : { suites, issues: [] };
-  issues.push(...selected.issues, ...selected.suites.flatMap(findPromptSteps));
+  const planned = selected.suites.map(planOneServer);
+  issues.push(
+    ...selected.issues,
+    ...selected.suites.flatMap(findPromptSteps),
+    ...planned.flatMap((plan) => plan.issues),
+  );
 
   const environment = resolveServerEnvironment(options.serverEnv, context.environment, issues);
+  const serverCwd = resolve(context.cwd, options.serverCwd ?? '.');
+  if (!(await isDirectory(serverCwd))) {
+    const message = `${JSON.stringify(options.serverCwd ?? '.')} is not a directory; it is taken relative to the working directory, so check the path and that an earlier step makes it`;
+    issues.push({ input: 'server-cwd', code: 'no-directory', message });
+  }
   if (issues.length > 0) throw new ConfigurationError(issues);
 
   return {
-    suites: selected.suites.map((suite) => planSuite(suite, options.minPassRate)),
+    suites: planned.map(({ suite }) => planSuite(suite, options.minPassRate)),
     server: {
       command: options.serverCommand,
       url: options.serverUrl,
-      cwd: resolve(context.cwd, options.serverCwd ?? '.'),
+      cwd: serverCwd,
       environment,
-      secrets: [...environment]
-        .filter(([name]) => options.serverEnv.get(name) === null || secretName.test(name))
-        .map(([, value]) => value),
+      secrets: listSecrets(environment, options.serverEnv),
       readyTimeoutMs: options.serverReadyTimeout,
     },
     timeoutMs: options.timeout,
@@ -91,7 +106,27 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
 }
 
 /** What the job passes through is often a secret of it, and what a workflow writes out only where it is called one. */
-const secretName = /key|token|secret|passw|credential|auth/i;
+const secretName = /key|token|secret|pass|pwd|credential|auth|private|signature|cookie|dsn/i;
+const urlWithPassword = /:\/\/[^/?#\s]*:[^/?#\s]+@/;
+
+function listSecrets(environment: ReadonlyMap<string, Secret>, written: GateOptions['serverEnv']): Secret[] {
+  const secrets = [...environment]
+    .filter(([name, value]) => written.get(name) === null || isSecret(name, value))
+    .map(([, value]) => value);
+  if (secrets.length === 0) return [];
+  // `failed` hides nothing, and taken out of everything it would take the verdict along.
+  const vocabulary = JSON.stringify(buildReportJsonSchema());
+  return secrets.filter((secret) => !vocabulary.includes(secret.reveal()));
+}
+
+function isSecret(name: string, value: Secret): boolean {
+  return secretName.test(name) || urlWithPassword.test(value.reveal());
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined);
+  return found?.isDirectory() ?? false;
+}
 
 function planSuite(suite: Suite, override: number | null): PlannedSuite {
   if (override !== null) return { suite, minimumPassRate: override, minimumPassRateSource: 'min-pass-rate' };

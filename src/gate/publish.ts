@@ -1,4 +1,4 @@
-import { access, appendFile, mkdir, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { describeError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
@@ -51,13 +51,19 @@ export async function publishFiles(report: Report, plan: GatePlan, context: Publ
   return { reportPath, junitPath };
 }
 
-/** Lists which of the files that hold cases exist below `cwd`; an annotation on any other would show nowhere. */
-export async function findExistingFiles(report: Report, cwd: string): Promise<ReadonlySet<string>> {
-  const files = new Set(report.cases.flatMap(({ location }) => (location === null ? [] : [location.file])));
+/**
+ * Lists which of these places are in files below `cwd`; an annotation on any other would show nowhere. Tests written in
+ * place are placed in `tests`, which many a repository has as a directory.
+ */
+export async function findExistingFiles(
+  places: ReadonlyArray<{ readonly file?: string } | null>,
+  cwd: string,
+): Promise<ReadonlySet<string>> {
+  const files = new Set(places.flatMap((place) => place?.file ?? []));
   const found = await Promise.all(
     [...files].map((file) =>
-      access(resolve(cwd, file)).then(
-        () => [file],
+      stat(resolve(cwd, file)).then(
+        (found) => (found.isFile() ? [file] : []),
         () => [],
       ),
     ),

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { formatCount } from '../base/count.ts';
-import { ProtocolError } from '../base/errors.ts';
+import { ProtocolError, ServerStartError } from '../base/errors.ts';
 import { toPercent } from '../model/rate.ts';
 import type { SuiteResults } from '../model/results.ts';
 import { isTerminalStatus, type Run } from '../model/run.ts';
@@ -19,6 +19,9 @@ import type { Watch } from './watch.ts';
 
 /** How long cancelling a run may take during teardown; the runner gives a cancelled job 7.5 s in all. */
 const cancelTimeoutMs = 2500;
+
+/** How long a run whose server has died may take to say at which case. */
+const lastWordsMs = 1000;
 
 /** The API demands a model of every suite. This one is never called: no case has a step that would. */
 const modelOfToolOnlySuites = 'none/none';
@@ -127,6 +130,12 @@ async function startRun(suiteId: string, planned: PlannedSuite, context: SuiteRu
     onProgress({ kind: 'run-progress', suite: suite.name, finished, iterations });
   };
 
+  /** A call that the server died of ends the run by itself, and names the case; cancelling at once would be faster. */
+  const waitForLastWords = (last: Run): Promise<Run> => {
+    const signal = AbortSignal.any([watch.stop, AbortSignal.timeout(lastWordsMs)]);
+    return waitForRun(client, { ...request, signal }).catch(() => last);
+  };
+
   return {
     current: () => run,
     waitForEnd: async () => {
@@ -136,7 +145,8 @@ async function startRun(suiteId: string, planned: PlannedSuite, context: SuiteRu
       } catch (error) {
         if (!watch.callOff.aborted || watch.stop.aborted) throw error;
         interruption = explainInterruption(watch.callOff.reason);
-        run = await cancelRun(client, { ...request, signal: watch.stop });
+        if (watch.callOff.reason instanceof ServerStartError) run = await waitForLastWords(run);
+        if (!isTerminalStatus(run.status)) run = await cancelRun(client, { ...request, signal: watch.stop });
       }
       onProgress({ kind: 'run-finished', suite: suite.name, status: run.status });
       return interruption;

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { formatDuration } from '../base/deadline.ts';
-import { DeadlineError, type GateError } from '../base/errors.ts';
+import { CancelledError, DeadlineError, GateError } from '../base/errors.ts';
 
 /** How long reading what a run left behind may still take once the run has been called off. */
 const collectingMs = 10_000;
@@ -38,8 +38,11 @@ export function startWatch(clock: Clock, options: { timeoutMs: number; signal: A
     await callOff(new DeadlineError(message, { hint: 'Raise `timeout`, or run fewer cases.' }));
   };
   const obeyCaller = () => {
-    calledOff.abort(options.signal.reason);
-    stopped.abort(options.signal.reason);
+    const { reason } = options.signal;
+    const cancelled =
+      reason instanceof GateError ? reason : new CancelledError('The caller stopped the gate.', { cause: reason });
+    calledOff.abort(cancelled);
+    stopped.abort(cancelled);
   };
 
   if (options.signal.aborted) obeyCaller();

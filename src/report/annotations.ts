@@ -91,7 +91,7 @@ function listReasons(report: Report): string[] {
 }
 
 /** A path that could leave the workspace names no file of the pull request. */
-function isInWorkspace(path: string): boolean {
+export function isInWorkspace(path: string): boolean {
   return path !== '' && !/^[/\\]|^[A-Za-z]:|(?:^|[/\\])\.\.(?:[/\\]|$)|\p{Cc}/u.test(path);
 }
 

@@ -8,6 +8,9 @@ import { createOutputRing } from './ring.ts';
 import type { ReachedServer, ServerContext, StartContext } from './running-server.ts';
 import { createExitError, createLostError, tailLines } from './start-error.ts';
 
+/** How long whoever holds the port may take to show that it is an MCP server. */
+const foreignProbeMs = 2000;
+
 /** Waits until the server at the URL answers, having started its command first where there is one. */
 export async function openHttpServer(
   url: string,
@@ -15,6 +18,7 @@ export async function openHttpServer(
 ): Promise<ReachedServer> {
   const { start } = options;
   const ring = start?.ring ?? createOutputRing();
+  if (start !== null) await refuseForeignServer(url, options);
   const server = start === null ? null : startHttpCommand(start);
   const { promise: exited, resolve: reportExit } = Promise.withResolvers<ServerStartError>();
   void server?.exited.then((exit) => reportExit(createExitError(start?.command ?? '', exit, { ring, remark: '' })));
@@ -68,9 +72,38 @@ export async function openHttpServer(
   }
 }
 
+/**
+ * A server that answers before the command was started is another one: left over, or of another job. It would be tested in
+ * place of the command's, which may not even notice that its port is taken.
+ *
+ * @throws {ServerStartError} when one answers.
+ */
+async function refuseForeignServer(url: string, { clock, signal }: ServerContext): Promise<void> {
+  const over = new AbortController();
+  const probe = waitForHttpServer(url, {
+    clock,
+    signal: AbortSignal.any([signal, over.signal]),
+    onFailure: () => over.abort(),
+  }).catch(() => null);
+  const timeout = clock.sleep(foreignProbeMs, { signal: over.signal }).then(
+    () => null,
+    () => null,
+  );
+  const found = await Promise.race([probe, timeout]);
+  over.abort();
+  signal.throwIfAborted();
+  if (found === null) return;
+  throw new ServerStartError(
+    `An MCP server${found.name === null ? '' : ` (${found.name})`} answers at ${describeUrl(url)} before the server command was started.`,
+    {
+      hint: 'Stop it or choose another port; to test that very server, give server-url alone.',
+    },
+  );
+}
+
 /** What an HTTP server prints to stdout is log as much as what it prints to stderr. */
 function startHttpCommand(start: StartContext): ServerProcess {
-  const server = startProcess(start.words, start);
+  const server = startProcess(start.words, { ...start, readsStdin: false });
   server.stdout.on('data', (chunk: Buffer) => start.ring.append(chunk));
   return server;
 }

@@ -1,4 +1,5 @@
 import { ServerStartError } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
 import { formatDuration } from '../base/deadline.ts';
 import { createChildPool } from './bridge/child-pool.ts';
 import type { ChildPool, ChildSource } from './bridge/child-pool.ts';
@@ -18,14 +19,20 @@ import { createExitError, createLostError, tailLines } from './start-error.ts';
 /** A session nobody uses: long enough for a model to think between two calls. Shorter where the next session waits for it. */
 const idleTimeoutMs = { iteration: 5 * 60_000, run: 60_000 };
 
-/** Checks that the command speaks MCP on stdio, then serves it over HTTP. */
+/**
+ * Checks that the command speaks MCP on stdio, then serves it over HTTP. What it writes to stdout besides messages is skipped
+ * with one warning: many servers greet there, and most clients put up with it.
+ */
 export async function openStdioServer(
   start: StartContext,
-  options: Pick<ServerOptions, 'isolation' | 'spares'>,
+  options: Pick<ServerOptions, 'isolation' | 'spares' | 'sessions'>,
 ): Promise<ReachedServer> {
   const { clock, logger, ring } = start;
-  const startChild = () => connectChild(startProcess(start.words, start), ring);
-  const handshake = await probeCommand(start, startChild);
+  const warnOfRubbish = createRubbishWarning(logger);
+  const startServer = () => startProcess(start.words, { ...start, readsStdin: true });
+  // Where there is no readiness, the error quotes the line, and a warning would say it twice.
+  const handshake = await probeCommand(start, () => connectChild(startServer(), { ring }), warnOfRubbish);
+  const startChild = () => connectChild(startServer(), { ring, onRubbish: warnOfRubbish });
 
   const isStateless = handshake.protocol === 'modern';
   const isShared = isStateless || options.isolation === 'run';
@@ -33,13 +40,17 @@ export async function openStdioServer(
   const pool = createChildPool({
     startChild,
     spares: isShared ? 0 : options.spares,
+    wanted: options.sessions ?? null,
     logger,
-    onLost: (exit) => lost.resolve(createLostError(exit, ring)),
+    onLost: (exit, child) => {
+      // With all its answers given, a process that served one session takes nothing with it.
+      if (isShared || child.isAnswering) lost.resolve(createLostError(exit, ring));
+    },
   });
   const front = isStateless
     ? serveStateless(pool)
     : serveSessions({
-        source: isShared ? shareChild(pool) : giveChildren(pool),
+        source: isShared ? shareChild(pool, { clock, logger }) : giveChildren(pool),
         clock,
         logger,
         idleTimeoutMs: idleTimeoutMs[options.isolation],
@@ -69,7 +80,11 @@ function giveChildren(pool: ChildPool): ChildSource {
  * The process that is asked who it is serves nobody afterwards: the first client is to initialize its server itself, with its
  * own capabilities. It is gone before the next one starts, which may want the same port or lock file.
  */
-async function probeCommand(start: StartContext, startChild: () => ProcessChild): Promise<Handshake> {
+async function probeCommand(
+  start: StartContext,
+  startChild: () => ProcessChild,
+  warnOfRubbish: (line: string) => void,
+): Promise<Handshake> {
   const { command, ring } = start;
   const child = startChild();
   const describeRubbish = () =>
@@ -94,7 +109,10 @@ async function probeCommand(start: StartContext, startChild: () => ProcessChild)
         );
       },
     });
-    if (probe.ok) return probe.handshake;
+    if (probe.ok) {
+      if (child.rubbish !== null) warnOfRubbish(child.rubbish);
+      return probe.handshake;
+    }
     throw new ServerStartError(
       `The server under test answered initialize with something else than an MCP handshake: ${probe.answer.slice(0, 500)}`,
       {
@@ -105,4 +123,15 @@ async function probeCommand(start: StartContext, startChild: () => ProcessChild)
   } finally {
     await child.stop();
   }
+}
+
+function createRubbishWarning(logger: Logger): (line: string) => void {
+  let hasWarned = false;
+  return (line) => {
+    if (hasWarned) return;
+    hasWarned = true;
+    logger.warning(
+      `The server under test writes to stdout, where only MCP messages belong; such lines are skipped. First: ${JSON.stringify(line)}. Its logs belong on stderr.`,
+    );
+  };
 }

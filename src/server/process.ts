@@ -24,9 +24,11 @@ export interface ProcessExit {
 export interface ServerProcess {
   readonly stdin: Writable;
   readonly stdout: Readable;
+  /** Whether the program has ended, although its output may not be read yet. */
+  readonly hasEnded: boolean;
   /** Resolves once the program has ended and its output is read. Never rejects. */
   readonly exited: Promise<ProcessExit>;
-  /** Asks the whole group to leave: stdin closed, then SIGTERM, then SIGKILL. At most about 2.5 s. */
+  /** Asks the whole group to leave: stdin closed (and waited for where that is read), then SIGTERM, then SIGKILL. At most about 2.5 s. */
   stop(): Promise<void>;
   /** Ends the whole group at once. */
   kill(): Promise<void>;
@@ -35,7 +37,14 @@ export interface ServerProcess {
 /** Starts a program with no shell. What it writes to stderr goes to the ring; the caller reads stdout to its end. */
 export function startProcess(
   command: readonly string[],
-  options: { cwd: string; env: Record<string, string>; ring: OutputRing; clock: Clock },
+  options: {
+    cwd: string;
+    env: Record<string, string>;
+    ring: OutputRing;
+    clock: Clock;
+    /** Whether the program reads its stdin, so that closing it is the polite way to ask; else it gets SIGTERM at once. */
+    readsStdin: boolean;
+  },
 ): ServerProcess {
   const { clock } = options;
   const [file = '', ...args] = command;
@@ -71,7 +80,7 @@ export function startProcess(
     const groupId = child.pid;
     child.stdin.end();
     if (groupId === undefined) return;
-    await waitAtMost(clock, ended, stdinGraceMs);
+    if (options.readsStdin) await waitAtMost(clock, ended, stdinGraceMs);
     if (!isGroupAlive(groupId)) return;
     signalGroup(groupId, 'SIGTERM');
     if (!(await waitForGroupEnd(clock, groupId, terminateGraceMs))) await killGroup();
@@ -86,6 +95,9 @@ export function startProcess(
   return {
     stdin: child.stdin,
     stdout: child.stdout,
+    get hasEnded() {
+      return child.exitCode !== null || child.signalCode !== null;
+    },
     exited,
     stop: () => (stopping ??= stopGroup()),
     kill: killGroup,

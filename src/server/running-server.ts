@@ -19,6 +19,8 @@ export interface ServerOptions {
   isolation: 'iteration' | 'run';
   /** Processes started ahead of the sessions that will need them. */
   spares: number;
+  /** How many sessions there will be, so that no spare is started for none; unknown when absent. */
+  sessions?: number;
   /** Marks every process in its environment; made up when absent. */
   sessionMarker?: string;
 }

@@ -59,11 +59,17 @@ function toRun(run: WireRun): Run {
     suiteId: run.suiteId,
     status: run.status,
     result: run.result ?? null,
-    summary: summary ? { total: summary.total, passed: summary.passed, failed: summary.failed } : null,
+    summary: toRunSummary(summary),
     createdAtMs: run.createdAt ?? null,
     completedAtMs: run.completedAt ?? null,
     notes: run.notes ?? null,
   };
+}
+
+/** Counts that are not all there are no counts: a gap must not read as none passed or none failed. */
+function toRunSummary(summary: WireRun['summary']): Run['summary'] {
+  const { total, passed, failed } = summary ?? {};
+  return total == null || passed == null || failed == null ? null : { total, passed, failed };
 }
 
 function toIteration(iteration: WireIteration): Iteration {

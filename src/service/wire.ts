@@ -7,6 +7,7 @@ import { z } from 'zod';
  */
 const timestampMs = z.number().nullish();
 const text = z.string().nullish();
+const count = z.number().nullish();
 /** Shown to people and never judged, so an odd shape is no reason to fail: it reads as absent. */
 const openObject = z.record(z.string(), z.unknown()).nullish().catch(undefined);
 
@@ -160,9 +161,7 @@ export const runSchema = z.object({
   status: z.string(),
   /** Often missing on completed runs; the counts decide. */
   result: text,
-  summary: z
-    .object({ total: z.number(), passed: z.number(), failed: z.number(), passRate: z.number().nullish() })
-    .nullish(),
+  summary: z.object({ total: count, passed: count, failed: count, passRate: z.number().nullish() }).nullish(),
   source: text,
   notes: text,
   createdAt: timestampMs,

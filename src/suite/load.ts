@@ -1,4 +1,4 @@
-import { glob, readFile, stat } from 'node:fs/promises';
+import { glob, readFile, realpath, stat } from 'node:fs/promises';
 import { relative, resolve, sep } from 'node:path';
 import type { ConfigurationIssue } from '../base/errors.ts';
 import { describeError } from '../base/errors.ts';
@@ -19,18 +19,23 @@ export interface LoadedSuites {
  */
 export async function loadSuites(patterns: string[], options: { cwd: string }): Promise<LoadedSuites> {
   const findings: ConfigurationIssue[] = [];
-  const files = new Set<string>();
+  const files = new Map<string, string>();
   for (const pattern of patterns) {
     const matches = await listFiles(pattern, options.cwd);
     if (matches.length === 0) {
       const message = `No file matches ${JSON.stringify(pattern)}; patterns are relative to the working directory, such as evals/*.evals.yaml`;
       findings.push({ code: 'no-files', message, input: 'evals' });
     }
-    for (const match of matches) files.add(match);
+    // By what a path leads to: a link to a file that is read anyway adds nothing.
+    for (const match of matches) {
+      const target = await realpath(resolve(options.cwd, match));
+      const earlier = files.get(target);
+      if (earlier === undefined || compareText(match, earlier) < 0) files.set(target, match);
+    }
   }
 
   const suites: Suite[] = [];
-  for (const file of [...files].toSorted(compareText)) {
+  for (const file of [...files.values()].toSorted(compareText)) {
     const reading = await readFileSuite(resolve(options.cwd, file), file);
     findings.push(...reading.findings);
     if (reading.suite !== null) suites.push(reading.suite);
@@ -79,7 +84,8 @@ async function readFileSuite(
   }
 }
 
-function findSharedIds(suites: readonly Suite[]): ConfigurationIssue[] {
+/** Finds suites whose id an earlier one has; their results could not be told apart. */
+export function findSharedIds(suites: readonly Suite[]): ConfigurationIssue[] {
   const firsts = new Map<string, Suite>();
   return suites.flatMap((suite) => {
     const first = firsts.get(suite.id);

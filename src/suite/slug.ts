@@ -1,7 +1,12 @@
+import { createHash } from 'node:crypto';
+
 /** Room for a `-2` and the like below the 128 characters that an id may have. */
 const maxSlugLength = 120;
 
-/** Derives an id from a title: lower-case ASCII words joined by `-`; `fallback` where no word of it is ASCII. */
+/**
+ * Derives an id from a title: lower-case ASCII words joined by `-`. Where no word of it is ASCII, `fallback` and a short
+ * hash of the title, so that two titles in another script are told apart and keep their ids wherever they stand.
+ */
 export function deriveSlug(title: string, fallback: string): string {
   const slug = title
     .normalize('NFKD')
@@ -10,7 +15,8 @@ export function deriveSlug(title: string, fallback: string): string {
     .replaceAll(/[^a-z0-9]+/g, '-')
     .slice(0, maxSlugLength)
     .replaceAll(/^-+|-+$/g, '');
-  return slug === '' ? fallback : slug;
+  if (slug !== '') return slug;
+  return `${fallback}-${createHash('sha256').update(title.normalize('NFC')).digest('hex').slice(0, 8)}`;
 }
 
 /** Gives each title an id: its own where it has one, else its slug, with `-2`, `-3` … where that is taken. */

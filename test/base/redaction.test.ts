@@ -1,7 +1,7 @@
 import { array, assert, constantFrom, integer, oneof, property, string, tuple } from 'fast-check';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { createRedactor, Secret } from '../../src/base/redaction.ts';
+import { createRedactor, redactDeep, Secret } from '../../src/base/redaction.ts';
 
 const value = 'sk_live_a/b+c&d<e>"f"=g';
 
@@ -107,5 +107,27 @@ describe('createRedactor', () => {
   it('survives text that is not well-formed, as a secret and around one', () => {
     const broken = createRedactor([new Secret('\ud800broken')]);
     expect(broken.redact('x \ud800broken \udfff')).toBe('x *** \udfff');
+  });
+});
+
+describe('redactDeep', () => {
+  const redactor = createRedactor([new Secret('hunter22')]);
+
+  it('redacts every text, however deep, and keeps the shape', () => {
+    const value = { a: 'is hunter22', list: ['hunter22', { b: 'x hunter22 y' }], count: 3, isOn: true, none: null };
+    expect(redactDeep(value, redactor)).toEqual({
+      a: 'is ***',
+      list: ['***', { b: 'x *** y' }],
+      count: 3,
+      isOn: true,
+      none: null,
+    });
+    expect(value.a).toBe('is hunter22');
+  });
+
+  it('leaves keys alone, since they are the structure', () => {
+    expect(redactDeep({ hunter22: 1 }, redactor)).toEqual({ hunter22: 1 });
+    const parsed: unknown = JSON.parse('{"__proto__": "hunter22"}');
+    expect(JSON.stringify(redactDeep(parsed, redactor))).toBe('{"__proto__":"***"}');
   });
 });

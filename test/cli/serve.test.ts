@@ -60,6 +60,17 @@ describe('mcp-eval-ci serve', () => {
     expect(await count429(['--rate-limit'])).toBeGreaterThan(0);
   });
 
+  it.each([
+    [['--api-key', ''], 'Write a key'],
+    [['--api-key', 'two words'], 'Write a key'],
+    [['--data', 'file/below'], 'data: the directory cannot be made'],
+  ])('refuses %j', async (args, message) => {
+    await using workspace = await createWorkspace({ file: '' });
+    const result = await runCommand(['serve', ...args], { cwd: workspace.path });
+    expect(result).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(result.stderr).toContain(message);
+  });
+
   it('refuses a port that is none', async () => {
     await using workspace = await createWorkspace();
     const result = await runCommand(['serve', '--port', 'http'], { cwd: workspace.path });

@@ -28,6 +28,29 @@ describe('mcp-eval-ci validate', () => {
     expect(lines.at(-1)).toBe('3 problems in the configuration; nothing was run.');
   });
 
+  it('prints no text of a file that a terminal or the runner would obey', async () => {
+    await using workspace = await createWorkspace({
+      'good.yaml': `suite: "a\\x1b[31mb\\n::error::c"\ncases: [{ title: x, steps: [{ toolCall: y }] }]\n`,
+      'bad.yaml': `suite: x\n"a\\x1b[31mb\\n::error::c": 1\ncases: [{ title: x, steps: [{ toolCall: y }] }]\n`,
+    });
+    const good = await runCommand(['validate', 'good.yaml'], { cwd: workspace.path });
+    expect(good.stdout).toBe('good.yaml: ab ::error::c, 1 case, 1 iteration\n1 file is valid.\n');
+    const bad = await runCommand(['validate', 'bad.yaml'], { cwd: workspace.path });
+    expect(bad.stderr.split('\n')[0]).toMatch(/^bad\.yaml:2:1: Unknown key `ab ::error::c`/);
+  });
+
+  it('reads what editors on other systems write: CRLF, a byte order mark, JSON with tabs', async () => {
+    const json = { suite: 'Json', cases: [{ title: 'x', steps: [{ toolCall: 'y' }] }] };
+    await using workspace = await createWorkspace({
+      'crlf.yaml': greenEvals.replaceAll('\n', '\r\n'),
+      'bom.yaml': `\uFEFF${greenEvals.replace('suite: Everything', 'suite: Bom')}`,
+      'tabs.json': JSON.stringify(json, null, '\t'),
+    });
+    const result = await runCommand(['validate', '*.yaml', 'tabs.json'], { cwd: workspace.path });
+    expect(result).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(result.stdout.split('\n').at(-2)).toBe('3 files are valid.');
+  });
+
   it('exits 2 for a pattern that matches nothing', async () => {
     await using workspace = await createWorkspace();
     const result = await runCommand(['validate', 'evals/*.yaml'], { cwd: workspace.path });

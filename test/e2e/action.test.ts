@@ -142,6 +142,24 @@ describe('the action', () => {
     expect(run.post).toMatchObject({ exitCode: 0, leftovers: [] });
   });
 
+  it('stops in its post step the server that a main step lost to the out-of-memory killer left running', async () => {
+    await using workspace = await createWorkspace({
+      'evals/slow.evals.yaml': slowEvals,
+      'server.sh': `sleep 300 &\nexec ${everythingOverStdio}\n`,
+    });
+    const run = await runAction({
+      workspace: workspace.path,
+      // Neither the end of stdin nor SIGTERM ends it, and what it started outlives it.
+      inputs: { ...inputs, 'server-command': `bash -c 'trap "" TERM; setsid sleep 300 & . ./server.sh'` },
+      killMainAfter: (log) => log.includes('running 1 iteration'),
+      timings: { outputMs: 500 },
+    });
+    expect(run).toMatchObject({ signal: 'SIGKILL', conclusion: 'failure' });
+    expect(run.leftovers.map(({ command }) => command)).toContain('sleep 300');
+    expect(run.post).toMatchObject({ exitCode: 0, problems: [], leftovers: [] });
+    expect(run.post?.log).toMatch(/left running and are stopped now: \d+\./);
+  });
+
   it.each(['pull_request', 'schedule', 'workflow_dispatch'])('gives the same verdict on %s', async (name) => {
     await using workspace = await createWorkspace({ 'evals/green.evals.yaml': greenEvals });
     const run = await runAction({ workspace: workspace.path, inputs, env: { GITHUB_EVENT_NAME: name } });

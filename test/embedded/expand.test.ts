@@ -3,7 +3,7 @@ import type { CaseContent } from '../../src/embedded/bodies/case.ts';
 import type { SuiteContent } from '../../src/embedded/bodies/suite.ts';
 import { expandCases, type ExpandOptions } from '../../src/embedded/expand.ts';
 import type { ServerRecord } from '../../src/embedded/store/servers.ts';
-import { callStep } from '../support/case-factory.ts';
+import { assertStep, callStep } from '../support/case-factory.ts';
 
 const suite: SuiteContent = {
   name: 'S',
@@ -85,6 +85,26 @@ describe('checks', () => {
   });
 });
 
+describe('a case of one tool call', () => {
+  it('and nothing else must render a widget, as in the hosted service', () => {
+    expect(expand({ steps: [callStep('echo')] }).testCase.steps).toEqual([
+      callStep('echo'),
+      {
+        id: 'echo-implicit-widget-rendered',
+        kind: 'assert',
+        assertion: { type: 'widgetRendered', toolName: 'echo' },
+      },
+    ]);
+  });
+
+  it.each([
+    ['an assertion', [callStep('echo'), assertStep({ type: 'noToolErrors' })]],
+    ['another call', [callStep('echo'), callStep('echo')]],
+  ])('and %s stays as it is', (_what, steps) => {
+    expect(expand({ steps }).testCase.steps).toEqual(steps);
+  });
+});
+
 describe('the time of an iteration', () => {
   it.each([
     [undefined, 600_000],
@@ -104,15 +124,8 @@ describe('the server of a case', () => {
     ['nobody', {}, 'srv_a'],
     ['a name', { serverName: 'beta' }, 'srv_b'],
     ['an id, which wins over the name', { serverName: 'alpha', serverId: 'srv_b' }, 'srv_b'],
-    ['a name that nobody has, which is left to the engine', { serverName: 'gamma' }, 'srv_a'],
   ])('is found by %s', (_what, fields, id) => {
     expect(expand({ steps: [call(fields)] }, { servers: [...servers] }).server.id).toBe(id);
-  });
-
-  it('cannot be an id that the run does not have', () => {
-    expect(() => expand({ steps: [call({ serverId: 'srv_c' })] })).toThrow(
-      /calls server srv_c, which is not among the run's servers\.$/,
-    );
   });
 
   it('cannot be two', () => {

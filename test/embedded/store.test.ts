@@ -60,6 +60,21 @@ describe('a store that is kept', () => {
     expect(page.items).toMatchObject([{ status: 'cancelled', result: null }]);
   });
 
+  it('says of runs that were executing that the service was stopped', async () => {
+    await using mcp = await startEchoServer();
+    const first = await openContractService({ dataDir });
+    const { suiteId } = await saveSuite(first, await saveServer(first, { url: mcp.url }), [inlineTest('hang')]);
+    const { body } = await first.project.post('/eval-runs', { suiteId, notes: 'Nightly.' });
+    await mcp.waitFor('call hang');
+    await first[Symbol.asyncDispose]();
+    await using second = await openContractService({ dataDir });
+    expect((await second.project.get(`/eval-runs/${body.runId}`)).body).toMatchObject({
+      status: 'cancelled',
+      result: null,
+      notes: 'Nightly.\nThe service was stopped while the run was executing.',
+    });
+  });
+
   it('belongs to one service at a time', async () => {
     await using _service = await openContractService({ dataDir });
     await expect(openContractService({ dataDir })).rejects.toThrow(

@@ -4,8 +4,11 @@ import { runCase } from '../../src/engine/run-case.ts';
 import type { TestCase } from '../../src/model/case.ts';
 import { assertStep, callStep, createCase } from '../support/case-factory.ts';
 import { startFixtureMcpServer, text, type FixtureTool } from '../support/fixture-mcp-server.ts';
+import { startHttpServer } from '../support/http-server.ts';
 
 const outputSchema = { type: 'object' as const, properties: { n: { type: 'number' } }, required: ['n'] };
+
+const inputSchema = { type: 'object' as const };
 
 const tools: Record<string, FixtureTool> = {
   good: { outputSchema, call: () => ({ content: [], structuredContent: { n: 1 } }) },
@@ -73,5 +76,37 @@ describe.each(eras)('runCase on a tool with an output schema, %s era', (era) => 
       'call good',
       'call wrong',
     ]);
+  });
+});
+
+describe('runCase on a server that dies while it is asked for its schemas', () => {
+  it('asks again in the next iteration', async () => {
+    let lists = 0;
+    await using server = await startHttpServer((response, { method, body }) => {
+      if (method !== 'POST') return void response.writeHead(405).end();
+      const { id, method: name } = JSON.parse(body) as { id?: number; method: string };
+      if (id === undefined) return void response.writeHead(202).end();
+      if (name === 'tools/list') lists += 1;
+      const gone = { code: -32_000, message: 'gone', data: { reason: 'server_exited' } };
+      const answers: Record<string, object> = {
+        initialize: {
+          result: {
+            protocolVersion: '2025-11-25',
+            capabilities: { tools: {} },
+            serverInfo: { name: 'raw', version: '0' },
+          },
+        },
+        'tools/call': { result: { content: [], structuredContent: { n: 'one' } } },
+        'tools/list':
+          lists === 1 ? { error: gone } : { result: { tools: [{ name: 'sum', inputSchema, outputSchema }] } },
+      };
+      return void response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ jsonrpc: '2.0', id, ...answers[name] }));
+    });
+    const target = { url: `${server.origin}/mcp`, serverName: 'raw', protocol: 'legacy' as const };
+    const results: unknown[] = [];
+    for (let i = 0; i < 2; i += 1) results.push((await runCase(createCase([callStep('sum')]), target, options)).result);
+    expect(results).toEqual(['passed', 'failed']);
   });
 });

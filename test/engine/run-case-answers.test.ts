@@ -52,6 +52,13 @@ describe('runCase on the answer to a tool call', () => {
     });
   });
 
+  it('repeats what a JSON-RPC error in such an answer says', async () => {
+    const body = { jsonrpc: '2.0', id: null, error: { code: -32_001, message: 'The server has left' } };
+    expect(await run((response) => response.writeHead(404).end(JSON.stringify(body)))).toMatchObject({
+      error: 'The server gave no answer to sum: it answered HTTP 404: The server has left.',
+    });
+  });
+
   it('establishes nothing from an event stream that ends without an answer', async () => {
     const outcome = await run((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });

@@ -37,8 +37,15 @@ describe('startWatch', () => {
   });
 
   it('obeys a caller that had stopped before', () => {
-    using watch = startWatch(new ManualClock(), { timeoutMs: 60_000, signal: AbortSignal.abort('before') });
-    expect([watch.callOff.reason, watch.stop.reason]).toEqual(['before', 'before']);
+    const reason = new CancelledError('Before.');
+    using watch = startWatch(new ManualClock(), { timeoutMs: 60_000, signal: AbortSignal.abort(reason) });
+    expect([watch.callOff.reason, watch.stop.reason]).toEqual([reason, reason]);
+  });
+
+  it('takes a reason that is none of ours for a cancellation', () => {
+    using watch = startWatch(new ManualClock(), { timeoutMs: 60_000, signal: AbortSignal.abort() });
+    expect(watch.stop.reason).toBeInstanceOf(CancelledError);
+    expect(watch.stop.reason).toMatchObject({ exitCode: 130, cause: expect.any(DOMException) });
   });
 
   it('leaves nothing waiting once it is disposed, and ignores what comes after', async () => {

@@ -116,6 +116,15 @@ describe('a URL where no server answers', () => {
     expect([error.processExitCode, error.stderrTail]).toEqual([1, ['port in use']]);
   });
 
+  it('is another server’s when one answers there before the command is started', async () => {
+    await using theirs = await openTestServer();
+    const error = await failToStart({ command: `${node} -e 'setInterval(() => {}, 1000)'`, url: theirs.url });
+    expect(error.message).toMatch(
+      /^An MCP server \(stdio-server\) answers at .* before the server command was started\.$/,
+    );
+    expect(error.hint).toMatch(/^Stop it or choose another port/);
+  });
+
   it('is not found when the command listens elsewhere', async () => {
     const [port, other] = [await findFreePort(), await findFreePort()];
     const command = `${node} test/support/conformance-server.ts`;

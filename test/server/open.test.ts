@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
+import { silentLogger } from '../../src/base/logger.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { isRunning, listMarkedPids } from '../support/processes.ts';
 import { connectClient, openTestServer, stdioServerCommand } from '../support/running-server.ts';
@@ -84,6 +85,19 @@ describe('openServer', () => {
     const command = `${process.execPath} stdio-server.ts`;
     await using server = await openTestServer({ command, cwd: 'test/support' });
     expect(server.protocol).toBe('legacy');
+  });
+
+  it('puts up with other lines on stdout, and warns of the first one once', async () => {
+    const warnings: string[] = [];
+    const logger = { ...silentLogger, warning: (message: string) => void warnings.push(message) };
+    const command = `bash -c 'echo "Listening  on stdio"; echo "{\\"level\\":30}"; exec ${stdioServerCommand}'`;
+    await using server = await openTestServer({ command, spares: 1 }, { logger });
+    await using client = await connectClient(server.url);
+    expect(await client.call('count')).toBe(1);
+    expect(warnings).toEqual([
+      'The server under test writes to stdout, where only MCP messages belong; such lines are skipped. First: "Listening  on stdio". Its logs belong on stderr.',
+    ]);
+    expect(server.stderrTail()).toContain('{"level":30}');
   });
 
   it('leaves no process behind', async () => {

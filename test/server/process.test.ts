@@ -11,7 +11,10 @@ import { isRunning } from '../support/processes.ts';
 function start(command: readonly string[]): { server: ServerProcess; ring: OutputRing } {
   const ring = createOutputRing();
   const env = { PATH: process.env['PATH'] ?? '' };
-  return { server: startProcess(command, { cwd: process.cwd(), env, ring, clock: systemClock }), ring };
+  return {
+    server: startProcess(command, { cwd: process.cwd(), env, ring, clock: systemClock, readsStdin: true }),
+    ring,
+  };
 }
 
 /** Starts a script that prints numbers of processes once it is set up, and waits for them. */

@@ -47,6 +47,10 @@ describe('parseRun', () => {
     },
   );
 
+  it.each([{}, { total: 3 }, { total: 3, passed: 3, failed: null }])('takes the counts %j for none', (summary) => {
+    expect(parseRun({ id: 'r', suiteId: 's', status: 'running', summary }).summary).toBeNull();
+  });
+
   it.each([
     [{ id: 'r', suiteId: 's' }, 'status'],
     [{ id: 'r', suiteId: 's', status: 3 }, 'status'],

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -45,6 +45,33 @@ describe('loadSuites', () => {
     await writeSuite('[ab].evals.yaml', 'brackets');
     await writeSuite('a.evals.yaml');
     expect((await load('[ab].evals.yaml')).files).toEqual(['[ab].evals.yaml']);
+  });
+
+  it('reads a file once that a link leads to as well', async () => {
+    await writeSuite('evals/b.evals.yaml');
+    await symlink('b.evals.yaml', join(cwd, 'evals/c.evals.yaml'));
+    expect(await load('evals/*.evals.yaml')).toEqual({ files: ['evals/b.evals.yaml'], findings: [] });
+  });
+
+  it('reads a file outside, by a link alone or by its path', async () => {
+    await writeSuite('outside/b.evals.yaml');
+    await mkdir(join(cwd, 'inside/.hidden'), { recursive: true });
+    await symlink('../../outside/b.evals.yaml', join(cwd, 'inside/.hidden/link.evals.yaml'));
+    const loadInside = async (pattern: string) =>
+      (await loadSuites([pattern], { cwd: join(cwd, 'inside') })).suites.map(({ location }) => location.file);
+    expect(await loadInside('.hidden/*.yaml')).toEqual(['.hidden/link.evals.yaml']);
+    expect(await loadInside('../outside/*.yaml')).toEqual(['../outside/b.evals.yaml']);
+  });
+
+  it('tells apart suites named in another script', async () => {
+    await writeSuite('a.evals.yaml', '日本語');
+    await writeSuite('b.evals.yaml', '中文');
+    const { suites, findings } = await loadSuites(['*.yaml'], { cwd });
+    expect(findings).toEqual([]);
+    expect(suites.map(({ id }) => id)).toEqual([
+      expect.stringMatching(/^suite-[0-9a-f]{8}$/),
+      expect.stringMatching(/^suite-[0-9a-f]{8}$/),
+    ]);
   });
 
   it('takes absolute paths', async () => {

@@ -116,7 +116,7 @@ describe('readSuite', () => {
       id: 'raksmorgas-co',
       model: null,
       policy: { minimumPassRate: null, minimumPassRateLocation: null },
-      cases: [{ id: 'case', runs: 1, timeoutMs: 60_000 }],
+      cases: [{ id: 'case-dc5a4d3d', runs: 1, timeoutMs: 60_000 }],
     });
   });
 

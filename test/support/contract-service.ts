@@ -35,9 +35,12 @@ export async function saveServer({ project }: ContractService, fields: { name?: 
   return String(body.id);
 }
 
-/** An inline test that calls one tool. */
+/** An inline test that calls one tool, which must not fail. */
 export function inlineTest(toolName = 'echo', fields: Record<string, unknown> = {}) {
-  const steps = [{ id: 's1', kind: 'toolCall', serverName: '', toolName, arguments: {} }];
+  const steps = [
+    { id: 's1', kind: 'toolCall', serverName: '', toolName, arguments: {} },
+    { id: 's2', kind: 'assert', assertion: { type: 'noToolErrors' } },
+  ];
   return { title: `Calls ${toolName}`, steps, ...fields };
 }
 

@@ -1,5 +1,6 @@
 /**
- * An MCP server on stdio whose tools show what a bridge does to it. `ERA=modern` refuses the initialize handshake.
+ * An MCP server on stdio whose tools show what a bridge does to it. `ERA=modern` refuses the initialize handshake;
+ * `IMPATIENCE_MS` ends a server that nobody has spoken to for that long after its start.
  * Run by Node itself: `node test/support/stdio-server.ts`.
  */
 import { Server } from '@modelcontextprotocol/server';
@@ -28,6 +29,11 @@ const tools: Record<string, (args: Arguments, context: ServerContext) => unknown
   count: () => (counter += 1),
   environment: () => process.env,
   argv: () => process.argv.slice(2),
+  /** Answers, and is gone a moment later. */
+  leave: ({ code }) => {
+    setTimeout(() => process.exit(Number(code)), 20);
+    return 'bye';
+  },
   crash: ({ code }) => process.exit(Number(code)),
   /** Never answers; ends when it is cancelled. */
   hang: ({ label }, { mcpReq }) =>
@@ -37,6 +43,10 @@ const tools: Record<string, (args: Arguments, context: ServerContext) => unknown
         resolve('too late');
       });
     }),
+  /** Blocks the whole process. */
+  spin: () => {
+    for (;;) Date.now();
+  },
   cancelled: () => cancelled,
   progress: async ({ steps, delayMs }, { mcpReq }) => {
     const progressToken = mcpReq._meta?.progressToken ?? 'none';
@@ -67,4 +77,9 @@ serveStdio(
   },
   { legacy: process.env['ERA'] === 'modern' ? 'reject' : 'serve' },
 );
+const impatienceMs = Number(process.env['IMPATIENCE_MS'] ?? 0);
+if (impatienceMs > 0) {
+  const leaving = setTimeout(() => process.exit(5), impatienceMs);
+  process.stdin.once('data', () => clearTimeout(leaving));
+}
 process.stderr.write(`stdio-server ${process.pid} is up\n`);

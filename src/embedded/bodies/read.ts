@@ -7,7 +7,7 @@ export type BodyReader = <Body>(request: HonoRequest, schema: z.ZodType<Body>) =
 
 /**
  * Makes the reader of a service. It throws VALIDATION_ERROR that tells the first problem as `path.to.field: message`,
- * and for a body of more than `maxBytes`, of which it reads no further.
+ * and for a body of more than `maxBytes`.
  */
 export function createBodyReader(maxBytes: number): BodyReader {
   return async (request, schema) => {
@@ -47,8 +47,10 @@ async function readText(request: HonoRequest, maxBytes: number): Promise<string>
   let length = 0;
   for await (const chunk of request.raw.body ?? []) {
     length += chunk.byteLength;
-    if (length > maxBytes) throw invalid(`The request body is larger than ${maxBytes} bytes.`);
-    chunks.push(chunk);
+    // Read to its end, though not kept: a client that is still sending when the answer comes may never see it.
+    if (length > maxBytes) chunks.length = 0;
+    else chunks.push(chunk);
   }
+  if (length > maxBytes) throw invalid(`The request body is larger than ${maxBytes} bytes.`);
   return Buffer.concat(chunks).toString();
 }

@@ -34,6 +34,11 @@ const widgetAssertionSchema: z.ZodType<WidgetAssertion> = z.discriminatedUnion('
   z.strictObject({ kind: z.literal('widgetToolCalled'), toolName: z.string(), calledToolName: z.string() }),
 ]);
 
+const assertionSchema = z.union(
+  [checkSchema, widgetAssertionSchema],
+  'Expected a predicate, which has a "type", or a widget assertion, which has a known "kind" and its fields',
+);
+
 const actionSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('click'),
@@ -73,7 +78,7 @@ export function createStepsSchema(limits: Pick<ServiceLimits, 'stepsPerCase' | '
       renderTimeoutMs: z.number().max(120_000).exactOptional(),
     }),
     z.strictObject({ id, kind: z.literal('interact'), toolName: z.string(), action: actionSchema }),
-    z.strictObject({ id, kind: z.literal('assert'), assertion: z.union([checkSchema, widgetAssertionSchema]) }),
+    z.strictObject({ id, kind: z.literal('assert'), assertion: assertionSchema }),
   ]);
   return z.array(stepSchema).min(1).max(limits.stepsPerCase);
 }

@@ -3,8 +3,14 @@ import { ServerStartError } from '../../base/errors.ts';
 import type { ProcessExit } from '../process.ts';
 import type { Child, ProcessChild } from './child.ts';
 
-/** Servers that may end by themselves before no more are started: a server that cannot stay up would restart for ever. */
-const maxUnexpectedExits = 10;
+/** Servers that may end by themselves in use before no more are started: one that cannot stay up would restart for ever. */
+const maxLosses = 10;
+
+/**
+ * Spares that may end by themselves before none is kept any more. Some servers do not stand waiting, or not beside another of
+ * their kind; started when they are needed they may well work.
+ */
+const maxSpareExits = 3;
 
 /** Servers that may still be leaving while new ones start. A server that ignores the end of its stdin takes 2.5 s. */
 const maxLeaving = 16;
@@ -19,17 +25,24 @@ export interface ChildPool extends AsyncDisposable {
   take(): Promise<ProcessChild>;
 }
 
-/** Gives every caller a process of its own, with `spares` started ahead to hide the time a start takes. */
+/**
+ * Gives every caller a process of its own, with `spares` started ahead to hide the time a start takes: fewer towards the end
+ * where it is known how many will be `wanted`.
+ */
 export function createChildPool(options: {
   startChild: () => ProcessChild;
   spares: number;
+  /** How many will be taken in all; null where nobody knows. One more than that is started when it is asked for. */
+  wanted: number | null;
   logger: Logger;
   /** Called when a server that somebody had taken ended by itself. */
-  onLost: (exit: ProcessExit) => void;
+  onLost: (exit: ProcessExit, child: ProcessChild) => void;
 }): ChildPool {
   const all = new Set<ProcessChild>();
   const idle: ProcessChild[] = [];
-  let unexpectedExits = 0;
+  let taken = 0;
+  let losses = 0;
+  let spareExits = 0;
   let isDisposed = false;
 
   const start = (): ProcessChild => {
@@ -41,11 +54,17 @@ export function createChildPool(options: {
   const watch = async (child: ProcessChild) => {
     const exit = await child.exited;
     if (!child.isEnding) {
-      unexpectedExits += 1;
       const index = idle.indexOf(child);
-      if (index === -1) options.onLost(exit);
-      else idle.splice(index, 1);
-      options.logger.debug(`A server ended by itself (${exit.code ?? exit.signal ?? 'not started'}).`);
+      if (index === -1) {
+        losses += 1;
+        options.onLost(exit, child);
+      } else {
+        spareExits += 1;
+        idle.splice(index, 1);
+      }
+      options.logger.debug(
+        `A ${index === -1 ? 'server in use' : 'spare server'} ended by itself (${exit.code ?? exit.signal ?? 'not started'}).`,
+      );
       refill();
     }
     // What it started may live on.
@@ -53,8 +72,9 @@ export function createChildPool(options: {
     all.delete(child);
   };
   const refill = () => {
-    if (isDisposed || unexpectedExits >= maxUnexpectedExits) return;
-    while (idle.length < options.spares) idle.push(start());
+    if (isDisposed || losses >= maxLosses || spareExits >= maxSpareExits) return;
+    const spares = options.wanted === null ? options.spares : Math.min(options.spares, options.wanted - taken);
+    while (idle.length < spares) idle.push(start());
   };
   const waitForLeaving = async () => {
     for (;;) {
@@ -69,12 +89,12 @@ export function createChildPool(options: {
     take: async () => {
       await waitForLeaving();
       if (isDisposed) throw new ServerStartError('The server under test is being stopped.');
-      if (unexpectedExits >= maxUnexpectedExits) {
-        throw new ServerStartError(
-          `The server under test ended by itself ${unexpectedExits} times; no more are started.`,
-        );
+      if (losses >= maxLosses) {
+        throw new ServerStartError(`The server under test ended by itself ${losses} times; no more are started.`);
       }
-      const child = idle.shift() ?? start();
+      taken += 1;
+      const spare = idle.findIndex((child) => !child.hasEnded);
+      const [child = start()] = spare === -1 ? [] : idle.splice(spare, 1);
       // After the caller's first message, so that a start does not compete with it.
       setImmediate(refill);
       return child;

@@ -31,35 +31,49 @@ export interface Child {
 
 /** A conversation that has a process to itself. */
 export interface ProcessChild extends Child {
+  /** Whether the process has ended, although what it said last may still be on its way. */
+  readonly hasEnded: boolean;
   /** Set once the process has ended, by itself or not. */
   readonly exit: ProcessExit | null;
   /** Whether it was told to end. */
   readonly isEnding: boolean;
   /** Resolves when the process has ended. Never rejects. */
   readonly exited: Promise<ProcessExit>;
+  /** Whether it owes somebody an answer: a request was sent, and neither answered nor cancelled. */
+  readonly isAnswering: boolean;
   /** The first line on stdout that is no JSON-RPC message, shortened; null while there was none. */
   readonly rubbish: string | null;
   kill(): Promise<void>;
 }
 
-/** Reads and writes JSON-RPC lines on a process's stdio. Lines that are no message go to the ring, as stderr does. */
-export function connectChild(server: ServerProcess, ring: OutputRing): ProcessChild {
+/**
+ * Reads and writes JSON-RPC lines on a process's stdio. Lines that are no message are skipped: they go to the ring, as stderr
+ * does, and `onRubbish` hears of the first one.
+ */
+export function connectChild(
+  server: ServerProcess,
+  { ring, onRubbish }: { ring: OutputRing; onRubbish?: (line: string) => void },
+): ProcessChild {
   let listener: ChildListener | undefined;
   let exit: ProcessExit | null = null;
   let rubbish: string | null = null;
   let isEnding = false;
   let draining: Promise<unknown> | undefined;
+  const unanswered = new Set<unknown>();
 
   const reader = createLineReader({
     maxLineBytes: maxMessageBytes,
     onLine: (line) => {
       const message = parseMessage(line);
       if (message === undefined) {
-        rubbish ??= line.slice(0, maxRubbishLength);
         ring.append(Buffer.from(`${line}\n`));
-      } else {
-        listener?.onMessage(message);
+        if (rubbish !== null) return;
+        rubbish = line.slice(0, maxRubbishLength);
+        onRubbish?.(rubbish);
+        return;
       }
+      if (message.kind === 'response') unanswered.delete(message.id);
+      listener?.onMessage(message);
     },
     onOverflow: () => {
       ring.append(Buffer.from(`A line on stdout is longer than ${maxMessageBytes} bytes; the process was ended.\n`));
@@ -74,11 +88,17 @@ export function connectChild(server: ServerProcess, ring: OutputRing): ProcessCh
   });
 
   return {
+    get hasEnded() {
+      return server.hasEnded;
+    },
     get exit() {
       return exit;
     },
     get isEnding() {
       return isEnding;
+    },
+    get isAnswering() {
+      return unanswered.size > 0;
     },
     get rubbish() {
       return rubbish;
@@ -88,6 +108,10 @@ export function connectChild(server: ServerProcess, ring: OutputRing): ProcessCh
       listener = next;
     },
     send: async (message) => {
+      if (message.kind === 'request') unanswered.add(message.id);
+      if (message.kind === 'notification' && message.method === 'notifications/cancelled') {
+        unanswered.delete(message.params['requestId']);
+      }
       if (exit !== null || server.stdin.destroyed || server.stdin.write(`${message.text}\n`)) return;
       draining ??= Promise.race([once(server.stdin, 'drain').catch(() => {}), exited]).finally(() => {
         draining = undefined;

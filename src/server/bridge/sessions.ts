@@ -4,6 +4,7 @@ import type { Clock } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import { legacyVersions } from '../protocol.ts';
+import type { ProcessExit } from '../process.ts';
 import type { ChildSource } from './child-pool.ts';
 import { readHeader, refuse } from './exchange.ts';
 import type { Exchange, ProtocolFront } from './exchange.ts';
@@ -11,7 +12,7 @@ import { renderError, rpcErrorCodes } from './messages.ts';
 import type { RequestMessage } from './messages.ts';
 import { openReply } from './reply.ts';
 import type { Reply, ReplyFormat } from './reply.ts';
-import { openSession } from './session.ts';
+import { describeEnd, openSession } from './session.ts';
 import type { Session } from './session.ts';
 
 /** Every session may be a process. Beyond this, those that nobody uses make room. */
@@ -19,6 +20,9 @@ const maxSessions = 32;
 
 /** A client whose own stream broke opens it again within seconds; one that does not has left without a word. */
 const abandonedTimeoutMs = 30_000;
+
+/** Sessions whose server ended by itself and of which that can still be told. */
+const maxRemembered = 100;
 
 interface SessionEntry {
   session: Session;
@@ -38,6 +42,8 @@ export function serveSessions(options: {
   const { source, clock, logger } = options;
   const entries = new Map<string, SessionEntry>();
   const endings = new Set<Promise<void>>();
+  /** How the servers of sessions ended that ended by themselves, to be told to clients who still ask for them. */
+  const lost = new Map<string, ProcessExit>();
   /** Of clients whose server is still to come. */
   const waiting = new Set<Reply>();
 
@@ -55,8 +61,12 @@ export function serveSessions(options: {
     if (oldest !== undefined) endSession(oldest.session);
     return oldest !== undefined;
   };
-  const forget = (session: Session) => {
+  const forget = (session: Session, exit: ProcessExit | null) => {
     entries.delete(session.id);
+    if (exit === null) return;
+    lost.set(session.id, exit);
+    const [oldest] = lost.keys();
+    if (lost.size > maxRemembered && oldest !== undefined) lost.delete(oldest);
   };
 
   /** The session that the request names, or undefined once the request has been refused. */
@@ -73,9 +83,12 @@ export function serveSessions(options: {
       refuse(exchange, 400, { message: 'The Mcp-Session-Id header is missing; send initialize first.' });
       return undefined;
     }
-    const entry = entries.get(readHeader(exchange.request, 'mcp-session-id') ?? '');
+    const id = readHeader(exchange.request, 'mcp-session-id') ?? '';
+    const entry = entries.get(id);
     if (entry === undefined) {
-      refuse(exchange, 404, { code: rpcErrorCodes.sessionNotFound, message: 'Session not found; initialize again.' });
+      const exit = lost.get(id);
+      const known = exit === undefined ? { message: 'Session not found; initialize again.' } : describeEnd(exit);
+      refuse(exchange, 404, { ...known, code: rpcErrorCodes.sessionNotFound });
       return undefined;
     }
     entry.lastUsedMs = clock.monotonicMs();

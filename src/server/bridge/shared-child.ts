@@ -1,11 +1,16 @@
+import type { Clock } from '../../base/clock.ts';
 import { CancelledError } from '../../base/errors.ts';
+import type { Logger } from '../../base/logger.ts';
 import type { ProcessExit } from '../process.ts';
 import type { ChildPool, ChildSource } from './child-pool.ts';
 import type { Child, ChildListener, ProcessChild } from './child.ts';
-import { createNotification, readdressResponse, renderError, rpcErrorCodes } from './messages.ts';
+import { createNotification, createRequest, readdressResponse, renderError, rpcErrorCodes } from './messages.ts';
 import type { Message, RequestMessage, ResponseMessage } from './messages.ts';
 import { createRenumbering } from './renumbering.ts';
 import type { Renumbering } from './renumbering.ts';
+
+/** How long the process may take, after a call was given up, to show that it still answers. */
+const proofOfLifeMs = 2000;
 
 /** The one process of a run, and what it said when it was first initialized. */
 interface SharedProcess {
@@ -19,9 +24,10 @@ interface SharedProcess {
 /**
  * Lets sessions use one process in turns: `take` waits until the turn before has ended. A process can be initialized only
  * once, so its first answer is repeated to later sessions; request ids are renumbered, because every client starts at 0 and
- * an answer that comes late must not reach the next one.
+ * an answer that comes late must not reach the next one. A process that a call has blocked would fail every turn after it, so
+ * it is replaced.
  */
-export function shareChild(pool: ChildPool): ChildSource {
+export function shareChild(pool: ChildPool, options: { clock: Clock; logger: Logger }): ChildSource {
   // Started at once, so that the first session finds it up.
   let shared = takeShared(pool);
   let lastTurn: Promise<void> = Promise.resolve();
@@ -39,7 +45,7 @@ export function shareChild(pool: ChildPool): ChildSource {
       lastTurn = before.then(() => promise);
       try {
         await Promise.race([before, rejectOnAbort(signal)]);
-        return openTurn(await ensureShared(), endTurn);
+        return openTurn(await ensureShared(), { ...options, endTurn });
       } catch (error) {
         endTurn();
         throw error;
@@ -54,10 +60,14 @@ async function takeShared(pool: ChildPool): Promise<SharedProcess> {
   return { child, renumbering: createRenumbering(), initializeResult: null, isInitialized: false };
 }
 
-function openTurn(shared: SharedProcess, endTurn: () => void): Child {
+function openTurn(
+  shared: SharedProcess,
+  { clock, logger, endTurn }: { clock: Clock; logger: Logger; endTurn: () => void },
+): Child {
   const { child, renumbering } = shared;
   let listener: ChildListener | undefined;
   let isOver = false;
+  let hasGivenUp = false;
 
   const initialize = async (request: RequestMessage) => {
     const known = shared.initializeResult;
@@ -102,6 +112,7 @@ function openTurn(shared: SharedProcess, endTurn: () => void): Child {
         shared.isInitialized = true;
       } else if (message.kind === 'notification' && message.method === 'notifications/cancelled') {
         const cancelled = renumbering.cancel((request) => request.id === message.params['requestId'], message.params);
+        hasGivenUp ||= cancelled.length > 0;
         for (const notification of cancelled) await child.send(notification);
       } else {
         await child.send(message);
@@ -110,15 +121,46 @@ function openTurn(shared: SharedProcess, endTurn: () => void): Child {
     stop: async () => {
       if (isOver) return;
       isOver = true;
-      for (const notification of renumbering.cancel(() => true, { reason: 'The session was ended.' })) {
-        void child.send(notification);
-      }
+      const cancelled = renumbering.cancel(() => true, { reason: 'The session was ended.' });
+      for (const notification of cancelled) void child.send(notification);
       child.setListener({ onMessage: (message) => refuseBetweenTurns(child, message), onExit: () => {} });
-      // One that was interrupted while it was initialized can be initialized neither again nor further.
-      if (shared.initializeResult === null) await child.stop();
+      if (shared.initializeResult === null) {
+        // One that was interrupted while it was initialized can be initialized neither again nor further.
+        await child.stop();
+      } else if ((hasGivenUp || cancelled.length > 0) && !(await provesAlive(shared, clock))) {
+        logger.warning(
+          'The server under test answers nothing since a call was given up; the iterations to come get a fresh process.',
+        );
+        await child.kill();
+      }
       endTurn();
     },
   };
+}
+
+/** Whether the process answers a ping; any answer will do, an error included. */
+async function provesAlive({ child, renumbering }: SharedProcess, clock: Clock): Promise<boolean> {
+  const request = createRequest('ping', 'ping', {});
+  const ping = renumbering.assign(request, request);
+  const { promise: answered, resolve } = Promise.withResolvers<boolean>();
+  child.setListener({
+    onMessage: (message) => {
+      if (message.kind === 'response' && message.id === ping.id) resolve(true);
+      refuseBetweenTurns(child, message);
+    },
+    onExit: () => {},
+  });
+  const timer = new AbortController();
+  const timeout = clock.sleep(proofOfLifeMs, { signal: timer.signal }).then(
+    () => false,
+    () => false,
+  );
+  void child.send(ping);
+  // One that ends is replaced without our help.
+  const isAlive = await Promise.race([answered, timeout, child.exited.then(() => true)]);
+  timer.abort();
+  renumbering.clear();
+  return isAlive;
 }
 
 /** A server that asks for something while nobody is there gets an answer, so that it does not wait for one. */

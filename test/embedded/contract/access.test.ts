@@ -112,6 +112,9 @@ describe('request bodies', () => {
         body: { code: 'VALIDATION_ERROR', message: 'The request body is larger than 100 bytes.' },
       });
     }
+    // More than the buffers between the two hold, so that the answer is made while the client is still sending.
+    const large = await service.root.post('/projects', { name: 'x'.repeat(16 * 2 ** 20) });
+    expect(large.status).toBe(400);
     const chunked = await request(`${service.baseUrl}/projects`, {
       method: 'POST',
       headers: { authorization: `Bearer ${service.apiKey}` },

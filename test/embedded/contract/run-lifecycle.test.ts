@@ -124,13 +124,15 @@ describe('a run', () => {
     ['limit=0', 1],
     ['limit=-5', 1],
     ['limit=1000', 5],
+    ['limit=2.9', 2],
+    ['limit=ten', 5],
   ])('clamps a page asked for with %j', async (query, length) => {
     const { runId } = await start([inlineTest('echo', { runs: 5 })]);
     const { body } = await service.project.get(`/eval-runs/${runId}/iterations?${query}`);
     expect(body.items).toHaveLength(length);
   });
 
-  it('refuses a limit that is no number, and a cursor that is not its own', async () => {
+  it('refuses a cursor that is not its own', async () => {
     const { runId } = await start([inlineTest('echo', { runs: 2 })]);
     const other = await start([inlineTest('echo', { runs: 2 })]);
     const first = await service.project.get(`/eval-runs/${other.runId}/iterations?limit=1`);
@@ -141,11 +143,6 @@ describe('a run', () => {
         body: { code: 'VALIDATION_ERROR', message: 'cursor: Not a cursor of this list' },
       });
     }
-    const answer = await service.project.get(`/eval-runs/${runId}/iterations?limit=ten`);
-    expect({ status: answer.status, message: answer.body.message }).toEqual({
-      status: 400,
-      message: 'limit: Expected an integer from 1 to 200',
-    });
   });
 
   it('keeps the steps and the trace of every iteration', async () => {

@@ -223,6 +223,24 @@ describe('the creation of a run', () => {
     await service.project.post(`/eval-runs/${first?.body.runId}/cancel`);
     await expect.poll(async () => (await create({ suiteId })).status).toBe(202);
   });
+
+  it.each([
+    ['an id', { serverId: 'srv_missing' }, 'srv_missing'],
+    ['a name', { serverName: 'gamma' }, 'gamma'],
+  ])('refuses a call of a server that it does not have, by %s', async (_what, fields, named) => {
+    const steps = [{ id: 's1', kind: 'toolCall', serverName: 'demo', toolName: 'echo', arguments: {}, ...fields }];
+    const { suiteId } = await saveSuite(service, serverId, [inlineTest('echo', { title: 'Elsewhere', steps })]);
+    const { status, body } = await create({ suiteId });
+    expect({ status, message: body.message }).toEqual({
+      status: 400,
+      message: `Step "s1" of case "Elsewhere" calls server "${named}", which is not among the run's servers.`,
+    });
+    const downId = await saveServer(service, { name: 'down' });
+    expect(await create({ suiteId, serverIds: [downId] })).toMatchObject({
+      status: 502,
+      body: { code: 'SERVER_UNREACHABLE' },
+    });
+  });
 });
 
 describe('the creation of a run with an idempotency key', () => {
@@ -242,6 +260,7 @@ describe('the creation of a run with an idempotency key', () => {
     expect(replay).toMatchObject({ status: 202, body: { runId, status: 'completed', deduped: true } });
     expect((await create({}, { 'x-svc-idempotency-key': 'k1' })).body).toEqual(replay.body);
     expect((await create({}, { 'x-mcpjam-idempotency-key': 'k1' })).body).toEqual(replay.body);
+    expect((await create({ idempotencyKey: 'k1', projectId: service.projectId })).body).toEqual(replay.body);
 
     expect(await create({ idempotencyKey: 'k1', notes: 'Other' })).toMatchObject({
       status: 409,

@@ -63,7 +63,7 @@ describe('suites', () => {
     ],
     [
       { tests: [{ title: 't', steps: [{ id: 's', kind: 'assert', assertion: { type: 'x', kind: 'textVisible' } }] }] },
-      'tests.0.steps.0.assertion: Invalid input',
+      'tests.0.steps.0.assertion: Expected a predicate, which has a "type", or a widget assertion, which has a known "kind" and its fields',
     ],
     [
       {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
+import { silentLogger } from '../../../src/base/logger.ts';
 import { listMarkedPids } from '../../support/processes.ts';
 import { connectClient, openTestServer } from '../../support/running-server.ts';
 
@@ -47,7 +48,9 @@ describe('a session', () => {
     const crashing = client.call('crash', { code: 9 });
     const error = { code: -32_000, data: { reason: 'server_exited', exitCode: 9 } };
     await Promise.all([expect(waiting).rejects.toMatchObject(error), expect(crashing).rejects.toMatchObject(error)]);
-    await expect(client.call('pid')).rejects.toMatchObject({ data: { status: 404 } });
+    await expect(client.call('pid')).rejects.toMatchObject({
+      data: { status: 404, text: expect.stringContaining('exited with code 9') },
+    });
     const lost = await server.lost;
     expect([lost.message, lost.processExitCode]).toEqual([
       'The server under test exited with code 9 while it was in use.',
@@ -72,6 +75,16 @@ describe('a session', () => {
     await expect(connectClient(server.url)).rejects.toThrow(/ended by itself 10 times/);
   });
 
+  it('is no loss when its server leaves with every answer given', async () => {
+    await using server = await openTestServer();
+    await using client = await connectClient(server.url);
+    expect(await client.call('leave', { code: 0 })).toBe('bye');
+    await expect.poll(() => listMarkedPids(server.sessionMarker ?? '')).toEqual([]);
+    await using next = await connectClient(server.url);
+    await expect(next.call('crash', { code: 4 })).rejects.toThrow(/exited with code 4/);
+    expect((await server.lost).processExitCode).toBe(4);
+  });
+
   it('does not count our own stopping as a loss', async () => {
     const server = await openTestServer({ spares: 1 });
     await using client = await connectClient(server.url);
@@ -94,6 +107,30 @@ describe('spares', () => {
     await using client = await connectClient(server.url);
     expect(spares).toContain(await client.call('pid'));
     await expect.poll(() => listPids().length).toBe(3);
+  });
+
+  it('are not started for sessions that will not come', async () => {
+    await using server = await openTestServer({ spares: 4, sessions: 2 });
+    const listPids = () => listMarkedPids(server.sessionMarker ?? '');
+    await using first = await connectClient(server.url);
+    await using second = await connectClient(server.url);
+    const pids = [await first.call('pid'), await second.call('pid')];
+    expect(new Set(listPids())).toEqual(new Set(pids));
+    await using unexpected = await connectClient(server.url);
+    expect(await unexpected.call('count')).toBe(1);
+  });
+
+  it('are given up where they do not stay, and sessions go on without', async () => {
+    const ends: string[] = [];
+    const logger = { ...silentLogger, debug: (message: string) => void ends.push(message) };
+    await using server = await openTestServer({ spares: 2, env: { IMPATIENCE_MS: '200' } }, { logger });
+    const countStarts = () => server.stderrTail().filter((line) => line.endsWith('is up')).length;
+    // Two spares, and one for each of the first two that left.
+    await expect.poll(() => ends, { timeout: 10_000 }).toHaveLength(4);
+    expect(ends[0]).toBe('A spare server ended by itself (5).');
+    await using client = await connectClient(server.url);
+    // With the one that was asked who it is.
+    expect([await client.call('count'), countStarts()]).toEqual([1, 6]);
   });
 });
 
@@ -148,6 +185,32 @@ describe('isolation by run', () => {
     await expect(first.call('crash', { code: 2 })).rejects.toThrow(/exited with code 2/);
     await using second = await connectClient(server.url);
     expect(await second.call('count')).toBe(1);
+  });
+
+  it('keeps a process that answers after a call was given up', async () => {
+    await using server = await openTestServer({ isolation: 'run' });
+    const first = await connectClient(server.url);
+    await first.call('count');
+    const givenUp = first.call('hang', {}, { timeout: 50 }).catch(() => 'given up');
+    expect(await givenUp).toBe('given up');
+    await first[Symbol.asyncDispose]();
+    await using second = await connectClient(server.url);
+    expect(await second.call('count')).toBe(2);
+  });
+
+  it('replaces a process that a call has blocked, which is no loss', async () => {
+    const warnings: string[] = [];
+    const logger = { ...silentLogger, warning: (message: string) => void warnings.push(message) };
+    await using server = await openTestServer({ isolation: 'run' }, { logger });
+    const first = await connectClient(server.url);
+    await first.call('count');
+    const blocked = first.call('spin', {}, { timeout: 50 }).catch(() => 'given up');
+    expect(await blocked).toBe('given up');
+    await first[Symbol.asyncDispose]();
+    await using second = await connectClient(server.url);
+    expect(await second.call('count')).toBe(1);
+    expect(warnings).toEqual([expect.stringMatching(/answers nothing since a call was given up/)]);
+    expect(await Promise.race([server.lost, Promise.resolve('nothing')])).toBe('nothing');
   });
 
   it('starts a fresh process where a session left before it was opened', async () => {

@@ -31,6 +31,8 @@ export interface ActionRunOptions {
   secrets?: string[];
   /** Asked after every line with all output so far; once it is true, the run is cancelled as from GitHub's page. */
   cancelAfter?: (log: string) => boolean;
+  /** As `cancelAfter`, but the main process alone is killed, as when the system runs out of memory: its children live on. */
+  killMainAfter?: (log: string) => boolean;
   timings?: Partial<RunnerTimings>;
 }
 
@@ -111,7 +113,8 @@ export async function runAction(options: ActionRunOptions): Promise<ActionRun> {
 
 async function runStages(job: Job): Promise<ActionRun> {
   const { action, masker } = job;
-  const main = await runStage(job, action.main, {}, job.options.cancelAfter);
+  const { cancelAfter, killMainAfter } = job.options;
+  const main = await runStage(job, action.main, {}, { cancelAfter, killAfter: killMainAfter });
   const conclusion = judgeConclusion(main);
   const stateVariables = Object.entries(main.state).map(([name, value]) => [`STATE_${name}`, value]);
   const post =
@@ -125,7 +128,7 @@ async function runStage(
   job: Job,
   script: string,
   env: Record<string, string>,
-  cancelAfter: (log: string) => boolean = () => false,
+  { cancelAfter, killAfter }: Partial<Record<'cancelAfter' | 'killAfter', ((log: string) => boolean) | undefined>> = {},
 ): Promise<StageRun> {
   const files = await createCommandFiles(job.directory);
   const log = createStepLog(job.masker);
@@ -143,7 +146,8 @@ async function runStage(
     },
     timings: { ...runnerTimings, ...job.options.timings },
     onLine: (line) => log.readLine(line),
-    isCancelDue: () => cancelAfter(log.rawLines.join('\n')),
+    isCancelDue: () => cancelAfter?.(log.rawLines.join('\n')) ?? false,
+    isKillDue: () => killAfter?.(log.rawLines.join('\n')) ?? false,
   });
   const summary = await readSummary(files.stepSummary, (line) => job.masker.mask(line));
   return {

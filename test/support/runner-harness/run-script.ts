@@ -33,6 +33,8 @@ export async function runScript(options: {
   timings: RunnerTimings;
   onLine: (line: string) => void;
   isCancelDue: () => boolean;
+  /** Once it says so, the process is killed, and nothing but the process. */
+  isKillDue: () => boolean;
 }): Promise<ScriptRun> {
   const child = spawn(process.execPath, [options.script], {
     cwd: options.cwd,
@@ -56,6 +58,7 @@ export async function runScript(options: {
   const readLine = (line: string) => {
     options.onLine(line);
     if (options.isCancelDue()) cancellation ??= cancel();
+    else if (options.isKillDue()) killQuietly(pid);
   };
   const cancel = async () => {
     for (const [signal, waitMs] of [

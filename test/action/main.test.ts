@@ -1,0 +1,99 @@
+import { execFile } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { createCommandReader, type RunnerCommand } from '../support/runner-commands.ts';
+import { parseKeyValues } from '../support/runner-harness/file-commands.ts';
+import { createWorkspace, everythingOverStdio, greenEvals, redEvals, type Workspace } from '../support/workspace.ts';
+
+const entry = fileURLToPath(new URL('../../src/action/entry.ts', import.meta.url));
+
+interface Stage {
+  exitCode: number;
+  stdout: string;
+  commands: RunnerCommand[];
+}
+
+/** Starts the action from its sources, with files of the runner that a test may spoil by `env`. */
+async function start(
+  workspace: Workspace,
+  inputs: Record<string, string>,
+  env: Record<string, string> = {},
+): Promise<Stage> {
+  const files = { GITHUB_OUTPUT: 'output', GITHUB_STATE: 'state', GITHUB_STEP_SUMMARY: 'summary' };
+  const fileVariables = Object.entries(files).map(([name, file]) => [name, join(workspace.path, '.runner', file)]);
+  await mkdir(join(workspace.path, '.runner'), { recursive: true });
+  for (const file of Object.values(files)) await writeFile(join(workspace.path, '.runner', file), '');
+  const inputVariables = Object.entries({ 'server-command': everythingOverStdio, ...inputs }).map(([name, value]) => [
+    `INPUT_${name.toUpperCase()}`,
+    value,
+  ]);
+  const { PATH = '', HOME = '' } = process.env;
+  const variables = { PATH, HOME, ...Object.fromEntries([...fileVariables, ...inputVariables]), ...env };
+  return await new Promise((resolve) => {
+    execFile(process.execPath, [entry], { cwd: workspace.path, env: variables }, (error, stdout) => {
+      const reader = createCommandReader();
+      const commands = stdout.split('\n').flatMap((line) => {
+        const read = reader.readLine(line);
+        return read.kind === 'command' ? [read.command] : [];
+      });
+      resolve({ exitCode: error === null ? 0 : Number(error.code), stdout, commands });
+    });
+  });
+}
+
+describe('runMain', () => {
+  it('keeps the verdict when nothing that tells it can be written', async () => {
+    await using workspace = await createWorkspace({ 'green.yaml': greenEvals, 'red.yaml': redEvals, file: '' });
+    const env = { GITHUB_OUTPUT: '/nowhere/output', GITHUB_STEP_SUMMARY: join(workspace.path, '.runner') };
+    const inputs = { 'report-dir': 'file/below' };
+    const green = await start(workspace, { ...inputs, evals: 'green.yaml' }, env);
+    expect(green.exitCode).toBe(0);
+    expect(green.stdout).toContain('Could not write the output verdict');
+    const red = await start(workspace, { ...inputs, evals: 'red.yaml' }, env);
+    expect(red.exitCode).toBe(1);
+    expect(red.commands).toContainEqual(expect.objectContaining({ command: 'error' }));
+  });
+
+  it('ends with 3 and starts nothing where the post step could not be told from this one', async () => {
+    await using workspace = await createWorkspace({ 'green.yaml': greenEvals });
+    const { exitCode, stdout } = await start(workspace, { evals: 'green.yaml' }, { GITHUB_STATE: '/nowhere/state' });
+    expect(exitCode).toBe(3);
+    expect(stdout).toContain('The state of the action cannot be saved');
+    expect(stdout).not.toContain('Starting');
+  });
+
+  it('keeps its verdict, and tells it, where a variable that is passed through is one of its words', async () => {
+    await using workspace = await createWorkspace({ 'red.yaml': redEvals });
+    const inputs = { evals: 'red.yaml', 'server-env': 'STATUS' };
+    const { exitCode } = await start(workspace, inputs, { STATUS: 'failed' });
+    expect(exitCode).toBe(1);
+    expect(parseKeyValues(await workspace.read('.runner/output'))).toMatchObject({ verdict: 'failed', failed: '1' });
+  });
+
+  it('reads tests written in place with their indentation, and annotates no directory of their name', async () => {
+    await using workspace = await createWorkspace({ 'tests/unit.js': '' });
+    const tests = '\n  - title: Echoes\n    steps:\n      - toolCall: echo\n        arguments: { message: hi }\n';
+    expect((await start(workspace, { tests })).exitCode).toBe(0);
+    const failing = `${tests}      - assert: { toolResultContains: goodbye }\n`;
+    const { exitCode, commands } = await start(workspace, { tests: failing });
+    expect(exitCode).toBe(1);
+    const annotations = commands.filter(({ command }) => command === 'error');
+    expect(annotations.map(({ properties }) => properties)).toEqual([
+      { title: 'Eval gate failed' },
+      { title: 'Echoes: 0 of 1 passed' },
+    ]);
+  });
+
+  it.each([
+    ['true', 1],
+    ['false', 0],
+  ])('with annotations: %s prints %d for a finding in an evals file', async (annotations, count) => {
+    await using workspace = await createWorkspace({ 'bad.yaml': 'suite: Bad\n' });
+    const { exitCode, stdout, commands } = await start(workspace, { evals: 'bad.yaml', annotations });
+    expect(exitCode).toBe(2);
+    expect(stdout).toContain('bad.yaml:1:1: The key `cases` is missing (missing-key)');
+    expect(commands.filter(({ command }) => command === 'error')).toHaveLength(count);
+  });
+});

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { listOutputs, outputTable, writeOutput } from '../../src/action/outputs.ts';
+import { silentLogger } from '../../src/base/logger.ts';
+import { createReport } from '../support/report-factory.ts';
+
+const files = { reportPath: 'out/report.json', junitPath: 'out/junit.xml' };
+
+describe('listOutputs', () => {
+  it('lists every output, in the order of the table', () => {
+    expect(listOutputs(createReport(), files).map(({ name }) => name)).toEqual(outputTable.map(({ name }) => name));
+  });
+
+  it.each([
+    [1, '1'],
+    [0, '0'],
+    [2 / 3, '0.6666'],
+    [0.99996, '0.9999'],
+    [null, ''],
+  ])('tells the pass rate %s as "%s", never rounded up', (passRate, text) => {
+    const report = createReport();
+    const outputs = listOutputs({ ...report, totals: { ...report.totals, passRate } }, files);
+    expect(outputs.find(({ name }) => name === 'pass-rate')?.value).toBe(text);
+  });
+
+  it.each(['mcp-eval-report/report.json', '/tmp/a b/report.json', 'Prüfbericht/report.json', 'C:\\out\\report.json'])(
+    'tells the path %s',
+    (reportPath) => {
+      expect(readPath(reportPath)).toBe(reportPath);
+    },
+  );
+
+  it.each(['$(id)/report.json', '`id`/report.json', "a';id;'/report.json", 'a\nverdict=passed/report.json', null])(
+    'leaves the path %j out',
+    (reportPath) => {
+      expect(readPath(reportPath)).toBe('');
+    },
+  );
+});
+
+describe('writeOutput', () => {
+  it('warns about a file that cannot be written, and throws nothing', () => {
+    const warnings: string[] = [];
+    const before = process.env['GITHUB_OUTPUT'];
+    process.env['GITHUB_OUTPUT'] = '/nowhere/output';
+    try {
+      writeOutput({ name: 'verdict', value: 'passed' }, { ...silentLogger, warning: (text) => warnings.push(text) });
+    } finally {
+      if (before === undefined) delete process.env['GITHUB_OUTPUT'];
+      else process.env['GITHUB_OUTPUT'] = before;
+    }
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toMatch(/^Could not write the output verdict: .*\/nowhere\/output/);
+  });
+});
+
+function readPath(reportPath: string | null): string | undefined {
+  return listOutputs(createReport(), { ...files, reportPath }).find(({ name }) => name === 'report-path')?.value;
+}

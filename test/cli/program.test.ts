@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { generator } from '../../src/base/version.ts';
+import { listOptions } from '../../src/gate/options.ts';
+import { runCommand } from '../support/command.ts';
+import { createWorkspace } from '../support/workspace.ts';
+
+async function run(...args: string[]) {
+  await using workspace = await createWorkspace();
+  return await runCommand(args, { cwd: workspace.path });
+}
+
+describe('mcp-eval-ci --help', () => {
+  it.each([['--help'], ['run --help'], ['validate --help'], ['serve --help']])(
+    'of %s fits 80 columns and exits 0',
+    async (words) => {
+      const result = await run(...words.split(' '));
+      expect(result).toMatchObject({ exitCode: 0, stderr: '' });
+      expect(result.stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
+    },
+  );
+
+  it('of run fits two screens, with every option and its default', async () => {
+    const { stdout } = await run('run', '--help');
+    expect(stdout.split('\n').length).toBeLessThan(70);
+    for (const { name, default: fallback } of listOptions()) {
+      expect(stdout).toContain(`  --${name} `);
+      expect(stdout).toContain(fallback === '' ? '' : `[${fallback}]`);
+    }
+  });
+
+  it('is what `help` shows too', async () => {
+    expect((await run('help', 'run')).stdout).toBe((await run('run', '--help')).stdout);
+  });
+});
+
+describe('mcp-eval-ci', () => {
+  it('prints its version', async () => {
+    expect(await run('--version')).toEqual({ exitCode: 0, stdout: `${generator.version}\n`, stderr: '' });
+  });
+
+  it.each([
+    ['', /^Usage: mcp-eval-ci/],
+    ['rnu', /unknown command 'rnu'\n\(Did you mean run\?\)/],
+    ['validate', /missing required argument 'files'/],
+  ])('exits 2 for "%s" and says what is wrong on stderr', async (words, message) => {
+    const result = await run(...words.split(' ').filter((word) => word !== ''));
+    expect(result).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(result.stderr).toMatch(message);
+  });
+});

@@ -1,0 +1,115 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { findLeaks } from '../support/runner-harness/leaks.ts';
+import { type ActionRun, runAction } from '../support/runner-harness/run-action.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
+
+// A server that knows a secret of the job and says it wherever it can. The runner of these tests is not told of the
+// secret, so whatever hides it is this action's doing.
+
+const canary = 'canary "7f3a" <b>&c/d+e%41=\'x\'|`y`';
+const plainCanary = 'canary_5d2e8c7b91f04a66';
+
+const inputs = {
+  'server-command': 'node server.mjs',
+  'server-env': `PASSED_THROUGH\nSERVICE_TOKEN=${plainCanary}`,
+  evals: 'evals/*.evals.yaml',
+};
+
+async function run(files: Record<string, string>, check: (run: ActionRun, texts: Texts) => void): Promise<void> {
+  await using workspace = await createWorkspace({ 'server.mjs': talkativeServer, ...files });
+  const result = await runAction({ workspace: workspace.path, inputs, env: { PASSED_THROUGH: canary } });
+  check(result, await collectTexts(workspace, result));
+}
+
+type Texts = Record<string, string | null>;
+
+/** Everything that leaves the job. The raw log is that without the lines that register masks, which nobody is shown. */
+async function collectTexts(workspace: Workspace, result: ActionRun): Promise<Texts> {
+  const reports = await readdir(join(workspace.path, 'mcp-eval-report'));
+  const files = await Promise.all(
+    reports.map(async (name) => [name, await workspace.read(`mcp-eval-report/${name}`)] as const),
+  );
+  return {
+    log: result.maskedLog,
+    'log without the runner’s masks': result.log.replaceAll(/^::add-mask::.*$/gm, ''),
+    'log of post': result.post?.maskedLog ?? null,
+    summary: result.summary,
+    annotations: JSON.stringify(result.annotations),
+    outputs: JSON.stringify(result.outputs),
+    state: JSON.stringify(result.state),
+    exported: JSON.stringify(result.exported),
+    ...Object.fromEntries(files),
+  };
+}
+
+describe('a secret that the server tells', () => {
+  it('appears nowhere when a case fails on it', async () => {
+    await run({ 'evals/red.evals.yaml': redEvals }, (result, texts) => {
+      expect(result.exitCode).toBe(1);
+      expect(Object.keys(texts)).toEqual(expect.arrayContaining(['report.json', 'junit.xml']));
+      expect(findLeaks([canary, plainCanary], texts)).toEqual([]);
+      // It was told: what stands in its place shows that there was something to hide.
+      for (const place of ['log', 'summary', 'report.json', 'junit.xml']) expect(texts[place]).toContain('***');
+    });
+  });
+
+  it('appears nowhere when the server dies with it on its lips', async () => {
+    const dying = talkativeServer.replace('// now', 'console.error(secrets); process.exit(5);');
+    await run({ 'evals/red.evals.yaml': redEvals, 'server.mjs': dying }, (result, texts) => {
+      expect(result.exitCode).toBe(3);
+      expect(texts['log']).toContain('***');
+      expect(findLeaks([canary, plainCanary], texts)).toEqual([]);
+    });
+  });
+
+  it('is found by this test where a server tells what it was not given as a secret', async () => {
+    const server = talkativeServer.replace('const secrets =', `const secrets = 'not-registered-canary' +`);
+    await run({ 'evals/red.evals.yaml': redEvals, 'server.mjs': server }, (_, texts) => {
+      const places = new Set(findLeaks(['not-registered-canary'], texts).map(({ place }) => place));
+      expect([...places]).toEqual(
+        expect.arrayContaining(['log', 'summary', 'annotations', 'report.json', 'junit.xml']),
+      );
+    });
+  });
+});
+
+const redEvals = `suite: Secrets
+cases:
+  - title: Tells no secret
+    required: true
+    steps:
+      - toolCall: speak
+        arguments: { times: 1 }
+      - assert: { toolResultContains: something else }
+  - title: Tells none in a long answer, which reports cut
+    steps:
+      - toolCall: speak
+        arguments: { times: 400 }
+      - assert: { toolResultContains: something else }
+  - title: Tells none in an error
+    steps:
+      - toolCall: fail
+`;
+
+const talkativeServer = `
+import { createInterface } from 'node:readline';
+const secrets = process.env.PASSED_THROUGH + ' and ' + process.env.SERVICE_TOKEN;
+console.error(secrets);
+console.error(Buffer.from(process.env.SERVICE_TOKEN).toString('base64'));
+// now
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method, params } = JSON.parse(line);
+  const answer = (result) => console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
+  if (method === 'initialize') {
+    const serverInfo = { name: 'knows ' + secrets, version: secrets };
+    answer({ protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo });
+  }
+  if (method === 'tools/list') answer({ tools: ['speak', 'fail'].map((name) => ({ name, inputSchema: { type: 'object' } })) });
+  if (method !== 'tools/call') continue;
+  const text = (secrets + ' ').repeat(params.arguments?.times ?? 1);
+  if (params.name === 'speak') answer({ content: [{ type: 'text', text }] });
+  else console.log(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32000, message: text, data: secrets } }));
+}
+`;
