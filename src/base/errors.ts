@@ -97,6 +97,22 @@ export class ProtocolError extends GateError {
   }
 }
 
+/** The tunnel to this job could not be opened, or is gone for good. */
+export class TunnelError extends GateError {
+  readonly code = 'TUNNEL';
+  readonly exitCode = 3;
+  /** The WebSocket close code that ended it, or undefined where no connection came about. */
+  readonly closeCode: number | undefined;
+
+  constructor(
+    message: string,
+    options: { closeCode?: number | undefined; hint?: string | undefined; cause?: unknown } = {},
+  ) {
+    super(message, options);
+    this.closeCode = options.closeCode;
+  }
+}
+
 /** The MCP server under test did not start, did not answer in time, or is gone. No verdict can rest on it. */
 export class ServerStartError extends GateError {
   readonly code = 'SERVER_START';

@@ -1,0 +1,110 @@
+import { WebSocket } from 'ws';
+import type { Clock } from '../base/clock.ts';
+import type { Secret } from '../base/redaction.ts';
+import type { TextFrame } from './frames.ts';
+import { keepAlive } from './heartbeat.ts';
+import { openLink } from './link.ts';
+import type { FrameLink, ReceivedFrame } from './link.ts';
+
+/** Where the relay takes hosts, and what lets this one in. */
+export interface RelayAddress {
+  relayWsUrl: string;
+  connectToken: Secret;
+}
+
+export type HelloFrame = Extract<TextFrame, { t: 'hello' }>;
+
+/** How a connection ended. */
+export interface ConnectionEnd {
+  /** Of the WebSocket; 1006 where it broke or never came about. */
+  closeCode: number;
+  /** The status with which the relay refused the handshake. */
+  httpStatus: number | null;
+  /** On the monotonic clock; null where no hello came. */
+  greetedAtMs: number | null;
+  cause: unknown;
+}
+
+export interface RelayConnection {
+  readonly ended: Promise<ConnectionEnd>;
+  /** Takes leave, and does not wait long for the answer. */
+  close(): void;
+}
+
+const handshakeTimeoutMs = 10_000;
+const helloTimeoutMs = 15_000;
+const pingIntervalMs = 2500;
+const leaveTimeoutMs = 300;
+/** No relay sends larger frames; a message is held in memory whole. */
+const maxFrameBytes = 16 * 1024 * 1024;
+
+/**
+ * Dials the relay. `greet` is called with its hello and gives the receiver of all frames that follow. Never throws;
+ * whatever goes wrong is the connection's end.
+ */
+export function openConnection(
+  { relayWsUrl, connectToken }: RelayAddress,
+  options: {
+    subprotocol: string;
+    clock: Clock;
+    greet: (hello: HelloFrame, link: FrameLink) => (frame: ReceivedFrame) => void;
+  },
+): RelayConnection {
+  const { subprotocol, clock, greet } = options;
+  const over = new AbortController();
+  const { promise: ended, resolve } = Promise.withResolvers<ConnectionEnd>();
+  const end: ConnectionEnd = { closeCode: 1006, httpStatus: null, greetedAtMs: null, cause: undefined };
+  const socket = new WebSocket(relayWsUrl, subprotocol, {
+    headers: { authorization: `Bearer ${connectToken.reveal()}` },
+    handshakeTimeout: handshakeTimeoutMs,
+    maxPayload: maxFrameBytes,
+    perMessageDeflate: false,
+    // Random masks (RFC 6455 §5.3) keep scripts of a web page from writing bytes of their choice past proxies. There are no
+    // such scripts here, and no proxies that see the bytes: the address is wss or on this machine.
+    generateMask: (mask) => mask.fill(0),
+  });
+
+  let receive: ((frame: ReceivedFrame) => void) | null = null;
+  socket.on('upgrade', ({ socket: stream }) => {
+    const link = openLink(socket, stream, (frame) => {
+      if (receive !== null) return receive(frame);
+      if (frame.t !== 'hello' || frame.proto !== 1) return;
+      end.greetedAtMs = clock.monotonicMs();
+      receive = greet(frame, link);
+      void keepAlive(socket, { clock, intervalMs: pingIntervalMs, isHeld: () => link.isHeld, signal: over.signal });
+    });
+  });
+  socket.on('unexpected-response', (request, response) => {
+    end.httpStatus = response.statusCode ?? null;
+    end.cause = new Error(`The relay answered the handshake with status ${response.statusCode ?? 0}.`);
+    request.destroy();
+    socket.terminate();
+  });
+  socket.on('error', (error) => {
+    end.cause ??= error;
+  });
+  socket.on('close', (closeCode) => {
+    over.abort();
+    resolve({ ...end, closeCode });
+  });
+
+  const limitWait = async () => {
+    await clock.sleep(helloTimeoutMs, { signal: over.signal });
+    if (receive !== null) return;
+    end.cause = new Error('The relay sent no hello within 15 s.');
+    socket.terminate();
+  };
+  limitWait().catch(() => {});
+
+  return {
+    ended,
+    close: () => {
+      socket.close(1000);
+      const leave = async () => {
+        await clock.sleep(leaveTimeoutMs, { signal: over.signal });
+        socket.terminate();
+      };
+      leave().catch(() => {});
+    },
+  };
+}

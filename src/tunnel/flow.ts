@@ -1,0 +1,148 @@
+import type { BodyKind } from './frames.ts';
+import type { FrameLink } from './link.ts';
+
+/** Where the bytes of a body come from: a stream, or the parser of an HTTP connection. */
+export interface Pausable {
+  pause(): unknown;
+  resume(): unknown;
+}
+
+/** What both directions of one body need to know. */
+export interface FlowOptions {
+  link: FrameLink;
+  id: number;
+  kind: BodyKind;
+  /** Bytes that may be under way before the receiver grants more; null where the peer grants nothing. */
+  window: number | null;
+}
+
+/** One body on its way out. It holds back what may not be sent yet, at most what its source gives after `pause`. */
+export interface OutgoingBody {
+  write(chunk: Buffer): void;
+  /** Ends the body once everything is sent. */
+  end(): void;
+  /** Takes credit that the receiver granted. */
+  grant(bytes: number): void;
+  /** Whether bytes wait for credit or for the socket. */
+  readonly isBlocked: boolean;
+  /** Forgets what is not sent; nothing goes out any more. */
+  stop(): void;
+}
+
+/**
+ * Sends a body in frames of at most `chunkBytes`, no faster than the receiver grants credit and the socket empties;
+ * meanwhile the source is paused. Bodies on the same link do not wait for each other's credit.
+ */
+export function openOutgoingBody(
+  { link, id, kind, window }: FlowOptions,
+  { source, chunkBytes, onEnd }: { source: Pausable; chunkBytes: number; onEnd: () => void },
+): OutgoingBody {
+  let credit = window ?? Number.POSITIVE_INFINITY;
+  let waiting: Buffer[] = [];
+  let isPaused = false;
+  let isEnded = false;
+  let isStopped = false;
+
+  /** Sends one frame, if one may be sent. */
+  const sendFirst = (): boolean => {
+    const [chunk] = waiting;
+    if (chunk === undefined || credit <= 0 || link.isCongested) return false;
+    const size = Math.min(chunk.length, chunkBytes, credit);
+    link.sendBody(kind, id, chunk.subarray(0, size));
+    credit -= size;
+    if (size === chunk.length) waiting.shift();
+    else waiting[0] = chunk.subarray(size);
+    return true;
+  };
+
+  const flush = () => {
+    if (isStopped) return;
+    while (sendFirst());
+    if (waiting.length > 0) {
+      if (link.isCongested) link.onceDrained(flush);
+      if (!isPaused) source.pause();
+      isPaused = true;
+    } else if (isEnded) {
+      isStopped = true;
+      link.send({ t: kind === 'request' ? 'req_end' : 'res_end', id });
+      onEnd();
+    } else if (isPaused) {
+      isPaused = false;
+      source.resume();
+    }
+  };
+
+  return {
+    write: (chunk) => {
+      if (isStopped || chunk.length === 0) return;
+      waiting.push(chunk);
+      flush();
+    },
+    end: () => {
+      isEnded = true;
+      flush();
+    },
+    grant: (bytes) => {
+      credit += bytes;
+      flush();
+    },
+    get isBlocked() {
+      return waiting.length > 0 || credit <= 0;
+    },
+    stop: () => {
+      isStopped = true;
+      waiting = [];
+    },
+  };
+}
+
+/** Keeps account of one body on its way in. */
+export interface IncomingBody {
+  /** Tells that bytes arrived and wait here. */
+  received(bytes: number): void;
+  /** Tells that so many of them were passed on. */
+  consumed(bytes: number): void;
+  /** Bytes that wait here. */
+  readonly waitingBytes: number;
+  /** Tells that nothing of the body is kept any more. */
+  stop(): void;
+}
+
+/** What one body may keep in memory when the sender knows no credit. */
+const uncreditedBytes = 1024 * 1024;
+
+/**
+ * Grants the sender credit as bytes are passed on. A sender that goes beyond it, or knows none, is stopped by not reading
+ * from the socket any more: that holds up the other bodies too, but memory stays bounded whatever the peer does.
+ */
+export function openIncomingBody({ link, id, window }: Omit<FlowOptions, 'kind'>): IncomingBody {
+  const allowance = window ?? uncreditedBytes;
+  const owner = {};
+  let waitingBytes = 0;
+  let ungranted = 0;
+  let isStopped = false;
+  return {
+    received: (bytes) => {
+      if (isStopped) return;
+      waitingBytes += bytes;
+      if (waitingBytes > allowance) link.hold(owner);
+    },
+    consumed: (bytes) => {
+      if (isStopped) return;
+      waitingBytes -= bytes;
+      ungranted += bytes;
+      if (waitingBytes <= allowance / 2) link.release(owner);
+      // In halves of the window: fewer frames, and the sender never runs dry while it waits for one.
+      if (window === null || ungranted < window / 2) return;
+      link.send({ t: 'window', id, n: ungranted });
+      ungranted = 0;
+    },
+    get waitingBytes() {
+      return waitingBytes;
+    },
+    stop: () => {
+      isStopped = true;
+      link.release(owner);
+    },
+  };
+}

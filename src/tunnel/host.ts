@@ -1,0 +1,180 @@
+import type { Clock } from '../base/clock.ts';
+import { formatDuration } from '../base/deadline.ts';
+import { CancelledError, ConfigurationError, TunnelError, describeError } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
+import { createCallTable } from './calls.ts';
+import type { CallTable } from './calls.ts';
+import { openConnection } from './connection.ts';
+import type { RelayAddress, RelayConnection } from './connection.ts';
+import { createReconnectPolicy } from './reconnect.ts';
+import { openTarget } from './target.ts';
+
+export interface TunnelHostOptions extends RelayAddress {
+  /** The one that the service's profile names. */
+  subprotocol: string;
+  /** What the tunnel leads to: one HTTP URL, settled for good. */
+  target: { url: string };
+  serverId: string;
+  clock: Clock;
+  logger: Logger;
+  /** Ends the opening. An open tunnel ends when it is disposed. */
+  signal: AbortSignal;
+  /** Asks the service for another grant of the same server, when the relay no longer takes the token. */
+  remint?: () => Promise<RelayAddress>;
+  /** Told each time that the relay has greeted us, and each time that it was lost. */
+  onConnection?: (isConnected: boolean) => void;
+  /** How long disposing waits for calls under way. */
+  drainTimeoutMs?: number;
+  /** Draws in [0, 1) for the jitter of waits. */
+  random?: () => number;
+}
+
+/** A tunnel that leads to this process. Disposing it lets the calls under way end, and leaves the relay. */
+export interface TunnelHost extends AsyncDisposable {
+  readonly isConnected: boolean;
+  /** Requests under way. */
+  readonly inFlight: number;
+  /** Resolves when the tunnel is gone for good. Never rejects, and never resolves because it was disposed. */
+  readonly lost: Promise<TunnelError>;
+}
+
+/** Without a connection for this long, nobody can rely on the tunnel any more. */
+const longestGapMs = 60_000;
+const defaultDrainTimeoutMs = 2000;
+
+/**
+ * Connects to the relay and serves what comes through it on the target; resolves with the relay's greeting. A connection
+ * that breaks is dialled again, at once and then with growing pauses.
+ *
+ * @throws {TunnelError} when the relay refuses, or cannot be reached for a minute
+ * @throws {ConfigurationError} when an address cannot be used
+ */
+export async function openTunnelHost(options: TunnelHostOptions): Promise<TunnelHost> {
+  const { clock, logger, signal, subprotocol, onConnection } = options;
+  signal.throwIfAborted();
+  checkRelayUrl(options.relayWsUrl);
+  const target = openTarget(options.target.url, options.serverId);
+  const policy = createReconnectPolicy(options.random ?? Math.random);
+  const closing = new AbortController();
+  const greeted = Promise.withResolvers<void>();
+  const lost = Promise.withResolvers<TunnelError>();
+  let address: RelayAddress = options;
+  let connection: RelayConnection | null = null;
+  let calls: CallTable | null = null;
+  let downSinceMs = clock.monotonicMs();
+
+  const serveConnection = async () => {
+    connection = openConnection(address, {
+      subprotocol,
+      clock,
+      greet: ({ limits, window }, link) => {
+        const table = createCallTable({ link, target, clock, limits, window });
+        calls = table;
+        greeted.resolve();
+        logger.debug('The tunnel is connected.');
+        onConnection?.(true);
+        return (frame) => table.receive(frame);
+      },
+    });
+    const end = await connection.ended;
+    connection = null;
+    if (end.greetedAtMs !== null) {
+      downSinceMs = clock.monotonicMs();
+      calls?.cancelAll();
+      calls = null;
+      onConnection?.(false);
+    }
+    return end;
+  };
+
+  /** Dials until it is told to stop, or there is no sense in it any more. */
+  const keepConnected = async (): Promise<TunnelError | null> => {
+    for (;;) {
+      const end = await serveConnection();
+      if (closing.signal.aborted) return null;
+      const { closeCode, cause } = end;
+      const step = policy.plan(end, clock.monotonicMs());
+      if (step.kind === 'stop') return new TunnelError(step.message, { closeCode, hint: step.hint, cause });
+      const why = cause === undefined ? `close code ${closeCode}` : describeError(cause);
+      if (step.kind === 'remint') {
+        const refused = await renew();
+        if (refused !== null) return refused;
+        continue;
+      }
+      const downMs = clock.monotonicMs() - downSinceMs;
+      if (downMs + step.delayMs > longestGapMs) {
+        const message = `The relay could not be reached for ${formatDuration(downMs)}.`;
+        return new TunnelError(message, { closeCode, cause });
+      }
+      logger.debug(`No connection to the relay (${why}); dialling again in ${formatDuration(step.delayMs)}.`);
+      if (step.delayMs > 0) await clock.sleep(step.delayMs, { signal: closing.signal });
+    }
+  };
+
+  const renew = async (): Promise<TunnelError | null> => {
+    const refusal = 'The relay does not take the token of this tunnel any more';
+    if (options.remint === undefined) return new TunnelError(`${refusal}.`, { closeCode: 4000 });
+    try {
+      logger.warning(`${refusal}; asking for another.`);
+      address = await options.remint();
+      checkRelayUrl(address.relayWsUrl);
+      return null;
+    } catch (error) {
+      return new TunnelError(`${refusal}, and there is no other.`, { closeCode: 4000, cause: error });
+    }
+  };
+
+  const serve = async () => {
+    const error = await keepConnected().catch((cause: unknown) =>
+      closing.signal.aborted ? null : new TunnelError('The tunnel broke.', { cause }),
+    );
+    if (error === null) return;
+    greeted.reject(error);
+    lost.resolve(error);
+  };
+  const serving = serve();
+
+  const close = async (drainTimeoutMs: number) => {
+    const isOver = new AbortController();
+    const limit = clock.sleep(drainTimeoutMs, { signal: isOver.signal }).catch(() => {});
+    if (!closing.signal.aborted && drainTimeoutMs > 0) await Promise.race([calls?.drain(), limit]);
+    isOver.abort();
+    closing.abort(new CancelledError('The tunnel was closed.'));
+    calls?.cancelAll();
+    connection?.close();
+    await serving;
+    await target[Symbol.asyncDispose]();
+  };
+
+  const stopOpening = () => greeted.reject(signal.reason);
+  signal.addEventListener('abort', stopOpening, { once: true });
+  try {
+    await greeted.promise;
+  } catch (error) {
+    await close(0);
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', stopOpening);
+  }
+  return {
+    get isConnected() {
+      return calls !== null;
+    },
+    get inFlight() {
+      return calls?.inFlight ?? 0;
+    },
+    lost: lost.promise,
+    [Symbol.asyncDispose]: () => close(options.drainTimeoutMs ?? defaultDrainTimeoutMs),
+  };
+}
+
+/** @throws {ConfigurationError} unless the address is wss, or ws on this machine; its text is never quoted */
+function checkRelayUrl(text: string): void {
+  const url = URL.parse(text);
+  const isLocal = url !== null && /^(?:localhost|\[::1\]|127(?:\.\d+){3})$/.test(url.hostname);
+  if (url !== null && url.hash === '' && url.username === '' && url.password === '') {
+    if (url.protocol === 'wss:' || (url.protocol === 'ws:' && isLocal)) return;
+  }
+  const message = 'the service granted a tunnel whose relay address is not wss:, which alone protects its token';
+  throw new ConfigurationError([{ code: 'invalid-relay-url', message }]);
+}

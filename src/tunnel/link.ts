@@ -1,0 +1,81 @@
+import type { Duplex } from 'node:stream';
+import type { WebSocket } from 'ws';
+import { parseBodyFrame, parseTextFrame, renderBodyFrame, renderTextFrame } from './frames.ts';
+import type { BodyFrame, BodyKind, IgnoredFrame, TextFrame } from './frames.ts';
+
+/** Bytes waiting in a socket above which no more body is sent until they have left. */
+const congestionBytes = 1024 * 1024;
+
+/** A WebSocket as both ends of the tunnel use it: frames in and out, and the means to slow either direction down. */
+export interface FrameLink {
+  send(frame: TextFrame): void;
+  sendBody(kind: BodyKind, id: number, payload: Buffer): void;
+  /** Bytes that were sent and have not left this process. */
+  readonly bufferedBytes: number;
+  readonly isCongested: boolean;
+  /** Calls back once, when a congested link is empty again. */
+  onceDrained(callback: () => void): void;
+  /** Stops reading from the socket until every owner of a hold has released it. */
+  hold(owner: object): void;
+  release(owner: object): void;
+  readonly isHeld: boolean;
+}
+
+export type ReceivedFrame = TextFrame | BodyFrame | IgnoredFrame;
+
+/**
+ * Sends and receives frames over a WebSocket. `stream` is the connection below it: what is written in one turn of the
+ * event loop leaves in one piece, which for small calls is almost half as much again in throughput.
+ */
+export function openLink(socket: WebSocket, stream: Duplex, receive: (frame: ReceivedFrame) => void): FrameLink {
+  const holders = new Set<object>();
+  const drained = new Set<() => void>();
+  let isCorked = false;
+
+  const write = (data: Buffer | string) => {
+    if (socket.readyState !== socket.OPEN) return;
+    if (!isCorked) {
+      isCorked = true;
+      stream.cork();
+      setImmediate(() => {
+        isCorked = false;
+        stream.uncork();
+      });
+    }
+    // A failure to send is the end of the socket, of which its own events tell.
+    socket.send(data, () => {});
+  };
+
+  stream.on('drain', () => {
+    const callbacks = [...drained];
+    drained.clear();
+    for (const callback of callbacks) callback();
+  });
+  socket.on('message', (data, isBinary) => {
+    if (Buffer.isBuffer(data)) receive(isBinary ? parseBodyFrame(data) : parseTextFrame(data.toString()));
+  });
+
+  return {
+    send: (frame) => write(renderTextFrame(frame)),
+    sendBody: (kind, id, payload) => write(renderBodyFrame(kind, id, payload)),
+    get bufferedBytes() {
+      return socket.bufferedAmount;
+    },
+    get isCongested() {
+      return socket.bufferedAmount > congestionBytes;
+    },
+    onceDrained: (callback) => {
+      drained.add(callback);
+    },
+    hold: (owner) => {
+      holders.add(owner);
+      socket.pause();
+    },
+    release: (owner) => {
+      if (holders.delete(owner) && holders.size === 0) socket.resume();
+    },
+    get isHeld() {
+      return holders.size > 0;
+    },
+  };
+}
