@@ -13,6 +13,7 @@ import { createCaseRoutes } from './routes/cases.ts';
 import { createRunRoutes } from './routes/runs.ts';
 import { createServerRoutes } from './routes/servers.ts';
 import { createSuiteRoutes } from './routes/suites.ts';
+import { createTunnelRoutes } from './routes/tunnels.ts';
 import { createUnsupportedRoutes } from './routes/unsupported.ts';
 
 /** Where the API is mounted, on whatever origin. */
@@ -32,6 +33,7 @@ export function createApp(context: ServiceContext, access: { apiKey: Secret; rat
   for (const routes of [
     createAccountRoutes(context),
     createServerRoutes(context),
+    createTunnelRoutes(context),
     createSuiteRoutes(context),
     createCaseBatchRoutes(context),
     createCaseRoutes(context),

@@ -1,9 +1,14 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { MiddlewareHandler } from 'hono';
 import type { Secret } from '../base/redaction.ts';
+import { digestText, isSecretOf } from './digest.ts';
 import { ApiError } from './envelope.ts';
 
 const loopbackHosts = new Set(['127.0.0.1', 'localhost', '[::1]']);
+
+/** Whether a host name, without its port, means this machine. */
+export function isLoopbackName(hostname: string): boolean {
+  return loopbackHosts.has(hostname);
+}
 
 /**
  * Refuses a Host that is not a loopback name: a web page can make its own name resolve to 127.0.0.1 (DNS rebinding),
@@ -12,7 +17,7 @@ const loopbackHosts = new Set(['127.0.0.1', 'localhost', '[::1]']);
 export function requireLoopbackHost(): MiddlewareHandler {
   return async (context, next) => {
     const { hostname } = new URL(context.req.url);
-    if (!loopbackHosts.has(hostname)) {
+    if (!isLoopbackName(hostname)) {
       throw new ApiError(
         'FORBIDDEN',
         `This service answers to loopback names only, not to ${JSON.stringify(hostname)}.`,
@@ -22,17 +27,18 @@ export function requireLoopbackHost(): MiddlewareHandler {
   };
 }
 
-/** Demands `Authorization: Bearer <key>`. Digests are compared, so that neither length nor prefix shows in the time. */
+/** Demands `Authorization: Bearer <key>`. */
 export function requireApiKey(apiKey: Secret): MiddlewareHandler {
-  const expected = digest(apiKey.reveal());
+  const expected = digestText(apiKey.reveal());
   return async (context, next) => {
-    const presented = /^Bearer +(\S+) *$/i.exec(context.req.header('authorization') ?? '')?.[1];
+    const presented = parseBearer(context.req.header('authorization'));
     if (presented === undefined) throw new ApiError('UNAUTHORIZED', 'Bearer token required');
-    if (!timingSafeEqual(digest(presented), expected)) throw new ApiError('UNAUTHORIZED', 'Invalid API key');
+    if (!isSecretOf(presented, expected)) throw new ApiError('UNAUTHORIZED', 'Invalid API key');
     await next();
   };
 }
 
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
+/** Reads the token of an Authorization header; undefined where there is none. */
+export function parseBearer(header: string | undefined): string | undefined {
+  return /^Bearer +(\S+) *$/i.exec(header ?? '')?.[1];
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createAdaptorServer } from '@hono/node-server';
+import { createServer } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
 import type { Clock } from '../base/clock.ts';
 import { NetworkError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
@@ -11,6 +12,9 @@ import { createBodySchemas } from './bodies/schemas.ts';
 import { createId } from './id.ts';
 import { contractLimits, defaultIterationTimeoutMs, defaultRunTimeoutMs, type ServiceLimits } from './limits.ts';
 import type { RateLimit } from './rate-limit.ts';
+import { createRelayEdge } from './relay/edge.ts';
+import { defaultRelayLimits } from './relay/limits.ts';
+import type { RelayLimits } from './relay/limits.ts';
 import { createRunner } from './runner.ts';
 import { openStore, type Store } from './store/open.ts';
 
@@ -40,6 +44,8 @@ export interface EmbeddedOptions {
   rateLimit?: RateLimit | null;
   iterationTimeoutMs?: number;
   runTimeoutMs?: number;
+  /** Replaces single limits of the relay. */
+  relayLimits?: Partial<RelayLimits>;
 }
 
 /** A running eval service; disposing it cancels its runs and closes everything. */
@@ -70,12 +76,18 @@ export async function openEmbeddedService(options: EmbeddedOptions): Promise<Emb
   const runner = createRunner({ store, clock, logger, concurrency, iterationTimeoutMs, runTimeoutMs });
   const readBody = createBodyReader(limits.maxBodyBytes);
   const bodies = createBodySchemas(limits);
+  const relay = createRelayEdge({ clock, limits: { ...defaultRelayLimits, ...options.relayLimits } });
   const app = createApp(
-    { clock, logger, limits, iterationTimeoutMs, readBody, bodies, store, runner },
+    { clock, logger, limits, iterationTimeoutMs, readBody, bodies, store, runner, relay },
     { apiKey, rateLimit: options.rateLimit ?? null },
   );
   // The adaptor would replace the process's own Request and Response, which are others' too.
-  const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false });
+  const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+  // The relay streams both ways, so it works with Node's own requests.
+  const server = createServer((request, response) => {
+    if (!relay.serve({ request, response })) void listener(request, response);
+  });
+  server.on('upgrade', (request, stream, head) => relay.upgrade(request, stream, head));
   try {
     server.listen(options.port ?? 0, '127.0.0.1');
     await once(server, 'listening');
@@ -96,7 +108,8 @@ export async function openEmbeddedService(options: EmbeddedOptions): Promise<Emb
     [Symbol.asyncDispose]: async () => {
       const closed = once(server, 'close');
       server.close();
-      if ('closeAllConnections' in server) server.closeAllConnections();
+      relay[Symbol.dispose]();
+      server.closeAllConnections();
       await runner[Symbol.asyncDispose]();
       await closed;
       store.close();

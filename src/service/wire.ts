@@ -217,3 +217,21 @@ export const traceSchema = z.looseObject({
   prompts: z.array(z.unknown()).nullish(),
 });
 export type WireTrace = z.infer<typeof traceSchema>;
+
+/** What opens a tunnel to a server of this job. The `previous` fields tell what the record said before, if it existed. */
+export const tunnelGrantSchema = z.object({
+  serverId: z.string().min(1),
+  name: text,
+  existed: z.boolean().nullish(),
+  previousUrl: text,
+  previousTransportType: text,
+  slug: text,
+  url: z.url(),
+  connectToken: z.string().min(1),
+  connectTokenExpiresAt: timestampMs,
+  relayWsUrl: z.string().min(1),
+  secretVersion: z.number().nullish(),
+});
+export type WireTunnelGrant = z.infer<typeof tunnelGrantSchema>;
+
+export const tunnelClosedSchema = z.object({ serverId: text, status: z.literal('closed') });

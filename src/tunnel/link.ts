@@ -10,8 +10,6 @@ const congestionBytes = 1024 * 1024;
 export interface FrameLink {
   send(frame: TextFrame): void;
   sendBody(kind: BodyKind, id: number, payload: Buffer): void;
-  /** Bytes that were sent and have not left this process. */
-  readonly bufferedBytes: number;
   readonly isCongested: boolean;
   /** Calls back once, when a congested link is empty again. */
   onceDrained(callback: () => void): void;
@@ -58,9 +56,6 @@ export function openLink(socket: WebSocket, stream: Duplex, receive: (frame: Rec
   return {
     send: (frame) => write(renderTextFrame(frame)),
     sendBody: (kind, id, payload) => write(renderBodyFrame(kind, id, payload)),
-    get bufferedBytes() {
-      return socket.bufferedAmount;
-    },
     get isCongested() {
       return socket.bufferedAmount > congestionBytes;
     },

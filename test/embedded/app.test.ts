@@ -7,6 +7,8 @@ import { createApp } from '../../src/embedded/app.ts';
 import { createBodyReader } from '../../src/embedded/bodies/read.ts';
 import { createBodySchemas } from '../../src/embedded/bodies/schemas.ts';
 import { contractLimits as limits } from '../../src/embedded/limits.ts';
+import { createRelayEdge } from '../../src/embedded/relay/edge.ts';
+import { defaultRelayLimits } from '../../src/embedded/relay/limits.ts';
 import { createRunner } from '../../src/embedded/runner.ts';
 import { openStore } from '../../src/embedded/store/open.ts';
 import { openContractService } from '../support/contract-service.ts';
@@ -19,7 +21,9 @@ function createTestApp() {
   const runner = createRunner({ store, clock: systemClock, logger, concurrency: 1, ...times });
   const bodies = createBodySchemas(limits);
   const readBody = createBodyReader(limits.maxBodyBytes);
-  const context = { clock: systemClock, logger, limits, readBody, bodies, store, runner, iterationTimeoutMs: 1000 };
+  const relay = createRelayEdge({ clock: systemClock, limits: defaultRelayLimits });
+  const services = { store, runner, relay };
+  const context = { clock: systemClock, logger, limits, readBody, bodies, ...services, iterationTimeoutMs: 1000 };
   const app = createApp(context, { apiKey: new Secret('sk_test'), rateLimit: null });
   const get = async (path: string): Promise<Response> =>
     app.fetch(new Request(`http://127.0.0.1${path}`, { headers: { authorization: 'Bearer sk_test' } }));

@@ -12,7 +12,7 @@ const list = '/projects/:projectId/servers';
 const one = `${list}/:serverId`;
 
 /** Server records. They keep what they are given; connecting is the business of runs. */
-export function createServerRoutes({ store, clock, readBody }: ServiceContext): Hono {
+export function createServerRoutes({ store, clock, readBody, relay }: ServiceContext): Hono {
   const routes = new Hono();
 
   /** @throws {ApiError} CONFLICT when another server of the project has the name. */
@@ -57,6 +57,7 @@ export function createServerRoutes({ store, clock, readBody }: ServiceContext): 
     const server = requireServer(store, project.id, c.req.param('serverId'));
     await readBody(c.req, z.strictObject({}));
     store.servers.delete(server.id);
+    relay.revoke(server.id);
     return c.json({ id: server.id, deleted: true });
   });
   return routes;

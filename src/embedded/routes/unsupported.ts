@@ -25,10 +25,6 @@ const unsupported: Record<string, readonly string[]> = {
     `POST ${server}/export`,
     `POST ${server}/oauth/import-tokens`,
   ],
-  'This service runs on the machine of the server under test, so nothing needs a tunnel.': [
-    `POST ${project}/tunnels`,
-    `POST ${project}/tunnels/:serverId/close`,
-  ],
   'This service runs no models.': [
     'GET /models',
     `POST ${suite}/cases/generate`,

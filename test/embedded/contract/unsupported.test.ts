@@ -11,7 +11,6 @@ describe('operations of the API that this service lacks', () => {
   });
 
   it.each([
-    ['post', '/tunnels', 'This service runs on the machine of the server under test, so nothing needs a tunnel.'],
     ['post', '/eval-ingest/report', 'This service keeps the runs that it executed, and no others.'],
     ['get', '/environments', 'This service has no environments, hosts, images or plugins.'],
     ['patch', '/eval-suites/x/schedule', 'This service has no schedule; let the CI system start the runs.'],

@@ -1,0 +1,11 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+
+/** SHA-256 of a text. */
+export function digestText(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+/** Compares a presented secret with the digest of the right one, so that neither length nor prefix shows in the time. */
+export function isSecretOf(presented: string, expected: Buffer): boolean {
+  return timingSafeEqual(digestText(presented), expected);
+}

@@ -1,0 +1,68 @@
+import type { Duplex } from 'node:stream';
+import type { WebSocket } from 'ws';
+import type { Clock } from '../../base/clock.ts';
+import { keepAlive } from '../../tunnel/heartbeat.ts';
+import { openLink } from '../../tunnel/link.ts';
+import type { RelayLimits } from './limits.ts';
+import { startPublicCall } from './public-call.ts';
+import type { PublicCall, PublicExchange } from './public-call.ts';
+import { refusals, sendRefusal } from './refusal.ts';
+
+/** A host that is connected. */
+export interface Agent {
+  /** Has it answer a request. */
+  serve(exchange: PublicExchange): void;
+  /** Ends its requests and sends it away. */
+  close(closeCode: number): void;
+}
+
+const pingIntervalMs = 5000;
+const leaveTimeoutMs = 300;
+/** Ids are unsigned 32-bit integers on the wire. */
+const idCount = 2 ** 32;
+
+/** Greets a host and carries requests to it until its socket closes, of which `onClose` tells with the close code. */
+export function openAgent(
+  { socket, stream }: { socket: WebSocket; stream: Duplex },
+  options: { slug: string; limits: RelayLimits; clock: Clock; onClose: (closeCode: number) => void },
+): Agent {
+  const { slug, limits, clock, onClose } = options;
+  const { window, maxReqBody, chunk, maxInflight } = limits;
+  const calls = new Map<number, PublicCall>();
+  const over = new AbortController();
+  let lastId = 0;
+
+  const link = openLink(socket, stream, (frame) => {
+    if ('id' in frame && frame.id !== null) calls.get(frame.id)?.receive(frame);
+  });
+  const failAll = () => {
+    for (const call of calls.values()) call.fail('upstream_error');
+  };
+  socket.on('error', () => {});
+  socket.on('close', (closeCode) => {
+    over.abort();
+    failAll();
+    onClose(closeCode);
+  });
+  link.send({ t: 'hello', proto: 1, slug, limits: { maxReqBody, chunk, maxInflight }, window });
+  void keepAlive(socket, { clock, intervalMs: pingIntervalMs, isHeld: () => link.isHeld, signal: over.signal });
+
+  return {
+    serve: (exchange) => {
+      if (calls.size >= maxInflight) return sendRefusal(exchange.response, refusals.overloaded);
+      do lastId = (lastId + 1) % idCount;
+      while (calls.has(lastId));
+      const id = lastId;
+      calls.set(id, startPublicCall(id, exchange, { link, limits, onEnd: () => calls.delete(id) }));
+    },
+    close: (closeCode) => {
+      failAll();
+      socket.close(closeCode);
+      const leave = async () => {
+        await clock.sleep(leaveTimeoutMs, { signal: over.signal });
+        socket.terminate();
+      };
+      leave().catch(() => {});
+    },
+  };
+}

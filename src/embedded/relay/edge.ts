@@ -1,0 +1,143 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { WebSocketServer } from 'ws';
+import type { Clock } from '../../base/clock.ts';
+import { isPlainPath, relayPath } from '../../tunnel/scope.ts';
+import { isLoopbackName, parseBearer } from '../auth.ts';
+import { openAgent } from './agent.ts';
+import { createGrantBook } from './grants.ts';
+import type { Grant } from './grants.ts';
+import type { RelayLimits } from './limits.ts';
+import { readLength } from './public-call.ts';
+import type { PublicExchange } from './public-call.ts';
+import { refusals, sendRefusal } from './refusal.ts';
+import { createTunnelTable } from './tunnels.ts';
+
+/** Where hosts dial in, on the service's origin. */
+export const agentPath = '/agent';
+
+/** The relay: hosts on one side, callers of public URLs on the other. */
+export interface RelayEdge extends Disposable {
+  /** Grants a tunnel to a server; a host of an earlier grant is sent away with 4002. */
+  issue(serverId: string): Grant;
+  /** Ends the grant of a server; its host is sent away with 4002. */
+  revoke(serverId: string): void;
+  /** Answers a request if it is for a tunnel; false where it is not. */
+  serve(exchange: PublicExchange): boolean;
+  /** Takes a host in, or any other upgrade down. */
+  upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): void;
+}
+
+/** The same protocol under the names of both services that speak it. */
+const subprotocols = new Set(['svc-tunnel.v1', 'mcpjam-tunnel.v1']);
+
+const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+/** Frames that carry no body hold the headers of a response. */
+const maxHeadBytes = 1024 * 1024;
+const replacedCode = 4002;
+const closeCodes = { invalid: 4000, superseded: replacedCode } as const;
+/** RFC 6455 §7.4.1, going away. */
+const goingAwayCode = 1001;
+
+export function createRelayEdge({ clock, limits }: { clock: Clock; limits: RelayLimits }): RelayEdge {
+  const grants = createGrantBook(clock);
+  const tunnels = createTunnelTable(clock);
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: Math.max(maxHeadBytes, limits.chunk * 2),
+    perMessageDeflate: false,
+    handleProtocols: (offered) => [...offered].find((name) => subprotocols.has(name)) ?? false,
+  });
+
+  const answer = async (exchange: PublicExchange): Promise<void> => {
+    const { request, response } = exchange;
+    const address = parseAddress(request.url ?? '');
+    if (address === null || !methods.has(request.method ?? '') || !isLoopbackHost(request)) {
+      return sendRefusal(response, refusals.not_found);
+    }
+    const { serverId, secret } = address;
+    if (secret === null || !grants.isSecret(serverId, secret)) return sendRefusal(response, refusals.unauthorized);
+    if (readLength(request) > limits.maxReqBody) return sendRefusal(response, refusals.too_large);
+    const gone = new AbortController();
+    response.on('close', () => gone.abort());
+    const found = tunnels.findAgent(serverId, { signal: gone.signal });
+    const agent = found instanceof Promise ? await found : found;
+    if (gone.signal.aborted) return;
+    if (agent === null) sendRefusal(response, refusals.no_host);
+    else agent.serve(exchange);
+  };
+
+  return {
+    issue: (serverId) => {
+      tunnels.close(serverId, replacedCode);
+      return grants.issue(serverId);
+    },
+    revoke: (serverId) => {
+      grants.revoke(serverId);
+      tunnels.close(serverId, replacedCode);
+    },
+    serve: (exchange) => {
+      if (exchange.request.url?.startsWith(relayPath) !== true) return false;
+      answer(exchange).catch(() => exchange.response.destroy());
+      return true;
+    },
+    upgrade: (request, stream, head) => {
+      const status = judgeUpgrade(request);
+      if (status !== null) {
+        stream.on('error', () => {});
+        stream.end(`HTTP/1.1 ${status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`);
+        return;
+      }
+      sockets.handleUpgrade(request, stream, head, (socket) => {
+        const admitted = grants.admit(parseBearer(request.headers.authorization) ?? '');
+        if (typeof admitted === 'string') {
+          socket.on('error', () => {});
+          socket.close(closeCodes[admitted]);
+          return;
+        }
+        const { serverId, slug } = admitted;
+        const onClose = (closeCode: number) => tunnels.disconnect(serverId, agent, closeCode);
+        const agent = openAgent({ socket, stream }, { slug, limits, clock, onClose });
+        tunnels.connect(serverId, agent);
+      });
+    },
+    [Symbol.dispose]: () => {
+      tunnels.closeAll(goingAwayCode);
+      for (const socket of sockets.clients) socket.terminate();
+    },
+  };
+}
+
+/** The status line with which an upgrade is turned down; null for one that a host asks for. */
+function judgeUpgrade(request: IncomingMessage): string | null {
+  if (!isLoopbackHost(request)) return '403 Forbidden';
+  if (request.url !== agentPath) return '404 Not Found';
+  // Hosts are programs; a browser always sends the page's origin.
+  if (request.headers.origin !== undefined) return '403 Forbidden';
+  if (parseBearer(request.headers.authorization) === undefined) return '401 Unauthorized';
+  const offered = (request.headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
+  return offered.some((name) => subprotocols.has(name)) ? null : '400 Bad Request';
+}
+
+/** What DNS rebinding cannot forge is the name in the Host header. */
+function isLoopbackHost({ headersDistinct: { host: hosts = [] } }: IncomingMessage): boolean {
+  const url = URL.parse(`http://${hosts[0] ?? ''}`);
+  return (
+    hosts.length === 1 &&
+    url !== null &&
+    url.host !== '' &&
+    url.pathname === '/' &&
+    url.username === '' &&
+    isLoopbackName(url.hostname)
+  );
+}
+
+/** Reads the server and the secret out of the path and query of a public URL; a secret that is given twice is none. */
+function parseAddress(url: string): { serverId: string; secret: string | null } | null {
+  const [path = '', ...rest] = url.split('?');
+  const below = path.slice(relayPath.length);
+  const serverId = below.split('/')[0] ?? '';
+  if (!/^[\w-]+$/.test(serverId) || !isPlainPath(below)) return null;
+  const [secret, ...others] = new URLSearchParams(rest.join('?')).getAll('k');
+  return { serverId, secret: others.length > 0 ? null : (secret ?? null) };
+}

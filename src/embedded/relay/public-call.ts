@@ -1,0 +1,132 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { openIncomingBody, openOutgoingBody } from '../../tunnel/flow.ts';
+import type { AbortCode } from '../../tunnel/frames.ts';
+import { dropHopByHop, pairHeaders } from '../../tunnel/headers.ts';
+import type { HeaderList } from '../../tunnel/headers.ts';
+import type { FrameLink, ReceivedFrame } from '../../tunnel/link.ts';
+import type { RelayLimits } from './limits.ts';
+import { refusals, sendRefusal } from './refusal.ts';
+
+/** A request of the public side with the connection that it came over. */
+export interface PublicExchange {
+  request: IncomingMessage;
+  response: ServerResponse;
+}
+
+/** One public request while a host answers it. */
+export interface PublicCall {
+  receive(frame: ReceivedFrame): void;
+  /** Ends it for a reason on our side of the tunnel, of which the host needs no word. */
+  fail(code: AbortCode): void;
+}
+
+/** Sends a public request to the host, and the host's answer to the client; both bodies as streams. */
+export function startPublicCall(
+  id: number,
+  { request, response }: PublicExchange,
+  context: { link: FrameLink; limits: RelayLimits; onEnd: () => void },
+): PublicCall {
+  const { link, limits, onEnd } = context;
+  const { window, chunk: chunkBytes } = limits;
+  const hasBody = request.headers['transfer-encoding'] !== undefined || readLength(request) > 0;
+  const incoming = openIncomingBody({ link, id, window });
+  const outgoing = openOutgoingBody(
+    { link, id, kind: 'request', window },
+    { source: request, chunkBytes, onEnd: () => {} },
+  );
+  let isDone = false;
+  let bodyBytes = 0;
+
+  const finish = () => {
+    isDone = true;
+    outgoing.stop();
+    incoming.stop();
+    // What is left of the request is read and dropped, so that the connection can serve another.
+    request.resume();
+    onEnd();
+  };
+  const fail = (code: AbortCode) => {
+    if (isDone) return;
+    finish();
+    if (response.headersSent) response.destroy();
+    else sendRefusal(response, refusals[code]);
+  };
+  const abort = (code: AbortCode) => {
+    if (isDone) return;
+    link.send({ t: 'abort', id, code });
+    fail(code);
+  };
+
+  /** Does what the host asks of the response; a host that contradicts itself loses the request. */
+  const relay = (step: () => void) => {
+    try {
+      step();
+    } catch {
+      abort('upstream_error');
+    }
+  };
+  const writeHead = (status: number, headers: HeaderList) => {
+    // An answer shorter or longer than it says would end in the middle of the next one.
+    response.strictContentLength = true;
+    response.writeHead(status, dropHopByHop(headers).flat());
+    // A head that nothing follows goes out by itself; else with the first of the body.
+    setImmediate(() => {
+      if (!isDone && !response.destroyed) response.flushHeaders();
+    });
+  };
+
+  response.on('error', () => {});
+  response.on('close', () => abort('client_gone'));
+  request.on('error', () => abort('client_gone'));
+  link.send({
+    t: 'req',
+    id,
+    method: request.method ?? '',
+    url: request.url ?? '',
+    headers: listHeaders(request),
+    hasBody,
+  });
+  if (hasBody) {
+    request.on('data', (chunk: Buffer) => {
+      if (isDone) return;
+      bodyBytes += chunk.length;
+      if (bodyBytes > limits.maxReqBody) abort('too_large');
+      else outgoing.write(chunk);
+    });
+    request.on('end', () => outgoing.end());
+  }
+
+  return {
+    receive: (frame) => {
+      if (isDone) return;
+      if (frame.t === 'res') relay(() => writeHead(frame.status, frame.headers));
+      else if (frame.t === 'body') {
+        const { length } = frame.payload;
+        // Bytes before a head, or nobody's bytes.
+        if (!response.headersSent || length === 0) return;
+        incoming.received(length);
+        relay(() => response.write(frame.payload, () => incoming.consumed(length)));
+      } else if (frame.t === 'res_end') {
+        relay(() => {
+          if (!response.headersSent) throw new Error('There is no answer to be ended.');
+          response.end();
+          finish();
+        });
+      } else if (frame.t === 'window') outgoing.grant(frame.n);
+      else if (frame.t === 'abort') fail(frame.code);
+      else if (frame.t === 'ignored') abort('upstream_error');
+    },
+    fail,
+  };
+}
+
+/** The body's length as announced; 0 where it was not. */
+export function readLength(request: IncomingMessage): number {
+  return Number(request.headers['content-length'] ?? 0);
+}
+
+/** The host's own Host header goes to the target; the name that the client used travels beside it. */
+function listHeaders(request: IncomingMessage): HeaderList {
+  const kept = dropHopByHop(pairHeaders(request.rawHeaders)).filter(([name]) => !/^(?:x-forwarded-)?host$/i.test(name));
+  return [...kept, ['x-forwarded-host', request.headers.host ?? '']];
+}

@@ -1,0 +1,78 @@
+import type { Clock } from '../../base/clock.ts';
+import type { Agent } from './agent.ts';
+
+/** Which host serves which server at the moment. */
+export interface TunnelTable {
+  /** Lets a host take over a server; the one before it is sent away. */
+  connect(serverId: string, agent: Agent): void;
+  /** Tells that a host is gone. */
+  disconnect(serverId: string, agent: Agent, closeCode: number): void;
+  /** Sends the host of a server away, for good. */
+  close(serverId: string, closeCode: number): void;
+  /** The host of a server, waiting for one that is likely to come back; null where there is none. */
+  findAgent(serverId: string, options: { signal: AbortSignal }): Promise<Agent | null> | Agent | null;
+  closeAll(closeCode: number): void;
+}
+
+/** How long a host that broke off is waited for. */
+const gapMs = 5000;
+
+/** Close codes with which a host says that it does not come back, or was told not to. */
+const partings = new Set([1000, 1001, 4001, 4002]);
+
+export function createTunnelTable(clock: Clock): TunnelTable {
+  const agents = new Map<string, Agent>();
+  const brokenAtMs = new Map<string, number>();
+  const waiters = new Map<string, Set<() => void>>();
+
+  const wake = (serverId: string) => {
+    for (const waiter of waiters.get(serverId) ?? []) waiter();
+    waiters.delete(serverId);
+  };
+
+  const waitForAgent = async (serverId: string, signal: AbortSignal): Promise<Agent | null> => {
+    const waiting = waiters.get(serverId) ?? new Set();
+    waiters.set(serverId, waiting);
+    const { promise: woken, resolve } = Promise.withResolvers<void>();
+    waiting.add(resolve);
+    const settled = new AbortController();
+    const patience = AbortSignal.any([signal, settled.signal]);
+    await Promise.race([woken, clock.sleep(gapMs, { signal: patience }).catch(() => {})]);
+    settled.abort();
+    waiting.delete(resolve);
+    return agents.get(serverId) ?? null;
+  };
+
+  return {
+    connect: (serverId, agent) => {
+      agents.get(serverId)?.close(4001);
+      agents.set(serverId, agent);
+      brokenAtMs.delete(serverId);
+      wake(serverId);
+    },
+    disconnect: (serverId, agent, closeCode) => {
+      if (agents.get(serverId) !== agent) return;
+      agents.delete(serverId);
+      if (!partings.has(closeCode)) brokenAtMs.set(serverId, clock.monotonicMs());
+    },
+    close: (serverId, closeCode) => {
+      const agent = agents.get(serverId);
+      agents.delete(serverId);
+      brokenAtMs.delete(serverId);
+      agent?.close(closeCode);
+      wake(serverId);
+    },
+    findAgent: (serverId, { signal }) => {
+      const agent = agents.get(serverId);
+      if (agent !== undefined) return agent;
+      const isGap = clock.monotonicMs() - (brokenAtMs.get(serverId) ?? Number.NEGATIVE_INFINITY) < gapMs;
+      return isGap ? waitForAgent(serverId, signal) : null;
+    },
+    closeAll: (closeCode) => {
+      for (const agent of agents.values()) agent.close(closeCode);
+      agents.clear();
+      brokenAtMs.clear();
+      for (const serverId of waiters.keys()) wake(serverId);
+    },
+  };
+}

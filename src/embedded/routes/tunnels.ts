@@ -1,0 +1,71 @@
+import { Hono } from 'hono';
+import { z } from 'zod';
+import { relayPath } from '../../tunnel/scope.ts';
+import type { ServerContent } from '../bodies/server.ts';
+import type { ServiceContext } from '../context.ts';
+import { createId } from '../id.ts';
+import { requireProject, requireServer } from '../lookup.ts';
+import { agentPath } from '../relay/edge.ts';
+
+const list = '/projects/:projectId/tunnels';
+
+/** Unlike the bodies of other writes, this one may have fields that are not known. */
+const tunnelCreateSchema = z.object({ name: z.string().trim().min(1).max(128) });
+
+/** Tunnels to servers of a project, by the name of the server's record. */
+export function createTunnelRoutes({ store, clock, readBody, relay }: ServiceContext): Hono {
+  const routes = new Hono();
+
+  routes.post(list, async (c) => {
+    const projectId = requireProject(store, c.req.param('projectId')).id;
+    const { name } = await readBody(c.req, tunnelCreateSchema);
+    const before = store.servers.getByName(projectId, name);
+    const grant = relay.issue(before?.id ?? createId('srv'));
+    const { serverId, slug, secret, connectToken, connectTokenExpiresAt, secretVersion } = grant;
+    const { origin, host } = new URL(c.req.url);
+    const url = `${origin}${relayPath}${serverId}?k=${secret.reveal()}`;
+    const content: ServerContent = { ...before?.content, name, enabled: true, transportType: 'http', url };
+    try {
+      if (before === undefined) store.servers.insert({ id: serverId, projectId, content, now: clock.now() });
+      else store.servers.update({ id: serverId, content, now: clock.now() });
+    } catch (error) {
+      // A grant that no record leads to could never be closed.
+      relay.revoke(serverId);
+      throw error;
+    }
+    return c.json(
+      {
+        serverId,
+        name,
+        existed: before !== undefined,
+        ...(before === undefined ? {} : describeBefore(before.content, url)),
+        slug,
+        url,
+        connectToken: connectToken.reveal(),
+        connectTokenExpiresAt,
+        relayWsUrl: `ws://${host}${agentPath}`,
+        secretVersion,
+      },
+      201,
+    );
+  });
+
+  routes.post(`${list}/:serverId/close`, (c) => {
+    const project = requireProject(store, c.req.param('projectId'));
+    const { id: serverId } = requireServer(store, project.id, c.req.param('serverId'));
+    relay.revoke(serverId);
+    return c.json({ serverId, status: 'closed' });
+  });
+  return routes;
+}
+
+/** What the record said before. Another secret of the same tunnel is no other URL. */
+function describeBefore({ transportType, url }: ServerContent, nextUrl: string) {
+  const isOther = url !== undefined && dropQuery(url) !== dropQuery(nextUrl);
+  return { ...(isOther ? { previousUrl: url } : {}), previousTransportType: transportType };
+}
+
+function dropQuery(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname}`;
+}

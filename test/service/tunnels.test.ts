@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import { closeTunnel, createTunnel } from '../../src/service/tunnels.ts';
+import { json, startHttpServer } from '../support/http-server.ts';
+import { catchError, openTestClient } from '../support/service-client.ts';
+
+const url = 'https://demo.tunnels.test/api/mcp/adapter-http/sv?k=k-canary';
+const grant = { serverId: 'sv', url, connectToken: 'token-canary', relayWsUrl: 'wss://agent.tunnels.test/agent' };
+const whole = {
+  ...grant,
+  name: 'demo',
+  existed: true,
+  previousUrl: 'https://other.test/mcp?key=previous-canary',
+  previousTransportType: 'stdio',
+  slug: 'demo',
+  connectTokenExpiresAt: 5,
+  secretVersion: 2,
+};
+const params = { projectId: 'p', name: 'demo' };
+
+describe('createTunnel', () => {
+  it('asks by name, and hides what is secret in the grant', async () => {
+    await using server = await startHttpServer(json(201, { ...whole, more: 1 }));
+    await using client = openTestClient(server);
+    const created = await createTunnel(client, params);
+    expect(server.requests.map(({ method, url, body }) => [method, url, body])).toEqual([
+      ['POST', '/api/v1/projects/p/tunnels', '{"name":"demo"}'],
+    ]);
+    expect(JSON.parse(JSON.stringify(created))).toEqual({
+      serverId: 'sv',
+      name: 'demo',
+      existed: true,
+      previousUrl: '***',
+      previousTransportType: 'stdio',
+      slug: 'demo',
+      url: '***',
+      connectToken: '***',
+      connectTokenExpiresAtMs: 5,
+      relayWsUrl: grant.relayWsUrl,
+      secretVersion: 2,
+      secrets: ['***', '***', '***', '***'],
+    });
+    expect(created.secrets.map((secret) => secret.reveal())).toEqual([
+      url,
+      'token-canary',
+      'k-canary',
+      whole.previousUrl,
+    ]);
+  });
+
+  it('takes a grant that lacks what may be missing', async () => {
+    await using server = await startHttpServer(json(201, grant));
+    await using client = openTestClient(server);
+    expect(await createTunnel(client, params)).toMatchObject({
+      name: 'demo',
+      existed: false,
+      previousUrl: null,
+      previousTransportType: null,
+      slug: null,
+      connectTokenExpiresAtMs: null,
+      secretVersion: null,
+    });
+  });
+
+  it.each([
+    [{ ...grant, url: 'not a url k-canary' }, 'url'],
+    [{ ...grant, connectToken: '' }, 'connectToken'],
+    [{ ...grant, relayWsUrl: undefined }, 'relayWsUrl'],
+    [{ ...grant, serverId: 5 }, 'serverId'],
+  ])('refuses a grant that cannot be used, and quotes none of it: %j', async (answer, path) => {
+    await using server = await startHttpServer(json(201, answer));
+    await using client = openTestClient(server);
+    const error = await catchError(createTunnel(client, params));
+    expect(error).toMatchObject({ code: 'PROTOCOL', path });
+    expect(error.message).not.toContain('canary');
+  });
+
+  it.each([
+    [500, 'INTERNAL_ERROR'],
+    [502, 'SERVER_UNREACHABLE'],
+    [504, 'TIMEOUT'],
+    [403, 'FORBIDDEN'],
+  ])('is not sent twice after %i, since another grant would cut off the first', async (status, code) => {
+    await using server = await startHttpServer(json(status, { code, message: 'no' }));
+    await using client = openTestClient(server);
+    expect(await catchError(createTunnel(client, params))).toMatchObject({ code });
+    expect(server.requests.length).toBe(1);
+  });
+
+  it('is sent again after 429, which granted nothing', async () => {
+    await using server = await startHttpServer([json(429, { code: 'RATE_LIMITED', message: 'no' }), json(201, grant)]);
+    await using client = openTestClient(server);
+    expect((await createTunnel(client, params)).serverId).toBe('sv');
+    expect(server.requests.length).toBe(2);
+  });
+});
+
+describe('closeTunnel', () => {
+  it('closes by server id, again where the first attempt is in doubt', async () => {
+    await using server = await startHttpServer([
+      json(500, { code: 'INTERNAL_ERROR', message: 'no' }),
+      json(200, { serverId: 'sv', status: 'closed' }),
+    ]);
+    await using client = openTestClient(server);
+    await closeTunnel(client, { projectId: 'p', serverId: 'sv' });
+    expect(server.requests.map(({ method, url, body }) => [method, url, body])).toEqual(
+      Array.from({ length: 2 }, () => ['POST', '/api/v1/projects/p/tunnels/sv/close', '']),
+    );
+  });
+
+  it('fails where there is no such server', async () => {
+    await using server = await startHttpServer(json(404, { code: 'NOT_FOUND', message: 'no' }));
+    await using client = openTestClient(server);
+    expect(await catchError(closeTunnel(client, { projectId: 'p', serverId: 'sv' }))).toMatchObject({ status: 404 });
+  });
+});
