@@ -129,19 +129,6 @@ describe('the action', () => {
     expect(run.outputs['verdict']).toBe('inconclusive');
   });
 
-  it('cleans up in its post step what a killed main step left behind', async () => {
-    await using workspace = await createWorkspace({ 'evals/slow.evals.yaml': slowEvals });
-    const run = await runAction({
-      workspace: workspace.path,
-      inputs,
-      cancelAfter: (log) => log.includes('running 1 iteration'),
-      // The runner allows no time at all, so that the main step is killed while the server runs.
-      timings: { sigintMs: 0, sigtermMs: 0 },
-    });
-    expect(run.exitCode).not.toBe(130);
-    expect(run.post).toMatchObject({ exitCode: 0, leftovers: [] });
-  });
-
   it('stops in its post step the server that a main step lost to the out-of-memory killer left running', async () => {
     await using workspace = await createWorkspace({
       'evals/slow.evals.yaml': slowEvals,
