@@ -23,8 +23,8 @@ function invalidBaseUrl(message: string): ConfigurationError {
   return new ConfigurationError([{ code: 'invalid-base-url', input: 'base-url', message }]);
 }
 
-/** URL parsing has already written every spelling of an IPv4 address in full. */
-function isLoopback(hostname: string): boolean {
+/** Whether a URL's hostname is this machine. URL parsing has already written every spelling of an IPv4 address in full. */
+export function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d+){3}$/.test(hostname);
 }
 

@@ -1,9 +1,9 @@
 import { request } from 'undici';
-import type { Dispatcher } from 'undici';
 import type { Redactor } from '../base/redaction.ts';
 import { acceptedEncoding, parseJson, readBody } from './body.ts';
 import { readFailedAnswer, readTransportError } from './failure.ts';
 import type { AttemptFailure } from './failure.ts';
+import type { Route } from './route.ts';
 
 /** What one attempt may cost. */
 export interface AttemptLimits {
@@ -28,7 +28,7 @@ export type AttemptOutcome = { ok: true; answer: unknown } | ({ ok: false } & At
  * caller's signal throws, with the signal's reason.
  */
 export async function attemptRequest(
-  dispatcher: Dispatcher,
+  { dispatcher, proxy }: Route,
   { method, url, headers, body }: AttemptRequest,
   options: { limits: AttemptLimits; redactor: Redactor; signal: AbortSignal },
 ): Promise<AttemptOutcome> {
@@ -37,7 +37,7 @@ export async function attemptRequest(
   // Sockets live in real time, whatever the clock of the caller says.
   const signal = AbortSignal.any([options.signal, AbortSignal.timeout(Math.ceil(limits.attemptTimeoutMs))]);
   try {
-    const response = await request(url, {
+    const answering = request(url, {
       dispatcher,
       method,
       headers: { accept: 'application/json', 'accept-encoding': acceptedEncoding, ...headers },
@@ -47,6 +47,7 @@ export async function attemptRequest(
       bodyTimeout: 0,
       signal,
     });
+    const response = await endOnAbort(answering, signal);
     const encoding = response.headers['content-encoding'];
     const text = await readBody(response.body, encoding?.toString(), { maxBytes: limits.maxBytes, signal });
     const status = response.statusCode;
@@ -58,6 +59,19 @@ export async function attemptRequest(
   } catch (error) {
     options.signal.throwIfAborted();
     const { attemptTimeoutMs } = limits;
-    return { ok: false, ...readTransportError(error, { url, what, attemptTimeoutMs }) };
+    return { ok: false, ...readTransportError(error, { url, what, attemptTimeoutMs, proxy }) };
+  }
+}
+
+/** The HTTP client looks at its signal only once a connection stands; whoever stops has no time to wait for one. */
+async function endOnAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const stop = () => reject(signal.reason);
+  if (signal.aborted) stop();
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener('abort', stop);
   }
 }

@@ -1,10 +1,11 @@
-import { Agent } from 'undici';
 import type { Clock } from '../base/clock.ts';
 import type { Deadline } from '../base/deadline.ts';
 import { CancelledError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { createPacer, unlimitedPacer } from '../base/pacing.ts';
 import type { Pacer } from '../base/pacing.ts';
+import { listProxySecrets } from '../base/proxy.ts';
+import type { ProxySettings } from '../base/proxy.ts';
 import { createRedactor } from '../base/redaction.ts';
 import type { Secret } from '../base/redaction.ts';
 import { generator } from '../base/version.ts';
@@ -14,11 +15,14 @@ import type { AttemptLimits, AttemptRequest } from './attempt.ts';
 import type { Parse } from './parse.ts';
 import type { ServiceProfile } from './profile.ts';
 import { repeatUntilAnswered } from './repeat.ts';
+import { openRoute } from './route.ts';
 
 /** A connection to one service with one key. The operations in this folder take it as their first argument. */
 export interface ServiceClient extends AsyncDisposable {
   readonly profile: ServiceProfile;
   readonly clock: Clock;
+  /** Draws in [0, 1) for the jitter of waits. */
+  readonly random: () => number;
   /**
    * Makes one call of the API and gives its parsed answer, repeating attempts where that cannot do harm.
    *
@@ -26,6 +30,7 @@ export interface ServiceClient extends AsyncDisposable {
    * @throws {NetworkError} when no answer arrives
    * @throws {ProtocolError} when the answer is not the agreed one
    * @throws {DeadlineError} when the deadline had passed before the first attempt
+   * @throws {ConfigurationError} when a proxy on the way wants other credentials
    */
   call<T>(call: ServiceCall<T>): Promise<T>;
 }
@@ -43,6 +48,8 @@ export interface ServiceCall<T> extends CallOptions {
   path: readonly string[];
   query?: Readonly<Record<string, string | number | undefined>>;
   body?: object;
+  /** What the body reveals, to be taken out of whatever the service says about it. */
+  secrets?: readonly Secret[];
   /** Makes the service answer a repeated request with the first one's result, so that it may be sent again. */
   idempotencyKey?: string | undefined;
   /** Says that doing it twice is the same as doing it once. True of GET and DELETE by definition (RFC 9110 §9.2.2). */
@@ -66,11 +73,12 @@ export interface ServiceClientOptions {
   /** Ends every call that is under way when it aborts. */
   signal?: AbortSignal | undefined;
   deadline?: Deadline | undefined;
+  /** The proxies to go through; by default none, whatever the environment says. */
+  proxy?: ProxySettings | undefined;
   /** Replaces single limits of an attempt. */
   limits?: Partial<AttemptLimits>;
 }
 
-const connectTimeoutMs = 10_000;
 const normalLimits: AttemptLimits = { headersTimeoutMs: 30_000, attemptTimeoutMs: 60_000, maxBytes: 16 * 2 ** 20 };
 const slowLimits: AttemptLimits = { ...normalLimits, headersTimeoutMs: 120_000, attemptTimeoutMs: 120_000 };
 
@@ -84,33 +92,36 @@ export function openServiceClient(options: ServiceClientOptions): ServiceClient 
   const baseUrl = parseBaseUrl(options.baseUrl);
   const authorization = `Bearer ${parseApiKey(options.apiKey)}`;
   const pacer = options.pacer ?? (profile.pacing ? createPacer(clock, profile.pacing) : unlimitedPacer);
-  const redactor = createRedactor([options.apiKey]);
-  // Certificates are checked even where the environment asks Node not to.
-  const agent = new Agent({ connect: { timeout: connectTimeoutMs, rejectUnauthorized: true } });
+  const secrets = [options.apiKey, ...(options.proxy === undefined ? [] : listProxySecrets(options.proxy))];
+  const redactor = createRedactor(secrets);
   const closing = new AbortController();
+  const route = openRoute(baseUrl, { proxy: options.proxy, signal: closing.signal });
 
   return {
     profile,
     clock,
+    random,
     call: async (call) => {
       const url = buildUrl(baseUrl, call.path, call.query);
       const headers = { authorization, ...buildHeaders(call, profile) };
       const body = call.body === undefined ? undefined : JSON.stringify(call.body);
       const limits = { ...(call.isSlow ? slowLimits : normalLimits), ...options.limits };
+      const callRedactor = call.secrets === undefined ? redactor : createRedactor([...secrets, ...call.secrets]);
       const signal = AbortSignal.any([closing.signal, options.signal, call.signal].filter(isPresent));
       const deadlines = [options.deadline, call.deadline].filter(isPresent);
 
       const attemptOnce = (remainingMs: number) => {
         const attemptTimeoutMs = Math.min(limits.attemptTimeoutMs, remainingMs);
         const attempt = { method: call.method, url, headers, body };
-        return attemptRequest(agent, attempt, { limits: { ...limits, attemptTimeoutMs }, redactor, signal });
+        const options = { limits: { ...limits, attemptTimeoutMs }, redactor: callRedactor, signal };
+        return attemptRequest(route, attempt, options);
       };
       const repeatOptions = { clock, pacer, random, logger, signal, deadlines };
       return call.parse(await repeatUntilAnswered(attemptOnce, isSafeToRepeat(call), repeatOptions));
     },
     [Symbol.asyncDispose]: async () => {
       closing.abort(new CancelledError('The connection to the service was closed.'));
-      await agent.destroy();
+      await route.dispatcher.destroy();
     },
   };
 }

@@ -1,15 +1,19 @@
 import { formatDuration } from '../base/deadline.ts';
-import { describeError, NetworkError, ProtocolError, ServiceError } from '../base/errors.ts';
+import { ConfigurationError, describeError, NetworkError, ProtocolError, ServiceError } from '../base/errors.ts';
 import { parseRetryAfter } from '../base/retry.ts';
 import { parseJson } from './body.ts';
+import { explainProxyRefusal, readProxyStatus } from './proxy-refusal.ts';
+import type { ProxyHop } from './route.ts';
 import { errorEnvelopeSchema } from './wire.ts';
 import type { WireErrorEnvelope } from './wire.ts';
 
 /** Why an attempt came to nothing, and when another one may be made. */
 export interface AttemptFailure {
-  error: NetworkError | ServiceError | ProtocolError;
+  error: NetworkError | ServiceError | ProtocolError | ConfigurationError;
   /** `always`: nothing was carried out; `if-safe`: something may have been, so only what may happen twice is repeated. */
   repeat: 'always' | 'if-safe' | 'never';
+  /** Whether the key is being used too fast, so that every call should slow down. */
+  isRateLimited?: boolean;
 }
 
 /** An answer other than success, as far as its failure is told from it. `text` is redacted already. */
@@ -26,8 +30,7 @@ const longestMessage = 500;
 export function readFailedAnswer(answer: FailedAnswer, what: string): AttemptFailure {
   if (answer.status < 400) return refuseRedirect(answer, what);
   const { code, message, details } = readEnvelope(answer);
-  const isBilling = details?.['gateKey'] !== undefined;
-  const isRateLimited = answer.status === 429 && !isBilling;
+  const isRateLimited = answer.status === 429 && details?.['gateKey'] === undefined && !isQueueDetails(details);
   const error = new ServiceError(`The service answered ${answer.status} ${code} to ${what}: ${message}`, {
     code,
     status: answer.status,
@@ -36,8 +39,17 @@ export function readFailedAnswer(answer: FailedAnswer, what: string): AttemptFai
     hint: adviseOn(code, answer.status, details),
   });
   // A limiter refuses before anything is carried out, so even a request without a key may be sent again.
-  if (isRateLimited) return { error, repeat: 'always' };
+  if (isRateLimited) return { error, repeat: 'always', isRateLimited };
   return { error, repeat: answer.status >= 500 ? 'if-safe' : 'never' };
+}
+
+/** Whether a service refused a run because as many are in progress as may be: a queue, which moves in minutes. */
+export function isQueueRefusal(error: unknown): error is ServiceError {
+  return error instanceof ServiceError && error.status === 429 && isQueueDetails(error.details);
+}
+
+function isQueueDetails(details: WireErrorEnvelope['details']): boolean {
+  return details?.['reason'] === 'CONCURRENT_RUN_LIMIT';
 }
 
 /** Following would carry the key to wherever the answer points. */
@@ -90,13 +102,13 @@ function adviseOn(code: string, status: number, details: WireErrorEnvelope['deta
   if (code === 'OAUTH_REQUIRED') return 'The MCP server asks for OAuth; connect it in the project first.';
   if (code === 'SERVER_UNREACHABLE') return 'The service could not reach the MCP server; check its URL and the tunnel.';
   if (details?.['gateKey'] !== undefined) return "The organization's plan is used up; raise it or wait for its reset.";
-  if (details?.['reason'] === 'CONCURRENT_RUN_LIMIT') {
+  if (isQueueDetails(details)) {
     return 'As many runs as the organization may have are in progress; run the job again when they are done.';
   }
   if (status === 401) return 'Check that the API key is the whole key, belongs to this service and was not revoked.';
   if (status === 403) return 'The API key may lack access to the project, or the MCP server refused its credentials.';
   if (status === 404) return 'Check the ids; a project that the key has no access to is also answered with 404.';
-  if (status === 407) return 'The proxy in between asks for credentials.';
+  if (status === 407) return 'A proxy in between asks for credentials; give them in the URL of HTTPS_PROXY.';
   if (status === 429) return 'The API key is used by too much at once; run fewer jobs in parallel.';
   if (status >= 500) return 'The service has a problem of its own; run the job again later.';
   return undefined;
@@ -105,7 +117,7 @@ function adviseOn(code: string, status: number, details: WireErrorEnvelope['deta
 /** Makes an error of whatever kept an answer from arriving. Names host and port, and never the rest of the URL. */
 export function readTransportError(
   error: unknown,
-  options: { url: URL; what: string; attemptTimeoutMs: number },
+  options: { url: URL; what: string; attemptTimeoutMs: number; proxy: ProxyHop | null },
 ): AttemptFailure {
   if (error instanceof ProtocolError) {
     const message = `${error.message} (${options.what})`;
@@ -113,6 +125,11 @@ export function readTransportError(
   }
   const { hostname, port, protocol } = options.url;
   const place = `${hostname}:${port === '' ? (protocol === 'https:' ? 443 : 80) : port}`;
+  const proxyStatus = options.proxy === null ? undefined : readProxyStatus(error);
+  if (options.proxy !== null && proxyStatus !== undefined) {
+    const refusal = explainProxyRefusal(proxyStatus, options.proxy, place);
+    return { error: refusal, repeat: proxyStatus < 500 ? 'never' : 'always' };
+  }
   if (error instanceof DOMException && error.name === 'TimeoutError') {
     const message = `No complete answer from ${place} to ${options.what} within ${formatDuration(options.attemptTimeoutMs)}.`;
     return { error: new NetworkError(message), repeat: 'if-safe' };
@@ -137,10 +154,12 @@ function describeCause(error: unknown, code: string | undefined): string {
 
 /** OpenSSL's and Node's own codes for handshakes and certificates that failed: waiting does not mend them. */
 function isTlsCode(code: string | undefined): boolean {
-  return /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|ERR_TLS_|ERR_SSL_|EPROTO)/.test(code ?? '');
+  return /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|ERR_TLS_|ERR_SSL_|EPROTO|UND_ERR_PRX_TLS)/.test(
+    code ?? '',
+  );
 }
 
-const connectCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
+const connectCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_PRX_CONN']);
 
 /** Whether it broke before a connection stood, so that the peer cannot have seen the request. */
 function wasNeverSent(error: unknown, code: string | undefined): boolean {
@@ -163,5 +182,6 @@ export function addHint(error: AttemptFailure['error'], advice: string): Attempt
     return new ServiceError(message, { code, status, details, retryAfterMs, hint, cause });
   }
   if (error instanceof NetworkError) return new NetworkError(message, { hint, cause });
+  if (error instanceof ConfigurationError) return new ConfigurationError(error.issues, { hint, cause });
   return new ProtocolError(message, { hint, cause, ...(error.path === undefined ? {} : { path: error.path }) });
 }

@@ -45,9 +45,12 @@ export async function repeatUntilAnswered(
       for (const deadline of deadlines) deadline.throwIfPassed();
     }
     const outcome = await attemptOnce(readRemainingMs());
-    if (outcome.ok) return outcome.answer;
-
-    const { error, repeat } = outcome;
+    if (outcome.ok) {
+      pacer.speedUp();
+      return outcome.answer;
+    }
+    const { error, repeat, isRateLimited = false } = outcome;
+    if (isRateLimited) pacer.slowDown();
     if (repeat === 'never' || (repeat === 'if-safe' && !isSafe)) throw error;
     lastError = error;
     const delayMs = decideRetryDelay({

@@ -1,4 +1,5 @@
 import { ServiceError } from '../base/errors.ts';
+import type { Secret } from '../base/redaction.ts';
 import type { MatchOptions, TestCase } from '../model/case.ts';
 import { isTerminalStatus } from '../model/run.ts';
 import type { Run } from '../model/run.ts';
@@ -25,6 +26,8 @@ export interface NewRun {
   /** Percent, 0..100: the wire's own scale. */
   passCriteria?: { minimumPassRate: number };
   notes?: string;
+  /** Of the providers whose models the run uses, by the provider's name. */
+  modelApiKeys?: ReadonlyMap<string, Secret>;
 }
 
 interface RunParams extends CallOptions {
@@ -43,10 +46,19 @@ export async function createRun(
   { projectId, run, ...options }: { projectId: string; run: NewRun; idempotencyKey?: string } & CallOptions,
 ): Promise<WireRunCreated> {
   const { idempotencyKey } = options;
-  // In the body as well: the only place that every deployment reads.
-  const body = { ...run, ...(idempotencyKey === undefined ? {} : { idempotencyKey }) };
+  const { modelApiKeys, ...fields } = run;
+  const keys = [...(modelApiKeys ?? [])];
+  const body = {
+    ...fields,
+    ...(keys.length === 0
+      ? {}
+      : { modelApiKeys: Object.fromEntries(keys.map(([provider, key]) => [provider, key.reveal()])) }),
+    // In the body as well: the only place that every deployment reads.
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+  };
+  const secrets = keys.map(([, key]) => key);
   const path = client.profile.runPath(projectId);
-  return client.call({ method: 'POST', path, body, isSlow: true, parse: parseRunCreated, ...options });
+  return client.call({ method: 'POST', path, body, secrets, isSlow: true, parse: parseRunCreated, ...options });
 }
 
 /** Gets a run as it stands now. */

@@ -13,6 +13,11 @@ export interface NewServer {
   headers?: Record<string, string>;
 }
 
+interface ServerParams extends CallOptions {
+  projectId: string;
+  serverId: string;
+}
+
 const parseServer = parseAs(serverSchema, 'a server');
 const parseServers = parseAs(serverPageSchema, 'a list of servers');
 const parseDeleted = parseAs(deletedSchema, 'the receipt of a deletion');
@@ -36,11 +41,26 @@ export async function listServers(
   return page.items;
 }
 
-/** Deletes a server record. */
-export async function deleteServer(
+/** Gets a server record. Its URL may hold a secret, as that of a tunnel does. */
+export async function getServer(client: ServiceClient, params: ServerParams): Promise<WireServer> {
+  const { projectId, serverId, ...options } = params;
+  const path = ['projects', projectId, 'servers', serverId];
+  return client.call({ method: 'GET', path, parse: parseServer, ...options });
+}
+
+/** Sets the given fields of a server record and gives it as it then stands. */
+export async function updateServer(
   client: ServiceClient,
-  { projectId, serverId, ...options }: { projectId: string; serverId: string } & CallOptions,
-): Promise<void> {
+  params: ServerParams & { changes: Partial<NewServer> },
+): Promise<WireServer> {
+  const { projectId, serverId, changes, ...options } = params;
+  const path = ['projects', projectId, 'servers', serverId];
+  return client.call({ method: 'PATCH', path, body: changes, isRepeatable: true, parse: parseServer, ...options });
+}
+
+/** Deletes a server record. */
+export async function deleteServer(client: ServiceClient, params: ServerParams): Promise<void> {
+  const { projectId, serverId, ...options } = params;
   const path = ['projects', projectId, 'servers', serverId];
   await client.call({ method: 'DELETE', path, parse: parseDeleted, ...options });
 }

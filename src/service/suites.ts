@@ -1,5 +1,7 @@
+import { ConfigurationError } from '../base/errors.ts';
 import type { TestCase } from '../model/case.ts';
 import type { CallOptions, ServiceClient } from './client.ts';
+import { findNamed, formatNamed } from './named.ts';
 import { parseAs } from './parse.ts';
 import { deletedSchema, suiteCreatedSchema, suiteDetailSchema, suitePageSchema } from './wire.ts';
 import type { WireSuiteCreated, WireSuiteDetail, WireSuiteSummary } from './wire.ts';
@@ -43,6 +45,21 @@ export async function listSuites(
 ): Promise<WireSuiteSummary[]> {
   const page = await client.call({ method: 'GET', path: suitesPath(projectId), parse: parseSuites, ...options });
   return page.items;
+}
+
+/**
+ * Finds a suite of a project by its id, or else by its exact name; undefined where there is none.
+ *
+ * @throws {ConfigurationError} for the input `suite` where several have that name
+ */
+export async function findSuite(
+  client: ServiceClient,
+  { suite, ...params }: { projectId: string; suite: string } & CallOptions,
+): Promise<WireSuiteSummary | undefined> {
+  const [match, ...others] = findNamed(await listSuites(client, params), suite);
+  if (match === undefined || others.length === 0) return match;
+  const message = `Several suites are called ${JSON.stringify(suite)}; give an id: ${formatNamed([match, ...others])}.`;
+  throw new ConfigurationError([{ code: 'several-suites', input: 'suite', message }]);
 }
 
 /** Gets a suite with its settings, without its cases. */

@@ -1,6 +1,8 @@
 import { array, assert, asyncProperty, integer, record } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createPacer, unlimitedPacer } from '../../src/base/pacing.ts';
+import type { Pacer } from '../../src/base/pacing.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
 describe('createPacer', () => {
@@ -76,8 +78,124 @@ describe('createPacer', () => {
   });
 });
 
+describe('a pacer whose calls are refused', () => {
+  async function takeTurns(pacer: Pacer, clock: VirtualClock, count: number): Promise<number[]> {
+    const startedAtMs = clock.monotonicMs();
+    const turnsMs: number[] = [];
+    for (let turn = 0; turn < count; turn += 1) {
+      await pacer.waitForTurn();
+      turnsMs.push(clock.monotonicMs() - startedAtMs);
+    }
+    return turnsMs;
+  }
+
+  it('loses what is left of the burst and goes on half as slow again', async () => {
+    const clock = new VirtualClock();
+    const pacer = createPacer(clock, { perSecond: 1, burst: 5 });
+    await pacer.waitForTurn();
+    pacer.slowDown();
+    expect(await takeTurns(pacer, clock, 3)).toEqual([1500, 3000, 4500]);
+    pacer.slowDown();
+    expect(await takeTurns(pacer, clock, 2)).toEqual([2250, 4500]);
+  });
+
+  it('returns to its own pace with the answers, and no further', async () => {
+    const clock = new VirtualClock();
+    const pacer = createPacer(clock, { perSecond: 1, burst: 1 });
+    await pacer.waitForTurn();
+    pacer.slowDown();
+    for (let answers = 0; answers < 3; answers += 1) pacer.speedUp();
+    const [turnMs] = await takeTurns(pacer, clock, 1);
+    expect(turnMs).toBeCloseTo(1500 * 0.95 ** 3);
+    for (let answers = 0; answers < 100; answers += 1) pacer.speedUp();
+    expect(await takeTurns(pacer, clock, 2)).toEqual([1000, 2000]);
+  });
+
+  it('never waits longer than half a minute from one call to the next', async () => {
+    const clock = new VirtualClock();
+    const pacer = createPacer(clock, { perSecond: 1, burst: 1 });
+    for (let refusals = 0; refusals < 100; refusals += 1) pacer.slowDown();
+    expect(await takeTurns(pacer, clock, 2)).toEqual([30_000, 60_000]);
+  });
+
+  it('is not sped up by refusals where it is slower than that already', async () => {
+    const clock = new VirtualClock();
+    const pacer = createPacer(clock, { perSecond: 1 / 60, burst: 1 });
+    pacer.slowDown();
+    expect(await takeTurns(pacer, clock, 2)).toEqual([60_000, 120_000]);
+  });
+
+  it('serves callers in their order even where the pace changes while they wait', async () => {
+    const clock = new VirtualClock();
+    const pacer = createPacer(clock, { perSecond: 1, burst: 3 });
+    const served: number[] = [];
+    const call = async (caller: number) => {
+      await pacer.waitForTurn();
+      served.push(caller);
+    };
+    const first = [0, 1, 2, 3, 4, 5].map(call);
+    pacer.slowDown();
+    const later = [6, 7].map(call);
+    await Promise.all([...first, ...later]);
+    expect(served).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+    expect(clock.sleepsMs).toEqual([1000, 2000, 3000, 4500, 6000]);
+  });
+
+  /** Twenty jobs that each ask about every five seconds, and a service that allows them one call a second in all. */
+  async function shareLimit(openPacer: (clock: ManualClock) => Pacer): Promise<{ calls: number; refused: number }> {
+    const clock = new ManualClock();
+    const limiter = createBucket(clock, { perSecond: 1, burst: 10 });
+    const counts = { calls: 0, refused: 0 };
+    let seed = 1;
+    const random = () => (seed = (seed * 16_807) % 2_147_483_647) / 2_147_483_647;
+    const jobs = Array.from({ length: 20 }, async (_, place) => {
+      const pacer = openPacer(clock);
+      await clock.sleep(place * 250);
+      while (clock.monotonicMs() < 1_200_000) {
+        await pacer.waitForTurn();
+        const isRefused = !limiter.take();
+        if (clock.monotonicMs() > 300_000) {
+          counts.calls += 1;
+          counts.refused += isRefused ? 1 : 0;
+        }
+        if (isRefused) pacer.slowDown();
+        else pacer.speedUp();
+        await clock.sleep(5000 * (0.9 + 0.2 * random()));
+      }
+    });
+    await clock.advance(2_000_000);
+    await Promise.all(jobs);
+    return counts;
+  }
+
+  it('leaves most calls of twenty jobs with one key unrefused, of which a steady pace leaves few', async () => {
+    const adaptive = await shareLimit((clock) => createPacer(clock, { perSecond: 1, burst: 5 }));
+    const steady = await shareLimit(() => unlimitedPacer);
+    expect(adaptive.refused / adaptive.calls).toBeLessThan(0.25);
+    expect(steady.refused / steady.calls).toBeGreaterThan(0.7);
+    expect(adaptive.calls - adaptive.refused).toBeGreaterThan(0.7 * (steady.calls - steady.refused));
+  });
+});
+
+function createBucket(clock: ManualClock, limits: { perSecond: number; burst: number }): { take: () => boolean } {
+  let tokens = limits.burst;
+  let filledAtMs = 0;
+  return {
+    take: () => {
+      const nowMs = clock.monotonicMs();
+      tokens = Math.min(limits.burst, tokens + ((nowMs - filledAtMs) * limits.perSecond) / 1000);
+      filledAtMs = nowMs;
+      if (tokens < 1) return false;
+      tokens -= 1;
+      return true;
+    },
+  };
+}
+
 describe('unlimitedPacer', () => {
-  it('never makes anybody wait', async () => {
+  it('never makes anybody wait, whatever it is told', async () => {
+    unlimitedPacer.slowDown();
+    unlimitedPacer.speedUp();
     await expect(unlimitedPacer.waitForTurn()).resolves.toBeUndefined();
   });
 });

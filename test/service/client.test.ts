@@ -1,10 +1,3 @@
-import { spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
 import { getMe } from '../../src/service/account.ts';
@@ -16,6 +9,7 @@ import { describeError } from '../../src/base/errors.ts';
 import { generator } from '../../src/base/version.ts';
 import { findClosedPort, hangUp, json, raw, startHttpServer } from '../support/http-server.ts';
 import type { Answer } from '../support/http-server.ts';
+import { hasOpenssl, startHttpsServer } from '../support/https-server.ts';
 import { catchError, openTestClient, testApiKey } from '../support/service-client.ts';
 
 const me = json(200, { id: 'u_1' });
@@ -69,6 +63,28 @@ describe('what is sent', () => {
   });
 });
 
+describe('the pace', () => {
+  const limited = json(429, { code: 'RATE_LIMITED', message: 'Slow down.' });
+  const queued = json(429, { code: 'RATE_LIMITED', message: 'Full.', details: { reason: 'CONCURRENT_RUN_LIMIT' } });
+
+  it('is slowed by a refusal for it, and taken up again with the answers', async () => {
+    await using server = await startHttpServer([limited, me]);
+    await using client = openTestClient(server, { profile: serviceProfiles.svc });
+    for (let calls = 0; calls < 3; calls += 1) await getMe(client);
+    const [backoffMs, ...turnsMs] = client.clock.sleepsMs;
+    expect(backoffMs).toBe(250);
+    expect(turnsMs.map(Math.round)).toEqual([1250, 1425, 1354]);
+  });
+
+  it('is not slowed by the refusal of a run for which there is no room', async () => {
+    await using server = await startHttpServer([queued, me]);
+    await using client = openTestClient(server, { profile: serviceProfiles.svc });
+    await expect(getMe(client)).rejects.toMatchObject({ status: 429 });
+    for (let calls = 0; calls < 4; calls += 1) await getMe(client);
+    expect(client.clock.sleepsMs).toEqual([]);
+  });
+});
+
 describe('a redirect', () => {
   it.each([301, 302, 303, 307, 308])('with status %i is refused, so the key goes nowhere else', async (status) => {
     await using elsewhere = await startHttpServer(me);
@@ -93,49 +109,18 @@ describe('TLS', () => {
     expect(client.clock.sleepsMs).toEqual([]);
   });
 
-  it.skipIf(spawnSync('openssl', ['version']).status !== 0)(
-    'is checked even where the environment asks Node not to',
-    async () => {
-      await using server = await startSelfSignedServer();
-      vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
-      try {
-        await using client = openTestClient(server);
-        await expect(getMe(client)).rejects.toThrow(/DEPTH_ZERO_SELF_SIGNED_CERT/);
-        expect(server.requests).toBe(0);
-      } finally {
-        vi.unstubAllEnvs();
-      }
-    },
-  );
+  it.skipIf(!hasOpenssl)('is checked even where the environment asks Node not to', async () => {
+    await using server = await startHttpsServer('localhost', { id: 'u_1' });
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+    try {
+      await using client = openTestClient({ origin: `https://localhost:${server.port}` });
+      await expect(getMe(client)).rejects.toThrow(/DEPTH_ZERO_SELF_SIGNED_CERT/);
+      expect(server.requests).toEqual([]);
+    } finally {
+      vi.unstubAllEnvs();
+    }
+  });
 });
-
-async function startSelfSignedServer(): Promise<{ origin: string; requests: number } & AsyncDisposable> {
-  const [keyPath, certPath] = ['key.pem', 'cert.pem'];
-  const folder = await mkdtemp(join(tmpdir(), 'self-signed-'));
-  const keyOptions = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', keyPath];
-  const certOptions = ['-x509', '-days', '1', '-subj', '/CN=localhost', '-out', certPath];
-  const openssl = spawnSync('openssl', ['req', ...keyOptions, ...certOptions], { cwd: folder });
-  expect(openssl.status).toBe(0);
-  const [key, cert] = await Promise.all([readFile(join(folder, keyPath)), readFile(join(folder, certPath))]);
-  await rm(folder, { recursive: true });
-
-  const server = createServer({ key, cert }, (_, response) => {
-    started.requests += 1;
-    response.end('{"id":"u_1"}');
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const started = {
-    origin: `https://127.0.0.1:${port}`,
-    requests: 0,
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
-  return started;
-}
 
 describe('secrets', () => {
   const echo: Answer = (response, request) => {

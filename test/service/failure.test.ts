@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { NetworkError, ProtocolError, ServiceError } from '../../src/base/errors.ts';
-import { addHint, readFailedAnswer, readTransportError } from '../../src/service/failure.ts';
+import { ConfigurationError, NetworkError, ProtocolError, ServiceError } from '../../src/base/errors.ts';
+import { addHint, isQueueRefusal, readFailedAnswer, readTransportError } from '../../src/service/failure.ts';
 
 const envelope = (code: string, details?: object) => JSON.stringify({ code, message: 'Because.', details });
 const read = (status: number, text: string, headers = {}) => readFailedAnswer({ status, text, headers }, 'GET /x');
@@ -30,7 +30,11 @@ describe('readFailedAnswer', () => {
   });
 
   it('says that runs are queued where too many are in progress', () => {
-    const { error } = read(429, envelope('RATE_LIMITED', { reason: 'CONCURRENT_RUN_LIMIT', maxConcurrentRuns: 2 }));
+    const details = { reason: 'CONCURRENT_RUN_LIMIT', maxConcurrentRuns: 2 };
+    const { error, repeat, isRateLimited } = read(429, envelope('RATE_LIMITED', details));
+    // Not a matter of pace: to ask again at once is no use, and to slow everything down neither.
+    expect({ repeat, isRateLimited }).toEqual({ repeat: 'never', isRateLimited: undefined });
+    expect([isQueueRefusal(error), isQueueRefusal(read(429, envelope('RATE_LIMITED')).error)]).toEqual([true, false]);
     expect(error.hint).toMatch(/are in progress/);
     expect(error).toMatchObject({ details: { reason: 'CONCURRENT_RUN_LIMIT', maxConcurrentRuns: 2 } });
   });
@@ -67,7 +71,8 @@ describe('readFailedAnswer', () => {
 });
 
 describe('readTransportError', () => {
-  const options = { url: new URL('https://h.example/v1/me?k=secret'), what: 'GET /v1/me', attemptTimeoutMs: 60_000 };
+  const url = new URL('https://h.example/v1/me?k=secret');
+  const options = { url, what: 'GET /v1/me', attemptTimeoutMs: 60_000, proxy: null };
   const systemError = (fields: object) => Object.assign(new Error('it broke'), fields);
 
   it.each([
@@ -86,12 +91,24 @@ describe('readTransportError', () => {
     [{ code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }, 'never'],
     [{ code: 'SELF_SIGNED_CERT_IN_CHAIN' }, 'never'],
     [{ code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' }, 'never'],
+    [{ code: 'UND_ERR_PRX_TLS' }, 'never'],
+    [{ code: 'UND_ERR_PRX_CONN' }, 'always'],
     [{}, 'if-safe'],
   ])('knows what %j allows', (fields, repeat) => {
     const failure = readTransportError(systemError(fields), options);
     expect(failure.repeat).toBe(repeat);
     const code = 'code' in fields ? `${fields.code}, ` : '';
     expect(failure.error.message).toBe(`No answer from h.example:443 to GET /v1/me: ${code}it broke.`);
+  });
+
+  it('takes a refusal for the proxy’s only where there is a proxy', () => {
+    const error = new Error('Proxy response (407) !== 200 when HTTP Tunneling');
+    const proxy = { place: 'p.example:3128', hasCredentials: false, variable: 'HTTPS_PROXY' } as const;
+    expect(readTransportError(error, options).error.code).toBe('NETWORK');
+    expect(readTransportError(error, { ...options, proxy })).toMatchObject({
+      error: { code: 'CONFIGURATION' },
+      repeat: 'never',
+    });
   });
 
   it('survives things that are not errors', () => {
@@ -106,10 +123,11 @@ describe('addHint', () => {
     [new ServiceError('m', { ...serviceFields, hint: 'First.', cause: 'c' }), serviceFields],
     [new NetworkError('m', { hint: 'First.', cause: 'c' }), { code: 'NETWORK' }],
     [new ProtocolError('m', { hint: 'First.', cause: 'c', path: 'items.0' }), { path: 'items.0' }],
+    [new ConfigurationError([{ code: 'm', message: 'm' }], { hint: 'First.', cause: 'c' }), { message: 'm (m)' }],
   ])('keeps the class, every field and the first hint: %s', (error, fields) => {
     const added = addHint(error, 'Second.');
     expect(added.constructor).toBe(error.constructor);
-    expect(added).toMatchObject({ message: 'm', cause: 'c', hint: 'First. Second.', ...fields });
+    expect(added).toMatchObject({ message: error.message, cause: 'c', hint: 'First. Second.', ...fields });
   });
 
   it('is the only hint where there was none', () => {

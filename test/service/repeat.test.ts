@@ -6,6 +6,7 @@ import { createServer } from '../../src/service/servers.ts';
 import { findClosedPort, hangUp, json, raw, startHttpServer } from '../support/http-server.ts';
 import type { Answer } from '../support/http-server.ts';
 import { catchError, openTestClient } from '../support/service-client.ts';
+import { startSilentServer } from '../support/silent-server.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
 const me = json(200, { id: 'u_1' });
@@ -176,6 +177,14 @@ describe('an abort', () => {
     await using client = openTestClient(server);
     await expect(getRun(client, { projectId: 'p', runId: 'r', signal: controller.signal })).rejects.toThrow('Enough.');
     expect(server.requests.length).toBe(1);
+  });
+
+  it('ends a call whose connection does not stand yet', async () => {
+    const controller = new AbortController();
+    await using server = await startSilentServer(() => controller.abort(new Error('Enough.')));
+    await using client = openTestClient({ origin: `https://127.0.0.1:${server.port}` });
+    await expect(getMe(client, { signal: controller.signal })).rejects.toThrow('Enough.');
+    await expect(getMe(client, { signal: controller.signal })).rejects.toThrow('Enough.');
   });
 
   it('of the whole client ends a call that is under way', async () => {

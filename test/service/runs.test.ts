@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { Secret } from '../../src/base/redaction.ts';
 import { cancelRun, createRun, getRun, listSuiteRuns } from '../../src/service/runs.ts';
 import { json, startHttpServer } from '../support/http-server.ts';
 import { openTestClient } from '../support/service-client.ts';
@@ -18,6 +19,21 @@ describe('runs', () => {
     });
     expect(server.requests[0]).toMatchObject({ method: 'POST', url: '/api/v1/projects/p_1/eval-runs' });
     expect(JSON.parse(server.requests[0]?.body ?? '')).toEqual(newRun);
+  });
+
+  it('are created with the keys of models, and without the field where there are none', async () => {
+    await using server = await startHttpServer(json(202, { runId: 'r_1', suiteId: 's_1', status: 'running' }));
+    await using client = openTestClient(server);
+    const modelApiKeys = new Map([
+      ['openai', new Secret('sk-1')],
+      ['__proto__', new Secret('sk-2')],
+    ]);
+    await createRun(client, { projectId: 'p_1', run: { suiteId: 's_1', modelApiKeys } });
+    await createRun(client, { projectId: 'p_1', run: { suiteId: 's_1', modelApiKeys: new Map() } });
+    expect(server.requests.map(({ body }) => body)).toEqual([
+      '{"suiteId":"s_1","modelApiKeys":{"openai":"sk-1","__proto__":"sk-2"}}',
+      '{"suiteId":"s_1"}',
+    ]);
   });
 
   it('are read one by one', async () => {

@@ -17,14 +17,27 @@ describe('waitForRun', () => {
     const ended = await waitForRun(client, { ...place, onProgress: (progress) => seen.push(progress.status) });
     expect(ended.status).toBe(status);
     expect(seen).toEqual(['pending', 'running', status]);
-    expect(client.clock.sleepsMs).toEqual([50, 75]);
+    expect(client.clock.sleepsMs).toEqual([50, 62.5]);
   });
 
-  it('asks a hosted service from every second to every five', async () => {
-    await using server = await startHttpServer([...Array.from({ length: 7 }, () => run('running')), run('completed')]);
+  it('asks a hosted service from every second to every ten', async () => {
+    const running = Array.from({ length: 13 }, () => run('running'));
+    await using server = await startHttpServer([...running, run('completed')]);
     await using client = openTestClient(server, { profile: serviceProfiles.mcpjam, pacer: unlimitedPacer });
     await waitForRun(client, place);
-    expect(client.clock.sleepsMs).toEqual([1000, 1500, 2250, 3375, 5000, 5000, 5000]);
+    expect(client.clock.sleepsMs.map(Math.round)).toEqual([
+      1000, 1250, 1563, 1953, 2441, 3052, 3815, 4768, 5960, 7451, 9313, 10_000, 10_000,
+    ]);
+  });
+
+  it.each([
+    [0, [45, 56.25]],
+    [0.999, [54.99, 68.7375]],
+  ])('waits a tenth shorter or longer at most, drawing %d', async (drawn, waitsMs) => {
+    await using server = await startHttpServer([run('running'), run('running'), run('completed')]);
+    await using client = openTestClient(server, { random: () => drawn });
+    await waitForRun(client, place);
+    expect(client.clock.sleepsMs.map((waitMs) => Number(waitMs.toFixed(4)))).toEqual(waitsMs);
   });
 
   it.each(['running', 'paused_by_admin'])('waits at the status %s until the deadline and no longer', async (status) => {
@@ -55,5 +68,59 @@ describe('waitForRun', () => {
     });
     await expect(waiting).rejects.toThrow('Enough.');
     expect(server.requests.length).toBe(1);
+  });
+});
+
+describe('a run that the service cannot find', () => {
+  const unknown = json(404, { code: 'NOT_FOUND', message: 'No run.' });
+  const refused = json(401, { code: 'UNAUTHORIZED', message: 'No key.' });
+
+  it('is asked after three times more over ten seconds, and then seen as it stands', async () => {
+    await using server = await startHttpServer([unknown, unknown, unknown, run('completed')]);
+    await using client = openTestClient(server);
+    expect((await waitForRun(client, place)).status).toBe('completed');
+    expect(client.clock.sleepsMs).toEqual([2000, 3000, 5000]);
+  });
+
+  it('is given up at the fourth refusal in a row', async () => {
+    await using server = await startHttpServer(unknown);
+    await using client = openTestClient(server);
+    await expect(waitForRun(client, place)).rejects.toMatchObject({ status: 404 });
+    expect(server.requests.length).toBe(4);
+  });
+
+  it('may get lost again later on', async () => {
+    const lost = [unknown, unknown, unknown];
+    await using server = await startHttpServer([...lost, run('running'), ...lost, run('completed')]);
+    await using client = openTestClient(server);
+    expect((await waitForRun(client, place)).status).toBe('completed');
+  });
+
+  it('because of the key is asked after once more, two seconds later', async () => {
+    await using server = await startHttpServer([run('running'), refused, run('completed')]);
+    await using client = openTestClient(server);
+    expect((await waitForRun(client, place)).status).toBe('completed');
+    expect(client.clock.sleepsMs).toEqual([50, 2000]);
+  });
+
+  it('because of the key twice in a row is given up', async () => {
+    await using server = await startHttpServer([run('running'), refused, refused, run('completed')]);
+    await using client = openTestClient(server);
+    await expect(waitForRun(client, place)).rejects.toMatchObject({ status: 401 });
+  });
+
+  it('and that it may not show is given up at once', async () => {
+    await using server = await startHttpServer([json(403, { code: 'FORBIDDEN', message: 'No.' }), run('completed')]);
+    await using client = openTestClient(server);
+    await expect(waitForRun(client, place)).rejects.toMatchObject({ status: 403 });
+    expect(client.clock.sleepsMs).toEqual([]);
+  });
+
+  it('is not waited for beyond the deadline', async () => {
+    await using server = await startHttpServer(unknown);
+    await using client = openTestClient(server);
+    const deadline = startDeadline(client.clock, 3000, 'The run');
+    await expect(waitForRun(client, { ...place, deadline })).rejects.toMatchObject({ code: 'DEADLINE' });
+    expect(client.clock.monotonicMs()).toBe(3000);
   });
 });

@@ -1,0 +1,94 @@
+import { NetworkError, ProtocolError, ServiceError } from '../base/errors.ts';
+import type { Run } from '../model/run.ts';
+import type { CallOptions, ServiceClient } from './client.ts';
+import { isQueueRefusal } from './failure.ts';
+import { createQueue } from './queue.ts';
+import type { QueueOptions } from './queue.ts';
+import { createRun, listSuiteRuns } from './runs.ts';
+import type { NewRun } from './runs.ts';
+import type { WireRunCreated } from './wire.ts';
+
+export interface LaunchParams extends CallOptions, QueueOptions {
+  projectId: string;
+  run: NewRun & { suiteId: string };
+  /** Of this launch alone, at most 256 characters: whatever is sent again is sent with it. */
+  idempotencyKey: string;
+  /** Text that is in the notes of no other run, such as a UUID; the notes of this one end with it. */
+  marker: string;
+}
+
+export interface Launch {
+  created: WireRunCreated;
+  /** Whether the receipt was lost and the run found by its marker. What became of its tests is not known then. */
+  wasReadBack: boolean;
+}
+
+/** A service that shows no trace of the first request gets it again; one that loses both will lose more. */
+const maxSends = 2;
+
+/**
+ * Starts exactly one run of a suite. Where the service has no room for another it queues up; where it cannot be told
+ * whether the run was started, the suite's runs are searched for it before the same request is sent again.
+ *
+ * @throws {DeadlineError} when there was no room within `queueTimeoutMs`
+ * @throws {GateError} as the last request failed. After that, and after an abort, the run may exist all the same:
+ *   `findRunByMarker` tells
+ */
+export async function launchRun(client: ServiceClient, params: LaunchParams): Promise<Launch> {
+  const { projectId, run, idempotencyKey, marker, signal, deadline } = params;
+  const notes = run.notes === undefined ? marker : `${run.notes}\n${marker}`;
+  const request = { projectId, run: { ...run, notes }, idempotencyKey, signal, deadline };
+  const queue = createQueue(client, params);
+  for (let sends = 1; ;) {
+    try {
+      return { created: await createRun(client, request), wasReadBack: false };
+    } catch (error) {
+      const isQueued = isQueueRefusal(error);
+      if (!isQueued && !isOutcomeUnknown(error)) throw error;
+      // The run that takes up the room may be ours: an attempt before this one may have started it.
+      const trace = isQueued && queue.hasBegun() ? 'none' : await findTrace(client, params);
+      if (typeof trace === 'object') return { created: toReceipt(trace), wasReadBack: true };
+      if (isQueued) {
+        await queue.waitForRoom(error);
+      } else {
+        if (trace === 'unknown' || sends === maxSends) throw error;
+        sends += 1;
+      }
+    }
+  }
+}
+
+/** Finds the run whose notes hold the marker among the latest hundred of a suite. */
+export async function findRunByMarker(
+  client: ServiceClient,
+  { marker, ...params }: { projectId: string; suiteId: string; marker: string } & CallOptions,
+): Promise<Run | undefined> {
+  const runs = await listSuiteRuns(client, { ...params, limit: 100 });
+  // Whoever looks for a run is about to wait for it or to cancel it, and every text holds the empty one.
+  return runs.find(({ notes }) => marker !== '' && notes?.includes(marker));
+}
+
+async function findTrace(
+  client: ServiceClient,
+  { projectId, run: { suiteId }, marker, signal, deadline }: LaunchParams,
+): Promise<Run | 'none' | 'unknown'> {
+  try {
+    return (await findRunByMarker(client, { projectId, suiteId, marker, signal, deadline })) ?? 'none';
+  } catch (error) {
+    if (isFault(error)) return 'unknown';
+    throw error;
+  }
+}
+
+/** Whether the service may have started the run although it did not say so. */
+function isOutcomeUnknown(error: unknown): boolean {
+  return isFault(error) && !(error instanceof ServiceError && error.status < 500);
+}
+
+function isFault(error: unknown): boolean {
+  return error instanceof NetworkError || error instanceof ProtocolError || error instanceof ServiceError;
+}
+
+function toReceipt({ id, suiteId, status }: Run): WireRunCreated {
+  return { runId: id, suiteId, status };
+}
