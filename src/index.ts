@@ -15,7 +15,8 @@ export {
 export { silentLogger, type Logger } from './base/logger.ts';
 export { createRedactor, Secret, type Redactor } from './base/redaction.ts';
 export { gate, type GateContext, type GateResult } from './gate/gate.ts';
-export { listOptions, parseGateOptions, type GateOptions, type OptionDescription } from './gate/options.ts';
+export { listOptions, parseGateOptions, type OptionDescription } from './gate/options.ts';
+export type { GateOptions } from './gate/options/schema.ts';
 export { planGate, type GatePlan, type PlanContext } from './gate/plan.ts';
 export { describeProgress, type GateProgress, type ProgressListener } from './gate/progress.ts';
 export type {

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { getInput, info, saveState, setSecret } from '@actions/core';
+import { getInput, info, saveState } from '@actions/core';
 import { systemClock } from '../base/clock.ts';
 import { ConfigurationError, type ConfigurationIssue, describeError, GateError } from '../base/errors.ts';
-import { createRedactor, type Redactor, shortestSecretLength } from '../base/redaction.ts';
+import type { Redactor } from '../base/redaction.ts';
 import { gate } from '../gate/gate.ts';
 import { listenForInterrupts } from '../gate/interrupt.ts';
-import { type GateOptions, listOptions, parseGateOptions } from '../gate/options.ts';
+import { listOptions, parseGateOptions } from '../gate/options.ts';
+import type { GateOptions } from '../gate/options/schema.ts';
 import { planGate } from '../gate/plan.ts';
+import { previewGate } from '../gate/preview.ts';
 import { describeProgress, throttleProgress } from '../gate/progress.ts';
 import { findExistingFiles, publishFiles } from '../gate/publish.ts';
 import { renderAnnotationCommands } from '../report/annotation-commands.ts';
@@ -15,6 +17,8 @@ import { planIssueAnnotations } from '../report/issue-annotations.ts';
 import { renderTerminal } from '../report/terminal.ts';
 import { createJobLogger } from './logger.ts';
 import { listOutputs, writeOutput } from './outputs.ts';
+import { createMaskingRedactor } from './redactor.ts';
+import { leftoversState } from './post.ts';
 
 /** Runs the gate with the action's inputs, publishes what came of it, and returns the exit code. */
 export async function runMain(): Promise<number> {
@@ -28,16 +32,17 @@ export async function runMain(): Promise<number> {
     );
     options = parseGateOptions(inputs);
     const plan = await planGate(options, { cwd: process.cwd(), environment });
+    for (const secret of plan.secrets) redactor.add(secret);
 
-    if (environment['GITHUB_EVENT_NAME'] === 'pull_request_target') {
-      logger.warning(
-        'This workflow runs on pull_request_target, so the server of the pull request runs with the secrets and the token of this repository. Use pull_request: the gate needs neither.',
-      );
+    using interrupts = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
+    if (plan.isDryRun) {
+      const preview = await previewGate(plan, { clock: systemClock, logger, redactor, signal: interrupts.signal });
+      for (const line of preview) logger.info(line);
+      return 0;
     }
 
     const processMarker = randomUUID();
     saveState('processMarker', processMarker);
-    using interrupts = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
     const { report, exitCode } = await gate(plan, {
       clock: systemClock,
       logger,
@@ -45,6 +50,7 @@ export async function runMain(): Promise<number> {
       signal: interrupts.signal,
       environment,
       processMarker,
+      saveLeftovers: (leftovers) => saveState(leftoversState, leftovers === null ? '' : JSON.stringify(leftovers)),
       onProgress: throttleProgress(systemClock, (progress) => logger.info(describeProgress(progress))),
     });
 
@@ -80,16 +86,4 @@ async function annotateIssues(issues: readonly ConfigurationIssue[], redactor: R
   const existing = await findExistingFiles(issues, process.cwd());
   const annotations = planIssueAnnotations(issues, { fileExists: (file) => existing.has(file) });
   return renderAnnotationCommands(annotations, redactor);
-}
-
-/** Every secret is masked by the runner too, before anything could print it. */
-function createMaskingRedactor(): Redactor {
-  const redactor = createRedactor();
-  return {
-    redact: (text) => redactor.redact(text),
-    add: (secret) => {
-      if (secret.reveal().length >= shortestSecretLength) setSecret(secret.reveal());
-      redactor.add(secret);
-    },
-  };
 }

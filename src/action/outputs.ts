@@ -16,6 +16,9 @@ const count = /^\d{1,15}$/;
 /** Without quotes, `$`, backticks, semicolons and the like, none of which a report directory needs. */
 const path = /^[\p{L}\p{M}\p{N} _./@+:~,=\\-]{1,1024}$/u;
 
+/** Nothing but what `ServiceProfile.composeRunUrl` makes of ids; plain http leads to this machine. */
+const runUrl = /^https?:\/\/[\w.:[\]-]{1,255}\/[\w./~%-]{1,600}\?project=[\w.~%-]{1,200}$/;
+
 /** Every output of the action, in the order in which the documentation lists them. */
 export const outputTable: readonly OutputDefinition[] = [
   {
@@ -56,6 +59,13 @@ export const outputTable: readonly OutputDefinition[] = [
     description: 'The id of the eval run; of the first one where several suites ran. Empty where no run was created.',
     pattern: /^[\w-]{1,128}$/,
     read: (report) => report.run?.id ?? null,
+  },
+  {
+    name: 'run-url',
+    description:
+      'The page on which the hosted service shows the run; of the first one where several suites ran. Empty with the embedded service.',
+    pattern: runUrl,
+    read: (report) => report.run?.url ?? null,
   },
   {
     name: 'report-path',

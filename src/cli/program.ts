@@ -5,6 +5,7 @@ import { generator } from '../base/version.ts';
 import { escapeTerminalText } from '../report/escape/terminal.ts';
 import { addRunCommand } from './run.ts';
 import { addServeCommand } from './serve.ts';
+import { addTunnelCommand } from './tunnel.ts';
 import { addValidateCommand } from './validate.ts';
 
 /**
@@ -33,9 +34,11 @@ Exit codes:
   const setExitCode = (code: number) => {
     exitCode = code;
   };
-  for (const addCommand of [addRunCommand, addValidateCommand, addServeCommand]) addCommand(program, setExitCode);
+  for (const addCommand of [addRunCommand, addValidateCommand, addServeCommand, addTunnelCommand])
+    addCommand(program, setExitCode);
   // Set on every command: subcommands copy settings only when they are created after.
-  for (const command of [program, ...program.commands]) command.exitOverride();
+  // The longest flag leaves descriptions less than the 40 columns below which they would not be wrapped.
+  for (const command of [program, ...program.commands]) command.exitOverride().configureHelp({ minWidthToWrap: 30 });
 
   try {
     await program.parseAsync(args, { from: 'user' });

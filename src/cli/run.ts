@@ -5,13 +5,17 @@ import { createRedactor, type Redactor } from '../base/redaction.ts';
 import { gate } from '../gate/gate.ts';
 import { limitHeapGrowth } from '../gate/heap.ts';
 import { listenForInterrupts } from '../gate/interrupt.ts';
-import { type GateOptions, listOptions, parseGateOptions } from '../gate/options.ts';
+import { listOptions, parseGateOptions } from '../gate/options.ts';
+import type { GateOptions } from '../gate/options/schema.ts';
 import { type GatePlan, planGate } from '../gate/plan.ts';
+import { previewGate } from '../gate/preview.ts';
 import { publishFiles } from '../gate/publish.ts';
 import { planAnnotations } from '../report/annotations.ts';
 import { planIssueAnnotations } from '../report/issue-annotations.ts';
 import { renderTerminal } from '../report/terminal.ts';
+import { escapeTerminalText } from '../report/escape/terminal.ts';
 import { printAnnotations } from './annotations.ts';
+import { addGateOptions, readGateFlags } from './gate-options.ts';
 import { createTerminalLogger } from './logger.ts';
 import { createProgressDisplay } from './progress.ts';
 
@@ -28,15 +32,7 @@ export function addRunCommand(program: Command, setExitCode: (code: number) => v
     .command('run')
     .description('Run evals against an MCP server and judge the pass rate.')
     .argument('[files...]', 'evals files, as if given with --evals');
-  for (const { name, group, hint, brief, isList, default: fallback } of listOptions()) {
-    const option = new Option(`--${name} ${hint}`, fallback === '' ? brief : `${brief} [${fallback}]`)
-      // A list grows by a line, which is how the action's inputs hold several values; of the others the last one counts.
-      .argParser((value: string, earlier: string | undefined) =>
-        isList !== true || earlier === undefined ? value : `${earlier}\n${value}`,
-      )
-      .helpGroup(`${group}:`);
-    command.addOption(option);
-  }
+  addGateOptions(command, listOptions());
   command
     .addOption(new Option('--quiet', 'Print no progress, only the report.').helpGroup('Output:'))
     .addOption(new Option('--verbose', 'Print what is tried and tried again, too.').helpGroup('Output:'))
@@ -56,12 +52,7 @@ Exit codes:
 }
 
 function readFlags(files: readonly string[], flags: Record<string, unknown>): RunFlags {
-  const texts = Object.fromEntries(
-    listOptions().map(({ name }) => {
-      const value = flags[name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())];
-      return [name, typeof value === 'string' ? value : ''];
-    }),
-  );
+  const texts = readGateFlags(flags, process.env, listOptions());
   texts['evals'] = [texts['evals'], ...files].join('\n');
   return { quiet: flags['quiet'] === true, verbose: flags['verbose'] === true, texts };
 }
@@ -89,7 +80,13 @@ async function runGate({ quiet, verbose, texts }: RunFlags): Promise<number> {
 
   const options = parseGateOptions(texts);
   const plan = await planWithAnnotations(options, redactor);
+  for (const secret of plan.secrets) redactor.add(secret);
   using interrupts = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
+  if (plan.isDryRun) {
+    const preview = await previewGate(plan, { clock: systemClock, logger, redactor, signal: interrupts.signal });
+    for (const line of preview) stdout.write(`${escapeTerminalText(redactor.redact(line))}\n`);
+    return 0;
+  }
   const { report, exitCode } = await gate(plan, {
     clock: systemClock,
     logger,

@@ -10,8 +10,8 @@ import type { CaseContent } from './bodies/case.ts';
 import type { MatchOptionsLayer } from './bodies/match-options.ts';
 import type { SuiteContent } from './bodies/suite.ts';
 import { invalid, notSupported } from './envelope.ts';
+import type { RunServer } from './run-request.ts';
 import type { CaseRecord } from './store/cases.ts';
-import type { ServerRecord } from './store/servers.ts';
 
 type ToolCallStep = Extract<Step, { kind: 'toolCall' }>;
 
@@ -19,13 +19,13 @@ type ToolCallStep = Extract<Step, { kind: 'toolCall' }>;
 export interface PlannedCase {
   caseId: string;
   testCase: TestCase;
-  server: ServerRecord;
+  server: RunServer;
 }
 
 export interface ExpandOptions {
   suite: SuiteContent;
   /** The run's servers; at least one. */
-  servers: readonly [ServerRecord, ...ServerRecord[]];
+  servers: readonly [RunServer, ...RunServer[]];
   iterationOverride: number | undefined;
   matchOptionsOverride: MatchOptionsLayer | undefined;
   /** No case may take longer, whatever it says. */
@@ -42,11 +42,10 @@ export interface ExpandOptions {
  * needs a model, or several servers at once.
  */
 export function expandCases(cases: readonly CaseRecord[], options: ExpandOptions): PlannedCase[] {
-  const planned = cases.map(({ id, content }) => ({
-    caseId: id,
-    testCase: resolveTestCase(content, options),
-    server: findServer(content, options.servers),
-  }));
+  const planned = cases.map(({ id, content }) => {
+    const server = findServer(content, options.servers);
+    return { caseId: id, testCase: resolveTestCase(content, server, options), server };
+  });
   const totalCalls = planned.reduce((sum, { testCase }) => sum + testCase.runs * countPrompts(testCase.steps), 0);
   if (totalCalls > options.llmCallsPerRun) {
     const message = `The run would make ${totalCalls} model calls; at most ${options.llmCallsPerRun} are allowed.`;
@@ -62,13 +61,13 @@ export function expandCases(cases: readonly CaseRecord[], options: ExpandOptions
   return planned;
 }
 
-function resolveTestCase(content: CaseContent, options: ExpandOptions): TestCase {
+function resolveTestCase(content: CaseContent, server: RunServer, options: ExpandOptions): TestCase {
   const { title, steps, expectedOutput, scenario } = content;
   const { suite, iterationOverride, iterationTimeoutMs } = options;
   const timeoutMs = Math.min(content.advancedConfig?.timeoutMs ?? iterationTimeoutMs, iterationTimeoutMs);
   return {
     title,
-    steps: addImplicitRenderCheck(steps),
+    steps: addImplicitRenderCheck(steps.map((step) => resolveAlias(step, server))),
     runs: iterationOverride ?? Math.max(content.iterations, suite.minimumIterations ?? 1),
     ...(expectedOutput === undefined ? {} : { expectedOutput }),
     ...(scenario === undefined ? {} : { scenario }),
@@ -82,6 +81,11 @@ function resolveTestCase(content: CaseContent, options: ExpandOptions): TestCase
     predicates: { mode: 'replace', list: resolveChecks(suite.checks, content.checks) },
     advancedConfig: { ...content.advancedConfig, timeoutMs },
   };
+}
+
+/** The engine knows a server by the name of its record. */
+function resolveAlias(step: Step, { alias, content }: RunServer): Step {
+  return step.kind === 'toolCall' && step.serverName === alias ? { ...step, serverName: content.name } : step;
 }
 
 /**
@@ -112,7 +116,7 @@ function resolveChecks(ofSuite: Check[], ofCase: ChecksEnvelope | undefined): Ch
  *
  * @throws {ApiError} VALIDATION_ERROR naming the first step that calls one it lacks.
  */
-export function requireNamedServers(cases: readonly CaseRecord[], servers: readonly ServerRecord[]): void {
+export function requireNamedServers(cases: readonly CaseRecord[], servers: readonly RunServer[]): void {
   for (const { content } of cases) {
     for (const step of content.steps) {
       if (step.kind !== 'toolCall' || !isServerNamed(step) || findNamedServer(step, servers) !== undefined) continue;
@@ -124,7 +128,7 @@ export function requireNamedServers(cases: readonly CaseRecord[], servers: reado
 }
 
 /** The one server that a case's tool calls name; the first where none does. */
-function findServer(content: CaseContent, servers: ExpandOptions['servers']): ServerRecord {
+function findServer(content: CaseContent, servers: ExpandOptions['servers']): RunServer {
   const calls = content.steps.filter((step) => step.kind === 'toolCall');
   const named = new Set(calls.flatMap((step) => findNamedServer(step, servers) ?? []));
   if (named.size > 1) {
@@ -136,9 +140,12 @@ function findServer(content: CaseContent, servers: ExpandOptions['servers']): Se
   return server;
 }
 
-/** By id before name. */
-function findNamedServer({ serverId, serverName }: ToolCallStep, servers: readonly ServerRecord[]) {
-  return servers.find(({ id, content: { name } }) => (serverId === undefined ? name === serverName : id === serverId));
+/** By id before name, and by what the run calls it before what its record does. */
+function findNamedServer({ serverId, serverName }: ToolCallStep, servers: readonly RunServer[]) {
+  if (serverId !== undefined) return servers.find(({ id }) => id === serverId);
+  return (
+    servers.find(({ alias }) => alias === serverName) ?? servers.find(({ content }) => content.name === serverName)
+  );
 }
 
 function isServerNamed({ serverId, serverName }: ToolCallStep): boolean {

@@ -7,12 +7,18 @@ import { createCaseRecord, type CaseRecord } from './store/cases.ts';
 import type { Store } from './store/open.ts';
 import type { ServerRecord } from './store/servers.ts';
 
+/** A server as one run has it. */
+export interface RunServer extends ServerRecord {
+  /** What the run calls it, besides the name of its record. */
+  alias?: string;
+}
+
 /** A run's request with everything it refers to found, and nothing written yet. */
 export interface RunRequest {
   suite: { id: string; content: SuiteContent };
   /** To run, in this order; at least one. */
   cases: CaseRecord[];
-  servers: [ServerRecord, ...ServerRecord[]];
+  servers: [RunServer, ...RunServer[]];
   /** Cases that the request's tests became, in the order of the tests. */
   upserted: CaseRecord[];
   /** Writes the suite and the cases that the request brings along. */
@@ -27,12 +33,19 @@ export interface RunRequest {
  */
 export function resolveRunRequest(store: Store, projectId: string, body: RunCreateBody, now: number): RunRequest {
   refuseUnsupported(body);
+  if (body.serverNames !== undefined && body.serverNames.length !== (body.serverIds?.length ?? 0)) {
+    throw invalid('serverNames: Expected one for each of serverIds');
+  }
   const base =
     body.suiteId === undefined
       ? resolveNewSuite(store, projectId, body, now)
       : resolveExistingSuite(store, projectId, { ...body, suiteId: body.suiteId }, now);
   const serverIds = body.serverIds ?? base.suite.content.serverIds;
-  const [first, ...rest] = serverIds.flatMap((id) => findServer(store, projectId, id, body.serverIds !== undefined));
+  const [first, ...rest] = serverIds.flatMap((id, index): RunServer[] => {
+    const alias = body.serverNames?.[index] ?? '';
+    const found = findServer(store, projectId, id, body.serverIds !== undefined);
+    return found.map((server) => (alias === '' ? server : { ...server, alias }));
+  });
   if (first === undefined) {
     throw invalid('The suite has no servers saved; send serverIds.', {
       reason: 'NO_SAVED_SERVER_SELECTION',

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { CancelledError, NetworkError, ServerStartError } from '../base/errors.ts';
+import { CancelledError, ServerStartError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { redactDeep, type Redactor } from '../base/redaction.ts';
 import { generator } from '../base/version.ts';
@@ -8,20 +8,18 @@ import type { SuiteResults } from '../model/results.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { buildReport } from '../report/build.ts';
 import type { RunningServer } from '../server/running-server.ts';
-import { listProjects } from '../service/account.ts';
-import { openServiceClient, type ServiceClient } from '../service/client.ts';
-import { serviceProfiles } from '../service/profile.ts';
-import { createServer } from '../service/servers.ts';
 import { judgeGate, judgeSuite } from '../verdict/judge.ts';
-import { createTally, type Tally } from '../verdict/tally.ts';
+import { concurrency, connectService } from './connect-service.ts';
 import { explainInterruption } from './interruption.ts';
-import type { GatePlan, PlannedSuite } from './plan.ts';
+import type { Leftovers } from './leftovers.ts';
+import type { GatePlan } from './plan.ts';
+import type { PlannedSuite } from './plan-suites.ts';
 import type { ProgressListener } from './progress.ts';
-import { runSuite } from './run-suite.ts';
+import { registerServer } from './register-server.ts';
+import { createPlannedTally, runSuite } from './run-suite.ts';
+import { startServer } from './start-server.ts';
+import { createTeardown } from './teardown.ts';
 import { startWatch, type Watch } from './watch.ts';
-
-/** Iterations at once. More would only queue up behind each other on the few cores of a CI machine. */
-export const concurrency = 4;
 
 /** What the gate needs of its surroundings. */
 export interface GateContext {
@@ -36,6 +34,8 @@ export interface GateContext {
   onProgress?: ProgressListener;
   /** Put into the environment of every process that is started, so that leftovers can be found by it. */
   processMarker?: string;
+  /** Is told what a hosted service holds of this job, with every change, so that another process can clear it. */
+  saveLeftovers?: (leftovers: Leftovers | null) => void;
 }
 
 export interface GateResult {
@@ -52,6 +52,8 @@ export async function gate(plan: GatePlan, context: GateContext): Promise<GateRe
   const { clock, signal } = context;
   const startedAt = new Date(clock.now()).toISOString();
   const startedMs = clock.monotonicMs();
+  for (const secret of plan.secrets) context.redactor.add(secret);
+  for (const note of plan.notes) context.logger.warning(note);
   using watch = startWatch(clock, { timeoutMs: plan.timeoutMs, signal });
 
   const { server, results } = await runSuites(plan, context, watch);
@@ -64,109 +66,47 @@ export async function gate(plan: GatePlan, context: GateContext): Promise<GateRe
   return { report, exitCode: chooseExitCode(verdict, watch.stop) };
 }
 
-/** Opens everything the suites need, in the order of the data flow; it is closed in reverse on every way out. */
+/** Opens everything the suites need, in the order of the data flow; all of it is undone on every way out. */
 async function runSuites(
   plan: GatePlan,
   context: GateContext,
   watch: Watch,
 ): Promise<{ server: ServerReport | null; results: SuiteResults[] }> {
+  const { clock, logger, redactor } = context;
+  const onProgress = context.onProgress ?? (() => {});
   const results: SuiteResults[] = [];
-  let server: ServerReport | null = null;
+  let running: RunningServer | null = null;
   try {
-    await using running = await startServer(plan, context, watch);
-    server = running.report;
-    await using client = await connectEmbeddedService(plan, context);
-    const [project] = await listProjects(client, { signal: watch.callOff });
-    if (project === undefined) throw new NetworkError('The eval service shows no project to this key.');
-    const record = await createServer(client, {
-      projectId: project.id,
-      server: { name: 'server-under-test', enabled: true, transportType: 'http', url: running.url },
-      signal: watch.callOff,
-    });
-    const onProgress = context.onProgress ?? (() => {});
-    for (const planned of plan.suites) {
-      results.push(await runSuite(planned, { client, projectId: project.id, server: record, watch, onProgress }));
+    await using service = await connectService(plan, { ...context, signal: watch.callOff });
+    await using teardown = createTeardown(logger);
+    if (plan.server !== null) {
+      const sessions = countSessions(plan);
+      const { isolation } = plan;
+      running = await startServer(plan.server, { isolation, sessions }, { ...context, onProgress, watch, teardown });
     }
+    const shared = { service, teardown, watch, clock, logger, redactor, onProgress };
+    const server = running === null ? null : await registerServer(running, plan, shared);
+    for (const planned of plan.suites) results.push(await runSuite(planned, { ...shared, plan, server }));
     if (results.some((suite) => judgeSuite(suite).outcome !== 'passed')) {
-      showLastWords(context.logger, running.stderrTail());
+      showLastWords(logger, running?.stderrTail() ?? []);
     }
   } catch (error) {
     const interruption = explainInterruption(error);
-    if (error instanceof ServerStartError) showLastWords(context.logger, error.stderrTail);
-    const end = { run: null, isComplete: false, interruption };
+    if (error instanceof ServerStartError) showLastWords(logger, error.stderrTail);
+    const end = { run: null, runUrl: null, isComplete: false, interruption };
     results.push(...plan.suites.slice(results.length).map((planned) => createPlannedTally(planned).finish(end)));
   }
-  return { server, results };
+  return { server: running?.report ?? null, results };
 }
 
-async function startServer(plan: GatePlan, context: GateContext, watch: Watch): Promise<RunningServer> {
-  const { clock, logger, redactor, environment, processMarker } = context;
-  const onProgress = context.onProgress ?? (() => {});
-  const startedMs = clock.monotonicMs();
-  const { command, url, cwd, readyTimeoutMs } = plan.server;
-  for (const secret of plan.server.secrets) redactor.add(secret);
-  onProgress({ kind: 'server-starting' });
-  // A chunk of its own: the MCP SDK is half of what there would be to read before anything happens.
-  const { openServer } = await import('../server/open.ts');
-  const running = await openServer(
-    {
-      command,
-      url,
-      cwd,
-      env: Object.fromEntries([...plan.server.environment].map(([name, value]) => [name, value.reveal()])),
-      readyTimeoutMs,
-      isolation: plan.isolation,
-      spares: concurrency,
-      sessions: countSessions(plan),
-      ...(processMarker === undefined ? {} : { sessionMarker: processMarker }),
-    },
-    { clock, logger, signal: watch.callOff, environment },
-  );
-  for (const secret of running.secrets) redactor.add(secret);
-  watch.addReason(running.lost);
-  onProgress({ kind: 'server-ready', server: running.report, durationMs: clock.monotonicMs() - startedMs });
-  return running;
+/** One per iteration, one per suite with which the service sees whether the server is there, and one through a tunnel. */
+function countSessions({ suites, service }: GatePlan): number {
+  return suites.reduce((sum, planned) => sum + 1 + countIterations(planned), service.isTunnelled ? 1 : 0);
 }
 
-/** One per iteration, and one per suite with which the service sees whether the server is there. */
-function countSessions({ suites }: GatePlan): number {
-  return suites.reduce(
-    (sum, { suite }) => sum + 1 + suite.cases.reduce((runs, testCase) => runs + testCase.runs, 0),
-    0,
-  );
-}
-
-/** Opens the eval service inside this process, and the client that alone may speak to it. */
-async function connectEmbeddedService(plan: GatePlan, context: GateContext): Promise<ServiceClient> {
-  const { clock, logger, redactor } = context;
-  // A chunk of its own: hosted runs never need the engine or the store, and start without reading them.
-  const { localLimits, openEmbeddedService } = await import('../embedded/open.ts');
-  const service = await openEmbeddedService({
-    clock,
-    logger,
-    concurrency: plan.isolation === 'run' ? 1 : concurrency,
-    limits: localLimits,
-    runTimeoutMs: plan.timeoutMs,
-  });
-  redactor.add(service.apiKey);
-  const client = openServiceClient({
-    baseUrl: service.baseUrl,
-    apiKey: service.apiKey,
-    profile: serviceProfiles.embedded,
-    clock,
-    logger,
-  });
-  return {
-    ...client,
-    [Symbol.asyncDispose]: async () => {
-      await client[Symbol.asyncDispose]();
-      await service[Symbol.asyncDispose]();
-    },
-  };
-}
-
-function createPlannedTally({ suite, minimumPassRate, minimumPassRateSource }: PlannedSuite): Tally {
-  return createTally(suite, { minimumPassRate, minimumPassRateSource, caseIds: new Map() });
+function countIterations(planned: PlannedSuite): number {
+  // Nobody knows yet how many a suite of the service has; spares are started for a few.
+  return planned.kind === 'file' ? planned.suite.cases.reduce((sum, { runs }) => sum + runs, 0) : concurrency;
 }
 
 function showLastWords(logger: Logger, lines: readonly string[]): void {

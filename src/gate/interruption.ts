@@ -1,4 +1,11 @@
-import { CancelledError, DeadlineError, describeError, GateError, ServerStartError } from '../base/errors.ts';
+import {
+  CancelledError,
+  DeadlineError,
+  describeError,
+  GateError,
+  ServerStartError,
+  TunnelError,
+} from '../base/errors.ts';
 import { endSentence } from '../base/sentence.ts';
 import type { VerdictReason } from '../model/verdict.ts';
 
@@ -14,6 +21,7 @@ export function explainInterruption(error: unknown): VerdictReason {
 
 function readCode(error: GateError): VerdictReason['code'] {
   if (error instanceof ServerStartError) return 'server-lost';
+  if (error instanceof TunnelError) return 'tunnel-lost';
   if (error instanceof DeadlineError) return 'deadline';
   if (error instanceof CancelledError) return 'cancelled';
   return 'infrastructure';

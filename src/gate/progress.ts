@@ -8,7 +8,10 @@ import type { ServerReport } from '../model/report.ts';
 export type GateProgress =
   | { kind: 'server-starting' }
   | { kind: 'server-ready'; server: ServerReport; durationMs: number }
-  | { kind: 'run-started'; suite: string; runId: string; iterations: number }
+  | { kind: 'tunnel-opening'; serverName: string }
+  | { kind: 'tunnel-ready'; serverName: string; durationMs: number }
+  | { kind: 'run-queued'; suite: string; waitedMs: number }
+  | { kind: 'run-started'; suite: string; runId: string; iterations: number; url: string | null }
   | { kind: 'run-progress'; suite: string; finished: number; iterations: number }
   | { kind: 'run-finished'; suite: string; status: string }
   | { kind: 'case-read'; suite: string; result: CaseResults };
@@ -38,8 +41,18 @@ export function describeProgress(progress: GateProgress): string {
       const who = [name ?? 'The server', version].filter((part) => part !== null).join(' ');
       return `${who} answers over ${transport} after ${formatDuration(progress.durationMs)}.`;
     }
-    case 'run-started':
-      return `${progress.suite}: running ${formatCount(progress.iterations, 'iteration')} (run ${progress.runId}).`;
+    case 'tunnel-opening':
+      return `Opening a tunnel to the server as ${progress.serverName} …`;
+    case 'tunnel-ready':
+      return `The server answers at its public URL after ${formatDuration(progress.durationMs)}.`;
+    case 'run-queued': {
+      const since = progress.waitedMs < 1000 ? '' : `, for ${formatDuration(progress.waitedMs)} now`;
+      return `${progress.suite}: waiting for other runs to end${since}; the service executes no more at once.`;
+    }
+    case 'run-started': {
+      const { suite, iterations, runId, url } = progress;
+      return `${suite}: running ${formatCount(iterations, 'iteration')} (run ${runId})${url === null ? '.' : `: ${url}`}`;
+    }
     case 'run-progress':
       return `${progress.suite}: ${progress.finished} of ${formatCount(progress.iterations, 'iteration')} …`;
     case 'run-finished':

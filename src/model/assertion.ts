@@ -60,3 +60,17 @@ export type Assertion = Check | WidgetAssertion;
 
 /** What a `widget…` predicate or assertion needs and no installation of ours has. */
 export const noBrowserReason = 'No browser runs here, so nothing about a widget can be established.';
+
+const toolResultTypes: Record<ToolResultAssertion['type'], true> = {
+  toolResultContains: true,
+  toolResultMatches: true,
+  toolResultEquals: true,
+  toolResultSchema: true,
+  toolResultIsError: true,
+  toolLatencyUnder: true,
+};
+
+/** Tells the assertions that only we know, on what a tool answered, from those of the API. */
+export function isToolResultAssertion(assertion: Assertion): assertion is ToolResultAssertion {
+  return 'type' in assertion && Object.hasOwn(toolResultTypes, assertion.type);
+}

@@ -75,6 +75,42 @@ export interface TestCase {
   };
 }
 
+/**
+ * A case as the API's case routes read and write it. Their vocabulary is not that of inline tests, which is `TestCase`:
+ * they say `iterations`, `isNegative` and `checks`, and name match options in the public words.
+ */
+export interface CaseFields {
+  title: string;
+  steps: readonly Step[];
+  expectedOutput?: string;
+  iterations?: number;
+  isNegative?: boolean;
+  scenario?: string;
+  models?: ReadonlyArray<{ model: string; provider?: string }>;
+  matchOptions?: MatchOptions;
+  checks?: ChecksEnvelope;
+}
+
+/** What a case is to say from now on; null clears checks or match options, and absent fields stay as they are. */
+export type CaseChanges = Partial<Omit<CaseFields, 'checks' | 'matchOptions'>> & {
+  checks?: ChecksEnvelope | null;
+  matchOptions?: MatchOptions | null;
+};
+
+/** A case as a service gave it. Fields may be missing, and what they hold is compared, never executed. */
+export interface StoredCase {
+  id: string;
+  title?: string | null | undefined;
+  steps?: readonly unknown[] | null | undefined;
+  expectedOutput?: string | null | undefined;
+  iterations?: number | null | undefined;
+  isNegative?: boolean | null | undefined;
+  scenario?: string | null | undefined;
+  models?: ReadonlyArray<{ model: string; provider?: string | null | undefined }> | null | undefined;
+  matchOptions?: Record<string, unknown> | null | undefined;
+  checks?: Record<string, unknown> | null | undefined;
+}
+
 const internalOrder = { any: 'ignore', 'in-order': 'superset', exact: 'strict' } as const;
 const publicOrder = { ignore: 'any', superset: 'in-order', strict: 'exact' } as const;
 

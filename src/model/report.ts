@@ -61,6 +61,8 @@ export interface RunReport {
   id: string;
   suiteId: string;
   status: string;
+  /** The page on which the service shows it; null where there is none. */
+  url: string | null;
 }
 
 export interface CaseReport {

@@ -3,6 +3,33 @@ import type { Run } from './run.ts';
 import type { SourceLocation } from './suite.ts';
 import type { VerdictReason } from './verdict.ts';
 
+/** What is known of a suite before its run, whether it came from a file or is a service's own. */
+export interface SuiteOutline {
+  id: string;
+  name: string;
+  /** Null for a suite that no file here describes. */
+  file: string | null;
+  cases: CaseOutline[];
+}
+
+export interface CaseOutline {
+  id: string;
+  title: string;
+  tags: string[];
+  isRequired: boolean;
+  location: SourceLocation | null;
+  /** How many iterations the plan asks for; null for as many as the service decides. */
+  runs: number | null;
+}
+
+/** What became of the assertions that the service does not know, of an iteration that it passed. */
+export type OwnJudgement =
+  | { kind: 'passed' }
+  /** `step` is the first one that does not hold; null for a check at the end of the case. */
+  | { kind: 'failed'; reason: string; step: IterationFailure['step'] }
+  /** The service recorded too little to tell. */
+  | { kind: 'unscored'; reason: string };
+
 /** What is kept of one suite's run: counters, and the evidence of what failed. The only input of the judgement. */
 export interface SuiteResults {
   suiteId: string;
@@ -13,6 +40,8 @@ export interface SuiteResults {
   minimumPassRateSource: string;
   /** The run as last read; null where none was created. */
   run: Run | null;
+  /** The page on which the service shows the run; null where there is none. */
+  runUrl: string | null;
   /** In the order of the file. */
   cases: CaseResults[];
   /** Whether every page of iterations was read to its end. */
@@ -21,6 +50,8 @@ export interface SuiteResults {
   iterationsRead: number;
   /** Iterations read that belong to no case of this suite. */
   unknownIterations: number;
+  /** Iterations of known cases that the service passed and our own assertions did not; counted above as failed or unscored. */
+  overruled: number;
   /** What cut the run short on our side, such as a dead server or the deadline; null where nothing did. */
   interruption: VerdictReason | null;
 }
@@ -31,7 +62,7 @@ export interface CaseResults {
   tags: string[];
   isRequired: boolean;
   location: SourceLocation | null;
-  /** Iterations that the plan asked for. */
+  /** Iterations that the plan asked for; where it left that to the service, those read, or one where none was. */
   planned: number;
   passed: number;
   failed: number;

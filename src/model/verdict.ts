@@ -13,6 +13,7 @@ export interface VerdictReason {
     | 'iterations-missing'
     | 'results-unknown'
     | 'server-lost'
+    | 'tunnel-lost'
     | 'deadline'
     | 'cancelled'
     | 'infrastructure';

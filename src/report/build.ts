@@ -51,12 +51,12 @@ function buildSuite(results: SuiteResults, verdict: Verdict): SuiteReport {
     minimumPassRateSource: results.minimumPassRateSource,
     verdict: structuredClone(verdict),
     totals: countTotals(results.cases),
-    run: results.run === null ? null : buildRun(results.run),
+    run: results.run === null ? null : buildRun(results.run, results.runUrl),
   };
 }
 
-function buildRun({ id, suiteId, status }: Run): RunReport {
-  return { id, suiteId, status };
+function buildRun({ id, suiteId, status }: Run, url: string | null): RunReport {
+  return { id, suiteId, status, url };
 }
 
 function buildCase(suiteId: string, member: CaseResults): CaseReport {

@@ -24,6 +24,7 @@ const verdict = z.object({
           'iterations-missing',
           'results-unknown',
           'server-lost',
+          'tunnel-lost',
           'deadline',
           'cancelled',
           'infrastructure',
@@ -44,7 +45,16 @@ const totals = z.object({
   passRate: fraction.nullable().describe('0 to 1; null where no iteration was scored.'),
 });
 
-const run = z.object({ id: z.string(), suiteId: z.string(), status: z.string() });
+const run = z.object({
+  id: z.string(),
+  suiteId: z.string(),
+  status: z.string(),
+  url: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe('The page on which the service shows it; null where there is none.'),
+});
 const toolCalls = z.array(z.object({ toolName: z.string(), arguments: z.record(z.string(), z.unknown()) }));
 
 const suite = z.object({

@@ -101,11 +101,15 @@ function listSuite(report: Report, suite: SuiteReport, fullness: Fullness): stri
   const passed = cases.filter(({ outcome }) => outcome === 'passed');
   return [
     `### ${marks[suite.verdict.outcome]} ${renderCodeSpan(truncateText(suite.name, maxTitleLength))}`,
-    describeSuiteRate(suite),
+    [describeSuiteRate(suite), ...linkRun(suite)].join(' · '),
     ...listTable(notPassed, fullness),
     ...listDetails(notPassed, { maxDetails: fullness.maxDetails, maxOpen: maxOpenFor(suite) }),
     ...listPassed(passed, fullness),
   ];
+}
+
+function linkRun({ run }: SuiteReport): string[] {
+  return run?.url?.startsWith('https://') === true ? [renderLink('Open the run', run.url)] : [];
 }
 
 /** In a suite that passed, the minimum tolerates what failed: worth a look, not the first thing to see. */

@@ -70,6 +70,7 @@ function listSuite(report: Report, suite: SuiteReport, page: Page): string[] {
   const hidden = notPassed.length - maxDetailedCases;
   return [
     [paint('bold', escapeTerminalText(truncateText(suite.name, maxTitleLength))), describeSuiteRate(suite)].join('  '),
+    ...(suite.run?.url == null ? [] : [`  ${paint('dim', escapeTerminalText(suite.run.url))}`]),
     ...notPassed.slice(0, maxDetailedCases).flatMap((member) => listCase(member, page)),
     ...(hidden > 0 ? [`  and ${formatCount(hidden, 'more case')} that did not pass`] : []),
     ...(passed.length > maxPassedCases

@@ -1,4 +1,5 @@
 import { Client, SdkHttpError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import type { FetchLike } from '@modelcontextprotocol/client';
 
 import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
@@ -16,12 +17,12 @@ const attemptTimeoutMs = 10_000;
  */
 export async function waitForHttpServer(
   url: string,
-  options: { clock: Clock; signal: AbortSignal; onFailure: (reason: string) => void },
+  options: { clock: Clock; signal: AbortSignal; onFailure: (reason: string) => void; fetch?: FetchLike },
 ): Promise<Handshake> {
   for (;;) {
     options.signal.throwIfAborted();
     try {
-      return await probeHttp(url, options.signal);
+      return await probeHttpServer(url, options);
     } catch (error) {
       options.onFailure(describeError(error));
     }
@@ -29,22 +30,33 @@ export async function waitForHttpServer(
   }
 }
 
-async function probeHttp(url: string, signal: AbortSignal): Promise<Handshake> {
+/** Asks the server at `url` once to introduce itself. Rejects with whatever came instead of an answer. */
+export async function probeHttpServer(
+  url: string,
+  options: { signal: AbortSignal; fetch?: FetchLike },
+): Promise<Handshake> {
   try {
-    return await shakeHands(url, 'legacy', signal);
+    return await shakeHands(url, 'legacy', options);
   } catch (error) {
     // Nobody refused the handshake if nobody is there.
     if (!hasAnswered(error)) throw error;
     try {
-      return await shakeHands(url, { pin: modernVersion }, signal);
+      return await shakeHands(url, { pin: modernVersion }, options);
     } catch {
       throw error;
     }
   }
 }
 
-async function shakeHands(url: string, mode: 'legacy' | { pin: string }, signal: AbortSignal): Promise<Handshake> {
-  const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit: { redirect: 'error' } });
+async function shakeHands(
+  url: string,
+  mode: 'legacy' | { pin: string },
+  { signal, fetch }: { signal: AbortSignal; fetch?: FetchLike },
+): Promise<Handshake> {
+  const transport = new StreamableHTTPClientTransport(new URL(url), {
+    requestInit: { redirect: 'error' },
+    ...(fetch === undefined ? {} : { fetch }),
+  });
   const client = new Client(probeClientInfo, { versionNegotiation: { mode } });
   try {
     await client.connect(transport, { signal, timeout: attemptTimeoutMs });

@@ -1,23 +1,13 @@
-import type { ChecksEnvelope, MatchOptions, Step } from '../model/case.ts';
+import type { CaseChanges, CaseFields } from '../model/case.ts';
 import type { CallOptions, ServiceClient } from './client.ts';
 import { parseAs } from './parse.ts';
 import { caseBatchResultSchema, casePageSchema, caseSchema, deletedSchema } from './wire.ts';
 import type { WireCase, WireCaseBatchResult } from './wire.ts';
 
-/** A case to be created in a suite. Its vocabulary is not that of a suite's inline tests, which is `TestCase`. */
-export interface NewCase {
+/** A case to be created in a suite. `iterations` is at most `limits.iterationsPerCase` of the profile. */
+export interface NewCase extends CaseFields {
   /** Declared id, `[A-Za-z0-9_-]{1,128}`; the service makes one up where it is left out. */
   id?: string;
-  title: string;
-  steps: readonly Step[];
-  expectedOutput?: string;
-  /** 1..`limits.iterationsPerCase` of the profile. */
-  iterations?: number;
-  isNegative?: boolean;
-  scenario?: string;
-  models?: ReadonlyArray<{ model: string; provider?: string }>;
-  matchOptions?: MatchOptions;
-  checks?: ChecksEnvelope;
 }
 
 interface SuiteParams extends CallOptions {
@@ -69,13 +59,7 @@ export async function createCases(
 /** Sets the given fields of a case; null clears checks or match options. The declared id cannot be changed. */
 export async function updateCase(
   client: ServiceClient,
-  params: SuiteParams & {
-    caseId: string;
-    changes: Partial<Omit<NewCase, 'id' | 'checks' | 'matchOptions'>> & {
-      checks?: ChecksEnvelope | null;
-      matchOptions?: MatchOptions | null;
-    };
-  },
+  params: SuiteParams & { caseId: string; changes: CaseChanges },
 ): Promise<WireCase> {
   const { projectId, suiteId, caseId, changes, ...options } = params;
   const path = [...casesPath({ projectId, suiteId }), caseId];

@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { formatDuration } from '../base/deadline.ts';
 import { CancelledError, ConfigurationError, TunnelError, describeError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
+import type { ProxySettings } from '../base/proxy.ts';
 import { createCallTable } from './calls.ts';
 import type { CallTable } from './calls.ts';
 import { openConnection } from './connection.ts';
@@ -23,6 +24,8 @@ export interface TunnelHostOptions extends RelayAddress {
   remint?: () => Promise<RelayAddress>;
   /** Told each time that the relay has greeted us, and each time that it was lost. */
   onConnection?: (isConnected: boolean) => void;
+  /** The proxies that lead to the relay, where there are any. */
+  proxy?: ProxySettings | undefined;
   /** How long disposing waits for calls under way. */
   drainTimeoutMs?: number;
   /** Draws in [0, 1) for the jitter of waits. */

@@ -1,30 +1,41 @@
 import type { IterationFailure } from '../model/report.ts';
+import type { OwnJudgement } from '../model/results.ts';
 import type { Iteration, StepResult } from '../model/run.ts';
 
+/** What a service knew of an iteration that did not pass, and what we know better. */
+export interface FailureEvidence {
+  steps: readonly StepResult[] | null;
+  /** Why it did not pass although the service passed it. */
+  overruling: Exclude<OwnJudgement, { kind: 'passed' }> | null;
+}
+
 /** Keeps of an iteration that did not pass what a reader needs in order to see why. */
-export function describeFailure(iteration: Iteration, steps: readonly StepResult[] | null): IterationFailure {
+export function describeFailure(iteration: Iteration, { steps, overruling }: FailureEvidence): IterationFailure {
   const failedStep = steps?.find((step) => step.status === 'fail') ?? null;
-  const result = iteration.result ?? iteration.status;
+  const result = overruling?.kind ?? iteration.result ?? iteration.status;
+  const reasons = listReasons(iteration, failedStep);
+  if (overruling !== null) reasons.unshift(overruling.reason);
+  const step =
+    failedStep === null ? null : { id: failedStep.stepId, index: failedStep.stepIndex, kind: failedStep.kind };
   return {
     iterationId: iteration.id,
     iterationNumber: iteration.iterationNumber,
     result,
-    reasons: listReasons(iteration, failedStep, result),
-    step: failedStep === null ? null : { id: failedStep.stepId, index: failedStep.stepIndex, kind: failedStep.kind },
+    reasons: reasons.length === 0 ? [describeResult(result)] : [...new Set(reasons)],
+    step: overruling?.kind === 'failed' ? overruling.step : step,
     durationMs: iteration.durationMs,
     expectedToolCalls: iteration.expectedToolCalls,
     actualToolCalls: iteration.actualToolCalls,
   };
 }
 
-function listReasons(iteration: Iteration, failedStep: StepResult | null, result: string): string[] {
+function listReasons(iteration: Iteration, failedStep: StepResult | null): string[] {
   const toolErrors = (failedStep?.evidence?.toolCalls ?? [])
     .filter((call) => !call.ok && call.error !== undefined)
     .map((call) => `${call.name}: ${call.error}`);
-  const given = [failedStep?.reason, iteration.error, ...toolErrors].filter(
+  return [failedStep?.reason, iteration.error, ...toolErrors].filter(
     (reason): reason is string => typeof reason === 'string' && reason.trim() !== '',
   );
-  return given.length === 0 ? [describeResult(result)] : [...new Set(given)];
 }
 
 function describeResult(result: string): string {

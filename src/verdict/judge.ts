@@ -97,10 +97,10 @@ function listResultGaps(results: SuiteResults, run: Run): VerdictReason[] {
   const reasons: VerdictReason[] = [];
   if (scored === 0) reasons.push({ code: 'no-iterations', message: 'No iteration was scored, so nothing was shown.' });
   if (unscored > 0) {
-    reasons.push({
-      code: 'results-unknown',
-      message: `${formatCount(unscored, 'iteration')} ended without a result.`,
-    });
+    // Where it was us who could not tell, the service's own pages will not say why.
+    const unjudged = cases.flatMap(({ failures }) => failures).find(({ result }) => result === 'unscored');
+    const message = `${formatCount(unscored, 'iteration')} ended without a result.`;
+    reasons.push({ code: 'results-unknown', message: [message, ...(unjudged?.reasons.slice(0, 1) ?? [])].join(' ') });
   }
   if (unknownIterations > 0) {
     reasons.push({
@@ -108,12 +108,13 @@ function listResultGaps(results: SuiteResults, run: Run): VerdictReason[] {
       message: `${formatCount(unknownIterations, 'iteration')} could not be matched with a case of this suite.`,
     });
   }
-  // How a service counts a time-out varies, so only its count of passes is held against ours.
-  const reportedPassed = run.summary?.passed ?? passed;
-  if (reportedPassed !== passed) {
+  // How a service counts a time-out varies, so only its count of passes is held against what it told of each iteration.
+  const readPassed = passed + results.overruled;
+  const reportedPassed = run.summary?.passed ?? readPassed;
+  if (reportedPassed !== readPassed) {
     reasons.push({
       code: 'results-unknown',
-      message: `The service counts ${reportedPassed} passed, the iterations read say ${passed}.`,
+      message: `The service counts ${reportedPassed} passed, the iterations read say ${readPassed}.`,
     });
   }
   return reasons;

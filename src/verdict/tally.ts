@@ -1,9 +1,8 @@
 import { type IterationFailure, maxFailuresPerCase } from '../model/report.ts';
-import type { CaseResults, SuiteResults } from '../model/results.ts';
+import type { CaseOutline, CaseResults, OwnJudgement, SuiteOutline, SuiteResults } from '../model/results.ts';
 import type { Iteration, Run, StepResult } from '../model/run.ts';
-import type { Suite, SuiteCase } from '../model/suite.ts';
 import type { VerdictReason } from '../model/verdict.ts';
-import { describeFailure } from './failure.ts';
+import { describeFailure, type FailureEvidence } from './failure.ts';
 import { type Standing, scoreIteration } from './score.ts';
 
 /**
@@ -16,9 +15,15 @@ export interface Tally {
   /**
    * Counts one iteration. One that was seen before is not counted again; if the two readings disagree, nothing is
    * known about it: it becomes unscored, or unknown where they differ in the case. `steps` is null where they were not read.
+   * `own` overrules the service where that passed the iteration; it can only take a pass away.
    */
-  addIteration(iteration: Iteration, steps: readonly StepResult[] | null): void;
-  finish(end: { run: Run | null; isComplete: boolean; interruption: VerdictReason | null }): SuiteResults;
+  addIteration(iteration: Iteration, steps: readonly StepResult[] | null, own?: OwnJudgement): void;
+  finish(end: {
+    run: Run | null;
+    runUrl: string | null;
+    isComplete: boolean;
+    interruption: VerdictReason | null;
+  }): SuiteResults;
 }
 
 export interface TallyOptions {
@@ -30,7 +35,7 @@ export interface TallyOptions {
 }
 
 interface CaseTally {
-  suiteCase: SuiteCase;
+  outline: CaseOutline;
   counts: Record<Standing, number>;
   durationsMs: number[];
   evidence: { failed: IterationFailure[]; unscored: IterationFailure[] };
@@ -40,10 +45,12 @@ interface SeenIteration {
   /** Undefined where it belongs to no case of the suite. */
   tally: CaseTally | undefined;
   standing: Standing;
+  /** Whether the service passed it in every reading, and we did not. */
+  isOverruled: boolean;
 }
 
-export function createTally(suite: Suite, options: TallyOptions): Tally {
-  const tallies = new Map(suite.cases.map((suiteCase) => [suiteCase.id, openCase(suiteCase)]));
+export function createTally(suite: SuiteOutline, options: TallyOptions): Tally {
+  const tallies = new Map(suite.cases.map((outline) => [outline.id, openCase(outline)]));
   const caseIdsByTitle = indexUniqueTitles(suite.cases);
   const seen = new Map<string, SeenIteration>();
 
@@ -62,14 +69,18 @@ export function createTally(suite: Suite, options: TallyOptions): Tally {
         tally.evidence.failed.length < maxFailuresPerCase
       );
     },
-    addIteration: (iteration, steps) => {
+    addIteration: (iteration, steps, own = { kind: 'passed' }) => {
       const tally = findTally(iteration);
-      const standing = scoreIteration(iteration);
+      const overruling = scoreIteration(iteration) === 'passed' && own.kind !== 'passed' ? own : null;
+      const standing = overruling?.kind ?? scoreIteration(iteration);
       const earlier = seen.get(iteration.id);
       if (earlier === undefined) {
-        seen.set(iteration.id, { tally, standing });
-        if (tally !== undefined) countIteration(tally, standing, { iteration, steps });
-      } else if (earlier.tally !== tally) {
+        seen.set(iteration.id, { tally, standing, isOverruled: overruling !== null });
+        if (tally !== undefined) countIteration(tally, standing, { iteration, steps, overruling });
+        return;
+      }
+      earlier.isOverruled &&= overruling !== null;
+      if (earlier.tally !== tally) {
         retractIteration(earlier, iteration.id);
         earlier.tally = undefined;
       } else if (tally !== undefined && earlier.standing !== standing) {
@@ -78,39 +89,42 @@ export function createTally(suite: Suite, options: TallyOptions): Tally {
         tally.counts.unscored += 1;
       }
     },
-    finish: ({ run, isComplete, interruption }) => ({
+    finish: ({ run, runUrl, isComplete, interruption }) => ({
       suiteId: suite.id,
       name: suite.name,
-      file: suite.location.file,
+      file: suite.file,
       minimumPassRate: options.minimumPassRate,
       minimumPassRateSource: options.minimumPassRateSource,
       run,
+      runUrl,
       cases: [...tallies.values()].map(closeCase),
       isComplete,
       iterationsRead: seen.size,
       unknownIterations: [...seen.values()].filter(({ tally }) => tally === undefined).length,
+      overruled: [...seen.values()].filter(({ tally, isOverruled }) => tally !== undefined && isOverruled).length,
       interruption,
     }),
   };
 }
 
-function openCase(suiteCase: SuiteCase): CaseTally {
+function openCase(outline: CaseOutline): CaseTally {
   return {
-    suiteCase,
+    outline,
     counts: { passed: 0, failed: 0, unscored: 0 },
     durationsMs: [],
     evidence: { failed: [], unscored: [] },
   };
 }
 
-function closeCase({ suiteCase, counts, durationsMs, evidence }: CaseTally): CaseResults {
+function closeCase({ outline, counts, durationsMs, evidence }: CaseTally): CaseResults {
+  const { id, title, tags, isRequired, location, runs } = outline;
   return {
-    id: suiteCase.id,
-    title: suiteCase.title,
-    tags: [...suiteCase.tags],
-    isRequired: suiteCase.isRequired,
-    location: suiteCase.location,
-    planned: suiteCase.runs,
+    id,
+    title,
+    tags: [...tags],
+    isRequired,
+    location,
+    planned: runs ?? Math.max(1, counts.passed + counts.failed + counts.unscored),
     ...counts,
     durationsMs: [...durationsMs],
     failures: [evidence.failed, evidence.unscored]
@@ -120,7 +134,7 @@ function closeCase({ suiteCase, counts, durationsMs, evidence }: CaseTally): Cas
 }
 
 /** Titles that name exactly one case, for services that do not say which case an iteration belongs to. */
-function indexUniqueTitles(cases: readonly SuiteCase[]): Map<string, string> {
+function indexUniqueTitles(cases: readonly CaseOutline[]): Map<string, string> {
   const byTitle = Map.groupBy(cases, ({ title }) => title);
   return new Map(
     [...byTitle].flatMap(([title, namesakes]) => {
@@ -130,17 +144,13 @@ function indexUniqueTitles(cases: readonly SuiteCase[]): Map<string, string> {
   );
 }
 
-function countIteration(
-  tally: CaseTally,
-  standing: Standing,
-  read: { iteration: Iteration; steps: readonly StepResult[] | null },
-): void {
+function countIteration(tally: CaseTally, standing: Standing, read: FailureEvidence & { iteration: Iteration }): void {
   tally.counts[standing] += 1;
   const { durationMs } = read.iteration;
   if (standing !== 'unscored' && durationMs !== null) tally.durationsMs.push(durationMs);
   if (standing === 'passed') return;
   const evidence = tally.evidence[standing];
-  if (evidence.length < maxFailuresPerCase) evidence.push(describeFailure(read.iteration, read.steps));
+  if (evidence.length < maxFailuresPerCase) evidence.push(describeFailure(read.iteration, read));
 }
 
 function retractIteration({ tally, standing }: SeenIteration, iterationId: string): void {

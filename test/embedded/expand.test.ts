@@ -128,6 +128,14 @@ describe('the server of a case', () => {
     expect(expand({ steps: [call(fields)] }, { servers: [...servers] }).server.id).toBe(id);
   });
 
+  it('is found by what the run calls it, before another whose record is called so', () => {
+    const steps = [call({ serverName: 'alpha' })];
+    const planned = expand({ steps }, { servers: [servers[0], { ...servers[1], alias: 'alpha' }] });
+    expect(planned.server.id).toBe('srv_b');
+    // The engine knows servers by their records.
+    expect(planned.testCase.steps[0]).toEqual(call({ serverName: 'beta' }));
+  });
+
   it('cannot be two', () => {
     const steps = [call({ serverName: 'alpha' }), call({ serverName: 'beta' })];
     expect(() => expand({ steps }, { servers: [...servers] })).toThrow(

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ConfigurationError, formatConfigurationIssue } from '../../src/base/errors.ts';
 import { parseGateOptions } from '../../src/gate/options.ts';
 import { type GatePlan, planGate } from '../../src/gate/plan.ts';
+import type { FileSuite } from '../../src/gate/plan-suites.ts';
 import { createWorkspace, greenEvals } from '../support/workspace.ts';
 
 const inline = '- title: Echoes\n  steps: [{ toolCall: echo }]\n';
@@ -18,6 +19,10 @@ async function plan(
   });
 }
 
+function listFileSuites({ suites }: GatePlan): FileSuite[] {
+  return suites.filter((planned) => planned.kind === 'file');
+}
+
 async function listIssues(...args: Parameters<typeof plan>): Promise<string[]> {
   try {
     await plan(...args);
@@ -29,8 +34,8 @@ async function listIssues(...args: Parameters<typeof plan>): Promise<string[]> {
 
 describe('planGate', () => {
   it('takes files first, then the tests written in place', async () => {
-    const { suites } = await plan({ evals: '*.yaml', tests: inline }, { 'a.yaml': greenEvals });
-    expect(suites.map(({ suite }) => `${suite.id} from ${suite.location.file}`)).toEqual([
+    const planned = await plan({ evals: '*.yaml', tests: inline }, { 'a.yaml': greenEvals });
+    expect(listFileSuites(planned).map(({ suite }) => `${suite.id} from ${suite.location.file}`)).toEqual([
       'everything from a.yaml',
       'inline-tests from tests',
     ]);
@@ -38,7 +43,7 @@ describe('planGate', () => {
 
   it('reads tests whose lines are all indented, and tells their lines as they are written', async () => {
     const tests = `\n    ${inline.trimEnd().replaceAll('\n', '\n    ')}\n`;
-    expect((await plan({ tests })).suites[0]?.suite.cases[0]?.location.line).toBe(2);
+    expect(listFileSuites(await plan({ tests }))[0]?.suite.cases[0]?.location.line).toBe(2);
     expect(await listIssues({ tests: tests.replace('toolCall', 'tolCall') })).toEqual([
       expect.stringMatching(/^tests:3:\d+: .*`toolCall`/),
     ]);
@@ -78,13 +83,13 @@ describe('planGate', () => {
       {},
       { PASSED: 'from-the-job', OTHER: 'x' },
     );
-    expect([...server.environment].map(([name, value]) => `${name}=${value.reveal()}`)).toEqual([
+    expect([...(server?.environment ?? [])].map(([name, value]) => `${name}=${value.reveal()}`)).toEqual([
       'PASSED=from-the-job',
       'API_TOKEN=token-value',
       'MODE=production',
       'DATABASE=postgres://me:hunter22@db/orders',
     ]);
-    expect(server.secrets.map((secret) => secret.reveal())).toEqual([
+    expect(server?.secrets.map((secret) => secret.reveal())).toEqual([
       'from-the-job',
       'token-value',
       'postgres://me:hunter22@db/orders',
@@ -97,7 +102,7 @@ describe('planGate', () => {
       {},
       { STATUS: 'failed', SCHEMA: 'schema', OTHER: 'failed-canary' },
     );
-    expect(server.secrets.map((secret) => secret.reveal())).toEqual(['failed-canary']);
+    expect(server?.secrets.map((secret) => secret.reveal())).toEqual(['failed-canary']);
   });
 
   it('reports files, inputs and variables together', async () => {
@@ -116,7 +121,7 @@ describe('planGate', () => {
 
   it('takes a directory for the server that exists, and no file for one', async () => {
     const files = { 'server/index.js': '' };
-    expect((await plan({ tests: inline, 'server-cwd': 'server' }, files)).server.cwd).toMatch(/\/server$/);
+    expect((await plan({ tests: inline, 'server-cwd': 'server' }, files)).server?.cwd).toMatch(/\/server$/);
     expect(await listIssues({ tests: inline, 'server-cwd': 'server/index.js' }, files)).toEqual([
       expect.stringContaining('(no-directory)'),
     ]);

@@ -9,7 +9,7 @@ describe('throttleProgress', () => {
     const clock = new ManualClock();
     const told: string[] = [];
     const listener = throttleProgress(clock, (progress) => told.push(describeProgress(progress)));
-    listener({ kind: 'run-started', suite: 'S', runId: 'r', iterations: 9 });
+    listener({ kind: 'run-started', suite: 'S', runId: 'r', iterations: 9, url: null });
     listener(count(1));
     await clock.advance(9999);
     listener(count(2));

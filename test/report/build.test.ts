@@ -59,7 +59,7 @@ describe('buildReport', () => {
     const report = createReport({
       suites: [createSuiteResults({ run: null }), createSuiteResults({ suiteId: 'next', run })],
     });
-    expect(report.run).toEqual({ id: 'run_2', suiteId: 'suite_1', status: 'completed' });
+    expect(report.run).toEqual({ id: 'run_2', suiteId: 'suite_1', status: 'completed', url: null });
   });
 
   it.each([

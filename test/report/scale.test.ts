@@ -7,6 +7,7 @@ import { renderJunit } from '../../src/report/junit.ts';
 import { parseReport } from '../../src/report/schema.ts';
 import { renderSummary } from '../../src/report/summary.ts';
 import { renderTerminal } from '../../src/report/terminal.ts';
+import { outlineSuite } from '../../src/suite/outline.ts';
 import { judgeSuite } from '../../src/verdict/judge.ts';
 import { createTally } from '../../src/verdict/tally.ts';
 import { createReport } from '../support/report-factory.ts';
@@ -20,7 +21,7 @@ function failEverything() {
       createSuiteCase({ id: `case-${index}`, title: `Case number ${index}`, runs: 100 }),
     ),
   );
-  const tally = createTally(suite, {
+  const tally = createTally(outlineSuite(suite), {
     minimumPassRate: 0.9,
     minimumPassRateSource: 'default',
     caseIds: new Map(suite.cases.map(({ id }) => [`svc-${id}`, id])),
@@ -38,7 +39,7 @@ function failEverything() {
     );
   }
   const run = createRun({ summary: { total: 100_000, passed: 0, failed: 100_000 } });
-  return tally.finish({ run, isComplete: true, interruption: null });
+  return tally.finish({ run, runUrl: null, isComplete: true, interruption: null });
 }
 
 describe('a report on 100,000 failures', () => {

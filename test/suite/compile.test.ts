@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { compileSuite } from '../../src/suite/compile.ts';
+import { compileSuite, type Dialect } from '../../src/suite/compile.ts';
 import { readSuite } from '../../src/suite/read.ts';
 
-function compile(text: string) {
+function compile(text: string, dialect: Dialect = 'embedded') {
   const { suite, findings } = readSuite(text, { file: 'a' });
   if (suite === null) throw new Error(JSON.stringify(findings));
-  return compileSuite(suite, { serverName: 'under-test' });
+  return compileSuite(suite, { serverName: 'under-test', dialect });
 }
 
 describe('compileSuite', () => {
@@ -94,6 +94,83 @@ cases:
   });
 });
 
+describe('the dialect of services that are not ours', () => {
+  const text = `suite: a
+checks: [{ toolLatencyUnder: 100 }, noToolErrors]
+cases:
+  - title: Adds
+    checks: [{ toolResultContains: "5" }, { toolNeverCalled: drop }]
+    steps:
+      - { toolCall: add, id: sum }
+      - { assert: { toolResultContains: "5" }, id: is-five }
+      - { assert: { toolCalledAtLeastOnce: add }, id: was-called }
+`;
+
+  it('leaves out what only our service knows, and names the model that the API demands', () => {
+    expect(compile(text, 'contract')).toEqual([
+      {
+        title: 'Adds',
+        runs: 1,
+        model: 'none',
+        provider: 'custom',
+        matchOptions: { toolCallOrder: 'ignore', maxExtraToolCalls: null, argumentMatching: 'partial' },
+        predicates: {
+          mode: 'replace',
+          list: [{ type: 'noToolErrors' }, { type: 'toolNeverCalled', toolName: 'drop' }],
+        },
+        steps: [
+          { id: 'sum', kind: 'toolCall', serverName: 'under-test', toolName: 'add', arguments: {} },
+          { id: 'was-called', kind: 'assert', assertion: { type: 'toolCalledAtLeastOnce', toolName: 'add' } },
+        ],
+      },
+    ]);
+  });
+
+  it('is all kept for our own', () => {
+    const [test] = compile(text);
+    expect(test?.steps.map(({ id }) => id)).toEqual(['sum', 'is-five', 'was-called']);
+    expect(test?.predicates?.list.map(({ type }) => type)).toEqual([
+      'toolLatencyUnder',
+      'noToolErrors',
+      'toolResultContains',
+      'toolNeverCalled',
+    ]);
+    expect(test).toMatchObject({ advancedConfig: { timeoutMs: 60_000 } });
+    expect(test).not.toHaveProperty('model');
+  });
+
+  it("keeps the file's own model, and that a tool may fail", () => {
+    const [test] = compile(
+      `suite: a
+cases:
+  - { title: a, model: openai/gpt-5, steps: [{ prompt: x }, { assert: { toolResultIsError: true } }] }`,
+      'contract',
+    );
+    expect(test).toMatchObject({
+      model: 'openai/gpt-5',
+      provider: 'openai',
+      steps: [{ kind: 'prompt' }],
+      advancedConfig: { failOnToolError: false },
+    });
+  });
+
+  it('gives an assertion to a call of which all were left out, and a step to a case of which nothing is left', () => {
+    const steps = compile(
+      `suite: a
+cases:
+  - { title: a, steps: [{ toolCall: x }, { assert: { toolResultContains: y } }] }
+  - { title: b, steps: [{ toolCall: x }, { assert: { toolResultIsError: true } }] }
+  - { title: c, steps: [{ assert: { toolResultContains: y } }] }`,
+      'contract',
+    ).map((test) => test.steps.map((step) => (step.kind === 'assert' ? step.assertion : step.kind)));
+    expect(steps).toEqual([
+      ['toolCall', { type: 'noToolErrors' }],
+      ['toolCall', { type: 'toolCalledAtLeastOnce', toolName: 'x' }],
+      [{ type: 'noToolErrors' }],
+    ]);
+  });
+});
+
 describe('a suite-wide noToolErrors', () => {
   const text = `suite: S
 checks: [noToolErrors, { toolNeverCalled: drop }]
@@ -106,7 +183,7 @@ cases:
 
   it('does not hold for a case that expects an error, which keeps the other checks', () => {
     const { suite } = readSuite(text, { file: 'a.yaml' });
-    const lists = compileSuite(suite!, { serverName: 's' }).map(({ predicates }) =>
+    const lists = compileSuite(suite!, { serverName: 's', dialect: 'embedded' }).map(({ predicates }) =>
       predicates?.list.map(({ type }) => type),
     );
     expect(lists).toEqual([['toolNeverCalled'], ['noToolErrors', 'toolNeverCalled']]);

@@ -33,10 +33,12 @@ export function createSuiteResults(overrides: Partial<SuiteResults> = {}): Suite
     minimumPassRate: 0.9,
     minimumPassRateSource: 'evals/math.evals.yaml:4',
     run: createRun({ summary: { total: iterationsRead, passed: sum('passed'), failed: sum('failed') } }),
+    runUrl: null,
     cases,
     isComplete: true,
     iterationsRead,
     unknownIterations: 0,
+    overruled: 0,
     interruption: null,
     ...overrides,
   };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { OwnJudgement } from '../../src/model/results.ts';
 import type { StepResult } from '../../src/model/run.ts';
 import { describeFailure } from '../../src/verdict/failure.ts';
 import { createIteration } from '../support/suite-factory.ts';
@@ -21,7 +22,7 @@ const failedStep: StepResult = {
 describe('describeFailure', () => {
   it('puts the failed step’s reason first, then the iteration’s error and those of its tool calls', () => {
     const iteration = createIteration({ result: 'failed', error: 'The case failed.' });
-    expect(describeFailure(iteration, [okStep, failedStep])).toEqual({
+    expect(describeFailure(iteration, { steps: [okStep, failedStep], overruling: null })).toEqual({
       iterationId: 'it_1',
       iterationNumber: 1,
       result: 'failed',
@@ -35,7 +36,8 @@ describe('describeFailure', () => {
 
   it('says the same thing once', () => {
     const iteration = createIteration({ result: 'failed', error: 'Expected 4, got 5.' });
-    expect(describeFailure(iteration, [{ ...failedStep, evidence: {} }]).reasons).toEqual(['Expected 4, got 5.']);
+    const steps = [{ ...failedStep, evidence: {} }];
+    expect(describeFailure(iteration, { steps, overruling: null }).reasons).toEqual(['Expected 4, got 5.']);
   });
 
   it.each([
@@ -44,8 +46,27 @@ describe('describeFailure', () => {
     ['completed', 'failed', 'The service gave no reason; it says "failed".'],
     ['paused', null, 'The service gave no reason; it says "paused".'],
   ])('has a reason where the service gives none: %s, %s', (status, result, reason) => {
-    expect(describeFailure(createIteration({ status, result, error: ' ' }), null)).toMatchObject({
+    const iteration = createIteration({ status, result, error: ' ' });
+    expect(describeFailure(iteration, { steps: null, overruling: null })).toMatchObject({
       reasons: [reason],
+      step: null,
+    });
+  });
+
+  it('puts first why we overruled the service, with the step where there is one', () => {
+    const step = { id: 'is-five', index: 2, kind: 'assert' };
+    const overrule = (overruling: Exclude<OwnJudgement, { kind: 'passed' }>) => {
+      const { result, reasons, step } = describeFailure(createIteration(), { steps: null, overruling });
+      return { result, reasons, step };
+    };
+    expect(overrule({ kind: 'failed', reason: 'It is 4.', step })).toEqual({
+      result: 'failed',
+      reasons: ['It is 4.'],
+      step,
+    });
+    expect(overrule({ kind: 'unscored', reason: 'No trace.' })).toEqual({
+      result: 'unscored',
+      reasons: ['No trace.'],
       step: null,
     });
   });

@@ -32,6 +32,7 @@ const suiteResults: fc.Arbitrary<SuiteResults> = fc
     hasSummary: fc.boolean(),
     totalOff: mostly(0, fc.integer({ min: -1, max: 1 })),
     passedOff: mostly(0, fc.integer({ min: -1, max: 1 })),
+    overruled: mostly(0, fc.nat({ max: 2 })),
     isComplete: mostly(true, fc.boolean()),
     unknownIterations: mostly(0, fc.nat({ max: 1 })),
     isInterrupted: mostly(false, fc.boolean()),
@@ -42,9 +43,11 @@ const suiteResults: fc.Arbitrary<SuiteResults> = fc
       minimumPassRate: draw.minimum,
       isComplete: draw.isComplete,
       unknownIterations: draw.unknownIterations,
+      overruled: draw.overruled,
       interruption: draw.isInterrupted ? { code: 'deadline', message: 'late' } : null,
     });
-    const passed = draw.cases.reduce((total, member) => total + member.passed, 0) + draw.passedOff;
+    const overruledAndOff = draw.overruled + draw.passedOff;
+    const passed = draw.cases.reduce((total, member) => total + member.passed, 0) + overruledAndOff;
     const summary = { total: sound.iterationsRead + draw.totalOff, passed, failed: 0 };
     const run = createRun({ status: draw.status, summary: draw.hasSummary ? summary : null });
     return { ...sound, run: draw.hasRun ? run : null };
@@ -66,7 +69,7 @@ function expectOutcome(results: SuiteResults): Verdict['outcome'] {
   }
   if (scored === 0n || scored !== BigInt(results.iterationsRead)) return 'inconclusive';
   const { summary } = results.run;
-  if (summary !== null && (BigInt(summary.total) !== scored || BigInt(summary.passed) !== passed))
+  if (summary !== null && (BigInt(summary.total) !== scored || BigInt(summary.passed - results.overruled) !== passed))
     return 'inconclusive';
   const minimumTenThousandths = BigInt(Math.round(results.minimumPassRate * 10_000));
   return passed * 10_000n < minimumTenThousandths * scored || isRequiredBroken ? 'failed' : 'passed';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { CaseResults, SuiteResults } from '../../src/model/results.ts';
 import type { Verdict } from '../../src/model/verdict.ts';
 import { judgeGate, judgeSuite } from '../../src/verdict/judge.ts';
-import { createCaseResults, createRun, createSuiteResults } from '../support/results-factory.ts';
+import { createCaseResults, createFailure, createRun, createSuiteResults } from '../support/results-factory.ts';
 
 const judgeCounts = (passed: number, failed: number, minimumPassRate: number) =>
   judgeSuite(createSuiteResults({ minimumPassRate, cases: [createCaseResults({ passed, failed })] })).outcome;
@@ -63,6 +63,31 @@ describe('judgeSuite', () => {
     });
   });
 
+  it('holds no pass against the service that it gave and we took away', () => {
+    const cases = [createCaseResults({ passed: 2, failed: 1 })];
+    const run = createRun({ summary: { total: 3, passed: 3, failed: 0 } });
+    expect(judgeSuite(createSuiteResults({ cases, run, overruled: 1 })).outcome).toBe('failed');
+    expect(judgeSuite(createSuiteResults({ cases, run, overruled: 1, minimumPassRate: 0.5 })).outcome).toBe('passed');
+    expect(judgeSuite(createSuiteResults({ cases, run })).outcome).toBe('inconclusive');
+  });
+
+  it('says why an iteration has no result where that is our own judgement', () => {
+    const reason = 'toolResultContains could not be judged: no trace is stored.';
+    const cases = [
+      createCaseResults({ passed: 1 }),
+      createCaseResults({
+        passed: 1,
+        unscored: 1,
+        failures: [createFailure({ result: 'unscored', reasons: [reason] })],
+      }),
+    ];
+    const run = createRun({ summary: { total: 3, passed: 3, failed: 0 } });
+    expect(judgeSuite(createSuiteResults({ cases, run, overruled: 1 }))).toEqual({
+      outcome: 'inconclusive',
+      reasons: [{ code: 'results-unknown', message: `1 iteration ended without a result. ${reason}`, suiteId: 'math' }],
+    });
+  });
+
   const lost = { code: 'server-lost', message: 'The server is gone.' } as const;
   const gaps: Array<[string, Partial<SuiteResults>, Array<[string, string]>]> = [
     ['an interruption', { interruption: lost }, [['server-lost', 'The server is gone.']]],
@@ -104,6 +129,11 @@ describe('judgeSuite', () => {
       'a service that counts more',
       { run: createRun({ summary: { total: 4, passed: 3, failed: 0 } }) },
       [['iterations-missing', 'The service counts 4 iterations, 3 could be read.']],
+    ],
+    [
+      'a service that counts other passes than it told of, those included that we overruled',
+      { overruled: 1, run: createRun({ summary: { total: 3, passed: 3, failed: 0 } }) },
+      [['results-unknown', 'The service counts 3 passed, the iterations read say 4.']],
     ],
     [
       'a service that counts other passes',

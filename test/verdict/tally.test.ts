@@ -1,7 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { maxFailuresPerCase } from '../../src/model/report.ts';
+import type { OwnJudgement } from '../../src/model/results.ts';
 import type { Iteration, StepResult } from '../../src/model/run.ts';
+import { outlineSuite } from '../../src/suite/outline.ts';
 import { createTally } from '../../src/verdict/tally.ts';
 import { createRun } from '../support/results-factory.ts';
 import { createIteration, createSuite, createSuiteCase } from '../support/suite-factory.ts';
@@ -11,10 +13,10 @@ const suite = createSuite([
   createSuiteCase({ id: 'same-1', title: 'Same title' }),
   createSuiteCase({ id: 'same-2', title: 'Same title' }),
 ]);
-const end = { run: createRun(), isComplete: true, interruption: null };
+const end = { run: createRun(), runUrl: null, isComplete: true, interruption: null };
 
-function startTally(source = suite) {
-  return createTally(source, {
+function startTally(outline = outlineSuite(suite)) {
+  return createTally(outline, {
     minimumPassRate: 0.9,
     minimumPassRateSource: 'default',
     caseIds: new Map([
@@ -128,5 +130,85 @@ describe('createTally', () => {
     const results = tally.finish(end);
     expect(results.cases[0]).toMatchObject({ passed: 100_000, failures: [] });
     expect(JSON.stringify(results)).not.toContain('it_');
+  });
+
+  it('plans what the outline asks for, or what came where that is up to the service', () => {
+    const { cases, ...outline } = outlineSuite(suite);
+    const planned = (runs: number | null, iterations: number) => {
+      const tally = startTally({ ...outline, file: null, cases: cases.map((member) => ({ ...member, runs })) });
+      for (let index = 0; index < iterations; index += 1) tally.addIteration(createIteration({ id: `${index}` }), null);
+      const results = tally.finish(end);
+      return [results.file, results.cases[0]?.planned];
+    };
+    expect([planned(3, 2), planned(null, 2), planned(null, 0)]).toEqual([
+      [null, 3],
+      [null, 2],
+      [null, 1],
+    ]);
+  });
+});
+
+describe('a judgement of our own', () => {
+  const step = { id: 'is-five', index: 2, kind: 'assert' };
+  const failed: OwnJudgement = { kind: 'failed', reason: 'It is 4.', step };
+  const unscored: OwnJudgement = { kind: 'unscored', reason: 'No trace is stored.' };
+  const passed: OwnJudgement = { kind: 'passed' };
+
+  const tallyOwn = (readings: ReadonlyArray<[Partial<Iteration>, OwnJudgement | undefined]>) => {
+    const tally = startTally();
+    for (const [iteration, own] of readings) tally.addIteration(createIteration(iteration), null, own);
+    return tally.finish(end);
+  };
+
+  it('takes a pass away, with its reason and step, and the iteration is counted as overruled', () => {
+    const results = tallyOwn([
+      [{ id: '1' }, failed],
+      [{ id: '2' }, unscored],
+      [{ id: '3' }, passed],
+      [{ id: '4' }, undefined],
+    ]);
+    expect(results.overruled).toBe(2);
+    expect(results.cases[0]).toMatchObject({ passed: 2, failed: 1, unscored: 1, durationsMs: [100, 100, 100] });
+    expect(results.cases[0]?.failures).toMatchObject([
+      { iterationId: '1', result: 'failed', reasons: ['It is 4.'], step },
+      { iterationId: '2', result: 'unscored', reasons: ['No trace is stored.'], step: null },
+    ]);
+  });
+
+  it('never gives a pass, and adds nothing to what the service failed', () => {
+    const results = tallyOwn([
+      [{ id: '1', result: 'failed', error: 'Theirs.' }, passed],
+      [{ id: '2', result: 'failed', error: 'Theirs.' }, failed],
+      [{ id: '3', status: 'cancelled', result: null }, passed],
+    ]);
+    expect(results.overruled).toBe(0);
+    expect(results.cases[0]).toMatchObject({ passed: 0, failed: 2, unscored: 1 });
+    expect(results.cases[0]?.failures[1]).toMatchObject({ reasons: ['Theirs.'], step: null });
+  });
+
+  it('overrules nothing about an iteration that belongs to no case', () => {
+    expect(tallyOwn([[{ testCaseId: 'svc_other' }, failed]])).toMatchObject({ overruled: 0, unknownIterations: 1 });
+  });
+
+  it('gives the same counts in every order', () => {
+    const reading = fc.tuple(
+      fc.record({ id: fc.constantFrom('1', '2'), result: fc.constantFrom('passed', 'failed', null) }),
+      fc.constantFrom(undefined, passed, failed, unscored),
+    );
+    const shuffled = fc
+      .array(reading, { maxLength: 8 })
+      .chain((list) =>
+        fc.tuple(fc.constant(list), fc.shuffledSubarray(list, { minLength: list.length, maxLength: list.length })),
+      );
+    const count = (readings: ReadonlyArray<[Partial<Iteration>, OwnJudgement | undefined]>) => {
+      const { overruled, cases } = tallyOwn(readings);
+      return [overruled, ...cases.map(({ passed, failed, unscored }) => [passed, failed, unscored])];
+    };
+    fc.assert(
+      fc.property(shuffled, ([list, other]) => {
+        expect(count(list)).toEqual(count(other));
+      }),
+      { numRuns: 1000 },
+    );
   });
 });

@@ -34,13 +34,18 @@ export async function readActionMetadata(directory: string): Promise<ActionMetad
   return {
     directory,
     inputDefaults: Object.fromEntries(
-      Object.entries(metadata.inputs).map(([name, input]) => [name, input.default ?? '']),
+      Object.entries(metadata.inputs).map(([name, input]) => [name, evaluateDefault(input.default ?? '')]),
     ),
     outputs: Object.keys(metadata.outputs),
     main: metadata.runs.main,
     post: metadata.runs.post ?? null,
     postIf: metadata.runs['post-if'],
   };
+}
+
+/** Of the runner's expressions only the position in a matrix is known here, and that there is no matrix. */
+function evaluateDefault(text: string): string {
+  return text.replaceAll('${{ strategy.job-index }}', '0');
 }
 
 /** Inputs as environment variables: upper case, spaces to `_`, hyphens kept. Those nobody declared are passed all the same. */

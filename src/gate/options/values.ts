@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { parseDuration } from '../base/deadline.ts';
-import { parsePassRate } from '../model/rate.ts';
+import { parseDuration } from '../../base/deadline.ts';
+import { Secret } from '../../base/redaction.ts';
+import { parsePassRate } from '../../model/rate.ts';
 
 // Every option arrives as text, from an input or a flag; these schemas read it and say how it should have been written.
 
@@ -56,11 +57,31 @@ export const optionalRuns = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-export const isolation = z.string().transform((text, context) => {
-  const value = text.trim();
-  if (value === 'iteration' || value === 'run') return value;
-  context.addIssue(issue(`${JSON.stringify(text)} is not an isolation; write iteration or run`));
-  return z.NEVER;
+/** One of a few words. */
+export const choice = <const Word extends string>(what: string, allowed: readonly [Word, ...Word[]]) =>
+  z.string().transform((text, context): Word => {
+    const found = allowed.find((word) => word === text.trim());
+    if (found !== undefined) return found;
+    const article = /^[aeiou]/.test(what) ? 'an' : 'a';
+    context.addIssue(issue(`${JSON.stringify(text)} is not ${article} ${what}; write ${formatAlternatives(allowed)}`));
+    return z.NEVER;
+  });
+
+function formatAlternatives(words: readonly string[]): string {
+  return words.length === 1 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+}
+
+export const optionalSecret = z.string().transform((text) => (text.trim() === '' ? null : new Secret(text.trim())));
+
+/** `provider=key` lines. No part of an entry is ever quoted, since it may be the key. */
+export const secrets = lines.transform((entries, context) => {
+  const keys = new Map<string, Secret>();
+  for (const [index, entry] of entries.entries()) {
+    const [, name, key] = /^([\w.-]+)=\s*(\S.*)$/.exec(entry) ?? [];
+    if (name !== undefined && key !== undefined) keys.set(name, new Secret(key));
+    else context.addIssue(issue(`line ${index + 1} is not provider=key`));
+  }
+  return keys;
 });
 
 const environmentName = /^[A-Za-z_][A-Za-z0-9_]*$/;

@@ -1,0 +1,36 @@
+import { type Command, Option } from 'commander';
+import type { OptionDescription } from '../gate/options.ts';
+
+/** Where the API key is read from unless it is given as a flag, which every user of the machine could see. */
+const apiKeyVariable = 'MCP_EVAL_API_KEY';
+
+/** Adds options of the gate to a command, as flags of the same names. */
+export function addGateOptions(command: Command, options: readonly OptionDescription[]): void {
+  for (const { name, group, hint, brief, isList, default: fallback, runnerDefault } of options) {
+    const option = new Option(`--${name} ${hint}`, fallback === '' ? brief : `${brief} [${fallback}]`)
+      // A list grows by a line, which is how the action's inputs hold several values; of the others the last one counts.
+      .argParser((value: string, earlier: string | undefined) =>
+        isList !== true || earlier === undefined ? value : `${earlier}\n${value}`,
+      )
+      .helpGroup(`${group}:`);
+    // What the runner fills in is nothing for people to think about.
+    command.addOption(option.hideHelp(runnerDefault !== undefined));
+  }
+}
+
+/** Reads the flags of a command back into the texts of the gate's options; those that were not given are empty. */
+export function readGateFlags(
+  flags: Readonly<Record<string, unknown>>,
+  environment: Readonly<Record<string, string | undefined>>,
+  options: readonly OptionDescription[],
+): Record<string, string> {
+  const texts = Object.fromEntries(
+    options.map(({ name }) => {
+      const value = flags[name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())];
+      // A flag whose value may be left out is true then.
+      return [name, value === true ? 'true' : typeof value === 'string' ? value : ''];
+    }),
+  );
+  texts['api-key'] ||= environment[apiKeyVariable] ?? '';
+  return texts;
+}

@@ -1,0 +1,69 @@
+import { type Command, Option } from 'commander';
+import { systemClock } from '../base/clock.ts';
+import { createRedactor } from '../base/redaction.ts';
+import { hostTunnel, planTunnel } from '../gate/host-tunnel.ts';
+import { listenForInterrupts } from '../gate/interrupt.ts';
+import { listOptions, parseTunnelOptions } from '../gate/options.ts';
+import { describeProgress } from '../gate/progress.ts';
+import { addGateOptions, readGateFlags } from './gate-options.ts';
+import { createTerminalLogger } from './logger.ts';
+
+const names = new Set([
+  'server-command',
+  'server-url',
+  'server-env',
+  'server-cwd',
+  'server-ready-timeout',
+  'isolation',
+  'service',
+  'base-url',
+  'api-key',
+  'project',
+  'server-name',
+]);
+
+/** Adds `tunnel`: a server made reachable for a hosted service by hand, until a signal stops it. */
+export function addTunnelCommand(program: Command, setExitCode: (code: number) => void): void {
+  const options = listOptions().filter(({ name }) => names.has(name));
+  const command = program
+    .command('tunnel')
+    .description('Let a hosted service reach an MCP server of this machine, until it is stopped.');
+  addGateOptions(command, options);
+  command
+    .addOption(new Option('--verbose', 'Print what is tried and tried again, too.').helpGroup('Output:'))
+    .addHelpText(
+      'after',
+      `
+Prints one JSON line on stdout when the server is reachable:
+  {"serverId": …, "serverName": …}
+
+Examples:
+  $ mcp-eval-ci tunnel --server-command "node build/index.js" --service mcpjam --project demo
+  $ mcp-eval-ci tunnel --server-url http://127.0.0.1:3000/mcp --service svc --base-url https://host/api/v1`,
+    )
+    .action(async (flags: Record<string, unknown>) => {
+      const { env: environment, stderr, stdout } = process;
+      const redactor = createRedactor();
+      const logger = createTerminalLogger({
+        write: (text) => stderr.write(text),
+        redactor,
+        color: stderr.hasColors?.() ?? false,
+        isQuiet: false,
+        isVerbose: flags['verbose'] === true,
+      });
+      const parsed = parseTunnelOptions(readGateFlags(flags, environment, options));
+      const plan = await planTunnel(parsed, { cwd: process.cwd(), environment });
+      using interrupts = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
+      await hostTunnel(plan, {
+        clock: systemClock,
+        logger,
+        redactor,
+        signal: interrupts.signal,
+        environment,
+        onProgress: (progress) => logger.info(describeProgress(progress)),
+        onReady: ({ id, name }) => stdout.write(`${JSON.stringify({ serverId: id, serverName: name })}\n`),
+      });
+      // Being stopped is how this command ends well.
+      setExitCode(0);
+    });
+}

@@ -1,0 +1,104 @@
+import { describeError } from '../base/errors.ts';
+import { endSentence } from '../base/sentence.ts';
+import { isToolResultAssertion, type ToolResultAssertion } from '../model/assertion.ts';
+import type { Step } from '../model/case.ts';
+import type { OwnJudgement } from '../model/results.ts';
+import type { Suite, SuiteCase } from '../model/suite.ts';
+import { resolveChecks } from '../suite/build.ts';
+import type { ToolResult } from './evidence.ts';
+import { findLatestCall, type AnsweredCall } from './latest-call.ts';
+import { judgePredicate } from './predicates/judge.ts';
+import { clipReason } from './reasons.ts';
+import { readTrace, type TraceRecord } from './trace-calls.ts';
+
+/** An assertion that no service but ours judges, and where it stands. */
+export interface TraceAssertion {
+  assertion: ToolResultAssertion;
+  /** The step it is, by its place in the file's case; null for a check, which is judged at the end. */
+  step: { id: string; index: number; kind: 'assert' } | null;
+}
+
+/** Lists what compiling a case for a service that is not ours leaves out: first its steps, then the checks at its end. */
+export function listTraceAssertions(testCase: SuiteCase, suite: Suite): TraceAssertion[] {
+  const ofSteps = testCase.steps.flatMap(({ step }, index): TraceAssertion[] => {
+    if (step.kind !== 'assert' || !isToolResultAssertion(step.assertion)) return [];
+    return [{ assertion: step.assertion, step: { id: step.id, index, kind: 'assert' } }];
+  });
+  const ofChecks = resolveChecks(suite.checks, testCase.checks)
+    .filter(isToolResultAssertion)
+    .map((assertion) => ({ assertion, step: null }));
+  return [...ofSteps, ...ofChecks];
+}
+
+/**
+ * Judges assertions on tool results by what a service recorded of an iteration that it passed. `steps` are all of the
+ * case's, as the file has them. One assertion that fails decides; where none does and the trace tells too little about
+ * one, the iteration is unscored. Never throws, whatever the trace.
+ */
+export function judgeTrace(
+  trace: unknown,
+  assertions: readonly TraceAssertion[],
+  steps: readonly Step[],
+): OwnJudgement {
+  const [first] = assertions;
+  if (first === undefined) return { kind: 'passed' };
+  try {
+    const record = readTrace(trace);
+    if (record === null) return giveUp(first, 'no trace is stored');
+    const judgements = assertions.map((assertion) => judgeAssertion(assertion, record, steps));
+    return (
+      judgements.find(({ kind }) => kind === 'failed') ??
+      judgements.find(({ kind }) => kind === 'unscored') ?? { kind: 'passed' }
+    );
+  } catch (error) {
+    // A trace is foreign, and may be nested deeper than any stack.
+    return giveUp(first, `the trace cannot be read: ${describeError(error)}`);
+  }
+}
+
+function judgeAssertion(item: TraceAssertion, record: TraceRecord, steps: readonly Step[]): OwnJudgement {
+  const { assertion, step } = item;
+  const latest = findLatestCall(record, steps, {
+    position: step?.index ?? steps.length,
+    toolName: assertion.toolName,
+  });
+  if (latest.kind === 'unknown') return giveUp(item, latest.reason);
+  const gap = latest.kind === 'found' ? findGap(assertion, latest.call) : null;
+  if (gap !== null) return giveUp(item, gap);
+  const { passed, reason } = judgePredicate(assertion, {
+    toolCalls: [],
+    toolResults: latest.kind === 'found' ? [toToolResult(latest.call)] : [],
+    finalAssistantMessage: '',
+    userMessages: 0,
+    tokensUsed: null,
+  });
+  return passed ? { kind: 'passed' } : { kind: 'failed', reason, step };
+}
+
+/** What an assertion asks about and the trace does not say of this call. */
+function findGap({ type }: ToolResultAssertion, { toolName, output, latencyMs }: AnsweredCall): string | null {
+  if (type === 'toolLatencyUnder' && latencyMs === null) return `the trace does not tell how long ${toolName} took`;
+  const { text, structuredContent, isError, isVerbatim } = output;
+  const asksForDocument = type === 'toolResultEquals' || type === 'toolResultSchema';
+  return asksForDocument && !isVerbatim && !isError && structuredContent === undefined && !isJson(text)
+    ? `the trace has only the text of what ${toolName} answered, and that is not JSON`
+    : null;
+}
+
+function toToolResult({ toolName, output, latencyMs }: AnsweredCall): ToolResult {
+  const { text, structuredContent, isError } = output;
+  return { toolName, text, structuredContent, isError, toolError: null, latencyMs: latencyMs ?? Number.NaN };
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function giveUp({ assertion }: TraceAssertion, why: string): OwnJudgement {
+  return { kind: 'unscored', reason: clipReason(endSentence(`${assertion.type} could not be judged: ${why}`)) };
+}

@@ -1,0 +1,75 @@
+import { ConfigurationError, type ConfigurationIssue, type GateError, ServerStartError } from '../base/errors.ts';
+import type { Secret } from '../base/redaction.ts';
+import { readCiContext } from './ci-context.ts';
+import { connectService } from './connect-service.ts';
+import type { GateContext } from './gate.ts';
+import type { RegisteredServer } from './job-tunnel.ts';
+import type { GateOptions } from './options/schema.ts';
+import type { PlanContext } from './plan.ts';
+import { type PlannedServer, planServer } from './plan-server.ts';
+import { type PlannedService, planService } from './plan-service.ts';
+import { registerServer } from './register-server.ts';
+import { startServer } from './start-server.ts';
+import { createTeardown } from './teardown.ts';
+import { startWatch } from './watch.ts';
+
+/** A server that is to be reachable for a hosted service, for as long as somebody wants. */
+export interface TunnelPlan {
+  server: PlannedServer;
+  service: PlannedService;
+  isolation: 'iteration' | 'run';
+  secrets: readonly Secret[];
+}
+
+/** Settles what a tunnel that is hosted by hand needs. @throws {ConfigurationError} with everything that is wrong */
+export async function planTunnel(options: GateOptions, context: PlanContext): Promise<TunnelPlan> {
+  const issues: ConfigurationIssue[] = [];
+  const ci = await readCiContext(context.environment, { jobIndex: options.jobIndex });
+  const service = { ...planService(options, { ci, environment: context.environment }, issues), isTunnelled: true };
+  const server = await planServer(options, context, issues);
+  if (service.profile.name === 'embedded') {
+    const message = 'must name a hosted service, svc or mcpjam; nobody else could use a tunnel to the embedded one';
+    issues.push({ input: 'service', code: 'needs-hosted-service', message });
+  }
+  if (server === null || issues.length > 0) throw new ConfigurationError(issues);
+  return { server, service, isolation: options.isolation, secrets: [...service.secrets, ...server.secrets] };
+}
+
+/**
+ * Starts the server and keeps a tunnel to it open until the signal aborts; then leaves nothing behind. `onReady` is called
+ * once the server answers at its public URL.
+ *
+ * @throws {ServerStartError} | {TunnelError} when the server or the tunnel is lost
+ */
+export async function hostTunnel(
+  plan: TunnelPlan,
+  context: GateContext & { onReady: (server: RegisteredServer) => void },
+): Promise<void> {
+  const { clock, logger, redactor, signal } = context;
+  const onProgress = context.onProgress ?? (() => {});
+  for (const secret of plan.secrets) redactor.add(secret);
+  using watch = startWatch(clock, { timeoutMs: Number.POSITIVE_INFINITY, signal });
+  const servicePlan = { ...plan, timeoutMs: Number.POSITIVE_INFINITY };
+  try {
+    await using service = await connectService(servicePlan, { ...context, signal: watch.callOff });
+    await using teardown = createTeardown(logger);
+    const shared = { ...context, onProgress, watch, teardown };
+    const running = await startServer(plan.server, { isolation: plan.isolation }, shared);
+    const server = await registerServer(running, plan, { ...shared, service });
+    context.onReady(server);
+    const reason = await waitForAbort(watch.callOff);
+    if (!signal.aborted) throw reason;
+  } catch (error) {
+    if (error instanceof ServerStartError && error.stderrTail.length > 0) {
+      logger.group('Last lines of the server’s stderr', error.stderrTail);
+    }
+    throw error;
+  }
+}
+
+async function waitForAbort(signal: AbortSignal): Promise<GateError> {
+  if (!signal.aborted) {
+    await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  }
+  return signal.reason;
+}

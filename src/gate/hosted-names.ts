@@ -1,0 +1,31 @@
+import { createHash } from 'node:crypto';
+import type { CiContext } from './ci-context.ts';
+
+const longestServerName = 128;
+const longestSuiteName = 200;
+
+/** Names the suite of a service that an evals file is kept in. The default branch, and whoever shares, use the plain name. */
+export function nameHostedSuite(name: string, scope: 'branch' | 'shared' | 'run', context: CiContext): string {
+  if (scope === 'shared' || (scope === 'branch' && context.isDefaultBranch)) return name;
+  // What runs outside any branch must not change the suite that the branches share.
+  const suffix = scope === 'run' ? `run ${context.label}` : (context.line ?? 'local');
+  return `${name} · ${suffix}`.slice(0, longestSuiteName);
+}
+
+/** Names the server of this job so that no other job has the name: readable first, then a digest of the invocation. */
+export function nameHostedServer(context: CiContext): string {
+  const readable = `mcp-eval-ci ${context.repository ?? 'local'} ${context.label}`;
+  const digest = digestInvocation(context, 'server').slice(0, 10);
+  return `${readable.slice(0, longestServerName - digest.length - 1)} ${digest}`;
+}
+
+/** The key under which this invocation launches a suite's run once, whatever the network does: 64 hexadecimal digits. */
+export function deriveIdempotencyKey(context: CiContext, suiteId: string): string {
+  return digestInvocation(context, suiteId);
+}
+
+function digestInvocation({ invocation }: CiContext, subject: string): string {
+  return createHash('sha256')
+    .update(JSON.stringify([invocation, subject]))
+    .digest('hex');
+}

@@ -1,0 +1,154 @@
+import type { Clock } from '../base/clock.ts';
+import type { TunnelError } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
+import type { ProxySettings } from '../base/proxy.ts';
+import type { Redactor } from '../base/redaction.ts';
+import { createTunnel, type TunnelGrant } from '../service/tunnels.ts';
+import type { ConnectedService } from './connect-service.ts';
+import { clearServer, type ServerLeftover } from './leftovers.ts';
+import type { Teardown } from './teardown.ts';
+import { watchPublicUrl } from './public-url.ts';
+
+/** The server of this job as a service knows it. */
+export interface RegisteredServer {
+  id: string;
+  name: string;
+}
+
+export interface JobTunnelOptions {
+  service: ConnectedService;
+  serverName: string;
+  /** Whether no other job has the name. */
+  isOwnServerName: boolean;
+  /** Where the server listens on this machine. */
+  targetUrl: string;
+  /** Whether every handshake waits for the one before it, so that asking for one during a run would only measure that. */
+  isOneAtATime: boolean;
+  proxy: ProxySettings | undefined;
+  teardown: Teardown;
+  clock: Clock;
+  logger: Logger;
+  redactor: Redactor;
+  signal: AbortSignal;
+}
+
+/** A tunnel through which the server of this job answers at its public URL. */
+export interface JobTunnel extends RegisteredServer {
+  /** Resolves when the tunnel is of no use any more. Never rejects. */
+  readonly lost: Promise<TunnelError>;
+}
+
+/** Calls under way when the gate is over belong to a run that has ended or been cancelled. */
+const drainTimeoutMs = 300;
+
+/** Another host has the tunnel now, or another grant: it is not ours to close any more. */
+const takenCodes: ReadonlySet<number | undefined> = new Set([4001, 4002]);
+
+/**
+ * Has the service grant a tunnel, leads it to the server, and resolves once the server has answered an MCP handshake at the
+ * public URL. Everything is undone by the teardown.
+ *
+ * @throws {TunnelError} when the relay cannot be reached, or the server not through it
+ * @throws {ServiceError} when the service grants no tunnel
+ */
+export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunnel> {
+  const { service, serverName, isOwnServerName, teardown, clock, logger, redactor, signal } = options;
+  const { projectId, leftovers } = service;
+  signal.throwIfAborted();
+
+  /** Not given up when the job is: a grant that arrives after that must be closed all the same. */
+  const mint = async (): Promise<TunnelGrant> => {
+    const grant = await createTunnel(service.client, { projectId, name: serverName });
+    for (const secret of grant.secrets) redactor.add(secret);
+    return grant;
+  };
+  let leftover: ServerLeftover = {
+    name: serverName,
+    serverId: null,
+    hasTunnel: true,
+    isOwn: isOwnServerName,
+    previous: null,
+  };
+  leftovers.setServer(leftover);
+  const minting = mint();
+  let isTaken = false;
+  let stopServing = async (): Promise<void> => {};
+  teardown.add(`close the tunnel of ${serverName}`, async (teardownSignal) => {
+    const stopped = stopServing();
+    const grant = await Promise.race([minting.catch(() => null), rejectOnAbort(teardownSignal)]);
+    if (grant !== null && !isTaken) {
+      const cleared = describeLeftover(grant, leftover);
+      await clearServer(service.urgentClient, cleared, { projectId, signal: teardownSignal });
+    }
+    leftovers.setServer(null);
+    await stopped;
+  });
+
+  const grant = await Promise.race([minting, rejectOnAbort(signal)]);
+  const { serverId } = grant;
+  // What may hold a secret is not written down; it is restored all the same, as long as this process lives.
+  leftover = describeLeftover(grant, leftover);
+  leftovers.setServer(hasSecret(leftover.previous?.url) ? { ...leftover, previous: null } : leftover);
+  if (grant.existed) warnAboutOverwrite(grant, options);
+
+  // A chunk of its own: most gates never open a tunnel.
+  const { openTunnelHost } = await import('../tunnel/host.ts');
+  const { relayWsUrl, connectToken } = grant;
+  let { url: publicUrl } = grant;
+  const host = await openTunnelHost({
+    relayWsUrl,
+    connectToken,
+    subprotocol: service.client.profile.subprotocol,
+    target: { url: options.targetUrl },
+    serverId,
+    clock,
+    logger,
+    signal,
+    drainTimeoutMs,
+    proxy: options.proxy,
+    remint: async () => {
+      const next = await mint();
+      publicUrl = next.url;
+      return next;
+    },
+  });
+  const watching = watchPublicUrl(() => publicUrl, { ...options, hostLost: host.lost });
+  stopServing = async () => {
+    await watching[Symbol.asyncDispose]();
+    await host[Symbol.asyncDispose]();
+  };
+  await watching.ready;
+  const lost = Promise.race([host.lost, watching.lost]).then((error) => {
+    isTaken = takenCodes.has(error.closeCode);
+    return error;
+  });
+  return { id: serverId, name: grant.name, lost };
+}
+
+function describeLeftover(grant: TunnelGrant, leftover: ServerLeftover): ServerLeftover {
+  const { serverId, previousUrl, previousTransportType } = grant;
+  const previous =
+    !grant.existed || previousUrl === null ? null : { url: previousUrl.reveal(), transportType: previousTransportType };
+  // A record that was there before is somebody's, whatever its name.
+  return { ...leftover, serverId, isOwn: leftover.isOwn && !grant.existed, previous };
+}
+
+function hasSecret(url: string | undefined): boolean {
+  const parsed = URL.parse(url ?? '');
+  return parsed !== null && (parsed.search !== '' || parsed.username !== '' || parsed.password !== '');
+}
+
+function warnAboutOverwrite(grant: TunnelGrant, { serverName, logger }: JobTunnelOptions): void {
+  const before = URL.parse(grant.previousUrl?.reveal() ?? '');
+  const where = before === null ? '' : ` It led to ${before.origin}${before.pathname}, and will again at the end.`;
+  logger.warning(
+    `The project has a server called ${serverName} already; this job uses its record, and cuts off whoever uses it now.${where}`,
+  );
+}
+
+async function rejectOnAbort(signal: AbortSignal): Promise<never> {
+  signal.throwIfAborted();
+  return await new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+}

@@ -1,0 +1,113 @@
+import type { ConfigurationIssue } from '../../base/errors.ts';
+import type { GateOptions } from './schema.ts';
+
+/** Finds options that are each right and cannot be meant together. */
+export function findContradictions(options: GateOptions): ConfigurationIssue[] {
+  return [...findEvalsIssues(options), ...findServerIssues(options), ...findServiceIssues(options)];
+}
+
+/** The same for a tunnel that is hosted by hand, with which nothing is run. */
+export function findTunnelContradictions(options: GateOptions): ConfigurationIssue[] {
+  return [...findServerIssues(options), ...findServiceIssues(options)];
+}
+
+const issue = (input: string, code: string, message: string): ConfigurationIssue => ({ input, code, message });
+
+function findEvalsIssues({ evals, tests, suite, service, tags }: GateOptions): ConfigurationIssue[] {
+  const hasEvals = evals.length > 0 || tests !== null;
+  if (suite === null) {
+    if (hasEvals) return [];
+    return [
+      issue(
+        'evals',
+        'missing-evals',
+        'nothing to run; give `evals` (a path or glob) or `tests` (cases written in place)',
+      ),
+    ];
+  }
+  const issues: ConfigurationIssue[] = [];
+  if (hasEvals) {
+    issues.push(
+      issue('suite', 'suite-and-evals', 'runs a suite of the service as it stands; give it or evals, not both'),
+    );
+  }
+  if (service === 'embedded') {
+    issues.push(
+      issue(
+        'suite',
+        'needs-hosted-service',
+        'names a suite of a hosted service; say which with `service`, or give `evals`',
+      ),
+    );
+  }
+  if (tags.length > 0) {
+    issues.push(
+      issue('tags', 'suite-without-tags', 'a suite of the service has no tags; choose its cases with `cases`'),
+    );
+  }
+  return issues;
+}
+
+function findServerIssues(options: GateOptions): ConfigurationIssue[] {
+  const { serverCommand, serverUrl, serverEnv, serverCwd, suite, environment } = options;
+  const issues: ConfigurationIssue[] = [];
+  const hasServer = serverCommand !== null || serverUrl !== null;
+  if (!hasServer && suite === null) {
+    issues.push(
+      issue(
+        'server-command',
+        'missing-server',
+        'no server to test; give `server-command` to start one or `server-url` to name one',
+      ),
+    );
+  }
+  const isIdle = 'has no effect without `server-command`; remove it or start the server here';
+  if (serverCommand === null && serverEnv.size > 0) issues.push(issue('server-env', 'needs-server-command', isIdle));
+  if (serverCommand === null && serverCwd !== null) issues.push(issue('server-cwd', 'needs-server-command', isIdle));
+  if (serverUrl !== null && !/^https?:$/.test(URL.parse(serverUrl)?.protocol ?? '')) {
+    // The URL may hold a key, so it is not quoted.
+    issues.push(
+      issue('server-url', 'bad-url', 'is not an http or https URL; write one such as http://127.0.0.1:3000/mcp'),
+    );
+  }
+  if (environment !== null && suite === null) {
+    issues.push(issue('environment', 'needs-suite', 'is an environment to run a `suite` of the service in; name one'));
+  }
+  if (environment !== null && hasServer) {
+    issues.push(
+      issue(
+        'environment',
+        'environment-and-server',
+        'brings its own servers; leave out `server-command` and `server-url`',
+      ),
+    );
+  }
+  return issues;
+}
+
+function findServiceIssues(options: GateOptions): ConfigurationIssue[] {
+  const { service, apiKey, baseUrl, serverName } = options;
+  const issues: ConfigurationIssue[] = [];
+  if (serverName !== null && serverName.length > 128) {
+    issues.push(
+      issue('server-name', 'bad-server-name', `has ${serverName.length} characters; at most 128 are allowed`),
+    );
+  }
+  // With the embedded service these stand idle, so that one workflow can choose the service by what it may see.
+  if (service === 'embedded') return issues;
+  if (apiKey === null) {
+    issues.push(
+      issue(
+        'api-key',
+        'missing-api-key',
+        `is needed by the service ${service}; pass a secret of the repository. Workflows of forks and of Dependabot get none: use \`service: embedded\` there`,
+      ),
+    );
+  }
+  if (baseUrl === null && service === 'svc') {
+    issues.push(
+      issue('base-url', 'missing-base-url', 'is needed by the service svc; write one such as https://host/api/v1'),
+    );
+  }
+  return issues;
+}

@@ -1,0 +1,29 @@
+import { option } from './option.ts';
+import { flag, optionalText } from './values.ts';
+
+export const reportOptions = {
+  reportDir: option(optionalText, {
+    group: 'Reports',
+    hint: '<directory>',
+    brief: 'Where report.json and junit.xml are written.',
+    description:
+      'The directory that report.json and junit.xml are written to, relative to the working directory. It is created when missing.',
+    default: 'mcp-eval-report',
+  }),
+  annotations: option(flag, {
+    group: 'Reports',
+    hint: '<true|false>',
+    brief: 'Annotate failing cases, in a GitHub workflow.',
+    description:
+      "Whether failing cases are annotated at their line in the evals file. `true` or `false`. Annotations are GitHub's; elsewhere nothing is printed.",
+    default: 'true',
+  }),
+  summary: option(flag, {
+    group: 'Reports',
+    hint: '<true|false>',
+    brief: 'Add to the job summary, in a GitHub workflow.',
+    description:
+      "Whether the verdict and its details are added to the job summary. `true` or `false`. Job summaries are GitHub's; elsewhere nothing is written.",
+    default: 'true',
+  }),
+};

@@ -1,0 +1,21 @@
+import { z } from 'zod';
+import { evalServiceOptions } from './eval-service.ts';
+import { reportOptions } from './reports.ts';
+import { serverOptions } from './server-under-test.ts';
+import { verdictOptions } from './verdict.ts';
+import { whatRunsOptions } from './what-runs.ts';
+
+/**
+ * Every option of the gate: the keys are those of `GateOptions`, and the same words in kebab-case are the action's inputs
+ * and the command's flags. Each value is read from text, whoever passes it.
+ */
+export const gateOptionsSchema = z.object({
+  ...whatRunsOptions,
+  ...serverOptions,
+  ...evalServiceOptions,
+  ...verdictOptions,
+  ...reportOptions,
+});
+
+/** The gate's options, parsed: durations in milliseconds, rates as fractions, null for "not given". */
+export type GateOptions = z.output<typeof gateOptionsSchema>;

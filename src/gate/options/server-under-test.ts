@@ -1,0 +1,62 @@
+import { option } from './option.ts';
+import { choice, duration, environment, flag, optionalText } from './values.ts';
+
+export const serverOptions = {
+  serverCommand: option(optionalText, {
+    group: 'The server under test',
+    hint: '<command>',
+    brief: 'Start the server with this command. No shell reads it, and the server is spoken to over stdio.',
+    description:
+      "The command that starts the MCP server, such as `node build/index.js`. It is split into words as a POSIX shell would, but no shell runs it; write `bash -c '…'` where you need one. The server is spoken to over stdio, unless `server-url` says where it listens. Either this or `server-url` is required.",
+    default: '',
+  }),
+  serverUrl: option(optionalText, {
+    group: 'The server under test',
+    hint: '<url>',
+    brief: 'Where the server listens on HTTP. Alone, it names a server that runs already.',
+    description:
+      'The http or https URL of the MCP endpoint (streamable HTTP), such as `http://127.0.0.1:3000/mcp`. Alone, it names a server that you started yourself; together with `server-command`, it says where the started server listens.',
+    default: '',
+  }),
+  serverEnv: option(environment, {
+    group: 'The server under test',
+    hint: '<NAME=value>',
+    brief: 'Set a variable of the server, or pass one on by its name; may be given again.',
+    isList: true,
+    description:
+      'Environment variables for the server, one per line: `NAME=value` sets one, `NAME` alone passes the variable of the job through. The server otherwise sees only harmless variables such as PATH and HOME, never secrets of the job. Only valid with `server-command`. Default: none.',
+    default: '',
+  }),
+  serverCwd: option(optionalText, {
+    group: 'The server under test',
+    hint: '<directory>',
+    brief: 'Start the server in this directory.',
+    description:
+      'The directory the server is started in, relative to the working directory. Only valid with `server-command`. Default: the working directory.',
+    default: '',
+  }),
+  serverReadyTimeout: option(duration, {
+    group: 'The server under test',
+    hint: '<duration>',
+    brief: 'How long the server may take to answer.',
+    description:
+      'How long the server may take until it answers an MCP `initialize` or `server/discover`, as a number and a unit (`ms`, `s`, `m`, `h`). A server that does not is reported with its last words, and no eval is run.',
+    default: '60s',
+  }),
+  isolation: option(choice('isolation', ['iteration', 'run']), {
+    group: 'The server under test',
+    hint: '<iteration|run>',
+    brief: 'Give every iteration a fresh session, or keep one process for the whole run.',
+    description:
+      'What iterations share. `iteration` gives each one a fresh MCP session, which over stdio is a fresh process. `run` keeps one stdio process for the whole run and serves the sessions on it one after another, for servers that are slow to start and keep no state.',
+    default: 'iteration',
+  }),
+  allowPullRequestTarget: option(flag, {
+    group: 'The server under test',
+    hint: '[bool]',
+    brief: 'Start it on pull_request_target, too.',
+    description:
+      'Whether a server may be started in a workflow that runs on `pull_request_target`, where the code of a stranger would run with the secrets and the token of your repository. Refused unless this is `true`. `true` or `false`.',
+    default: 'false',
+  }),
+};

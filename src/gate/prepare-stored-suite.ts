@@ -1,0 +1,107 @@
+import { toPercent } from '../model/rate.ts';
+import type { SuiteOutline } from '../model/results.ts';
+import { listCases } from '../service/cases.ts';
+import type { NewRun } from '../service/runs.ts';
+import { findSuite, getSuite } from '../service/suites.ts';
+import type { WireCase } from '../service/wire.ts';
+import type { RegisteredServer } from './job-tunnel.ts';
+import type { GatePlan } from './plan.ts';
+import type { StoredSuite } from './plan-suites.ts';
+import { type PrepareContext, type PreparedSuite, refuseUnknown, stepServerName } from './prepare-suite.ts';
+
+type StoredContext = Omit<PrepareContext, 'server'> & {
+  plan: Pick<GatePlan, 'service'>;
+  /** Null where the suite runs on the servers saved in it. */
+  server: RegisteredServer | null;
+};
+
+/**
+ * Looks up a suite that the service keeps, and how it is to be run as it stands. Nothing in it is changed.
+ *
+ * @throws {ConfigurationError} when there is no such suite or case, or the suite calls several servers and the job has one
+ */
+export async function prepareStoredSuite(planned: StoredSuite, context: StoredContext): Promise<PreparedSuite> {
+  const { service, signal, plan } = context;
+  const { client, projectId } = service;
+  const found = await findSuite(client, { projectId, suite: planned.suite, signal });
+  if (found === undefined) {
+    throw refuseUnknown('suite', `The project has no suite with the id or name ${JSON.stringify(planned.suite)}.`);
+  }
+  const suiteId = found.id;
+  const detail = await getSuite(client, { projectId, suiteId, signal });
+  const stored = await listCases(client, { projectId, suiteId, signal });
+  const cases = selectStored(stored, planned.cases);
+  const minimumAccuracy = detail.settings?.minimumAccuracy ?? null;
+  const { environmentId } = plan.service;
+  const run: NewRun = {
+    ...selectServer(cases, context.server),
+    ...(environmentId === null ? {} : { environmentId }),
+    ...(planned.cases.length === 0 ? {} : { caseIds: cases.map(({ id }) => id) }),
+    ...(planned.runs === null ? {} : { iterationOverride: planned.runs }),
+    ...(planned.minimumPassRate === null
+      ? {}
+      : { passCriteria: { minimumPassRate: toPercent(planned.minimumPassRate) } }),
+  };
+  return {
+    suiteId,
+    outline: outlineStored(suiteId, detail.name, cases),
+    ...(planned.minimumPassRate !== null
+      ? { minimumPassRate: planned.minimumPassRate, minimumPassRateSource: 'min-pass-rate' }
+      : {
+          minimumPassRate: (minimumAccuracy ?? 100) / 100,
+          minimumPassRateSource: minimumAccuracy === null ? 'default' : 'the suite',
+        }),
+    caseIds: new Map(cases.map(({ id }) => [id, id])),
+    run,
+    written: [],
+    judgedHere: null,
+  };
+}
+
+function selectStored(stored: readonly WireCase[], wanted: readonly string[]): readonly WireCase[] {
+  if (wanted.length === 0) return stored;
+  const isNamed = ({ id, declaredId, title }: WireCase, name: string) =>
+    name === id || name === declaredId || name === title;
+  const unknown = wanted.find((name) => !stored.some((item) => isNamed(item, name)));
+  if (unknown !== undefined) throw refuseUnknown('cases', `The suite has no case called ${JSON.stringify(unknown)}.`);
+  return stored.filter((item) => wanted.some((name) => isNamed(item, name)));
+}
+
+/** What can be told of a suite that no file here describes: how often a case runs is the service's to decide. */
+function outlineStored(suiteId: string, name: string, cases: readonly WireCase[]): SuiteOutline {
+  return {
+    id: suiteId,
+    name,
+    file: null,
+    cases: cases.map(({ id, title }) => ({
+      id,
+      title: title ?? id,
+      tags: [],
+      isRequired: false,
+      location: null,
+      runs: null,
+    })),
+  };
+}
+
+/** Puts the server of the job in the place of the suite's own, under the name by which the steps call that. */
+function selectServer(
+  cases: readonly WireCase[],
+  server: RegisteredServer | null,
+): Pick<NewRun, 'serverIds' | 'serverNames'> {
+  if (server === null) return {};
+  const names = new Set(cases.flatMap(({ steps }) => (steps ?? []).flatMap(readServerName)));
+  const [name = stepServerName, ...others] = names;
+  if (others.length > 0) {
+    throw refuseUnknown(
+      'suite',
+      `The steps of the suite call ${names.size} servers, and the job has one to put in their place; choose \`cases\` that call one, or run it without a server of the job.`,
+    );
+  }
+  return { serverIds: [server.id], serverNames: [name] };
+}
+
+function readServerName(step: Record<string, unknown>): string[] {
+  const { kind, serverName } = step;
+  return kind === 'toolCall' && typeof serverName === 'string' ? [serverName] : [];
+}

@@ -1,0 +1,55 @@
+import { formatCount } from '../base/count.ts';
+import { formatDuration } from '../base/deadline.ts';
+import { formatMinimumPassRate } from '../model/rate.ts';
+import { findSuite } from '../service/suites.ts';
+import { type ConnectContext, type ConnectedService, connectService } from './connect-service.ts';
+import type { GatePlan } from './plan.ts';
+import type { FileSuite, PlannedSuite } from './plan-suites.ts';
+import { describeChanges, planStoredSync } from './prepare-suite.ts';
+
+/**
+ * Says what the gate would run, and what it would change in a hosted service, one line each. Reads from the service and starts,
+ * creates and changes nothing.
+ *
+ * @throws {ConfigurationError} when the key, the address or the project is not right
+ */
+export async function previewGate(plan: GatePlan, context: ConnectContext): Promise<string[]> {
+  for (const secret of plan.secrets) context.redactor.add(secret);
+  const lines = [describeServer(plan), ...plan.suites.flatMap(describeSuite), ...plan.notes];
+  if (plan.service.hosted === null) return lines;
+  await using service = await connectService(plan, context);
+  for (const planned of plan.suites) {
+    if (planned.kind === 'file') lines.push(...(await previewChanges(planned, service, context.signal)));
+  }
+  return lines;
+}
+
+async function previewChanges(planned: FileSuite, service: ConnectedService, signal: AbortSignal): Promise<string[]> {
+  const { client, projectId } = service;
+  const stored = await findSuite(client, { projectId, suite: planned.hostedName, signal });
+  if (stored === undefined) {
+    return [`The project has no suite ${planned.hostedName}; it would be created.`];
+  }
+  const sync = await planStoredSync(planned, stored.id, { service, whole: planned.whole, signal });
+  const [title, changes] = describeChanges(sync, planned.hostedName);
+  return [`${title}.`, ...changes.map((change) => `  ${change}`)];
+}
+
+function describeServer({ server, service, timeoutMs }: GatePlan): string {
+  const what =
+    server === null
+      ? 'the servers saved in the suite'
+      : (server.command ?? 'the server that runs already at server-url');
+  const how = service.isTunnelled ? `, through a tunnel as ${service.serverName}` : '';
+  return `Would test ${what} with the service ${service.profile.name}${how}, within ${formatDuration(timeoutMs)}.`;
+}
+
+function describeSuite(planned: PlannedSuite): string[] {
+  if (planned.kind === 'stored') return [`Suite ${planned.suite} of the service, as it stands.`];
+  const { suite, minimumPassRate, minimumPassRateSource } = planned;
+  const iterations = suite.cases.reduce((sum, { runs }) => sum + runs, 0);
+  return [
+    `${suite.name} (${suite.location.file}): ${formatCount(suite.cases.length, 'case')}, ${formatCount(iterations, 'iteration')}, minimum ${formatMinimumPassRate(minimumPassRate)} (${minimumPassRateSource}).`,
+    ...suite.cases.map(({ title, runs }) => `  ${title}${runs === 1 ? '' : ` × ${runs}`}`),
+  ];
+}

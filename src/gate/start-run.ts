@@ -1,0 +1,126 @@
+import { ServerStartError } from '../base/errors.ts';
+import { isTerminalStatus, type Run } from '../model/run.ts';
+import type { VerdictReason } from '../model/verdict.ts';
+import { listCases } from '../service/cases.ts';
+import { launchRun } from '../service/launch.ts';
+import { cancelRun } from '../service/runs.ts';
+import { waitForRun } from '../service/wait.ts';
+import { deriveIdempotencyKey } from './hosted-names.ts';
+import { explainInterruption } from './interruption.ts';
+import { endRun, type RunLeftover } from './leftovers.ts';
+import { matchWritten, type PreparedSuite } from './prepare-suite.ts';
+import type { SuiteRunContext } from './run-suite.ts';
+
+/** How long a run whose server has died may take to say at which case. */
+const lastWordsMs = 1000;
+
+export interface StartedRun {
+  /** From the service's id of a case to ours. */
+  readonly caseIds: ReadonlyMap<string, string>;
+  /** The page on which people look at it; null where the service has none. */
+  readonly url: string | null;
+  /** The run as last read. */
+  current(): Run;
+  /** Waits until it ends. When the watch calls it off first, cancels it and returns why. */
+  waitForEnd(): Promise<VerdictReason | null>;
+}
+
+/** Finds the cases of a run whose receipt was lost in the suite itself: those of the file, by title and in their order. */
+async function findWritten(
+  { suiteId, written }: PreparedSuite,
+  { service: { client, projectId }, watch }: SuiteRunContext,
+): Promise<ReadonlyMap<string, string>> {
+  if (written.length === 0) return new Map();
+  const stored = Map.groupBy(
+    await listCases(client, { projectId, suiteId, signal: watch.callOff }),
+    ({ title }) => title,
+  );
+  const committed = written.flatMap(({ title }) => {
+    const found = stored.get(title)?.shift();
+    return found === undefined ? [] : [{ id: found.id, name: title }];
+  });
+  return matchWritten(written, { committed });
+}
+
+/** Starts a run of a prepared suite. The teardown cancels it unless it has ended by then. */
+export async function startRun(prepared: PreparedSuite, context: SuiteRunContext): Promise<StartedRun> {
+  const { service, plan, watch, teardown, onProgress, logger } = context;
+  const { client, urgentClient, projectId, leftovers } = service;
+  const { suiteId, outline } = prepared;
+  const { modelApiKeys, queueTimeoutMs, hosted } = plan.service;
+  const idempotencyKey = deriveIdempotencyKey(plan.ci, suiteId);
+  const marker = `mcp-eval-ci ${idempotencyKey.slice(0, 32)}`;
+
+  let run: Run | null = null;
+  let leftover: RunLeftover = { suiteId, runId: null, marker };
+  leftovers.setRun(leftover);
+  teardown.add(`cancel the run of ${outline.name}`, async (signal) => {
+    if (run === null || !isTerminalStatus(run.status)) {
+      await endRun(urgentClient, leftover, { projectId, signal });
+    }
+    leftovers.removeRun(marker);
+  });
+
+  const { created, wasReadBack } = await launchRun(client, {
+    projectId,
+    run: { ...prepared.run, suiteId, ...(modelApiKeys.size === 0 ? {} : { modelApiKeys }) },
+    idempotencyKey,
+    marker,
+    queueTimeoutMs,
+    onQueued: (waitedMs) => onProgress({ kind: 'run-queued', suite: outline.name, waitedMs }),
+    signal: watch.callOff,
+  });
+  const { runId } = created;
+  leftover = { ...leftover, runId };
+  leftovers.setRun(leftover);
+  const url = hosted === null ? null : client.profile.composeRunUrl({ ...hosted, projectId, suiteId, runId });
+  const iterations = outline.cases.reduce((sum, { runs }) => sum + (runs ?? 1), 0);
+  onProgress({ kind: 'run-started', suite: outline.name, runId, iterations, url });
+  if (created.deduped === true) logger.info('The service had received this launch before; its run is taken up again.');
+
+  const current: Run = {
+    id: runId,
+    suiteId: created.suiteId,
+    status: created.status,
+    result: null,
+    summary: null,
+    createdAtMs: null,
+    completedAtMs: null,
+    notes: null,
+  };
+  run = current;
+  const written = wasReadBack
+    ? await findWritten(prepared, context)
+    : matchWritten(prepared.written, created.caseUpsert ?? { committed: [] });
+  return {
+    caseIds: new Map([...prepared.caseIds, ...written]),
+    url,
+    current: () => run ?? current,
+    waitForEnd: async () => {
+      const request = { projectId, runId };
+      const tellProgress = ({ summary }: Run) => {
+        const finished = summary === null ? 0 : summary.passed + summary.failed;
+        const total = summary === null ? iterations : Math.max(summary.total, finished);
+        onProgress({ kind: 'run-progress', suite: outline.name, finished, iterations: total });
+      };
+      /** A call that the server died of ends the run by itself, and names the case; cancelling at once would be faster. */
+      const waitForLastWords = async (last: Run): Promise<Run> => {
+        const signal = AbortSignal.any([watch.stop, AbortSignal.timeout(lastWordsMs)]);
+        return await waitForRun(client, { ...request, signal }).catch(() => last);
+      };
+      let interruption: VerdictReason | null = null;
+      let last = current;
+      try {
+        last = await waitForRun(client, { ...request, onProgress: tellProgress, signal: watch.callOff });
+      } catch (error) {
+        if (!watch.callOff.aborted || watch.stop.aborted) throw error;
+        interruption = explainInterruption(watch.callOff.reason);
+        if (watch.callOff.reason instanceof ServerStartError) last = await waitForLastWords(last);
+        if (!isTerminalStatus(last.status)) last = await cancelRun(client, { ...request, signal: watch.stop });
+      }
+      run = last;
+      onProgress({ kind: 'run-finished', suite: outline.name, status: last.status });
+      return interruption;
+    },
+  };
+}

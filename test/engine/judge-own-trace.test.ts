@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { judgeTrace, listTraceAssertions } from '../../src/engine/judge-trace.ts';
+import { runCase } from '../../src/engine/run-case.ts';
+import type { Suite } from '../../src/model/suite.ts';
+import { compileCase } from '../../src/suite/compile.ts';
+import { readSuite } from '../../src/suite/read.ts';
+import { refuse, startFixtureMcpServer, text, type FixtureMcpServer } from '../support/fixture-mcp-server.ts';
+
+const calls = `
+      - { toolCall: echo, id: first, arguments: { message: one } }
+      - { assert: { toolResultContains: one } }
+      - { toolCall: fail }
+      - { assert: { toolResultIsError: true } }
+      - { toolCall: refuse }
+      - { toolCall: data }`;
+
+/** Cases that a service without our assertions passes, with what ours make of them. */
+const outcomes: Array<[assertion: string, checks: string, outcome: 'passed' | 'failed']> = [
+  ['toolResultEquals: 5, path: /sum', '', 'passed'],
+  ['toolResultEquals: 6, path: /sum', '', 'failed'],
+  ['toolResultContains: no, toolName: refuse', '', 'passed'],
+  ['toolResultContains: one, toolName: fail', '', 'failed'],
+  ['toolResultContains: anything, toolName: nobody', '', 'failed'],
+  ['toolResultSchema: { type: object, required: [sum] }', '{ toolLatencyUnder: 60000 }', 'passed'],
+  ['toolResultIsError: false', '{ toolResultMatches: "^one$", toolName: echo }', 'passed'],
+  ['toolResultIsError: false', '{ toolResultMatches: "^two$", toolName: echo }', 'failed'],
+];
+
+function readOnlyCase(assertion: string, checks: string): Suite {
+  const { suite, findings } = readSuite(
+    `suite: S\ncases:\n  - title: C\n    checks: [${checks}]\n    steps:${calls}\n      - assert: { ${assertion} }\n`,
+    { file: 'a.evals.yaml' },
+  );
+  if (suite === null) throw new Error(JSON.stringify(findings));
+  return suite;
+}
+
+describe('the trace of our own engine', () => {
+  let server: FixtureMcpServer;
+  beforeAll(async () => {
+    server = await startFixtureMcpServer({
+      echo: { call: ({ args }) => text(String(args['message'])) },
+      fail: { call: () => ({ ...text('It broke.'), isError: true }) },
+      refuse: { call: () => refuse(-32602, 'no') },
+      data: { call: () => ({ ...text('see the data'), structuredContent: { sum: 5 } }) },
+    });
+  });
+  afterAll(async () => {
+    await server[Symbol.asyncDispose]();
+  });
+
+  it.each(outcomes)('judges { %s } with checks [%s] as the engine does: %s', async (assertion, checks, outcome) => {
+    const suite = readOnlyCase(assertion, checks);
+    const [item] = suite.cases;
+    const target = { url: server.url, serverName: 'fixture', protocol: 'legacy' as const };
+    const run = (dialect: 'embedded' | 'contract') =>
+      runCase(compileCase(item!, suite, { serverName: 'fixture', dialect }), target, {
+        clock: systemClock,
+        timeoutMs: 30_000,
+      });
+    const ours = await run('embedded');
+    const theirs = await run('contract');
+    expect([ours.result, theirs.result]).toEqual([outcome, 'passed']);
+
+    const trace: unknown = JSON.parse(JSON.stringify(theirs.trace));
+    const steps = item!.steps.map(({ step }) => step);
+    const judgement = judgeTrace(trace, listTraceAssertions(item!, suite), steps);
+    const failedStep = ours.steps.find(({ status }) => status === 'fail');
+    expect(judgement).toEqual(
+      outcome === 'passed'
+        ? { kind: 'passed' }
+        : {
+            kind: 'failed',
+            reason: ours.error,
+            step:
+              failedStep === undefined ? null : { id: failedStep.stepId, index: failedStep.stepIndex, kind: 'assert' },
+          },
+    );
+  });
+});

@@ -1,0 +1,182 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { judgeTrace, listTraceAssertions } from '../../src/engine/judge-trace.ts';
+import type { Assertion } from '../../src/model/assertion.ts';
+import type { OwnJudgement } from '../../src/model/results.ts';
+import type { Suite } from '../../src/model/suite.ts';
+import { readSuite } from '../../src/suite/read.ts';
+import { createCallMessages, createCallSpan } from '../support/trace-factory.ts';
+
+function read(text: string): Suite {
+  const { suite, findings } = readSuite(text, { file: 'a.evals.yaml' });
+  if (suite === null) throw new Error(JSON.stringify(findings));
+  return suite;
+}
+
+/** Judges the only case of a suite of these steps, as they would stand in a file. */
+function judge(trace: unknown, steps: readonly object[], suiteFields: object = {}): OwnJudgement {
+  return judgeOnlyCase(trace, read(JSON.stringify({ suite: 'S', cases: [{ title: 'C', steps }], ...suiteFields })));
+}
+
+function judgeOnlyCase(trace: unknown, suite: Suite): OwnJudgement {
+  const [item] = suite.cases;
+  return judgeTrace(
+    trace,
+    listTraceAssertions(item!, suite),
+    item!.steps.map(({ step }) => step),
+  );
+}
+
+const assert = (assertion: Assertion, id = 'asserts') => ({ id, kind: 'assert', assertion });
+const contains = (text: string, id?: string) => assert({ type: 'toolResultContains', text }, id);
+const call = (id: string, toolName = 'get-sum') => ({ id, kind: 'toolCall', toolName });
+const prompt = (id: string) => ({ id, kind: 'prompt', prompt: 'Add.' });
+const unscored = (reason: string) => ({ kind: 'unscored', reason });
+
+const words = fc.constantFrom('1', '2', 'a', 'p', 'x', 'tool', 'json', 'text', 'content', 'get-sum');
+const keys = fc.constantFrom(
+  ...'messages spans prompts content structuredContent type toolCallId toolName output value text'.split(' '),
+  ...'category promptIndex authoredStepId id parentId startMs endMs actualToolCalls __proto__'.split(' '),
+);
+
+describe('listTraceAssertions', () => {
+  it('lists what other services do not know: of the steps with their place, then of the checks that hold', () => {
+    const suite = read(`suite: S
+checks: [{ toolLatencyUnder: 100 }, noToolErrors]
+cases:
+  - title: C
+    checks: [{ toolResultIsError: false }]
+    steps: [{ toolCall: a }, { assert: { toolResultContains: x }, id: has-x }, { assert: noToolErrors }]
+  - title: D
+    checks: { mode: replace, list: [] }
+    steps: [{ toolCall: a }]
+`);
+    expect(suite.cases.map((item) => listTraceAssertions(item, suite))).toEqual([
+      [
+        { assertion: { type: 'toolResultContains', text: 'x' }, step: { id: 'has-x', index: 1, kind: 'assert' } },
+        { assertion: { type: 'toolLatencyUnder', ms: 100 }, step: null },
+        { assertion: { type: 'toolResultIsError', isError: false }, step: null },
+      ],
+      [],
+    ]);
+  });
+});
+
+describe('judgeTrace', () => {
+  const trace = { messages: createCallMessages('1') };
+
+  it('passes what holds, fails what does not and names the step', () => {
+    expect(judge(trace, [call('sum'), contains('5')])).toEqual({ kind: 'passed' });
+    expect(judge(trace, [call('sum'), contains('6', 'is-six')])).toEqual({
+      kind: 'failed',
+      reason: 'toolResultContains: the result of get-sum is "The sum is 5." and does not contain "6".',
+      step: { id: 'is-six', index: 1, kind: 'assert' },
+    });
+  });
+
+  it('judges checks at the end', () => {
+    const messages = [...createCallMessages('1', { text: 'early' }), ...createCallMessages('2', { text: 'late' })];
+    const judgeCheck = (text: string) =>
+      judge({ messages }, [call('a'), call('b')], { checks: [{ toolResultContains: text }] });
+    expect(judgeCheck('late')).toEqual({ kind: 'passed' });
+    expect(judgeCheck('early')).toMatchObject({ kind: 'failed', step: null });
+  });
+
+  it.each([
+    [{ type: 'toolResultMatches', pattern: 'is \\d' }, 'passed'],
+    [{ type: 'toolResultMatches', pattern: 'is \\d\\d' }, 'failed'],
+    [{ type: 'toolResultIsError', isError: false }, 'passed'],
+    [{ type: 'toolResultIsError', isError: true }, 'failed'],
+    [{ type: 'toolResultEquals', value: 5, path: '/sum' }, 'passed'],
+    [{ type: 'toolResultEquals', value: 6, path: '/sum' }, 'failed'],
+    [{ type: 'toolResultSchema', schema: { required: ['sum'] } }, 'passed'],
+    [{ type: 'toolResultSchema', schema: { required: ['product'] } }, 'failed'],
+    [{ type: 'toolLatencyUnder', ms: 41 }, 'passed'],
+    [{ type: 'toolLatencyUnder', ms: 40 }, 'failed'],
+  ] as const)('judges %j by its own predicate: %s', (assertion, kind) => {
+    const value = { content: [{ type: 'text', text: 'The sum is 5.' }], structuredContent: { sum: 5 } };
+    const messages = createCallMessages('1', { output: { type: 'json', value } });
+    const { kind: judged } = judge({ messages, spans: [createCallSpan('1')] }, [call('sum'), assert(assertion)]);
+    expect(judged).toBe(kind);
+  });
+
+  it('lets a failure decide over what cannot be told, and both over a pass', () => {
+    const noTiming = assert({ type: 'toolLatencyUnder', ms: 5 }, 'fast');
+    expect(judge(trace, [call('sum'), noTiming, contains('6')]).kind).toBe('failed');
+    expect(judge(trace, [call('sum'), contains('5'), noTiming])).toEqual(
+      unscored('toolLatencyUnder could not be judged: the trace does not tell how long get-sum took.'),
+    );
+  });
+
+  it.each([[undefined], [null], ['text'], [[]], [{}], [{ messages: null }], [{ messages: {}, spans: [] }]])(
+    'does not judge without messages: %j',
+    (nothing) => {
+      expect(judge(nothing, [call('sum'), contains('5')])).toEqual(
+        unscored('toolResultContains could not be judged: no trace is stored.'),
+      );
+    },
+  );
+
+  it('needs no trace where there is nothing to judge', () => {
+    expect(judge(undefined, [call('sum'), assert({ type: 'noToolErrors' })])).toEqual({ kind: 'passed' });
+  });
+
+  it('does not judge a document by a text that is none, unless that is an error', () => {
+    const judgeOutput = (output: object) =>
+      judge({ messages: createCallMessages('1', { output }) }, [
+        call('sum'),
+        assert({ type: 'toolResultEquals', value: 5, path: '/sum' }),
+      ]);
+    expect(judgeOutput({ type: 'content', value: [{ type: 'text', text: '{"sum":5}' }] })).toEqual({ kind: 'passed' });
+    expect(judgeOutput({ type: 'content', value: [{ type: 'text', text: 'It is 5.' }] })).toEqual(
+      unscored(
+        'toolResultEquals could not be judged: the trace has only the text of what get-sum answered, and that is not JSON.',
+      ),
+    );
+    expect(judgeOutput({ type: 'error-text', value: 'It broke.' }).kind).toBe('failed');
+    expect(judgeOutput({ type: 'json', value: { content: [] } }).kind).toBe('failed');
+  });
+
+  it('never throws and always says why, whatever the trace', () => {
+    const suites = [
+      [prompt('p'), contains('x'), prompt('q'), contains('y', 'second')],
+      [call('a'), contains('x'), call('b'), assert({ type: 'toolLatencyUnder', ms: 5, toolName: 'get-sum' }, 'fast')],
+      [prompt('p'), contains('x')],
+    ].map((steps) => read(JSON.stringify({ suite: 'S', cases: [{ title: 'C', steps }] })));
+    const { tree } = fc.letrec((tie) => ({
+      tree: fc.oneof({ maxDepth: 5 }, words, fc.jsonValue({ maxDepth: 2 }), fc.array(tie('tree')), tie('record')),
+      record: fc.dictionary(keys, tie('tree'), { maxKeys: 5 }),
+    }));
+    const part = fc.record({
+      type: fc.constantFrom('tool-call', 'tool-result'),
+      toolCallId: fc.oneof(fc.constantFrom('1', '2'), tree),
+      toolName: fc.oneof(fc.constantFrom('get-sum', 'other'), tree),
+      output: fc.oneof(fc.constantFrom({ type: 'text', value: 'x' }, { type: 'text', value: 'z' }), tree),
+    });
+    const likely = fc.record({
+      messages: fc.array(fc.record({ content: fc.array(part, { maxLength: 3 }) }), { maxLength: 4 }),
+      spans: fc.oneof(fc.constant([]), tree),
+      prompts: fc.oneof(fc.constant([]), tree),
+    });
+    const seen = new Set<string>();
+    fc.assert(
+      fc.property(fc.oneof(fc.jsonValue(), tree, likely), fc.constantFrom(...suites), (trace, suite) => {
+        const judgement = judgeOnlyCase(trace, suite);
+        seen.add(judgement.kind);
+        if (judgement.kind !== 'passed') expect(judgement.reason).toMatch(/^tool\w+.*[.…]$/su);
+      }),
+      { numRuns: 3000 },
+    );
+    expect([...seen].toSorted()).toEqual(['failed', 'passed', 'unscored']);
+  });
+
+  it('survives a trace deeper than the stack', () => {
+    const depth = 200_000;
+    const value: unknown = JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`);
+    const messages = createCallMessages('1', { output: { type: 'json', value } });
+    expect(judge({ messages }, [call('sum'), contains('5')])).toMatchObject({
+      kind: 'unscored',
+      reason: expect.stringContaining('could not be judged: the trace cannot be read: '),
+    });
+  });
+});

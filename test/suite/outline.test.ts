@@ -1,0 +1,14 @@
+import { expect, it } from 'vitest';
+import { outlineSuite } from '../../src/suite/outline.ts';
+import { createSuite, createSuiteCase } from '../support/suite-factory.ts';
+
+it('outlineSuite takes from a file what counting its results needs', () => {
+  const item = createSuiteCase({ tags: ['smoke'], isRequired: true, runs: 3 });
+  const { location } = item;
+  expect(outlineSuite(createSuite([item]))).toEqual({
+    id: 'math',
+    name: 'Math server',
+    file: 'evals/math.evals.yaml',
+    cases: [{ id: 'adds', title: 'Adds two numbers', tags: ['smoke'], isRequired: true, location, runs: 3 }],
+  });
+});

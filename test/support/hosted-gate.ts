@@ -1,0 +1,65 @@
+import { systemClock } from '../../src/base/clock.ts';
+import { silentLogger } from '../../src/base/logger.ts';
+import { createRedactor } from '../../src/base/redaction.ts';
+import { gate, type GateResult } from '../../src/gate/gate.ts';
+import type { Leftovers } from '../../src/gate/leftovers.ts';
+import { parseGateOptions } from '../../src/gate/options.ts';
+import { planGate } from '../../src/gate/plan.ts';
+import type { GateProgress } from '../../src/gate/progress.ts';
+import type { ContractService } from './contract-service.ts';
+import { createWorkspace } from './workspace.ts';
+
+export interface HostedGateOptions {
+  files?: Record<string, string>;
+  /** Of the job; it is on a branch of a repository unless something else is said. */
+  environment?: Record<string, string>;
+  signal?: AbortSignal;
+  onProgress?: (progress: GateProgress) => void | Promise<void>;
+}
+
+export interface HostedGateResult extends GateResult {
+  /** Warnings, and groups with their titles. */
+  log: string[];
+  /** What was written down for another process to clear, last of all. */
+  leftovers: Leftovers | null | undefined;
+}
+
+export const jobOnBranch = {
+  GITHUB_REPOSITORY: 'your-org/your-server',
+  GITHUB_RUN_ID: '41',
+  GITHUB_RUN_ATTEMPT: '1',
+  GITHUB_JOB: 'evals',
+  GITHUB_REF_NAME: 'change',
+};
+
+/** Runs a gate against a service as if it were hosted elsewhere. */
+export async function runHostedGate(
+  service: ContractService,
+  inputs: Record<string, string>,
+  options: HostedGateOptions = {},
+): Promise<HostedGateResult> {
+  await using workspace = await createWorkspace(options.files);
+  const hosted = { service: 'svc', 'base-url': service.baseUrl, 'api-key': service.apiKey };
+  const plan = await planGate(parseGateOptions({ ...hosted, ...inputs }), {
+    cwd: workspace.path,
+    environment: options.environment ?? jobOnBranch,
+  });
+  const log: string[] = [];
+  let leftovers: Leftovers | null | undefined;
+  const result = await gate(plan, {
+    clock: systemClock,
+    logger: {
+      ...silentLogger,
+      warning: (message) => void log.push(message),
+      group: (title, lines) => void log.push(title, ...lines),
+    },
+    redactor: createRedactor(),
+    signal: options.signal ?? new AbortController().signal,
+    environment: process.env,
+    saveLeftovers: (next) => {
+      leftovers = next;
+    },
+    onProgress: (progress) => void options.onProgress?.(progress),
+  });
+  return { ...result, log, leftovers };
+}
