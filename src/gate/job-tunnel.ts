@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import type { TunnelError } from '../base/errors.ts';
+import { ProtocolError, TunnelError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { ProxySettings } from '../base/proxy.ts';
 import type { Redactor } from '../base/redaction.ts';
@@ -20,6 +20,8 @@ export interface JobTunnelOptions {
   serverName: string;
   /** Whether no other job has the name. */
   isOwnServerName: boolean;
+  /** Whether the service itself is on this machine, where neither it nor its relay needs TLS. */
+  isServiceLocal: boolean;
   /** Where the server listens on this machine. */
   targetUrl: string;
   /** Whether every handshake waits for the one before it, so that asking for one during a run would only measure that. */
@@ -72,12 +74,17 @@ export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunne
   leftovers.setServer(leftover);
   const minting = mint();
   let isTaken = false;
+  const noteTaker = (error: TunnelError) => {
+    isTaken = takenCodes.has(error.closeCode);
+    return error;
+  };
   let stopServing = async (): Promise<void> => {};
   teardown.add(`close the tunnel of ${serverName}`, async (teardownSignal) => {
     const stopped = stopServing();
     const grant = await Promise.race([minting.catch(() => null), rejectOnAbort(teardownSignal)]);
-    if (grant !== null && !isTaken) {
-      const cleared = describeLeftover(grant, leftover);
+    const cleared = grant === null ? leftover : describeLeftover(grant, leftover);
+    // Where no grant arrived there may be one all the same; under a name that others use it may be theirs.
+    if (!isTaken && (grant !== null || isOwnServerName)) {
       await clearServer(service.urgentClient, cleared, { projectId, signal: teardownSignal });
     }
     leftovers.setServer(null);
@@ -86,6 +93,7 @@ export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunne
 
   const grant = await Promise.race([minting, rejectOnAbort(signal)]);
   const { serverId } = grant;
+  if (!options.isServiceLocal) requireTls(grant);
   // What may hold a secret is not written down; it is restored all the same, as long as this process lives.
   leftover = describeLeftover(grant, leftover);
   leftovers.setServer(hasSecret(leftover.previous?.url) ? { ...leftover, previous: null } : leftover);
@@ -111,6 +119,8 @@ export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunne
       publicUrl = next.url;
       return next;
     },
+  }).catch((error: unknown) => {
+    throw error instanceof TunnelError ? noteTaker(error) : error;
   });
   const watching = watchPublicUrl(() => publicUrl, { ...options, hostLost: host.lost });
   stopServing = async () => {
@@ -118,10 +128,7 @@ export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunne
     await host[Symbol.asyncDispose]();
   };
   await watching.ready;
-  const lost = Promise.race([host.lost, watching.lost]).then((error) => {
-    isTaken = takenCodes.has(error.closeCode);
-    return error;
-  });
+  const lost = Promise.race([host.lost, watching.lost]).then(noteTaker);
   return { id: serverId, name: grant.name, lost };
 }
 
@@ -131,6 +138,15 @@ function describeLeftover(grant: TunnelGrant, leftover: ServerLeftover): ServerL
     !grant.existed || previousUrl === null ? null : { url: previousUrl.reveal(), transportType: previousTransportType };
   // A record that was there before is somebody's, whatever its name.
   return { ...leftover, serverId, isOwn: leftover.isOwn && !grant.existed, previous };
+}
+
+/** @throws {ProtocolError} where the token or the secret of the URL would travel in the clear; neither is ever quoted */
+function requireTls({ relayWsUrl, url }: TunnelGrant): void {
+  const isRelaySafe = URL.parse(relayWsUrl)?.protocol === 'wss:';
+  if (isRelaySafe && URL.parse(url.reveal())?.protocol === 'https:') return;
+  throw new ProtocolError('The service granted a tunnel without TLS, which alone protects its secrets.', {
+    path: isRelaySafe ? 'url' : 'relayWsUrl',
+  });
 }
 
 function hasSecret(url: string | undefined): boolean {

@@ -67,7 +67,7 @@ function planHosted(
   // Both were asked for with the options; without them there is nothing more to find wrong.
   if (baseUrl === null || apiKey === null) return null;
   const noProxy: ProxySettings = { httpProxy: null, httpsProxy: null, noProxy: null };
-  collectIssues(issues, () => parseBaseUrl(baseUrl));
+  if (collectIssues(issues, () => parseBaseUrl(baseUrl)) === undefined) return null;
   collectIssues(issues, () => parseApiKey(apiKey));
   const proxy = collectIssues(issues, () => readProxySettings(environment)) ?? noProxy;
   return { baseUrl, apiKey, project, proxy };

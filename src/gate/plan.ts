@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
 import type { Secret } from '../base/redaction.ts';
+import { isLoopback } from '../service/address.ts';
 import { type CiContext, readCiContext } from './ci-context.ts';
 import type { GateOptions } from './options/schema.ts';
 import { type PlannedServer, planServer } from './plan-server.ts';
@@ -48,6 +49,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   if (ci.isPullRequestTarget && server?.command != null && !options.allowPullRequestTarget) {
     issues.push({ input: 'server-command', code: 'pull-request-target', message: pullRequestTargetMessage });
   }
+  issues.push(...findUnreachableServer(service, server));
   if (issues.length > 0) throw new ConfigurationError(issues);
 
   return {
@@ -64,6 +66,18 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     notes,
     secrets: [...service.secrets, ...(server?.secrets ?? [])],
   };
+}
+
+/** A service elsewhere has another loopback, and a server over stdio has no address but there. */
+function findUnreachableServer(
+  { hosted, isTunnelled }: PlannedService,
+  server: PlannedServer | null,
+): ConfigurationIssue[] {
+  if (isTunnelled || server === null || hosted === null || isLoopback(new URL(hosted.baseUrl).hostname)) return [];
+  const url = URL.parse(server.url ?? '');
+  if (url !== null && !isLoopback(url.hostname)) return [];
+  const message = 'is never, but the service cannot reach a server that only this machine can; leave it at auto';
+  return [{ input: 'tunnel', code: 'server-out-of-reach', message }];
 }
 
 const pullRequestTargetMessage =

@@ -3,6 +3,7 @@ import type { Logger } from '../base/logger.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Redactor } from '../base/redaction.ts';
 import type { RunningServer } from '../server/running-server.ts';
+import { isLoopback } from '../service/address.ts';
 import { createServer } from '../service/servers.ts';
 import type { ConnectedService } from './connect-service.ts';
 import { type RegisteredServer, openJobTunnel } from './job-tunnel.ts';
@@ -40,6 +41,7 @@ export async function registerServer(
     service,
     serverName,
     isOwnServerName,
+    isServiceLocal: hosted === null || isLoopback(new URL(hosted.baseUrl).hostname),
     targetUrl: running.url,
     isOneAtATime: running.report.isolation === 'one process for the run',
     proxy: hosted?.proxy,

@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest';
+import { ConfigurationError, formatConfigurationIssue } from '../../src/base/errors.ts';
+import { parseGateOptions } from '../../src/gate/options.ts';
+import { type GatePlan, planGate } from '../../src/gate/plan.ts';
+import { jobOnBranch } from '../support/hosted-gate.ts';
+
+const hosted = {
+  'server-command': 'node server.js',
+  service: 'svc',
+  'base-url': 'https://host/api/v1',
+  'api-key': 'sk_canary_key',
+};
+const echo = '- title: Echoes\n  steps: [{ toolCall: echo }]\n';
+
+async function plan(
+  texts: Record<string, string>,
+  environment: Record<string, string> = jobOnBranch,
+): Promise<GatePlan> {
+  return await planGate(parseGateOptions({ tests: echo, ...hosted, ...texts }), { cwd: process.cwd(), environment });
+}
+
+async function listIssues(...args: Parameters<typeof plan>): Promise<string[]> {
+  try {
+    await plan(...args);
+    return [];
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    return error.issues.map(formatConfigurationIssue);
+  }
+}
+
+describe('planGate for a hosted service', () => {
+  it('opens a tunnel there, and with the embedded service only where that is asked for', async () => {
+    expect((await plan({})).service).toMatchObject({ isTunnelled: true, isOwnServerName: true });
+    expect((await plan({ service: 'embedded' })).service).toMatchObject({ isTunnelled: false, hosted: null });
+    expect((await plan({ service: 'embedded', tunnel: 'always' })).service.isTunnelled).toBe(true);
+    expect((await plan({ 'base-url': 'http://127.0.0.1:1/api/v1' })).service.isTunnelled).toBe(true);
+    expect((await plan({ 'server-name': 'mine' })).service).toMatchObject({
+      serverName: 'mine',
+      isOwnServerName: false,
+    });
+  });
+
+  it('goes without a tunnel only where the service can reach the server', async () => {
+    const never = { tunnel: 'never', 'server-command': '' };
+    expect(await listIssues({ ...never, 'server-url': 'https://example.com/mcp' })).toEqual([]);
+    expect(await listIssues({ ...never, 'server-url': 'http://127.0.0.1:3000/mcp' })).toEqual([
+      'tunnel: is never, but the service cannot reach a server that only this machine can; leave it at auto (server-out-of-reach)',
+    ]);
+    expect(await listIssues({ tunnel: 'never' })).toEqual([expect.stringContaining('(server-out-of-reach)')]);
+    expect(await listIssues({ tunnel: 'never', 'base-url': 'http://127.0.0.1:1/api/v1' })).toEqual([]);
+  });
+
+  it('cuts iterations to what the service runs, and says so', async () => {
+    const { suites, notes } = await plan({ tests: echo.replace('steps', 'runs: 50\n  steps') });
+    expect(suites).toMatchObject([{ suite: { cases: [{ runs: 10 }] }, whole: { cases: [{ runs: 10 }] } }]);
+    expect(notes).toEqual([
+      'Inline tests: the service svc runs a case at most 10 times, so these run 10 times: "Echoes" (50).',
+    ]);
+    expect((await plan({ service: 'embedded', runs: '50' })).notes).toEqual([]);
+    expect(await listIssues({ tests: '', suite: 'Nightly', runs: '11' })).toEqual([
+      expect.stringContaining('(too-many-runs)'),
+    ]);
+  });
+
+  it('refuses more cases than the service takes', async () => {
+    const cases = (count: number) =>
+      Array.from({ length: count }, (_, index) => echo.replace('Echoes', `Echoes ${index}`)).join('');
+    expect(await listIssues({ tests: cases(100) })).toEqual([]);
+    expect(await listIssues({ tests: cases(101) })).toEqual([
+      'tests:1: Inline tests has 101 cases, and the service svc takes 100 in a suite; split the file (too-many-cases)',
+    ]);
+  });
+
+  it('takes prompt steps, where a model is named', async () => {
+    const prompt = '- title: Asks\n  steps: [{ prompt: hello }]\n';
+    expect(await listIssues({ tests: `model: anthropic/claude-haiku-4.5\nsuite: S\ncases:\n${prompt}` })).toEqual([]);
+    expect(await listIssues({ tests: prompt })).toEqual([expect.stringContaining('(missing-model)')]);
+  });
+
+  it('refuses two cases that the service could not tell apart', async () => {
+    const judged = (text: string) => echo.replace(' }]', ` }, { assert: { toolResultContains: ${text} } }]`);
+    expect(await listIssues({ tests: `${judged('a')}${judged('b').replace('Echoes', 'Echoes b')}` })).toEqual([]);
+    expect(await listIssues({ tests: `${judged('a')}${judged('b')}` })).toEqual([
+      expect.stringMatching(/^tests:3:\d+: case "Echoes" is the same as the one in line 1 to the service svc;/),
+    ]);
+  });
+
+  it('says which cases a service cannot judge, and only of such a service', async () => {
+    const judged = echo.replace(' }]', ' }, { assert: { toolResultContains: x } }]');
+    expect((await plan({ tests: judged })).notes).toEqual([]);
+    expect((await plan({ tests: judged, service: 'mcpjam' })).notes).toEqual([
+      'Inline tests: the service mcpjam keeps no results of toolCall steps, so assertions on them cannot be judged and these cases will have no result: "Echoes". Run them with the embedded service.',
+    ]);
+    expect((await plan({ service: 'mcpjam' })).notes).toEqual([]);
+  });
+
+  it('refuses to start a server on pull_request_target unless that is asked for', async () => {
+    const environment = { ...jobOnBranch, GITHUB_EVENT_NAME: 'pull_request_target' };
+    const issues = ['server-command: would run on pull_request_target'];
+    expect(await listIssues({ service: 'embedded' }, environment)).toEqual(
+      issues.map((text) => expect.stringContaining(text)),
+    );
+    expect(await listIssues({ 'allow-pull-request-target': 'true' }, environment)).toEqual([]);
+    expect(await listIssues({ 'server-command': '', 'server-url': 'https://example.com/mcp' }, environment)).toEqual(
+      [],
+    );
+  });
+
+  it('reports a base URL, a key and a proxy that cannot be used, together and without quoting them', async () => {
+    const issues = await listIssues(
+      { 'base-url': 'https://user:canary@host/api/v1', 'api-key': 'canary canary' },
+      { ...jobOnBranch, HTTPS_PROXY: 'canary://canary' },
+    );
+    expect(issues.map((issue) => /\(([a-z-]+)\)$/.exec(issue)?.[1])).toEqual(['invalid-base-url']);
+    expect(issues.join()).not.toContain('canary');
+    const others = await listIssues({ 'api-key': 'canary canary' }, { ...jobOnBranch, HTTPS_PROXY: 'canary://canary' });
+    expect(others.map((issue) => /\(([a-z-]+)\)$/.exec(issue)?.[1])).toEqual(['invalid-api-key', 'invalid-proxy']);
+    expect(others.join()).not.toContain('canary ');
+  });
+
+  it('prints no key, and names all of them for masking', async () => {
+    const planned = await plan(
+      { 'model-api-keys': 'openai=sk_canary_model' },
+      { ...jobOnBranch, https_proxy: 'http://me:canary_password@proxy:3128' },
+    );
+    expect(JSON.stringify(planned.service.modelApiKeys) + JSON.stringify(planned.service.hosted?.apiKey)).not.toContain(
+      'canary',
+    );
+    expect(planned.secrets.map((secret) => secret.reveal())).toEqual(
+      expect.arrayContaining(['sk_canary_key', 'sk_canary_model', 'canary_password']),
+    );
+  });
+});

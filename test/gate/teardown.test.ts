@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { silentLogger } from '../../src/base/logger.ts';
+import { createTeardown } from '../../src/gate/teardown.ts';
+
+function createRecorder() {
+  const warnings: string[] = [];
+  return { warnings, logger: { ...silentLogger, warning: (message: string) => void warnings.push(message) } };
+}
+
+describe('createTeardown', () => {
+  it('undoes everything at the same time', async () => {
+    const { logger, warnings } = createRecorder();
+    const teardown = createTeardown(logger);
+    const first = Promise.withResolvers<void>();
+    const log: string[] = [];
+    // The first ends only after the second has begun, which one after the other would never happen.
+    teardown.add('do the first', async () => {
+      await first.promise;
+      log.push('first');
+    });
+    teardown.add('do the second', async () => {
+      log.push('second');
+      first.resolve();
+    });
+    await teardown[Symbol.asyncDispose]();
+    expect(log).toEqual(['second', 'first']);
+    expect(warnings).toEqual([]);
+  });
+
+  it('warns about what cannot be undone, and undoes the rest', async () => {
+    const { logger, warnings } = createRecorder();
+    const teardown = createTeardown(logger);
+    let isDone = false;
+    teardown.add('close the tunnel', async () => {
+      throw new Error('the service is gone');
+    });
+    teardown.add('stop the server', async () => {
+      isDone = true;
+    });
+    await teardown[Symbol.asyncDispose]();
+    expect(isDone).toBe(true);
+    expect(warnings).toEqual(['Could not close the tunnel: the service is gone. The verdict stands.']);
+  });
+});
