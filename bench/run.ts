@@ -2,8 +2,14 @@
 // `npm run bench` runs everything; `npm run bench -- throughput` one part.
 import { measureColdStart } from './cold-start.ts';
 import { measureGrowth, measureThroughput } from './throughput.ts';
+import { measureTunnel } from './tunnel.ts';
 
-const benchmarks = { 'cold-start': measureColdStart, throughput: measureThroughput, growth: measureGrowth };
+const benchmarks = {
+  'cold-start': measureColdStart,
+  throughput: measureThroughput,
+  growth: measureGrowth,
+  tunnel: measureTunnel,
+};
 
 const wanted = process.argv.slice(2);
 for (const [name, measure] of Object.entries(benchmarks)) {
