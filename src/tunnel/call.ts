@@ -1,13 +1,13 @@
-import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../base/clock.ts';
 import { isEventStream, openIdleComments } from './event-stream.ts';
 import type { IdleComments } from './event-stream.ts';
-import { openIncomingBody, openOutgoingBody } from './flow.ts';
+import { openOutgoingBody } from './flow.ts';
 import type { AbortCode, TextFrame, TunnelLimits } from './frames.ts';
 import { dropHopByHop, findHeader, pairHeaders } from './headers.ts';
 import type { HeaderList } from './headers.ts';
 import type { FrameLink } from './link.ts';
+import { openRequestBody } from './request-body.ts';
 import type { TunnelTarget } from './target.ts';
 
 export type RequestFrame = Extract<TextFrame, { t: 'req' }>;
@@ -20,7 +20,7 @@ export interface TunnelCall {
   /** Gives it up without a word to the relay, which asked for it or is gone. */
   cancel(): void;
   /** A stream of events that a client listens to stays open for as long as the client likes. */
-  readonly isListening: boolean;
+  isListening(): boolean;
 }
 
 export interface CallContext {
@@ -46,17 +46,13 @@ export function startCall(request: RequestFrame, context: CallContext): TunnelCa
   let comments: IdleComments | null = null;
   let isAnswered = false;
   let isDone = false;
-  let bodyBytes = 0;
 
-  const incoming = openIncomingBody({ link, id, window });
-  const body = request.hasBody ? new Readable({ read: () => settle() }) : null;
-  const settle = () => incoming.consumed(incoming.waitingBytes - (body?.readableLength ?? 0));
-
+  const body = request.hasBody ? openRequestBody({ link, id, window }) : null;
   const finish = () => {
     isDone = true;
     comments?.stop();
     outgoing.stop();
-    incoming.stop();
+    body?.stop();
     onEnd(id);
   };
   const source = { pause: () => controller?.pause(), resume: () => controller?.resume() };
@@ -69,7 +65,6 @@ export function startCall(request: RequestFrame, context: CallContext): TunnelCa
     if (isDone) return;
     finish();
     controller?.abort(new Error('The caller is gone.'));
-    body?.destroy();
   };
   const abort = (code: AbortCode) => {
     if (isDone) return;
@@ -84,7 +79,7 @@ export function startCall(request: RequestFrame, context: CallContext): TunnelCa
     answer(status, [['content-type', 'application/json']]);
     outgoing.write(Buffer.from(JSON.stringify({ code, message })));
     outgoing.end();
-    body?.destroy();
+    body?.stop();
   };
   const fail = (error: Error & { code?: unknown }) => {
     if (isDone) return;
@@ -107,7 +102,7 @@ export function startCall(request: RequestFrame, context: CallContext): TunnelCa
       answer(status, headers);
       if (isEventStream(headers)) {
         comments = openIdleComments(clock, (comment) => {
-          if (!outgoing.isBlocked) outgoing.write(comment);
+          if (!outgoing.isBlocked()) outgoing.write(comment);
         });
       }
     },
@@ -121,38 +116,38 @@ export function startCall(request: RequestFrame, context: CallContext): TunnelCa
     },
     onResponseError: (_controller, error) => fail(error),
   };
+  const dispatch = (path: string) => {
+    if (isDone) return;
+    const headers = listHeaders(request.headers);
+    try {
+      target.pool.dispatch({ path, method: request.method, headers, body: body?.open() ?? null }, handler);
+    } catch (error) {
+      fail(error instanceof Error ? error : new Error('unknown'));
+    }
+  };
 
   const path = target.mapPath(request.url);
   const length = findHeader(request.headers, 'content-length') ?? '0';
   if (path === null) refuse(404, 'NOT_FOUND', 'The tunnel does not lead there.');
   else if (!methods.has(request.method)) refuse(405, 'VALIDATION_ERROR', 'The tunnel does not carry this method.');
-  else if (body === null && length !== '0') refuse(400, 'VALIDATION_ERROR', 'The request announces a body it lacks.');
-  else {
-    body?.on('error', () => {});
-    try {
-      target.pool.dispatch({ path, method: request.method, headers: listHeaders(request.headers), body }, handler);
-    } catch (error) {
-      fail(error instanceof Error ? error : new Error('unknown'));
-    }
-  }
+  else if (body !== null) {
+    // A small body comes in the same piece as its head, and leaves in one with it.
+    queueMicrotask(() => dispatch(path));
+  } else if (length === '0') dispatch(path);
+  else refuse(400, 'VALIDATION_ERROR', 'The request announces a body it lacks.');
 
   return {
     receiveBody: (payload) => {
-      if (isDone || body === null || body.destroyed) return;
-      bodyBytes += payload.length;
-      if (bodyBytes > limits.maxReqBody) return abort('too_large');
-      incoming.received(payload.length);
-      body.push(payload);
-      settle();
+      if (isDone || body === null) return;
+      if (body.receivedBytes() + payload.length > limits.maxReqBody) return abort('too_large');
+      body.receive(payload);
     },
     endBody: () => {
-      if (!isDone && body !== null && !body.destroyed) body.push(null);
+      if (!isDone) body?.end();
     },
     grant: (bytes) => outgoing.grant(bytes),
     cancel,
-    get isListening() {
-      return comments !== null && request.method === 'GET';
-    },
+    isListening: () => comments !== null && request.method === 'GET',
   };
 }
 

@@ -20,7 +20,7 @@ export function createCallTable(context: Omit<CallContext, 'onEnd'>): CallTable 
   let isDraining = false;
 
   const checkDrained = () => {
-    if (isDraining && calls.values().every((call) => call.isListening)) drained.resolve();
+    if (isDraining && calls.values().every((call) => call.isListening())) drained.resolve();
   };
   const onEnd = (id: number) => {
     calls.delete(id);

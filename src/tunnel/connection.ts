@@ -1,10 +1,12 @@
 import { WebSocket } from 'ws';
 import type { Clock } from '../base/clock.ts';
+import type { ProxySettings } from '../base/proxy.ts';
 import type { Secret } from '../base/redaction.ts';
 import type { TextFrame } from './frames.ts';
 import { keepAlive } from './heartbeat.ts';
 import { openLink } from './link.ts';
 import type { FrameLink, ReceivedFrame } from './link.ts';
+import { createRelayAgent } from './route.ts';
 
 /** Where the relay takes hosts, and what lets this one in. */
 export interface RelayAddress {
@@ -47,10 +49,11 @@ export function openConnection(
   options: {
     subprotocol: string;
     clock: Clock;
+    proxy: ProxySettings | undefined;
     greet: (hello: HelloFrame, link: FrameLink) => (frame: ReceivedFrame) => void;
   },
 ): RelayConnection {
-  const { subprotocol, clock, greet } = options;
+  const { subprotocol, clock, proxy, greet } = options;
   const over = new AbortController();
   const { promise: ended, resolve } = Promise.withResolvers<ConnectionEnd>();
   const end: ConnectionEnd = { closeCode: 1006, httpStatus: null, greetedAtMs: null, cause: undefined };
@@ -59,6 +62,9 @@ export function openConnection(
     handshakeTimeout: handshakeTimeoutMs,
     maxPayload: maxFrameBytes,
     perMessageDeflate: false,
+    agent: createRelayAgent(relayWsUrl, proxy),
+    // Even where the environment asks Node not to.
+    rejectUnauthorized: true,
     // Random masks (RFC 6455 §5.3) keep scripts of a web page from writing bytes of their choice past proxies. There are no
     // such scripts here, and no proxies that see the bytes: the address is wss or on this machine.
     generateMask: (mask) => mask.fill(0),
@@ -66,7 +72,7 @@ export function openConnection(
 
   let receive: ((frame: ReceivedFrame) => void) | null = null;
   socket.on('upgrade', ({ socket: stream }) => {
-    const link = openLink(socket, stream, (frame) => {
+    const link = openLink({ socket, stream, isMasked: true }, (frame) => {
       if (receive !== null) return receive(frame);
       if (frame.t !== 'hello' || frame.proto !== 1) return;
       end.greetedAtMs = clock.monotonicMs();

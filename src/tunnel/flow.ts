@@ -16,6 +16,12 @@ export interface FlowOptions {
   window: number | null;
 }
 
+/**
+ * Bytes of body in one frame. A socket is read 64 KiB at a time; what lies across two reads is copied, which of frames as
+ * long as a read is every one.
+ */
+const frameBytes = 16_384;
+
 /** One body on its way out. It holds back what may not be sent yet, at most what its source gives after `pause`. */
 export interface OutgoingBody {
   write(chunk: Buffer): void;
@@ -24,7 +30,7 @@ export interface OutgoingBody {
   /** Takes credit that the receiver granted. */
   grant(bytes: number): void;
   /** Whether bytes wait for credit or for the socket. */
-  readonly isBlocked: boolean;
+  isBlocked(): boolean;
   /** Forgets what is not sent; nothing goes out any more. */
   stop(): void;
 }
@@ -47,7 +53,7 @@ export function openOutgoingBody(
   const sendFirst = (): boolean => {
     const [chunk] = waiting;
     if (chunk === undefined || credit <= 0 || link.isCongested) return false;
-    const size = Math.min(chunk.length, chunkBytes, credit);
+    const size = Math.min(chunk.length, chunkBytes, frameBytes, credit);
     link.sendBody(kind, id, chunk.subarray(0, size));
     credit -= size;
     if (size === chunk.length) waiting.shift();
@@ -86,9 +92,7 @@ export function openOutgoingBody(
       credit += bytes;
       flush();
     },
-    get isBlocked() {
-      return waiting.length > 0 || credit <= 0;
-    },
+    isBlocked: () => waiting.length > 0 || credit <= 0,
     stop: () => {
       isStopped = true;
       waiting = [];
@@ -103,7 +107,7 @@ export interface IncomingBody {
   /** Tells that so many of them were passed on. */
   consumed(bytes: number): void;
   /** Bytes that wait here. */
-  readonly waitingBytes: number;
+  waitingBytes(): number;
   /** Tells that nothing of the body is kept any more. */
   stop(): void;
 }
@@ -137,9 +141,7 @@ export function openIncomingBody({ link, id, window }: Omit<FlowOptions, 'kind'>
       link.send({ t: 'window', id, n: ungranted });
       ungranted = 0;
     },
-    get waitingBytes() {
-      return waitingBytes;
-    },
+    waitingBytes: () => waitingBytes,
     stop: () => {
       isStopped = true;
       link.release(owner);

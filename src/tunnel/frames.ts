@@ -13,48 +13,35 @@ const limitsSchema = z.object({
 });
 export type TunnelLimits = z.infer<typeof limitsSchema>;
 
-const id = z.int().min(0).max(0xffff_ffff);
-const headers = z.custom<HeaderList>(isHeaderList);
+/** Bytes that one grant of credit may come to. */
+const maxGrant = 1_073_741_824;
+
+const helloSchema = z.object({
+  t: z.literal('hello'),
+  proto: z.number(),
+  slug: z.string().catch(''),
+  limits: z.preprocess((value) => value ?? {}, limitsSchema),
+  /** Bytes of body that either side may send per request before it is granted more; null where nothing is metered. */
+  window: z.int().positive().max(maxGrant).nullable().catch(null).default(null),
+});
 
 /** Why a request ended early. */
-export const abortCodes = ['timeout', 'too_large', 'client_gone', 'upstream_error', 'overloaded'] as const;
+const abortCodes = ['timeout', 'too_large', 'client_gone', 'upstream_error', 'overloaded'] as const;
 export type AbortCode = (typeof abortCodes)[number];
 
 /**
  * The text frames of the relay protocol, version 1. `window` frames, and `window` in `hello`, are ours: a relay that does
- * not announce a window never sees them.
+ * not announce a window never sees them. Ids are unsigned 32-bit integers.
  */
-const textFrameSchema = z.discriminatedUnion('t', [
-  z.object({
-    t: z.literal('hello'),
-    proto: z.number(),
-    slug: z.string().catch(''),
-    limits: z.preprocess((value) => value ?? {}, limitsSchema),
-    /** Bytes of body that either side may send per request before it is granted more; null where nothing is metered. */
-    window: z.int().positive().max(1_073_741_824).nullable().catch(null).default(null),
-  }),
-  z.object({
-    t: z.literal('req'),
-    id,
-    // RFC 9110 §5.6.2, token.
-    method: z.string().regex(/^[!#$%&'*+.^_`|~\dA-Za-z-]{1,32}$/),
-    /** Path and query. Nothing but printable ASCII, since it goes into a request line. */
-    url: z.string().regex(/^\/[\x21-\x7e]*$/),
-    headers,
-    hasBody: z.boolean(),
-  }),
-  z.object({ t: z.literal('req_end'), id }),
-  z.object({ t: z.literal('res'), id, status: z.int().min(200).max(599), headers }),
-  z.object({ t: z.literal('res_end'), id }),
-  z.object({
-    t: z.literal('abort'),
-    id,
-    code: z.enum(abortCodes).catch('upstream_error'),
-    msg: z.string().optional().catch(undefined),
-  }),
-  z.object({ t: z.literal('window'), id, n: z.int().positive().max(1_073_741_824) }),
-]);
-export type TextFrame = z.infer<typeof textFrameSchema>;
+export type TextFrame =
+  | z.infer<typeof helloSchema>
+  /** `url` is path and query. */
+  | { t: 'req'; id: number; method: string; url: string; headers: HeaderList; hasBody: boolean }
+  | { t: 'req_end'; id: number }
+  | { t: 'res'; id: number; status: number; headers: HeaderList }
+  | { t: 'res_end'; id: number }
+  | { t: 'abort'; id: number; code: AbortCode; msg?: string | undefined }
+  | { t: 'window'; id: number; n: number };
 
 /** A frame without meaning for us. `id` is what it was about, where the sender waits for something to come of it. */
 export interface IgnoredFrame {
@@ -62,7 +49,6 @@ export interface IgnoredFrame {
   readonly id: number | null;
 }
 
-const headSchema = z.object({ t: z.enum(['req', 'res']), id });
 const ignored: IgnoredFrame = { t: 'ignored', id: null };
 
 /**
@@ -76,10 +62,52 @@ export function parseTextFrame(text: string): TextFrame | IgnoredFrame {
   } catch {
     return ignored;
   }
-  const frame = textFrameSchema.safeParse(value);
-  if (frame.success) return frame.data;
-  const head = headSchema.safeParse(value);
-  return head.success ? { t: 'ignored', id: head.data.id } : ignored;
+  if (!isRecord(value)) return ignored;
+  if (value['t'] === 'hello') return helloSchema.safeParse(value).data ?? ignored;
+  const { id } = value;
+  return isInteger(id, 0, 0xffff_ffff) ? readFrame(value, id) : ignored;
+}
+
+// By hand, since every call takes several of these: a schema library costs more here than all else that is done with them.
+function readFrame(value: Record<string, unknown>, id: number): TextFrame | IgnoredFrame {
+  const { t, method, url, headers, hasBody, status, code, msg, n } = value;
+  switch (t) {
+    case 'req':
+      return isMethod(method) && isUrl(url) && isHeaderList(headers) && typeof hasBody === 'boolean'
+        ? { t, id, method, url, headers, hasBody }
+        : { t: 'ignored', id };
+    case 'res':
+      return isInteger(status, 200, 599) && isHeaderList(headers) ? { t, id, status, headers } : { t: 'ignored', id };
+    case 'req_end':
+    case 'res_end':
+      return { t, id };
+    case 'window':
+      return isInteger(n, 1, maxGrant) ? { t, id, n } : ignored;
+    case 'abort': {
+      const known = abortCodes.find((other) => other === code) ?? 'upstream_error';
+      return { t, id, code: known, msg: typeof msg === 'string' ? msg : undefined };
+    }
+    default:
+      return ignored;
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+function isInteger(value: unknown, least: number, most: number): value is number {
+  return Number.isInteger(value) && Number(value) >= least && Number(value) <= most;
+}
+
+/** RFC 9110 §5.6.2, token. */
+function isMethod(value: unknown): value is string {
+  return typeof value === 'string' && /^[!#$%&'*+.^_`|~\dA-Za-z-]{1,32}$/.test(value);
+}
+
+/** Nothing but printable ASCII, since it goes into a request line. */
+function isUrl(value: unknown): value is string {
+  return typeof value === 'string' && /^\/[\x21-\x7e]*$/.test(value);
 }
 
 export function renderTextFrame(frame: TextFrame): string {
@@ -87,7 +115,7 @@ export function renderTextFrame(frame: TextFrame): string {
 }
 
 /** The first byte of a binary frame: whose body it is a part of. */
-export const bodyKinds = { request: 0x01, response: 0x02 } as const;
+const bodyKinds = { request: 0x01, response: 0x02 } as const;
 export type BodyKind = keyof typeof bodyKinds;
 
 /** A part of a body. `payload` is a view of the frame. */
@@ -109,10 +137,10 @@ export function parseBodyFrame(frame: Buffer): BodyFrame | IgnoredFrame {
   return { t: 'body', kind, id: frame.readUInt32BE(1), payload: frame.subarray(bodyHeadBytes) };
 }
 
-export function renderBodyFrame(kind: BodyKind, id: number, payload: Buffer): Buffer {
-  const frame = Buffer.allocUnsafe(bodyHeadBytes + payload.length);
-  frame[0] = bodyKinds[kind];
-  frame.writeUInt32BE(id, 1);
-  payload.copy(frame, bodyHeadBytes);
-  return frame;
+/** Renders what comes before the payload. */
+export function renderBodyHead(kind: BodyKind, id: number): Buffer {
+  const head = Buffer.allocUnsafe(bodyHeadBytes);
+  head[0] = bodyKinds[kind];
+  head.writeUInt32BE(id, 1);
+  return head;
 }

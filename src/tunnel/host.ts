@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { formatDuration } from '../base/deadline.ts';
-import { CancelledError, ConfigurationError, TunnelError, describeError } from '../base/errors.ts';
+import { CancelledError, TunnelError, describeError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { ProxySettings } from '../base/proxy.ts';
 import { createCallTable } from './calls.ts';
@@ -8,6 +8,7 @@ import type { CallTable } from './calls.ts';
 import { openConnection } from './connection.ts';
 import type { RelayAddress, RelayConnection } from './connection.ts';
 import { createReconnectPolicy } from './reconnect.ts';
+import { checkRelayUrl } from './route.ts';
 import { openTarget } from './target.ts';
 
 export interface TunnelHostOptions extends RelayAddress {
@@ -70,6 +71,7 @@ export async function openTunnelHost(options: TunnelHostOptions): Promise<Tunnel
     connection = openConnection(address, {
       subprotocol,
       clock,
+      proxy: options.proxy,
       greet: ({ limits, window }, link) => {
         const table = createCallTable({ link, target, clock, limits, window });
         calls = table;
@@ -169,15 +171,4 @@ export async function openTunnelHost(options: TunnelHostOptions): Promise<Tunnel
     lost: lost.promise,
     [Symbol.asyncDispose]: () => close(options.drainTimeoutMs ?? defaultDrainTimeoutMs),
   };
-}
-
-/** @throws {ConfigurationError} unless the address is wss, or ws on this machine; its text is never quoted */
-function checkRelayUrl(text: string): void {
-  const url = URL.parse(text);
-  const isLocal = url !== null && /^(?:localhost|\[::1\]|127(?:\.\d+){3})$/.test(url.hostname);
-  if (url !== null && url.hash === '' && url.username === '' && url.password === '') {
-    if (url.protocol === 'wss:' || (url.protocol === 'ws:' && isLocal)) return;
-  }
-  const message = 'the service granted a tunnel whose relay address is not wss:, which alone protects its token';
-  throw new ConfigurationError([{ code: 'invalid-relay-url', message }]);
 }

@@ -46,6 +46,8 @@ export function createReconnectPolicy(random: () => number): ReconnectPolicy {
   return {
     plan: ({ closeCode, httpStatus, greetedAtMs, cause }, nowMs) => {
       if (isCertificateError(cause)) return { kind: 'stop', ...untrusted };
+      const proxyStatus = readProxyStatus(cause);
+      if (proxyStatus !== null && isLasting(proxyStatus)) return { kind: 'stop', ...describeProxy(proxyStatus) };
       if (greetedAtMs !== null) {
         failures = 0;
         const wasStable = nowMs - greetedAtMs >= stableMs;
@@ -82,6 +84,24 @@ const untrusted = {
   message: "The relay's certificate cannot be trusted.",
   hint: 'Where a proxy signs its own, give its authority in NODE_EXTRA_CA_CERTS.',
 };
+
+function describeProxy(status: number): { message: string; hint: string } {
+  return status === 407
+    ? {
+        message: 'The proxy on the way to the relay wants other credentials (status 407).',
+        hint: 'Give them in the URL of the proxy, like http://user:password@host:port.',
+      }
+    : {
+        message: `The proxy on the way to the relay refused to connect to it (status ${status}).`,
+        hint: 'Have the proxy let CONNECT through to the relay, or name the relay in NO_PROXY.',
+      };
+}
+
+/** The status with which a proxy turned a CONNECT down; null for any other failure. */
+function readProxyStatus(cause: unknown): number | null {
+  const isRefusal = cause instanceof Error && 'code' in cause && cause.code === 'ERR_PROXY_TUNNEL';
+  return isRefusal && 'statusCode' in cause && typeof cause.statusCode === 'number' ? cause.statusCode : null;
+}
 
 /** By the codes of OpenSSL's verification and of Node's check of the host name. */
 function isCertificateError(cause: unknown): boolean {

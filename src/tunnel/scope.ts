@@ -29,17 +29,29 @@ export function isPlainPath(path: string): boolean {
   return !/[\\#;]|\/\/|%(?:2e|2f|5c|25|0|1)|(?:^|\/)\.{1,2}(?:\/|$)/i.test(path);
 }
 
+/** The values of the relay's secret `k` in a query, which should have one, however their name is spelled. */
+export function readSecrets(query: string): string[] {
+  return query
+    .split('&')
+    .filter(isSecretPair)
+    .map((pair) => decodeText(pair.slice(pair.indexOf('=') + 1)));
+}
+
 function dropSecret(query: string): string {
   return query
     .split('&')
-    .filter((pair) => decodeName(pair.split('=')[0] ?? '') !== 'k')
+    .filter((pair) => !isSecretPair(pair))
     .join('&');
 }
 
-function decodeName(name: string): string {
+function isSecretPair(pair: string): boolean {
+  return decodeText(pair.split('=')[0] ?? '') === 'k';
+}
+
+function decodeText(text: string): string {
   try {
-    return decodeURIComponent(name);
+    return decodeURIComponent(text);
   } catch {
-    return name;
+    return text;
   }
 }

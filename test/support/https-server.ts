@@ -40,7 +40,8 @@ export async function startHttpsServer(hostname: string, answer: unknown): Promi
   };
 }
 
-async function makeCertificate(hostname: string): Promise<{ key: string; certificate: string }> {
+/** Makes a certificate for one host name that is signed by its own key. */
+export async function makeCertificate(hostname: string): Promise<{ key: string; certificate: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'self-signed-'));
   try {
     const keyOptions = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', 'key.pem'];

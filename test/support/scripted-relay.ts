@@ -3,7 +3,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { Secret } from '../../src/base/redaction.ts';
-import { parseBodyFrame, parseTextFrame, renderTextFrame, type TextFrame } from '../../src/tunnel/frames.ts';
+import {
+  parseBodyFrame,
+  parseTextFrame,
+  renderBodyHead,
+  renderTextFrame,
+  type TextFrame,
+} from '../../src/tunnel/frames.ts';
 import type { ReceivedFrame } from '../../src/tunnel/link.ts';
 
 /** The relay's side of one connection, moved by a test. */
@@ -13,6 +19,8 @@ export interface RelayPeer {
   /** Everything the host sent, oldest first. */
   frames: ReceivedFrame[];
   send(frame: TextFrame): void;
+  /** Sends a piece of a request's body. */
+  sendBody(id: number, payload: Buffer): void;
   /** Resolves once a frame of this kind and id has come. */
   waitFor<T extends ReceivedFrame['t']>(t: T, id: number): Promise<Extract<ReceivedFrame, { t: T }>>;
   /** Sends a GET, or a POST whose body is to follow. */
@@ -99,6 +107,7 @@ function createPeer(socket: WebSocket, authorization: string): RelayPeer {
     token: authorization.replace('Bearer ', ''),
     frames,
     send: (frame) => socket.send(renderTextFrame(frame)),
+    sendBody: (id, payload) => socket.send(Buffer.concat([renderBodyHead('request', id), payload])),
     waitFor: (t, id) =>
       new Promise((resolve) => {
         const check = () => {

@@ -8,6 +8,8 @@ export interface TcpProxy extends AsyncDisposable {
   readonly carried: number;
   /** Resets every connection that is open. */
   cut(): void;
+  /** Carries nothing more over the connections that are open, and lets neither side know. */
+  silence(): void;
 }
 
 export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
@@ -32,6 +34,9 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   const cut = () => {
     for (const socket of open) socket.resetAndDestroy();
   };
+  const silence = () => {
+    for (const socket of open) socket.unpipe().pause();
+  };
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
@@ -40,6 +45,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
       return carried;
     },
     cut,
+    silence,
     [Symbol.asyncDispose]: async () => {
       cut();
       server.close();

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { renderBodyFrame } from '../../src/tunnel/frames.ts';
 import { startScriptedRelay, type RelayPeer, type Welcome } from '../support/scripted-relay.ts';
 import { openTestHost, scope } from '../support/tunnel-host.ts';
 
@@ -78,7 +77,7 @@ describe('a request body with credit', () => {
     );
     peer.request(1, scope, { hasBody: true });
     // The head of a request leaves with the first piece of its body.
-    peer.socket.send(renderBodyFrame('request', 1, Buffer.alloc(16_384)));
+    peer.sendBody(1, Buffer.alloc(16_384));
     const request = await promise;
     const readGranted = () =>
       peer.frames.reduce((sum, frame) => sum + (frame.t === 'window' && frame.id === 1 ? frame.n : 0), 0);
@@ -86,7 +85,7 @@ describe('a request body with credit', () => {
     let sent = 16_384;
     const sendCredited = () => {
       for (; sent < size && sent < window + readGranted(); sent += 16_384) {
-        peer.socket.send(renderBodyFrame('request', 1, Buffer.alloc(16_384, 1)));
+        peer.sendBody(1, Buffer.alloc(16_384, 1));
       }
       return sent;
     };
@@ -110,8 +109,7 @@ describe('a request body with credit', () => {
     );
     peer.request(1, scope, { hasBody: true });
     const total = 8 * size;
-    for (let sent = 0; sent < total; sent += 65_536)
-      peer.socket.send(renderBodyFrame('request', 1, Buffer.alloc(65_536)));
+    for (let sent = 0; sent < total; sent += 65_536) peer.sendBody(1, Buffer.alloc(65_536));
     peer.send({ t: 'req_end', id: 1 });
     // What the host does not read stays with the one who sent it.
     expect(await settle(() => peer.socket.bufferedAmount)).toBeGreaterThan(total / 2);

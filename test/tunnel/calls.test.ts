@@ -8,7 +8,6 @@ import { ManualClock } from '../support/manual-clock.ts';
 import { startScriptedRelay, type RelayPeer, type Welcome } from '../support/scripted-relay.ts';
 import { openTestHost, scope } from '../support/tunnel-host.ts';
 import type { TunnelHostOptions } from '../../src/tunnel/host.ts';
-import { renderBodyFrame } from '../../src/tunnel/frames.ts';
 
 const stack: AsyncDisposable[] = [];
 afterEach(async () => {
@@ -58,8 +57,8 @@ describe('a request frame', () => {
       ],
       hasBody: true,
     });
-    peer.socket.send(renderBodyFrame('request', 5, Buffer.from('{"a":')));
-    peer.socket.send(renderBodyFrame('request', 5, Buffer.from('1}')));
+    peer.sendBody(5, Buffer.from('{"a":'));
+    peer.sendBody(5, Buffer.from('1}'));
     peer.send({ t: 'req_end', id: 5 });
     await peer.waitFor('res_end', 5);
     const [{ method, url, headers, body } = {} as never] = server.requests;
@@ -127,8 +126,8 @@ describe('a request frame', () => {
     const peer = await connect(server.origin, { limits: { maxReqBody: 10, chunk: 4, maxInflight: 2 } });
     for (const id of [1, 2, 3]) peer.request(id, scope, { hasBody: true });
     expect(await peer.waitFor('abort', 3)).toEqual({ t: 'abort', id: 3, code: 'overloaded' });
-    peer.socket.send(renderBodyFrame('request', 1, Buffer.alloc(10)));
-    peer.socket.send(renderBodyFrame('request', 1, Buffer.alloc(1)));
+    peer.sendBody(1, Buffer.alloc(10));
+    peer.sendBody(1, Buffer.alloc(1));
     expect(await peer.waitFor('abort', 1)).toEqual({ t: 'abort', id: 1, code: 'too_large' });
     peer.request(4, `${scope}/after`);
     await expect.poll(() => server.requests.some(({ url }) => url === '/after')).toBe(true);

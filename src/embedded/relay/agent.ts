@@ -18,6 +18,8 @@ export interface Agent {
 
 const pingIntervalMs = 5000;
 const leaveTimeoutMs = 300;
+/** One look at all requests under way costs less than a timer for each. */
+const expiryIntervalMs = 1000;
 /** Ids are unsigned 32-bit integers on the wire. */
 const idCount = 2 ** 32;
 
@@ -32,11 +34,17 @@ export function openAgent(
   const over = new AbortController();
   let lastId = 0;
 
-  const link = openLink(socket, stream, (frame) => {
+  const link = openLink({ socket, stream, isMasked: false }, (frame) => {
     if ('id' in frame && frame.id !== null) calls.get(frame.id)?.receive(frame);
   });
   const failAll = () => {
     for (const call of calls.values()) call.fail('upstream_error');
+  };
+  const expireCalls = async () => {
+    for (;;) {
+      await clock.sleep(expiryIntervalMs, { signal: over.signal });
+      for (const call of calls.values()) call.expire();
+    }
   };
   socket.on('error', () => {});
   socket.on('close', (closeCode) => {
@@ -47,13 +55,16 @@ export function openAgent(
   link.send({ t: 'hello', proto: 1, slug, limits: { maxReqBody, chunk, maxInflight }, window });
   void keepAlive(socket, { clock, intervalMs: pingIntervalMs, isHeld: () => link.isHeld, signal: over.signal });
 
+  // It ends with the socket, which is not a failure.
+  expireCalls().catch(() => {});
+
   return {
     serve: (exchange) => {
       if (calls.size >= maxInflight) return sendRefusal(exchange.response, refusals.overloaded);
       do lastId = (lastId + 1) % idCount;
       while (calls.has(lastId));
       const id = lastId;
-      calls.set(id, startPublicCall(id, exchange, { link, limits, onEnd: () => calls.delete(id) }));
+      calls.set(id, startPublicCall(id, exchange, { link, limits, clock, onEnd: () => calls.delete(id) }));
     },
     close: (closeCode) => {
       failAll();

@@ -1,10 +1,11 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import type { Clock } from '../../base/clock.ts';
-import { isPlainPath, relayPath } from '../../tunnel/scope.ts';
+import { isPlainPath, readSecrets, relayPath } from '../../tunnel/scope.ts';
 import { isLoopbackName, parseBearer } from '../auth.ts';
 import { openAgent } from './agent.ts';
+import type { Agent } from './agent.ts';
 import { createGrantBook } from './grants.ts';
 import type { Grant } from './grants.ts';
 import type { RelayLimits } from './limits.ts';
@@ -49,6 +50,11 @@ export function createRelayEdge({ clock, limits }: { clock: Clock; limits: Relay
     handleProtocols: (offered) => [...offered].find((name) => subprotocols.has(name)) ?? false,
   });
 
+  const waitForAgent = async (serverId: string, response: ServerResponse): Promise<Agent | null> => {
+    const gone = new AbortController();
+    response.on('close', () => gone.abort());
+    return tunnels.waitForAgent(serverId, { signal: gone.signal });
+  };
   const answer = async (exchange: PublicExchange): Promise<void> => {
     const { request, response } = exchange;
     const address = parseAddress(request.url ?? '');
@@ -58,11 +64,8 @@ export function createRelayEdge({ clock, limits }: { clock: Clock; limits: Relay
     const { serverId, secret } = address;
     if (secret === null || !grants.isSecret(serverId, secret)) return sendRefusal(response, refusals.unauthorized);
     if (readLength(request) > limits.maxReqBody) return sendRefusal(response, refusals.too_large);
-    const gone = new AbortController();
-    response.on('close', () => gone.abort());
-    const found = tunnels.findAgent(serverId, { signal: gone.signal });
-    const agent = found instanceof Promise ? await found : found;
-    if (gone.signal.aborted) return;
+    const agent = tunnels.findAgent(serverId) ?? (await waitForAgent(serverId, response));
+    if (response.destroyed) return;
     if (agent === null) sendRefusal(response, refusals.no_host);
     else agent.serve(exchange);
   };
@@ -120,16 +123,10 @@ function judgeUpgrade(request: IncomingMessage): string | null {
 }
 
 /** What DNS rebinding cannot forge is the name in the Host header. */
-function isLoopbackHost({ headersDistinct: { host: hosts = [] } }: IncomingMessage): boolean {
-  const url = URL.parse(`http://${hosts[0] ?? ''}`);
-  return (
-    hosts.length === 1 &&
-    url !== null &&
-    url.host !== '' &&
-    url.pathname === '/' &&
-    url.username === '' &&
-    isLoopbackName(url.hostname)
-  );
+function isLoopbackHost({ rawHeaders }: IncomingMessage): boolean {
+  const hosts = rawHeaders.filter((_, index) => /^host$/i.test(rawHeaders[index - 1] ?? '') && index % 2 === 1);
+  const name = /^([\w.-]+|\[::1\])(?::\d{1,5})?$/.exec(hosts[0] ?? '')?.[1];
+  return hosts.length === 1 && name !== undefined && isLoopbackName(name.toLowerCase());
 }
 
 /** Reads the server and the secret out of the path and query of a public URL; a secret that is given twice is none. */
@@ -138,6 +135,6 @@ function parseAddress(url: string): { serverId: string; secret: string | null } 
   const below = path.slice(relayPath.length);
   const serverId = below.split('/')[0] ?? '';
   if (!/^[\w-]+$/.test(serverId) || !isPlainPath(below)) return null;
-  const [secret, ...others] = new URLSearchParams(rest.join('?')).getAll('k');
-  return { serverId, secret: others.length > 0 ? null : (secret ?? null) };
+  const [secret = null, ...others] = readSecrets(rest.join('?'));
+  return { serverId, secret: others.length > 0 ? null : secret };
 }

@@ -4,6 +4,8 @@ import type { TunnelLimits } from '../../tunnel/frames.ts';
 export interface RelayLimits extends TunnelLimits {
   /** Bytes of one body that may be under way in either direction before more is granted. */
   window: number;
+  /** How long a request may be without the head of an answer, counted from its last byte. */
+  answerTimeoutMs: number;
 }
 
 /**
@@ -15,4 +17,5 @@ export const defaultRelayLimits: RelayLimits = {
   chunk: 65_536,
   maxInflight: 256,
   window: 512 * 1024,
+  answerTimeoutMs: 60_000,
 };

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from '../../base/clock.ts';
 import { openIncomingBody, openOutgoingBody } from '../../tunnel/flow.ts';
 import type { AbortCode } from '../../tunnel/frames.ts';
 import { dropHopByHop, pairHeaders } from '../../tunnel/headers.ts';
@@ -18,16 +19,18 @@ export interface PublicCall {
   receive(frame: ReceivedFrame): void;
   /** Ends it for a reason on our side of the tunnel, of which the host needs no word. */
   fail(code: AbortCode): void;
+  /** Aborts it if its time is over and no answer has begun. */
+  expire(): void;
 }
 
 /** Sends a public request to the host, and the host's answer to the client; both bodies as streams. */
 export function startPublicCall(
   id: number,
   { request, response }: PublicExchange,
-  context: { link: FrameLink; limits: RelayLimits; onEnd: () => void },
+  context: { link: FrameLink; limits: RelayLimits; clock: Clock; onEnd: () => void },
 ): PublicCall {
-  const { link, limits, onEnd } = context;
-  const { window, chunk: chunkBytes } = limits;
+  const { link, limits, clock, onEnd } = context;
+  const { window, chunk: chunkBytes, answerTimeoutMs } = limits;
   const hasBody = request.headers['transfer-encoding'] !== undefined || readLength(request) > 0;
   const incoming = openIncomingBody({ link, id, window });
   const outgoing = openOutgoingBody(
@@ -36,6 +39,7 @@ export function startPublicCall(
   );
   let isDone = false;
   let bodyBytes = 0;
+  let receivedAtMs = clock.monotonicMs();
 
   const finish = () => {
     isDone = true;
@@ -90,6 +94,7 @@ export function startPublicCall(
     request.on('data', (chunk: Buffer) => {
       if (isDone) return;
       bodyBytes += chunk.length;
+      receivedAtMs = clock.monotonicMs();
       if (bodyBytes > limits.maxReqBody) abort('too_large');
       else outgoing.write(chunk);
     });
@@ -117,6 +122,9 @@ export function startPublicCall(
       else if (frame.t === 'ignored') abort('upstream_error');
     },
     fail,
+    expire: () => {
+      if (!response.headersSent && clock.monotonicMs() - receivedAtMs >= answerTimeoutMs) abort('timeout');
+    },
   };
 }
 

@@ -9,8 +9,10 @@ export interface TunnelTable {
   disconnect(serverId: string, agent: Agent, closeCode: number): void;
   /** Sends the host of a server away, for good. */
   close(serverId: string, closeCode: number): void;
-  /** The host of a server, waiting for one that is likely to come back; null where there is none. */
-  findAgent(serverId: string, options: { signal: AbortSignal }): Promise<Agent | null> | Agent | null;
+  /** The host of a server; null where there is none. */
+  findAgent(serverId: string): Agent | null;
+  /** The host of a server that broke off a moment ago and is likely to come back; null where there is none. */
+  waitForAgent(serverId: string, options: { signal: AbortSignal }): Promise<Agent | null>;
   closeAll(closeCode: number): void;
 }
 
@@ -28,19 +30,6 @@ export function createTunnelTable(clock: Clock): TunnelTable {
   const wake = (serverId: string) => {
     for (const waiter of waiters.get(serverId) ?? []) waiter();
     waiters.delete(serverId);
-  };
-
-  const waitForAgent = async (serverId: string, signal: AbortSignal): Promise<Agent | null> => {
-    const waiting = waiters.get(serverId) ?? new Set();
-    waiters.set(serverId, waiting);
-    const { promise: woken, resolve } = Promise.withResolvers<void>();
-    waiting.add(resolve);
-    const settled = new AbortController();
-    const patience = AbortSignal.any([signal, settled.signal]);
-    await Promise.race([woken, clock.sleep(gapMs, { signal: patience }).catch(() => {})]);
-    settled.abort();
-    waiting.delete(resolve);
-    return agents.get(serverId) ?? null;
   };
 
   return {
@@ -62,11 +51,20 @@ export function createTunnelTable(clock: Clock): TunnelTable {
       agent?.close(closeCode);
       wake(serverId);
     },
-    findAgent: (serverId, { signal }) => {
-      const agent = agents.get(serverId);
-      if (agent !== undefined) return agent;
+    findAgent: (serverId) => agents.get(serverId) ?? null,
+    waitForAgent: async (serverId, { signal }) => {
       const isGap = clock.monotonicMs() - (brokenAtMs.get(serverId) ?? Number.NEGATIVE_INFINITY) < gapMs;
-      return isGap ? waitForAgent(serverId, signal) : null;
+      if (!isGap) return null;
+      const waiting = waiters.get(serverId) ?? new Set();
+      waiters.set(serverId, waiting);
+      const { promise: woken, resolve } = Promise.withResolvers<void>();
+      waiting.add(resolve);
+      const settled = new AbortController();
+      const patience = AbortSignal.any([signal, settled.signal]);
+      await Promise.race([woken, clock.sleep(gapMs, { signal: patience }).catch(() => {})]);
+      settled.abort();
+      waiting.delete(resolve);
+      return agents.get(serverId) ?? null;
     },
     closeAll: (closeCode) => {
       for (const agent of agents.values()) agent.close(closeCode);
