@@ -50,6 +50,12 @@ export function createPullRequestEvent(
   };
 }
 
+/** The same in the context of the base branch, with the rights and the secrets of the repository. */
+export function createPullRequestTargetEvent(options: { isFork?: boolean } = {}): RunnerEvent {
+  const { payload, headRef, baseRef } = createPullRequestEvent(options);
+  return { ...onMain, name: 'pull_request_target', payload, headRef, baseRef };
+}
+
 export function createPushEvent(): RunnerEvent {
   const payload = { ref: onMain.ref, before: headSha, after: baseSha, repository, sender, commits: [] };
   return { ...onMain, name: 'push', payload };

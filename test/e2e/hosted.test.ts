@@ -1,0 +1,199 @@
+import { describe, expect, it } from 'vitest';
+import { parseReport } from '../../src/report/schema.ts';
+import type { Report } from '../../src/model/report.ts';
+import type { ContractService } from '../support/contract-service.ts';
+import { findFreePort } from '../support/free-port.ts';
+import {
+  createPullRequestEvent,
+  createPullRequestTargetEvent,
+  createScheduleEvent,
+} from '../support/runner-harness/events.ts';
+import { type ActionRun, type ActionRunOptions, runAction } from '../support/runner-harness/run-action.ts';
+import { startServeProcess } from '../support/serve-process.ts';
+import { createWorkspace, everythingOverStdio } from '../support/workspace.ts';
+
+// The committed dist/ against the installed command's `serve`: two processes that share nothing but the API. The tests run
+// at the same time, since a hosted job keeps to the pace of a request a second for most of its life; each has a service of
+// its own, which executes no more than two runs at once.
+
+const selectService = ({ baseUrl, apiKey }: ContractService) => ({
+  service: 'svc',
+  'base-url': baseUrl,
+  'api-key': apiKey,
+});
+
+interface Job extends ActionRun {
+  report: Report | null;
+}
+
+/** Every job is a workflow run of its own; two of one run and one name would cut each other off, as they should. */
+let runs = 100;
+
+async function runJob(
+  inputs: Record<string, string>,
+  options: Partial<ActionRunOptions> & { evals?: string } = {},
+): Promise<Job> {
+  await using workspace = await createWorkspace({ 'evals/suite.evals.yaml': options.evals ?? passing('Tiny') });
+  const run = await runAction({
+    workspace: workspace.path,
+    ...options,
+    env: { GITHUB_RUN_ID: String(runs++), ...options.env },
+    inputs: { 'server-command': everythingOverStdio, evals: 'evals/*.evals.yaml', ...inputs },
+  });
+  const text = await workspace.read('mcp-eval-report/report.json').catch(() => null);
+  return { ...run, report: text === null ? null : parseReport(JSON.parse(text)) };
+}
+
+function passing(suite: string): string {
+  return `suite: ${suite}
+cases:
+  - title: Echoes
+    steps:
+      - toolCall: echo
+        arguments: { message: hello }
+`;
+}
+
+/** Fails by what the service judges, by what the gate judges from the trace, and passes in a third case. */
+function failing(suite: string): string {
+  return `${passing(suite)}  - title: Says what it should
+    steps:
+      - toolCall: echo
+        arguments: { message: hello }
+      - assert: { toolResultContains: "Echo: goodbye" }
+  - title: Adds letters
+    required: true
+    steps:
+      - toolCall: get-sum
+        arguments: { a: two, b: 3 }
+`;
+}
+
+/** What must not depend on where the evals are executed. */
+function describeOutcome({ exitCode, conclusion, outputs, annotations, report }: Job) {
+  const { verdict, passed, failed, total, 'pass-rate': passRate } = outputs;
+  return {
+    exitCode,
+    conclusion,
+    outputs: { verdict, passed, failed, total, passRate },
+    reasons: report?.verdict.reasons.map(({ code }) => code),
+    places: annotations.map(({ level, file, line, title }) => ({ level, file, line, title })),
+    cases: report?.cases.map((member) => ({
+      ...member,
+      durationMs: null,
+      failures: member.failures.map(({ reasons, step }) => ({ reasons, step: step?.index })),
+    })),
+  };
+}
+
+describe('every way to run a gate', () => {
+  const ways = [
+    ['over stdio', 'green', passing],
+    ['over stdio', 'red', failing],
+    ['over HTTP', 'green', passing],
+    ['over HTTP', 'red', failing],
+  ] as const;
+
+  it.concurrent.each(ways)('gives one answer %s, %s', async (transport, color, evals) => {
+    await using service = await startServeProcess();
+    const suite = `${color} ${transport}`;
+    const run = async (inputs: Record<string, string>) => {
+      const server = transport === 'over stdio' ? {} : await serveOverHttp();
+      return await runJob({ ...server, ...inputs }, { evals: evals(suite) });
+    };
+    const embedded = await run({});
+    const [tunnelled, other] = await Promise.all([run({ tunnel: 'always' }), run(selectService(service))]);
+    expect(embedded).toMatchObject({ exitCode: color === 'green' ? 0 : 1, outputs: { 'run-url': '' } });
+    expect(describeOutcome(tunnelled)).toEqual(describeOutcome(embedded));
+    expect(describeOutcome(other)).toEqual(describeOutcome(embedded));
+    for (const job of [embedded, tunnelled, other]) {
+      expect(job).toMatchObject({ problems: [], leftovers: [], post: { exitCode: 0, log: '', leftovers: [] } });
+    }
+    expect(other.outputs['run-id']).toBe(other.report?.run?.id);
+    expect(other.outputs['run-url']).toBe(
+      `${new URL(service.baseUrl).origin}/evals/suite/${other.report?.run?.suiteId}/runs/${other.outputs['run-id']}?project=${service.projectId}`,
+    );
+    expect(cleanSummary(other)).toBe(cleanSummary(embedded));
+  });
+});
+
+async function serveOverHttp(): Promise<Record<string, string>> {
+  const port = await findFreePort();
+  return {
+    'server-command': everythingOverStdio.replace(/stdio$/, 'streamableHttp'),
+    'server-url': `http://127.0.0.1:${port}/mcp`,
+    'server-env': `PORT=${port}`,
+  };
+}
+
+/** Without what differs from run to run. */
+function cleanSummary({ summary }: Job): string | undefined {
+  return summary?.replaceAll(/\d+(?:\.\d+)? m?s\b/g, 'TIME');
+}
+
+async function listNames({ project }: ContractService, path: '/eval-suites' | '/servers'): Promise<string[]> {
+  return (await project.get(path)).body.items.map(({ name }: { name: string }) => name);
+}
+
+describe('a hosted job', () => {
+  it.concurrent('names its suite on a pull request and on a schedule', async () => {
+    await using service = await startServeProcess();
+    const pullRequest = await runJob(selectService(service), { event: createPullRequestEvent() });
+    expect(pullRequest).toMatchObject({ exitCode: 0, outputs: { verdict: 'passed' } });
+    expect(await listNames(service, '/eval-suites')).toEqual(['Tiny · PR 7']);
+    const schedule = await runJob(selectService(service), { event: createScheduleEvent() });
+    expect(schedule).toMatchObject({ exitCode: 0, outputs: { verdict: 'passed' } });
+    expect((await listNames(service, '/eval-suites')).toSorted()).toEqual(['Tiny', 'Tiny · PR 7']);
+    expect(await listNames(service, '/servers')).toEqual([]);
+  });
+
+  it.concurrent('leaves a fork the embedded service, and says so where it asks for another', async () => {
+    const event = createPullRequestEvent({ isFork: true });
+    const embedded = await runJob({}, { event });
+    expect(embedded).toMatchObject({ exitCode: 0, outputs: { verdict: 'passed', 'run-url': '' } });
+    const inputs = { service: 'svc', 'base-url': 'https://service.example/api/v1', 'api-key': '' };
+    const other = await runJob(inputs, { event });
+    expect(other).toMatchObject({ exitCode: 2, conclusion: 'failure', outputs: {}, summary: null, problems: [] });
+    expect(other.log).toMatch(/^Error: api-key: .*Workflows of forks .* use `service: embedded` there/m);
+    expect(other.annotations).toHaveLength(1);
+  });
+
+  it.concurrent('stops pull_request_target before anything is started, unless it is allowed', async () => {
+    await using service = await startServeProcess();
+    const event = createPullRequestTargetEvent({ isFork: true });
+    const refused = await runJob(selectService(service), { event });
+    expect(refused).toMatchObject({ exitCode: 2, outputs: {}, summary: null });
+    expect(refused.log).toContain('allow-pull-request-target');
+    expect(refused.log).not.toContain('Starting');
+    expect(await listNames(service, '/eval-suites')).toEqual([]);
+    const allowed = await runJob({ ...selectService(service), 'allow-pull-request-target': 'true' }, { event });
+    expect(allowed).toMatchObject({ exitCode: 0, outputs: { verdict: 'passed' } });
+    expect(await listNames(service, '/eval-suites')).toEqual(['Tiny · PR 7']);
+  });
+
+  it.concurrent('says in a dry run what it would do, and changes nothing', async () => {
+    await using service = await startServeProcess();
+    const run = await runJob({ ...selectService(service), 'dry-run': 'true' });
+    expect(run).toMatchObject({ exitCode: 0, outputs: {}, summary: null, annotations: [], report: null, problems: [] });
+    expect(run.log).toContain('The project has no suite Tiny; it would be created.');
+    expect(run.log).not.toContain('Starting');
+    expect(await listNames(service, '/eval-suites')).toEqual([]);
+    expect(await listNames(service, '/servers')).toEqual([]);
+    expect(run.post).toMatchObject({ exitCode: 0, log: '' });
+  });
+
+  it.concurrent('has a name and a run of its own in a matrix, and leaves nothing but the suite', async () => {
+    await using service = await startServeProcess();
+    // What the runner says of them differs in nothing else.
+    const env = { GITHUB_RUN_ID: '41' };
+    const start = (index: string) => runJob({ ...selectService(service), 'job-index': index }, { env });
+    // The first makes the suite that the others find.
+    const jobs = [await start('0'), ...(await Promise.all([start('1'), start('2')]))];
+    for (const job of jobs) expect(job).toMatchObject({ exitCode: 0, outputs: { verdict: 'passed' } });
+    expect(new Set(jobs.map(({ log }) => /Opening a tunnel to the server as (.*) …/.exec(log)?.[1])).size).toBe(3);
+    expect(new Set(jobs.map(({ outputs }) => outputs['run-id'])).size).toBe(3);
+    for (const { log } of jobs) expect(log).not.toContain('taken up again');
+    expect(await listNames(service, '/eval-suites')).toEqual(['Tiny']);
+    expect(await listNames(service, '/servers')).toEqual([]);
+  });
+});

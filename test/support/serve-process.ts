@@ -1,0 +1,39 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { createApiCaller } from './api-caller.ts';
+import type { ContractService } from './contract-service.ts';
+
+const entry = fileURLToPath(new URL('../../lib/cli/main.js', import.meta.url));
+
+/**
+ * Starts `mcp-eval-ci serve` as users install it, in a process of its own: to whoever is given its address, a service that
+ * somebody else hosts.
+ */
+export async function startServeProcess(args: readonly string[] = []): Promise<ContractService> {
+  const { PATH = '', HOME = '' } = process.env;
+  const child = spawn(process.execPath, [entry, 'serve', ...args], {
+    env: { PATH, HOME },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const exited = once(child, 'exit');
+  const [ready] = await Promise.race([
+    once(createInterface({ input: child.stdout }), 'line'),
+    exited.then(([code]) => {
+      throw new Error(`serve exited with ${code} before it was ready; is lib/ built?`);
+    }),
+  ]);
+  const { baseUrl, apiKey, project: projectId } = JSON.parse(ready) as Record<'baseUrl' | 'apiKey' | 'project', string>;
+  return {
+    baseUrl,
+    apiKey,
+    projectId,
+    root: createApiCaller(baseUrl, apiKey),
+    project: createApiCaller(`${baseUrl}/projects/${projectId}`, apiKey),
+    [Symbol.asyncDispose]: async () => {
+      child.kill('SIGTERM');
+      await exited;
+    },
+  };
+}
