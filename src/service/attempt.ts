@@ -1,4 +1,5 @@
 import { request } from 'undici';
+import { endOnAbort } from '../base/abort.ts';
 import type { Redactor } from '../base/redaction.ts';
 import { acceptedEncoding, parseJson, readBody } from './body.ts';
 import { readFailedAnswer, readTransportError } from './failure.ts';
@@ -47,6 +48,7 @@ export async function attemptRequest(
       bodyTimeout: 0,
       signal,
     });
+    // The HTTP client looks at its signal only once a connection stands; whoever stops has no time to wait for one.
     const response = await endOnAbort(answering, signal);
     const encoding = response.headers['content-encoding'];
     const text = await readBody(response.body, encoding?.toString(), { maxBytes: limits.maxBytes, signal });
@@ -60,18 +62,5 @@ export async function attemptRequest(
     options.signal.throwIfAborted();
     const { attemptTimeoutMs } = limits;
     return { ok: false, ...readTransportError(error, { url, what, attemptTimeoutMs, proxy }) };
-  }
-}
-
-/** The HTTP client looks at its signal only once a connection stands; whoever stops has no time to wait for one. */
-async function endOnAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const stop = () => reject(signal.reason);
-  if (signal.aborted) stop();
-  signal.addEventListener('abort', stop, { once: true });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener('abort', stop);
   }
 }

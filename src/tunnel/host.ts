@@ -1,3 +1,4 @@
+import { endOnAbort } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import { formatDuration } from '../base/deadline.ts';
 import { CancelledError, TunnelError, describeError } from '../base/errors.ts';
@@ -103,6 +104,7 @@ export async function openTunnelHost(options: TunnelHostOptions): Promise<Tunnel
       const why = cause === undefined ? `close code ${closeCode}` : describeError(cause);
       if (step.kind === 'remint') {
         const refused = await renew();
+        if (closing.signal.aborted) return null;
         if (refused !== null) return refused;
         continue;
       }
@@ -121,7 +123,8 @@ export async function openTunnelHost(options: TunnelHostOptions): Promise<Tunnel
     if (options.remint === undefined) return new TunnelError(`${refusal}.`, { closeCode: 4000 });
     try {
       logger.warning(`${refusal}; asking for another.`);
-      address = await options.remint();
+      // Whoever closes the tunnel does not wait for another grant.
+      address = await endOnAbort(options.remint(), closing.signal);
       checkRelayUrl(address.relayWsUrl);
       return null;
     } catch (error) {
