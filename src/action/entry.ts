@@ -1,21 +1,9 @@
-import { error, getState, saveState } from '@actions/core';
-import { describeError } from '../base/errors.ts';
+import { basename } from 'node:path';
 import { limitHeapGrowth } from '../gate/heap.ts';
 import { runMain } from './main.ts';
 import { runPost } from './post.ts';
 
 limitHeapGrowth();
-process.exit(await runStage());
-
-/** The runner starts this same file twice; what the first saved tells the second that it is the second. */
-async function runStage(): Promise<number> {
-  if (getState('isPost') === 'true') return await runPost();
-  try {
-    saveState('isPost', 'true');
-  } catch (cause) {
-    // Without it the post step would run the whole gate again.
-    error(`The state of the action cannot be saved: ${describeError(cause)}`);
-    return 3;
-  }
-  return await runMain();
-}
+// By the name of the file, which is there whatever became of the main step. Its state is not: a main step that is killed as it
+// starts has saved nothing yet, and a post step that asked for something saved would run the whole gate.
+process.exit(await (basename(process.argv[1] ?? '') === 'post.js' ? runPost() : runMain()));
