@@ -1,5 +1,6 @@
+import { endOnAbort } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
-import { ProtocolError, TunnelError } from '../base/errors.ts';
+import { CancelledError, ProtocolError, ServiceError, TunnelError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { ProxySettings } from '../base/proxy.ts';
 import type { Redactor } from '../base/redaction.ts';
@@ -58,45 +59,57 @@ export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunne
   const { projectId, leftovers } = service;
   signal.throwIfAborted();
 
-  /** Not given up when the job is: a grant that arrives after that must be closed all the same. */
-  const mint = async (): Promise<TunnelGrant> => {
-    const grant = await createTunnel(service.client, { projectId, name: serverName });
-    for (const secret of grant.secrets) redactor.add(secret);
-    return grant;
-  };
-  let leftover: ServerLeftover = {
+  /** Null where there is nothing of ours to be cleared. */
+  let leftover: ServerLeftover | null = {
     name: serverName,
     serverId: null,
     hasTunnel: true,
     isOwn: isOwnServerName,
     previous: null,
   };
-  leftovers.setServer(leftover);
-  const minting = mint();
-  let isTaken = false;
-  const noteTaker = (error: TunnelError) => {
-    isTaken = takenCodes.has(error.closeCode);
-    return error;
+  /** What may hold a secret is not written down; it is restored all the same, as long as this process lives. */
+  const note = (next: ServerLeftover | null) => {
+    leftover = next;
+    leftovers.setServer(next !== null && hasSecret(next.previous?.url) ? { ...next, previous: null } : next);
   };
+  const noteTaken = (error: unknown) => {
+    if (error instanceof TunnelError && takenCodes.has(error.closeCode)) note(null);
+  };
+  /** Not given up when the job is: a grant that arrives after that must be closed all the same. */
+  const mint = async (describe: (grant: TunnelGrant) => ServerLeftover): Promise<TunnelGrant> => {
+    try {
+      const grant = await createTunnel(service.client, { projectId, name: serverName });
+      for (const secret of grant.secrets) redactor.add(secret);
+      note(describe(grant));
+      return grant;
+    } catch (error) {
+      // Any other failure may have come after the grant.
+      if (leftover?.serverId === null && error instanceof ServiceError && error.status < 500) note(null);
+      throw error;
+    }
+  };
+  note(leftover);
+  const first = leftover;
+  let minting = mint((grant) => describeLeftover(grant, first));
+  let isStopping = false;
   let stopServing = async (): Promise<void> => {};
   teardown.add(`close the tunnel of ${serverName}`, async (teardownSignal) => {
+    isStopping = true;
     const stopped = stopServing();
-    const grant = await Promise.race([minting.catch(() => null), rejectOnAbort(teardownSignal)]);
-    const cleared = grant === null ? leftover : describeLeftover(grant, leftover);
-    // Where no grant arrived there may be one all the same; under a name that others use it may be theirs.
-    if (!isTaken && (grant !== null || isOwnServerName)) {
-      await clearServer(service.urgentClient, cleared, { projectId, signal: teardownSignal });
+    await endOnAbort(
+      minting.catch(() => {}),
+      teardownSignal,
+    );
+    if (leftover !== null) {
+      await clearServer(service.urgentClient, leftover, { projectId, signal: teardownSignal });
+      note(null);
     }
-    leftovers.setServer(null);
     await stopped;
   });
 
-  const grant = await Promise.race([minting, rejectOnAbort(signal)]);
+  const grant = await endOnAbort(minting, signal);
   const { serverId } = grant;
   if (!options.isServiceLocal) requireTls(grant);
-  // What may hold a secret is not written down; it is restored all the same, as long as this process lives.
-  leftover = describeLeftover(grant, leftover);
-  leftovers.setServer(hasSecret(leftover.previous?.url) ? { ...leftover, previous: null } : leftover);
   if (grant.existed) warnAboutOverwrite(grant, options);
 
   // A chunk of its own: most gates never open a tunnel.
@@ -115,21 +128,23 @@ export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunne
     drainTimeoutMs,
     proxy: options.proxy,
     remint: async () => {
-      const next = await mint();
+      if (isStopping) throw new CancelledError('The tunnel is being closed.');
+      minting = mint((next) => ({ ...(leftover ?? first), serverId: next.serverId }));
+      const next = await minting;
       publicUrl = next.url;
       return next;
     },
   }).catch((error: unknown) => {
-    throw error instanceof TunnelError ? noteTaker(error) : error;
+    noteTaken(error);
+    throw error;
   });
+  void host.lost.then(noteTaken);
   const watching = watchPublicUrl(() => publicUrl, { ...options, hostLost: host.lost });
   stopServing = async () => {
-    await watching[Symbol.asyncDispose]();
-    await host[Symbol.asyncDispose]();
+    await Promise.all([watching[Symbol.asyncDispose](), host[Symbol.asyncDispose]()]);
   };
   await watching.ready;
-  const lost = Promise.race([host.lost, watching.lost]).then(noteTaker);
-  return { id: serverId, name: grant.name, lost };
+  return { id: serverId, name: grant.name, lost: Promise.race([host.lost, watching.lost]) };
 }
 
 function describeLeftover(grant: TunnelGrant, leftover: ServerLeftover): ServerLeftover {
@@ -160,11 +175,4 @@ function warnAboutOverwrite(grant: TunnelGrant, { serverName, logger }: JobTunne
   logger.warning(
     `The project has a server called ${serverName} already; this job uses its record, and cuts off whoever uses it now.${where}`,
   );
-}
-
-async function rejectOnAbort(signal: AbortSignal): Promise<never> {
-  signal.throwIfAborted();
-  return await new Promise((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-  });
 }

@@ -90,31 +90,50 @@ export function parseLeftovers(text: string): Leftovers | null {
   }
 }
 
-/** Cancels a run if it has not ended. One whose creation was never answered is looked for, since it may exist all the same. */
+/**
+ * Cancels a run if it has not ended. One whose creation was never answered is looked for, since it may exist all the same.
+ * Resolves to false when it was not found before the signal aborted.
+ */
 export async function endRun(
   client: ServiceClient,
   { runId, suiteId, marker }: RunLeftover,
   options: { projectId: string; signal: AbortSignal },
-): Promise<void> {
-  for (;;) {
-    const found = runId ?? (await findRunByMarker(client, { ...options, suiteId, marker }))?.id ?? null;
-    if (found !== null) return void (await cancelRun(client, { ...options, runId: found }));
-    // The service may still be busy with the request.
-    if (options.signal.aborted) return;
-    await client.clock.sleep(searchIntervalMs, { signal: options.signal }).catch(() => {});
-    if (options.signal.aborted) return;
-  }
+): Promise<boolean> {
+  const findRun = async () => (await findRunByMarker(client, { ...options, suiteId, marker }))?.id;
+  const found = runId ?? (await findPatiently(client, options.signal, findRun));
+  if (found === undefined) return false;
+  await cancelRun(client, { ...options, runId: found });
+  return true;
 }
 
 const searchIntervalMs = 500;
 
-/** Closes the tunnel of a server; takes its record away, or has it say again what it said before. */
+/** Looks again and again until the signal aborts: the service may still be busy with the request, or the network with it. */
+async function findPatiently(
+  { clock }: ServiceClient,
+  signal: AbortSignal,
+  find: () => Promise<string | undefined>,
+): Promise<string | undefined> {
+  for (;;) {
+    const found = await find();
+    if (found !== undefined) return found;
+    await clock.sleep(searchIntervalMs, { signal }).catch(() => {});
+    if (signal.aborted) return undefined;
+  }
+}
+
+/**
+ * Closes the tunnel of a server; takes its record away, or has it say again what it said before. One whose creation was
+ * never answered is looked for by its name, unless others use the name too: what it leads to may be theirs.
+ */
 export async function clearServer(
   client: ServiceClient,
   { serverId: knownId, name, hasTunnel, isOwn, previous }: ServerLeftover,
   options: { projectId: string; signal: AbortSignal },
 ): Promise<void> {
-  const serverId = knownId ?? (await listServers(client, options)).find((server) => server.name === name)?.id;
+  if (knownId === null && !isOwn) return;
+  const findServer = async () => (await listServers(client, options)).find((server) => server.name === name)?.id;
+  const serverId = knownId ?? (await findPatiently(client, options.signal, findServer));
   if (serverId === undefined) return;
   try {
     if (hasTunnel) await closeTunnel(client, { ...options, serverId });
@@ -147,8 +166,8 @@ export async function clearLeftovers(
     teardown.add(`close the tunnel of ${server.name}`, (signal) => clearServer(client, server, { projectId, signal }));
   }
   for (const run of runs) {
-    teardown.add(`cancel the run ${run.runId ?? 'of this job'}`, (signal) =>
-      endRun(client, run, { projectId, signal }),
-    );
+    teardown.add(`cancel the run ${run.runId ?? 'of this job'}`, async (signal) => {
+      await endRun(client, run, { projectId, signal });
+    });
   }
 }

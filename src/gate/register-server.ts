@@ -1,3 +1,4 @@
+import { endOnAbort } from '../base/abort.ts';
 import { ConfigurationError, ServiceError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Clock } from '../base/clock.ts';
@@ -7,7 +8,7 @@ import { isLoopback } from '../service/address.ts';
 import { createServer } from '../service/servers.ts';
 import type { ConnectedService } from './connect-service.ts';
 import { type RegisteredServer, openJobTunnel } from './job-tunnel.ts';
-import { clearServer } from './leftovers.ts';
+import { clearServer, type ServerLeftover } from './leftovers.ts';
 import type { GatePlan } from './plan.ts';
 import type { ProgressListener } from './progress.ts';
 import type { Teardown } from './teardown.ts';
@@ -34,7 +35,7 @@ export async function registerServer(
 ): Promise<RegisteredServer> {
   const { service, teardown, watch, clock, onProgress } = context;
   const { serverName, isOwnServerName, isTunnelled, hosted } = plan;
-  if (!isTunnelled) return await createRecord(running.url, serverName, context);
+  if (!isTunnelled) return await createRecord(running.url, plan, context);
   const startedMs = clock.monotonicMs();
   onProgress({ kind: 'tunnel-opening', serverName });
   const tunnel = await openJobTunnel({
@@ -58,20 +59,43 @@ export async function registerServer(
 
 async function createRecord(
   url: string,
-  name: string,
+  { serverName: name, isOwnServerName }: GatePlan['service'],
   { service, teardown, watch }: { service: ConnectedService; teardown: Teardown; watch: Watch },
 ): Promise<RegisteredServer> {
   const { client, urgentClient, projectId, leftovers } = service;
+  /** Null where there is nothing of ours to be cleared. */
+  let leftover: ServerLeftover | null = { name, serverId: null, hasTunnel: false, isOwn: true, previous: null };
+  const note = (next: ServerLeftover | null) => {
+    leftover = next;
+    // A name that others use too must not be cleared by the name alone.
+    if (next?.serverId !== null || isOwnServerName) leftovers.setServer(next);
+  };
+  const first = leftover;
+  const server = { name, enabled: true, transportType: 'http' as const, url };
+  /** Not given up when the job is: a record that is made after that must be taken away all the same. */
+  const create = async () => {
+    try {
+      const { id } = await createServer(client, { projectId, server });
+      note({ ...first, serverId: id });
+      return id;
+    } catch (error) {
+      const mayExist = isOwnServerName && !(error instanceof ServiceError && error.status < 500);
+      if (!mayExist) note(null);
+      throw error;
+    }
+  };
+  note(first);
+  const creating = create();
+  teardown.add(`take ${name} out of the project`, async (signal) => {
+    await endOnAbort(
+      creating.catch(() => {}),
+      signal,
+    );
+    if (leftover !== null) await clearServer(urgentClient, leftover, { projectId, signal });
+    note(null);
+  });
   try {
-    const server = { name, enabled: true, transportType: 'http' as const, url };
-    const { id: serverId } = await createServer(client, { projectId, server, signal: watch.callOff });
-    const leftover = { name, serverId, hasTunnel: false, isOwn: true, previous: null };
-    leftovers.setServer(leftover);
-    teardown.add(`take ${name} out of the project`, async (signal) => {
-      await clearServer(urgentClient, leftover, { projectId, signal });
-      leftovers.setServer(null);
-    });
-    return { id: serverId, name };
+    return { id: await endOnAbort(creating, watch.callOff), name };
   } catch (error) {
     if (!(error instanceof ServiceError && error.status === 409)) throw error;
     const message = 'is taken by another server of the project; choose another, or leave it out';

@@ -1,4 +1,4 @@
-import { ServerStartError } from '../base/errors.ts';
+import { DeadlineError, ServerStartError, ServiceError } from '../base/errors.ts';
 import { isTerminalStatus, type Run } from '../model/run.ts';
 import type { VerdictReason } from '../model/verdict.ts';
 import { listCases } from '../service/cases.ts';
@@ -42,6 +42,11 @@ async function findWritten(
   return matchWritten(written, { committed });
 }
 
+/** Whether the service has said that it starts no run, or had no room for one to the end. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof DeadlineError || (error instanceof ServiceError && error.status < 500);
+}
+
 /** Starts a run of a prepared suite. The teardown cancels it unless it has ended by then. */
 export async function startRun(prepared: PreparedSuite, context: SuiteRunContext): Promise<StartedRun> {
   const { service, plan, watch, teardown, onProgress, logger } = context;
@@ -52,12 +57,13 @@ export async function startRun(prepared: PreparedSuite, context: SuiteRunContext
   const marker = `mcp-eval-ci ${idempotencyKey.slice(0, 32)}`;
 
   let run: Run | null = null;
+  let mayExist = true;
   let leftover: RunLeftover = { suiteId, runId: null, marker };
   leftovers.setRun(leftover);
   teardown.add(`cancel the run of ${outline.name}`, async (signal) => {
-    if (run === null || !isTerminalStatus(run.status)) {
-      await endRun(urgentClient, leftover, { projectId, signal });
-    }
+    const isOver = run !== null && isTerminalStatus(run.status);
+    // One that was not found may still come; the list that was written down keeps it.
+    if (mayExist && !isOver && !(await endRun(urgentClient, leftover, { projectId, signal }))) return;
     leftovers.removeRun(marker);
   });
 
@@ -69,6 +75,9 @@ export async function startRun(prepared: PreparedSuite, context: SuiteRunContext
     queueTimeoutMs,
     onQueued: (waitedMs) => onProgress({ kind: 'run-queued', suite: outline.name, waitedMs }),
     signal: watch.callOff,
+  }).catch((error: unknown) => {
+    mayExist = !isRefusal(error);
+    throw error;
   });
   const { runId } = created;
   leftover = { ...leftover, runId };
