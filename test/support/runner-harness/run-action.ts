@@ -13,7 +13,7 @@ import { createPushEvent, type RunnerEvent } from './events.ts';
 import { createCommandFiles, readKeyValues, readSummary } from './file-commands.ts';
 import { listJobVariables, runtimeToken } from './job-variables.ts';
 import { findTrackedProcesses, killQuietly, type ProcessEntry } from './processes.ts';
-import { runScript, type RunnerTimings, runnerTimings, type ScriptRun } from './run-script.ts';
+import { type RunningScript, runScript, type RunnerTimings, runnerTimings, type ScriptRun } from './run-script.ts';
 import { createSecretMasker, type SecretMasker } from './secret-masker.ts';
 import { type Annotation, createStepLog } from './step-log.ts';
 
@@ -33,6 +33,8 @@ export interface ActionRunOptions {
   cancelAfter?: (log: string) => boolean;
   /** As `cancelAfter`, but the main process alone is killed, as when the system runs out of memory: its children live on. */
   killMainAfter?: (log: string) => boolean;
+  /** Gets the main process, to signal it at a moment that its log does not tell of. */
+  onMain?: (main: RunningScript) => void;
   timings?: Partial<RunnerTimings>;
 }
 
@@ -113,8 +115,8 @@ export async function runAction(options: ActionRunOptions): Promise<ActionRun> {
 
 async function runStages(job: Job): Promise<ActionRun> {
   const { action, masker } = job;
-  const { cancelAfter, killMainAfter } = job.options;
-  const main = await runStage(job, action.main, {}, { cancelAfter, killAfter: killMainAfter });
+  const { cancelAfter, killMainAfter, onMain } = job.options;
+  const main = await runStage(job, action.main, {}, { cancelAfter, killAfter: killMainAfter, onStart: onMain });
   const conclusion = judgeConclusion(main);
   const stateVariables = Object.entries(main.state).map(([name, value]) => [`STATE_${name}`, value]);
   const post =
@@ -128,7 +130,11 @@ async function runStage(
   job: Job,
   script: string,
   env: Record<string, string>,
-  { cancelAfter, killAfter }: Partial<Record<'cancelAfter' | 'killAfter', ((log: string) => boolean) | undefined>> = {},
+  control: {
+    cancelAfter?: ((log: string) => boolean) | undefined;
+    killAfter?: ((log: string) => boolean) | undefined;
+    onStart?: ((script: RunningScript) => void) | undefined;
+  } = {},
 ): Promise<StageRun> {
   const files = await createCommandFiles(job.directory);
   const log = createStepLog(job.masker);
@@ -146,8 +152,9 @@ async function runStage(
     },
     timings: { ...runnerTimings, ...job.options.timings },
     onLine: (line) => log.readLine(line),
-    isCancelDue: () => cancelAfter?.(log.rawLines.join('\n')) ?? false,
-    isKillDue: () => killAfter?.(log.rawLines.join('\n')) ?? false,
+    isCancelDue: () => control.cancelAfter?.(log.rawLines.join('\n')) ?? false,
+    isKillDue: () => control.killAfter?.(log.rawLines.join('\n')) ?? false,
+    onStart: (script) => control.onStart?.(script),
   });
   const summary = await readSummary(files.stepSummary, (line) => job.masker.mask(line));
   return {
@@ -166,8 +173,9 @@ async function runStage(
   };
 }
 
-/** A cancelled step is cancelled however its process ended; everything else follows from the exit code. */
+/** A cancelled step is cancelled however its process ended; one that was killed outright is not. Everything else follows from the exit code. */
 function judgeConclusion(run: ScriptRun): JobStatus {
-  if (run.sentSignals.length > 0) return 'cancelled';
+  const [first = 'SIGKILL'] = run.sentSignals;
+  if (first !== 'SIGKILL') return 'cancelled';
   return run.exitCode === 0 ? 'success' : 'failure';
 }

@@ -13,11 +13,21 @@ export interface RunnerTimings {
 /** src/Runner.Sdk/ProcessInvoker.cs. */
 export const runnerTimings: RunnerTimings = { sigintMs: 7500, sigtermMs: 2500, outputMs: 5000 };
 
+/** The process of a stage, in the hands of a test. */
+export interface RunningScript {
+  /** Sends the process, and nothing but the process, this signal at once. */
+  send(signal: 'SIGINT' | 'SIGTERM' | 'SIGKILL'): void;
+  /** Resolves when the log holds the text. */
+  printed(text: string): Promise<void>;
+}
+
 export interface ScriptRun {
   exitCode: number | null;
   signal: NodeJS.Signals | null;
   /** The signals sent to end it, in order; empty where it ended by itself. */
   sentSignals: Array<'SIGINT' | 'SIGTERM' | 'SIGKILL'>;
+  /** From the first signal to the end of the process; null where none was sent. */
+  leaveMs: number | null;
   /** Whether something that outlived the process kept its output open until the runner lost patience. */
   isOutputHeldOpen: boolean;
 }
@@ -35,19 +45,27 @@ export async function runScript(options: {
   isCancelDue: () => boolean;
   /** Once it says so, the process is killed, and nothing but the process. */
   isKillDue: () => boolean;
+  /** Gets the process as soon as it runs. */
+  onStart: (script: RunningScript) => void;
 }): Promise<ScriptRun> {
   const child = spawn(process.execPath, [options.script], {
     cwd: options.cwd,
     env: options.env,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const run: ScriptRun = { exitCode: null, signal: null, sentSignals: [], isOutputHeldOpen: false };
+  const run: ScriptRun = { exitCode: null, signal: null, sentSignals: [], leaveMs: null, isOutputHeldOpen: false };
   const { pid } = child;
   if (pid === undefined) throw new Error(`Node could not be started on ${options.script}.`);
 
+  let signalledAtMs: number | null = null;
+  const send = (signal: 'SIGINT' | 'SIGTERM' | 'SIGKILL') => {
+    signalledAtMs ??= performance.now();
+    killQuietly(pid, signal);
+  };
   const exited = new Promise<void>((resolve) => {
     child.once('exit', (exitCode, signal) => {
-      Object.assign(run, { exitCode, signal });
+      const leaveMs = signalledAtMs === null ? null : performance.now() - signalledAtMs;
+      Object.assign(run, { exitCode, signal, leaveMs });
       resolve();
     });
   });
@@ -55,10 +73,14 @@ export async function runScript(options: {
     child.once('close', () => resolve());
   });
   let cancellation: Promise<void> | undefined;
+  let log = '';
+  const waiting = new Set<() => void>();
   const readLine = (line: string) => {
     options.onLine(line);
+    log += `${line}\n`;
+    for (const check of waiting) check();
     if (options.isCancelDue()) cancellation ??= cancel();
-    else if (options.isKillDue()) killQuietly(pid);
+    else if (options.isKillDue()) send('SIGKILL');
   };
   const cancel = async () => {
     for (const [signal, waitMs] of [
@@ -66,12 +88,26 @@ export async function runScript(options: {
       ['SIGTERM', options.timings.sigtermMs],
     ] as const) {
       run.sentSignals.push(signal);
-      killQuietly(pid, signal);
+      send(signal);
       if (await endsWithin(exited, waitMs)) return;
     }
     run.sentSignals.push('SIGKILL');
     await killTree(pid);
   };
+  options.onStart({
+    send: (signal) => {
+      run.sentSignals.push(signal);
+      send(signal);
+    },
+    printed: (text) =>
+      new Promise((resolve) => {
+        const check = () => {
+          if (log.includes(text)) resolve();
+        };
+        waiting.add(check);
+        check();
+      }),
+  });
   readLines(child.stdout, readLine);
   readLines(child.stderr, readLine);
   await exited;

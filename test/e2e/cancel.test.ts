@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Ending, type Phase, runCancelledJob } from '../support/cancelled-job.ts';
+import type { ContractService } from '../support/contract-service.ts';
+import { runAction } from '../support/runner-harness/run-action.ts';
+import { startServedService } from '../support/served-service.ts';
+import { createWorkspace } from '../support/workspace.ts';
+
+// dist/ under the runner harness, against a service in another process. All moments with all endings, many times over, are
+// in test/soak/.
+
+let service: ContractService;
+
+beforeAll(async () => {
+  service = await startServedService();
+});
+
+afterAll(() => service[Symbol.asyncDispose]());
+
+const cells: Array<[Phase, Ending]> = [
+  ['before the project is known', 'SIGINT'],
+  ['as a grant is asked for', 'SIGINT twice'],
+  ['as a grant is answered', 'SIGTERM'],
+  ['as the public URL is asked', 'SIGKILL'],
+  ['as a run is answered', 'SIGINT'],
+  ['as a run is answered', 'SIGKILL'],
+  ['as the run is polled', 'SIGINT twice'],
+];
+
+describe('a hosted job', () => {
+  it.each(cells)('leaves nothing behind when it is cancelled %s by %s', async (phase, ending) => {
+    const { run, faults } = await runCancelledJob(service, phase, ending);
+    expect(faults, `${run.log}\n${run.post?.log}`).toEqual([]);
+  });
+
+  it('does nothing in its post step when it was killed before it had done anything', async () => {
+    await using workspace = await createWorkspace();
+    const run = await runAction({
+      workspace: workspace.path,
+      inputs: { 'server-command': 'no-such-program', tests: '- toolCall: echo' },
+      onMain: (main) => main.send('SIGKILL'),
+    });
+    expect(run).toMatchObject({ signal: 'SIGKILL', log: '', state: {}, post: { exitCode: 0, log: '', summary: null } });
+  });
+});
