@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Ending, type Phase, runCancelledJob } from '../support/cancelled-job.ts';
 import type { ContractService } from '../support/contract-service.ts';
 import { runAction } from '../support/runner-harness/run-action.ts';
-import { startServedService } from '../support/served-service.ts';
+import { startServeProcess } from '../support/serve-process.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 // dist/ under the runner harness, against a service in another process. All moments with all endings, many times over, are
@@ -11,7 +11,7 @@ import { createWorkspace } from '../support/workspace.ts';
 let service: ContractService;
 
 beforeAll(async () => {
-  service = await startServedService();
+  service = await startServeProcess();
 });
 
 afterAll(() => service[Symbol.asyncDispose]());
@@ -36,7 +36,7 @@ describe('a hosted job', () => {
     await using workspace = await createWorkspace();
     const run = await runAction({
       workspace: workspace.path,
-      inputs: { 'server-command': 'no-such-program', tests: '- toolCall: echo' },
+      inputs: { 'server-command': 'no-such-program', tests: '- title: one\n  steps:\n    - toolCall: echo\n' },
       onMain: (main) => main.send('SIGKILL'),
     });
     expect(run).toMatchObject({ signal: 'SIGKILL', log: '', state: {}, post: { exitCode: 0, log: '', summary: null } });

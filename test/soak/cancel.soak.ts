@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Ending, endings, type Phase, phases, runCancelledJob } from '../support/cancelled-job.ts';
 import type { ContractService } from '../support/contract-service.ts';
-import { startServedService } from '../support/served-service.ts';
+import { startServeProcess } from '../support/serve-process.ts';
 
 // Every moment of a hosted job with every way to end it, again and again. `REPEATS` says how often; `npm run test:soak`.
 
@@ -10,7 +10,7 @@ const leaves: Array<{ leaveMs: number; cell: string }> = [];
 let service: ContractService;
 
 beforeAll(async () => {
-  service = await startServedService();
+  service = await startServeProcess();
 });
 
 afterAll(async () => {

@@ -1,4 +1,4 @@
-import { systemClock } from '../../src/base/clock.ts';
+import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { createRedactor } from '../../src/base/redaction.ts';
 import { gate, type GateResult } from '../../src/gate/gate.ts';
@@ -14,6 +14,7 @@ export interface HostedGateOptions {
   /** Of the job; it is on a branch of a repository unless something else is said. */
   environment?: Record<string, string>;
   signal?: AbortSignal;
+  clock?: Clock;
   onProgress?: (progress: GateProgress) => void | Promise<void>;
 }
 
@@ -47,7 +48,7 @@ export async function runHostedGate(
   const log: string[] = [];
   let leftovers: Leftovers | null | undefined;
   const result = await gate(plan, {
-    clock: systemClock,
+    clock: options.clock ?? systemClock,
     logger: {
       ...silentLogger,
       warning: (message) => void log.push(message),

@@ -5,10 +5,10 @@ import { fileURLToPath } from 'node:url';
 import { createApiCaller } from './api-caller.ts';
 import type { ContractService } from './contract-service.ts';
 
-const entry = fileURLToPath(new URL('../../lib/cli/main.js', import.meta.url));
+const entry = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
 /**
- * Starts `mcp-eval-ci serve` as users install it, in a process of its own: to whoever is given its address, a service that
+ * Starts `mcp-eval-ci serve` in a process of its own: to whoever is given its address, a service that
  * somebody else hosts.
  */
 export async function startServeProcess(args: readonly string[] = []): Promise<ContractService> {
@@ -21,7 +21,7 @@ export async function startServeProcess(args: readonly string[] = []): Promise<C
   const [ready] = await Promise.race([
     once(createInterface({ input: child.stdout }), 'line'),
     exited.then(([code]) => {
-      throw new Error(`serve exited with ${code} before it was ready; is lib/ built?`);
+      throw new Error(`serve exited with ${code} before it was ready.`);
     }),
   ]);
   const { baseUrl, apiKey, project: projectId } = JSON.parse(ready) as Record<'baseUrl' | 'apiKey' | 'project', string>;

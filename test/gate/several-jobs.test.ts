@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createHurriedClock } from '../support/bent-clock.ts';
+import type { ContractService } from '../support/contract-service.ts';
+import { jobOnBranch, runHostedGate } from '../support/hosted-gate.ts';
+import { startServeProcess } from '../support/serve-process.ts';
+import { findRemains } from '../support/service-remains.ts';
+import { openServiceTap } from '../support/service-tap.ts';
+import { everythingOverStdio } from '../support/workspace.ts';
+
+const server = { 'server-command': everythingOverStdio, isolation: 'run' };
+const quick = '- title: quick\n  steps:\n    - toolCall: echo\n      arguments: { message: hello }\n';
+const slow =
+  '- title: slow\n  steps:\n    - toolCall: trigger-long-running-operation\n      arguments: { duration: 60, steps: 2 }\n';
+
+let service: ContractService;
+
+beforeAll(async () => {
+  service = await startServeProcess();
+});
+
+afterAll(() => service[Symbol.asyncDispose]());
+
+describe('two jobs with the same server name', () => {
+  const shared = { ...server, 'server-name': 'shared', 'suite-scope': 'run' };
+
+  it('leave it to the later one, whose tunnel the earlier one does not close', async () => {
+    await using tap = await openServiceTap(service);
+    const earlierRuns = Promise.withResolvers<void>();
+    const earlier = runHostedGate(
+      service,
+      { ...shared, tests: slow },
+      { onProgress: ({ kind }) => void (kind === 'run-started' && earlierRuns.resolve()) },
+    );
+    await Promise.race([earlierRuns.promise, earlier]);
+    const held = tap.hold(/^POST .*\/eval-runs$/, 'asked');
+    const later = runHostedGate(
+      tap.service,
+      { ...shared, tests: quick },
+      { environment: { ...jobOnBranch, GITHUB_RUN_ID: '42' } },
+    );
+    const { exitCode, report, leftovers } = await earlier;
+    expect({ exitCode, leftovers, outcome: report.verdict.outcome }).toEqual({
+      exitCode: 3,
+      leftovers: null,
+      outcome: 'inconclusive',
+    });
+    expect(report.verdict.reasons[0]).toMatchObject({
+      code: 'tunnel-lost',
+      message: expect.stringContaining('another job was granted one under the same server name'),
+    });
+    await held.reached;
+    held.release();
+    expect(await later).toMatchObject({ exitCode: 0, leftovers: null });
+    expect(await findRemains(service, tap)).toMatchObject({ grants: [], runs: [] });
+  });
+
+  it('leave it to the later one also while the earlier one opens its tunnel', async () => {
+    await using tap = await openServiceTap(service);
+    const held = tap.hold(/^POST \/api\/mcp\//, 'asked');
+    const earlier = runHostedGate(tap.service, { ...shared, tests: quick });
+    await Promise.race([held.reached, earlier]);
+    const theirs = (await service.project.post('/tunnels', { name: 'shared' })).body.url;
+    const { exitCode, report, leftovers } = await earlier;
+    held.release();
+    expect({ exitCode, leftovers, code: report.verdict.reasons[0]?.code }).toEqual({
+      exitCode: 3,
+      leftovers: null,
+      code: 'tunnel-lost',
+    });
+    // Not revoked: nobody serves it in this test, which is another answer.
+    expect((await fetch(theirs, { method: 'POST' })).status).toBe(503);
+  });
+});
+
+describe('eight jobs of a matrix at once', () => {
+  it('all pass, each with a server of its own, although two runs at a time are all that the service takes', async () => {
+    const names: string[] = [];
+    let waits = 0;
+    const clock = createHurriedClock({ fromMs: 15_000, toMs: 30_000, instead: 300 });
+    const jobs = await Promise.all(
+      Array.from({ length: 8 }, (_, index) =>
+        runHostedGate(
+          service,
+          { ...server, 'job-index': String(index), tests: quick },
+          {
+            clock,
+            onProgress: (progress) => {
+              if (progress.kind === 'tunnel-opening') names.push(progress.serverName);
+              if (progress.kind === 'run-queued') waits += 1;
+            },
+          },
+        ),
+      ),
+    );
+    expect(jobs.map(({ exitCode }) => exitCode)).toEqual(Array.from({ length: 8 }, () => 0));
+    expect(new Set(names).size).toBe(8);
+    expect(waits).toBeGreaterThan(0);
+    const servers: Array<{ name: string }> = (await service.project.get('/servers')).body.items;
+    expect(servers.map(({ name }) => name).filter((name) => name !== 'shared')).toEqual([]);
+  });
+});
