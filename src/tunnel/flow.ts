@@ -78,6 +78,8 @@ export function openOutgoingBody(
     }
   };
 
+  // No accessors here, or in whatever else is made for each call: every object would get a shape of its own from them, and V8
+  // keeps shapes, with all that they reach, until a full collection.
   return {
     write: (chunk) => {
       if (isStopped || chunk.length === 0) return;

@@ -48,7 +48,11 @@ export function openRequestBody(options: Omit<FlowOptions, 'kind'>): RequestBody
       isEnded = true;
       if (stream?.destroyed === false) stream.push(null);
     },
-    open: () => (isEnded ? Buffer.concat(early) : openStream()),
+    open: () => {
+      if (!isEnded) return openStream();
+      incoming.stop();
+      return Buffer.concat(early);
+    },
     stop: () => {
       incoming.stop();
       stream?.destroy();

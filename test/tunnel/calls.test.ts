@@ -145,11 +145,22 @@ describe('a request frame', () => {
   it.each([
     ['CONNECT', scope, {}],
     ['TRACE', scope, {}],
+    ['PROPFIND', scope, {}],
+    ['get', scope, {}],
     ['GET', '/', {}],
     ['GET', '/admin', {}],
     ['GET', `${scope}2`, {}],
     ['GET', '/api/mcp/adapter-http/srv_2', {}],
+    ['GET', '*', {}],
+    ['GET', '', {}],
+    ['GET', `/x/..${scope}`, {}],
     ['GET', `${scope}/..`, {}],
+    ['GET', `${scope}/./a`, {}],
+    ['GET', `${scope}/..;/a`, {}],
+    ['GET', `${scope}/%252e%252e/a`, {}],
+    ['GET', `${scope}/%00`, {}],
+    ['GET', `${scope}/a#b`, {}],
+    ['GET', `${scope}?a=ä`, {}],
     ['GET', `${scope}/%2e%2e/admin`, {}],
     ['GET', `${scope}//evil.example`, {}],
     ['GET', `${scope}/a%2f..%2fadmin`, {}],
@@ -163,6 +174,7 @@ describe('a request frame', () => {
     ['GET', scope, { headers: [['a b', 'c']] }],
     ['POST', scope, { headers: [['content-length', '5']] }],
     ['POST', scope, { headers: [['content-length', '-5']] }],
+    ['POST', scope, { headers: [['content-length', '5, 5']] }],
   ] as const)('of a hostile relay reaches nothing: %j %j %j', async (method, url, fields) => {
     await using server = await startHttpServer(json(200, {}));
     const peer = await connect(`${server.origin}/mcp`);

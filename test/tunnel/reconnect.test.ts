@@ -76,4 +76,14 @@ describe('the reconnect policy', () => {
     expect(planAll([{ cause: cause('DEPTH_ZERO_SELF_SIGNED_CERT') }])).toEqual(['stop']);
     expect(planAll([{ cause: cause('ECONNREFUSED') }])).toEqual([0]);
   });
+
+  it.each([
+    [407, 'stop'],
+    [403, 'stop'],
+    [502, 0],
+    [429, 0],
+  ])('takes a proxy that answers a CONNECT with %i for %j', (statusCode, step) => {
+    const cause = Object.assign(new Error('x'), { code: 'ERR_PROXY_TUNNEL', statusCode });
+    expect(planAll([{ cause }])).toEqual([step]);
+  });
 });
