@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { getInput, info, saveState } from '@actions/core';
+import { getInput, info } from '@actions/core';
 import { systemClock } from '../base/clock.ts';
 import { ConfigurationError, type ConfigurationIssue, describeError, GateError } from '../base/errors.ts';
 import type { Redactor } from '../base/redaction.ts';
@@ -19,6 +19,7 @@ import { createJobLogger } from './logger.ts';
 import { listOutputs, writeOutput } from './outputs.ts';
 import { createMaskingRedactor } from './redactor.ts';
 import { leftoversState } from './post.ts';
+import { createStateWriter } from './state.ts';
 
 /** Runs the gate with the action's inputs, publishes what came of it, and returns the exit code. */
 export async function runMain(): Promise<number> {
@@ -42,6 +43,7 @@ export async function runMain(): Promise<number> {
     }
 
     const processMarker = randomUUID();
+    const saveState = createStateWriter(logger);
     saveState('processMarker', processMarker);
     const { report, exitCode } = await gate(plan, {
       clock: systemClock,

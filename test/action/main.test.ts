@@ -56,12 +56,17 @@ describe('runMain', () => {
     expect(red.commands).toContainEqual(expect.objectContaining({ command: 'error' }));
   });
 
-  it('ends with 3 and starts nothing where the post step could not be told from this one', async () => {
-    await using workspace = await createWorkspace({ 'green.yaml': greenEvals });
-    const { exitCode, stdout } = await start(workspace, { evals: 'green.yaml' }, { GITHUB_STATE: '/nowhere/state' });
-    expect(exitCode).toBe(3);
-    expect(stdout).toContain('The state of the action cannot be saved');
-    expect(stdout).not.toContain('Starting');
+  it.each([
+    ['green.yaml', 0],
+    ['red.yaml', 1],
+  ])('keeps the verdict of %s, and warns, where nothing can be written down for the post step', async (evals, code) => {
+    await using workspace = await createWorkspace({ 'green.yaml': greenEvals, 'red.yaml': redEvals });
+    const { exitCode, commands } = await start(workspace, { evals }, { GITHUB_STATE: '/nowhere/state' });
+    expect(exitCode).toBe(code);
+    const warnings = commands.filter(({ command }) => command === 'warning');
+    expect(warnings.map(({ data }) => data)).toEqual([
+      'The state of the action cannot be saved: Missing file at path: /nowhere/state. Should this step be killed, what it started stays behind.',
+    ]);
   });
 
   it('keeps its verdict, and tells it, where a variable that is passed through is one of its words', async () => {
