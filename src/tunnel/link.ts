@@ -3,8 +3,8 @@ import type { WebSocket } from 'ws';
 import { parseBodyFrame, parseTextFrame, renderBodyHead, renderTextFrame } from './frames.ts';
 import type { BodyFrame, BodyKind, IgnoredFrame, TextFrame } from './frames.ts';
 
-/** Bytes waiting in a socket above which no more body is sent until they have left. */
-const congestionBytes = 1024 * 1024;
+/** Bytes waiting in a socket above which no more body is sent until they have left; more of them only leave the caches. */
+const congestionBytes = 256 * 1024;
 
 /** Bytes that are sent at once, without waiting for others of the same turn. */
 const flushBytes = 65_536;
