@@ -27,6 +27,29 @@ export function decideRetryDelay(input: {
   return delayMs < input.remainingMs ? delayMs : undefined;
 }
 
+/** What may be spent on trying again, so that a service in trouble is not stormed by those who wait for it. */
+export interface RetryQuota {
+  /** Takes one retry out; false where none is left. */
+  take(): boolean;
+  /** Puts one back, for a call that was answered. */
+  giveBack(): void;
+}
+
+/** Allows `retries` of them in a row, however many calls they belong to. */
+export function createRetryQuota(retries: number): RetryQuota {
+  let left = retries;
+  return {
+    take: () => {
+      if (left === 0) return false;
+      left -= 1;
+      return true;
+    },
+    giveBack: () => {
+      left = Math.min(retries, left + 1);
+    },
+  };
+}
+
 /**
  * Reads a Retry-After header into milliseconds: seconds (decimals allowed, as seen in the wild) or an HTTP date taken
  * relative to the response's own Date header, so that a wrong local clock does not matter. Undefined for anything that

@@ -18,6 +18,12 @@ export function isTerminalStatus(status: string): boolean {
   return (terminalRunStatuses as readonly string[]).includes(status);
 }
 
+/** Whether nothing more will come of a run: its status says so, or is one that we do not know and there is a time of its end. */
+export function hasEnded({ status, completedAtMs }: Pick<Run, 'status' | 'completedAtMs'>): boolean {
+  const isKnown = status === 'pending' || status === 'running';
+  return isTerminalStatus(status) || (!isKnown && completedAtMs !== null);
+}
+
 /** One execution of one case. */
 export interface Iteration {
   id: string;

@@ -1,5 +1,6 @@
 import { request } from 'undici';
 import { endOnAbort } from '../base/abort.ts';
+import { ProtocolError } from '../base/errors.ts';
 import type { Redactor } from '../base/redaction.ts';
 import { acceptedEncoding, parseJson, readBody } from './body.ts';
 import { readFailedAnswer, readTransportError } from './failure.ts';
@@ -22,7 +23,7 @@ export interface AttemptRequest {
   body: string | undefined;
 }
 
-export type AttemptOutcome = { ok: true; answer: unknown } | ({ ok: false } & AttemptFailure);
+export type AttemptOutcome<T = unknown> = { ok: true; answer: T } | ({ ok: false } & AttemptFailure);
 
 /**
  * Sends a request once and reads the whole answer, within its limits. Failures are values; only an abort of the
@@ -57,10 +58,20 @@ export async function attemptRequest(
       const answer = { status, headers: response.headers, text: redactor.redact(text) };
       return { ok: false, ...readFailedAnswer(answer, what) };
     }
-    return { ok: true, answer: parseJson(text) };
+    return { ok: true, answer: parseAnswer(text, response.headers['content-type']?.toString()) };
   } catch (error) {
     options.signal.throwIfAborted();
     const { attemptTimeoutMs } = limits;
     return { ok: false, ...readTransportError(error, { url, what, attemptTimeoutMs, proxy }) };
+  }
+}
+
+/** @throws {ProtocolError} which tells what the answer claims to be, where that is something else */
+function parseAnswer(text: string, contentType: string | undefined): unknown {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (!(error instanceof ProtocolError) || contentType === undefined || /json/i.test(contentType)) throw error;
+    throw new ProtocolError(error.message.replace(/\.$/, ` (${contentType.slice(0, 100)}).`), { cause: error });
   }
 }

@@ -1,17 +1,19 @@
 import type { Clock } from '../base/clock.ts';
 import type { Deadline } from '../base/deadline.ts';
-import { CancelledError } from '../base/errors.ts';
+import { CancelledError, ProtocolError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { createPacer, unlimitedPacer } from '../base/pacing.ts';
 import type { Pacer } from '../base/pacing.ts';
 import { listProxySecrets } from '../base/proxy.ts';
 import type { ProxySettings } from '../base/proxy.ts';
+import { createRetryQuota } from '../base/retry.ts';
 import { createRedactor } from '../base/redaction.ts';
 import type { Secret } from '../base/redaction.ts';
 import { generator } from '../base/version.ts';
 import { buildUrl, parseApiKey, parseBaseUrl } from './address.ts';
 import { attemptRequest } from './attempt.ts';
-import type { AttemptLimits, AttemptRequest } from './attempt.ts';
+import type { AttemptLimits, AttemptOutcome, AttemptRequest } from './attempt.ts';
+import { explainRefusal, fewAttempts } from './failure.ts';
 import type { Parse } from './parse.ts';
 import type { ServiceProfile } from './profile.ts';
 import { repeatUntilAnswered } from './repeat.ts';
@@ -30,7 +32,7 @@ export interface ServiceClient extends AsyncDisposable {
    * @throws {NetworkError} when no answer arrives
    * @throws {ProtocolError} when the answer is not the agreed one
    * @throws {DeadlineError} when the deadline had passed before the first attempt
-   * @throws {ConfigurationError} when a proxy on the way wants other credentials
+   * @throws {ConfigurationError} when a proxy on the way wants other credentials, or a call of the setup is refused
    */
   call<T>(call: ServiceCall<T>): Promise<T>;
 }
@@ -56,6 +58,8 @@ export interface ServiceCall<T> extends CallOptions {
   isRepeatable?: boolean;
   /** Whether the service connects to MCP servers before it answers, which takes longer. */
   isSlow?: boolean;
+  /** Whether nothing has been established yet, so that what is refused for good is the user's to mend. */
+  isSetup?: boolean;
   parse: Parse<T>;
 }
 
@@ -82,6 +86,13 @@ export interface ServiceClientOptions {
 const normalLimits: AttemptLimits = { headersTimeoutMs: 30_000, attemptTimeoutMs: 60_000, maxBytes: 16 * 2 ** 20 };
 const slowLimits: AttemptLimits = { ...normalLimits, headersTimeoutMs: 120_000, attemptTimeoutMs: 120_000 };
 
+/** With the growing pauses between them, enough for a service that is gone for half a minute. */
+const maxAttempts = 10;
+/** Where each may take minutes. */
+const maxSlowAttempts = 5;
+/** Of all calls together that fail in a row. */
+const retriesPerClient = 25;
+
 /**
  * Opens a client. Nothing is sent before the first call; disposing it ends the calls under way and its connections.
  *
@@ -92,6 +103,7 @@ export function openServiceClient(options: ServiceClientOptions): ServiceClient 
   const baseUrl = parseBaseUrl(options.baseUrl);
   const authorization = `Bearer ${parseApiKey(options.apiKey)}`;
   const pacer = options.pacer ?? (profile.pacing ? createPacer(clock, profile.pacing) : unlimitedPacer);
+  const quota = createRetryQuota(retriesPerClient);
   const secrets = [options.apiKey, ...(options.proxy === undefined ? [] : listProxySecrets(options.proxy))];
   const redactor = createRedactor(secrets);
   const closing = new AbortController();
@@ -101,7 +113,7 @@ export function openServiceClient(options: ServiceClientOptions): ServiceClient 
     profile,
     clock,
     random,
-    call: async (call) => {
+    call: async <T>(call: ServiceCall<T>) => {
       const url = buildUrl(baseUrl, call.path, call.query);
       const headers = { authorization, ...buildHeaders(call, profile) };
       const body = call.body === undefined ? undefined : JSON.stringify(call.body);
@@ -110,14 +122,25 @@ export function openServiceClient(options: ServiceClientOptions): ServiceClient 
       const signal = AbortSignal.any([closing.signal, options.signal, call.signal].filter(isPresent));
       const deadlines = [options.deadline, call.deadline].filter(isPresent);
 
-      const attemptOnce = (remainingMs: number) => {
+      const attemptOnce = async (remainingMs: number): Promise<AttemptOutcome<T>> => {
         const attemptTimeoutMs = Math.min(limits.attemptTimeoutMs, remainingMs);
         const attempt = { method: call.method, url, headers, body };
         const options = { limits: { ...limits, attemptTimeoutMs }, redactor: callRedactor, signal };
-        return attemptRequest(route, attempt, options);
+        const outcome = await attemptRequest(route, attempt, options);
+        if (outcome.ok) return parseOutcome(outcome.answer, call);
+        return call.isSetup ? { ...outcome, error: explainRefusal(outcome) } : outcome;
       };
-      const repeatOptions = { clock, pacer, random, logger, signal, deadlines };
-      return call.parse(await repeatUntilAnswered(attemptOnce, isSafeToRepeat(call), repeatOptions));
+      return await repeatUntilAnswered(attemptOnce, {
+        isSafe: isSafeToRepeat(call),
+        maxAttempts: call.isSlow ? maxSlowAttempts : maxAttempts,
+        clock,
+        pacer,
+        quota,
+        random,
+        logger,
+        signal,
+        deadlines,
+      });
     },
     [Symbol.asyncDispose]: async () => {
       closing.abort(new CancelledError('The connection to the service was closed.'));
@@ -135,6 +158,16 @@ function buildHeaders<T>({ body, idempotencyKey }: ServiceCall<T>, profile: Serv
       ? {}
       : { 'idempotency-key': idempotencyKey, [`${profile.headerPrefix}idempotency-key`]: idempotencyKey }),
   };
+}
+
+/** A deployment that is being replaced may answer in another shape for a moment; whoever writes need not ask again. */
+function parseOutcome<T>(answer: unknown, { parse, method }: ServiceCall<T>): AttemptOutcome<T> {
+  try {
+    return { ok: true, answer: parse(answer) };
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error;
+    return { ok: false, error, repeat: method === 'GET' ? 'if-safe' : 'never', maxAttempts: fewAttempts };
+  }
 }
 
 function isSafeToRepeat<T>({ method, idempotencyKey, isRepeatable = false }: ServiceCall<T>): boolean {

@@ -12,6 +12,8 @@ export interface AttemptFailure {
   error: NetworkError | ServiceError | ProtocolError | ConfigurationError;
   /** `always`: nothing was carried out; `if-safe`: something may have been, so only what may happen twice is repeated. */
   repeat: 'always' | 'if-safe' | 'never';
+  /** How many attempts are enough to tell that no other will be answered; as many as usual where it is left out. */
+  maxAttempts?: number;
   /** Whether the key is being used too fast, so that every call should slow down. */
   isRateLimited?: boolean;
 }
@@ -22,6 +24,9 @@ export interface FailedAnswer {
   headers: Readonly<Record<string, string | string[] | undefined>>;
   text: string;
 }
+
+/** A server that is out of the service's reach, and an answer of another shape, are rarely gone after a moment. */
+export const fewAttempts = 3;
 
 /** Services write sentences; a longer message is a dump of something. */
 const longestMessage = 500;
@@ -40,7 +45,22 @@ export function readFailedAnswer(answer: FailedAnswer, what: string): AttemptFai
   });
   // A limiter refuses before anything is carried out, so even a request without a key may be sent again.
   if (isRateLimited) return { error, repeat: 'always', isRateLimited };
+  if (code === 'SERVER_UNREACHABLE') return { error, repeat: 'if-safe', maxAttempts: fewAttempts };
   return { error, repeat: answer.status >= 500 ? 'if-safe' : 'never' };
+}
+
+/**
+ * Makes the user's to mend what a service, or whoever answers in its place, refuses however often it is asked. A plan that is
+ * used up is not: it has a time at which it is not any more.
+ */
+export function explainRefusal({ error, repeat }: AttemptFailure): AttemptFailure['error'] {
+  const isUsedUp = error instanceof ServiceError && error.status === 429;
+  if (repeat !== 'never' || isUsedUp || error instanceof ConfigurationError) return error;
+  const { message, hint, cause = error } = error;
+  return new ConfigurationError([{ code: 'refused-by-service', message }], {
+    ...(hint === undefined ? {} : { hint }),
+    cause: error instanceof ServiceError ? error : cause,
+  });
 }
 
 /** Whether a service refused a run because as many are in progress as may be: a queue, which moves in minutes. */

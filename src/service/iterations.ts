@@ -1,6 +1,7 @@
 import type { Iteration, StepResult } from '../model/run.ts';
 import type { CallOptions, ServiceClient } from './client.ts';
 import { walkPages } from './pages.ts';
+import { askPatiently, lagPatience } from './patience.ts';
 import { parseAs, parseIterationPage, parseStepPage } from './parse.ts';
 import { traceSchema } from './wire.ts';
 import type { WireTrace } from './wire.ts';
@@ -29,7 +30,8 @@ export function listIterations(
   const path = [...client.profile.runPath(projectId), runId, 'iterations'];
   const loadPage = async (cursor: string | undefined) => {
     const query = { limit: pageSize, cursor };
-    return client.call({ method: 'GET', path, query, parse: parseIterationPage, ...options });
+    const load = () => client.call({ method: 'GET', path, query, parse: parseIterationPage, ...options });
+    return askPatiently(client, load, { ...options, patience: lagPatience });
   };
   return walkPages(loadPage, { what: 'iterations', idOf: (iteration) => iteration.id });
 }

@@ -81,8 +81,9 @@ async function findTrace(
 }
 
 /** Whether the service may have started the run although it did not say so. */
-function isOutcomeUnknown(error: unknown): boolean {
-  return isFault(error) && !(error instanceof ServiceError && error.status < 500);
+export function isOutcomeUnknown(error: unknown): boolean {
+  if (error instanceof ServiceError && (error.status < 500 || error.code === 'SERVER_UNREACHABLE')) return false;
+  return isFault(error);
 }
 
 function isFault(error: unknown): boolean {

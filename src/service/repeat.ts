@@ -5,16 +5,19 @@ import { ServiceError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Pacer } from '../base/pacing.ts';
 import { decideRetryDelay } from '../base/retry.ts';
+import type { RetryQuota } from '../base/retry.ts';
 import type { AttemptOutcome } from './attempt.ts';
 import { addHint } from './failure.ts';
 import type { AttemptFailure } from './failure.ts';
 
-const maxAttempts = 5;
-
 /** What attempts are spread and bounded by. */
 export interface RepeatOptions {
+  /** Whether the request may be carried out twice. */
+  isSafe: boolean;
+  maxAttempts: number;
   clock: Clock;
   pacer: Pacer;
+  quota: RetryQuota;
   /** Draws in [0, 1). */
   random: () => number;
   logger: Logger;
@@ -24,16 +27,15 @@ export interface RepeatOptions {
 }
 
 /**
- * Makes attempts until one is answered, at most five; between them it waits as long as the service asks, or backs off.
- * `isSafe` says whether the request may be carried out twice.
+ * Makes attempts until one is answered; between them it waits as long as the service asks, or backs off. Every attempt
+ * but the first is taken out of the quota, except where the service asked for another by refusing the pace.
  *
  * @throws {DeadlineError} when a deadline had passed before the first attempt; afterwards the last attempt's error
  */
-export async function repeatUntilAnswered(
-  attemptOnce: (remainingMs: number) => Promise<AttemptOutcome>,
-  isSafe: boolean,
-  { clock, pacer, random, logger, signal, deadlines }: RepeatOptions,
-): Promise<unknown> {
+export async function repeatUntilAnswered<T>(
+  attemptOnce: (remainingMs: number) => Promise<AttemptOutcome<T>>,
+  { isSafe, maxAttempts, clock, pacer, quota, random, logger, signal, deadlines }: RepeatOptions,
+): Promise<T> {
   const startedAtMs = clock.monotonicMs();
   const readRemainingMs = () => Math.min(...deadlines.map((deadline) => deadline.remainingMs()));
   let lastError: AttemptFailure['error'] | undefined;
@@ -47,26 +49,30 @@ export async function repeatUntilAnswered(
     const outcome = await attemptOnce(readRemainingMs());
     if (outcome.ok) {
       pacer.speedUp();
+      quota.giveBack();
       return outcome.answer;
     }
     const { error, repeat, isRateLimited = false } = outcome;
+    const most = Math.min(maxAttempts, outcome.maxAttempts ?? maxAttempts);
     if (isRateLimited) pacer.slowDown();
     if (repeat === 'never' || (repeat === 'if-safe' && !isSafe)) throw error;
     lastError = error;
     const delayMs = decideRetryDelay({
       attempt,
-      maxAttempts,
+      maxAttempts: most,
       remainingMs: readRemainingMs(),
       retryAfterMs: error instanceof ServiceError ? error.retryAfterMs : undefined,
       random: random(),
     });
     if (delayMs === undefined) {
       const elapsed = formatDuration(clock.monotonicMs() - startedAtMs);
-      throw addHint(error, attempt < maxAttempts ? deadlineHint : `It was tried ${attempt} times in ${elapsed}.`);
+      throw addHint(error, attempt < most ? deadlineHint : `It was tried ${attempt} times in ${elapsed}.`);
     }
-    logger.debug(`${error.message} Trying again in ${formatDuration(delayMs)} (${attempt + 1} of ${maxAttempts}).`);
+    if (!isRateLimited && !quota.take()) throw addHint(error, quotaHint);
+    logger.debug(`${error.message} Trying again in ${formatDuration(delayMs)} (${attempt + 1} of ${most}).`);
     await clock.sleep(delayMs, { signal });
   }
 }
 
+const quotaHint = 'Too many calls failed in a row to try any of them again.';
 const deadlineHint = 'The wait before another attempt would not have ended before the deadline.';

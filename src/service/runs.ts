@@ -40,6 +40,8 @@ const parseRunCreated = parseAs(runCreatedSchema, 'the receipt of a run');
 /**
  * Starts a run. With a key of at most 256 characters, a repeated launch gets the run of the first one (`deduped`)
  * instead of another.
+ *
+ * @throws {ConfigurationError} when the service refuses it for good
  */
 export async function createRun(
   client: ServiceClient,
@@ -58,7 +60,8 @@ export async function createRun(
   };
   const secrets = keys.map(([, key]) => key);
   const path = client.profile.runPath(projectId);
-  return client.call({ method: 'POST', path, body, secrets, isSlow: true, parse: parseRunCreated, ...options });
+  const kind = { isSlow: true, isSetup: true };
+  return client.call({ method: 'POST', path, body, secrets, ...kind, parse: parseRunCreated, ...options });
 }
 
 /** Gets a run as it stands now. */
@@ -70,17 +73,35 @@ export async function getRun(client: ServiceClient, params: RunParams): Promise<
 
 /** Cancels a run and gives it as it then stands. A run that had already ended is given as it ended. */
 export async function cancelRun(client: ServiceClient, params: RunParams): Promise<Run> {
-  const { projectId, runId, ...options } = params;
-  const path = [...client.profile.runPath(projectId), runId, 'cancel'];
   try {
-    return await client.call({ method: 'POST', path, isRepeatable: true, parse: parseRun, ...options });
+    return await requestCancel(client, params);
   } catch (error) {
-    // Deployments refuse to cancel what has ended with one of two statuses; the 400 may also mean something else.
-    if (!(error instanceof ServiceError && (error.status === 409 || error.status === 400))) throw error;
+    if (!mayHaveEnded(error)) throw error;
     const run = await getRun(client, params);
     if (!isTerminalStatus(run.status)) throw error;
     return run;
   }
+}
+
+/** Sees to it that a run does not go on. That it had ended before is as good, and 409 says no less. */
+export async function stopRun(client: ServiceClient, params: RunParams): Promise<void> {
+  try {
+    await requestCancel(client, params);
+  } catch (error) {
+    if (!mayHaveEnded(error)) throw error;
+    if (error.status !== 409 && !isTerminalStatus((await getRun(client, params)).status)) throw error;
+  }
+}
+
+async function requestCancel(client: ServiceClient, params: RunParams): Promise<Run> {
+  const { projectId, runId, ...options } = params;
+  const path = [...client.profile.runPath(projectId), runId, 'cancel'];
+  return client.call({ method: 'POST', path, isRepeatable: true, parse: parseRun, ...options });
+}
+
+/** Deployments refuse to cancel what has ended with one of two statuses; the 400 may also mean something else. */
+function mayHaveEnded(error: unknown): error is ServiceError {
+  return error instanceof ServiceError && (error.status === 409 || error.status === 400);
 }
 
 /** Lists the latest runs of a suite, newest first, at most 100. The API gives no cursor to go further back. */

@@ -35,7 +35,8 @@ export async function createSuite(
   { projectId, suite, ...options }: { projectId: string; suite: NewSuite; idempotencyKey?: string } & CallOptions,
 ): Promise<WireSuiteCreated> {
   const path = suitesPath(projectId);
-  return client.call({ method: 'POST', path, body: suite, isSlow: true, parse: parseSuiteCreated, ...options });
+  const kind = { isSlow: true, isSetup: true };
+  return client.call({ method: 'POST', path, body: suite, ...kind, parse: parseSuiteCreated, ...options });
 }
 
 /** Lists all suites of a project. The API does not page them. */

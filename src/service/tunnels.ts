@@ -30,7 +30,9 @@ const parseClosed = parseAs(tunnelClosedSchema, 'the receipt of a closed tunnel'
 
 /**
  * Creates a tunnel under a server name, or another grant for the one that exists: whoever holds the grant before is cut
- * off. For that reason it is not asked for again unless the first attempt cannot have been carried out.
+ * off. To be called while this job has no connection, so that asking again for a grant that was lost cuts off nobody else.
+ *
+ * @throws {ConfigurationError} when the service refuses it for good
  */
 export async function createTunnel(
   client: ServiceClient,
@@ -38,7 +40,8 @@ export async function createTunnel(
 ): Promise<TunnelGrant> {
   const path = ['projects', projectId, 'tunnels'];
   const parse = (answer: unknown) => toGrant(parseWireGrant(answer), name);
-  return client.call({ method: 'POST', path, body: { name }, isSlow: true, parse, ...options });
+  const kind = { isSlow: true, isSetup: true, isRepeatable: true };
+  return client.call({ method: 'POST', path, body: { name }, ...kind, parse, ...options });
 }
 
 /** Closes a tunnel; its server record stays, with a URL that leads nowhere. Closing it twice does no harm. */

@@ -1,6 +1,6 @@
 import { array, assert, constantFrom, date, double, integer, oneof, property, record, string } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decideRetryDelay, parseRetryAfter } from '../../src/base/retry.ts';
+import { createRetryQuota, decideRetryDelay, parseRetryAfter } from '../../src/base/retry.ts';
 
 const now = 'Thu, 01 Jan 2026 00:00:00 GMT';
 
@@ -78,6 +78,21 @@ describe('decideRetryDelay', () => {
     expect(decideRetryDelay({ ...input, remainingMs: 251 })).toBe(250);
     expect(decideRetryDelay({ ...input, remainingMs: 250 })).toBeUndefined();
     expect(decideRetryDelay({ ...input, remainingMs: 0 })).toBeUndefined();
+  });
+});
+
+describe('createRetryQuota', () => {
+  it('gives as many as there are, and one more for each that is given back', () => {
+    const quota = createRetryQuota(2);
+    expect([quota.take(), quota.take(), quota.take()]).toEqual([true, true, false]);
+    quota.giveBack();
+    expect([quota.take(), quota.take()]).toEqual([true, false]);
+  });
+
+  it('never holds more than it began with', () => {
+    const quota = createRetryQuota(1);
+    quota.giveBack();
+    expect([quota.take(), quota.take()]).toEqual([true, false]);
   });
 });
 

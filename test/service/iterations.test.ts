@@ -37,6 +37,18 @@ describe('listIterations', () => {
     expect(server.requests[1]?.url).toBe(server.requests[2]?.url);
   });
 
+  it('asks again three times within ten seconds where the run is not known yet', async () => {
+    const unknown = json(404, { code: 'NOT_FOUND', message: 'No run.' });
+    await using server = await startHttpServer([unknown, unknown, unknown, json(200, { items: [iteration('a')] })]);
+    await using client = openTestClient(server);
+    expect(await listIds(listIterations(client, run))).toEqual([['a']]);
+    expect(client.clock.sleepsMs).toEqual([2000, 3000, 5000]);
+    await using never = await startHttpServer(unknown);
+    await using other = openTestClient(never);
+    await expect(listIds(listIterations(other, run))).rejects.toMatchObject({ status: 404 });
+    expect(never.requests.length).toBe(4);
+  });
+
   it('refuses the same page over and over', async () => {
     await using server = await startHttpServer(json(200, { items: [iteration('a')], nextCursor: '1' }));
     await using client = openTestClient(server);

@@ -107,13 +107,13 @@ describe('launchRun', () => {
     await using server = await startRunService(['reset-after'], { lists: () => false });
     await using client = openTestClient(server);
     await expect(launchRun(client, launch)).rejects.toMatchObject({ code: 'NETWORK' });
-    expect(server.methods()).toBe('POST POST POST POST POST GET GET GET GET GET');
+    expect(server.methods()).toBe(`POST POST POST POST POST${' GET'.repeat(10)}`);
   });
 
   it('fails at once when the service refuses', async () => {
     await using server = await startRunService(['refused']);
     await using client = openTestClient(server);
-    await expect(launchRun(client, launch)).rejects.toMatchObject({ status: 400 });
+    await expect(launchRun(client, launch)).rejects.toMatchObject({ exitCode: 2, cause: { status: 400 } });
     expect(server.methods()).toBe('POST');
   });
 

@@ -95,7 +95,7 @@ describe('the first call of all', () => {
       raw(200, '<!doctype html>', { 'content-type': 'text/html' }),
       'base-url',
       'not-the-service',
-      `The base URL does not lead to the eval service. The answer is not JSON. (${prefix})`,
+      `The base URL does not lead to the eval service. The answer is not JSON (text/html). (${prefix})`,
     ],
     [
       'the address of another API',

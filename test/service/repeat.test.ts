@@ -37,7 +37,7 @@ describe('repeating a GET', () => {
     expect(server.requests.length).toBe(2);
   });
 
-  it('backs off further with every attempt and gives up after five', async () => {
+  it('backs off further with every attempt and gives up after ten', async () => {
     await using server = await startHttpServer(down);
     await using client = openTestClient(server);
     const error = await catchError(getMe(client));
@@ -45,10 +45,10 @@ describe('repeating a GET', () => {
       code: 'INTERNAL_ERROR',
       status: 503,
       message: 'The service answered 503 INTERNAL_ERROR to GET /api/v1/me: Down.',
-      hint: 'The service has a problem of its own; run the job again later. It was tried 5 times in 3.8 s.',
+      hint: 'The service has a problem of its own; run the job again later. It was tried 10 times in 45.8 s.',
     });
-    expect(server.requests.length).toBe(5);
-    expect(client.clock.sleepsMs).toEqual([250, 500, 1000, 2000]);
+    expect(server.requests.length).toBe(10);
+    expect(client.clock.sleepsMs).toEqual([250, 500, 1000, 2000, 4000, 8000, 10_000, 10_000, 10_000]);
   });
 
   it('does not repeat what the service refused for good', async () => {
@@ -64,6 +64,15 @@ describe('repeating a GET', () => {
     await using client = openTestClient(server);
     await expect(getMe(client)).rejects.toMatchObject({ status: 429, details });
     expect(server.requests.length).toBe(1);
+  });
+});
+
+describe('a service of which nothing but 503 comes', () => {
+  it('is asked forty times at most by all calls together', async () => {
+    await using server = await startHttpServer(down);
+    await using client = openTestClient(server);
+    for (let call = 0; call < 12; call += 1) await expect(getMe(client)).rejects.toMatchObject({ status: 503 });
+    expect(server.requests.length).toBe(12 + 25);
   });
 });
 
@@ -160,7 +169,7 @@ describe('repeating a POST', () => {
     const port = await findClosedPort();
     await using client = openTestClient({ origin: `http://127.0.0.1:${port}` });
     const error = await catchError(createServer(client, { projectId: 'p_1', server: newServer }));
-    expect(error).toMatchObject({ code: 'NETWORK', hint: expect.stringContaining('tried 5 times') as string });
+    expect(error).toMatchObject({ code: 'NETWORK', hint: expect.stringContaining('tried 10 times') as string });
     expect(error.message).toBe(
       `No answer from 127.0.0.1:${port} to POST /api/v1/projects/p_1/servers: connect ECONNREFUSED 127.0.0.1:${port}.`,
     );

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { ConfigurationError } from '../../src/base/errors.ts';
 import { getMe, listProjects } from '../../src/service/account.ts';
 import { createCase, createCases, deleteCase, listCases, updateCase } from '../../src/service/cases.ts';
 import type { ServiceClient } from '../../src/service/client.ts';
 import { createServer, deleteServer, listServers } from '../../src/service/servers.ts';
 import { createSuite, deleteSuite, getSuite, listSuites } from '../../src/service/suites.ts';
 import { json, startHttpServer } from '../support/http-server.ts';
-import { openTestClient } from '../support/service-client.ts';
+import { catchError, openTestClient } from '../support/service-client.ts';
 
 const project = { id: 'p', name: 'P' };
 const server = { id: 'sv', name: 'demo', transportType: 'http', url: 'http://127.0.0.1:1/mcp' };
@@ -139,9 +140,10 @@ describe.each(operations)('$name', ({ call, sends: [method, path, body], answer:
     await expect(call(client)).rejects.toMatchObject({ code: 'PROTOCOL' });
   });
 
-  it('fails as the service says', async () => {
+  it('fails as the service says, and where it sets up a run as something to be mended', async () => {
     await using http = await startHttpServer(json(404, { code: 'NOT_FOUND', message: 'Not here.' }));
     await using client = openTestClient(http);
-    await expect(call(client)).rejects.toMatchObject({ code: 'NOT_FOUND', status: 404 });
+    const error = await catchError(call(client));
+    expect(error instanceof ConfigurationError ? error.cause : error).toMatchObject({ code: 'NOT_FOUND', status: 404 });
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../src/base/redaction.ts';
-import { cancelRun, createRun, getRun, listSuiteRuns } from '../../src/service/runs.ts';
+import { cancelRun, createRun, getRun, listSuiteRuns, stopRun } from '../../src/service/runs.ts';
 import { json, startHttpServer } from '../support/http-server.ts';
 import { openTestClient } from '../support/service-client.ts';
 
@@ -98,5 +98,24 @@ describe('cancelRun', () => {
     await using server = await startHttpServer([json(503, {}), json(200, run('cancelled'))]);
     await using client = openTestClient(server);
     expect(await cancelRun(client, place)).toMatchObject(run('cancelled'));
+  });
+});
+
+describe('stopRun', () => {
+  it('takes 409 for an end, without asking after the run', async () => {
+    await using server = await startHttpServer(json(409, { code: 'CONFLICT', message: 'Already completed.' }));
+    await using client = openTestClient(server);
+    await stopRun(client, place);
+    expect(server.requests.length).toBe(1);
+  });
+
+  it('takes 400 for one only where the run has ended', async () => {
+    const refusal = json(400, { code: 'VALIDATION_ERROR', message: 'No.' });
+    await using ended = await startHttpServer([refusal, json(200, run('completed'))]);
+    await using client = openTestClient(ended);
+    await stopRun(client, place);
+    await using going = await startHttpServer([refusal, json(200, run('running'))]);
+    await using other = openTestClient(going);
+    await expect(stopRun(other, place)).rejects.toMatchObject({ status: 400 });
   });
 });

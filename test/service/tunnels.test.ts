@@ -75,14 +75,24 @@ describe('createTunnel', () => {
   });
 
   it.each([
-    [500, 'INTERNAL_ERROR'],
-    [502, 'SERVER_UNREACHABLE'],
-    [504, 'TIMEOUT'],
-    [403, 'FORBIDDEN'],
-  ])('is not sent twice after %i, since another grant would cut off the first', async (status, code) => {
+    [500, 'INTERNAL_ERROR', 5],
+    [504, 'TIMEOUT', 5],
+    [502, 'SERVER_UNREACHABLE', 3],
+  ])('is sent again after %i, since nobody is connected by a grant that was lost', async (status, code, times) => {
     await using server = await startHttpServer(json(status, { code, message: 'no' }));
     await using client = openTestClient(server);
     expect(await catchError(createTunnel(client, params))).toMatchObject({ code });
+    expect(server.requests.length).toBe(times);
+  });
+
+  it('that is refused is the user’s to mend', async () => {
+    await using server = await startHttpServer(json(403, { code: 'FORBIDDEN', message: 'no' }));
+    await using client = openTestClient(server);
+    expect(await catchError(createTunnel(client, params))).toMatchObject({
+      exitCode: 2,
+      issues: [{ code: 'refused-by-service' }],
+      cause: { status: 403, code: 'FORBIDDEN' },
+    });
     expect(server.requests.length).toBe(1);
   });
 

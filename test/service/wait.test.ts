@@ -51,6 +51,14 @@ describe('waitForRun', () => {
     expect(client.clock.monotonicMs()).toBe(60_000);
   });
 
+  it('takes a status that it does not know for an end where the service says when the run was completed', async () => {
+    const ended = json(200, { id: 'r_1', suiteId: 's_1', status: 'frozen', completedAt: 7 });
+    await using server = await startHttpServer([run('frozen'), ended]);
+    await using client = openTestClient(server);
+    expect(await waitForRun(client, place)).toMatchObject({ status: 'frozen', completedAtMs: 7 });
+    expect(server.requests.length).toBe(2);
+  });
+
   it('survives faults in between', async () => {
     await using server = await startHttpServer([run('running'), json(503, {}), run('completed')]);
     await using client = openTestClient(server);
