@@ -100,15 +100,22 @@ export class ProtocolError extends GateError {
 /** The tunnel to this job could not be opened, or is gone for good. */
 export class TunnelError extends GateError {
   readonly code = 'TUNNEL';
-  readonly exitCode = 3;
+  /** 2 where it takes another certificate or other credentials, which is the user's to mend. */
+  readonly exitCode: 2 | 3;
   /** The WebSocket close code that ended it, or undefined where no connection came about. */
   readonly closeCode: number | undefined;
 
   constructor(
     message: string,
-    options: { closeCode?: number | undefined; hint?: string | undefined; cause?: unknown } = {},
+    options: {
+      closeCode?: number | undefined;
+      hint?: string | undefined;
+      isConfiguration?: boolean;
+      cause?: unknown;
+    } = {},
   ) {
     super(message, options);
+    this.exitCode = options.isConfiguration ? 2 : 3;
     this.closeCode = options.closeCode;
   }
 }

@@ -100,7 +100,7 @@ export async function openTunnelHost(options: TunnelHostOptions): Promise<Tunnel
       if (closing.signal.aborted) return null;
       const { closeCode, cause } = end;
       const step = policy.plan(end, clock.monotonicMs());
-      if (step.kind === 'stop') return new TunnelError(step.message, { closeCode, hint: step.hint, cause });
+      if (step.kind === 'stop') return new TunnelError(step.message, { ...step, closeCode, cause });
       const why = cause === undefined ? `close code ${closeCode}` : describeError(cause);
       if (step.kind === 'remint') {
         const refused = await renew();

@@ -5,7 +5,8 @@ export type ReconnectStep =
   | { kind: 'retry'; delayMs: number }
   /** Ask for another grant, then dial at once. */
   | { kind: 'remint' }
-  | { kind: 'stop'; message: string; hint?: string };
+  /** `isConfiguration`: the user has to mend something. */
+  | { kind: 'stop'; message: string; hint?: string; isConfiguration?: true };
 
 export interface ReconnectPolicy {
   plan(end: ConnectionEnd, nowMs: number): ReconnectStep;
@@ -81,13 +82,15 @@ const revoked = {
 };
 
 const untrusted = {
+  isConfiguration: true,
   message: "The relay's certificate cannot be trusted.",
   hint: 'Where a proxy signs its own, give its authority in NODE_EXTRA_CA_CERTS.',
-};
+} as const;
 
-function describeProxy(status: number): { message: string; hint: string } {
+function describeProxy(status: number): Omit<Extract<ReconnectStep, { kind: 'stop' }>, 'kind'> {
   return status === 407
     ? {
+        isConfiguration: true,
         message: 'The proxy on the way to the relay wants other credentials (status 407).',
         hint: 'Give them in the URL of the proxy, like http://user:password@host:port.',
       }
