@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import type { Deadline } from '../base/deadline.ts';
 import type { Logger } from '../base/logger.ts';
 import { unlimitedPacer } from '../base/pacing.ts';
 import type { Redactor } from '../base/redaction.ts';
@@ -28,6 +29,8 @@ export interface ConnectContext {
   logger: Logger;
   redactor: Redactor;
   signal: AbortSignal;
+  /** No call but those of a teardown waits beyond it. */
+  deadline?: Deadline | undefined;
   saveLeftovers?: ((leftovers: Leftovers | null) => void) | undefined;
 }
 
@@ -67,11 +70,11 @@ async function openOwnService(plan: ServicePlan, context: ConnectContext): Promi
 async function connectHosted(
   plan: ServicePlan,
   { baseUrl, apiKey, project, proxy }: HostedService,
-  { clock, logger, signal, saveLeftovers }: ConnectContext,
+  { clock, logger, signal, deadline, saveLeftovers }: ConnectContext,
 ): Promise<ConnectedService> {
   const { profile } = plan.service;
   const options = { baseUrl, apiKey, profile, clock, logger, proxy };
-  const client = openServiceClient(options);
+  const client = openServiceClient({ ...options, deadline });
   const urgentClient = openServiceClient({ ...options, pacer: unlimitedPacer });
   return await enterProject(client, urgentClient, {
     project,

@@ -77,7 +77,7 @@ async function runSuites(
   const results: SuiteResults[] = [];
   let running: RunningServer | null = null;
   try {
-    await using service = await connectService(plan, { ...context, signal: watch.callOff });
+    await using service = await connectService(plan, { ...context, signal: watch.callOff, deadline: watch.deadline });
     await using teardown = createTeardown(logger);
     if (plan.server !== null) {
       const sessions = countSessions(plan);

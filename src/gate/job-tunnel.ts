@@ -1,6 +1,6 @@
 import { endOnAbort } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
-import { CancelledError, ProtocolError, ServiceError, TunnelError } from '../base/errors.ts';
+import { CancelledError, ConfigurationError, ProtocolError, ServiceError, TunnelError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { ProxySettings } from '../base/proxy.ts';
 import type { Redactor } from '../base/redaction.ts';
@@ -52,7 +52,8 @@ const takenCodes: ReadonlySet<number | undefined> = new Set([4001, 4002]);
  * public URL. Everything is undone by the teardown.
  *
  * @throws {TunnelError} when the relay cannot be reached, or the server not through it
- * @throws {ServiceError} when the service grants no tunnel
+ * @throws {ConfigurationError} when the service refuses to grant one
+ * @throws {ServiceError} when it cannot
  */
 export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunnel> {
   const { service, serverName, isOwnServerName, teardown, clock, logger, redactor, signal } = options;
@@ -83,8 +84,7 @@ export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunne
       note(describe(grant));
       return grant;
     } catch (error) {
-      // Any other failure may have come after the grant.
-      if (leftover?.serverId === null && error instanceof ServiceError && error.status < 500) note(null);
+      if (leftover?.serverId === null && isRefusal(error)) note(null);
       throw error;
     }
   };
@@ -110,7 +110,7 @@ export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunne
   const grant = await endOnAbort(minting, signal);
   const { serverId } = grant;
   if (!options.isServiceLocal) requireTls(grant);
-  if (grant.existed) warnAboutOverwrite(grant, options);
+  if (isOwnServerName ? isSomebodyElses(grant) : grant.existed) warnAboutOverwrite(grant, options);
 
   // A chunk of its own: most gates never open a tunnel.
   const { openTunnelHost } = await import('../tunnel/host.ts');
@@ -151,8 +151,20 @@ function describeLeftover(grant: TunnelGrant, leftover: ServerLeftover): ServerL
   const { serverId, previousUrl, previousTransportType } = grant;
   const previous =
     !grant.existed || previousUrl === null ? null : { url: previousUrl.reveal(), transportType: previousTransportType };
-  // A record that was there before is somebody's, whatever its name.
-  return { ...leftover, serverId, isOwn: leftover.isOwn && !grant.existed, previous };
+  return { ...leftover, serverId, isOwn: leftover.isOwn && !isSomebodyElses(grant), previous };
+}
+
+/** Whether the service has said that it grants nothing, as opposed to a failure that may have come after the grant. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof ConfigurationError || (error instanceof ServiceError && error.status < 500);
+}
+
+/**
+ * A record that was there before is somebody's, whatever its name; one that led to this very tunnel was made by an attempt at
+ * the grant whose answer was lost, since jobs share no name of their own.
+ */
+function isSomebodyElses({ existed, previousUrl }: TunnelGrant): boolean {
+  return existed && previousUrl !== null;
 }
 
 /** @throws {ProtocolError} where the token or the secret of the URL would travel in the clear; neither is ever quoted */

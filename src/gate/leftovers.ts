@@ -8,7 +8,7 @@ import type { Secret } from '../base/redaction.ts';
 import { openServiceClient, type ServiceClient } from '../service/client.ts';
 import { findRunByMarker } from '../service/launch.ts';
 import { serviceProfiles } from '../service/profile.ts';
-import { cancelRun } from '../service/runs.ts';
+import { stopRun } from '../service/runs.ts';
 import { deleteServer, listServers, type NewServer, updateServer } from '../service/servers.ts';
 import { closeTunnel } from '../service/tunnels.ts';
 import { createTeardown } from './teardown.ts';
@@ -102,7 +102,7 @@ export async function endRun(
   const findRun = async () => (await findRunByMarker(client, { ...options, suiteId, marker }))?.id;
   const found = runId ?? (await findPatiently(client, options.signal, findRun));
   if (found === undefined) return false;
-  await cancelRun(client, { ...options, runId: found });
+  await stopRun(client, { ...options, runId: found });
   return true;
 }
 

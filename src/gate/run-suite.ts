@@ -5,7 +5,9 @@ import type { OwnJudgement, SuiteOutline, SuiteResults } from '../model/results.
 import type { Iteration, Run } from '../model/run.ts';
 import type { VerdictReason } from '../model/verdict.ts';
 import { getTrace, listIterations, listSteps } from '../service/iterations.ts';
+import { getRun } from '../service/runs.ts';
 import { outlineSuite } from '../suite/outline.ts';
+import { disagreesWithService } from '../verdict/judge.ts';
 import { createTally, type Tally } from '../verdict/tally.ts';
 import type { ConnectedService } from './connect-service.ts';
 import { explainInterruption } from './interruption.ts';
@@ -56,6 +58,12 @@ export async function runSuite(planned: PlannedSuite, context: SuiteRunContext):
     const judge = prepared.judgedHere === null ? null : await openTraceJudge(prepared.judgedHere, run.caseIds);
     await readIterations(end.run.id, { tally, judge }, context);
     end.isComplete = true;
+    if (end.interruption === null && disagreesWithService(tally.finish(end))) {
+      const second = createTally(prepared.outline, { ...prepared, caseIds: run.caseIds });
+      end.run = await rereadRun(end.run.id, context);
+      await readIterations(end.run.id, { tally: second, judge }, context);
+      tally = second;
+    }
   } catch (error) {
     end.interruption ??= explainInterruption(error);
   }
@@ -63,6 +71,16 @@ export async function runSuite(planned: PlannedSuite, context: SuiteRunContext):
   for (const result of results.cases) context.onProgress({ kind: 'case-read', suite: results.name, result });
   return results;
 }
+
+/** Services count in one place and list in another, of which one may lag behind; a moment later they often agree. */
+async function rereadRun(runId: string, { service, watch, clock, logger }: SuiteRunContext): Promise<Run> {
+  const { client, projectId } = service;
+  logger.info('The iterations do not add up to what the service counts; reading them once more.');
+  await clock.sleep(lagMs, { signal: watch.stop });
+  return await getRun(client, { projectId, runId, signal: watch.stop });
+}
+
+const lagMs = 2000;
 
 /** Counts nothing yet: what stands in the report for a suite of which nothing was run. */
 export function createPlannedTally(planned: PlannedSuite): Tally {

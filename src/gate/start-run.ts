@@ -1,8 +1,8 @@
-import { DeadlineError, ServerStartError, ServiceError } from '../base/errors.ts';
+import { describeError, ServerStartError } from '../base/errors.ts';
 import { isTerminalStatus, type Run } from '../model/run.ts';
 import type { VerdictReason } from '../model/verdict.ts';
 import { listCases } from '../service/cases.ts';
-import { launchRun } from '../service/launch.ts';
+import { isOutcomeUnknown, launchRun } from '../service/launch.ts';
 import { cancelRun } from '../service/runs.ts';
 import { waitForRun } from '../service/wait.ts';
 import { deriveIdempotencyKey } from './hosted-names.ts';
@@ -42,11 +42,6 @@ async function findWritten(
   return matchWritten(written, { committed });
 }
 
-/** Whether the service has said that it starts no run, or had no room for one to the end. */
-function isRefusal(error: unknown): boolean {
-  return error instanceof DeadlineError || (error instanceof ServiceError && error.status < 500);
-}
-
 /** Starts a run of a prepared suite. The teardown cancels it unless it has ended by then. */
 export async function startRun(prepared: PreparedSuite, context: SuiteRunContext): Promise<StartedRun> {
   const { service, plan, watch, teardown, onProgress, logger } = context;
@@ -76,7 +71,8 @@ export async function startRun(prepared: PreparedSuite, context: SuiteRunContext
     onQueued: (waitedMs) => onProgress({ kind: 'run-queued', suite: outline.name, waitedMs }),
     signal: watch.callOff,
   }).catch((error: unknown) => {
-    mayExist = !isRefusal(error);
+    // Whoever stops in the middle of it does not know.
+    mayExist = watch.callOff.aborted || isOutcomeUnknown(error);
     throw error;
   });
   const { runId } = created;
@@ -117,6 +113,13 @@ export async function startRun(prepared: PreparedSuite, context: SuiteRunContext
         const signal = AbortSignal.any([watch.stop, AbortSignal.timeout(lastWordsMs)]);
         return await waitForRun(client, { ...request, signal }).catch(() => last);
       };
+      /** What cannot be cancelled now is tried again by the teardown, and is no reason to forget the first one. */
+      const cancelOrKeep = async (last: Run): Promise<Run> =>
+        await cancelRun(client, { ...request, signal: watch.stop }).catch((error: unknown) => {
+          watch.stop.throwIfAborted();
+          logger.debug(describeError(error));
+          return last;
+        });
       let interruption: VerdictReason | null = null;
       let last = current;
       try {
@@ -125,7 +128,7 @@ export async function startRun(prepared: PreparedSuite, context: SuiteRunContext
         if (!watch.callOff.aborted || watch.stop.aborted) throw error;
         interruption = explainInterruption(watch.callOff.reason);
         if (watch.callOff.reason instanceof ServerStartError) last = await waitForLastWords(last);
-        if (!isTerminalStatus(last.status)) last = await cancelRun(client, { ...request, signal: watch.stop });
+        if (!isTerminalStatus(last.status)) last = await cancelOrKeep(last);
       }
       run = last;
       onProgress({ kind: 'run-finished', suite: outline.name, status: last.status });

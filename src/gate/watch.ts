@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { formatDuration } from '../base/deadline.ts';
+import { type Deadline, formatDuration, startDeadline } from '../base/deadline.ts';
 import { CancelledError, DeadlineError, GateError } from '../base/errors.ts';
 
 /** How long reading what a run left behind may still take once the run has been called off. */
@@ -12,6 +12,8 @@ const collectingMs = 10_000;
 export interface Watch extends Disposable {
   readonly callOff: AbortSignal;
   readonly stop: AbortSignal;
+  /** When collecting ends at the latest: nothing may be waited for that comes after it. */
+  readonly deadline: Deadline;
   /** Calls the run off when this promise resolves to a reason. It must never reject. */
   addReason(reason: Promise<GateError>): void;
 }
@@ -52,6 +54,7 @@ export function startWatch(clock: Clock, options: { timeoutMs: number; signal: A
   return {
     callOff: calledOff.signal,
     stop: stopped.signal,
+    deadline: startDeadline(clock, options.timeoutMs + collectingMs, 'The gate'),
     addReason: (reason) => void reason.then(callOff),
     [Symbol.dispose]: () => {
       options.signal.removeEventListener('abort', obeyCaller);

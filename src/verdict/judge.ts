@@ -42,6 +42,13 @@ export function judgeGate(verdicts: readonly Verdict[]): Verdict {
   };
 }
 
+/** Whether the iterations that were read of a completed run are not those that its service counts. */
+export function disagreesWithService(results: SuiteResults): boolean {
+  const { run } = results;
+  if (run?.status !== 'completed') return false;
+  return [...listCountGaps(results, run), ...listPassedGaps(results, run)].length > 0;
+}
+
 function nameSuite(results: SuiteResults, reasons: readonly VerdictReason[]): VerdictReason[] {
   return reasons.map((reason) => ({ ...reason, suiteId: results.suiteId }));
 }
@@ -108,16 +115,16 @@ function listResultGaps(results: SuiteResults, run: Run): VerdictReason[] {
       message: `${formatCount(unknownIterations, 'iteration')} could not be matched with a case of this suite.`,
     });
   }
-  // How a service counts a time-out varies, so only its count of passes is held against what it told of each iteration.
-  const readPassed = passed + results.overruled;
+  return [...reasons, ...listPassedGaps(results, run)];
+}
+
+/** How a service counts a time-out varies, so only its count of passes is held against what it told of each iteration. */
+function listPassedGaps({ cases, overruled }: SuiteResults, run: Run): VerdictReason[] {
+  const readPassed = sum(cases, (member) => member.passed) + overruled;
   const reportedPassed = run.summary?.passed ?? readPassed;
-  if (reportedPassed !== readPassed) {
-    reasons.push({
-      code: 'results-unknown',
-      message: `The service counts ${reportedPassed} passed, the iterations read say ${readPassed}.`,
-    });
-  }
-  return reasons;
+  if (reportedPassed === readPassed) return [];
+  const message = `The service counts ${reportedPassed} passed, the iterations read say ${readPassed}.`;
+  return [{ code: 'results-unknown', message }];
 }
 
 /** The demands that complete results do not meet. */

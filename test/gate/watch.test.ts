@@ -18,6 +18,14 @@ describe('startWatch', () => {
     expect(watch.stop.reason).toBe(watch.callOff.reason);
   });
 
+  it('has nothing wait beyond the end of collecting', async () => {
+    const clock = new ManualClock();
+    using watch = startWatch(clock, { timeoutMs: 60_000, signal: neverAborts });
+    expect(watch.deadline.remainingMs()).toBe(70_000);
+    await clock.advance(70_000);
+    expect(watch.deadline.remainingMs()).toBe(0);
+  });
+
   it('calls the run off for a reason that comes up, and keeps the first one', async () => {
     const clock = new ManualClock();
     using watch = startWatch(clock, { timeoutMs: 60_000, signal: neverAborts });

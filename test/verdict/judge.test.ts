@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { CaseResults, SuiteResults } from '../../src/model/results.ts';
 import type { Verdict } from '../../src/model/verdict.ts';
-import { judgeGate, judgeSuite } from '../../src/verdict/judge.ts';
+import { disagreesWithService, judgeGate, judgeSuite } from '../../src/verdict/judge.ts';
 import { createCaseResults, createFailure, createRun, createSuiteResults } from '../support/results-factory.ts';
 
 const judgeCounts = (passed: number, failed: number, minimumPassRate: number) =>
@@ -209,5 +209,24 @@ describe('judgeGate', () => {
 
   it('establishes nothing without a suite', () => {
     expect(judge()).toEqual(['inconclusive', 'No suite ran, so nothing was established.']);
+  });
+});
+
+describe('disagreesWithService', () => {
+  const complete = createSuiteResults();
+  const countAs = (summary: { total: number; passed: number; failed: number }) => ({
+    ...complete,
+    run: createRun({ summary }),
+  });
+
+  it.each([
+    ['as many', countAs({ total: 3, passed: 3, failed: 0 }), false],
+    ['another total', countAs({ total: 4, passed: 3, failed: 1 }), true],
+    ['fewer that passed', countAs({ total: 3, passed: 2, failed: 1 }), true],
+    ['nothing', { ...complete, run: createRun({ summary: null }) }, false],
+    ['anything of a run that was cancelled', { ...complete, run: createRun({ status: 'cancelled' }) }, false],
+    ['anything where there is no run', { ...complete, run: null }, false],
+  ])('when it counts %s', (_, results, expected) => {
+    expect(disagreesWithService(results)).toBe(expected);
   });
 });
