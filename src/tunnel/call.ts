@@ -118,7 +118,7 @@ export function startCall(request: RequestFrame, context: CallContext): TunnelCa
   };
   const dispatch = (path: string) => {
     if (isDone) return;
-    const headers = listHeaders(request.headers);
+    const headers = listHeaders(request.headers, target.origin);
     try {
       target.pool.dispatch({ path, method: request.method, headers, body: body?.open() ?? null }, handler);
     } catch (error) {
@@ -151,9 +151,17 @@ export function startCall(request: RequestFrame, context: CallContext): TunnelCa
   };
 }
 
-/** The Host is the target's own, and what `Expect` asks for the relay has answered already. */
-function listHeaders(headers: HeaderList): string[] {
+/**
+ * The Host is the target's own, and what `Expect` asks for the relay has answered already. An Origin that is the public URL's
+ * becomes the target's for the same reason as the Host; any other is for the target to judge.
+ */
+function listHeaders(headers: HeaderList, targetOrigin: string): string[] {
+  const publicHost = findHeader(headers, 'x-forwarded-host')?.toLowerCase() ?? '';
+  const publicOrigins = new Set([`https://${publicHost}`, `http://${publicHost}`]);
   return dropHopByHop(headers)
     .filter(([name]) => !/^(?:host|expect)$/i.test(name))
-    .flat();
+    .flatMap(([name, value]) => [
+      name,
+      /^origin$/i.test(name) && publicOrigins.has(value.toLowerCase()) ? targetOrigin : value,
+    ]);
 }

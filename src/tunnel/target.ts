@@ -5,6 +5,7 @@ import type { PathMap } from './scope.ts';
 
 /** The one HTTP server that a tunnel leads to. */
 export interface TunnelTarget extends AsyncDisposable {
+  readonly origin: string;
   readonly pool: Pool;
   readonly mapPath: PathMap;
 }
@@ -28,5 +29,10 @@ export function openTarget(url: string, serverId: string): TunnelTarget {
     bodyTimeout: 0,
     connect: { timeout: connectTimeoutMs, rejectUnauthorized: true },
   });
-  return { pool, mapPath: createPathMap(serverId, target), [Symbol.asyncDispose]: () => pool.destroy() };
+  return {
+    origin: target.origin,
+    pool,
+    mapPath: createPathMap(serverId, target),
+    [Symbol.asyncDispose]: () => pool.destroy(),
+  };
 }

@@ -84,6 +84,24 @@ describe('a request frame', () => {
     expect(peer.read(5).toString()).toBe('{"ok":true}');
   });
 
+  it('names the origin of the target where it names that of the public URL, and any other as it is', async () => {
+    await using server = await startHttpServer((response) => void response.end());
+    const peer = await connect(server.origin);
+    const send = async (id: number, headers: Array<[string, string]>) => {
+      peer.request(id, scope, { headers });
+      await peer.waitFor('res_end', id);
+      return server.requests.at(-1)?.headers.origin;
+    };
+    const forwarded: [string, string] = ['X-Forwarded-Host', 'relay.example:8443'];
+    expect(await send(1, [forwarded, ['Origin', 'https://Relay.example:8443']])).toBe(server.origin);
+    expect(await send(2, [forwarded, ['Origin', 'https://relay.example:8443.evil.example']])).toBe(
+      'https://relay.example:8443.evil.example',
+    );
+    expect(await send(3, [forwarded, ['Origin', 'null']])).toBe('null');
+    expect(await send(4, [['Origin', 'https://relay.example:8443']])).toBe('https://relay.example:8443');
+    expect(await send(5, [['Origin', 'null']])).toBe('null');
+  });
+
   it('is answered with 502 when nothing listens, and when the target hangs up', async () => {
     await using server = await startHttpServer(hangUp);
     for (const port of [await findClosedPort(), server.port]) {
