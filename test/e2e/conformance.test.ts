@@ -1,13 +1,14 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
-import { describe, expect, it } from 'vitest';
-
+import { beforeAll, describe, expect, it } from 'vitest';
 import { findFreePort } from '../support/free-port.ts';
 import { openTestServer } from '../support/running-server.ts';
+import { openTunnelPath } from '../support/tunnel-path.ts';
 
 const fixture = `${process.execPath} test/support/conformance-server.ts`;
 
 const attempts = 3;
+const timeoutMs = 180_000;
 
 /**
  * Runs every server scenario of the official suite and reads its one line per scenario, such as `✓ ping: 1 passed, 0 failed`.
@@ -43,19 +44,28 @@ function countPassed(lines: readonly string[]): number {
 }
 
 describe('the official conformance suite', () => {
-  it(
-    'passes through the bridge exactly where it passes directly, which is everywhere',
-    { timeout: 180_000 },
-    async () => {
-      const port = await findFreePort();
-      const url = `http://127.0.0.1:${port}/mcp`;
-      await using direct = await openTestServer({ command: fixture, url, env: { PORT: String(port) } });
-      await using bridged = await openTestServer({ command: fixture, spares: 1 });
-      const directResults = await runConformance(direct.url);
-      const bridgedResults = await runConformance(bridged.url);
-      expect(bridgedResults).toEqual(directResults);
-      expect(bridgedResults.filter((line) => line.startsWith('✗'))).toEqual([]);
-      expect(countPassed(bridgedResults)).toBe(44);
-    },
-  );
+  let direct: readonly string[];
+
+  beforeAll(async () => {
+    const port = await findFreePort();
+    const url = `http://127.0.0.1:${port}/mcp`;
+    await using server = await openTestServer({ command: fixture, url, env: { PORT: String(port) } });
+    direct = await runConformance(server.url);
+  }, timeoutMs);
+
+  it('passes directly in every scenario', () => {
+    expect(direct.filter((line) => line.startsWith('✗'))).toEqual([]);
+    expect(countPassed(direct)).toBe(44);
+  });
+
+  it('passes through the bridge exactly where it passes directly', { timeout: timeoutMs }, async () => {
+    await using bridged = await openTestServer({ command: fixture, spares: 1 });
+    expect(await runConformance(bridged.url)).toEqual(direct);
+  });
+
+  it('passes through bridge, tunnel and relay exactly where it passes directly', { timeout: timeoutMs }, async () => {
+    await using bridged = await openTestServer({ command: fixture, spares: 1 });
+    await using path = await openTunnelPath(bridged.url);
+    expect(await runConformance(path.publicUrl)).toEqual(direct);
+  });
 });
