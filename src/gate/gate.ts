@@ -11,6 +11,7 @@ import type { RunningServer } from '../server/running-server.ts';
 import { judgeGate, judgeSuite } from '../verdict/judge.ts';
 import { concurrency, connectService } from './connect-service.ts';
 import { explainInterruption } from './interruption.ts';
+import { noIterationLog, openIterationLog } from './iteration-log.ts';
 import type { Leftovers } from './leftovers.ts';
 import type { GatePlan } from './plan.ts';
 import type { PlannedSuite } from './plan-suites.ts';
@@ -79,6 +80,7 @@ async function runSuites(
   try {
     await using service = await connectService(plan, { ...context, signal: watch.callOff, deadline: watch.deadline });
     await using teardown = createTeardown(logger);
+    await using iterationLog = plan.isFullReport ? openIterationLog(plan.reportDir, context) : noIterationLog;
     if (plan.server !== null) {
       const sessions = countSessions(plan);
       const { isolation } = plan;
@@ -86,7 +88,7 @@ async function runSuites(
     }
     const shared = { service, teardown, watch, clock, logger, redactor, onProgress };
     const server = running === null ? null : await registerServer(running, plan, shared);
-    for (const planned of plan.suites) results.push(await runSuite(planned, { ...shared, plan, server }));
+    for (const planned of plan.suites) results.push(await runSuite(planned, { ...shared, plan, server, iterationLog }));
     if (results.some((suite) => judgeSuite(suite).outcome !== 'passed')) {
       showLastWords(logger, running?.stderrTail() ?? []);
     }

@@ -19,6 +19,7 @@ export interface GatePlan {
   isolation: 'iteration' | 'run';
   /** Absolute, and as the user wrote it, for messages and outputs. */
   reportDir: { path: string; label: string };
+  isFullReport: boolean;
   annotations: boolean;
   summary: boolean;
   isDryRun: boolean;
@@ -60,6 +61,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     timeoutMs: options.timeout,
     isolation: options.isolation,
     reportDir: { path: resolve(context.cwd, options.reportDir ?? '.'), label: options.reportDir ?? '.' },
+    isFullReport: options.fullReport,
     annotations: options.annotations,
     summary: options.summary,
     isDryRun: options.dryRun,

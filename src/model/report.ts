@@ -81,13 +81,16 @@ export interface CaseReport {
   location: { file: string; line: number } | null;
   /** Median over the scored iterations, in milliseconds; null where none reported a duration. */
   durationMs: number | null;
-  /** The iterations that did not pass, at most `maxFailuresPerCase`; `failed` counts them all. */
+  /** The iterations that did not pass, at most `maxFailuresPerCase`, and `maxFailuresPerSuite` in all; `failed` counts them all. */
   failed: number;
   failures: IterationFailure[];
 }
 
 /** Enough to see what broke; a case that fails a thousand times fails for few reasons. */
 export const maxFailuresPerCase = 5;
+
+/** So that a run in which everything fails costs no more to keep and to show than what anybody reads. */
+export const maxFailuresPerSuite = 1000;
 
 export interface IterationFailure {
   iterationId: string;

@@ -1,4 +1,4 @@
-import { type IterationFailure, maxFailuresPerCase } from '../model/report.ts';
+import { maxFailuresPerCase, maxFailuresPerSuite } from '../model/report.ts';
 import type { CaseOutline, CaseResults, OwnJudgement, SuiteOutline, SuiteResults } from '../model/results.ts';
 import type { Iteration, Run, StepResult } from '../model/run.ts';
 import type { VerdictReason } from '../model/verdict.ts';
@@ -6,18 +6,20 @@ import { describeFailure, type FailureEvidence } from './failure.ts';
 import { type Standing, scoreIteration } from './score.ts';
 
 /**
- * Counts a run's iterations while its pages stream by. Keeps counters, durations, the ids seen and a few failures per
- * case; never an iteration that passed, so that a hundred thousand of them cost little.
+ * Counts a run's iterations while its pages stream by. Keeps counters, durations, the ids seen and some of the failures;
+ * never an iteration that passed, so that a hundred thousand of them cost little.
  */
 export interface Tally {
-  /** Whether this iteration would be kept as evidence of a failure, so that its steps are worth reading. */
-  wantsSteps(iteration: Iteration): boolean;
   /**
    * Counts one iteration. One that was seen before is not counted again; if the two readings disagree, nothing is
-   * known about it: it becomes unscored, or unknown where they differ in the case. `steps` is null where they were not read.
-   * `own` overrules the service where that passed the iteration; it can only take a pass away.
+   * known about it: it becomes unscored, or unknown where they differ in the case. `own` overrules the service where that
+   * passed the iteration; it can only take a pass away.
    */
-  addIteration(iteration: Iteration, steps: readonly StepResult[] | null, own?: OwnJudgement): void;
+  addIteration(iteration: Iteration, own?: OwnJudgement): void;
+  /** Lists the kept iterations that the service failed, of which steps tell more; one of each case before a second of any. */
+  listFailures(): Iteration[];
+  /** Adds to what is kept of a failure which of its steps failed, and why. */
+  explainFailure(iterationId: string, steps: readonly StepResult[]): void;
   finish(end: {
     run: Run | null;
     runUrl: string | null;
@@ -38,7 +40,11 @@ interface CaseTally {
   outline: CaseOutline;
   counts: Record<Standing, number>;
   durationsMs: number[];
-  evidence: { failed: IterationFailure[]; unscored: IterationFailure[] };
+  evidence: { failed: KeptIteration[]; unscored: KeptIteration[] };
+}
+
+interface KeptIteration extends FailureEvidence {
+  iteration: Iteration;
 }
 
 interface SeenIteration {
@@ -53,41 +59,61 @@ export function createTally(suite: SuiteOutline, options: TallyOptions): Tally {
   const tallies = new Map(suite.cases.map((outline) => [outline.id, openCase(outline)]));
   const caseIdsByTitle = indexUniqueTitles(suite.cases);
   const seen = new Map<string, SeenIteration>();
+  let keptCount = 0;
 
   const findTally = ({ testCaseId, title }: Iteration): CaseTally | undefined => {
     const caseId = testCaseId === null ? caseIdsByTitle.get(title ?? '') : options.caseIds.get(testCaseId);
     return caseId === undefined ? undefined : tallies.get(caseId);
   };
 
+  const keep = (list: KeptIteration[], evidence: KeptIteration) => {
+    if (list.length >= maxFailuresPerCase || keptCount >= maxFailuresPerSuite) return;
+    list.push(evidence);
+    keptCount += 1;
+  };
+  const retract = ({ tally, standing }: SeenIteration, iterationId: string) => {
+    if (tally === undefined) return;
+    tally.counts[standing] -= 1;
+    if (standing === 'passed') return;
+    const rest = tally.evidence[standing].filter(({ iteration }) => iteration.id !== iterationId);
+    keptCount -= tally.evidence[standing].length - rest.length;
+    tally.evidence[standing] = rest;
+  };
+
   return {
-    wantsSteps: (iteration) => {
-      const tally = findTally(iteration);
-      return (
-        tally !== undefined &&
-        !seen.has(iteration.id) &&
-        scoreIteration(iteration) === 'failed' &&
-        tally.evidence.failed.length < maxFailuresPerCase
-      );
-    },
-    addIteration: (iteration, steps, own = { kind: 'passed' }) => {
+    addIteration: (iteration, own = { kind: 'passed' }) => {
       const tally = findTally(iteration);
       const overruling = scoreIteration(iteration) === 'passed' && own.kind !== 'passed' ? own : null;
       const standing = overruling?.kind ?? scoreIteration(iteration);
       const earlier = seen.get(iteration.id);
       if (earlier === undefined) {
         seen.set(iteration.id, { tally, standing, isOverruled: overruling !== null });
-        if (tally !== undefined) countIteration(tally, standing, { iteration, steps, overruling });
+        if (tally === undefined) return;
+        countIteration(tally, standing, iteration);
+        if (standing !== 'passed') keep(tally.evidence[standing], { iteration, steps: null, overruling });
         return;
       }
       earlier.isOverruled &&= overruling !== null;
       if (earlier.tally !== tally) {
-        retractIteration(earlier, iteration.id);
+        retract(earlier, iteration.id);
         earlier.tally = undefined;
       } else if (tally !== undefined && earlier.standing !== standing) {
-        retractIteration(earlier, iteration.id);
+        retract(earlier, iteration.id);
         earlier.standing = 'unscored';
         tally.counts.unscored += 1;
       }
+    },
+    listFailures: () => {
+      const lists = [...tallies.values()].map(({ evidence }) => evidence.failed.filter(isUnexplained));
+      const longest = Math.max(0, ...lists.map(({ length }) => length));
+      return Array.from({ length: longest }, (_, index) =>
+        lists.flatMap((list) => list[index]?.iteration ?? []),
+      ).flat();
+    },
+    explainFailure: (iterationId, steps) => {
+      const tally = seen.get(iterationId)?.tally;
+      const kept = tally?.evidence.failed.find(({ iteration }) => iteration.id === iterationId);
+      if (kept !== undefined) kept.steps = steps;
     },
     finish: ({ run, runUrl, isComplete, interruption }) => ({
       suiteId: suite.id,
@@ -128,6 +154,7 @@ function closeCase({ outline, counts, durationsMs, evidence }: CaseTally): CaseR
     ...counts,
     durationsMs: [...durationsMs],
     failures: [evidence.failed, evidence.unscored]
+      .map((kept) => kept.map((evidence) => describeFailure(evidence.iteration, evidence)))
       .flatMap((failures) => failures.toSorted((a, b) => (a.iterationNumber ?? 0) - (b.iterationNumber ?? 0)))
       .slice(0, maxFailuresPerCase),
   };
@@ -144,18 +171,12 @@ function indexUniqueTitles(cases: readonly CaseOutline[]): Map<string, string> {
   );
 }
 
-function countIteration(tally: CaseTally, standing: Standing, read: FailureEvidence & { iteration: Iteration }): void {
+function countIteration(tally: CaseTally, standing: Standing, { durationMs }: Iteration): void {
   tally.counts[standing] += 1;
-  const { durationMs } = read.iteration;
   if (standing !== 'unscored' && durationMs !== null) tally.durationsMs.push(durationMs);
-  if (standing === 'passed') return;
-  const evidence = tally.evidence[standing];
-  if (evidence.length < maxFailuresPerCase) evidence.push(describeFailure(read.iteration, read));
 }
 
-function retractIteration({ tally, standing }: SeenIteration, iterationId: string): void {
-  if (tally === undefined) return;
-  tally.counts[standing] -= 1;
-  if (standing === 'passed') return;
-  tally.evidence[standing] = tally.evidence[standing].filter((failure) => failure.iterationId !== iterationId);
+/** What our own assertions overruled says already which of them did not hold. */
+function isUnexplained({ steps, overruling }: KeptIteration): boolean {
+  return steps === null && overruling === null;
 }

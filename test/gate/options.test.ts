@@ -64,6 +64,7 @@ describe('parseGateOptions', () => {
       minPassRate: null,
       timeout: 1_800_000,
       reportDir: 'mcp-eval-report',
+      fullReport: false,
       annotations: true,
       summary: true,
     });

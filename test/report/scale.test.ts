@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { maxFailuresPerCase } from '../../src/model/report.ts';
+import { maxFailuresPerSuite } from '../../src/model/report.ts';
 import { planAnnotations } from '../../src/report/annotations.ts';
 import { buildReport } from '../../src/report/build.ts';
 import { renderReportJson } from '../../src/report/json.ts';
@@ -35,7 +35,6 @@ function failEverything() {
         result: 'failed',
         error: `Iteration ${index}: ${'because '.repeat(30)}`,
       }),
-      null,
     );
   }
   const run = createRun({ summary: { total: 100_000, passed: 0, failed: 100_000 } });
@@ -52,14 +51,15 @@ describe('a report on 100,000 failures', () => {
     expect(report.verdict.reasons[0]?.message).toBe(
       '0 of 100000 iterations passed (0%), the minimum is 90% (the default)',
     );
-    expect(new Set(report.cases.map(({ failures }) => failures.length))).toEqual(new Set([maxFailuresPerCase]));
+    expect(report.cases.flatMap(({ failures }) => failures)).toHaveLength(maxFailuresPerSuite);
   });
 
   it('keeps every sink within its bounds', () => {
     const summary = renderSummary(report);
     expect(Buffer.byteLength(summary)).toBeLessThanOrEqual(900 * 1024);
-    expect(summary).toContain('\n900 more cases did not pass; the report lists them.\n');
-    expect(Buffer.byteLength(renderSummary(report, { maxBytes: 60_000 }))).toBeLessThanOrEqual(60_000);
+    const short = renderSummary(report, { maxBytes: 60_000 });
+    expect(Buffer.byteLength(short)).toBeLessThanOrEqual(60_000);
+    expect(short).toMatch(/\n\d+ more cases did not pass; the report lists them\.\n/);
     const annotations = planAnnotations(report);
     expect(annotations).toHaveLength(10);
     expect(annotations.at(-1)?.title).toBe('+992 more failed cases');

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { maxFailuresPerCase } from '../../src/model/report.ts';
+import { maxFailuresPerCase, maxFailuresPerSuite } from '../../src/model/report.ts';
 import type { OwnJudgement } from '../../src/model/results.ts';
 import type { Iteration, StepResult } from '../../src/model/run.ts';
 import { outlineSuite } from '../../src/suite/outline.ts';
@@ -29,7 +29,10 @@ function startTally(outline = outlineSuite(suite)) {
 
 function tallyAll(iterations: readonly Iteration[], steps: readonly StepResult[] | null = null) {
   const tally = startTally();
-  for (const iteration of iterations) tally.addIteration(iteration, steps);
+  for (const iteration of iterations) {
+    tally.addIteration(iteration);
+    if (steps !== null) tally.explainFailure(iteration.id, steps);
+  }
   return tally.finish(end);
 }
 
@@ -98,10 +101,10 @@ describe('createTally', () => {
   it('keeps a few failures with their steps, scored ones before others, and exact counts', () => {
     const tally = startTally();
     for (let index = 0; index < 20; index += 1) {
-      tally.addIteration(createIteration({ id: `c${index}`, status: 'cancelled', result: 'cancelled' }), null);
+      tally.addIteration(createIteration({ id: `c${index}`, status: 'cancelled', result: 'cancelled' }));
     }
     for (let index = 0; index < 3; index += 1) {
-      tally.addIteration(createIteration({ id: `f${index}`, iterationNumber: 3 - index, result: 'failed' }), null);
+      tally.addIteration(createIteration({ id: `f${index}`, iterationNumber: 3 - index, result: 'failed' }));
     }
     const [member] = tally.finish(end).cases;
     expect(member).toMatchObject({ passed: 0, failed: 3, unscored: 20 });
@@ -109,23 +112,43 @@ describe('createTally', () => {
     expect(member?.failures).toHaveLength(maxFailuresPerCase);
   });
 
-  it('wants the steps of failures it would keep, and of nothing else', () => {
+  it('lists the failures that steps would explain, one of each case before a second of any', () => {
     const tally = startTally();
-    const failure = createIteration({ id: 'f', result: 'failed' });
-    expect(tally.wantsSteps(failure)).toBe(true);
-    expect(tally.wantsSteps(createIteration())).toBe(false);
-    expect(tally.wantsSteps(createIteration({ testCaseId: 'svc_other', result: 'failed' }))).toBe(false);
-    tally.addIteration(failure, null);
-    expect(tally.wantsSteps(failure)).toBe(false);
-    for (let index = 1; index < maxFailuresPerCase; index += 1)
-      tally.addIteration({ ...failure, id: `f${index}` }, null);
-    expect(tally.wantsSteps({ ...failure, id: 'late' })).toBe(false);
+    const failure = createIteration({ id: 'f0', result: 'failed' });
+    for (let index = 0; index <= maxFailuresPerCase; index += 1) tally.addIteration({ ...failure, id: `f${index}` });
+    tally.addIteration({ ...failure, id: 'other', testCaseId: 'svc_same_1' });
+    tally.addIteration({ ...failure, id: 'nobody', testCaseId: 'svc_nobody' });
+    tally.addIteration(createIteration({ id: 'passed' }));
+    tally.addIteration(createIteration({ id: 'ours' }), { kind: 'failed', reason: 'No', step: null });
+    tally.addIteration(createIteration({ id: 'c', status: 'cancelled', result: 'cancelled' }));
+    const list = () => tally.listFailures().map(({ id }) => id);
+    expect(list()).toEqual(['f0', 'other', 'f1', 'f2', 'f3', 'f4']);
+    tally.explainFailure('f0', []);
+    tally.explainFailure('nobody', []);
+    expect(list()).toEqual(['f1', 'other', 'f2', 'f3', 'f4']);
+  });
+
+  it('keeps a thousand failures in all, and counts the others', () => {
+    const cases = Array.from({ length: 1200 }, (_, index) => createSuiteCase({ id: `case-${index}` }));
+    const caseIds = new Map(cases.map(({ id }) => [id, id]));
+    const options = { minimumPassRate: 1, minimumPassRateSource: 'default', caseIds };
+    const tally = createTally(outlineSuite(createSuite(cases)), options);
+    for (const { id } of cases) tally.addIteration(createIteration({ id, testCaseId: id, result: 'failed' }));
+    // One that is taken back makes room for another.
+    tally.addIteration(createIteration({ id: 'case-0', testCaseId: 'case-0' }));
+    tally.addIteration(createIteration({ id: 'late', testCaseId: 'case-1100', result: 'failed' }));
+    const results = tally.finish(end);
+    const kept = results.cases.flatMap(({ failures }) => failures.map(({ iterationId }) => iterationId));
+    expect(kept).toHaveLength(maxFailuresPerSuite);
+    expect(kept).toContain('late');
+    expect(kept).not.toContain('case-1000');
+    expect(results.cases.map(({ failed }) => failed).reduce((sum, failed) => sum + failed)).toBe(1200);
   });
 
   it('holds no passing iteration, so that a hundred thousand cost little', () => {
     const tally = startTally();
     for (let index = 0; index < 100_000; index += 1) {
-      tally.addIteration(createIteration({ id: `it_${index}`, durationMs: index }), null);
+      tally.addIteration(createIteration({ id: `it_${index}`, durationMs: index }));
     }
     const results = tally.finish(end);
     expect(results.cases[0]).toMatchObject({ passed: 100_000, failures: [] });
@@ -136,7 +159,7 @@ describe('createTally', () => {
     const { cases, ...outline } = outlineSuite(suite);
     const planned = (runs: number | null, iterations: number) => {
       const tally = startTally({ ...outline, file: null, cases: cases.map((member) => ({ ...member, runs })) });
-      for (let index = 0; index < iterations; index += 1) tally.addIteration(createIteration({ id: `${index}` }), null);
+      for (let index = 0; index < iterations; index += 1) tally.addIteration(createIteration({ id: `${index}` }));
       const results = tally.finish(end);
       return [results.file, results.cases[0]?.planned];
     };
@@ -156,7 +179,7 @@ describe('a judgement of our own', () => {
 
   const tallyOwn = (readings: ReadonlyArray<[Partial<Iteration>, OwnJudgement | undefined]>) => {
     const tally = startTally();
-    for (const [iteration, own] of readings) tally.addIteration(createIteration(iteration), null, own);
+    for (const [iteration, own] of readings) tally.addIteration(createIteration(iteration), own);
     return tally.finish(end);
   };
 

@@ -10,6 +10,14 @@ export const reportOptions = {
       'The directory that report.json and junit.xml are written to, relative to the working directory. It is created when missing.',
     default: 'mcp-eval-report',
   }),
+  fullReport: option(flag, {
+    group: 'Reports',
+    hint: '<true|false>',
+    brief: 'Write every iteration to iterations.jsonl, too.',
+    description:
+      'Whether every iteration that was read is written to `iterations.jsonl` beside `report.json`, one JSON document a line; the report itself keeps counts and some of the failures. `true` or `false`.',
+    default: 'false',
+  }),
   annotations: option(flag, {
     group: 'Reports',
     hint: '<true|false>',
