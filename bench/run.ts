@@ -1,6 +1,7 @@
 // Prints ratios against yardsticks measured in the same run, since absolute times say more about the machine.
 // `npm run bench` runs everything; `npm run bench -- throughput` one part.
 import { measureColdStart } from './cold-start.ts';
+import { measureScale } from './scale.ts';
 import { measureGrowth, measureThroughput } from './throughput.ts';
 import { measureTunnel } from './tunnel.ts';
 
@@ -8,6 +9,7 @@ const benchmarks = {
   'cold-start': measureColdStart,
   throughput: measureThroughput,
   growth: measureGrowth,
+  scale: measureScale,
   tunnel: measureTunnel,
 };
 

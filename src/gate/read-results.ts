@@ -4,6 +4,7 @@ import type { Iteration, Run } from '../model/run.ts';
 import { getTrace, listIterations, listSteps } from '../service/iterations.ts';
 import { getRun } from '../service/runs.ts';
 import type { Tally } from '../verdict/tally.ts';
+import type { ConnectedService } from './connect-service.ts';
 import type { TraceJudge } from './judge-here.ts';
 import type { SuiteRunContext } from './run-suite.ts';
 
@@ -15,11 +16,15 @@ interface Reading {
   judge: TraceJudge | null;
 }
 
+interface ReadingContext extends Pick<SuiteRunContext, 'plan' | 'watch' | 'clock' | 'logger' | 'iterationLog'> {
+  service: Pick<ConnectedService, 'client' | 'projectId'>;
+}
+
 /** Streams every page into the tally, and into the log where there is one. */
 export async function readIterations(
   runId: string,
   { suiteId, tally, judge }: Reading,
-  context: SuiteRunContext,
+  context: ReadingContext,
 ): Promise<void> {
   const { service, watch, iterationLog } = context;
   const { client, projectId } = service;
@@ -43,7 +48,7 @@ const maxExplained = { hosted: 60, local: 1000 };
 export async function explainFailures(
   runId: string,
   { tally, judge }: Reading,
-  context: SuiteRunContext,
+  context: ReadingContext,
 ): Promise<void> {
   const { service, watch, logger, plan } = context;
   const failures = tally.listFailures().slice(0, maxExplained[plan.service.hosted === null ? 'local' : 'hosted']);
@@ -60,7 +65,7 @@ export async function explainFailures(
 }
 
 /** Services count in one place and list in another, of which one may lag behind; a moment later they often agree. */
-export async function rereadRun(runId: string, { service, watch, clock, logger }: SuiteRunContext): Promise<Run> {
+export async function rereadRun(runId: string, { service, watch, clock, logger }: ReadingContext): Promise<Run> {
   const { client, projectId } = service;
   logger.info('The iterations do not add up to what the service counts; reading them once more.');
   await clock.sleep(lagMs, { signal: watch.stop });
@@ -81,7 +86,7 @@ async function judgeHere(
 
 /** Undefined where the service keeps none. */
 async function readTrace(
-  { service: { client } }: SuiteRunContext,
+  { service: { client } }: ReadingContext,
   place: { projectId: string; runId: string; iterationId: string; signal: AbortSignal },
 ): Promise<unknown> {
   try {

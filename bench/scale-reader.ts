@@ -1,0 +1,75 @@
+// Child of the scale benchmark: reads a run to its end and reports on it, as the gate does after its run.
+import { systemClock } from '../lib/base/clock.js';
+import { silentLogger } from '../lib/base/logger.js';
+import { unlimitedPacer } from '../lib/base/pacing.js';
+import { createRedactor, Secret } from '../lib/base/redaction.js';
+import { limitHeapGrowth } from '../lib/gate/heap.js';
+import { openIterationLog } from '../lib/gate/iteration-log.js';
+import { parseGateOptions } from '../lib/gate/options.js';
+import { planGate } from '../lib/gate/plan.js';
+import { publishFiles } from '../lib/gate/publish.js';
+import { explainFailures, readIterations } from '../lib/gate/read-results.js';
+import { startWatch } from '../lib/gate/watch.js';
+import { buildReport } from '../lib/report/build.js';
+import { openServiceClient } from '../lib/service/client.js';
+import { serviceProfiles } from '../lib/service/profile.js';
+import { getRun } from '../lib/service/runs.js';
+import { judgeSuite } from '../lib/verdict/judge.js';
+import { createTally } from '../lib/verdict/tally.js';
+
+// As the action and the command do.
+limitHeapGrowth();
+
+const [baseUrl = '', apiKey = '', projectId = '', runId = '', directory = '', cases = '', runs = ''] =
+  process.argv.slice(2);
+const clock = systemClock;
+const logger = silentLogger;
+const redactor = createRedactor();
+const texts = { tests: '- title: t\n  steps:\n    - toolCall: t\n', 'server-url': baseUrl, 'report-dir': directory };
+const plan = await planGate(parseGateOptions(texts), { cwd: directory, environment: {} });
+const startedMs = performance.now();
+const startedBytes = process.resourceUsage().maxRSS * 1024;
+await using client = openServiceClient({
+  baseUrl,
+  apiKey: new Secret(apiKey),
+  profile: serviceProfiles.svc,
+  clock,
+  logger,
+  pacer: unlimitedPacer,
+});
+using watch = startWatch(clock, { timeoutMs: 600_000, signal: new AbortController().signal });
+await using iterationLog = openIterationLog(plan.reportDir, { logger, redactor });
+const ids = Array.from({ length: Number(cases) }, (_, index) => `case_${index}`);
+const tally = createTally(
+  {
+    id: 'scale',
+    name: 'Scale',
+    file: null,
+    cases: ids.map((id) => ({ id, title: id, tags: [], isRequired: false, location: null, runs: Number(runs) })),
+  },
+  { minimumPassRate: 0.8, minimumPassRateSource: 'default', caseIds: new Map(ids.map((id) => [id, id])) },
+);
+const reading = { suiteId: 'scale', tally, judge: null };
+const context = { service: { client, projectId }, watch, clock, logger, iterationLog, plan };
+const run = await getRun(client, { projectId, runId });
+await readIterations(runId, reading, context);
+const readMs = performance.now() - startedMs;
+await explainFailures(runId, reading, context);
+const results = tally.finish({ run, runUrl: null, isComplete: true, interruption: null });
+const verdict = judgeSuite(results);
+const report = buildReport({
+  startedAt: new Date().toISOString(),
+  durationMs: 0,
+  generator: { name: 'bench', version: '0' },
+  server: null,
+  suites: [{ results, verdict }],
+  verdict,
+});
+await publishFiles(report, plan, { logger, redactor, summaryPath: `${directory}/summary.md` });
+const peakBytes = process.resourceUsage().maxRSS * 1024;
+const durationMs = performance.now() - startedMs;
+const { iterations, failed } = report.totals;
+console.log(
+  JSON.stringify({ readMs, durationMs, startedBytes, peakBytes, iterations, failed, outcome: verdict.outcome }),
+);
+process.exit(0);
