@@ -11,7 +11,7 @@ export interface IterationLog extends AsyncDisposable {
   add(suiteId: string, iterations: readonly Iteration[]): Promise<void>;
 }
 
-export const iterationLogName = 'iterations.jsonl';
+const iterationLogName = 'iterations.jsonl';
 
 /** For a gate of which nobody asked for a full report. */
 export const noIterationLog: IterationLog = { add: async () => {}, [Symbol.asyncDispose]: async () => {} };
