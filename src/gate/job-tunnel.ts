@@ -14,6 +14,8 @@ import { watchPublicUrl } from './public-url.ts';
 export interface RegisteredServer {
   id: string;
   name: string;
+  /** How often the tunnel to it has broken off, whether or not it came back; 0 where there is none. */
+  countBreaks(): number;
 }
 
 export interface JobTunnelOptions {
@@ -116,6 +118,7 @@ export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunne
   const { openTunnelHost } = await import('../tunnel/host.ts');
   const { relayWsUrl, connectToken } = grant;
   let { url: publicUrl } = grant;
+  let breaks = 0;
   const host = await openTunnelHost({
     relayWsUrl,
     connectToken,
@@ -127,6 +130,11 @@ export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunne
     signal,
     drainTimeoutMs,
     proxy: options.proxy,
+    onConnection: (isConnected) => {
+      if (isConnected || isStopping) return;
+      breaks += 1;
+      logger.warning('The tunnel broke off, and the calls under way with it; the relay is dialled again.');
+    },
     remint: async () => {
       if (isStopping) throw new CancelledError('The tunnel is being closed.');
       minting = mint((next) => ({ ...(leftover ?? first), serverId: next.serverId }));
@@ -144,7 +152,7 @@ export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunne
     await Promise.all([watching[Symbol.asyncDispose](), host[Symbol.asyncDispose]()]);
   };
   await watching.ready;
-  return { id: serverId, name: grant.name, lost: Promise.race([host.lost, watching.lost]) };
+  return { id: serverId, name: grant.name, countBreaks: () => breaks, lost: Promise.race([host.lost, watching.lost]) };
 }
 
 function describeLeftover(grant: TunnelGrant, leftover: ServerLeftover): ServerLeftover {

@@ -54,7 +54,7 @@ export async function registerServer(
   });
   watch.addReason(tunnel.lost);
   onProgress({ kind: 'tunnel-ready', serverName, durationMs: clock.monotonicMs() - startedMs });
-  return { id: tunnel.id, name: tunnel.name };
+  return tunnel;
 }
 
 async function createRecord(
@@ -95,7 +95,7 @@ async function createRecord(
     note(null);
   });
   try {
-    return { id: await endOnAbort(creating, watch.callOff), name };
+    return { id: await endOnAbort(creating, watch.callOff), name, countBreaks: () => 0 };
   } catch (error) {
     if (!(error instanceof ServiceError && error.status === 409)) throw error;
     const message = 'is taken by another server of the project; choose another, or leave it out';

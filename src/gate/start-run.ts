@@ -1,3 +1,4 @@
+import { formatCount } from '../base/count.ts';
 import { describeError, ServerStartError } from '../base/errors.ts';
 import { isTerminalStatus, type Run } from '../model/run.ts';
 import type { VerdictReason } from '../model/verdict.ts';
@@ -42,6 +43,19 @@ async function findWritten(
   return matchWritten(written, { committed });
 }
 
+/** Leaves of a run's notes what the service added to them. */
+function dropMarker(run: Run, marker: string): Run {
+  const notes = run.notes?.replace(marker, '').trim() ?? '';
+  return { ...run, notes: notes === '' ? null : notes };
+}
+
+/** A run that ended without a verdict says which case got no answer, and cannot know that the tunnel was why. */
+function explainBreaks(count: number): VerdictReason | null {
+  if (count <= 0) return null;
+  const message = `The tunnel broke off ${formatCount(count, 'time')} during the run, and the calls under way with it; run the job again.`;
+  return { code: 'tunnel-lost', message };
+}
+
 /** Starts a run of a prepared suite. The teardown cancels it unless it has ended by then. */
 export async function startRun(prepared: PreparedSuite, context: SuiteRunContext): Promise<StartedRun> {
   const { service, plan, watch, teardown, onProgress, logger } = context;
@@ -51,6 +65,8 @@ export async function startRun(prepared: PreparedSuite, context: SuiteRunContext
   const idempotencyKey = deriveIdempotencyKey(plan.ci, suiteId);
   const marker = `mcp-eval-ci ${idempotencyKey.slice(0, 32)}`;
 
+  const countBreaks = () => context.server?.countBreaks() ?? 0;
+  const breaksBefore = countBreaks();
   let run: Run | null = null;
   let mayExist = true;
   let leftover: RunLeftover = { suiteId, runId: null, marker };
@@ -130,7 +146,8 @@ export async function startRun(prepared: PreparedSuite, context: SuiteRunContext
         if (watch.callOff.reason instanceof ServerStartError) last = await waitForLastWords(last);
         if (!isTerminalStatus(last.status)) last = await cancelOrKeep(last);
       }
-      run = last;
+      run = dropMarker(last, marker);
+      if (interruption === null && last.status === 'failed') interruption = explainBreaks(countBreaks() - breaksBefore);
       onProgress({ kind: 'run-finished', suite: outline.name, status: last.status });
       return interruption;
     },

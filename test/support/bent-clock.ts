@@ -15,3 +15,24 @@ export function createHurriedClock({
     sleep: (delayMs, options) => systemClock.sleep(delayMs > fromMs && delayMs < toMs ? instead : delayMs, options),
   };
 }
+
+/**
+ * A clock that can be put forward, as after a machine has slept. It puts itself forward over sleeps within these bounds, so
+ * that those who keep to a pace lose no time by it; else it goes at its usual pace.
+ */
+export function createJumpingClock(skipped: { fromMs: number; toMs: number }): Clock & { jump(byMs: number): void } {
+  let aheadMs = 0;
+  const jump = (byMs: number) => {
+    aheadMs += byMs;
+  };
+  return {
+    now: () => systemClock.now() + aheadMs,
+    monotonicMs: () => systemClock.monotonicMs() + aheadMs,
+    sleep: async (delayMs, options) => {
+      const sleptMs = delayMs > skipped.fromMs && delayMs < skipped.toMs ? skipped.fromMs : delayMs;
+      await systemClock.sleep(sleptMs, options);
+      jump(delayMs - sleptMs);
+    },
+    jump,
+  };
+}

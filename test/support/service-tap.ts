@@ -32,6 +32,8 @@ export interface ServiceTap extends AsyncDisposable {
   settle(): Promise<void>;
   /** Stops the next request whose method and path match: before the service sees it, or when it has answered. Upgrades are `UPGRADE /agent`. */
   hold(pattern: RegExp, stage: 'asked' | 'answered'): HeldRequest;
+  /** Answers every later API request whose method and path match with 403 in place of the service. */
+  refuse(pattern: RegExp): void;
   /** Has the relay hang up on its hosts with this code; without one the connections break. */
   hangUp(closeCode?: number): void;
   relayMood: RelayMood;
@@ -54,6 +56,7 @@ export async function openServiceTap(service: ContractService): Promise<ServiceT
   const grants: Array<{ name: string; url: string }> = [];
   const runIds: string[] = [];
   const holds = new Set<Hold>();
+  const refusals: RegExp[] = [];
   const hosts = new Set<{ near: Duplex; far: Socket }>();
   const open = new Set<Socket>();
   const underWay = new Set<Promise<unknown>>();
@@ -92,6 +95,11 @@ export async function openServiceTap(service: ContractService): Promise<ServiceT
     requests.push(what);
     const body = await buffer(incoming);
     await pass(what, 'asked');
+    if (refusals.some((pattern) => pattern.test(what))) {
+      response.writeHead(403, { 'content-type': 'application/json' });
+      response.end('{"code":"FORBIDDEN","message":"Not any more."}');
+      return;
+    }
     const answer = await forward(incoming, body);
     const text = await buffer(answer);
     record(what, answer.statusCode ?? 0, text.toString());
@@ -170,6 +178,7 @@ export async function openServiceTap(service: ContractService): Promise<ServiceT
       holds.add({ pattern, stage, reach: reached.resolve, released: released.promise });
       return { reached: reached.promise, release: released.resolve };
     },
+    refuse: (pattern) => void refusals.push(pattern),
     hangUp: (closeCode) => {
       for (const { near, far } of hosts) {
         far.unpipe(near);

@@ -1,0 +1,199 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Clock } from '../../src/base/clock.ts';
+import { createJumpingClock } from '../support/bent-clock.ts';
+import type { ContractService } from '../support/contract-service.ts';
+import { type HostedGateResult, jobOnBranch, runHostedGate } from '../support/hosted-gate.ts';
+import { stdioServerCommand } from '../support/running-server.ts';
+import { startServeProcess } from '../support/serve-process.ts';
+import { findRemains } from '../support/service-remains.ts';
+import { openServiceTap, type ServiceTap } from '../support/service-tap.ts';
+
+// Whole jobs against a service in another process, whose relay hangs up on them in every way that it knows.
+
+const server = { 'server-command': stdioServerCommand, 'server-cwd': process.cwd() };
+
+/** One case that passes and one that fails, so that neither a green nor a red by accident is the true verdict. */
+const mixed = `- title: right
+  steps:
+    - toolCall: echo
+      arguments: { value: hello }
+- title: wrong
+  steps:
+    - toolCall: echo
+      arguments: { value: goodbye }
+    - assert: { toolResultContains: hello }
+`;
+const endless = '- title: endless\n  steps:\n    - toolCall: hang\n      arguments: {}\n';
+
+const runIsAskedFor = /^POST .*\/eval-runs$/;
+const runIsPolled = /^GET .*\/eval-runs\/[^/]+$/;
+const grantIsAskedFor = /^POST .*\/tunnels$/;
+
+let service: ContractService;
+
+beforeAll(async () => {
+  service = await startServeProcess();
+});
+
+afterEach(() => taps.pop()?.[Symbol.asyncDispose]());
+
+afterAll(() => service[Symbol.asyncDispose]());
+
+/** The run ends too when its call is cut off; nobody may see that first. */
+const whileItRuns = { moment: runIsPolled, goesOn: 'after the job' } as const;
+/** Nothing is gained by keeping to the pace of a request a second, which this service does not ask for. */
+const pace = { fromMs: 20, toMs: 1500 };
+const patiently = { timeout: 20_000 };
+const taps: ServiceTap[] = [];
+let jobs = 0;
+
+/** Runs a job and does something to its tunnel when the given request is on its way, which then goes on: by default at once. */
+async function disturbJob(
+  { tests, moment, goesOn = 'then' }: { tests: string; moment: RegExp; goesOn?: 'then' | 'after the job' },
+  disturb: (tap: ServiceTap) => Promise<void>,
+  { clock = createJumpingClock(pace) }: { clock?: Clock } = {},
+) {
+  const tap = await openServiceTap(service);
+  taps.push(tap);
+  const held = tap.hold(moment, 'asked');
+  jobs += 1;
+  const environment = { ...jobOnBranch, GITHUB_RUN_ID: String(jobs), GITHUB_REF_NAME: `change-${jobs}` };
+  const job = runHostedGate(tap.service, { ...server, tests }, { environment, clock });
+  await Promise.race([held.reached, job]);
+  await disturb(tap);
+  if (goesOn === 'then') held.release();
+  const result = await job;
+  held.release();
+  return { end: describeEnd(result), log: result.log, tap };
+}
+
+function describeEnd({ exitCode, report, leftovers }: HostedGateResult) {
+  return {
+    exitCode,
+    leftovers,
+    outcomes: Object.fromEntries(report.cases.map(({ title, outcome }) => [title, outcome])),
+    reasons: report.verdict.reasons.map(({ code, message }) => `${code}: ${message}`),
+  };
+}
+
+const nothing = { grants: [], runs: [], servers: [] };
+
+/** Whether a host is connected to the tunnel that was granted last. */
+async function isServed(tap: ServiceTap): Promise<boolean> {
+  const { status } = await fetch(tap.grants.at(-1)?.url ?? '', { method: 'POST' });
+  return status !== 503 && status !== 401;
+}
+
+describe('a hosted job goes on to its true verdict', () => {
+  it.each([
+    ['1012, as the relay is restarted', 1012, 1],
+    ['nothing, as the connection breaks', undefined, 1],
+    ['4000, for which it gets another grant', 4000, 2],
+  ])('when the relay hangs up with %s', async (_, closeCode, grants) => {
+    const { tap, end } = await disturbJob({ tests: mixed, moment: runIsAskedFor }, async (network) => {
+      network.hangUp(closeCode);
+      await expect.poll(() => [network.dials, network.grants.length], patiently).toEqual([2, grants]);
+      await expect.poll(() => isServed(network), patiently).toBe(true);
+    });
+    expect(end).toMatchObject({ exitCode: 1, leftovers: null, outcomes: { right: 'passed', wrong: 'failed' } });
+    expect(tap.runIds).toHaveLength(1);
+    expect(await findRemains(service, tap)).toEqual(nothing);
+  });
+});
+
+describe('a hosted job is inconclusive, and names the tunnel', () => {
+  it('when the relay wants another token and the service grants none', async () => {
+    const { tap, end } = await disturbJob({ tests: endless, ...whileItRuns }, async (network) => {
+      network.refuse(grantIsAskedFor);
+      network.hangUp(4000);
+    });
+    expect(end).toMatchObject({
+      exitCode: 3,
+      leftovers: null,
+      outcomes: { endless: 'inconclusive' },
+      reasons: expect.arrayContaining([
+        expect.stringMatching(/^tunnel-lost: The relay does not take the token .* there is no other: .* Not any more/),
+      ]),
+    });
+    expect(tap.requests.filter((request) => grantIsAskedFor.test(request))).toHaveLength(2);
+    expect(await findRemains(service, tap)).toEqual(nothing);
+  });
+
+  it('when the relay cannot be reached for a minute', async () => {
+    const clock = createJumpingClock(pace);
+    const { tap, end } = await disturbJob(
+      { tests: endless, ...whileItRuns },
+      async (network) => {
+        network.relayMood = 'refuses';
+        network.hangUp();
+        // The first dial follows at once, so the second failure is the first that a wait comes after.
+        await expect.poll(() => network.dials, patiently).toBeGreaterThan(2);
+        clock.jump(60_000);
+      },
+      { clock },
+    );
+    expect(end).toMatchObject({
+      exitCode: 3,
+      leftovers: null,
+      outcomes: { endless: 'inconclusive' },
+      reasons: expect.arrayContaining([
+        expect.stringMatching(/^tunnel-lost: The relay could not be reached for 1 min/),
+      ]),
+    });
+    expect(tap.runIds).toHaveLength(1);
+    expect(await findRemains(service, tap)).toEqual(nothing);
+  });
+
+  it.each([
+    ['4001, for another host has the tunnel', 4001, 'Another host took over this tunnel'],
+    ['4002, for another job was granted it', 4002, 'another job was granted one under the same server name'],
+  ])('when the relay hangs up with %s, and neither takes it back nor closes it', async (_, closeCode, why) => {
+    const { tap, end } = await disturbJob({ tests: endless, ...whileItRuns }, async (network) => {
+      network.hangUp(closeCode);
+    });
+    expect(end).toMatchObject({ exitCode: 3, leftovers: null, outcomes: { endless: 'inconclusive' } });
+    expect(end.reasons[0]).toMatch(/^tunnel-lost: /);
+    expect(end.reasons[0]).toContain(why);
+    expect(tap.dials).toBe(1);
+    expect(tap.requests.filter((request) => grantIsAskedFor.test(request))).toHaveLength(1);
+    expect(tap.requests.filter((request) => /\/close$|^DELETE/.test(request))).toEqual([]);
+  });
+});
+
+describe('a hosted job whose calls get no answer', () => {
+  it('says that the tunnel broke off, even where it was back at once', async () => {
+    const { tap, end } = await disturbJob({ tests: endless, moment: runIsPolled }, async (network) => {
+      const breakOff = async () => {
+        network.hangUp();
+        return (await service.project.get(`/eval-runs/${network.runIds[0]}`)).body.status;
+      };
+      // A call that comes before the host does waits for it; sooner or later one is under way.
+      await expect.poll(breakOff, { ...patiently, interval: 300 }).toBe('failed');
+    });
+    expect(end).toMatchObject({ exitCode: 3, leftovers: null, outcomes: { endless: 'inconclusive' } });
+    expect(end.reasons).toEqual([
+      expect.stringMatching(
+        /^tunnel-lost: The tunnel broke off \d+ times? during the run, and the calls under way with it/,
+      ),
+      expect.stringMatching(
+        /^run-not-completed: The run ended as failed, which carries no verdict: Nothing could be established about case "endless": .* it answered HTTP 50[23]\b/,
+      ),
+    ]);
+    expect(tap.runIds).toHaveLength(1);
+    expect(await findRemains(service, tap)).toEqual(nothing);
+  });
+
+  it('says that the server died where that was why, with its last words', async () => {
+    const tests = `${mixed}- title: deadly\n  steps:\n    - toolCall: crash\n      arguments: { code: 9 }\n`;
+    const { tap, end, log } = await disturbJob({ tests, moment: runIsAskedFor }, async () => {});
+    expect(end).toMatchObject({ exitCode: 3, leftovers: null, outcomes: { deadly: 'inconclusive' } });
+    expect(end.reasons).toEqual([
+      'server-lost: The server under test exited with code 9 while it was in use. Nothing can be said of the cases that were still to run; see the end of its output.',
+      expect.stringMatching(/^run-not-completed: The run ended as failed, .* about case "deadly": /),
+    ]);
+    expect(log).toContain('Last lines of the server’s stderr');
+    expect(log.at(-1)).toMatch(/^stdio-server \d+ is up$/);
+    expect(tap.runIds).toHaveLength(1);
+    expect(await findRemains(service, tap)).toEqual(nothing);
+  });
+});
