@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/base/clock.ts';
 import { createJumpingClock } from '../support/bent-clock.ts';
 import type { ContractService } from '../support/contract-service.ts';
-import { type HostedGateResult, jobOnBranch, runHostedGate } from '../support/hosted-gate.ts';
+import { type HostedGateResult, jobOnBranch, runHostedGate, clientPace } from '../support/hosted-gate.ts';
 import { stdioServerCommand } from '../support/running-server.ts';
 import { startServeProcess } from '../support/serve-process.ts';
 import { findRemains } from '../support/service-remains.ts';
@@ -41,8 +41,6 @@ afterAll(() => service[Symbol.asyncDispose]());
 
 /** The run ends too when its call is cut off; nobody may see that first. */
 const whileItRuns = { moment: runIsPolled, goesOn: 'after the job' } as const;
-/** Nothing is gained by keeping to the pace of a request a second, which this service does not ask for. */
-const pace = { fromMs: 20, toMs: 1500 };
 const patiently = { timeout: 20_000 };
 const taps: ServiceTap[] = [];
 let jobs = 0;
@@ -51,14 +49,14 @@ let jobs = 0;
 async function disturbJob(
   { tests, moment, goesOn = 'then' }: { tests: string; moment: RegExp; goesOn?: 'then' | 'after the job' },
   disturb: (tap: ServiceTap) => Promise<void>,
-  { clock = createJumpingClock(pace) }: { clock?: Clock } = {},
+  options: { clock?: Clock } = {},
 ) {
   const tap = await openServiceTap(service);
   taps.push(tap);
   const held = tap.hold(moment, 'asked');
   jobs += 1;
   const environment = { ...jobOnBranch, GITHUB_RUN_ID: String(jobs), GITHUB_REF_NAME: `change-${jobs}` };
-  const job = runHostedGate(tap.service, { ...server, tests }, { environment, clock });
+  const job = runHostedGate(tap.service, { ...server, tests }, { environment, ...options });
   await Promise.race([held.reached, job]);
   await disturb(tap);
   if (goesOn === 'then') held.release();
@@ -120,7 +118,7 @@ describe('a hosted job is inconclusive, and names the tunnel', () => {
   });
 
   it('when the relay cannot be reached for a minute', async () => {
-    const clock = createJumpingClock(pace);
+    const clock = createJumpingClock(clientPace);
     const { tap, end } = await disturbJob(
       { tests: endless, ...whileItRuns },
       async (network) => {

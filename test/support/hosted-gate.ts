@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../../src/base/clock.ts';
+import type { Clock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { createRedactor } from '../../src/base/redaction.ts';
 import { gate, type GateResult } from '../../src/gate/gate.ts';
@@ -6,6 +6,7 @@ import type { Leftovers } from '../../src/gate/leftovers.ts';
 import { parseGateOptions } from '../../src/gate/options.ts';
 import { planGate } from '../../src/gate/plan.ts';
 import type { GateProgress } from '../../src/gate/progress.ts';
+import { createJumpingClock } from './bent-clock.ts';
 import type { ContractService } from './contract-service.ts';
 import { createWorkspace } from './workspace.ts';
 
@@ -24,6 +25,9 @@ export interface HostedGateResult extends GateResult {
   /** What was written down for another process to clear, last of all. */
   leftovers: Leftovers | null | undefined;
 }
+
+/** Nothing is gained by keeping to the pace of a request a second, which the services of tests do not ask for. */
+export const clientPace = { fromMs: 20, toMs: 1500 };
 
 export const jobOnBranch = {
   GITHUB_REPOSITORY: 'your-org/your-server',
@@ -48,7 +52,7 @@ export async function runHostedGate(
   const log: string[] = [];
   let leftovers: Leftovers | null | undefined;
   const result = await gate(plan, {
-    clock: options.clock ?? systemClock,
+    clock: options.clock ?? createJumpingClock(clientPace),
     logger: {
       ...silentLogger,
       warning: (message) => void log.push(message),
