@@ -1,9 +1,10 @@
 import type { Clock } from '../base/clock.ts';
 import { formatDuration } from '../base/deadline.ts';
-import { describeError, TunnelError } from '../base/errors.ts';
+import { TunnelError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { ProxySettings } from '../base/proxy.ts';
 import type { Secret } from '../base/redaction.ts';
+import { endSentence } from '../base/sentence.ts';
 
 export interface PublicUrlWatch extends AsyncDisposable {
   /** Resolves once an MCP handshake has succeeded at the public URL. */
@@ -42,7 +43,7 @@ export function watchPublicUrl(
   const lost = Promise.withResolvers<TunnelError>();
 
   const watch = async () => {
-    const [{ probeHttpServer }, { openPublicFetch }] = await Promise.all([
+    const [{ describeProbeFailure, probeHttpServer }, { openPublicFetch }] = await Promise.all([
       import('../server/ready-http.ts'),
       import('../server/public-fetch.ts'),
     ]);
@@ -50,13 +51,22 @@ export function watchPublicUrl(
     /** Why it failed; null where the server answered. */
     const probe = async (timeoutMs: number): Promise<string | null> => {
       const url = readUrl().reveal();
+      const probed = new AbortController();
+      const limit = clock.sleep(timeoutMs, { signal: probed.signal }).then(
+        () => probed.abort(),
+        () => {},
+      );
       try {
-        const limit = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(timeoutMs))]);
-        await probeHttpServer(url, { signal: limit, fetch: publicFetch.fetch });
+        const either = AbortSignal.any([signal, probed.signal]);
+        await probeHttpServer(url, { signal: either, fetch: publicFetch.fetch });
         return null;
       } catch (error) {
+        if (probed.signal.aborted) return 'nobody answered';
         // HTTP clients like to quote the URL they could not reach.
-        return describeError(error).replaceAll(url, 'the public URL');
+        return describeProbeFailure(error).replaceAll(url, 'the public URL');
+      } finally {
+        probed.abort();
+        await limit;
       }
     };
 
@@ -101,7 +111,9 @@ export function watchPublicUrl(
 
 function createUnreachableError(durationMs: number, failure: string): TunnelError {
   return new TunnelError(
-    `The server could not be reached through the tunnel's public URL for ${formatDuration(durationMs)}: ${failure}.`,
+    endSentence(
+      `The server could not be reached through the tunnel's public URL for ${formatDuration(durationMs)}: ${failure}`,
+    ),
     { hint: 'The server itself answers on this machine, so the fault is on the way; run the job again.' },
   );
 }

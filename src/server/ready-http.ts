@@ -1,5 +1,6 @@
 import { Client, SdkHttpError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { FetchLike } from '@modelcontextprotocol/client';
+import { z } from 'zod';
 
 import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
@@ -24,7 +25,7 @@ export async function waitForHttpServer(
     try {
       return await probeHttpServer(url, options);
     } catch (error) {
-      options.onFailure(describeError(error));
+      options.onFailure(describeProbeFailure(error));
     }
     await options.clock.sleep(retryDelayMs, { signal: options.signal });
   }
@@ -45,6 +46,30 @@ export async function probeHttpServer(
     } catch {
       throw error;
     }
+  }
+}
+
+/** Says in a few words why a handshake failed: of an answer the status and its own message, never a whole page. */
+export function describeProbeFailure(error: unknown): string {
+  if (!(error instanceof SdkHttpError)) return describeError(error);
+  const status = `it answered HTTP ${error.status}`;
+  const message = readMessage(error.data['text']);
+  return message === undefined ? status : `${status}: ${message}`;
+}
+
+const longestMessage = 200;
+const messageSchema = z.string().min(1);
+const errorBodySchema = z.union([
+  z.object({ error: z.object({ message: messageSchema }) }).transform(({ error }) => error.message),
+  z.object({ message: messageSchema }).transform(({ message }) => message),
+]);
+
+/** The message of a JSON-RPC error, or of an API's; undefined where the body is neither. */
+function readMessage(body: unknown): string | undefined {
+  try {
+    return errorBodySchema.parse(JSON.parse(String(body))).slice(0, longestMessage);
+  } catch {
+    return undefined;
   }
 }
 

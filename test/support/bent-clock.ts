@@ -17,10 +17,18 @@ export function createHurriedClock({
 }
 
 /**
- * A clock that can be put forward, as after a machine has slept. It puts itself forward over sleeps within these bounds, so
- * that those who keep to a pace lose no time by it; else it goes at its usual pace.
+ * A clock that can be put forward, as after a machine has slept. It puts itself forward over sleeps within these bounds, which
+ * take a moment; else it goes at its usual pace.
  */
-export function createJumpingClock(skipped: { fromMs: number; toMs: number }): Clock & { jump(byMs: number): void } {
+export function createJumpingClock({
+  fromMs,
+  toMs,
+  instead,
+}: {
+  fromMs: number;
+  toMs: number;
+  instead: number;
+}): Clock & { jump(byMs: number): void } {
   let aheadMs = 0;
   const jump = (byMs: number) => {
     aheadMs += byMs;
@@ -29,7 +37,7 @@ export function createJumpingClock(skipped: { fromMs: number; toMs: number }): C
     now: () => systemClock.now() + aheadMs,
     monotonicMs: () => systemClock.monotonicMs() + aheadMs,
     sleep: async (delayMs, options) => {
-      const sleptMs = delayMs > skipped.fromMs && delayMs < skipped.toMs ? skipped.fromMs : delayMs;
+      const sleptMs = delayMs > fromMs && delayMs < toMs ? instead : delayMs;
       await systemClock.sleep(sleptMs, options);
       jump(delayMs - sleptMs);
     },
