@@ -142,6 +142,24 @@ describe('a hosted job is inconclusive, and names the tunnel', () => {
     expect(await findRemains(service, tap)).toEqual(nothing);
   });
 
+  it('when its public URL leads nowhere for a minute, although the relay is connected', async () => {
+    // The looks are 20 s apart.
+    const clock = createJumpingClock({ fromMs: 15_001, toMs: 25_000, instead: 20 });
+    const { tap, end } = await disturbJob(
+      { tests: endless, ...whileItRuns },
+      async (network) => {
+        network.isPublic = false;
+      },
+      { clock },
+    );
+    expect(end).toMatchObject({ exitCode: 3, leftovers: null, outcomes: { endless: 'inconclusive' } });
+    expect(end.reasons[0]).toMatch(
+      /^tunnel-lost: The server could not be reached through the tunnel's public URL for 1 min.* it answered HTTP 503/,
+    );
+    expect(tap.dials).toBe(1);
+    expect(await findRemains(service, tap)).toEqual(nothing);
+  });
+
   it.each([
     ['4001, for another host has the tunnel', 4001, 'Another host took over this tunnel'],
     ['4002, for another job was granted it', 4002, 'another job was granted one under the same server name'],

@@ -19,7 +19,7 @@ export function runCommand(
     cwd: string;
     env?: Record<string, string>;
     onOutput?: (output: string) => NodeJS.Signals | undefined;
-    /** Sends SIGTERM when it aborts. */
+    /** Sends SIGTERM when it aborts, or SIGINT where that is the reason. */
     stop?: AbortSignal;
   },
 ): Promise<CommandResult> {
@@ -29,7 +29,8 @@ export function runCommand(
     env: { PATH, HOME, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  options.stop?.addEventListener('abort', () => child.kill('SIGTERM'), { once: true });
+  const stop = () => child.kill(options.stop?.reason === 'SIGINT' ? 'SIGINT' : 'SIGTERM');
+  options.stop?.addEventListener('abort', stop, { once: true });
   const output = { stdout: '', stderr: '' };
   let hasSignalled = false;
   const collect = (name: 'stdout' | 'stderr') => (chunk: string) => {
