@@ -23,11 +23,7 @@ type StoredContext = Omit<PrepareContext, 'server'> & {
 export async function prepareStoredSuite(planned: StoredSuite, context: StoredContext): Promise<PreparedSuite> {
   const { service, signal, plan } = context;
   const { client, projectId } = service;
-  const found = await findSuite(client, { projectId, suite: planned.suite, signal });
-  if (found === undefined) {
-    throw refuseUnknown('suite', `The project has no suite with the id or name ${JSON.stringify(planned.suite)}.`);
-  }
-  const suiteId = found.id;
+  const suiteId = await findStoredSuite(planned, context);
   const detail = await getSuite(client, { projectId, suiteId, signal });
   const stored = await listCases(client, { projectId, suiteId, signal });
   const cases = selectStored(stored, planned.cases);
@@ -56,6 +52,16 @@ export async function prepareStoredSuite(planned: StoredSuite, context: StoredCo
     written: [],
     judgedHere: null,
   };
+}
+
+/** @throws {ConfigurationError} when the project has none of that id or name */
+export async function findStoredSuite(
+  { suite }: StoredSuite,
+  { service: { client, projectId }, signal }: Pick<PrepareContext, 'service' | 'signal'>,
+): Promise<string> {
+  const found = await findSuite(client, { projectId, suite, signal });
+  if (found !== undefined) return found.id;
+  throw refuseUnknown('suite', `The project has no suite with the id or name ${JSON.stringify(suite)}.`);
 }
 
 function selectStored(stored: readonly WireCase[], wanted: readonly string[]): readonly WireCase[] {

@@ -5,13 +5,14 @@ import { findSuite } from '../service/suites.ts';
 import { type ConnectContext, type ConnectedService, connectService } from './connect-service.ts';
 import type { GatePlan } from './plan.ts';
 import type { FileSuite, PlannedSuite } from './plan-suites.ts';
+import { findStoredSuite } from './prepare-stored-suite.ts';
 import { describeChanges, planStoredSync } from './prepare-suite.ts';
 
 /**
  * Says what the gate would run, and what it would change in a hosted service, one line each. Reads from the service and starts,
  * creates and changes nothing.
  *
- * @throws {ConfigurationError} when the key, the address or the project is not right
+ * @throws {ConfigurationError} when the key, the address, the project or a suite of the service is not right
  */
 export async function previewGate(plan: GatePlan, context: ConnectContext): Promise<string[]> {
   for (const secret of plan.secrets) context.redactor.add(secret);
@@ -20,6 +21,7 @@ export async function previewGate(plan: GatePlan, context: ConnectContext): Prom
   await using service = await connectService(plan, context);
   for (const planned of plan.suites) {
     if (planned.kind === 'file') lines.push(...(await previewChanges(planned, service, context.signal)));
+    else await findStoredSuite(planned, { service, signal: context.signal });
   }
   return lines;
 }

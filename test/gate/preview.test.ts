@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { silentLogger } from '../../src/base/logger.ts';
+import { createRedactor } from '../../src/base/redaction.ts';
+import { parseGateOptions } from '../../src/gate/options.ts';
+import { planGate } from '../../src/gate/plan.ts';
+import { previewGate } from '../../src/gate/preview.ts';
+import { type ContractService, openContractService } from '../support/contract-service.ts';
+import { jobOnBranch, runHostedGate } from '../support/hosted-gate.ts';
+import { openServiceTap } from '../support/service-tap.ts';
+import { catchError } from '../support/service-client.ts';
+import { everythingOverStdio } from '../support/workspace.ts';
+
+const tests = (...titles: string[]) =>
+  titles
+    .map((title) => `- title: ${title}\n  steps:\n    - toolCall: echo\n      arguments: { message: ${title} }\n`)
+    .join('');
+const stored = tests('kept', 'gone', 'changed');
+
+let service: ContractService;
+
+beforeAll(async () => {
+  service = await openContractService();
+  await runHostedGate(service, { 'server-command': everythingOverStdio, tests: stored });
+});
+
+afterAll(() => service[Symbol.asyncDispose]());
+
+/** Gives what a dry run prints, and every request that it sends. */
+async function preview(inputs: Record<string, string>, environment: Record<string, string> = {}) {
+  await using tap = await openServiceTap(service);
+  const hosted = { service: 'svc', 'base-url': tap.service.baseUrl, 'api-key': service.apiKey };
+  // Were it started, it would fail.
+  const server = { 'server-command': 'no-such-program --flag', 'server-name': 'demo' };
+  const options = parseGateOptions({ ...server, ...hosted, 'dry-run': 'true', ...inputs });
+  const plan = await planGate(options, { cwd: process.cwd(), environment: { ...jobOnBranch, ...environment } });
+  const context = { clock: systemClock, logger: silentLogger, redactor: createRedactor() };
+  const lines = await previewGate(plan, { ...context, signal: new AbortController().signal });
+  return { lines, methods: [...new Set(tap.requests.map((request) => request.split(' ')[0]))] };
+}
+
+/** Everything in the project that a run could change. */
+async function readProject(): Promise<unknown> {
+  const { items: suites } = (await service.project.get('/eval-suites')).body;
+  const cases = suites.map(
+    async ({ id }: { id: string }) => (await service.project.get(`/eval-suites/${id}/cases`)).body,
+  );
+  return { suites, cases: await Promise.all(cases), servers: (await service.project.get('/servers')).body };
+}
+
+describe('previewGate', () => {
+  const would = 'Would test no-such-program --flag with the service svc, through a tunnel as demo, within 30 min.';
+
+  it.each([
+    [
+      'a suite that the project does not have',
+      tests('kept'),
+      { GITHUB_REF_NAME: 'other' },
+      ['The project has no suite Inline tests · other; it would be created.'],
+    ],
+    [
+      'a suite that has changed',
+      `${tests('kept', 'new')}${tests('changed').replace('message: changed', 'message: other')}`,
+      {},
+      [
+        'Inline tests · change: 1 case to create, 1 to change, 1 to delete, 1 as in the file.',
+        '  + new',
+        '  ~ changed (steps)',
+        '  - gone',
+      ],
+    ],
+    [
+      'a suite that is as in the file',
+      stored,
+      {},
+      ['Inline tests · change: nothing to change, 3 cases as in the file.'],
+    ],
+  ])('says what would become of %s, and writes nothing', async (_, evals, environment, changes) => {
+    const before = await readProject();
+    const { lines, methods } = await preview({ tests: evals }, environment);
+    expect(lines[0]).toBe(would);
+    expect(lines.slice(-changes.length)).toEqual(changes);
+    expect(methods).toEqual(['GET']);
+    expect(await readProject()).toEqual(before);
+  });
+
+  it('leaves a suite of the service as it stands', async () => {
+    const { lines, methods } = await preview({ suite: 'Inline tests · change' });
+    expect(lines.slice(1)).toEqual(['Suite Inline tests · change of the service, as it stands.']);
+    expect(methods).toEqual(['GET']);
+  });
+
+  it('asks nobody where the service is this process', async () => {
+    const { lines, methods } = await preview({ service: 'embedded', tests: tests('kept') });
+    expect(lines).toHaveLength(3);
+    expect(methods).toEqual([]);
+  });
+
+  it('refuses a key, a project and a suite that a run would refuse', async () => {
+    const refuse = async (inputs: Record<string, string>) => {
+      const error = await catchError(preview(inputs));
+      expect(error).toMatchObject({ exitCode: 2 });
+      return error.message;
+    };
+    expect(await refuse({ 'api-key': 'sk_wrong', tests: stored })).toMatch(
+      /^api-key: The service does not take the key/,
+    );
+    expect(await refuse({ project: 'Nowhere', tests: stored })).toMatch(/^project: .*Nowhere/);
+    expect(await refuse({ suite: 'Nightly' })).toMatch(
+      /^suite: The project has no suite with the id or name "Nightly"/,
+    );
+  });
+});
