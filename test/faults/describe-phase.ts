@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { matrix, type PhaseName, phases, type Row } from './matrix.ts';
+import { type Certificates, makeCertificates } from '../support/faults/certificates.ts';
+import { hasOpenssl } from '../support/https-server.ts';
+import { runCell } from '../support/faults/run-cell.ts';
+
+declare module 'vitest' {
+  interface TaskMeta {
+    /** The place of a test in the fault matrix. */
+    cell?: { fault: number; what: string; phase: PhaseName };
+  }
+}
+
+/** So many jobs are run per cell; another first seed repeats what another run found. */
+const seeds = Array.from({ length: 5 }, (_, index) => Number(process.env['FAULT_SEED'] ?? 0) * 5 + index);
+
+/** Runs every cell of a phase, each with all seeds. */
+export function describePhase(phase: PhaseName, rows: readonly Row[] = matrix): void {
+  describe(`phase ${phase}`, () => {
+    let certificates: Certificates | undefined;
+    const hasTls = rows.some((row) => row.hasTls === true && row.cells[phase] !== undefined);
+    if (hasTls && hasOpenssl) {
+      beforeAll(async () => {
+        certificates = await makeCertificates();
+      });
+      afterAll(() => certificates?.[Symbol.dispose]());
+    }
+    for (const { fault, what, blows, cells, ...row } of rows) {
+      const letter = cells[phase];
+      if (letter === undefined) continue;
+      const needsTls = row.hasTls === true;
+      it.skipIf(needsTls && !hasOpenssl)(`fault ${fault}: ${what}`, async ({ task }) => {
+        task.meta.cell = { fault, what, phase };
+        const cell = { letter, phase: phases[phase], blows };
+        const differences: string[] = [];
+        for (const seed of seeds) {
+          differences.push(...(await runCell(cell, { seed, ...(needsTls ? { certificates: certificates! } : {}) })));
+        }
+        expect(differences.join('\n')).toBe('');
+      });
+    }
+  });
+}

@@ -1,0 +1,80 @@
+import { channel } from 'node:diagnostics_channel';
+import dns, { type LookupAddress, type LookupOptions } from 'node:dns';
+import type { SecureContextOptions } from 'node:tls';
+import { findRoute, type Route } from './routes.ts';
+
+/** What keeps a connection from coming about, so that nothing is ever sent. */
+export type ConnectFault = 'ENOTFOUND' | 'EAI_AGAIN' | 'ECONNREFUSED' | { certificate: SecureContextOptions };
+
+/** Breaks connections while they are being made: by name, by port, by certificate. */
+export interface ConnectionBreaker extends Disposable {
+  /** Strikes the connections for `count` requests of a route, from the `from`th attempt on. */
+  strike(strike: { route: Route; from: number; count: number; fault: ConnectFault }): void;
+  /** Strikes the next connections to the front, whatever they are for. */
+  strikeNext(count: number, fault: ConnectFault): void;
+  /** Attempts at requests of a route, those included that never arrived. */
+  attempts(route: Route): number;
+}
+
+type Callback = (error: Error | null, address?: string | LookupAddress[], family?: number) => void;
+
+const frontHost = 'localhost';
+/** Only the other one has somebody listening. */
+const openAddress = { address: '127.0.0.1', family: 4 };
+const closedAddress = { address: '::1', family: 6 };
+
+/** Taps the HTTP client's own announcements and the process's name resolution, until it is disposed. */
+export function breakConnections(front: {
+  setCertificate: (certificate: SecureContextOptions | null) => void;
+}): ConnectionBreaker {
+  const strikes: Array<{ route: Route; from: number; count: number; fault: ConnectFault }> = [];
+  const attempts = new Map<Route, number>();
+  let due: { count: number; fault: ConnectFault } | null = null;
+
+  const arm = (next: typeof due) => {
+    due = next;
+    front.setCertificate(typeof next?.fault === 'object' ? next.fault.certificate : null);
+  };
+  const announced = (message: unknown) => {
+    const { method, path } = (message as { request: { method: string; path: string } }).request;
+    const route = findRoute(method, path.split('?')[0]?.replace('/api/v1', '') ?? '');
+    if (route === null) return;
+    const nth = (attempts.get(route) ?? 0) + 1;
+    attempts.set(route, nth);
+    const strike = strikes.find(
+      (candidate) => candidate.route === route && nth >= candidate.from && nth < candidate.from + candidate.count,
+    );
+    if (strike !== undefined) arm({ count: 1, fault: strike.fault });
+    else if (strikes.length > 0) arm(null);
+  };
+  const requests = channel('undici:request:create');
+  requests.subscribe(announced);
+
+  const { lookup } = dns;
+  const resolve = (hostname: string, options: LookupOptions, callback: Callback) => {
+    if (hostname !== frontHost) return lookup(hostname, options, callback as never);
+    const fault = due !== null && due.count > 0 ? due.fault : null;
+    if (due !== null) due.count -= 1;
+    if (fault === 'ENOTFOUND' || fault === 'EAI_AGAIN') {
+      const error = Object.assign(new Error(`getaddrinfo ${fault} ${hostname}`), {
+        code: fault,
+        syscall: 'getaddrinfo',
+        hostname,
+      });
+      return queueMicrotask(() => callback(error));
+    }
+    const found = fault === 'ECONNREFUSED' ? closedAddress : openAddress;
+    queueMicrotask(() => (options.all ? callback(null, [found]) : callback(null, found.address, found.family)));
+  };
+  dns.lookup = resolve as typeof lookup;
+
+  return {
+    strike: (strike) => void strikes.push(strike),
+    strikeNext: (count, fault) => arm({ count, fault }),
+    attempts: (route) => attempts.get(route) ?? 0,
+    [Symbol.dispose]: () => {
+      requests.unsubscribe(announced);
+      dns.lookup = lookup;
+    },
+  };
+}

@@ -1,0 +1,226 @@
+import { silentLogger } from '../../../src/base/logger.ts';
+import { createRedactor } from '../../../src/base/redaction.ts';
+import { CancelledError, GateError } from '../../../src/base/errors.ts';
+import { gate } from '../../../src/gate/gate.ts';
+import type { Leftovers } from '../../../src/gate/leftovers.ts';
+import { parseGateOptions } from '../../../src/gate/options.ts';
+import { planGate } from '../../../src/gate/plan.ts';
+import type { GateProgress } from '../../../src/gate/progress.ts';
+import type { Report } from '../../../src/model/report.ts';
+// Loaded late by the product; here their loading must not pass for time in which nothing happens.
+import '../../../src/engine/judge-trace.ts';
+import '../../../src/server/open.ts';
+import '../../../src/server/public-fetch.ts';
+import '../../../src/server/ready-http.ts';
+import '../../../src/tunnel/host.ts';
+import { type ContractService, openContractService } from '../contract-service.ts';
+import { type FixtureMcpServer, startFixtureMcpServer, text } from '../fixture-mcp-server.ts';
+import { jobOnBranch } from '../hosted-gate.ts';
+import { borrowGlobals } from './borrowed-globals.ts';
+import type { Certificates } from './certificates.ts';
+import { breakConnections, type ConnectionBreaker } from './connections.ts';
+import { QuietClock } from './quiet-clock.ts';
+import { type Route, routes } from './routes.ts';
+import { type ServiceFront, startServiceFront } from './service-front.ts';
+
+/** A job with its server, a hosted service and the network between them, all in this process and on one clock. */
+export interface FaultWorld extends AsyncDisposable {
+  clock: QuietClock;
+  service: ContractService;
+  front: ServiceFront;
+  connections: ConnectionBreaker;
+  mcpServer: FixtureMcpServer;
+  /** Where the service speaks TLS. */
+  certificates: Certificates | undefined;
+  /** What the job has written down for another process to clear. */
+  readonly book: Leftovers | null;
+  /** Variables of the job, besides the usual. */
+  environment: Record<string, string>;
+  /** Has the job test the server at this URL instead. */
+  useServer(url: string): void;
+  /** Disposes this with the world. */
+  defer<T extends AsyncDisposable>(resource: T): T;
+  /** Waits for this after the job, before anybody looks at what it left. */
+  afterwards(work: Promise<void>): void;
+  /** Ends the job in the middle of whatever it does: nothing that it sends from here on arrives. */
+  kill(): void;
+  /** Stops the job as a signal to its process would. */
+  stop: AbortController;
+  /** Runs the job to its end. */
+  run(inputs?: Record<string, string>): Promise<JobEnd>;
+}
+
+/** What can be seen once a job is over. */
+export interface JobEnd {
+  exitCode: number;
+  outcome: string;
+  /** Everything the job said: reasons, warnings, the message of an error. */
+  said: string;
+  report: Report | null;
+  /** Attempts at requests of a route, those included that never arrived. */
+  requests: (route: Route) => number;
+  /** Runs that the service has ever started. */
+  runs: number;
+  /** Where the project's server records lead. */
+  serverUrls: string[];
+  /** What the job left behind, in words; empty where it left nothing. */
+  leftovers: string[];
+  /** Whether it left a note of them for another process. */
+  hasNote: boolean;
+  /** On the job's own clock. */
+  tookMs: number;
+}
+
+/** Three cases of one iteration, which take four seconds; each has a page of its own. */
+const tests = ['one', 'two', 'three']
+  .map((title) => `- title: ${title}\n  steps:\n    - toolCall: work\n      arguments: { seconds: 4 }\n`)
+  .join('');
+
+/** After which everything is over, whatever happens. */
+export const timeoutMinutes = 40;
+
+export interface WorldOptions {
+  /** Draws the jitter of everything. */
+  seed: number;
+  /** Has the service and its relay speak TLS. */
+  certificates?: Certificates;
+}
+
+export async function createFaultWorld({ seed, certificates }: WorldOptions): Promise<FaultWorld> {
+  const clock = new QuietClock();
+  const globals = borrowGlobals(clock, seed);
+  const mcpServer = await startFixtureMcpServer({
+    work: {
+      call: async ({ args, signal }) => {
+        await clock.sleep(Number(args['seconds']) * 1000, { signal }).catch(() => {});
+        return text('done');
+      },
+    },
+    fail: { call: () => ({ ...text('It broke.'), isError: true }) },
+  });
+  const service = await openContractService({ clock });
+  const front = await startServiceFront(new URL(service.baseUrl).origin, {
+    pageSize: 1,
+    ...(certificates === undefined ? {} : { certificate: certificates.good }),
+  });
+  const connections = breakConnections(front);
+  const stop = new AbortController();
+  let book: Leftovers | null = null;
+  let isKilled = false;
+  let serverUrl = mcpServer.url;
+  const environment: Record<string, string> = {};
+  const resources = new AsyncDisposableStack();
+  resources.use(mcpServer);
+  const pending: Array<Promise<void>> = [];
+
+  const run = async (inputs: Record<string, string> = {}): Promise<JobEnd> => {
+    const log: string[] = [];
+    const redactor = createRedactor();
+    const keep = (line: string) => void log.push(redactor.redact(line));
+    const startedMs = clock.monotonicMs();
+    const options = parseGateOptions({
+      service: 'svc',
+      'base-url': `${front.origin}/api/v1`,
+      'api-key': service.apiKey,
+      'server-url': serverUrl,
+      timeout: `${timeoutMinutes}m`,
+      tests,
+      ...inputs,
+    });
+    const plan = await clock.standStill(
+      planGate(options, { cwd: process.cwd(), environment: { ...jobOnBranch, ...environment } }),
+    );
+    const end = await gate(plan, {
+      clock,
+      logger: { ...silentLogger, debug: keep, info: keep, warning: keep, error: keep, group: keep },
+      redactor,
+      signal: stop.signal,
+      environment: {},
+      onProgress: (progress: GateProgress) => keep(JSON.stringify(progress)),
+      saveLeftovers: (next) => {
+        book = next;
+      },
+    }).then(
+      ({ report, exitCode }) => ({
+        exitCode,
+        report,
+        outcome: report.verdict.outcome,
+        reasons: report.verdict.reasons.map(({ message }) => message),
+      }),
+      (error: unknown) => {
+        // Anything else is a bug, for which there is no exit code.
+        if (!(error instanceof GateError)) throw error;
+        return { exitCode: error.exitCode, report: null, outcome: 'error', reasons: [error.message, error.hint ?? ''] };
+      },
+    );
+    const tookMs = clock.monotonicMs() - startedMs;
+    const said = [...end.reasons, ...log].join('\n');
+    for (const secret of [service.apiKey, ...front.secrets]) {
+      if (`${said}${JSON.stringify(end.report)}`.includes(secret)) throw new Error('The job gave a secret away.');
+    }
+    const requests = new Map(Object.keys(routes).map((route) => [route, connections.attempts(route as Route)]));
+    await Promise.all(pending);
+    const { runs, left, serverUrls } = await inspectService(service, front);
+    return {
+      exitCode: end.exitCode,
+      outcome: end.outcome,
+      said,
+      report: end.report,
+      requests: (route) => requests.get(route) ?? 0,
+      runs,
+      serverUrls,
+      leftovers: left,
+      hasNote: book !== null && !isKilled,
+      tookMs,
+    };
+  };
+
+  return {
+    clock,
+    service,
+    front,
+    connections,
+    mcpServer,
+    certificates,
+    get book() {
+      return book;
+    },
+    environment,
+    useServer: (url) => {
+      serverUrl = url;
+    },
+    defer: (resource) => resources.use(resource),
+    afterwards: (work) => void pending.push(work),
+    kill: () => {
+      isKilled = true;
+      front.cut();
+      stop.abort(new CancelledError());
+    },
+    stop,
+    run,
+    [Symbol.asyncDispose]: async () => {
+      connections[Symbol.dispose]();
+      await front[Symbol.asyncDispose]();
+      await service[Symbol.asyncDispose]();
+      await resources.disposeAsync();
+      clock[Symbol.dispose]();
+      globals[Symbol.dispose]();
+    },
+  };
+}
+
+/** Asks the service itself, past everything that breaks. */
+async function inspectService({ project }: ContractService, front: ServiceFront) {
+  const left: string[] = [];
+  const servers: Array<{ url: string }> = (await project.get('/servers')).body.items;
+  if (servers.length > 0) left.push('a server record');
+  const suites: Array<{ id: string }> = (await project.get('/eval-suites')).body.items;
+  let runs = 0;
+  for (const { id } of suites) {
+    const items: Array<{ status: string }> = (await project.get(`/eval-suites/${id}/runs?limit=100`)).body.items;
+    runs += items.length;
+    if (items.some(({ status }) => status === 'running' || status === 'pending')) left.push('a run in progress');
+  }
+  if (front.relay.open > 0) left.push('a connection to the relay');
+  return { runs, left, serverUrls: servers.map(({ url }) => url) };
+}

@@ -1,0 +1,112 @@
+import type { Clock } from '../../../src/base/clock.ts';
+
+interface Sleeper {
+  wakesAtMs: number;
+  wake: () => void;
+}
+
+/** Turns of the event loop without any I/O after which nothing in this process is on its way any more. */
+const quietTurns = 12;
+
+/** What is under way outside the event loop, on a thread of libuv or in the kernel. */
+const pending = /ReqWrap|ConnectWrap|FSReq|Zlib|Job|RandomBytes/;
+
+/**
+ * A clock for a whole world of clients, servers and sockets in one process: it stands still while anything happens and jumps
+ * to the next sleeper once nothing does. What goes over loopback within a process arrives within a few turns of its event
+ * loop, so that a quiet loop means that everybody waits for time to pass.
+ */
+export class QuietClock implements Clock, Disposable {
+  #elapsedMs = 0;
+  #offsetMs = 0;
+  #sleepers: Sleeper[] = [];
+  #isDriving = false;
+  #holds = 0;
+
+  /** The wall clock may be set by somebody; the monotonic one does not notice. */
+  now(): number {
+    return Date.UTC(2026, 0, 1) + this.#elapsedMs + this.#offsetMs;
+  }
+
+  monotonicMs(): number {
+    return this.#elapsedMs;
+  }
+
+  sleep(delayMs: number, { signal }: { signal?: AbortSignal | undefined } = {}): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason);
+      const stop = () => {
+        this.#sleepers = this.#sleepers.filter((other) => other !== sleeper);
+        reject(signal?.reason);
+      };
+      const wake = () => {
+        signal?.removeEventListener('abort', stop);
+        resolve();
+      };
+      const sleeper = { wakesAtMs: this.#elapsedMs + Math.max(0, delayMs), wake };
+      this.#sleepers.push(sleeper);
+      signal?.addEventListener('abort', stop, { once: true });
+      if (!this.#isDriving) void this.#drive();
+    });
+  }
+
+  /** As `AbortSignal.timeout`, on this clock. */
+  timeout(delayMs: number): AbortSignal {
+    const controller = new AbortController();
+    const reason = new DOMException('The operation was aborted due to timeout', 'TimeoutError');
+    void this.sleep(delayMs).then(() => controller.abort(reason));
+    return controller.signal;
+  }
+
+  /** Sets the wall clock forward or back. */
+  setWall(offsetMs: number): void {
+    this.#offsetMs = offsetMs;
+  }
+
+  /** Keeps time from passing while something outside this process is awaited. */
+  async standStill<T>(work: Promise<T>): Promise<T> {
+    this.#holds += 1;
+    try {
+      return await work;
+    } finally {
+      this.#holds -= 1;
+    }
+  }
+
+  /** Lets those who still sleep lie. */
+  [Symbol.dispose](): void {
+    this.#sleepers = [];
+  }
+
+  async #drive(): Promise<void> {
+    this.#isDriving = true;
+    while (this.#sleepers.length > 0) {
+      await waitForQuiet(() => this.#holds > 0);
+      const next = this.#sleepers.reduce<Sleeper | undefined>(
+        (first, other) => (first === undefined || other.wakesAtMs < first.wakesAtMs ? other : first),
+        undefined,
+      );
+      if (next === undefined) break;
+      this.#sleepers = this.#sleepers.filter((other) => other !== next);
+      this.#elapsedMs = Math.max(this.#elapsedMs, next.wakesAtMs);
+      next.wake();
+    }
+    this.#isDriving = false;
+  }
+}
+
+async function waitForQuiet(isHeld: () => boolean): Promise<void> {
+  let events = countEvents();
+  for (let turns = 0; turns < quietTurns;) {
+    await new Promise((resolve) => setImmediate(resolve));
+    const counted = countEvents();
+    turns = counted === events && !isHeld() ? turns + 1 : 0;
+    events = counted;
+    if (turns === quietTurns && process.getActiveResourcesInfo().some((name) => pending.test(name))) turns = 0;
+  }
+}
+
+/** Events that the loop has taken from the kernel so far. */
+function countEvents(): number {
+  return performance.nodeTiming.uvMetricsInfo.events;
+}

@@ -1,0 +1,23 @@
+/** What a request of the API is for, as far as faults are told apart by it. */
+export const routes = {
+  projects: ['GET', /^\/projects$/],
+  grant: ['POST', /^\/projects\/[^/]+\/tunnels$/],
+  close: ['POST', /^\/projects\/[^/]+\/tunnels\/[^/]+\/close$/],
+  servers: ['GET', /^\/projects\/[^/]+\/servers$/],
+  'delete-server': ['DELETE', /^\/projects\/[^/]+\/servers\/[^/]+$/],
+  suites: ['GET', /^\/projects\/[^/]+\/eval-suites$/],
+  'create-suite': ['POST', /^\/projects\/[^/]+\/eval-suites$/],
+  'suite-runs': ['GET', /^\/projects\/[^/]+\/eval-suites\/[^/]+\/runs$/],
+  run: ['POST', /^\/projects\/[^/]+\/eval-runs$/],
+  poll: ['GET', /^\/projects\/[^/]+\/eval-runs\/[^/]+$/],
+  cancel: ['POST', /^\/projects\/[^/]+\/eval-runs\/[^/]+\/cancel$/],
+  page: ['GET', /^\/projects\/[^/]+\/eval-runs\/[^/]+\/iterations$/],
+} as const satisfies Record<string, readonly [method: string, path: RegExp]>;
+
+export type Route = keyof typeof routes;
+
+/** `path` begins behind the API's version. Null for whatever no fault is ever put on. */
+export function findRoute(method: string, path: string): Route | null {
+  const found = Object.entries(routes).find(([, [verb, pattern]]) => verb === method && pattern.test(path));
+  return (found?.[0] as Route | undefined) ?? null;
+}

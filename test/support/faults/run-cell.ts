@@ -1,0 +1,64 @@
+import { createRandom } from './borrowed-globals.ts';
+import { createFaultWorld, type JobEnd, timeoutMinutes, type WorldOptions } from './fault-world.ts';
+import type { Blow, Draw, Letter, Phase, Trial } from './letters.ts';
+
+/** However a job is broken, it ends this long after its own time at the latest. */
+const latestEndMs = timeoutMinutes * 60_000 + 15_000;
+
+/** Makes the choices of a seed. The first ones go through every item in turn, so that few seeds see all of them. */
+function createDraw(seed: number): Draw {
+  const random = createRandom(seed * 7919);
+  return {
+    seed,
+    between: (least, most) => least + Math.floor(random() * (most - least + 1)),
+    pick: (items) => items[seed % items.length]!,
+  };
+}
+
+/** Runs one seed of a cell and says what is other than it should be; empty where nothing is. */
+export async function runCell(
+  cell: { letter: Letter; phase: Phase; blows: readonly Blow[] },
+  options: WorldOptions,
+): Promise<string[]> {
+  const trial = cell.letter(cell.phase, cell.blows, createDraw(options.seed));
+  const { count, ...end } = await runTrial(trial, cell.phase, options);
+  const differences = findDifferences(trial, end, count);
+  return differences.map(
+    (difference) => `seed ${options.seed}, ${trial.what}: ${difference}\n${end.said.slice(0, 1500)}`,
+  );
+}
+
+async function runTrial(trial: Trial, phase: Phase, options: WorldOptions): Promise<JobEnd & { count: number }> {
+  await using world = await createFaultWorld(options);
+  await trial.arm(world);
+  const end = await world.run({ ...phase.inputs, ...trial.inputs });
+  return { ...end, count: end.requests(phase.route) };
+}
+
+function findDifferences({ expected }: Trial, end: JobEnd, requests: number): string[] {
+  const { exitCode, says, refrains, untouched = [], restores, mayLeave = false, mayNote = false, runs } = expected;
+  const [least, most] = toRange(expected.requests ?? [0, Number.POSITIVE_INFINITY]);
+  const [shortest, longest] = expected.tookMs ?? [0, latestEndMs];
+  const checks: Array<[isRight: boolean, difference: string]> = [
+    [end.exitCode === exitCode, `exit ${end.exitCode}, not ${exitCode}`],
+    [exitCode !== 0 || end.outcome === 'passed', `exit 0 with the outcome ${end.outcome}`],
+    [requests >= least && requests <= most, `${requests} requests, not ${formatRange(least, most)}`],
+    [says === undefined || says.test(end.said), `nothing is said like ${says}`],
+    [refrains === undefined || !refrains.test(end.said), `something is said like ${refrains}`],
+    [untouched.every((route) => end.requests(route) === 0), `${untouched.join(' or ')} was asked`],
+    [restores === undefined || end.serverUrls.includes(restores), `no record leads to ${restores}`],
+    [mayLeave || mayNote || !end.hasNote, 'a note of leftovers stays'],
+    [mayLeave || end.leftovers.length === 0, `left behind: ${end.leftovers.join(', ')}`],
+    [runs === undefined ? end.runs <= 1 : end.runs === runs, `${end.runs} runs, not ${runs ?? 'at most 1'}`],
+    [end.tookMs >= shortest && end.tookMs <= longest, `took ${end.tookMs} ms, not ${formatRange(shortest, longest)}`],
+  ];
+  return checks.flatMap(([isRight, difference]) => (isRight ? [] : [difference]));
+}
+
+function toRange(requests: number | readonly [least: number, most: number]): readonly [number, number] {
+  return typeof requests === 'number' ? [requests, requests] : requests;
+}
+
+function formatRange(least: number, most: number): string {
+  return least === most ? String(least) : `${least} to ${most}`;
+}
