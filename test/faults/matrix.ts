@@ -10,7 +10,7 @@ import {
   silence,
   slice,
 } from '../support/faults/deliveries.ts';
-import { type Blow, D, done, F, I, K, type Letter, type Phase, R, under, W, X } from '../support/faults/letters.ts';
+import { type Blow, C, D, done, F, I, K, type Letter, type Phase, R, under, W, X } from '../support/faults/letters.ts';
 import type { ConnectFault } from '../support/faults/connections.ts';
 import type { QuietClock } from '../support/faults/quiet-clock.ts';
 import type { Fault } from '../support/faults/service-front.ts';
@@ -18,24 +18,33 @@ import * as relay from '../support/faults/relay-trials.ts';
 import * as run from '../support/faults/run-trials.ts';
 import * as job from '../support/faults/job-trials.ts';
 
+/** Cases that no timeout of a job outlasts. */
+const endlessTests = '- title: long\n  steps:\n    - toolCall: work\n      arguments: { seconds: 500 }\n';
+
 /**
  * What must become of a job, by what goes wrong and when. A cell is a letter: R retried, and inconclusive where that does not
- * help · I inconclusive · F the user's to mend, at once · D created once whatever was said · K nothing happens · W a warning,
+ * help · I inconclusive · F the user's to mend, at once · D created once whatever was said · K nothing happens · C the run is called off all the same · W a warning,
  * the verdict stands · X stopped; with the seeds of `run-cell.ts` each becomes several jobs.
  */
 export const phases = {
+  /** The first call of all. */
+  P0: { route: 'projects', usual: 1, attempts: 10, inputs: { tunnel: 'never' } },
   /** Asking for a tunnel. */
   P1: { route: 'grant', usual: 1, attempts: 5, inputs: { tunnel: 'always' } },
   /** Waiting until the server answers. */
   P2: { route: 'grant', usual: 1, attempts: 1, inputs: { tunnel: 'always' } },
   /** Connecting to the relay. */
   P3: { route: 'grant', usual: 1, attempts: 1, inputs: { tunnel: 'always' } },
+  /** Creating the suite. */
+  P4a: { route: 'create-suite', usual: 1, attempts: 5, inputs: { tunnel: 'never' } },
   /** Starting the run: five attempts, a look whether it is there, five more. */
   P4: { route: 'run', usual: 1, attempts: 10, inputs: { tunnel: 'never' } },
   /** Asking after it. */
   P5: { route: 'poll', usual: 5, attempts: 10, inputs: { tunnel: 'never' } },
   /** Reading its iterations. */
   P6: { route: 'page', usual: 3, attempts: 10, inputs: { tunnel: 'never' } },
+  /** Cancelling a run whose time is over. */
+  P9a: { route: 'cancel', usual: 1, attempts: 5, inputs: { tunnel: 'never', timeout: '1m', tests: endlessTests } },
   /** Leaving nothing behind. */
   P9: { route: 'close', usual: 1, attempts: 5, inputs: { tunnel: 'always' } },
   /** Clearing up for a process that was killed. */
@@ -52,6 +61,8 @@ export interface Row {
   cells: Partial<Record<PhaseName, Letter>>;
   /** Whether the service speaks TLS. */
   hasTls?: boolean;
+  /** Whether it goes by, so that a job that meets it once or twice ends with its true verdict. */
+  passes?: boolean;
 }
 
 const answers = (...faults: Fault[]): Blow[] => faults.map((fault) => ({ answer: () => fault }));
@@ -72,7 +83,11 @@ export const matrix: readonly Row[] = [
     fault: 1,
     what: 'the name does not resolve',
     blows: connects('ENOTFOUND', 'EAI_AGAIN'),
+    passes: true,
     cells: {
+      P0: R(),
+      P4a: R({ runs: 0 }),
+      P9a: C,
       P1: R({ says: /localhost/ }),
       P3: relay.unreachable(['ENOTFOUND', 'EAI_AGAIN']),
       P4: R({ runs: 0, mayNote: true }),
@@ -85,7 +100,11 @@ export const matrix: readonly Row[] = [
     fault: 2,
     what: 'nobody listens',
     blows: connects('ECONNREFUSED'),
+    passes: true,
     cells: {
+      P0: R(),
+      P4a: R({ runs: 0 }),
+      P9a: C,
       P1: R(),
       P3: relay.unreachable(['ECONNREFUSED']),
       P4: R({ runs: 0, mayNote: true }),
@@ -100,6 +119,9 @@ export const matrix: readonly Row[] = [
     blows: badCertificates,
     hasTls: true,
     cells: {
+      P0: I({ says: /NODE_EXTRA_CA_CERTS/ }),
+      P4a: F(/NODE_EXTRA_CA_CERTS/),
+      P9a: C,
       P1: F(/NODE_EXTRA_CA_CERTS/),
       P3: relay.untrusted,
       P4: F(/NODE_EXTRA_CA_CERTS/),
@@ -112,7 +134,11 @@ export const matrix: readonly Row[] = [
     fault: 4,
     what: '429 with seconds',
     blows: answers(limit({ 'retry-after': '7' })),
+    passes: true,
     cells: {
+      P0: R({ waitsMs: 7000 }),
+      P4a: R({ waitsMs: 7000 }),
+      P9a: C,
       P1: R({ waitsMs: 7000 }),
       P4: R({ waitsMs: 7000, attempts: 5, runs: 0 }),
       P5: R({ waitsMs: 7000 }),
@@ -124,7 +150,11 @@ export const matrix: readonly Row[] = [
     fault: 5,
     what: '429 with a date, on a clock that is years off',
     blows: answers(limit(dates)),
+    passes: true,
     cells: {
+      P0: R({ waitsMs: 9000 }),
+      P4a: R({ waitsMs: 9000 }),
+      P9a: C,
       P1: R({ waitsMs: 9000 }),
       P4: R({ waitsMs: 9000, attempts: 5, runs: 0 }),
       P5: R({ waitsMs: 9000 }),
@@ -136,13 +166,26 @@ export const matrix: readonly Row[] = [
     fault: 6,
     what: '429 without a wait that makes sense',
     blows: answers(limit(), limit({ 'retry-after': '0' }), limit({ 'retry-after': 'soon' })),
-    cells: { P1: R(), P4: R({ attempts: 5, runs: 0 }), P5: R(), P6: R(), P9: W() },
+    passes: true,
+    cells: {
+      P0: R(),
+      P4a: R({ runs: 0 }),
+      P9a: C,
+      P1: R(),
+      P4: R({ attempts: 5, runs: 0 }),
+      P5: R(),
+      P6: R(),
+      P9: W(),
+    },
   },
   {
     fault: 6,
     what: '429 with a wait beyond the deadline',
     blows: answers(limit({ 'retry-after': '99999' })),
     cells: {
+      P0: I({ tookMs: [0, 60_000] }),
+      P4a: I({ tookMs: [0, 60_000], runs: 0 }),
+      P9a: C,
       P1: I({ tookMs: [0, 60_000] }),
       P4: I({ tookMs: [0, 60_000], runs: 0 }),
       P5: I({ tookMs: [0, 60_000] }),
@@ -155,13 +198,15 @@ export const matrix: readonly Row[] = [
     fault: 8,
     what: '500 or 503',
     blows: answers(refuse(503, 'INTERNAL_ERROR'), refuse(500, 'INTERNAL_ERROR')),
-    cells: { P1: R(), P4: D, P5: R(), P6: R(), P9: W() },
+    passes: true,
+    cells: { P0: R(), P4a: R({ runs: 0 }), P9a: C, P1: R(), P4: D, P5: R(), P6: R(), P9: W() },
   },
   {
     fault: 9,
     what: '502 of a gateway',
     blows: answers(refuse(502, 'INTERNAL_ERROR')),
-    cells: { P1: R(), P4: D, P5: R(), P6: R(), P9: W() },
+    passes: true,
+    cells: { P0: R(), P4a: R({ runs: 0 }), P9a: C, P1: R(), P4: D, P5: R(), P6: R(), P9: W() },
   },
   {
     fault: 9,
@@ -176,7 +221,8 @@ export const matrix: readonly Row[] = [
     fault: 10,
     what: '504',
     blows: answers(refuse(504, 'TIMEOUT')),
-    cells: { P1: R(), P4: D, P5: R(), P6: R(), P9: W() },
+    passes: true,
+    cells: { P0: R(), P4a: R({ runs: 0 }), P9a: C, P1: R(), P4: D, P5: R(), P6: R(), P9: W() },
   },
   {
     fault: 11,
@@ -188,6 +234,9 @@ export const matrix: readonly Row[] = [
       refuse(422, 'FEATURE_NOT_SUPPORTED'),
     ),
     cells: {
+      P0: under(answers(refuse(403, 'FORBIDDEN'), refuse(404, 'NOT_FOUND')), F(/FORBIDDEN|NOT_FOUND/)),
+      P4a: F(/It says/),
+      P9a: C,
       P1: F(/It says (?:VALIDATION_ERROR|FORBIDDEN|NOT_FOUND|FEATURE_NOT_SUPPORTED)/),
       P4: F(/It says (?:VALIDATION_ERROR|FORBIDDEN|NOT_FOUND|FEATURE_NOT_SUPPORTED)/),
       P5: under(answers(refuse(403, 'FORBIDDEN'), refuse(400, 'VALIDATION_ERROR')), I()),
@@ -206,6 +255,9 @@ export const matrix: readonly Row[] = [
     what: '401, the key was revoked',
     blows: answers(refuse(401, 'UNAUTHORIZED')),
     cells: {
+      P0: F(/API key/),
+      P4a: F(/API key/),
+      P9a: C,
       P1: F(/API key/),
       P4: F(/API key/),
       P5: R({ attempts: 2, most: 1 }),
@@ -217,31 +269,43 @@ export const matrix: readonly Row[] = [
     fault: 13,
     what: '401, the server wants OAuth',
     blows: answers(refuse(401, 'OAUTH_REQUIRED')),
-    cells: { P1: F(/OAuth/), P4: F(/OAuth/) },
+    cells: { P4a: F(/OAuth/), P1: F(/OAuth/), P4: F(/OAuth/) },
   },
   {
     fault: 14,
     what: '409',
     blows: answers(refuse(409, 'CONFLICT')),
-    cells: { P4: F(/CONFLICT/), P9: run.cancelConflict },
+    cells: { P4a: F(/CONFLICT/), P4: F(/CONFLICT/), P9: run.cancelConflict },
   },
   {
     fault: 15,
     what: 'JSON that is cut short',
     blows: late(cutJson),
-    cells: { P1: R(), P4: D, P5: R(), P6: R(), P9: W() },
+    passes: true,
+    cells: { P4a: R(), P9a: C, P1: R(), P4: D, P5: R(), P6: R(), P9: W() },
   },
   {
     fault: 16,
     what: 'a page of HTML',
     blows: answers(page(200), page(502)),
-    cells: { P1: R({ says: /text\/html/ }), P4: D, P5: R({ says: /text\/html/ }), P6: R(), P9: W() },
+    passes: true,
+    cells: {
+      P0: under(answers(page(502)), R()),
+      P4a: R({ says: /text\/html/ }),
+      P9a: C,
+      P1: R({ says: /text\/html/ }),
+      P4: D,
+      P5: R({ says: /text\/html/ }),
+      P6: R(),
+      P9: W(),
+    },
   },
   {
     fault: 17,
     what: 'fields that nobody knows',
     blows: late(unknownFields),
-    cells: { P1: K(), P3: relay.oddHello, P4: K(), P5: K(), P6: K(), P9: K() },
+    passes: true,
+    cells: { P0: K(), P4a: K(), P9a: C, P1: K(), P3: relay.oddHello, P4: K(), P5: K(), P6: K(), P9: K() },
   },
   {
     fault: 18,
@@ -262,6 +326,8 @@ export const matrix: readonly Row[] = [
       alter((value) => ({ ...value, suiteId: 7 })),
     ),
     cells: {
+      P4a: under(late(without('suiteId')), I({ says: /suiteId/ })),
+      P9a: C,
       P1: under(late(without('connectToken')), I({ says: /connectToken/ })),
       P3: relay.brokenFrames,
       P4: under(late(without('runId')), D),
@@ -274,13 +340,14 @@ export const matrix: readonly Row[] = [
     fault: 20,
     what: 'an error code that nobody knows, with 5xx',
     blows: answers(refuse(507, 'MOON_PHASE')),
-    cells: { P1: R({ says: /MOON_PHASE/ }), P4: D, P5: R(), P6: R() },
+    passes: true,
+    cells: { P0: R(), P4a: R({ runs: 0 }), P9a: C, P1: R({ says: /MOON_PHASE/ }), P4: D, P5: R(), P6: R() },
   },
   {
     fault: 20,
     what: 'an error code that nobody knows, with 4xx',
     blows: answers(refuse(418, 'TEAPOT')),
-    cells: { P1: F(/TEAPOT/), P4: F(/TEAPOT/), P5: I({ says: /TEAPOT/ }), P6: I() },
+    cells: { P4a: F(/TEAPOT/), P9a: C, P1: F(/TEAPOT/), P4: F(/TEAPOT/), P5: I({ says: /TEAPOT/ }), P6: I() },
   },
   {
     fault: 21,
@@ -292,26 +359,30 @@ export const matrix: readonly Row[] = [
     fault: 22,
     what: 'no answer, or one without end',
     blows: [...answers(halfOpen), ...late(silence), ...drips],
-    cells: { P1: R(), P3: relay.mute, P4: D, P5: R(), P6: R(), P9: W({ once: false }) },
+    passes: true,
+    cells: { P0: R(), P4a: R(), P9a: C, P1: R(), P3: relay.mute, P4: D, P5: R(), P6: R(), P9: W({ once: false }) },
   },
   {
     fault: 22,
     what: 'an answer that is late and in pieces',
     blows: [clocked(slice)],
-    cells: { P1: K(), P4: K(), P5: K(), P6: K() },
+    passes: true,
+    cells: { P0: K(), P4a: K(), P9a: C, P1: K(), P4: K(), P5: K(), P6: K() },
   },
   { fault: 22, what: 'no answer before the time is over', blows: [], cells: { P4: job.outOfTimeAtCreate } },
   {
     fault: 23,
     what: 'the connection is reset before or after the service has heard',
     blows: [...answers(resetBefore), ...late(resetAfter)],
-    cells: { P1: R(), P3: relay.reset, P4: D, P5: R(), P6: R(), P9: W() },
+    passes: true,
+    cells: { P0: R(), P4a: R(), P9a: C, P1: R(), P3: relay.reset, P4: D, P5: R(), P6: R(), P9: W() },
   },
   {
     fault: 24,
     what: 'the connection ends in the middle of the answer',
     blows: late(resetInBody, endInBody),
-    cells: { P1: R(), P4: D, P5: R(), P6: R(), P9: W() },
+    passes: true,
+    cells: { P0: R(), P4a: R(), P9a: C, P1: R(), P4: D, P5: R(), P6: R(), P9: W() },
   },
   {
     fault: 25,
@@ -379,6 +450,9 @@ export const matrix: readonly Row[] = [
     what: 'a redirect',
     blows: answers(redirect),
     cells: {
+      P0: F(/base URL/),
+      P4a: F(/redirect/),
+      P9a: C,
       P1: F(/redirect/),
       P3: relay.redirected,
       P4: F(/redirect/),

@@ -27,7 +27,7 @@ export function page(status: number): Fault {
   return answer(status, '<html><h1>::error::Hello</h1></html>', { 'content-type': 'text/html' });
 }
 
-function answer(status: number, body: string, headers: Record<string, string> = jsonType): Fault {
+export function answer(status: number, body: string, headers: Record<string, string> = jsonType): Fault {
   return ({ reply }) => reply({ status, headers, body: Buffer.from(body) });
 }
 

@@ -215,6 +215,7 @@ async function inspectService({ project }: ContractService, front: ServiceFront)
   const servers: Array<{ url: string }> = (await project.get('/servers')).body.items;
   if (servers.length > 0) left.push('a server record');
   const suites: Array<{ id: string }> = (await project.get('/eval-suites')).body.items;
+  if (suites.length > 1) left.push('a second suite');
   let runs = 0;
   for (const { id } of suites) {
     const items: Array<{ status: string }> = (await project.get(`/eval-suites/${id}/runs?limit=100`)).body.items;

@@ -1,5 +1,6 @@
 import { CancelledError } from '../../../src/base/errors.ts';
 import { afterwards } from './answers.ts';
+import { createRandom } from './borrowed-globals.ts';
 import type { ConnectFault } from './connections.ts';
 import type { FaultWorld } from './fault-world.ts';
 import type { Route } from './routes.ts';
@@ -54,12 +55,28 @@ export interface Draw {
   pick<T>(items: readonly T[]): T;
 }
 
+/** Makes the choices of a seed. What is picked goes through every item in turn, so that few seeds see all of them. */
+export function createDraw(seed: number): Draw {
+  const random = createRandom(seed * 7919);
+  return {
+    seed,
+    between: (least, most) => least + Math.floor(random() * (most - least + 1)),
+    pick: (items) => items[seed % items.length]!,
+  };
+}
+
 /** What must become of a job in a phase under a fault: a trial per seed. */
 export type Letter = (phase: Phase, blows: readonly Blow[], draw: Draw) => Trial;
 
-const forGood = Number.MAX_SAFE_INTEGER;
+export const forGood = Number.MAX_SAFE_INTEGER;
 
-function strike(world: FaultWorld, phase: Phase, blow: Blow, { from, count }: { from: number; count: number }): void {
+/** Has a blow fall on the requests of a phase. */
+export function strike(
+  world: FaultWorld,
+  phase: Pick<Phase, 'route'>,
+  blow: Blow,
+  { from, count }: { from: number; count: number },
+): void {
   const { route } = phase;
   if ('answer' in blow) world.front.strike({ route, from, count, fault: blow.answer(world) });
   else world.connections.strike({ route, from, count, fault: blow.connect(world) });
@@ -194,6 +211,23 @@ export function W(options: { once?: boolean; says?: RegExp } = {}): Letter {
     };
   };
 }
+
+/** A run that is called off: what passes is got over, and where it stays the run goes on, which nobody can help. */
+export const C: Letter = (phase, blows, draw) => {
+  const blow = draw.pick(blows);
+  const count = isForGood(draw) ? forGood : 1;
+  return {
+    what: count === 1 ? 'the first request' : 'for good',
+    arm: (world) => strike(world, phase, blow, { from: 1, count }),
+    expected: {
+      exitCode: 3,
+      runs: 1,
+      says: /The gate was not over after 1 min/,
+      tookMs: [60_000, 75_000],
+      ...(count === 1 ? {} : { mayLeave: true }),
+    },
+  };
+};
 
 /** Stopped by a signal at that moment. */
 export const X: Letter = (phase, _blows, draw) => {

@@ -18,8 +18,10 @@ export class FaultMatrixReporter implements Reporter {
     );
     const width = Math.max(...[...rows.keys()].map((title) => title.length));
     const lines = [...rows].map(([title, marks]) => {
-      const found = columns.map((phase) => marks.find((cell) => cell.phase === phase)?.mark ?? '·');
-      return `${title.padEnd(width)}  ${found.join('   ')}`;
+      const found = columns.map((phase) =>
+        (marks.find((cell) => cell.phase === phase)?.mark ?? '·').padEnd(phase.length),
+      );
+      return `${title.padEnd(width)}  ${found.join('  ')}`;
     });
     const green = cells.filter(({ mark }) => mark === '✓').length;
     const head = `${`Faults by phase, ${green} of ${cells.length} cells as they should be`.padEnd(width)}  ${columns.join('  ')}`;

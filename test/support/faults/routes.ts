@@ -12,6 +12,8 @@ export const routes = {
   poll: ['GET', /^\/projects\/[^/]+\/eval-runs\/[^/]+$/],
   cancel: ['POST', /^\/projects\/[^/]+\/eval-runs\/[^/]+\/cancel$/],
   page: ['GET', /^\/projects\/[^/]+\/eval-runs\/[^/]+\/iterations$/],
+  steps: ['GET', /^\/projects\/[^/]+\/eval-runs\/[^/]+\/iterations\/[^/]+\/steps$/],
+  trace: ['GET', /^\/projects\/[^/]+\/eval-runs\/[^/]+\/iterations\/[^/]+\/trace$/],
 } as const satisfies Record<string, readonly [method: string, path: RegExp]>;
 
 export type Route = keyof typeof routes;

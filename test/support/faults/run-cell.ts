@@ -1,19 +1,8 @@
-import { createRandom } from './borrowed-globals.ts';
 import { createFaultWorld, type JobEnd, timeoutMinutes, type WorldOptions } from './fault-world.ts';
-import type { Blow, Draw, Letter, Phase, Trial } from './letters.ts';
+import { type Blow, createDraw, type Letter, type Phase, type Trial } from './letters.ts';
 
 /** However a job is broken, it ends this long after its own time at the latest. */
 const latestEndMs = timeoutMinutes * 60_000 + 15_000;
-
-/** Makes the choices of a seed. The first ones go through every item in turn, so that few seeds see all of them. */
-function createDraw(seed: number): Draw {
-  const random = createRandom(seed * 7919);
-  return {
-    seed,
-    between: (least, most) => least + Math.floor(random() * (most - least + 1)),
-    pick: (items) => items[seed % items.length]!,
-  };
-}
 
 /** Runs one seed of a cell and says what is other than it should be; empty where nothing is. */
 export async function runCell(

@@ -1,0 +1,3 @@
+import { describePhase } from './describe-phase.ts';
+
+describePhase('P0');

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { type Letter, trial } from '../support/faults/letters.ts';
+import type { Route } from '../support/faults/routes.ts';
+import { runCell } from '../support/faults/run-cell.ts';
+import { type Tolerance, tolerances } from './tolerances.ts';
+
+const anyPhase = { route: 'run', usual: 1, attempts: 1, inputs: { tunnel: 'never' } } as const;
+
+function toLetter({ what, answers, expected, ...rest }: Tolerance): Letter {
+  return trial(() => ({
+    what,
+    ...rest,
+    arm: ({ front }) => {
+      for (const [route, fault] of Object.entries(answers)) {
+        front.strike({ route: route as Route, from: 1, count: Number.MAX_SAFE_INTEGER, fault });
+      }
+    },
+    expected,
+  }));
+}
+
+describe('an ambiguity of the wire contract', () => {
+  for (const tolerance of tolerances) {
+    it(`${tolerance.ambiguity}: ${tolerance.what}`, async () => {
+      const cell = { letter: toLetter(tolerance), phase: anyPhase, blows: [] };
+      expect((await runCell(cell, { seed: tolerance.ambiguity })).join('\n')).toBe('');
+    });
+  }
+
+  it('4: a run that is over is not cancelled, whichever way that is said', async () => {
+    const { cancelConflict } = await import('../support/faults/run-trials.ts');
+    const cell = { letter: cancelConflict, phase: anyPhase, blows: [] };
+    for (const seed of [0, 1]) expect(await runCell(cell, { seed })).toEqual([]);
+  });
+
+  it('5: the key of a launch is wherever a deployment may look for it', async () => {
+    const seen: unknown[] = [];
+    const letter = trial(() => ({
+      what: 'as it is',
+      arm: ({ front }) =>
+        front.strike({
+          route: 'run',
+          from: 1,
+          count: 1,
+          fault: async ({ request, forward, reply }) => {
+            const { idempotencyKey } = JSON.parse(request.body.toString()) as { idempotencyKey: string };
+            const { headers } = request;
+            seen.push(idempotencyKey, headers['idempotency-key'], headers['x-svc-idempotency-key']);
+            reply(await forward());
+          },
+        }),
+      expected: { exitCode: 0 },
+    }));
+    expect(await runCell({ letter, phase: anyPhase, blows: [] }, { seed: 5 })).toEqual([]);
+    expect(seen).toEqual([seen[0], seen[0], seen[0]]);
+    expect(String(seen[0]).length).toBeGreaterThan(31);
+  });
+});

@@ -1,0 +1,81 @@
+import { createFaultWorld, type JobEnd, timeoutMinutes } from './fault-world.ts';
+import { type Blow, createDraw, forGood, type Phase, strike } from './letters.ts';
+
+/** What may be drawn for a schedule: a blow at the request of a phase. */
+export interface Peril {
+  fault: number;
+  phaseName: string;
+  phase: Pick<Phase, 'route' | 'usual'>;
+  blow: Blow;
+  /** Whether it goes by. */
+  passes: boolean;
+}
+
+/** One to six faults that befall one job, and what its evals are worth. */
+export interface Schedule {
+  seed: number;
+  perils: ReadonlyArray<Peril & { from: number; count: number }>;
+  /** Whether all of them go by, each within what it may take. */
+  isRecoverable: boolean;
+  truth: 'passed' | 'failed';
+}
+
+/** Draws the schedule of a seed; the same seed always gives the same one. */
+export function drawSchedule(seed: number, perils: readonly Peril[]): Schedule {
+  const draw = createDraw(seed);
+  const isRecoverable = draw.between(0, 2) > 0;
+  const pool = isRecoverable ? perils.filter(({ passes }) => passes) : perils;
+  const drawn = Array.from({ length: draw.between(1, 6) }, () => {
+    const peril = pool[draw.between(0, pool.length - 1)]!;
+    const from = draw.between(1, peril.phase.usual);
+    const lasting = draw.between(0, 3) === 0 ? forGood : draw.between(1, 4);
+    return { ...peril, from, count: isRecoverable ? 1 : lasting };
+  });
+  return { seed, perils: drawn, isRecoverable, truth: draw.between(0, 3) === 0 ? 'failed' : 'passed' };
+}
+
+/** Runs a job under a schedule and says which promises were broken; empty where all were kept. */
+export async function runSchedule({ seed, perils, isRecoverable, truth }: Schedule): Promise<string[]> {
+  await using world = await createFaultWorld({ seed });
+  for (const { phase, blow, ...place } of perils) strike(world, phase, blow, place);
+  const end = await world.run({ tunnel: seed % 2 === 0 ? 'always' : 'never', tests: truthfulTests(truth) });
+  // What clears up has seconds, after which something may stay; the job says so.
+  const isTeardownHit = perils.some(({ phaseName }) => phaseName.startsWith('P9'));
+  return listBreaches(end, { isRecoverable, truth, mayLeave: isTeardownHit });
+}
+
+export function describeSchedule({ seed, perils, isRecoverable, truth }: Schedule): string {
+  const faults = perils.map(({ fault, phaseName, from, count }) => {
+    const times = count === forGood ? 'for good' : `${count} times`;
+    return `fault ${fault} at ${phaseName}, request ${from}, ${times}`;
+  });
+  return `seed ${seed}, ${isRecoverable ? 'recoverable' : 'anything'}, evals that ${truth}: ${faults.join('; ')}`;
+}
+
+function truthfulTests(truth: Schedule['truth']): string {
+  const step = (tool: string) => `  steps:\n    - toolCall: ${tool}\n      arguments: { seconds: 4 }\n`;
+  return ['one', 'two', 'three']
+    .map((title) => `- title: ${title}\n${step(truth === 'failed' && title === 'two' ? 'fail' : 'work')}`)
+    .join('');
+}
+
+/** The invariants, by their names in the project's plan for faults. */
+function listBreaches(
+  end: JobEnd,
+  { isRecoverable, truth, mayLeave }: { isRecoverable: boolean; truth: Schedule['truth']; mayLeave: boolean },
+): string[] {
+  const totals = end.report?.totals;
+  const isVerdict = end.exitCode === 0 || end.exitCode === 1;
+  const exitCodes = { passed: 0, failed: 1 };
+  const checks: Array<[isKept: boolean, breach: string]> = [
+    [end.exitCode !== 0 || (truth === 'passed' && end.outcome === 'passed'), 'I1 a pass that is none'],
+    [!isVerdict || end.exitCode === exitCodes[truth], `a verdict (${end.outcome}) that is not true`],
+    [!isVerdict || totals?.iterations === 3, `I2 ${totals?.iterations} results of 3 iterations`],
+    [end.runs <= 1, `I3 ${end.runs} runs`],
+    [mayLeave || end.leftovers.length === 0, `I4 left behind: ${end.leftovers.join(', ')}`],
+    [!isVerdict || mayLeave || !end.hasNote, 'I4 a note of leftovers although all is done'],
+    [end.tookMs <= timeoutMinutes * 60_000 + 15_000, `I7 it took ${end.tookMs} ms`],
+    [!isRecoverable || isVerdict, `exit ${end.exitCode} although everything passed by: ${end.said.slice(0, 300)}`],
+  ];
+  return checks.flatMap(([isKept, breach]) => (isKept ? [] : [breach]));
+}
