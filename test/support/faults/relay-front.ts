@@ -49,6 +49,8 @@ export function openRelayFront(relayOrigin: string, server: Server): RelayFront 
     const { request, stream, fault } = dial;
     near.on('error', () => {});
     if (fault === 'silence') return;
+    // 1006 stands for a connection that ended without a close frame, and no frame may carry it.
+    if (typeof fault === 'object' && 'close' in fault && fault.close === 1006) return void stream.destroy();
     if (typeof fault === 'object' && 'close' in fault) return near.close(fault.close);
     const far = new WebSocket(`${relayOrigin}${request.url}`, near.protocol, {
       headers: { authorization: request.headers.authorization ?? '' },
