@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { formatCount } from '../base/count.ts';
-import { ConfigurationError, ProtocolError } from '../base/errors.ts';
+import { ConfigurationError, ProtocolError, ServiceError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { toPercent } from '../model/rate.ts';
 import type { SuiteOutline } from '../model/results.ts';
 import type { Suite } from '../model/suite.ts';
 import { deleteCase, listCases, updateCase } from '../service/cases.ts';
 import type { NewRun } from '../service/runs.ts';
-import { createSuite, findSuite } from '../service/suites.ts';
+import { createSuite, findOldestSuite } from '../service/suites.ts';
 import { compileSuite, type Dialect } from '../suite/compile.ts';
 import { outlineSuite } from '../suite/outline.ts';
 import { describeSync, planSync, type SyncPlan } from '../suite/sync.ts';
@@ -64,7 +64,8 @@ export async function prepareFileSuite(planned: FileSuite, context: PrepareConte
   const serverSelection = { serverIds: [server.id], serverNames: [stepServerName] };
 
   // The service inside this process is empty.
-  const stored = dialect === 'embedded' ? undefined : await findSuite(client, { projectId, suite: hostedName, signal });
+  const stored =
+    dialect === 'embedded' ? undefined : await findOldestSuite(client, { projectId, name: hostedName, signal });
   if (stored === undefined) {
     if (dialect === 'contract') logger.group(`${hostedName} is created`, listTitles(suite));
     const created = await createFileSuite(planned, dialect, context);
@@ -132,7 +133,12 @@ async function applySync(
   for (const { caseId, changes } of sync.update) {
     await updateCase(client, { projectId, suiteId, caseId, changes, signal });
   }
-  for (const { caseId } of sync.delete) await deleteCase(client, { projectId, suiteId, caseId, signal });
+  for (const { caseId } of sync.delete) {
+    await deleteCase(client, { projectId, suiteId, caseId, signal }).catch((error: unknown) => {
+      // Another job of the matrix was quicker, which is as good.
+      if (!(error instanceof ServiceError && error.status === 404)) throw error;
+    });
+  }
 }
 
 interface CaseUpsert {

@@ -1,7 +1,7 @@
 import { formatCount } from '../base/count.ts';
 import { formatDuration } from '../base/deadline.ts';
 import { formatMinimumPassRate } from '../model/rate.ts';
-import { findSuite } from '../service/suites.ts';
+import { findOldestSuite } from '../service/suites.ts';
 import { type ConnectContext, type ConnectedService, connectService } from './connect-service.ts';
 import type { GatePlan } from './plan.ts';
 import type { FileSuite, PlannedSuite } from './plan-suites.ts';
@@ -28,7 +28,7 @@ export async function previewGate(plan: GatePlan, context: ConnectContext): Prom
 
 async function previewChanges(planned: FileSuite, service: ConnectedService, signal: AbortSignal): Promise<string[]> {
   const { client, projectId } = service;
-  const stored = await findSuite(client, { projectId, suite: planned.hostedName, signal });
+  const stored = await findOldestSuite(client, { projectId, name: planned.hostedName, signal });
   if (stored === undefined) {
     return [`The project has no suite ${planned.hostedName}; it would be created.`];
   }

@@ -63,6 +63,19 @@ export async function findSuite(
   throw new ConfigurationError([{ code: 'several-suites', input: 'suite', message }]);
 }
 
+/**
+ * Finds the suite that a file's cases are kept in, by its exact name; undefined where there is none. Jobs that start at once
+ * may each have made one: all that come later agree on the oldest.
+ */
+export async function findOldestSuite(
+  client: ServiceClient,
+  { name, ...params }: { projectId: string; name: string } & CallOptions,
+): Promise<WireSuiteSummary | undefined> {
+  const namesakes = (await listSuites(client, params)).filter((suite) => suite.name === name);
+  const age = ({ createdAt }: WireSuiteSummary) => createdAt ?? Number.POSITIVE_INFINITY;
+  return namesakes.toSorted((a, b) => age(a) - age(b) || (a.id < b.id ? -1 : 1))[0];
+}
+
 /** Gets a suite with its settings, without its cases. */
 export async function getSuite(
   client: ServiceClient,

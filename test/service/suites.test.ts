@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findSuite } from '../../src/service/suites.ts';
+import { findOldestSuite, findSuite } from '../../src/service/suites.ts';
 import { json, startHttpServer } from '../support/http-server.ts';
 import { openTestClient } from '../support/service-client.ts';
 
@@ -34,5 +34,32 @@ describe('findSuite', () => {
     await expect(find('Twin')).rejects.toMatchObject({
       issues: [{ code: 'several-suites', input: 'suite', message }],
     });
+  });
+});
+
+describe('findOldestSuite', () => {
+  const namesakes = [
+    { id: 's_new', name: 'Twin', createdAt: 2000 },
+    { id: 's_b', name: 'Twin', createdAt: 1000 },
+    { id: 's_a', name: 'Twin', createdAt: 1000 },
+    { id: 's_undated', name: 'Twin' },
+    { id: 'Twin', name: 'Other', createdAt: 1 },
+  ];
+  const findOldest = async (items: object[], name: string) => {
+    await using server = await startHttpServer(json(200, { items }));
+    await using client = openTestClient(server);
+    return (await findOldestSuite(client, { projectId: 'p_1', name }))?.id;
+  };
+
+  it.each([
+    ['in one order', namesakes],
+    ['in another', namesakes.toReversed()],
+  ])('has everybody agree on one of several, listed %s', async (_, items) => {
+    expect(await findOldest(items, 'Twin')).toBe('s_a');
+  });
+
+  it('knows names only, and exactly', async () => {
+    expect(await findOldest(namesakes, 's_a')).toBeUndefined();
+    expect(await findOldest(namesakes, 'twin')).toBeUndefined();
   });
 });
