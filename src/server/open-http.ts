@@ -11,6 +11,9 @@ import { createExitError, createLostError, tailLines } from './start-error.ts';
 /** How long whoever holds the port may take to show that it is an MCP server. */
 const foreignProbeMs = 2000;
 
+/** How long a server may answer that there is nothing at the path: some listen before they know all their routes. */
+const missingTimeoutMs = 5000;
+
 /** Waits until the server at the URL answers, having started its command first where there is one. */
 export async function openHttpServer(
   url: string,
@@ -24,9 +27,14 @@ export async function openHttpServer(
   void server?.exited.then((exit) => reportExit(createExitError(start?.command ?? '', exit, { ring, remark: '' })));
 
   let lastFailure = 'it was not asked';
-  const onFailure = (reason: string) => {
+  let missingSinceMs: number | null = null;
+  const onFailure = (reason: string, status: number | null) => {
     // HTTP clients like to quote the URL they could not reach.
     lastFailure = reason.replaceAll(url, describeUrl(url));
+    const nowMs = options.clock.monotonicMs();
+    if (status !== 404) missingSinceMs = null;
+    else if (nowMs - (missingSinceMs ??= nowMs) >= missingTimeoutMs)
+      throw createPathError(url, ring.readLines(tailLines));
   };
   try {
     const handshake = await waitForReadiness(
@@ -70,6 +78,14 @@ export async function openHttpServer(
     await server?.stop();
     throw error;
   }
+}
+
+function createPathError(url: string, stderrTail: readonly string[]): ServerStartError {
+  const { origin, pathname } = new URL(url);
+  return new ServerStartError(`A server answers at ${origin}, but has nothing at the path ${pathname} (HTTP 404).`, {
+    stderrTail,
+    hint: `Give the path of its MCP endpoint in server-url${pathname === '/mcp' ? '.' : ', which often is /mcp.'}`,
+  });
 }
 
 /**

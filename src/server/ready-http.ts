@@ -14,18 +14,24 @@ const attemptTimeoutMs = 10_000;
 
 /**
  * Asks the server at `url` to introduce itself until it does, whatever it answers meanwhile. A bare GET would not do: healthy
- * servers answer it with 400. `onFailure` hears why each attempt failed. Ends only with an answer or the signal.
+ * servers answer it with 400. `onFailure` hears why each attempt failed, and the HTTP status if that was why; it ends the wait by
+ * throwing. Else only an answer or the signal does.
  */
 export async function waitForHttpServer(
   url: string,
-  options: { clock: Clock; signal: AbortSignal; onFailure: (reason: string) => void; fetch?: FetchLike },
+  options: {
+    clock: Clock;
+    signal: AbortSignal;
+    onFailure: (reason: string, status: number | null) => void;
+    fetch?: FetchLike;
+  },
 ): Promise<Handshake> {
   for (;;) {
     options.signal.throwIfAborted();
     try {
       return await probeHttpServer(url, options);
     } catch (error) {
-      options.onFailure(describeProbeFailure(error));
+      options.onFailure(describeProbeFailure(error), error instanceof SdkHttpError ? (error.status ?? null) : null);
     }
     await options.clock.sleep(retryDelayMs, { signal: options.signal });
   }

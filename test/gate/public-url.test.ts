@@ -6,6 +6,7 @@ import { Secret } from '../../src/base/redaction.ts';
 import { type PublicUrlWatch, watchPublicUrl } from '../../src/gate/public-url.ts';
 import { createJumpingClock } from '../support/bent-clock.ts';
 import { type Answer, hangUp, json, raw, startHttpServer } from '../support/http-server.ts';
+import { shakesHands } from '../support/mcp-handshake.ts';
 import { catchError } from '../support/service-client.ts';
 
 const open: AsyncDisposable[] = [];
@@ -19,13 +20,6 @@ function keep<T extends AsyncDisposable>(thing: T): T {
   return thing;
 }
 
-/** Takes every handshake. */
-const shakesHands: Answer = (response, request) => {
-  const { id } = request.method === 'POST' ? JSON.parse(request.body) : {};
-  if (id === undefined) return void response.writeHead(request.method === 'POST' ? 202 : 405).end();
-  const result = { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: { name: 'demo', version: '1' } };
-  return json(200, { jsonrpc: '2.0', id, result })(response, request);
-};
 const noTunnel = json(503, { code: 'SERVER_UNREACHABLE', message: 'No host is connected to this tunnel.' });
 const page = raw(200, '<!doctype html><title>Sign in</title>', { 'content-type': 'text/html' });
 const silence: Answer = () => {};

@@ -4,17 +4,23 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 
 import { ConfigurationError, ServerStartError } from '../../src/base/errors.ts';
-import type { ServerOptions } from '../../src/server/running-server.ts';
+import type { ServerContext, ServerOptions } from '../../src/server/running-server.ts';
+import { createJumpingClock } from '../support/bent-clock.ts';
 import { findFreePort } from '../support/free-port.ts';
+import { raw, startHttpServer } from '../support/http-server.ts';
+import { shakesHands } from '../support/mcp-handshake.ts';
 import { listMarkedPids } from '../support/processes.ts';
 import { openTestServer } from '../support/running-server.ts';
 
 const node = process.execPath;
 
+/** Waits between attempts take a moment, in which the time has passed nevertheless. */
+const retries = { fromMs: 50, toMs: 150, instead: 1 };
+
 /** Opens what must not open, and checks that nothing of it is left. */
-async function failToOpen(options: Partial<ServerOptions>): Promise<unknown> {
+async function failToOpen(options: Partial<ServerOptions>, context: Partial<ServerContext> = {}): Promise<unknown> {
   const sessionMarker = `failing-${Math.random()}`;
-  const error: unknown = await openTestServer({ sessionMarker, ...options }).then(
+  const error: unknown = await openTestServer({ sessionMarker, ...options }, context).then(
     () => 'it opened',
     (reason: unknown) => reason,
   );
@@ -22,8 +28,11 @@ async function failToOpen(options: Partial<ServerOptions>): Promise<unknown> {
   return error;
 }
 
-async function failToStart(options: Partial<ServerOptions>): Promise<ServerStartError> {
-  const error = await failToOpen(options);
+async function failToStart(
+  options: Partial<ServerOptions>,
+  context: Partial<ServerContext> = {},
+): Promise<ServerStartError> {
+  const error = await failToOpen(options, context);
   expect(error).toBeInstanceOf(ServerStartError);
   return error as ServerStartError;
 }
@@ -107,6 +116,26 @@ describe('a URL where no server answers', () => {
     expect(error.message).toMatch(/No MCP server answered at .* within 500 ms; last: .*content/i);
     http.closeAllConnections();
     http.close();
+  });
+
+  it('ends the wait long before its end when the server there has nothing at the path', async () => {
+    await using http = await startHttpServer(raw(404, '<h1>Not found</h1>'));
+    const url = `${http.origin}/?key=secret`;
+    const error = await failToStart({ command: null, url }, { clock: createJumpingClock(retries) });
+    expect(error.message).toBe(`A server answers at ${http.origin}, but has nothing at the path / (HTTP 404).`);
+    expect(error.hint).toBe('Give the path of its MCP endpoint in server-url, which often is /mcp.');
+  });
+
+  it('goes on waiting while the server there comes to know its routes', async () => {
+    const isEarly = (count: number) => count < 40;
+    await using http = await startHttpServer((response, request) => {
+      const answer = isEarly(http.requests.length) ? raw(404, '') : shakesHands;
+      return answer(response, request);
+    });
+    const url = `${http.origin}/mcp`;
+    await using server = await openTestServer({ command: null, url }, { clock: createJumpingClock(retries) });
+    expect(server.report.name).toBe('demo');
+    expect(http.requests.length).toBeGreaterThan(40);
   });
 
   it('ends the wait as soon as its command exits', async () => {
