@@ -15,17 +15,6 @@ export function nameHostedSuite(name: string, scope: 'branch' | 'shared' | 'run'
 /** Names the server of this job so that no other job has the name: readable first, then a digest of the invocation. */
 export function nameHostedServer(context: CiContext): string {
   const readable = `mcp-eval-ci ${context.repository ?? 'local'} ${context.label}`;
-  const digest = digestInvocation(context, 'server').slice(0, 10);
+  const digest = createHash('sha256').update(context.invocation).digest('hex').slice(0, 10);
   return `${readable.slice(0, longestServerName - digest.length - 1)} ${digest}`;
-}
-
-/** The key under which this invocation launches a suite's run once, whatever the network does: 64 hexadecimal digits. */
-export function deriveIdempotencyKey(context: CiContext, suiteId: string): string {
-  return digestInvocation(context, suiteId);
-}
-
-function digestInvocation({ invocation }: CiContext, subject: string): string {
-  return createHash('sha256')
-    .update(JSON.stringify([invocation, subject]))
-    .digest('hex');
 }

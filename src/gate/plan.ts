@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
 import type { Secret } from '../base/redaction.ts';
 import { isLoopback } from '../service/address.ts';
-import { type CiContext, readCiContext } from './ci-context.ts';
+import { readCiContext } from './ci-context.ts';
 import type { GateOptions } from './options/schema.ts';
 import { type PlannedServer, planServer } from './plan-server.ts';
 import { type PlannedService, planService } from './plan-service.ts';
@@ -14,7 +14,6 @@ export interface GatePlan {
   /** Null where a suite of the service runs on the servers saved in it. */
   server: PlannedServer | null;
   service: PlannedService;
-  ci: CiContext;
   timeoutMs: number;
   isolation: 'iteration' | 'run';
   /** Absolute, and as the user wrote it, for messages and outputs. */
@@ -57,7 +56,6 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     suites,
     server,
     service,
-    ci,
     timeoutMs: options.timeout,
     isolation: options.isolation,
     reportDir: { path: resolve(context.cwd, options.reportDir ?? '.'), label: options.reportDir ?? '.' },

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { formatCount } from '../base/count.ts';
 import { describeError, ServerStartError } from '../base/errors.ts';
 import { isTerminalStatus, type Run } from '../model/run.ts';
@@ -6,7 +7,6 @@ import { listCases } from '../service/cases.ts';
 import { isOutcomeUnknown, launchRun } from '../service/launch.ts';
 import { cancelRun } from '../service/runs.ts';
 import { waitForRun } from '../service/wait.ts';
-import { deriveIdempotencyKey } from './hosted-names.ts';
 import { explainInterruption } from './interruption.ts';
 import { endRun, type RunLeftover } from './leftovers.ts';
 import { matchWritten, type PreparedSuite } from './prepare-suite.ts';
@@ -62,7 +62,8 @@ export async function startRun(prepared: PreparedSuite, context: SuiteRunContext
   const { client, urgentClient, projectId, leftovers } = service;
   const { suiteId, outline } = prepared;
   const { modelApiKeys, queueTimeoutMs, hosted } = plan.service;
-  const idempotencyKey = deriveIdempotencyKey(plan.ci, suiteId);
+  // Of this launch alone: under a key of the step, a second command in it would be given the verdict of the first.
+  const idempotencyKey = randomBytes(32).toString('hex');
   const marker = `mcp-eval-ci ${idempotencyKey.slice(0, 32)}`;
 
   const countBreaks = () => context.server?.countBreaks() ?? 0;

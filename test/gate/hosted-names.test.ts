@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CiContext } from '../../src/gate/ci-context.ts';
-import { deriveIdempotencyKey, nameHostedServer, nameHostedSuite } from '../../src/gate/hosted-names.ts';
+import { nameHostedServer, nameHostedSuite } from '../../src/gate/hosted-names.ts';
 
 const context: CiContext = {
   repository: 'your-org/your-server',
@@ -33,15 +33,5 @@ describe('nameHostedServer', () => {
     const long = { ...context, repository: `your-org/${'x'.repeat(200)}` };
     expect(nameHostedServer(long)).toHaveLength(128);
     expect(nameHostedServer({ ...long, invocation: 'another' })).not.toBe(nameHostedServer(long));
-  });
-});
-
-describe('deriveIdempotencyKey', () => {
-  it('is the same for the same suite of the same invocation alone', () => {
-    const key = deriveIdempotencyKey(context, 'suite_1');
-    expect(key).toMatch(/^[0-9a-f]{64}$/);
-    expect(deriveIdempotencyKey(context, 'suite_1')).toBe(key);
-    expect(deriveIdempotencyKey(context, 'suite_2')).not.toBe(key);
-    expect(deriveIdempotencyKey({ ...context, invocation: 'another' }, 'suite_1')).not.toBe(key);
   });
 });

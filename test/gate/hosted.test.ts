@@ -4,6 +4,7 @@ import { CancelledError } from '../../src/base/errors.ts';
 import type { Report } from '../../src/model/report.ts';
 import { type ContractService, openContractService, saveServer, saveSuite } from '../support/contract-service.ts';
 import { jobOnBranch, runHostedGate } from '../support/hosted-gate.ts';
+import { stdioServerCommand } from '../support/running-server.ts';
 import { catchError } from '../support/service-client.ts';
 import { everythingOverStdio } from '../support/workspace.ts';
 
@@ -73,6 +74,16 @@ describe('a hosted gate', () => {
       '- gone',
     ]);
     expect(await listTitles(service)).toEqual({ 'Inline tests · change': ['kept', 'changed', 'new'] });
+  });
+
+  it('has a run of its own even where another gate of the same step had one of the same suite', async () => {
+    await using service = await openContractService();
+    const echoes = `${tests('one')}    - assert: { toolResultContains: one }\n`;
+    const before = await runHostedGate(service, { ...server, tests: echoes });
+    const broken = { 'server-command': stdioServerCommand, 'server-cwd': process.cwd() };
+    const after = await runHostedGate(service, { ...broken, tests: echoes });
+    expect([before.exitCode, after.exitCode]).toEqual([0, 1]);
+    expect(after.report.run?.id).not.toBe(before.report.run?.id);
   });
 
   it('judges what only it knows from the trace, for better and for worse', async () => {
