@@ -7,5 +7,6 @@ const seeds = Array.from({ length: 40 }, (_, index) => 1000 + index);
 
 it.each(seeds)('keeps every promise under the faults of seed %i', async (seed) => {
   const schedule = drawSchedule(seed, perils);
-  expect(await runSchedule(schedule), describeSchedule(schedule)).toEqual([]);
+  const breaches = await runSchedule(schedule);
+  expect([describeSchedule(schedule), ...breaches]).toEqual([describeSchedule(schedule)]);
 });

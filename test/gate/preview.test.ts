@@ -5,7 +5,13 @@ import { createRedactor } from '../../src/base/redaction.ts';
 import { parseGateOptions } from '../../src/gate/options.ts';
 import { planGate } from '../../src/gate/plan.ts';
 import { previewGate } from '../../src/gate/preview.ts';
-import { type ContractService, openContractService } from '../support/contract-service.ts';
+import {
+  type ContractService,
+  inlineTest,
+  openContractService,
+  saveServer,
+  saveSuite,
+} from '../support/contract-service.ts';
 import { jobOnBranch, runHostedGate } from '../support/hosted-gate.ts';
 import { openServiceTap } from '../support/service-tap.ts';
 import { catchError } from '../support/service-client.ts';
@@ -82,6 +88,24 @@ describe('previewGate', () => {
     expect(lines.slice(-changes.length)).toEqual(changes);
     expect(methods).toEqual(['GET']);
     expect(await readProject()).toEqual(before);
+  });
+
+  it('takes the oldest where jobs that started together have each made the suite', async () => {
+    const environment = { GITHUB_REF_NAME: 'twice' };
+    const serverId = await saveServer(service, { name: 'other' });
+    const save = async (title: string) =>
+      await saveSuite(service, serverId, [inlineTest('echo', { title })], { name: 'Inline tests · twice' });
+    await save('first');
+    // They are told apart by the millisecond.
+    await systemClock.sleep(5);
+    await save('second');
+    const { lines } = await preview({ tests: tests('mine') }, environment);
+    expect(lines.slice(-3)).toEqual([
+      'Inline tests · twice: 1 case to create, 0 to change, 1 to delete, 0 as in the file.',
+      '  + mine',
+      '  - first',
+    ]);
+    expect((await catchError(preview({ suite: 'Inline tests · twice' }))).message).toMatch(/Several suites are called/);
   });
 
   it('leaves a suite of the service as it stands', async () => {
