@@ -1,5 +1,6 @@
 /** Runs random schedules of faults: `npm run test:chaos -- --seed 1 --runs 2000`. */
 import { parseArgs } from 'node:util';
+import { createAmbiguously } from '../support/faults/ambiguous-creates.ts';
 import { describeSchedule, drawSchedule, runSchedule } from '../support/faults/chaos.ts';
 import { perils } from './perils.ts';
 
@@ -7,6 +8,7 @@ const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: String(Math.floor(Math.random() * 1e6)) },
     runs: { type: 'string', default: '2000' },
+    creates: { type: 'string', default: '1000' },
     verbose: { type: 'boolean', default: false },
   },
 });
@@ -27,4 +29,10 @@ for (let seed = firstSeed; seed < firstSeed + runs; seed += 1) {
 console.log(
   `${runs - counts.broken} of ${runs} kept every promise; ${counts.recoverable} were recoverable, each to its true verdict.`,
 );
-process.exitCode = counts.broken === 0 ? 0 : 1;
+const creates = Number(values.creates);
+const created = await createAmbiguously(creates, firstSeed);
+console.log(
+  `${creates} ambiguous creates, ${created.lost} answers lost: ${created.runs} runs, ${created.receipts} receipts.`,
+);
+const isExact = created.runs === creates && created.receipts === creates;
+process.exitCode = counts.broken === 0 && isExact ? 0 : 1;

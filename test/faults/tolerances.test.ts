@@ -1,4 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { parseAs } from '../../src/service/parse.ts';
+import { caseSchema } from '../../src/service/wire.ts';
+import { json, startHttpServer } from '../support/http-server.ts';
+import { startScriptedRelay } from '../support/scripted-relay.ts';
+import { openTestHost, scope } from '../support/tunnel-host.ts';
 import { type Letter, trial } from '../support/faults/letters.ts';
 import type { Route } from '../support/faults/routes.ts';
 import { runCell } from '../support/faults/run-cell.ts';
@@ -31,6 +36,23 @@ describe('an ambiguity of the wire contract', () => {
     const { cancelConflict } = await import('../support/faults/run-trials.ts');
     const cell = { letter: cancelConflict, phase: anyPhase, blows: [] };
     for (const seed of [0, 1]) expect(await runCell(cell, { seed })).toEqual([]);
+  });
+
+  it('19: match options are read in the vocabulary of either side', () => {
+    const parse = parseAs(caseSchema, 'a case');
+    for (const matchOptions of [{ arguments: 'subset' }, { argumentMatching: 'partial', order: 'any' }, null]) {
+      expect(parse({ id: 'c', matchOptions }).matchOptions).toEqual(matchOptions);
+    }
+  });
+
+  it('22: what comes right behind the greeting is not lost', async () => {
+    await using relay = await startScriptedRelay([{}]);
+    await using target = await startHttpServer(json(200, { ok: true }));
+    const opening = openTestHost(relay, target.origin);
+    const peer = await relay.peer(1);
+    peer.request(1, `${scope}?k=secret`);
+    await using _ = await opening;
+    expect((await peer.waitFor('res', 1)).status).toBe(200);
   });
 
   it('5: the key of a launch is wherever a deployment may look for it', async () => {
