@@ -8,6 +8,8 @@ export abstract class GateError extends Error {
   abstract readonly exitCode: 2 | 3 | 130 | 143;
   /** What the reader should do next, one sentence, or undefined where nothing sensible can be said. */
   readonly hint: string | undefined;
+  /** Of a request: whether it may have been carried out all the same, by whichever of its attempts. */
+  mayHaveHappened = false;
 
   constructor(message: string, options: { hint?: string | undefined; cause?: unknown } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });

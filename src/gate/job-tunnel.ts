@@ -1,6 +1,13 @@
 import { endOnAbort } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
-import { CancelledError, ConfigurationError, ProtocolError, ServiceError, TunnelError } from '../base/errors.ts';
+import {
+  CancelledError,
+  ConfigurationError,
+  NetworkError,
+  ProtocolError,
+  ServiceError,
+  TunnelError,
+} from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { ProxySettings } from '../base/proxy.ts';
 import type { Redactor } from '../base/redaction.ts';
@@ -162,9 +169,11 @@ function describeLeftover(grant: TunnelGrant, leftover: ServerLeftover): ServerL
   return { ...leftover, serverId, isOwn: leftover.isOwn && !isSomebodyElses(grant), previous };
 }
 
-/** Whether the service has said that it grants nothing, as opposed to a failure that may have come after the grant. */
+/** Whether the service has granted nothing, as opposed to a failure that may have come after the grant. */
 function isRefusal(error: unknown): boolean {
-  return error instanceof ConfigurationError || (error instanceof ServiceError && error.status < 500);
+  const isAnswer =
+    error instanceof ConfigurationError || error instanceof ServiceError || error instanceof NetworkError;
+  return isAnswer && !error.mayHaveHappened;
 }
 
 /**

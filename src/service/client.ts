@@ -166,7 +166,7 @@ function parseOutcome<T>(answer: unknown, { parse, method }: ServiceCall<T>): At
     return { ok: true, answer: parse(answer) };
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
-    return { ok: false, error, repeat: method === 'GET' ? 'if-safe' : 'never', maxAttempts: fewAttempts };
+    return { ok: false, error, repeat: 'if-safe', maxAttempts: method === 'GET' ? fewAttempts : 1 };
   }
 }
 

@@ -45,7 +45,8 @@ export function readFailedAnswer(answer: FailedAnswer, what: string): AttemptFai
   });
   // A limiter refuses before anything is carried out, so even a request without a key may be sent again.
   if (isRateLimited) return { error, repeat: 'always', isRateLimited };
-  if (code === 'SERVER_UNREACHABLE') return { error, repeat: 'if-safe', maxAttempts: fewAttempts };
+  // It connects to the server before it carries anything out.
+  if (code === 'SERVER_UNREACHABLE') return { error, repeat: 'always', maxAttempts: fewAttempts };
   return { error, repeat: answer.status >= 500 ? 'if-safe' : 'never' };
 }
 

@@ -1,4 +1,4 @@
-import { NetworkError, ProtocolError, ServiceError } from '../base/errors.ts';
+import { GateError, NetworkError, ProtocolError, ServiceError } from '../base/errors.ts';
 import type { Run } from '../model/run.ts';
 import type { CallOptions, ServiceClient } from './client.ts';
 import { isQueueRefusal } from './failure.ts';
@@ -82,8 +82,7 @@ async function findTrace(
 
 /** Whether the service may have started the run although it did not say so. */
 export function isOutcomeUnknown(error: unknown): boolean {
-  if (error instanceof ServiceError && (error.status < 500 || error.code === 'SERVER_UNREACHABLE')) return false;
-  return isFault(error);
+  return error instanceof GateError && error.mayHaveHappened;
 }
 
 function isFault(error: unknown): boolean {

@@ -39,11 +39,14 @@ export async function repeatUntilAnswered<T>(
   const startedAtMs = clock.monotonicMs();
   const readRemainingMs = () => Math.min(...deadlines.map((deadline) => deadline.remainingMs()));
   let lastError: AttemptFailure['error'] | undefined;
+  let mayHaveHappened = false;
+  /** A refusal says nothing about the attempts before it. */
+  const fail = (error: AttemptFailure['error']) => Object.assign(error, { mayHaveHappened });
 
   for (let attempt = 1; ; attempt += 1) {
     await pacer.waitForTurn({ signal });
     if (readRemainingMs() === 0) {
-      if (lastError !== undefined) throw addHint(lastError, deadlineHint);
+      if (lastError !== undefined) throw fail(addHint(lastError, deadlineHint));
       for (const deadline of deadlines) deadline.throwIfPassed();
     }
     const outcome = await attemptOnce(readRemainingMs());
@@ -55,7 +58,8 @@ export async function repeatUntilAnswered<T>(
     const { error, repeat, isRateLimited = false } = outcome;
     const most = Math.min(maxAttempts, outcome.maxAttempts ?? maxAttempts);
     if (isRateLimited) pacer.slowDown();
-    if (repeat === 'never' || (repeat === 'if-safe' && !isSafe)) throw error;
+    mayHaveHappened ||= repeat === 'if-safe';
+    if (repeat === 'never' || (repeat === 'if-safe' && !isSafe) || most === 1) throw fail(error);
     lastError = error;
     const delayMs = decideRetryDelay({
       attempt,
@@ -66,9 +70,9 @@ export async function repeatUntilAnswered<T>(
     });
     if (delayMs === undefined) {
       const elapsed = formatDuration(clock.monotonicMs() - startedAtMs);
-      throw addHint(error, attempt < most ? deadlineHint : `It was tried ${attempt} times in ${elapsed}.`);
+      throw fail(addHint(error, attempt < most ? deadlineHint : `It was tried ${attempt} times in ${elapsed}.`));
     }
-    if (!isRateLimited && !quota.take()) throw addHint(error, quotaHint);
+    if (!isRateLimited && !quota.take()) throw fail(addHint(error, quotaHint));
     logger.debug(`${error.message} Trying again in ${formatDuration(delayMs)} (${attempt + 1} of ${most}).`);
     await clock.sleep(delayMs, { signal });
   }

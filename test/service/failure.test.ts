@@ -16,7 +16,7 @@ describe('readFailedAnswer', () => {
     [422, 'FEATURE_NOT_SUPPORTED', 'never', undefined],
     [429, 'RATE_LIMITED', 'always', /in parallel/],
     [500, 'INTERNAL_ERROR', 'if-safe', /later/],
-    [502, 'SERVER_UNREACHABLE', 'if-safe', /tunnel/],
+    [502, 'SERVER_UNREACHABLE', 'always', /tunnel/],
     [504, 'TIMEOUT', 'if-safe', /later/],
     [418, 'SOMETHING_NEW', 'never', undefined],
     [599, 'SOMETHING_NEW', 'if-safe', /later/],

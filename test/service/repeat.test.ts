@@ -176,6 +176,24 @@ describe('repeating a POST', () => {
   });
 });
 
+describe('a failure', () => {
+  const refused = json(403, { code: 'FORBIDDEN', message: 'No.' });
+  const create = (client: Parameters<typeof createRun>[0]) =>
+    catchError(createRun(client, { projectId: 'p_1', run: { suiteId: 's_1' }, idempotencyKey: 'k' }));
+
+  it.each<[string, Answer[], boolean]>([
+    ['a refusal at once', [refused], false],
+    ['a refusal of the pace alone', [limited({}), refused], false],
+    ['a refusal after an attempt that broke', [hangUp, refused], true],
+    ['nothing but 503', [down], true],
+    ['a receipt of another kind', [json(202, {})], true],
+  ])('tells whether something may have come of it: %s', async (_, answers, mayHaveHappened) => {
+    await using server = await startHttpServer(answers);
+    await using client = openTestClient(server);
+    expect(await create(client)).toMatchObject({ mayHaveHappened });
+  });
+});
+
 describe('an abort', () => {
   it("ends a wait between attempts with the signal's reason", async () => {
     const controller = new AbortController();
