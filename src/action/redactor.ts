@@ -1,5 +1,6 @@
 import { setSecret } from '@actions/core';
-import { createRedactor, type Redactor, shortestSecretLength } from '../base/redaction.ts';
+import { createRedactor, type Redactor } from '../base/redaction.ts';
+import { shortestSecretLength } from '../base/secret-forms.ts';
 
 /** Every secret is masked by the runner too, before anything could print it. */
 export function createMaskingRedactor(): Redactor {

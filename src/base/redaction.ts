@@ -1,7 +1,6 @@
-const replacement = '***';
+import { createSecretFinder } from './secret-finder.ts';
 
-/** Shorter than this, a value is not replaced: masking `1` or `dev` would shred every line and hide nothing. */
-export const shortestSecretLength = 6;
+const replacement = '***';
 
 /** A value that must not be printed. `reveal()` is the only way out, so that every use of it can be found. */
 export class Secret {
@@ -33,17 +32,25 @@ export class Secret {
 export interface Redactor {
   /** Registers a secret, and the forms it takes when encoded. Multi-line values are registered line by line too. */
   add(secret: Secret): void;
+  /** Also takes out what a cut has left of a random token, down to nine characters of its beginning or end. */
   redact(text: string): string;
 }
 
 export function createRedactor(secrets: readonly Secret[] = []): Redactor {
-  // Longest first, so that a secret that contains another is replaced whole.
-  let forms: string[] = [];
-  const add = (secret: Secret) => {
-    forms = [...new Set([...forms, ...listSecretForms(secret.reveal())])].toSorted((a, b) => b.length - a.length);
+  const finder = createSecretFinder();
+  for (const secret of secrets) finder.add(secret.reveal());
+  return {
+    add: (secret) => finder.add(secret.reveal()),
+    redact: (text) => {
+      let clean = '';
+      let end = 0;
+      for (const range of finder.find(text)) {
+        clean += text.slice(end, range.start) + replacement;
+        end = range.end;
+      }
+      return end === 0 ? text : clean + text.slice(end);
+    },
   };
-  for (const secret of secrets) add(secret);
-  return { add, redact: (text) => forms.reduce((clean, form) => clean.replaceAll(form, replacement), text) };
 }
 
 /**
@@ -56,30 +63,4 @@ export function redactDeep(value: unknown, redactor: Redactor): unknown {
   if (Array.isArray(value)) return value.map((item) => redactDeep(item, redactor));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, redactDeep(item, redactor)]));
-}
-
-function listSecretForms(value: string): string[] {
-  const lines = value.split(/\r?\n/);
-  return [...new Set([value, ...lines])]
-    .filter((plain) => plain.length >= shortestSecretLength)
-    .flatMap((plain) => [
-      plain,
-      encodeURIComponent(plain.toWellFormed()),
-      JSON.stringify(plain).slice(1, -1),
-      plain.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;'),
-      ...listBase64Forms(plain),
-    ]);
-}
-
-/**
- * Base64 of a text depends on where it falls in the encoded stream, so all three alignments are listed, without the
- * characters at either end that neighbouring bytes would change.
- */
-function listBase64Forms(plain: string): string[] {
-  return [0, 1, 2].flatMap((shift) => {
-    const bytes = Buffer.concat([Buffer.alloc(shift), Buffer.from(plain)]);
-    const whole = bytes.subarray(0, bytes.length - (bytes.length % 3)).toString('base64');
-    const stable = whole.slice(shift === 0 ? 0 : 4);
-    return stable.length < shortestSecretLength ? [] : [stable, stable.replaceAll('+', '-').replaceAll('/', '_')];
-  });
 }

@@ -2,6 +2,9 @@ import { array, assert, constantFrom, integer, oneof, property, string, tuple } 
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { createRedactor, redactDeep, Secret } from '../../src/base/redaction.ts';
+import { escapeXmlAttribute, escapeXmlText } from '../../src/report/escape/xml.ts';
+
+const toUnicodeEscape = (character: string) => `\\u00${character.charCodeAt(0).toString(16)}`;
 
 const value = 'sk_live_a/b+c&d<e>"f"=g';
 
@@ -39,11 +42,36 @@ describe('createRedactor', () => {
     ['in base64 behind one byte', Buffer.from(`:${value}`).toString('base64')],
     ['in base64 behind a user name', Buffer.from(`user:${value}@host`).toString('base64')],
     ['in base64url', Buffer.from(`ab${value}yz`).toString('base64url')],
+    ['in hexadecimal', Buffer.from(value).toString('hex')],
+    ['in capital hexadecimal', Buffer.from(value).toString('hex').toUpperCase()],
+    ['in a URL with small digits', encodeURIComponent(value).replaceAll(/%../g, (code) => code.toLowerCase())],
+    ['in a URL twice', encodeURIComponent(encodeURIComponent(value))],
+    ['in JSON twice', JSON.stringify(JSON.stringify(value))],
+    ['in JSON that is made for a page', JSON.stringify(value).replaceAll(/[&<>]/g, toUnicodeEscape)],
+    ['in JSON in a URL', encodeURIComponent(JSON.stringify(value))],
+    ['in JSON in XML', escapeXmlText(JSON.stringify(value).slice(1, -1)).replaceAll('"', '&quot;')],
+    ['in an element of XML', escapeXmlText(value)],
+    ['in an attribute of XML', escapeXmlAttribute(value)],
+    ['on a command line', value.replaceAll('"', '\\"')],
   ])('takes a secret out %s', (_, form) => {
     const text = redactor.redact(`before ${form} after`);
     expect(text).toContain('***');
     expect(text).toMatch(/^before .*after$/);
     for (const piece of ['sk_live_', form.slice(8, 20)]) expect(text).not.toContain(piece);
+  });
+
+  it.each([
+    ['in a form', 'pass word+1/2', 'pass+word%2B1%2F2'],
+    ['in a URL that encodes more', "it's (a) pass!", 'it%27s%20%28a%29%20pass%21'],
+    ['in a shell', "it's a secret", String.raw`'it'\''s a secret'`],
+    ["in a workflow's expression", "it's a secret", "'it''s a secret'"],
+    ['in an HTML page', "it's a <secret>", 'it&#39;s a &lt;secret&gt;'],
+    ['decoded', 'pass%2Fword%3D1', 'pass/word=1'],
+    ['without the blanks around it', ' \t hunter22 \n', 'hunter22'],
+    ['without the quotes around it', '"hunter22"', 'hunter22'],
+  ])('takes a secret out %s', (_, secret, form) => {
+    const clean = createRedactor([new Secret(secret)]).redact(`before ${form} after`);
+    expect(clean).toMatch(/^before ['"]?\*\*\*['"]? after$/);
   });
 
   it('leaves other text as it was', () => {
@@ -58,6 +86,12 @@ describe('createRedactor', () => {
   it('takes out the longer of two secrets whole', () => {
     const both = createRedactor([new Secret('abcdefgh'), new Secret('abcdefgh-suffix')]);
     expect(both.redact('abcdefgh-suffix abcdefgh')).toBe('*** ***');
+  });
+
+  it('takes out two secrets that overlap in a text, whole', () => {
+    const both = createRedactor([new Secret('abcdefgh'), new Secret('efghijkl')]);
+    expect(both.redact('-abcdefghijkl-')).toBe('-***-');
+    expect(both.redact('abcdefghabcdefgh')).toBe('******');
   });
 
   it('does not shred text over a value too short to hide', () => {
@@ -108,6 +142,45 @@ describe('createRedactor', () => {
     const broken = createRedactor([new Secret('\ud800broken')]);
     expect(broken.redact('x \ud800broken \udfff')).toBe('x *** \udfff');
   });
+});
+
+describe('a text that was cut through a token', () => {
+  const token = 'sk_live_9fK2mQ7xW4bT1zR8';
+  const redactor = createRedactor([new Secret(token)]);
+
+  it('keeps no more than eight characters of its beginning or end', () => {
+    expect(redactor.redact(`key ${token.slice(0, 12)}… (9 more characters)`)).toBe('key ***… (9 more characters)');
+    expect(redactor.redact(`${token.slice(-9)} was the key`)).toBe('*** was the key');
+    expect(redactor.redact(`key ${token.slice(0, 8)}…`)).toBe('key sk_live_…');
+    expect(redactor.redact(Buffer.from(`Bearer ${token}`).toString('base64').slice(0, -8))).toMatch(/^\S{0,20}\*\*\*$/);
+  });
+
+  it('says nothing of it wherever it is cut, a hundred thousand times', () => {
+    const text = `before ${token} between ${encodeURIComponent(token)}${token} ${Buffer.from(token).toString('hex')} after`;
+    const forms = [token, Buffer.from(token).toString('hex')];
+    const slices = forms.flatMap((form) =>
+      Array.from({ length: form.length - 8 }, (_, index) => form.slice(index, index + 9)),
+    );
+    assert(
+      property(integer({ min: 0, max: text.length }), integer({ min: 0, max: text.length }), (one, other) => {
+        const [from, to] = [Math.min(one, other), Math.max(one, other)];
+        for (const piece of [text.slice(0, from), text.slice(to)]) {
+          const clean = redactor.redact(piece);
+          expect(slices.filter((slice) => clean.includes(slice))).toEqual([]);
+        }
+      }),
+      { numRuns: 50_000 },
+    );
+  });
+
+  it.each(['production-eu-west-1a-blue', '/home/runner/work/a1b2c3d4e5f6g7h8i9', 'postgres://localhost:5432/orders-2'])(
+    'does not shred text over the beginning of %s, which is no token',
+    (name) => {
+      const words = createRedactor([new Secret(name)]);
+      const beginning = name.slice(0, 12);
+      expect(words.redact(`${name} ${beginning}`)).toBe(`*** ${beginning}`);
+    },
+  );
 });
 
 describe('redactDeep', () => {

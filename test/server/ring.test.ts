@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
+import { createRedactor, Secret } from '../../src/base/redaction.ts';
 import { createOutputRing } from '../../src/server/ring.ts';
 
 describe('an output ring', () => {
@@ -38,4 +39,25 @@ describe('an output ring', () => {
     );
     fc.assert(property, { numRuns: 300 });
   });
+
+  it('gives back a secret so that it can be taken out, whatever pieces it came in', () => {
+    const written = Buffer.from(`first\nkey ${token} ${encodeURIComponent(token)}\r\n{"key":"${token}"}\nlast ü\n`);
+    const redactor = createRedactor([new Secret(token)]);
+    const readRedacted = (chunks: readonly Uint8Array[]) => {
+      const ring = createOutputRing(written.length);
+      for (const chunk of chunks) ring.append(chunk);
+      return ring.readLines(50).map((line) => redactor.redact(line));
+    };
+    const whole = ['first', 'key *** ***', '{"key":"***"}', 'last ü'];
+    expect(readRedacted([written])).toEqual(whole);
+    const places = fc.uniqueArray(fc.nat(written.length), { maxLength: 8 });
+    const property = fc.property(places, (cuts) => {
+      const ends = [...cuts.toSorted((a, b) => a - b), written.length];
+      const chunks = ends.map((end, index) => written.subarray(ends[index - 1] ?? 0, end));
+      expect(readRedacted(chunks)).toEqual(whole);
+    });
+    fc.assert(property, { numRuns: 100_000 });
+  });
 });
+
+const token = 'sk_live_9fK2mQ7xW4bT1zR8';
