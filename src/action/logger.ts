@@ -3,11 +3,25 @@ import type { Logger } from '../base/logger.ts';
 import type { Redactor } from '../base/redaction.ts';
 import { escapeLogLine, splitLogLines } from '../report/escape/log.ts';
 import { stripControls } from '../report/escape/plain.ts';
+import { createMaskingRedactor } from './redactor.ts';
+
+/** What the stages of the action print through. */
+export interface JobOutput {
+  redactor: Redactor;
+  logger: Logger;
+}
+
+export function createJobOutput(): JobOutput {
+  const redactor = createMaskingRedactor();
+  return { redactor, logger: createJobLogger(redactor) };
+}
 
 /** Writes to the job's log: redacted, and so that no line of somebody else's is taken for a command of the runner. */
 export function createJobLogger(redactor: Redactor): Logger {
+  // Once more after controls are gone: they may have stood between the characters of a secret.
+  const clean = (text: string) => redactor.redact(stripControls(redactor.redact(text)));
   const print = (text: string) => {
-    for (const line of splitLogLines(redactor.redact(text))) info(escapeLogLine(line));
+    for (const line of splitLogLines(clean(text))) info(escapeLogLine(line));
   };
   return {
     debug: (message) => {
@@ -15,11 +29,11 @@ export function createJobLogger(redactor: Redactor): Logger {
       if (isDebug()) print(message);
     },
     info: print,
-    warning: (message) => annotateWarning(stripControls(redactor.redact(message))),
+    warning: (message) => annotateWarning(clean(message)),
     // Not an annotation: their number is limited, and the report's own need the room.
     error: (message) => print(`Error: ${message}`),
     group: (title, lines) => {
-      startGroup(stripControls(redactor.redact(title)));
+      startGroup(clean(title));
       for (const line of lines) print(line);
       endGroup();
     },

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { getInput, info } from '@actions/core';
 import { systemClock } from '../base/clock.ts';
-import { ConfigurationError, type ConfigurationIssue, describeError, GateError } from '../base/errors.ts';
-import type { Redactor } from '../base/redaction.ts';
+import { ConfigurationError, type ConfigurationIssue, GateError } from '../base/errors.ts';
+import { redactDeep, type Redactor } from '../base/redaction.ts';
 import { gate } from '../gate/gate.ts';
 import { listenForInterrupts } from '../gate/interrupt.ts';
+import { listKnownSecrets } from '../gate/known-secrets.ts';
 import { listOptions, parseGateOptions } from '../gate/options.ts';
 import type { GateOptions } from '../gate/options/schema.ts';
 import { planGate } from '../gate/plan.ts';
@@ -15,25 +16,23 @@ import { renderAnnotationCommands } from '../report/annotation-commands.ts';
 import { planAnnotations } from '../report/annotations.ts';
 import { planIssueAnnotations } from '../report/issue-annotations.ts';
 import { renderTerminal } from '../report/terminal.ts';
-import { createJobLogger } from './logger.ts';
+import { describeFailure } from './failure.ts';
+import type { JobOutput } from './logger.ts';
 import { listOutputs, writeOutput } from './outputs.ts';
-import { createMaskingRedactor } from './redactor.ts';
 import { leftoversState } from './post.ts';
 import { createStateWriter } from './state.ts';
 
 /** Runs the gate with the action's inputs, publishes what came of it, and returns the exit code. */
-export async function runMain(): Promise<number> {
-  const redactor = createMaskingRedactor();
-  const logger = createJobLogger(redactor);
+export async function runMain({ redactor, logger }: JobOutput): Promise<number> {
   const { env: environment } = process;
   let options: GateOptions | null = null;
   try {
     const inputs = Object.fromEntries(
       listOptions().map(({ name }) => [name, getInput(name, { trimWhitespace: false })]),
     );
+    for (const secret of listKnownSecrets(inputs, environment)) redactor.add(secret);
     options = parseGateOptions(inputs);
     const plan = await planGate(options, { cwd: process.cwd(), environment });
-    for (const secret of plan.secrets) redactor.add(secret);
 
     using interrupts = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
     if (plan.isDryRun) {
@@ -52,7 +51,9 @@ export async function runMain(): Promise<number> {
       signal: interrupts.signal,
       environment,
       processMarker,
-      saveLeftovers: (leftovers) => saveState(leftoversState, leftovers === null ? '' : JSON.stringify(leftovers)),
+      saveLeftovers: (leftovers) =>
+        // Ids are the service's own words, too.
+        saveState(leftoversState, leftovers === null ? '' : JSON.stringify(redactDeep(leftovers, redactor))),
       onProgress: throttleProgress(systemClock, (progress) => logger.info(describeProgress(progress))),
     });
 
@@ -77,14 +78,9 @@ export async function runMain(): Promise<number> {
   }
 }
 
-function describeFailure(error: unknown): string {
-  if (!(error instanceof GateError)) {
-    return `Unexpected error, please report it: ${error instanceof Error ? error.stack : describeError(error)}`;
-  }
-  return error.hint === undefined ? describeError(error) : `${describeError(error)}\n${error.hint}`;
-}
-
-async function annotateIssues(issues: readonly ConfigurationIssue[], redactor: Redactor): Promise<string> {
+/** Annotations are cut to size, which a secret must not be in yet. */
+async function annotateIssues(told: readonly ConfigurationIssue[], redactor: Redactor): Promise<string> {
+  const issues = redactDeep(told, redactor);
   const existing = await findExistingFiles(issues, process.cwd());
   const annotations = planIssueAnnotations(issues, { fileExists: (file) => existing.has(file) });
   return renderAnnotationCommands(annotations, redactor);

@@ -3,10 +3,10 @@ import { systemClock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import { listProxySecrets, readProxySettings } from '../base/proxy.ts';
 import { Secret } from '../base/redaction.ts';
+import { listKnownSecrets } from '../gate/known-secrets.ts';
 import { clearLeftovers, type Leftovers, parseLeftovers } from '../gate/leftovers.ts';
 import { stopMarkedProcesses } from '../server/sweep.ts';
-import { createJobLogger } from './logger.ts';
-import { createMaskingRedactor } from './redactor.ts';
+import type { JobOutput } from './logger.ts';
 
 /** Under which name the main step saves what a hosted service holds of this job. */
 export const leftoversState = 'leftovers';
@@ -18,9 +18,12 @@ const graceMs = 1500;
  * Clears what the main step may have left because it was killed before it could do so itself: processes of the server, its run
  * and its tunnel in a hosted service. Does nothing after a main step that ended by itself, and may run any number of times.
  */
-export async function runPost(): Promise<number> {
+export async function runPost(output: JobOutput): Promise<number> {
   const leftovers = parseLeftovers(getState(leftoversState));
-  await Promise.all([stopProcesses(getState('processMarker')), leftovers === null ? null : clearService(leftovers)]);
+  await Promise.all([
+    stopProcesses(getState('processMarker')),
+    leftovers === null ? null : clearService(leftovers, output),
+  ]);
   return 0;
 }
 
@@ -30,13 +33,13 @@ async function stopProcesses(processMarker: string): Promise<void> {
   if (stopped > 0) info(`Processes of the server that had been left running and are stopped now: ${stopped}.`);
 }
 
-async function clearService(leftovers: Leftovers): Promise<void> {
-  const redactor = createMaskingRedactor();
-  const logger = createJobLogger(redactor);
+async function clearService(leftovers: Leftovers, { redactor, logger }: JobOutput): Promise<void> {
   try {
+    const { env: environment } = process;
     const apiKey = new Secret(getInput('api-key'));
-    const proxy = readProxySettings(process.env);
-    for (const secret of [apiKey, ...listProxySecrets(proxy)]) redactor.add(secret);
+    for (const secret of listKnownSecrets({ 'api-key': apiKey.reveal() }, environment)) redactor.add(secret);
+    const proxy = readProxySettings(environment);
+    for (const secret of listProxySecrets(proxy)) redactor.add(secret);
     await clearLeftovers(leftovers, { apiKey, proxy, clock: systemClock, logger });
     logger.info('What was left in the eval service is cleared.');
   } catch (error) {

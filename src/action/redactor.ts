@@ -5,10 +5,14 @@ import { shortestSecretLength } from '../base/secret-forms.ts';
 /** Every secret is masked by the runner too, before anything could print it. */
 export function createMaskingRedactor(): Redactor {
   const redactor = createRedactor();
+  const masked = new Set<string>();
   return {
     redact: (text) => redactor.redact(text),
     add: (secret) => {
-      if (secret.reveal().length >= shortestSecretLength) setSecret(secret.reveal());
+      const value = secret.reveal();
+      if (masked.has(value)) return;
+      masked.add(value);
+      if (value.length >= shortestSecretLength) setSecret(value);
       redactor.add(secret);
     },
   };

@@ -54,13 +54,15 @@ export function createRedactor(secrets: readonly Secret[] = []): Redactor {
 }
 
 /**
- * Returns a copy of plain data in which every text is redacted. For values that renderers cut later: a cut through a
- * secret leaves a part that no redactor knows.
+ * Returns a copy of plain data in which every text is redacted, names of members included. For values that renderers cut and
+ * escape later: what that leaves of a secret no redactor may know.
  */
 export function redactDeep<T>(value: T, redactor: Redactor): T;
 export function redactDeep(value: unknown, redactor: Redactor): unknown {
   if (typeof value === 'string') return redactor.redact(value);
   if (Array.isArray(value)) return value.map((item) => redactDeep(item, redactor));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, redactDeep(item, redactor)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [redactor.redact(name), redactDeep(item, redactor)]),
+  );
 }

@@ -1,4 +1,5 @@
-import { listSecretForms } from './secret-forms.ts';
+import { cutMark } from './clip.ts';
+import { listSecretForms, longestRemnant, type SecretForm } from './secret-forms.ts';
 
 /** A part of a text, from `start` up to but not including `end`. */
 interface Range {
@@ -13,42 +14,36 @@ export interface SecretFinder {
   find(text: string): Range[];
 }
 
-/** What a cut may leave of a token without being found. */
-const longestRemnant = 8;
-
-/** The end of a form, or the whole of it, by its first characters: `reach` says how far a match at `start` goes. */
-interface Anchor {
-  reach(text: string, start: number): Range | null;
-}
+/** Says how far a secret reaches that may begin at `start`, or end in what begins there. */
+type Reach = (text: string, start: number) => Range | null;
 
 export function createSecretFinder(): SecretFinder {
   const known = new Set<string>();
-  const anchors = new Map<number, Anchor[]>();
+  const reaches = new Map<number, Reach[]>();
   // Most places of a text begin no secret; this tells so without a look into the map.
-  const isAnchor = new Uint8Array(2 ** 16);
+  const isKnownKey = new Uint8Array(2 ** 16);
 
-  const addAnchor = (first: string, anchor: Anchor) => {
+  const watchFor = (first: string, reach: Reach) => {
     const key = readKey(first, 0);
-    isAnchor[key] = 1;
-    anchors.set(key, [...(anchors.get(key) ?? []), anchor]);
+    isKnownKey[key] = 1;
+    reaches.set(key, [...(reaches.get(key) ?? []), reach]);
   };
   return {
     add: (secret) => {
-      const remnants = isRandomToken(secret);
       for (const form of listSecretForms(secret)) {
-        if (known.has(form)) continue;
-        known.add(form);
-        addAnchor(form, remnants ? anchorBeginning(form) : anchorWhole(form));
-        if (remnants) addAnchor(form.slice(-longestRemnant - 1), anchorEnd(form));
+        if (known.has(form.text)) continue;
+        known.add(form.text);
+        watchFor(form.text, reachForward(form));
+        if (form.isRandom) watchFor(form.text.slice(-longestRemnant - 1), reachBack(form.text));
       }
     },
     find: (text) => {
       const ranges: Range[] = [];
       for (let start = 0; start < text.length - 1; start += 1) {
         const key = readKey(text, start);
-        if (isAnchor[key] === 0) continue;
-        for (const anchor of anchors.get(key) ?? []) {
-          const range = anchor.reach(text, start);
+        if (isKnownKey[key] === 0) continue;
+        for (const reach of reaches.get(key) ?? []) {
+          const range = reach(text, start);
           if (range !== null) addRange(ranges, range);
         }
       }
@@ -73,47 +68,51 @@ function addRange(ranges: Range[], { start, end }: Range): void {
   ranges.push(merged);
 }
 
-function anchorWhole(form: string): Anchor {
-  return {
-    reach: (text, start) => (text.startsWith(form, start) ? { start, end: start + form.length } : null),
+/** Finds a form, or its beginning where a cut took the end away. */
+function reachForward({ text: form, isRandom, shortestBeginning }: SecretForm): Reach {
+  const first = form.slice(0, 2);
+  return (text, start) => {
+    if (!text.startsWith(first, start)) return null;
+    let length = first.length;
+    let end = start + length;
+    while (length < form.length) {
+      const next = skipBackslashes(text, end, form[length]);
+      if (text[next] !== form[length]) break;
+      end = next + 1;
+      length += 1;
+    }
+    const isFound =
+      length === form.length ||
+      (isRandom && length >= shortestBeginning) ||
+      (length > longestRemnant && isCut(text, end));
+    return isFound ? { start, end } : null;
   };
 }
 
-/** Finds a form of which the end may be missing. */
-function anchorBeginning(form: string): Anchor {
-  const shortest = form.slice(0, longestRemnant + 1);
-  return {
-    reach: (text, start) => {
-      if (!text.startsWith(shortest, start)) return null;
-      let length = shortest.length;
-      while (length < form.length && text[start + length] === form[length]) length += 1;
-      return { start, end: start + length };
-    },
-  };
+/** Whether something was cut here, by us or by V8, which quotes ten characters of what is no JSON. */
+function isCut(text: string, index: number): boolean {
+  return text[index] === cutMark || text.startsWith('"...', index);
 }
 
-/** Finds a form of which the beginning may be missing, by its last characters. */
-function anchorEnd(form: string): Anchor {
+/** Every JSON around JSON, and every shell around a shell, puts more of them before a character. */
+function skipBackslashes(text: string, index: number, wanted: string | undefined): number {
+  if (wanted === '\\') return index;
+  let next = index;
+  while (text[next] === '\\') next += 1;
+  return next;
+}
+
+/** Finds the end of a form of which a cut took the beginning away. */
+function reachBack(form: string): Reach {
   const shortest = form.slice(-longestRemnant - 1);
-  return {
-    reach: (text, start) => {
-      if (!text.startsWith(shortest, start)) return null;
-      let missing = form.length - shortest.length;
-      let from = start;
-      while (missing > 0 && from > 0 && text[from - 1] === form[missing - 1]) {
-        missing -= 1;
-        from -= 1;
-      }
-      return { start: from, end: start + shortest.length };
-    },
+  return (text, start) => {
+    if (!text.startsWith(shortest, start)) return null;
+    let from = start;
+    let missing = form.length - shortest.length;
+    while (missing > 0 && from > 0 && text[from - 1] === form[missing - 1]) {
+      missing -= 1;
+      from -= 1;
+    }
+    return { start: from, end: start + shortest.length };
   };
-}
-
-/**
- * Whether a part of the value tells it from other text. That of a path, a URL or a name does not: the beginning of
- * `production-eu-west-1` stands in many a sentence.
- */
-function isRandomToken(value: string): boolean {
-  if (!/^[\w.~+/=-]{20,}$/.test(value) || /^[./~]|\/\//.test(value)) return false;
-  return value.split(/[-./_~]/).some((part) => part.length >= 16 && /\d/.test(part) && /[A-Za-z]/.test(part));
 }

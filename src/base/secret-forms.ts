@@ -1,16 +1,57 @@
 /** Shorter than this, a value is not replaced: masking `1` or `dev` would shred every line and hide nothing. */
 export const shortestSecretLength = 6;
 
+/** What a cut may leave of a secret without being found. */
+export const longestRemnant = 8;
+
+/** One way in which a secret may stand in a text. */
+export interface SecretForm {
+  text: string;
+  /** Whether a part of it tells it from all other text, so that it is known even where a cut has left no more. */
+  isRandom: boolean;
+  /** How long a beginning of it is that tells something: longer than what may be left, and than what its issuer puts before all. */
+  shortestBeginning: number;
+}
+
 /**
  * Lists how a secret may stand in a text: as it is, decoded, trimmed, line by line, and each of these in the encodings that
  * logs, reports and headers use, once and twice.
  */
-export function listSecretForms(value: string): string[] {
-  const plains = new Set([value, decode(value), ...value.split(/\r?\n|\r/)].flatMap((plain) => [plain, trim(plain)]));
-  const forms = [...plains]
+export function listSecretForms(value: string): SecretForm[] {
+  const wholes = [value, decode(value), ...value.split(/\r?\n|\r/), ...listPasswords(value)];
+  const plains = new Set(wholes.flatMap((plain) => [plain, trim(plain)]));
+  return [...plains]
     .filter((plain) => plain.length >= shortestSecretLength)
-    .flatMap((plain) => [...listTextForms(plain), ...listHexForms(plain), ...listBase64Forms(plain)]);
-  return [...new Set(forms)].filter((form) => form.length >= shortestSecretLength);
+    .flatMap((plain) => {
+      const isRandom = isRandomToken(plain);
+      const encoded = [...listTextForms(plain), ...listHexForms(plain), ...listBase64Forms(plain)];
+      return encoded.map((text) => ({ text, isRandom, shortestBeginning: measureBeginning(text) }));
+    })
+    .filter(({ text }) => text.length >= shortestSecretLength);
+}
+
+/**
+ * Whether a part of the value tells it from other text. That of a path, a URL or a name does not: the beginning of
+ * `production-eu-west-1` stands in many a sentence.
+ */
+function isRandomToken(value: string): boolean {
+  if (uuid.test(value)) return true;
+  if (!/^[\w.~+/=-]{20,}$/.test(value) || /^[./~]|\/\//.test(value)) return false;
+  return value.split(/[-./_~]/).some((part) => part.length >= 16 && /\d/.test(part) && /[A-Za-z]/.test(part));
+}
+
+const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+/** `github_pat_` and `sk-ant-api03-` stand in many a sentence, too. */
+function measureBeginning(form: string): number {
+  const [issuer = ''] = /^(?:[a-z]{2,}\d{0,2}[-_])*/.exec(form) ?? [];
+  return Math.max(longestRemnant, issuer.length) + 1;
+}
+
+/** Of a URL with a password, whoever connects may speak of the password alone. */
+function listPasswords(value: string): string[] {
+  const password = value.includes('://') ? (URL.parse(value)?.password ?? '') : '';
+  return [password, decode(password)];
 }
 
 /** A value that an encoding shortens, such as one in percent-encoding, is its decoded form to whoever decodes it. */

@@ -16,7 +16,7 @@ export function createTerminalLogger(options: TerminalLoggerOptions): Logger {
   const { redactor, color } = options;
   const paint = (format: 'yellow' | 'red' | 'dim', text: string) =>
     color ? styleText(format, text, { validateStream: false }) : text;
-  const clean = (text: string) => text.split('\n').map((line) => escapeTerminalText(redactor.redact(line)));
+  const clean = (text: string) => redactText(text, redactor).split('\n');
   const print = (lines: readonly string[], decorate: (line: string) => string = (line) => line) => {
     for (const line of lines) options.write(`${decorate(line)}\n`);
   };
@@ -34,4 +34,15 @@ export function createTerminalLogger(options: TerminalLoggerOptions): Logger {
       print(lines.flatMap(clean), (line) => `  ${paint('dim', line)}`);
     },
   };
+}
+
+/** Takes secrets and whatever commands a terminal out of a text of several lines. */
+export function redactText(text: string, redactor: Redactor): string {
+  const lines = redactor.redact(text).split('\n');
+  return lines.map((line) => redactLine(line, redactor)).join('\n');
+}
+
+/** The same, and one line whatever stands in it. Redacted twice: controls may have stood between the characters of a secret. */
+export function redactLine(text: string, redactor: Redactor): string {
+  return redactor.redact(escapeTerminalText(redactor.redact(text)));
 }

@@ -1,8 +1,10 @@
 import { Command, CommanderError } from 'commander';
 import { formatCount } from '../base/count.ts';
 import { ConfigurationError, describeError, formatConfigurationIssue, GateError } from '../base/errors.ts';
+import { createRedactor } from '../base/redaction.ts';
 import { generator } from '../base/version.ts';
 import { escapeTerminalText } from '../report/escape/terminal.ts';
+import { redactText } from './logger.ts';
 import { addRunCommand } from './run.ts';
 import { addServeCommand } from './serve.ts';
 import { addTunnelCommand } from './tunnel.ts';
@@ -34,31 +36,39 @@ Exit codes:
   const setExitCode = (code: number) => {
     exitCode = code;
   };
+  const redactor = createRedactor();
   for (const addCommand of [addRunCommand, addValidateCommand, addServeCommand, addTunnelCommand])
-    addCommand(program, setExitCode);
+    addCommand(program, setExitCode, redactor);
   // Set on every command: subcommands copy settings only when they are created after.
   // The longest flag leaves descriptions less than the 40 columns below which they would not be wrapped.
   for (const command of [program, ...program.commands]) command.exitOverride().configureHelp({ minWidthToWrap: 30 });
 
+  const printFailure = (error: unknown) => process.stderr.write(`${redactText(describeFailure(error), redactor)}\n`);
+  // Node itself would print it with every secret in it.
+  process.on('uncaughtException', (error: unknown) => {
+    printFailure(error);
+    process.exit(3);
+  });
   try {
     await program.parseAsync(args, { from: 'user' });
     return exitCode;
   } catch (error) {
     // Commander has printed its own message already; its code is 0 for --help and --version.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    process.stderr.write(`${describeFailure(error)}\n`);
+    printFailure(error);
     return error instanceof GateError ? error.exitCode : 3;
   }
 }
 
 function describeFailure(error: unknown): string {
   if (error instanceof ConfigurationError) {
+    // One line each, whatever stands in it.
     const lines = error.issues.map((issue) => escapeTerminalText(formatConfigurationIssue(issue)));
     return [...lines, `${formatCount(lines.length, 'problem')} in the configuration; nothing was run.`].join('\n');
   }
   if (error instanceof GateError) {
     const lines = error.hint === undefined ? [error.message] : [error.message, error.hint];
-    return lines.map(escapeTerminalText).join('\n');
+    return lines.map((line) => escapeTerminalText(line)).join('\n');
   }
   return `Unexpected error, please report it: ${error instanceof Error ? error.stack : describeError(error)}`;
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { describeProgress, type ProgressListener, throttleProgress } from '../gate/progress.ts';
-import { escapeTerminalText } from '../report/escape/terminal.ts';
+import type { Redactor } from '../base/redaction.ts';
+import { redactLine } from './logger.ts';
 
 const eraseLine = '\r\u001B[2K';
 
@@ -10,6 +11,7 @@ export interface ProgressOptions {
   isTerminal: boolean;
   columns: number;
   clock: Clock;
+  redactor: Redactor;
 }
 
 export interface ProgressDisplay {
@@ -20,11 +22,11 @@ export interface ProgressDisplay {
 
 /** Shows progress: one live line on a terminal, and in a log a line for every step and every case. */
 export function createProgressDisplay(options: ProgressOptions): ProgressDisplay {
-  const { write, columns, clock } = options;
+  const { write, columns, clock, redactor } = options;
   if (!options.isTerminal) {
     const listener = throttleProgress(clock, (progress) => {
       const text = describeProgress(progress);
-      write(`${text.startsWith(' ') ? '  ' : ''}${escapeTerminalText(text.trimStart())}\n`);
+      write(`${text.startsWith(' ') ? '  ' : ''}${redactLine(text.trimStart(), redactor)}\n`);
     });
     return { listener, clear: () => {} };
   }
@@ -33,7 +35,7 @@ export function createProgressDisplay(options: ProgressOptions): ProgressDisplay
     listener: (progress) => {
       // The report lists the cases a moment later, and a line that wrapped could not be erased.
       if (progress.kind === 'case-read') return;
-      write(eraseLine + escapeTerminalText(describeProgress(progress)).slice(0, columns - 1));
+      write(eraseLine + redactLine(describeProgress(progress), redactor).slice(0, columns - 1));
     },
   };
 }

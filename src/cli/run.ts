@@ -1,10 +1,11 @@
 import { type Command, Option } from 'commander';
 import { systemClock } from '../base/clock.ts';
 import { ConfigurationError } from '../base/errors.ts';
-import { createRedactor, type Redactor } from '../base/redaction.ts';
+import { redactDeep, type Redactor } from '../base/redaction.ts';
 import { gate } from '../gate/gate.ts';
 import { limitHeapGrowth } from '../gate/heap.ts';
 import { listenForInterrupts } from '../gate/interrupt.ts';
+import { listKnownSecrets } from '../gate/known-secrets.ts';
 import { listOptions, parseGateOptions } from '../gate/options.ts';
 import type { GateOptions } from '../gate/options/schema.ts';
 import { type GatePlan, planGate } from '../gate/plan.ts';
@@ -13,10 +14,9 @@ import { publishFiles } from '../gate/publish.ts';
 import { planAnnotations } from '../report/annotations.ts';
 import { planIssueAnnotations } from '../report/issue-annotations.ts';
 import { renderTerminal } from '../report/terminal.ts';
-import { escapeTerminalText } from '../report/escape/terminal.ts';
 import { printAnnotations } from './annotations.ts';
 import { addGateOptions, readGateFlags } from './gate-options.ts';
-import { createTerminalLogger } from './logger.ts';
+import { createTerminalLogger, redactText } from './logger.ts';
 import { createProgressDisplay } from './progress.ts';
 
 interface RunFlags {
@@ -27,7 +27,7 @@ interface RunFlags {
 }
 
 /** Adds `run`: the gate, with the action's inputs as flags. */
-export function addRunCommand(program: Command, setExitCode: (code: number) => void): void {
+export function addRunCommand(program: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
   const command = program
     .command('run')
     .description('Run evals against an MCP server and judge the pass rate.')
@@ -47,7 +47,7 @@ Exit codes:
   0 passed · 1 failed · 2 configuration or usage · 3 inconclusive`,
     )
     .action(async (files: string[], flags: Record<string, unknown>) => {
-      setExitCode(await runGate(readFlags(files, flags)));
+      setExitCode(await runGate(readFlags(files, flags), redactor));
     });
 }
 
@@ -57,15 +57,15 @@ function readFlags(files: readonly string[], flags: Record<string, unknown>): Ru
   return { quiet: flags['quiet'] === true, verbose: flags['verbose'] === true, texts };
 }
 
-async function runGate({ quiet, verbose, texts }: RunFlags): Promise<number> {
+async function runGate({ quiet, verbose, texts }: RunFlags, redactor: Redactor): Promise<number> {
   limitHeapGrowth();
   const { stdout, stderr, env: environment } = process;
-  const redactor = createRedactor();
   const progress = createProgressDisplay({
     write: (text) => stderr.write(text),
     isTerminal: stderr.isTTY && environment['CI'] === undefined,
     columns: stderr.columns,
     clock: systemClock,
+    redactor,
   });
   const logger = createTerminalLogger({
     write: (text) => {
@@ -78,13 +78,14 @@ async function runGate({ quiet, verbose, texts }: RunFlags): Promise<number> {
     isVerbose: verbose,
   });
 
+  for (const secret of listKnownSecrets(texts, environment)) redactor.add(secret);
   const options = parseGateOptions(texts);
   const plan = await planWithAnnotations(options, redactor);
   for (const secret of plan.secrets) redactor.add(secret);
   using interrupts = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
   if (plan.isDryRun) {
     const preview = await previewGate(plan, { clock: systemClock, logger, redactor, signal: interrupts.signal });
-    for (const line of preview) stdout.write(`${escapeTerminalText(redactor.redact(line))}\n`);
+    for (const line of preview) stdout.write(`${redactText(line, redactor)}\n`);
     return 0;
   }
   const { report, exitCode } = await gate(plan, {
@@ -118,7 +119,7 @@ async function planWithAnnotations(options: GateOptions, redactor: Redactor): Pr
     return await planGate(options, { cwd: process.cwd(), environment: process.env });
   } catch (error) {
     if (error instanceof ConfigurationError && options.annotations) {
-      const { issues } = error;
+      const issues = redactDeep(error.issues, redactor);
       await printAnnotations(issues, (fileExists) => planIssueAnnotations(issues, { fileExists }), redactor);
     }
     throw error;

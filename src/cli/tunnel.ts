@@ -1,8 +1,9 @@
 import { type Command, Option } from 'commander';
 import { systemClock } from '../base/clock.ts';
-import { createRedactor } from '../base/redaction.ts';
+import type { Redactor } from '../base/redaction.ts';
 import { hostTunnel, planTunnel } from '../gate/host-tunnel.ts';
 import { listenForInterrupts } from '../gate/interrupt.ts';
+import { listKnownSecrets } from '../gate/known-secrets.ts';
 import { listOptions, parseTunnelOptions } from '../gate/options.ts';
 import { describeProgress } from '../gate/progress.ts';
 import { addGateOptions, readGateFlags } from './gate-options.ts';
@@ -23,7 +24,7 @@ const names = new Set([
 ]);
 
 /** Adds `tunnel`: a server made reachable for a hosted service by hand, until a signal stops it. */
-export function addTunnelCommand(program: Command, setExitCode: (code: number) => void): void {
+export function addTunnelCommand(program: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
   const options = listOptions().filter(({ name }) => names.has(name));
   const command = program
     .command('tunnel')
@@ -43,7 +44,6 @@ Examples:
     )
     .action(async (flags: Record<string, unknown>) => {
       const { env: environment, stderr, stdout } = process;
-      const redactor = createRedactor();
       const logger = createTerminalLogger({
         write: (text) => stderr.write(text),
         redactor,
@@ -51,7 +51,9 @@ Examples:
         isQuiet: false,
         isVerbose: flags['verbose'] === true,
       });
-      const parsed = parseTunnelOptions(readGateFlags(flags, environment, options));
+      const texts = readGateFlags(flags, environment, options);
+      for (const secret of listKnownSecrets(texts, environment)) redactor.add(secret);
+      const parsed = parseTunnelOptions(texts);
       const plan = await planTunnel(parsed, { cwd: process.cwd(), environment });
       using interrupts = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
       await hostTunnel(plan, {
@@ -61,7 +63,8 @@ Examples:
         signal: interrupts.signal,
         environment,
         onProgress: (progress) => logger.info(describeProgress(progress)),
-        onReady: ({ id, name }) => stdout.write(`${JSON.stringify({ serverId: id, serverName: name })}\n`),
+        onReady: ({ id, name }) =>
+          stdout.write(`${redactor.redact(JSON.stringify({ serverId: id, serverName: name }))}\n`),
       });
       // Being stopped is how this command ends well.
       setExitCode(0);

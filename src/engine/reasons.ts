@@ -1,3 +1,5 @@
+import { clipText } from '../base/clip.ts';
+
 /** The API's limits for what a predicate may say. */
 const longestReason = 600;
 const longestValue = 200;
@@ -9,17 +11,13 @@ const sensitiveKey = /authorization|bearer|passw|secret|token|api[-_ ]?key|cooki
 export function printValue(value: unknown): string {
   if (value === undefined) return 'nothing';
   // A result may be megabytes long; only what can be printed is worth encoding, quotes included.
-  const text = typeof value === 'string' ? clip(value, longestValue - 2) : maskSensitive(value, 0);
-  return clip(JSON.stringify(text) ?? String(text), longestValue);
+  const text = typeof value === 'string' ? clipText(value, longestValue - 2) : maskSensitive(value, 0);
+  return clipText(JSON.stringify(text) ?? String(text), longestValue);
 }
 
 /** Cuts a reason to 600 characters, which is what the API keeps. */
 export function clipReason(reason: string): string {
-  return clip(reason, longestReason);
-}
-
-function clip(text: string, length: number): string {
-  return text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}…`;
+  return clipText(reason, longestReason);
 }
 
 function maskSensitive(value: unknown, level: number): unknown {

@@ -32,7 +32,7 @@ export async function planServer(
     const message = `${JSON.stringify(options.serverCwd ?? '.')} is not a directory; it is taken relative to the working directory, so check the path and that an earlier step makes it`;
     issues.push({ input: 'server-cwd', code: 'no-directory', message });
   }
-  const secrets = listSecrets(environment, options.serverEnv);
+  const secrets = [...listSecrets(environment, options.serverEnv), ...listUrlSecrets(url)];
   return { command, url, cwd, environment, secrets, readyTimeoutMs: options.serverReadyTimeout };
 }
 
@@ -52,6 +52,14 @@ function listSecrets(environment: ReadonlyMap<string, Secret>, written: GateOpti
 
 function isSecret(name: string, value: Secret): boolean {
   return secretName.test(name) || urlWithPassword.test(value.reveal());
+}
+
+/** Of the query: whole, and the values whose names say that they are secret. */
+function listUrlSecrets(url: string | null): Secret[] {
+  const parsed = URL.parse(url ?? '');
+  if (parsed === null || parsed.search === '') return [];
+  const values = [...parsed.searchParams].filter(([name]) => secretName.test(name)).map(([, value]) => value);
+  return [parsed.search, ...values].map((text) => new Secret(text));
 }
 
 async function isDirectory(path: string): Promise<boolean> {

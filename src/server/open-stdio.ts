@@ -1,3 +1,4 @@
+import { clipText } from '../base/clip.ts';
 import { ServerStartError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { formatDuration } from '../base/deadline.ts';
@@ -114,7 +115,7 @@ async function probeCommand(
       return probe.handshake;
     }
     throw new ServerStartError(
-      `The server under test answered initialize with something else than an MCP handshake: ${probe.answer.slice(0, 500)}`,
+      `The server under test answered initialize with something else than an MCP handshake: ${clipText(probe.answer, 500)}`,
       {
         stderrTail: ring.readLines(tailLines),
         hint: 'Check that the command starts an MCP server.',

@@ -1,3 +1,5 @@
+import { clipText } from '../base/clip.ts';
+
 /** Longer lines are cut when they are read back: one line of a minified bundle must not fill a report. */
 const maxLineLength = 2000;
 
@@ -27,7 +29,7 @@ export function createOutputRing(maxBytes = 256 * 1024): OutputRing {
       const lines = kept.toString('utf8').split(/\r?\n/);
       if (isWrapped) lines.shift();
       if (lines.at(-1) === '') lines.pop();
-      return lines.slice(-maxLines).map((line) => line.slice(0, maxLineLength));
+      return lines.slice(-maxLines).map((line) => clipText(line, maxLineLength));
     },
   };
 }

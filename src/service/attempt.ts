@@ -51,11 +51,14 @@ export async function attemptRequest(
     });
     // The HTTP client looks at its signal only once a connection stands; whoever stops has no time to wait for one.
     const response = await endOnAbort(answering, signal);
-    const encoding = response.headers['content-encoding'];
-    const text = await readBody(response.body, encoding?.toString(), { maxBytes: limits.maxBytes, signal });
+    // Errors quote these, in small letters or in part, so a secret in them has to go before.
+    const redactHeader = (name: string) => redactor.redact(response.headers[name]?.toString() ?? '') || undefined;
+    const encoding = redactHeader('content-encoding');
+    const text = await readBody(response.body, encoding, { maxBytes: limits.maxBytes, signal });
     const status = response.statusCode;
     if (status >= 300) {
-      const answer = { status, headers: response.headers, text: redactor.redact(text) };
+      const headers = { ...response.headers, 'content-type': redactHeader('content-type') };
+      const answer = { status, headers, text: redactor.redact(text) };
       return { ok: false, ...readFailedAnswer(answer, what) };
     }
     return { ok: true, answer: parseAnswer(text, response.headers['content-type']?.toString()) };

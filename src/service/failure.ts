@@ -1,3 +1,4 @@
+import { clipText } from '../base/clip.ts';
 import { formatDuration } from '../base/deadline.ts';
 import { ConfigurationError, describeError, NetworkError, ProtocolError, ServiceError } from '../base/errors.ts';
 import { parseRetryAfter } from '../base/retry.ts';
@@ -87,15 +88,14 @@ function refuseRedirect({ status }: FailedAnswer, what: string): AttemptFailure 
 function readEnvelope(answer: FailedAnswer): WireErrorEnvelope {
   try {
     const envelope = errorEnvelopeSchema.parse(parseJson(answer.text));
-    return { ...envelope, message: shorten(envelope.message) };
+    return { ...envelope, message: clipText(envelope.message, longestMessage) };
   } catch {
     const contentType = String(answer.headers['content-type'] ?? 'no content type');
-    return { code: codeOfStatus(answer.status), message: `no reason was given (${shorten(contentType)}).` };
+    return {
+      code: codeOfStatus(answer.status),
+      message: `no reason was given (${clipText(contentType, longestMessage)}).`,
+    };
   }
-}
-
-function shorten(message: string): string {
-  return message.length <= longestMessage ? message : `${message.slice(0, longestMessage).toWellFormed()}…`;
 }
 
 /** Proxies answer with pages of their own; the status is all there is to go by then. */

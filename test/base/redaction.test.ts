@@ -1,6 +1,7 @@
 import { array, assert, constantFrom, integer, oneof, property, string, tuple } from 'fast-check';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { clipText } from '../../src/base/clip.ts';
 import { createRedactor, redactDeep, Secret } from '../../src/base/redaction.ts';
 import { escapeXmlAttribute, escapeXmlText } from '../../src/report/escape/xml.ts';
 
@@ -47,6 +48,7 @@ describe('createRedactor', () => {
     ['in a URL with small digits', encodeURIComponent(value).replaceAll(/%../g, (code) => code.toLowerCase())],
     ['in a URL twice', encodeURIComponent(encodeURIComponent(value))],
     ['in JSON twice', JSON.stringify(JSON.stringify(value))],
+    ['in JSON four times', JSON.stringify(JSON.stringify(JSON.stringify(JSON.stringify(value))))],
     ['in JSON that is made for a page', JSON.stringify(value).replaceAll(/[&<>]/g, toUnicodeEscape)],
     ['in JSON in a URL', encodeURIComponent(JSON.stringify(value))],
     ['in JSON in XML', escapeXmlText(JSON.stringify(value).slice(1, -1)).replaceAll('"', '&quot;')],
@@ -69,6 +71,7 @@ describe('createRedactor', () => {
     ['decoded', 'pass%2Fword%3D1', 'pass/word=1'],
     ['without the blanks around it', ' \t hunter22 \n', 'hunter22'],
     ['without the quotes around it', '"hunter22"', 'hunter22'],
+    ['without the URL around it', 'postgres://app:p%40ss%2Fword@db:5432/orders', 'p@ss/word'],
   ])('takes a secret out %s', (_, secret, form) => {
     const clean = createRedactor([new Secret(secret)]).redact(`before ${form} after`);
     expect(clean).toMatch(/^before ['"]?\*\*\*['"]? after$/);
@@ -173,6 +176,35 @@ describe('a text that was cut through a token', () => {
     );
   });
 
+  it('keeps no more of any other secret where the mark of a cut follows', () => {
+    const phrase = `correct "horse" battery/staple`;
+    const words = createRedactor([new Secret(phrase)]);
+    for (let length = 1; length < phrase.length - 1; length += 1) {
+      const kept = length > 8 ? '***' : phrase.slice(0, length);
+      expect(words.redact(clipText(`say ${phrase}`, length + 5))).toBe(`say ${kept}…`);
+    }
+    expect(words.redact(`Unexpected token 'c', "${phrase.slice(0, 10)}"... is not valid JSON`)).toBe(
+      'Unexpected token \'c\', "***"... is not valid JSON',
+    );
+    expect(words.redact(`{"said":${JSON.stringify(phrase).slice(0, 14)}…`)).toBe('{"said":"***…');
+    expect(words.redact('correct "horse", said the rider')).toBe('correct "horse", said the rider');
+  });
+
+  it.each([
+    ['a UUID', '6f1d2c3b-4a59-4e87-9b0c-1d2e3f4a5b6c', '6f1d2c3b-4', '6f1d2c3b'],
+    ['a line of a private key', 'MIIEvQIBADANBgkqhkiG9w0B\n-----END', 'MIIEvQIBA', 'MIIEvQIB'],
+    [
+      'a token behind what its issuer puts before all',
+      'github_pat_11ABCDEFG0x9Yz8Wv7Uu6',
+      'github_pat_1',
+      'github_pat_',
+    ],
+  ])('knows the beginning of %s', (_, secret, told, untold) => {
+    const token = createRedactor([new Secret(secret)]);
+    expect(token.redact(`got ${told}`)).toBe('got ***');
+    expect(token.redact(`got ${untold}`)).toBe(`got ${untold}`);
+  });
+
   it.each(['production-eu-west-1a-blue', '/home/runner/work/a1b2c3d4e5f6g7h8i9', 'postgres://localhost:5432/orders-2'])(
     'does not shred text over the beginning of %s, which is no token',
     (name) => {
@@ -198,8 +230,8 @@ describe('redactDeep', () => {
     expect(value.a).toBe('is hunter22');
   });
 
-  it('leaves keys alone, since they are the structure', () => {
-    expect(redactDeep({ hunter22: 1 }, redactor)).toEqual({ hunter22: 1 });
+  it('redacts names of members too, and leaves the structure alone', () => {
+    expect(redactDeep({ 'is hunter22': 1, title: 2 }, redactor)).toEqual({ 'is ***': 1, title: 2 });
     const parsed: unknown = JSON.parse('{"__proto__": "hunter22"}');
     expect(JSON.stringify(redactDeep(parsed, redactor))).toBe('{"__proto__":"***"}');
   });

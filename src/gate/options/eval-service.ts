@@ -23,6 +23,7 @@ export const evalServiceOptions = {
   apiKey: option(optionalSecret, {
     group,
     hint: '<key>',
+    isSecret: true,
     brief: 'The key of the hosted service; better given in the variable MCP_EVAL_API_KEY.',
     description:
       'The API key of the hosted service, from a secret of the repository. Workflows of forks and of Dependabot get no secrets: there, use `service: embedded`. The command reads it from the variable `MCP_EVAL_API_KEY` too.',
@@ -47,6 +48,7 @@ export const evalServiceOptions = {
   modelApiKeys: option(secrets, {
     group,
     hint: '<provider=key>',
+    isSecret: true,
     brief: 'A key for the models of a provider; may be given again.',
     isList: true,
     description:

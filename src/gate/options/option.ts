@@ -9,6 +9,8 @@ export interface OptionMeta {
   brief: string;
   /** Whether the value is a list, to which a flag that is given again adds a line. */
   isList?: true;
+  /** Whether the value is a secret, or a list of secrets behind names. */
+  isSecret?: true;
   /** Full sentences: what it does, the format, the default, what it excludes. */
   description: string;
   /** The text that stands for an absent value; empty where absence means something of its own. */

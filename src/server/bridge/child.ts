@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 
+import { clipText } from '../../base/clip.ts';
 import type { ProcessExit, ServerProcess } from '../process.ts';
 import type { OutputRing } from '../ring.ts';
 import { createLineReader } from './lines.ts';
@@ -68,7 +69,7 @@ export function connectChild(
       if (message === undefined) {
         ring.append(Buffer.from(`${line}\n`));
         if (rubbish !== null) return;
-        rubbish = line.slice(0, maxRubbishLength);
+        rubbish = clipText(line, maxRubbishLength);
         onRubbish?.(rubbish);
         return;
       }
