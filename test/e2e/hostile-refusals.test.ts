@@ -1,0 +1,200 @@
+import { describe, expect, it } from 'vitest';
+import { canaries, listTold, runHostileJob, startHostile } from '../support/hostile-job.ts';
+import type { HostileAnswer, HostileRequest, HostileService } from '../support/hostile-service.ts';
+import { findEncodedLeaks, findRemnants, tellSecrets } from '../support/leak-forms.ts';
+
+// Errors quote what they fail on. Here everything fails on something secret: answers of a service that refuses, grants that
+// cannot be used, inputs that cannot be read, and the process itself.
+
+type Answer = (self: HostileService, request: HostileRequest, text: string) => HostileAnswer;
+
+/** Answers requests of this method and path otherwise than the service would. */
+const startTampering = (pattern: RegExp, answer: Answer) =>
+  startHostile((self) => (request, text) => (pattern.test(request.what) ? answer(self, request, text) : undefined));
+
+const echo = (self: HostileService, { headers, body, what }: HostileRequest) =>
+  `${JSON.stringify(headers)} ${body} ${what} ${tellSecrets([...Object.values(listTold(self)), canaries.githubToken], what)}`;
+const envelope = (code: string, message: string) => JSON.stringify({ code, message, details: { [message]: message } });
+const page = { 'content-type': 'text/html' };
+const atFirst = /^GET \/projects/;
+const long = 'x'.repeat(480);
+
+describe.concurrent('a service that refuses and tells why', () => {
+  it.each<[string, RegExp, Answer]>([
+    ['401', atFirst, (self, request) => ({ status: 401, body: envelope('UNAUTHORIZED', echo(self, request)) })],
+    [
+      'a key that the message is cut in',
+      atFirst,
+      (self) => ({ status: 400, body: envelope('NO', long + self.apiKey) }),
+    ],
+    ['its code', atFirst, (self) => ({ status: 400, body: envelope(self.apiKey, 'No.') })],
+    ['a page', atFirst, (self, request) => ({ status: 400, headers: page, body: `<p>${echo(self, request)}</p>` })],
+    [
+      'its content type',
+      atFirst,
+      (self) => ({ status: 400, headers: { 'content-type': long + self.apiKey }, body: '' }),
+    ],
+    [
+      'an encoding that nobody asked for',
+      atFirst,
+      (self) => ({ headers: { 'content-encoding': `x-${self.apiKey}` }, body: '' }),
+    ],
+    [
+      'a redirect',
+      atFirst,
+      (self) => ({
+        status: 307,
+        headers: { location: `https://${encodeURIComponent(self.apiKey)}.example/` },
+        body: '',
+      }),
+    ],
+    ['JSON that ends early', atFirst, (self, request) => ({ body: JSON.stringify(echo(self, request)).slice(0, -1) })],
+    [
+      'a shape of its own',
+      atFirst,
+      (self, request) => ({ body: JSON.stringify({ items: [{ [echo(self, request)]: echo(self, request) }] }) }),
+    ],
+    [
+      'names of projects',
+      atFirst,
+      (self, request) => ({
+        body: JSON.stringify({ items: [1].map((id) => ({ id: `${id}`, name: echo(self, request) })) }),
+      }),
+    ],
+    [
+      'no suite',
+      /^POST .*\/eval-suites$/,
+      (self, request) => ({ status: 422, body: envelope('NO', echo(self, request)) }),
+    ],
+    [
+      'no tunnel',
+      /\/tunnels$/,
+      (self, request) => {
+        // Never given to the job.
+        self.grant = null;
+        return { status: 403, body: envelope('FORBIDDEN', echo(self, request)) };
+      },
+    ],
+    ['no run', /^POST .*\/eval-runs$/, (self, request) => ({ status: 422, body: envelope('NO', echo(self, request)) })],
+  ])('with %s tells nobody else', async (_, pattern, answer) => {
+    await using hostile = await startTampering(pattern, answer);
+    const run = await runHostileJob(hostile, { timeout: '3s' });
+    expect([2, 3]).toContain(run.exitCode);
+    expect(run.problems).toEqual([]);
+    expectClean(run.sinks, listTold(hostile));
+  });
+});
+
+function expectClean(sinks: Record<string, string | null>, told: Record<string, string> = {}): void {
+  const { proxyPassword: _, urlKey: __, ...known } = canaries;
+  const secrets = { ...known, ...told };
+  expect(findEncodedLeaks(secrets, sinks)).toEqual([]);
+  // Of a tunnel's URL all but `k` may be known.
+  const { tunnelUrl: ___, ...others } = { tunnelUrl: '', ...secrets };
+  expect(findRemnants(others, sinks)).toEqual([]);
+}
+
+describe.concurrent('a grant that cannot be used', () => {
+  it.each<[string, (grant: Record<string, string>) => Record<string, string>]>([
+    ['a public URL that is none', ({ url }) => ({ url: `not a url ${url}` })],
+    ['a relay that is no URL', ({ connectToken }) => ({ relayWsUrl: `no url?k=${connectToken}` })],
+    ['a relay in clear', ({ connectToken }) => ({ relayWsUrl: `ws://relay.example/?k=${connectToken}` })],
+    ['a relay with a user', ({ connectToken }) => ({ relayWsUrl: `wss://${connectToken}@127.0.0.1:9/` })],
+    ['a token that no header can carry', ({ connectToken }) => ({ connectToken: `${connectToken}\n✗` })],
+    ['an id that is a secret', ({ connectToken = '' }) => ({ serverId: connectToken })],
+  ])('with %s is not quoted', async (_, change) => {
+    await using hostile = await startTampering(/^POST .*\/tunnels$/, (__, ___, text) => {
+      const grant = JSON.parse(text) as Record<string, string>;
+      return { status: 201, body: JSON.stringify({ ...grant, ...change(grant) }) };
+    });
+    const run = await runHostileJob(hostile, { timeout: '3s' });
+    expect([2, 3]).toContain(run.exitCode);
+    expect(hostile.grant).not.toBeNull();
+    expectClean(run.sinks, listTold(hostile));
+  });
+});
+
+describe.concurrent('a relay that refuses and says the token', () => {
+  it.each([
+    ['in the status', (authorization: string) => `HTTP/1.1 410 ${authorization}\r\nx: ${authorization}\r\n\r\n`],
+    ['in a page', (authorization: string) => `HTTP/1.1 404 No\r\ncontent-type: text/html\r\n\r\n${authorization}`],
+    ['in something else than HTTP', (authorization: string) => `${authorization}\r\n\r\n`],
+  ])('%s is not quoted', async (_, refuseRelay) => {
+    await using hostile = await startHostile(undefined, { refuseRelay });
+    const run = await runHostileJob(hostile, { timeout: '3s' });
+    expect(run).toMatchObject({ exitCode: 3, outputs: { verdict: 'inconclusive' } });
+    expect(hostile.handshakes.length).toBeGreaterThan(0);
+    expectClean(run.sinks, listTold(hostile));
+  });
+});
+
+describe.concurrent('an input that cannot be used', () => {
+  const { apiKey, modelKey, serverSecret } = canaries;
+  // What a shell would take for the end of a quotation.
+  const word = apiKey.replaceAll(/["']/g, '');
+
+  it.each<[string, Record<string, string>]>([
+    [
+      'a key over two lines, a key without a provider, and every wrong word',
+      {
+        'api-key': `${apiKey}\n${apiKey}`,
+        'model-api-keys': modelKey,
+        'server-env': `${apiKey} x=${apiKey}`,
+        service: apiKey,
+        isolation: apiKey,
+        timeout: apiKey,
+        'dry-run': apiKey,
+        'minimum-pass-rate': apiKey,
+      },
+    ],
+    [
+      'a base URL with a password, and evals that are not there',
+      { service: 'svc', 'base-url': `https://user:${encodeURIComponent(apiKey)}@127.0.0.1/`, evals: `${apiKey}.yaml` },
+    ],
+    [
+      'a base URL that is none, and a case with a key that none has',
+      {
+        service: 'svc',
+        'base-url': apiKey,
+        evals: '',
+        tests: JSON.stringify([{ [modelKey]: apiKey, title: modelKey }]),
+      },
+    ],
+    ['a server URL with a password', { 'server-url': `http://x:${encodeURIComponent(serverSecret)}@127.0.0.1:9/mcp` }],
+    ['a command that is not there', { 'server-command': `'/none/${word}' '${word}'`, 'api-key': word }],
+    ['a directory that is not there', { 'server-cwd': apiKey }],
+  ])('such as %s is not quoted', async (_, inputs) => {
+    const run = await runHostileJob(null, inputs);
+    expect([2, 3]).toContain(run.exitCode);
+    expect(run.problems).toEqual([]);
+    expectClean(run.sinks, { apiKey: inputs['api-key']?.split('\n')[0] ?? apiKey });
+  });
+});
+
+describe.concurrent('an error of our own', () => {
+  it.each([
+    ['thrown where nobody catches it', 'throw error'],
+    ['of a promise that nobody waits for', 'Promise.reject(error)'],
+  ])('%s is told without what it quotes', async (_, fail) => {
+    const message = tellSecrets([canaries.apiKey, canaries.modelKey, canaries.githubToken], 'quoted');
+    const crash = `
+      const error = new Error(${JSON.stringify(message)}, { cause: new Error(${JSON.stringify(message)}) });
+      error.input = ${JSON.stringify(canaries.apiKey)};
+      process.stdout.write = new Proxy(process.stdout.write, { apply: (write, self, [text, ...rest]) => {
+        if (String(text).includes('Starting')) setImmediate(() => { ${fail}; });
+        return Reflect.apply(write, self, [text, ...rest]);
+      } });`;
+    const env = { NODE_OPTIONS: '--import=./crash.mjs' };
+    const run = await runHostileJob(null, {}, { env, files: { 'crash.mjs': crash } });
+    expect(run.exitCode).toBe(3);
+    expect(run.log).toMatch(/^Error: Unexpected error, please report it: Error: quoted \*\*\*/m);
+    expect(run.log).toContain('at ');
+    expectClean(run.sinks);
+  });
+
+  it('is found by these tests where it quotes what was never a secret', async () => {
+    const told = 'never-a-secret-6d1c';
+    const run = await runHostileJob(null, { 'server-cwd': told });
+    expect(findRemnants({ told }, run.sinks)).toEqual(['told in log', 'told in annotations']);
+  });
+});

@@ -1,0 +1,263 @@
+import { describe, expect, it } from 'vitest';
+import { startForwardProxy } from '../support/forward-proxy.ts';
+import { canaries, listTold, runHostileJob, startHostile } from '../support/hostile-job.ts';
+import type { HostileAnswer, HostileRequest, HostileService } from '../support/hostile-service.ts';
+import { findEncodedLeaks, findRemnants, leakEncodings, tellSecrets } from '../support/leak-forms.ts';
+import { runtimeToken } from '../support/runner-harness/job-variables.ts';
+
+// A service and a server that tell every secret, in every encoding, wherever they may say something. The secrets must get to
+// where they belong, and nowhere else. Every place begins with a mark of its own, so that it shows where it is heard.
+
+/** Where the service tells: what is said of a run, and everything around it. */
+const placesOfService = Array.from({ length: 14 }, (_, index) => `service-${index + 1}`);
+
+/** Puts everything the service knows into every text of its answers about a run, and lets the run fail. */
+function tellInResults(
+  { what }: HostileRequest,
+  text: string,
+  tell: (place: string) => string,
+): HostileAnswer | undefined {
+  if (!what.startsWith('GET')) return undefined;
+  const answer = JSON.parse(text) as { items?: object[]; status?: string; summary?: object };
+  const place = (number: number) => tell(`service-${number}`);
+  const headers = {
+    'x-request-id': Buffer.from(place(14))
+      .toString('latin1')
+      .replaceAll(/[^ -~]/g, ''),
+  };
+  const call = { toolName: place(1), arguments: { [place(2)]: place(3) } };
+  const iteration = {
+    result: 'failed',
+    title: place(4),
+    error: place(5),
+    actualToolCalls: [call],
+    expectedToolCalls: [{ toolName: place(6), arguments: {} }],
+    [place(7)]: place(7),
+  };
+  const evidence = { toolCalls: [{ name: place(9), ok: false, error: place(10) }] };
+  const step = { status: 'fail', reason: place(8), evidence };
+  const change = what.endsWith('/projects')
+    ? { name: place(11) }
+    : what.includes('/steps')
+      ? step
+      : what.includes('/eval-runs/')
+        ? iteration
+        : {};
+  if (answer.items !== undefined) {
+    return {
+      headers,
+      body: JSON.stringify({ ...answer, items: answer.items.map((item) => ({ ...item, ...change })) }),
+    };
+  }
+  if (!what.includes('/eval-runs/')) return undefined;
+  const isOver = answer.status === 'completed';
+  const summary = isOver ? { total: 1, passed: 0, failed: 1, passRate: 0 } : answer.summary;
+  return { headers, body: JSON.stringify({ ...answer, notes: place(12), error: place(13), summary }) };
+}
+
+/** Where the server tells, and what is written of it in the evals. */
+const placesOfServer = Array.from({ length: 17 }, (_, index) => `server-${index + 1}`);
+
+const heardIn = (places: readonly string[], sinks: Readonly<Record<string, string | null>>) =>
+  places.filter((place) => Object.values(sinks).some((text) => new RegExp(`${place}\\b`).test(text ?? '')));
+
+const passwordInUrl = encodeURIComponent(canaries.proxyPassword);
+
+describe.concurrent('a service that tells all it knows in what it says of a run', () => {
+  it('tells nobody else, while the secrets get to where they belong', async () => {
+    const tell = (self: HostileService) => (place: string) =>
+      tellSecrets([...Object.values(listTold(self)), canaries.proxyPassword, canaries.githubToken], place);
+    await using hostile = await startHostile((self) => (request, text) => tellInResults(request, text, tell(self)));
+    await using proxy = await startForwardProxy({ credentials: `user:${canaries.proxyPassword}` });
+    const env = { HTTP_PROXY: `http://user:${passwordInUrl}@${proxy.place}` };
+    const run = await runHostileJob(hostile, {}, { env });
+    expect(run).toMatchObject({ exitCode: 1, outputs: { verdict: 'failed', failed: '1' }, problems: [] });
+    const secrets = { ...canaries, ...listTold(hostile) };
+    expect(findEncodedLeaks(secrets, run.sinks)).toEqual([]);
+    // Of the tunnel's URL all but `k` may be known.
+    const { tunnelUrl: _, ...others } = { tunnelUrl: '', ...secrets };
+    expect(findRemnants(others, run.sinks)).toEqual([]);
+    // It was told: these marks stand in front of what was taken out.
+    expect(heardIn(placesOfService, run.sinks)).toEqual([
+      'service-1',
+      'service-2',
+      'service-3',
+      'service-5',
+      'service-6',
+      'service-8',
+      'service-9',
+      'service-10',
+    ]);
+    for (const sink of ['log', 'summary', 'annotations', 'report.json', 'junit.xml']) {
+      expect(run.sinks[sink]).toContain('***');
+    }
+
+    // Each secret gets to its one place.
+    expect(new Set(hostile.requests.map(({ headers }) => headers.authorization))).toEqual(
+      new Set([`Bearer ${canaries.apiKey}`]),
+    );
+    expect(hostile.handshakes).toEqual([`Bearer ${hostile.grant?.connectToken}`]);
+    const sent = hostile.requests.flatMap(({ what, headers, body }) => {
+      const { authorization: __, 'proxy-authorization': ___, ...others } = headers;
+      const leaks = findEncodedLeaks(canaries, { sent: JSON.stringify(others) + what + body });
+      return leaks.map((leak) => `${leak.split(' in ')[0]} with ${what.replace(/prj_\w+/, '…')}`);
+    });
+    expect(new Set(sent)).toEqual(new Set(['modelKey with POST /projects/…/eval-runs']));
+    expect(new Set(proxy.credentials)).toEqual(
+      new Set([`Basic ${Buffer.from(`user:${canaries.proxyPassword}`).toString('base64')}`]),
+    );
+    expect([...new Set(hostile.requests.map(({ headers }) => headers['user-agent']))]).toEqual([
+      expect.stringMatching(/^mcp-eval-ci\/[\w.-]+$/),
+    ]);
+
+    // The server is told its own secret and none of the others.
+    expect(JSON.parse(run.received.split('\n')[0] ?? '')[0]).toMatchObject({ SERVER_SECRET: canaries.serverSecret });
+    const notForServer = { ...secrets, serverSecret: runtimeToken };
+    expect(findEncodedLeaks(notForServer, { received: run.received })).toEqual([]);
+    expect(run.received).not.toMatch(/INPUT_|ACTIONS_|GITHUB_/);
+
+    // Masks come before the first line that could show what they mask, grants included.
+    const lines = run.log.split('\n');
+    const isMask = (line: string | undefined) => line?.startsWith('::add-mask::') === true;
+    const escaped = (secret: string) => `::add-mask::${secret.replaceAll('%', '%25')}`;
+    const before = (index: number) => lines.slice(0, index);
+    expect(before(lines.findIndex((line) => !isMask(line)))).toEqual(
+      expect.arrayContaining([canaries.apiKey, canaries.modelKey, canaries.githubToken].map(escaped)),
+    );
+    const starting = lines.findIndex((line) => line.startsWith('Starting'));
+    expect(before(starting)).toEqual(
+      expect.arrayContaining([canaries.proxyPassword, canaries.serverSecret].map(escaped)),
+    );
+    const opening = lines.findIndex((line) => line.startsWith('Opening a tunnel'));
+    const { grant } = hostile;
+    expect(lines.slice(opening + 1, opening + 4).toSorted()).toEqual(
+      [grant?.url, grant?.connectToken, grant?.k].map((secret) => escaped(secret ?? '')).toSorted(),
+    );
+  });
+
+  it('is heard where it tells what was never a secret, in every sink', async () => {
+    const told = 'never-a-secret-6d1c';
+    await using hostile = await startHostile(
+      () => (request, text) => tellInResults(request, text, (place) => `${told} ${place}`),
+    );
+    const run = await runHostileJob(hostile);
+    const sinks = findEncodedLeaks({ told }, run.sinks).map((leak) => /in (.*), plain/.exec(leak)?.[1]);
+    expect(sinks.filter((sink) => sink !== undefined)).toEqual([
+      'log',
+      'summary',
+      'annotations',
+      'junit.xml',
+      'report.json',
+    ]);
+  });
+
+  it('gets no token into the ids that the job writes down', async () => {
+    const apiKey = 'sk_live_7f3a9b2c4d5e6f708192';
+    await using hostile = await startHostile(
+      (self) =>
+        ({ what }, text) =>
+          /^POST .*\/eval-runs$/.test(what)
+            ? { body: JSON.stringify({ ...(JSON.parse(text) as object), runId: self.apiKey, suiteId: self.grant?.k }) }
+            : undefined,
+      { apiKey },
+    );
+    const run = await runHostileJob(hostile, { timeout: '5s' });
+    expect(run).toMatchObject({ exitCode: 3, outputs: { 'run-id': '', 'run-url': '' } });
+    const { k = '', connectToken = '' } = listTold(hostile);
+    expect(findRemnants({ ...canaries, apiKey, k, connectToken }, run.sinks)).toEqual([]);
+  });
+});
+
+describe.concurrent('a server that tells all that the job knows', () => {
+  const { proxyPassword: _, ...known } = canaries;
+  const tell = (place: string) => tellSecrets(Object.values(known), place);
+  const telling = Object.fromEntries(placesOfServer.map((place) => [place, tell(place)]));
+
+  it('tells nobody else', async () => {
+    const run = await runHostileJob(
+      null,
+      { 'server-env': passed, 'server-command': 'node telling.mjs' },
+      {
+        env: { PASSED_THROUGH: canaries.urlKey },
+        files: {
+          'telling.json': JSON.stringify(telling),
+          'telling.mjs': tellingServer,
+          'x.evals.yaml': tellingEvals(tell),
+        },
+      },
+    );
+    expect(run).toMatchObject({ exitCode: 1, outputs: { verdict: 'failed' }, problems: [] });
+    expect(findEncodedLeaks(known, run.sinks)).toEqual([]);
+    expect(findRemnants(known, run.sinks)).toEqual([]);
+    // Nobody shows what a server says of itself and its tools beyond their names.
+    const unheard = new Set(['server-6', 'server-7', 'server-9']);
+    expect(heardIn(placesOfServer, run.sinks)).toEqual(placesOfServer.filter((place) => !unheard.has(place)));
+  });
+});
+
+const passed = `SERVER_SECRET=${canaries.serverSecret}\nPASSED_THROUGH`;
+
+const tellingEvals = (tell: (place: string) => string) =>
+  JSON.stringify({
+    // With ids of their own, since those made of titles are no encoding of anything.
+    id: 'telling',
+    suite: tell('server-12'),
+    cases: [
+      {
+        id: 'telling',
+        title: tell('server-13'),
+        steps: [
+          { toolCall: 'speak', arguments: { [tell('server-14')]: tell('server-15') } },
+          { assert: { toolResultContains: tell('server-16') } },
+        ],
+      },
+      { title: 'Tells in structured content', steps: [{ toolCall: 'structure' }] },
+      { title: 'Tells in an error', steps: [{ toolCall: 'fail' }] },
+      { title: 'Tells in a failed result', steps: [{ toolCall: 'refuse' }] },
+      { title: 'Is not there', steps: [{ toolCall: tell('server-17') }] },
+    ],
+  });
+
+const tellingServer = `
+import { createInterface } from 'node:readline';
+import { readFileSync } from 'node:fs';
+const told = JSON.parse(readFileSync('telling.json', 'utf8'));
+const tell = (number) => told['server-' + number];
+console.error(tell(1));
+console.error('x'.repeat(1990 - 20) + tell(2));
+console.log(tell(3));
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method, params } = JSON.parse(line);
+  const send = (message) => console.log(JSON.stringify({ jsonrpc: '2.0', id, ...message }));
+  if (method === 'initialize') {
+    const serverInfo = { name: tell(4), version: tell(5) };
+    send({ result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo, instructions: tell(6) } });
+  }
+  if (method === 'tools/list') {
+    const names = ['speak', 'structure', 'fail', 'refuse'];
+    send({ result: { tools: names.map((name) => ({ name, description: tell(7), inputSchema: { type: 'object' } })) } });
+  }
+  if (method !== 'tools/call') continue;
+  const content = [{ type: 'text', text: tell(8) }];
+  if (params.name === 'speak') send({ result: { content } });
+  if (params.name === 'structure') send({ result: { content: [], structuredContent: { [tell(9)]: tell(9) }, isError: true } });
+  if (params.name === 'fail') send({ error: { code: -32000, message: tell(10), data: tell(10) } });
+  else if (params.name !== 'structure' && params.name !== 'speak') send({ result: { content: [{ type: 'text', text: tell(11) }], isError: true } });
+}
+`;
+
+describe('what these tests look with', () => {
+  it.each(Object.entries(leakEncodings))('finds a secret in %s', (encoding, encode) => {
+    for (const [name, secret] of Object.entries(canaries)) {
+      const leaks = findEncodedLeaks({ [name]: secret }, { sink: `before ${encode(secret)} after` });
+      expect(leaks).toContain(`${name} in sink, ${encoding}`);
+    }
+    expect(findEncodedLeaks(canaries, { sink: 'before after' })).toEqual([]);
+  });
+
+  it('finds nine characters of a secret and not eight', () => {
+    const secret = { token: 'sk_live_9fK2mQ7xW4bT1zR8' };
+    expect(findRemnants(secret, { sink: 'a 9fk2mq7xw b' })).toEqual(['token in sink']);
+    expect(findRemnants(secret, { sink: 'a 9fK2mQ7x b sk_live_' })).toEqual([]);
+  });
+});
