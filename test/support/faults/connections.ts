@@ -1,6 +1,7 @@
 import { channel } from 'node:diagnostics_channel';
 import dns, { type LookupAddress, type LookupOptions } from 'node:dns';
 import type { SecureContextOptions } from 'node:tls';
+import type { Clock } from '../../../src/base/clock.ts';
 import { findRoute, type Route } from './routes.ts';
 
 /** What keeps a connection from coming about, so that nothing is ever sent. */
@@ -12,8 +13,8 @@ export interface ConnectionBreaker extends Disposable {
   strike(strike: { route: Route; from: number; count: number; fault: ConnectFault }): void;
   /** Strikes the next connections to the front, whatever they are for. */
   strikeNext(count: number, fault: ConnectFault): void;
-  /** Attempts at requests of a route, those included that never arrived. */
-  attempts(route: Route): number;
+  /** When requests of a route were attempted, those included that never arrived. */
+  attempts(route: Route): readonly number[];
 }
 
 type Callback = (error: Error | null, address?: string | LookupAddress[], family?: number) => void;
@@ -24,11 +25,12 @@ const openAddress = { address: '127.0.0.1', family: 4 };
 const closedAddress = { address: '::1', family: 6 };
 
 /** Taps the HTTP client's own announcements and the process's name resolution, until it is disposed. */
-export function breakConnections(front: {
-  setCertificate: (certificate: SecureContextOptions | null) => void;
-}): ConnectionBreaker {
+export function breakConnections(
+  front: { setCertificate: (certificate: SecureContextOptions | null) => void },
+  clock: Clock,
+): ConnectionBreaker {
   const strikes: Array<{ route: Route; from: number; count: number; fault: ConnectFault }> = [];
-  const attempts = new Map<Route, number>();
+  const attempts = new Map<Route, number[]>();
   let due: { count: number; fault: ConnectFault } | null = null;
 
   const arm = (next: typeof due) => {
@@ -39,8 +41,9 @@ export function breakConnections(front: {
     const { method, path } = (message as { request: { method: string; path: string } }).request;
     const route = findRoute(method, path.split('?')[0]?.replace('/api/v1', '') ?? '');
     if (route === null) return;
-    const nth = (attempts.get(route) ?? 0) + 1;
-    attempts.set(route, nth);
+    const times = [...(attempts.get(route) ?? []), clock.monotonicMs()];
+    attempts.set(route, times);
+    const nth = times.length;
     const strike = strikes.find(
       (candidate) => candidate.route === route && nth >= candidate.from && nth < candidate.from + candidate.count,
     );
@@ -71,7 +74,7 @@ export function breakConnections(front: {
   return {
     strike: (strike) => void strikes.push(strike),
     strikeNext: (count, fault) => arm({ count, fault }),
-    attempts: (route) => attempts.get(route) ?? 0,
+    attempts: (route) => attempts.get(route) ?? [],
     [Symbol.dispose]: () => {
       requests.unsubscribe(announced);
       dns.lookup = lookup;

@@ -57,8 +57,8 @@ export interface JobEnd {
   /** Everything the job said: reasons, warnings, the message of an error. */
   said: string;
   report: Report | null;
-  /** Attempts at requests of a route, those included that never arrived. */
-  requests: (route: Route) => number;
+  /** When requests of a route were attempted, those included that never arrived. */
+  requests: (route: Route) => readonly number[];
   /** Runs that the service has ever started. */
   runs: number;
   /** Where the project's server records lead. */
@@ -103,7 +103,7 @@ export async function createFaultWorld({ seed, certificates }: WorldOptions): Pr
     pageSize: 1,
     ...(certificates === undefined ? {} : { certificate: certificates.good }),
   });
-  const connections = breakConnections(front);
+  const connections = breakConnections(front, clock);
   const stop = new AbortController();
   let book: Leftovers | null = null;
   let isKilled = false;
@@ -166,7 +166,7 @@ export async function createFaultWorld({ seed, certificates }: WorldOptions): Pr
       outcome: end.outcome,
       said,
       report: end.report,
-      requests: (route) => requests.get(route) ?? 0,
+      requests: (route) => requests.get(route) ?? [],
       runs,
       serverUrls,
       leftovers: left,

@@ -33,6 +33,8 @@ export interface Expectation {
   restores?: string;
   /** Whether the job may leave a note for another process, since it cannot tell whether a run will yet be started. */
   mayNote?: boolean;
+  /** How long is waited after the `from`th attempt, and after so many in all. */
+  waits?: { from: number; count: number; leastMs: number; mostMs: number };
   /** How long the job takes at least and at most, on its own clock. */
   tookMs?: readonly [least: number, most: number];
   /** Runs that the service starts; at most one unless something else is said. */
@@ -108,7 +110,8 @@ export function R(options: Partial<Expectation> & { attempts?: number; most?: nu
       expected: {
         exitCode: 0,
         requests: phase.route === 'poll' ? [from, phase.usual + count] : phase.usual + count,
-        ...(waitsMs === 0 ? {} : { tookMs: [count * waitsMs, count * (waitsMs + 1000) + 30_000] as const }),
+        // The pace of the client may add to what the service asks for.
+        ...(waitsMs === 0 ? {} : { waits: { from, count, leastMs: waitsMs, mostMs: waitsMs * 1.1 + 5000 } }),
       },
     };
   };

@@ -10,35 +10,47 @@ export async function runCell(
   options: WorldOptions,
 ): Promise<string[]> {
   const trial = cell.letter(cell.phase, cell.blows, createDraw(options.seed));
-  const { count, ...end } = await runTrial(trial, cell.phase, options);
-  const differences = findDifferences(trial, end, count);
+  const { times, ...end } = await runTrial(trial, cell.phase, options);
+  const differences = findDifferences(trial, end, times);
   return differences.map(
     (difference) => `seed ${options.seed}, ${trial.what}: ${difference}\n${end.said.slice(0, 1500)}`,
   );
 }
 
-async function runTrial(trial: Trial, phase: Phase, options: WorldOptions): Promise<JobEnd & { count: number }> {
+async function runTrial(
+  trial: Trial,
+  phase: Phase,
+  options: WorldOptions,
+): Promise<JobEnd & { times: readonly number[] }> {
   await using world = await createFaultWorld(options);
   await trial.arm(world);
   const end = await world.run({ ...phase.inputs, ...trial.inputs });
-  return { ...end, count: end.requests(phase.route) };
+  return { ...end, times: end.requests(phase.route) };
 }
 
-function findDifferences({ expected }: Trial, end: JobEnd, requests: number): string[] {
+function findDifferences({ expected }: Trial, end: JobEnd, times: readonly number[]): string[] {
+  const requests = times.length;
   const { exitCode, says, refrains, untouched = [], restores, mayLeave = false, mayNote = false, runs } = expected;
   const [least, most] = toRange(expected.requests ?? [0, Number.POSITIVE_INFINITY]);
   const [shortest, longest] = expected.tookMs ?? [0, latestEndMs];
+  const gaps = times.slice(1).map((atMs, index) => atMs - times[index]!);
+  const { from, count, leastMs, mostMs } = expected.waits ?? { from: 1, count: 0, leastMs: 0, mostMs: 0 };
+  const waits = gaps.slice(from - 1, from - 1 + count);
   const checks: Array<[isRight: boolean, difference: string]> = [
     [end.exitCode === exitCode, `exit ${end.exitCode}, not ${exitCode}`],
     [exitCode !== 0 || end.outcome === 'passed', `exit 0 with the outcome ${end.outcome}`],
     [requests >= least && requests <= most, `${requests} requests, not ${formatRange(least, most)}`],
     [says === undefined || says.test(end.said), `nothing is said like ${says}`],
     [refrains === undefined || !refrains.test(end.said), `something is said like ${refrains}`],
-    [untouched.every((route) => end.requests(route) === 0), `${untouched.join(' or ')} was asked`],
+    [untouched.every((route) => end.requests(route).length === 0), `${untouched.join(' or ')} was asked`],
     [restores === undefined || end.serverUrls.includes(restores), `no record leads to ${restores}`],
     [mayLeave || mayNote || !end.hasNote, 'a note of leftovers stays'],
     [mayLeave || end.leftovers.length === 0, `left behind: ${end.leftovers.join(', ')}`],
     [runs === undefined ? end.runs <= 1 : end.runs === runs, `${end.runs} runs, not ${runs ?? 'at most 1'}`],
+    [
+      waits.every((waitMs) => waitMs >= leastMs && waitMs <= mostMs),
+      `waits of ${waits.join(', ')} ms, not ${formatRange(leastMs, mostMs)}`,
+    ],
     [end.tookMs >= shortest && end.tookMs <= longest, `took ${end.tookMs} ms, not ${formatRange(shortest, longest)}`],
   ];
   return checks.flatMap(([isRight, difference]) => (isRight ? [] : [difference]));
