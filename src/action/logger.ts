@@ -11,6 +11,7 @@ export interface JobOutput {
   logger: Logger;
 }
 
+/** Opens the log of a job, and the redactor that every text of the job has to pass. */
 export function createJobOutput(): JobOutput {
   const redactor = createMaskingRedactor();
   return { redactor, logger: createJobLogger(redactor) };
