@@ -11,12 +11,16 @@ export interface Pacer {
 }
 
 /** A refusal costs more than an answer gives back, so that callers who share a limit settle below it together. */
-const slowing = 1.5;
-const recovery = 0.95;
+const slowing = 3;
+const recovery = 0.9;
 const longestIntervalMs = 30_000;
 
-/** Allows `burst` calls at once and `perSecond` after that, or fewer where calls are refused. */
-export function createPacer(clock: Clock, limits: { perSecond: number; burst: number }): Pacer {
+/** Allows `burst` calls at once and `perSecond` after that, or fewer where calls are refused. `random` draws in [0, 1) for the spread of the latter. */
+export function createPacer(
+  clock: Clock,
+  limits: { perSecond: number; burst: number },
+  random: () => number = Math.random,
+): Pacer {
   const shortestIntervalMs = 1000 / limits.perSecond;
   let intervalMs = shortestIntervalMs;
   // The bucket as it is at the last turn that was given out, which lies ahead while callers wait.
@@ -37,7 +41,8 @@ export function createPacer(clock: Clock, limits: { perSecond: number; burst: nu
     },
     slowDown: () => {
       intervalMs = Math.max(shortestIntervalMs, Math.min(intervalMs * slowing, longestIntervalMs));
-      lastTurnMs = Math.max(lastTurnMs, clock.monotonicMs());
+      // Jobs that are refused in step would come back in step.
+      lastTurnMs = Math.max(lastTurnMs, clock.monotonicMs() + intervalMs * (random() - 0.5));
       tokens = 0;
     },
     speedUp: () => {

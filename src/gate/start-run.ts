@@ -89,7 +89,7 @@ export async function startRun(prepared: PreparedSuite, context: SuiteRunContext
     signal: watch.callOff,
   }).catch((error: unknown) => {
     // Whoever stops in the middle of it does not know.
-    mayExist = watch.callOff.aborted || isOutcomeUnknown(error);
+    mayExist = error === watch.callOff.reason || isOutcomeUnknown(error);
     throw error;
   });
   const { runId } = created;

@@ -102,7 +102,7 @@ export function openServiceClient(options: ServiceClientOptions): ServiceClient 
   const { profile, clock, logger, random = Math.random } = options;
   const baseUrl = parseBaseUrl(options.baseUrl);
   const authorization = `Bearer ${parseApiKey(options.apiKey)}`;
-  const pacer = options.pacer ?? (profile.pacing ? createPacer(clock, profile.pacing) : unlimitedPacer);
+  const pacer = options.pacer ?? (profile.pacing ? createPacer(clock, profile.pacing, options.random) : unlimitedPacer);
   const quota = createRetryQuota(retriesPerClient);
   const secrets = [options.apiKey, ...(options.proxy === undefined ? [] : listProxySecrets(options.proxy))];
   const redactor = createRedactor(secrets);

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { formatDuration } from '../base/deadline.ts';
 import type { Deadline } from '../base/deadline.ts';
-import { ServiceError } from '../base/errors.ts';
+import { DeadlineError, ServiceError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Pacer } from '../base/pacing.ts';
 import { decideRetryDelay } from '../base/retry.ts';
@@ -42,9 +42,17 @@ export async function repeatUntilAnswered<T>(
   let mayHaveHappened = false;
   /** A refusal says nothing about the attempts before it. */
   const fail = (error: AttemptFailure['error']) => Object.assign(error, { mayHaveHappened });
+  /** Why attempts were repeated tells more than that it took too long. */
+  const endWithReason = (wait: Promise<void>) =>
+    wait.catch((cause: unknown) => {
+      if (lastError === undefined || !(signal.reason instanceof DeadlineError)) throw cause;
+      throw fail(addHint(lastError, deadlineHint));
+    });
 
-  for (let attempt = 1; ; attempt += 1) {
-    await pacer.waitForTurn({ signal });
+  let attempts = 0;
+  let refusals = 0;
+  for (;;) {
+    await endWithReason(pacer.waitForTurn({ signal }));
     if (readRemainingMs() === 0) {
       if (lastError !== undefined) throw fail(addHint(lastError, deadlineHint));
       for (const deadline of deadlines) deadline.throwIfPassed();
@@ -56,13 +64,14 @@ export async function repeatUntilAnswered<T>(
       return outcome.answer;
     }
     const { error, repeat, isRateLimited = false } = outcome;
-    const most = Math.min(maxAttempts, outcome.maxAttempts ?? maxAttempts);
+    const most = isRateLimited ? maxRefusals : Math.min(maxAttempts, outcome.maxAttempts ?? maxAttempts);
+    const tried = isRateLimited ? (refusals += 1) : (attempts += 1);
     if (isRateLimited) pacer.slowDown();
     mayHaveHappened ||= repeat === 'if-safe';
     if (repeat === 'never' || (repeat === 'if-safe' && !isSafe) || most === 1) throw fail(error);
     lastError = error;
     const delayMs = decideRetryDelay({
-      attempt,
+      attempt: tried,
       maxAttempts: most,
       remainingMs: readRemainingMs(),
       retryAfterMs: error instanceof ServiceError ? error.retryAfterMs : undefined,
@@ -70,13 +79,21 @@ export async function repeatUntilAnswered<T>(
     });
     if (delayMs === undefined) {
       const elapsed = formatDuration(clock.monotonicMs() - startedAtMs);
-      throw fail(addHint(error, attempt < most ? deadlineHint : `It was tried ${attempt} times in ${elapsed}.`));
+      throw fail(
+        addHint(error, tried < most ? deadlineHint : `It was tried ${attempts + refusals} times in ${elapsed}.`),
+      );
     }
     if (!isRateLimited && !quota.take()) throw fail(addHint(error, quotaHint));
-    logger.debug(`${error.message} Trying again in ${formatDuration(delayMs)} (${attempt + 1} of ${most}).`);
-    await clock.sleep(delayMs, { signal });
+    logger.debug(`${error.message} Trying again in ${formatDuration(delayMs)}.`);
+    await endWithReason(clock.sleep(delayMs, { signal }));
   }
 }
+
+/**
+ * A service that refuses the pace works well, and jobs that share a key get their turn in the end. So these attempts are
+ * bounded by the deadline, and by this only where there is none.
+ */
+const maxRefusals = 1000;
 
 const quotaHint = 'Too many calls failed in a row to try any of them again.';
 const deadlineHint = 'The wait before another attempt would not have ended before the deadline.';

@@ -5,6 +5,9 @@ import type { Pacer } from '../../src/base/pacing.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
+/** The middle of what may be drawn, which moves nothing. */
+const unspread = () => 0.5;
+
 describe('createPacer', () => {
   it('lets a burst through at once and spreads the rest', async () => {
     const clock = new VirtualClock();
@@ -89,45 +92,58 @@ describe('a pacer whose calls are refused', () => {
     return turnsMs;
   }
 
-  it('loses what is left of the burst and goes on half as slow again', async () => {
+  it('loses what is left of the burst and goes on at a third of the pace', async () => {
     const clock = new VirtualClock();
-    const pacer = createPacer(clock, { perSecond: 1, burst: 5 });
+    const pacer = createPacer(clock, { perSecond: 1, burst: 5 }, unspread);
     await pacer.waitForTurn();
     pacer.slowDown();
-    expect(await takeTurns(pacer, clock, 3)).toEqual([1500, 3000, 4500]);
+    expect(await takeTurns(pacer, clock, 3)).toEqual([3000, 6000, 9000]);
     pacer.slowDown();
-    expect(await takeTurns(pacer, clock, 2)).toEqual([2250, 4500]);
+    expect(await takeTurns(pacer, clock, 2)).toEqual([9000, 18_000]);
   });
 
   it('returns to its own pace with the answers, and no further', async () => {
     const clock = new VirtualClock();
-    const pacer = createPacer(clock, { perSecond: 1, burst: 1 });
+    const pacer = createPacer(clock, { perSecond: 1, burst: 1 }, unspread);
     await pacer.waitForTurn();
     pacer.slowDown();
     for (let answers = 0; answers < 3; answers += 1) pacer.speedUp();
     const [turnMs] = await takeTurns(pacer, clock, 1);
-    expect(turnMs).toBeCloseTo(1500 * 0.95 ** 3);
+    expect(turnMs).toBeCloseTo(3000 * 0.9 ** 3);
     for (let answers = 0; answers < 100; answers += 1) pacer.speedUp();
     expect(await takeTurns(pacer, clock, 2)).toEqual([1000, 2000]);
   });
 
+  it('spreads by its interval those who were refused together', async () => {
+    const ask = async (draw: number) => {
+      const clock = new VirtualClock();
+      clock.advance(10_000);
+      const pacer = createPacer(clock, { perSecond: 1, burst: 1 }, () => draw);
+      await pacer.waitForTurn();
+      pacer.slowDown();
+      return await takeTurns(pacer, clock, 2);
+    };
+    expect(await ask(0)).toEqual([3000, 6000]);
+    expect(await ask(0.75)).toEqual([3750, 6750]);
+  });
+
   it('never waits longer than half a minute from one call to the next', async () => {
     const clock = new VirtualClock();
-    const pacer = createPacer(clock, { perSecond: 1, burst: 1 });
+    const pacer = createPacer(clock, { perSecond: 1, burst: 1 }, unspread);
     for (let refusals = 0; refusals < 100; refusals += 1) pacer.slowDown();
     expect(await takeTurns(pacer, clock, 2)).toEqual([30_000, 60_000]);
   });
 
   it('is not sped up by refusals where it is slower than that already', async () => {
     const clock = new VirtualClock();
-    const pacer = createPacer(clock, { perSecond: 1 / 60, burst: 1 });
+    const pacer = createPacer(clock, { perSecond: 1 / 60, burst: 1 }, unspread);
     pacer.slowDown();
     expect(await takeTurns(pacer, clock, 2)).toEqual([60_000, 120_000]);
   });
 
   it('serves callers in their order even where the pace changes while they wait', async () => {
     const clock = new VirtualClock();
-    const pacer = createPacer(clock, { perSecond: 1, burst: 3 });
+    const pacer = createPacer(clock, { perSecond: 1, burst: 3 }, unspread);
     const served: number[] = [];
     const call = async (caller: number) => {
       await pacer.waitForTurn();
@@ -138,7 +154,7 @@ describe('a pacer whose calls are refused', () => {
     const later = [6, 7].map(call);
     await Promise.all([...first, ...later]);
     expect(served).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
-    expect(clock.sleepsMs).toEqual([1000, 2000, 3000, 4500, 6000]);
+    expect(clock.sleepsMs).toEqual([1000, 2000, 3000, 6000, 9000]);
   });
 
   /** Twenty jobs that each ask about every five seconds, and a service that allows them one call a second in all. */

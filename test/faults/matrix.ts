@@ -78,6 +78,9 @@ const clocked = (make: (clock: QuietClock) => Fault): Blow => done({ answer: ({ 
 const drips = [clocked(drip), clocked(pourForever)];
 const without = (field: string) => alter((value) => ({ ...value, [field]: undefined }));
 
+/** A grant that is asked for to the end is not given up while a request for it may be under way. */
+const patientGrant = { isPatient: true, says: /429 RATE_LIMITED/, mayNote: true };
+
 export const matrix: readonly Row[] = [
   {
     fault: 1,
@@ -136,13 +139,13 @@ export const matrix: readonly Row[] = [
     blows: answers(limit({ 'retry-after': '7' })),
     passes: true,
     cells: {
-      P0: R({ waitsMs: 7000 }),
-      P4a: R({ waitsMs: 7000 }),
+      P0: R({ isPatient: true, waitsMs: 7000 }),
+      P4a: R({ isPatient: true, waitsMs: 7000 }),
       P9a: C,
-      P1: R({ waitsMs: 7000 }),
-      P4: R({ waitsMs: 7000, attempts: 5, runs: 0 }),
-      P5: R({ waitsMs: 7000 }),
-      P6: R({ waitsMs: 7000 }),
+      P1: R({ ...patientGrant, waitsMs: 7000 }),
+      P4: R({ isPatient: true, waitsMs: 7000, runs: 0 }),
+      P5: R({ isPatient: true, waitsMs: 7000 }),
+      P6: R({ isPatient: true, waitsMs: 7000 }),
       P9: under(answers(limit({ 'retry-after': '1' })), W()),
     },
   },
@@ -152,13 +155,13 @@ export const matrix: readonly Row[] = [
     blows: answers(limit(dates)),
     passes: true,
     cells: {
-      P0: R({ waitsMs: 9000 }),
-      P4a: R({ waitsMs: 9000 }),
+      P0: R({ isPatient: true, waitsMs: 9000 }),
+      P4a: R({ isPatient: true, waitsMs: 9000 }),
       P9a: C,
-      P1: R({ waitsMs: 9000 }),
-      P4: R({ waitsMs: 9000, attempts: 5, runs: 0 }),
-      P5: R({ waitsMs: 9000 }),
-      P6: R({ waitsMs: 9000 }),
+      P1: R({ ...patientGrant, waitsMs: 9000 }),
+      P4: R({ isPatient: true, waitsMs: 9000, runs: 0 }),
+      P5: R({ isPatient: true, waitsMs: 9000 }),
+      P6: R({ isPatient: true, waitsMs: 9000 }),
       P9: W({ once: false }),
     },
   },
@@ -168,13 +171,13 @@ export const matrix: readonly Row[] = [
     blows: answers(limit(), limit({ 'retry-after': '0' }), limit({ 'retry-after': 'soon' })),
     passes: true,
     cells: {
-      P0: R(),
-      P4a: R({ runs: 0 }),
+      P0: R({ isPatient: true }),
+      P4a: R({ isPatient: true, runs: 0 }),
       P9a: C,
-      P1: R(),
-      P4: R({ attempts: 5, runs: 0 }),
-      P5: R(),
-      P6: R(),
+      P1: R({ ...patientGrant }),
+      P4: R({ isPatient: true, runs: 0 }),
+      P5: R({ isPatient: true }),
+      P6: R({ isPatient: true }),
       P9: W(),
     },
   },

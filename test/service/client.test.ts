@@ -73,7 +73,7 @@ describe('the pace', () => {
     for (let calls = 0; calls < 3; calls += 1) await getMe(client);
     const [backoffMs, ...turnsMs] = client.clock.sleepsMs;
     expect(backoffMs).toBe(250);
-    expect(turnsMs.map(Math.round)).toEqual([1250, 1425, 1354]);
+    expect(turnsMs.map(Math.round)).toEqual([2750, 2700, 2430]);
   });
 
   it('is not slowed by the refusal of a run for which there is no room', async () => {

@@ -90,8 +90,16 @@ function isForGood({ seed }: Draw): boolean {
 }
 
 /** Retried: a fault that passes costs attempts and nothing else, one that stays makes the verdict inconclusive. */
-export function R(options: Partial<Expectation> & { attempts?: number; most?: number; waitsMs?: number } = {}): Letter {
-  const { attempts, most = 2, waitsMs = 0, ...rest } = options;
+export function R(
+  options: Partial<Expectation> & {
+    attempts?: number;
+    most?: number;
+    waitsMs?: number;
+    /** Whether only the deadline ends the attempts, as where a service works and asks for patience. */
+    isPatient?: boolean;
+  } = {},
+): Letter {
+  const { attempts, most = 2, waitsMs = 0, isPatient = false, ...rest } = options;
   return (phase, blows, draw) => {
     const blow = draw.pick(blows);
     const from = draw.between(1, Math.min(phase.usual, 3));
@@ -99,7 +107,12 @@ export function R(options: Partial<Expectation> & { attempts?: number; most?: nu
       return {
         what: `from request ${from} for good`,
         arm: (world) => strike(world, phase, blow, { from, count: forGood }),
-        expected: { exitCode: 3, requests: from - 1 + (attempts ?? phase.attempts), ...rest },
+        expected: {
+          exitCode: 3,
+          requests: isPatient ? [20, 400] : from - 1 + (attempts ?? phase.attempts),
+          ...(isPatient ? { says: /429 RATE_LIMITED .* would not have ended before the deadline/ } : {}),
+          ...rest,
+        },
       };
     }
     const count = draw.between(1, most);
