@@ -116,7 +116,8 @@ describe('the action', () => {
       inputs: { ...inputs, 'server-env': 'GREETING=hello\nPASSED_THROUGH' },
       env: { PASSED_THROUGH: 'from-the-job', UNRELATED: 'do-not-pass', GITHUB_TOKEN: 'ghs_canary_canary_canary' },
     });
-    expect(run.log).not.toContain('ghs_canary');
+    // The runner takes these lines for itself.
+    expect(run.log.replaceAll(/^::add-mask::.*$/gm, '')).not.toContain('ghs_canary');
     expect(run).toMatchObject({ exitCode: 0, outputs: { passed: '1' } });
   });
 
