@@ -1,0 +1,238 @@
+/** A bug that somebody might write, and the tests that must not let it through. */
+export interface SeededBug {
+  what: string;
+  /** Below `src/`. */
+  file: string;
+  /** Stands in the file exactly once. */
+  from: string;
+  to: string;
+  /** Below `test/`. */
+  tests: readonly string[];
+}
+
+export const seededBugs: readonly SeededBug[] = [
+  {
+    what: 'waits are not spread: jobs that were refused together come back together',
+    file: 'base/retry.ts',
+    from: 'hint + input.random * Math.min(1000, hint / 10)',
+    to: 'hint',
+    tests: ['base/retry.test.ts'],
+  },
+  {
+    what: 'a Retry-After is undercut',
+    file: 'base/retry.ts',
+    from: '? hint + input.random',
+    to: '? hint * 0.9 + input.random',
+    tests: ['base/retry.test.ts'],
+  },
+  {
+    what: 'a wait goes beyond the deadline',
+    file: 'base/retry.ts',
+    from: 'return delayMs < input.remainingMs ? delayMs : undefined;',
+    to: 'return delayMs;',
+    tests: ['base/retry.test.ts'],
+  },
+  {
+    what: 'the date of a Retry-After is taken by the local clock',
+    file: 'base/retry.ts',
+    from: "Date.parse(dateHeader ?? '')",
+    to: 'Date.now()',
+    tests: ['base/retry.test.ts'],
+  },
+  {
+    what: 'a refused pace does not slow the pacer down',
+    file: 'base/pacing.ts',
+    from: 'intervalMs * slowing',
+    to: 'intervalMs',
+    tests: ['base/pacing.test.ts'],
+  },
+  {
+    what: 'refusals of the pace use up the attempts of a call',
+    file: 'service/repeat.ts',
+    from: 'isRateLimited ? maxRefusals : ',
+    to: '',
+    tests: ['faults/shared-key.test.ts'],
+  },
+  {
+    what: 'a create whose answer was lost is sent again before anybody looks for what it created',
+    file: 'service/launch.ts',
+    from: "const trace = isQueued && queue.hasBegun() ? 'none' : await findTrace(client, params);",
+    to: "const trace: Run | 'none' | 'unknown' = 'none' as Run | 'none' | 'unknown';",
+    tests: ['service/queue.test.ts', 'service/launch.test.ts', 'faults/create-run.test.ts'],
+  },
+  {
+    what: 'a run is created without the key that keeps it single',
+    file: 'service/client.ts',
+    from: "'idempotency-key': idempotencyKey, [`",
+    to: "'x-unused': idempotencyKey, [`x-",
+    tests: ['service/launch.test.ts', 'service/runs.test.ts', 'service/client.test.ts'],
+  },
+  {
+    what: 'a status that nobody knows ends a run',
+    file: 'model/run.ts',
+    from: 'return isTerminalStatus(status) || (!isKnown && completedAtMs !== null);',
+    to: 'return isTerminalStatus(status) || !isKnown;',
+    tests: ['service/wait.test.ts', 'service/runs.test.ts'],
+  },
+  {
+    what: 'the last page is skipped',
+    file: 'service/pages.ts',
+    from: 'if (fresh.length > 0) yield fresh;',
+    to: 'if (fresh.length > 0 && page.nextCursor) yield fresh;',
+    tests: ['service/pages.test.ts'],
+  },
+  {
+    what: 'a cursor that leads back is followed for ever',
+    file: 'service/pages.ts',
+    from: 'if (seenCursors.has(cursor)) throw',
+    to: 'if (seenCursors.has(`${cursor} `)) throw',
+    tests: ['service/pages.test.ts'],
+  },
+  {
+    what: 'an iteration on two pages counts twice',
+    file: 'verdict/tally.ts',
+    from: 'if (earlier === undefined) {',
+    to: 'if (earlier === undefined || earlier !== undefined) {',
+    tests: ['verdict/tally.test.ts'],
+  },
+  {
+    what: 'a result that nobody knows reads as passed',
+    file: 'verdict/score.ts',
+    from: "? 'passed' : 'unscored'",
+    to: "? 'passed' : 'passed'",
+    tests: ['verdict/score.test.ts'],
+  },
+  {
+    what: 'an iteration that was cut off passes',
+    file: 'verdict/score.ts',
+    from: "result === 'passed' && status === 'completed'",
+    to: "result === 'passed'",
+    tests: ['verdict/score.test.ts'],
+  },
+  {
+    what: 'a missing page goes unnoticed',
+    file: 'verdict/judge.ts',
+    from: 'if (!results.isComplete) {',
+    to: 'if (results.isComplete === undefined) {',
+    tests: ['verdict/judge.test.ts'],
+  },
+  {
+    what: 'a run that was cancelled carries a verdict',
+    file: 'verdict/judge.ts',
+    from: "if (status === 'completed') return [];",
+    to: 'if (isTerminalStatus(status)) return [];',
+    tests: ['verdict/judge.test.ts'],
+  },
+  {
+    what: 'a rate that just reaches its minimum fails',
+    file: 'model/rate.ts',
+    from: 'return passed * scale >= Math.round',
+    to: 'return passed * scale > Math.round',
+    tests: ['model/rate.test.ts'],
+  },
+  {
+    what: 'nothing established ends the job green',
+    file: 'gate/gate.ts',
+    from: 'inconclusive: 3 }',
+    to: 'inconclusive: 0 }',
+    tests: ['gate/gate.test.ts', 'faults/pages.test.ts'],
+  },
+  {
+    what: 'a secret is masked after it was said',
+    file: 'action/redactor.ts',
+    from: 'if (value.length >= shortestSecretLength) setSecret(value);',
+    to: 'if (value.length >= shortestSecretLength) setImmediate(() => setSecret(value));',
+    tests: ['action/logger.test.ts', 'action/main.test.ts'],
+  },
+  {
+    what: 'a secret in base64 goes through',
+    file: 'base/secret-forms.ts',
+    from: '...listBase64Forms(plain)]',
+    to: ']',
+    tests: ['base/redaction.test.ts'],
+  },
+  {
+    what: 'what a cut left of a token goes through',
+    file: 'base/secret-forms.ts',
+    from: 'const longestRemnant = 8;',
+    to: 'const longestRemnant = 19;',
+    tests: ['base/redaction.test.ts'],
+  },
+  {
+    what: 'the server under test inherits the whole environment',
+    file: 'server/environment.ts',
+    from: 'if (value !== undefined && isInherited(name, platform))',
+    to: 'if (value !== undefined && (isInherited(name, platform) || true))',
+    tests: ['server/environment.test.ts'],
+  },
+  {
+    what: 'only the first process of the server is stopped',
+    file: 'server/group.ts',
+    from: 'isSignalled(-groupId, signal);',
+    to: 'isSignalled(groupId, signal);',
+    tests: ['server/process.test.ts'],
+  },
+  {
+    what: 'a server that ignores SIGTERM stays',
+    file: 'server/process.ts',
+    from: 'await waitForGroupEnd(clock, groupId, terminateGraceMs))) await killGroup();',
+    to: 'await waitForGroupEnd(clock, groupId, terminateGraceMs))) return;',
+    tests: ['server/process.test.ts'],
+  },
+  {
+    what: 'any website may speak to the bridge',
+    file: 'server/bridge/guard.ts',
+    from: 'if (!origins.every(',
+    to: 'if (origins.length > 99 && !origins.every(',
+    tests: ['server/bridge/hostile-requests.test.ts'],
+  },
+  {
+    what: 'a path that only begins like the scope is in it',
+    file: 'tunnel/scope.ts',
+    from: 'path !== scope && !path.startsWith(`${scope}/`)',
+    to: '!path.startsWith(scope)',
+    tests: ['tunnel/scope.test.ts'],
+  },
+  {
+    what: 'the secret of the public URL reaches the server',
+    file: 'tunnel/scope.ts',
+    from: "dropSecret(rest.join('?'))",
+    to: "rest.join('?')",
+    tests: ['tunnel/scope.test.ts'],
+  },
+  {
+    what: 'a tunnel that another host took is taken back',
+    file: 'tunnel/reconnect.ts',
+    from: 'if (closeCode === 4001) return',
+    to: 'if (closeCode === 4999) return',
+    tests: ['tunnel/reconnect.test.ts'],
+  },
+  {
+    what: 'grants are asked for without end',
+    file: 'tunnel/reconnect.ts',
+    from: 'const takeRemint = limitRate(3);',
+    to: 'const takeRemint = limitRate(3000);',
+    tests: ['tunnel/reconnect.test.ts'],
+  },
+  {
+    what: 'a body beyond the limit is passed on',
+    file: 'tunnel/call.ts',
+    from: 'payload.length > limits.maxReqBody)',
+    to: 'payload.length > limits.maxReqBody * 1000)',
+    tests: ['tunnel/calls.test.ts'],
+  },
+  {
+    what: 'a line of the server is a command of the runner',
+    file: 'report/escape/log.ts',
+    from: '.replace(/^\\s*(?=::)/, (indent) => `${indent}${zeroWidthSpace}`)',
+    to: '',
+    tests: ['report/escape/log.test.ts'],
+  },
+  {
+    what: 'JUnit XML holds characters that XML does not know',
+    file: 'report/escape/xml.ts',
+    from: ".replaceAll(illegalCharacters, '\\uFFFD')",
+    to: '',
+    tests: ['report/escape/xml.test.ts'],
+  },
+];
