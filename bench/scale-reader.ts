@@ -45,7 +45,15 @@ const tally = createTally(
     id: 'scale',
     name: 'Scale',
     file: null,
-    cases: ids.map((id) => ({ id, title: id, tags: [], isRequired: false, location: null, runs: Number(runs) })),
+    cases: ids.map((id) => ({
+      id,
+      title: id,
+      tags: [],
+      isRequired: false,
+      location: null,
+      definitionHash: null,
+      runs: Number(runs),
+    })),
   },
   { minimumPassRate: 0.8, minimumPassRateSource: 'default', caseIds: new Map(ids.map((id) => [id, id])) },
 );

@@ -4,6 +4,7 @@ import { listCases } from '../service/cases.ts';
 import type { NewRun } from '../service/runs.ts';
 import { findSuite, getSuite } from '../service/suites.ts';
 import type { WireCase } from '../service/wire.ts';
+import { hashStoredDefinition } from '../suite/definition.ts';
 import type { RegisteredServer } from './job-tunnel.ts';
 import type { GatePlan } from './plan.ts';
 import type { StoredSuite } from './plan-suites.ts';
@@ -79,12 +80,13 @@ function outlineStored(suiteId: string, name: string, cases: readonly WireCase[]
     id: suiteId,
     name,
     file: null,
-    cases: cases.map(({ id, title }) => ({
-      id,
-      title: title ?? id,
+    cases: cases.map((stored) => ({
+      id: stored.id,
+      title: stored.title ?? stored.id,
       tags: [],
       isRequired: false,
       location: null,
+      definitionHash: hashStoredDefinition(stored),
       runs: null,
     })),
   };

@@ -79,6 +79,8 @@ export interface CaseReport {
   /** Iterations that the plan asked for; more than `total` where some are missing or ended without a result. */
   planned: number;
   location: { file: string; line: number } | null;
+  /** Of what the case does, whatever it is called; two results under different hashes cannot be compared. Null where unknown. */
+  definitionHash: string | null;
   /** Median over the scored iterations, in milliseconds; null where none reported a duration. */
   durationMs: number | null;
   /** The iterations that did not pass, at most `maxFailuresPerCase`, and `maxFailuresPerSuite` in all; `failed` counts them all. */

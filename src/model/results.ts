@@ -18,6 +18,8 @@ export interface CaseOutline {
   tags: string[];
   isRequired: boolean;
   location: SourceLocation | null;
+  /** Of what the case does; null where that is not known. */
+  definitionHash: string | null;
   /** How many iterations the plan asks for; null for as many as the service decides. */
   runs: number | null;
 }
@@ -62,6 +64,7 @@ export interface CaseResults {
   tags: string[];
   isRequired: boolean;
   location: SourceLocation | null;
+  definitionHash: string | null;
   /** Iterations that the plan asked for; where it left that to the service, those read, or one where none was. */
   planned: number;
   passed: number;

@@ -72,6 +72,7 @@ function buildCase(suiteId: string, member: CaseResults): CaseReport {
     total: passed + failed,
     planned,
     location: location === null ? null : { file: location.file, line: location.line },
+    definitionHash: member.definitionHash,
     durationMs: computeMedian(member.durationsMs),
     failed,
     failures: structuredClone(member.failures),

@@ -93,6 +93,11 @@ const caseReport = z.object({
   total: count.describe('Scored iterations: passed + failed.'),
   planned: count.describe('Iterations asked for; more than `total` where some have no result.'),
   location: z.object({ file: z.string(), line: z.number() }).nullable(),
+  definitionHash: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe('Of what the case does, whatever it is called; null where unknown.'),
   durationMs: milliseconds.nullable().describe('Median over the scored iterations.'),
   failed: count,
   failures: z.array(failure).describe('Some of the iterations that did not pass; `failed` counts them all.'),

@@ -143,13 +143,14 @@ function openCase(outline: CaseOutline): CaseTally {
 }
 
 function closeCase({ outline, counts, durationsMs, evidence }: CaseTally): CaseResults {
-  const { id, title, tags, isRequired, location, runs } = outline;
+  const { id, title, tags, isRequired, location, definitionHash, runs } = outline;
   return {
     id,
     title,
     tags: [...tags],
     isRequired,
     location,
+    definitionHash,
     planned: runs ?? Math.max(1, counts.passed + counts.failed + counts.unscored),
     ...counts,
     durationsMs: [...durationsMs],

@@ -9,6 +9,16 @@ it('outlineSuite takes from a file what counting its results needs', () => {
     id: 'math',
     name: 'Math server',
     file: 'evals/math.evals.yaml',
-    cases: [{ id: 'adds', title: 'Adds two numbers', tags: ['smoke'], isRequired: true, location, runs: 3 }],
+    cases: [
+      {
+        id: 'adds',
+        title: 'Adds two numbers',
+        tags: ['smoke'],
+        isRequired: true,
+        location,
+        definitionHash: expect.stringMatching(/^[0-9a-f]{16}$/),
+        runs: 3,
+      },
+    ],
   });
 });

@@ -11,6 +11,7 @@ export function createCaseResults(overrides: Partial<CaseResults> = {}): CaseRes
     tags: [],
     isRequired: false,
     location: { file: 'evals/math.evals.yaml', line: 7, column: 5 },
+    definitionHash: '5f2c1b0a9d8e7f60',
     planned: passed + failed + unscored,
     passed,
     failed,
