@@ -54,6 +54,7 @@ const tally = createTally(
       definitionHash: null,
       runs: Number(runs),
     })),
+    leftOut: [],
   },
   { minimumPassRate: 0.8, minimumPassRateSource: 'default', caseIds: new Map(ids.map((id) => [id, id])) },
 );

@@ -41,7 +41,7 @@ export async function prepareStoredSuite(planned: StoredSuite, context: StoredCo
   };
   return {
     suiteId,
-    outline: outlineStored(suiteId, detail.name, cases),
+    outline: outlineStored(suiteId, detail.name, { stored, cases }),
     ...(planned.minimumPassRate !== null
       ? { minimumPassRate: planned.minimumPassRate, minimumPassRateSource: 'min-pass-rate' }
       : {
@@ -75,7 +75,11 @@ function selectStored(stored: readonly WireCase[], wanted: readonly string[]): r
 }
 
 /** What can be told of a suite that no file here describes: how often a case runs is the service's to decide. */
-function outlineStored(suiteId: string, name: string, cases: readonly WireCase[]): SuiteOutline {
+function outlineStored(
+  suiteId: string,
+  name: string,
+  { stored, cases }: { stored: readonly WireCase[]; cases: readonly WireCase[] },
+): SuiteOutline {
   return {
     id: suiteId,
     name,
@@ -89,6 +93,7 @@ function outlineStored(suiteId: string, name: string, cases: readonly WireCase[]
       definitionHash: hashStoredDefinition(stored),
       runs: null,
     })),
+    leftOut: stored.filter((each) => !cases.includes(each)).map(({ id }) => id),
   };
 }
 

@@ -56,7 +56,7 @@ export async function prepareFileSuite(planned: FileSuite, context: PrepareConte
   const dialect = client.profile.name === 'embedded' ? 'embedded' : 'contract';
   const passCriteria = { minimumPassRate: toPercent(minimumPassRate) };
   const base = {
-    outline: outlineSuite(suite),
+    outline: outlineSuite(suite, whole),
     minimumPassRate,
     minimumPassRateSource,
     judgedHere: dialect === 'contract' ? suite : null,

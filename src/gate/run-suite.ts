@@ -84,8 +84,8 @@ export function createPlannedTally(planned: PlannedSuite): Tally {
 }
 
 function outlinePlanned(planned: PlannedSuite): SuiteOutline {
-  if (planned.kind === 'file') return outlineSuite(planned.suite);
-  return { id: planned.suite, name: planned.suite, file: null, cases: [] };
+  if (planned.kind === 'file') return outlineSuite(planned.suite, planned.whole);
+  return { id: planned.suite, name: planned.suite, file: null, cases: [], leftOut: [] };
 }
 
 async function prepareSuite(planned: PlannedSuite, context: SuiteRunContext): Promise<PreparedSuite> {

@@ -1,3 +1,4 @@
+import type { Comparison } from './comparison.ts';
 import type { ToolCall } from './run.ts';
 import type { Verdict, VerdictOutcome } from './verdict.ts';
 
@@ -20,6 +21,8 @@ export interface Report {
   suites: SuiteReport[];
   /** Worst first within each suite; the suites in the order they ran. */
   cases: CaseReport[];
+  /** Against an earlier gate; null where no baseline was given, or none was found. */
+  comparison: Comparison | null;
   /** The run of the first suite that has one; every suite carries its own in `suites[].run`. */
   run: RunReport | null;
 }

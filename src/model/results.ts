@@ -10,6 +10,8 @@ export interface SuiteOutline {
   /** Null for a suite that no file here describes. */
   file: string | null;
   cases: CaseOutline[];
+  /** Ids of the suite's cases that were not selected. */
+  leftOut: string[];
 }
 
 export interface CaseOutline {
@@ -46,6 +48,8 @@ export interface SuiteResults {
   runUrl: string | null;
   /** In the order of the file. */
   cases: CaseResults[];
+  /** Ids of the suite's cases that were not selected. */
+  leftOut: string[];
   /** Whether every page of iterations was read to its end. */
   isComplete: boolean;
   /** Distinct iterations read, scored or not, those of unknown cases included. */

@@ -7,6 +7,7 @@ export interface VerdictReason {
     | 'minimum-met'
     | 'below-minimum'
     | 'required-failed'
+    | 'regressed'
     | 'run-not-completed'
     | 'run-not-created'
     | 'no-iterations'

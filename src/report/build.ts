@@ -1,3 +1,4 @@
+import type { Comparison } from '../model/comparison.ts';
 import { computePassRate } from '../model/rate.ts';
 import {
   type CaseReport,
@@ -21,6 +22,7 @@ export interface ReportInput {
   /** In the order they ran. */
   suites: ReadonlyArray<{ results: SuiteResults; verdict: Verdict }>;
   verdict: Verdict;
+  comparison?: Comparison | null;
 }
 
 /** Puts results and verdicts into the report, deeply frozen; cases worst first within each suite. */
@@ -38,6 +40,7 @@ export function buildReport(input: ReportInput): Report {
     cases: input.suites.flatMap(({ results }) =>
       results.cases.map((member) => buildCase(results.suiteId, member)).toSorted((a, b) => rankCase(a) - rankCase(b)),
     ),
+    comparison: structuredClone(input.comparison ?? null),
     run: suites.find(({ run }) => run !== null)?.run ?? null,
   });
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ProtocolError } from '../base/errors.ts';
+import { caseChanges } from '../model/comparison.ts';
 import { type Report, reportSchemaVersion } from '../model/report.ts';
 
 const count = z.int().min(0);
@@ -18,6 +19,7 @@ const verdict = z.object({
           'minimum-met',
           'below-minimum',
           'required-failed',
+          'regressed',
           'run-not-completed',
           'run-not-created',
           'no-iterations',
@@ -103,6 +105,35 @@ const caseReport = z.object({
   failures: z.array(failure).describe('Some of the iterations that did not pass; `failed` counts them all.'),
 });
 
+const counts = z.object({ passed: count, total: count });
+
+const comparison = z.object({
+  baseline: z.object({
+    source: z.string().describe('As it was named in the options.'),
+    startedAt: z.string().describe('ISO 8601.'),
+    commit: z.string().nullable(),
+    branch: z.string().nullable(),
+  }),
+  maximumRegressions: count,
+  counts: z.record(z.enum(caseChanges), count),
+  comparable: z
+    .object({ baseline: counts, current: counts })
+    .describe('Over the cases with equal definitions and results on both sides.'),
+  notRun: count.describe('Cases of the baseline that this gate was not asked to run.'),
+  cases: z
+    .array(
+      z.object({
+        suiteId: z.string(),
+        id: z.string(),
+        title: z.string(),
+        change: z.enum(caseChanges),
+        baseline: counts.nullable(),
+        current: counts.nullable(),
+      }),
+    )
+    .describe('Everything but the unchanged ones, regressions first.'),
+});
+
 /** The shape of `report.json`. Unknown fields are allowed: the version changes only when a known one does. */
 export const reportSchema = z.object({
   schemaVersion: z.literal(reportSchemaVersion),
@@ -124,6 +155,10 @@ export const reportSchema = z.object({
     .nullable(),
   suites: z.array(suite),
   cases: z.array(caseReport).describe('By suite, worst first within each.'),
+  comparison: comparison
+    .nullable()
+    .default(null)
+    .describe('Against the baseline; null where none was given, or none was found.'),
   run: run.nullable().describe('The run of the first suite that has one.'),
 });
 

@@ -1,6 +1,7 @@
 import { formatCount } from '../base/count.ts';
 import type { CaseReport, Report, SuiteReport } from '../model/report.ts';
 import type { VerdictOutcome } from '../model/verdict.ts';
+import { listComparisonBlocks } from './comparison.ts';
 import { renderCodeSpan, renderLink, renderProse, renderTableCode } from './escape/markdown.ts';
 import { countOmittedFailures, groupFailures } from './failures.ts';
 import { truncateText } from './truncate.ts';
@@ -41,6 +42,7 @@ const marks: Record<VerdictOutcome, string> = { passed: '✅', failed: '❌', in
 const maxTitleLength = 120;
 const maxReasonLength = 500;
 const maxPassedRows = 15;
+const maxComparedRows = 50;
 /** Further failing cases fold away, so that a phone shows the worst and the end of the page. */
 const maxOpenDetails = 5;
 
@@ -67,6 +69,9 @@ function renderPage(report: Report, fullness: Fullness, { links = [] }: SummaryO
     renderTitle(report),
     ...listReasons(report, fullness),
     ...report.suites.flatMap((suite) => listSuite(report, suite, fullness)),
+    ...(report.comparison === null
+      ? []
+      : listComparisonBlocks(report.comparison, { maxRows: Math.min(fullness.maxRows, maxComparedRows) })),
     '---',
     [
       describeTotals(report),

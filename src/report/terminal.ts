@@ -1,8 +1,10 @@
 import { styleText } from 'node:util';
 import { formatCount } from '../base/count.ts';
 import { formatDuration } from '../base/deadline.ts';
+import type { Comparison } from '../model/comparison.ts';
 import type { CaseReport, Report, SuiteReport } from '../model/report.ts';
 import type { VerdictOutcome } from '../model/verdict.ts';
+import { describeBaseline, describeChanges, describeRates, formatCounts } from './comparison.ts';
 import { escapeTerminalText } from './escape/terminal.ts';
 import { countOmittedFailures, groupFailures } from './failures.ts';
 import { truncateText } from './truncate.ts';
@@ -32,6 +34,7 @@ export function renderTerminal(report: Report, options: { color: boolean; column
   const lines = [
     ...listReasons(report, { columns, paint }),
     ...report.suites.flatMap((suite) => ['', ...listSuite(report, suite, { columns, paint })]),
+    ...(report.comparison === null ? [] : ['', ...listComparison(report.comparison, { columns, paint })]),
     '',
     describeTotals(report),
     ...(report.server === null
@@ -105,6 +108,20 @@ function listCase(member: CaseReport, page: Page): string[] {
       ...lines.flatMap((line) => wrapText(line, { columns: page.columns, indent: '        ' })),
     ]),
     ...(omitted > 0 ? [`      and ${formatCount(omitted, 'more failed iteration')}`] : []),
+  ];
+}
+
+function listComparison(comparison: Comparison, { paint }: Page): string[] {
+  const { source, rest } = describeBaseline(comparison);
+  const rates = describeRates(comparison);
+  const told = comparison.cases.filter(({ change }) => change === 'regressed' || change === 'fixed');
+  return [
+    `${paint('bold', 'Against the baseline')}  ${escapeTerminalText(source)}${rest}: ${describeChanges(comparison)}`,
+    ...(rates === null ? [] : [`  ${rates}`]),
+    ...told.slice(0, maxDetailedCases).map(({ change, title, baseline, current }) => {
+      const name = escapeTerminalText(truncateText(title, maxTitleLength));
+      return `  ${paint(change === 'fixed' ? 'green' : 'red', change)} ${name}  ${formatCounts(baseline)} then, ${formatCounts(current)} now`;
+    }),
   ];
 }
 

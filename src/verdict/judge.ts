@@ -7,12 +7,13 @@ import type { Verdict, VerdictReason } from '../model/verdict.ts';
 /**
  * Judges one suite's run: `passed` only where everything was read and every demand is met, `failed` only where
  * everything was read and a demand is not, `inconclusive` for all else. Pure, in integers; the same results give the
- * same verdict in whatever order they were counted.
+ * same verdict in whatever order they were counted. `findings` are demands on the whole gate that are not met; those of
+ * this suite fail it.
  */
-export function judgeSuite(results: SuiteResults): Verdict {
+export function judgeSuite(results: SuiteResults, findings: readonly VerdictReason[] = []): Verdict {
   const gaps = listGaps(results);
   if (gaps.length > 0) return { outcome: 'inconclusive', reasons: nameSuite(results, gaps) };
-  const failings = listFailings(results);
+  const failings = [...listFailings(results), ...findings.filter(({ suiteId }) => suiteId === results.suiteId)];
   if (failings.length > 0) return { outcome: 'failed', reasons: nameSuite(results, failings) };
   return {
     outcome: 'passed',

@@ -124,6 +124,7 @@ export function createTally(suite: SuiteOutline, options: TallyOptions): Tally {
       run,
       runUrl,
       cases: [...tallies.values()].map(closeCase),
+      leftOut: suite.leftOut,
       isComplete,
       iterationsRead: seen.size,
       unknownIterations: [...seen.values()].filter(({ tally }) => tally === undefined).length,

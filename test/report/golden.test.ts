@@ -5,6 +5,7 @@ import { renderJunit } from '../../src/report/junit.ts';
 import { renderSummary } from '../../src/report/summary.ts';
 import { renderTerminal } from '../../src/report/terminal.ts';
 import {
+  createComparedReport,
   createGreenReport,
   createHostileReport,
   createInconclusiveReport,
@@ -17,6 +18,7 @@ describe('every format, as a reader sees it', () => {
   it.each([
     ['green', createGreenReport()],
     ['red', createRedReport()],
+    ['compared', createComparedReport()],
     ['inconclusive', createInconclusiveReport()],
     ['hostile', createHostileReport(hostile)],
   ])('renders the %s report', async (name, report) => {

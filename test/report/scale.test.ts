@@ -21,7 +21,7 @@ function failEverything() {
       createSuiteCase({ id: `case-${index}`, title: `Case number ${index}`, runs: 100 }),
     ),
   );
-  const tally = createTally(outlineSuite(suite), {
+  const tally = createTally(outlineSuite(suite, suite), {
     minimumPassRate: 0.9,
     minimumPassRateSource: 'default',
     caseIds: new Map(suite.cases.map(({ id }) => [`svc-${id}`, id])),

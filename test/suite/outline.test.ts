@@ -5,7 +5,8 @@ import { createSuite, createSuiteCase } from '../support/suite-factory.ts';
 it('outlineSuite takes from a file what counting its results needs', () => {
   const item = createSuiteCase({ tags: ['smoke'], isRequired: true, runs: 3 });
   const { location } = item;
-  expect(outlineSuite(createSuite([item]))).toEqual({
+  const whole = createSuite([createSuiteCase({ id: 'echoes' }), item]);
+  expect(outlineSuite(createSuite([item]), whole)).toEqual({
     id: 'math',
     name: 'Math server',
     file: 'evals/math.evals.yaml',
@@ -20,5 +21,6 @@ it('outlineSuite takes from a file what counting its results needs', () => {
         runs: 3,
       },
     ],
+    leftOut: ['echoes'],
   });
 });

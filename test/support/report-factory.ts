@@ -1,7 +1,9 @@
 import type { Report } from '../../src/model/report.ts';
 import type { SuiteResults } from '../../src/model/results.ts';
 import { type ReportInput, buildReport } from '../../src/report/build.ts';
+import { compareWithBaseline, listRegressions } from '../../src/verdict/compare.ts';
 import { judgeGate, judgeSuite } from '../../src/verdict/judge.ts';
+import { createBaseline, createBaselineCase } from './baseline-factory.ts';
 import { createCaseResults, createFailure, createSuiteResults } from './results-factory.ts';
 
 /** The report on these results, judged for real; a small passing suite unless said otherwise. */
@@ -9,7 +11,8 @@ export function createReport(
   overrides: Partial<Omit<ReportInput, 'suites' | 'verdict'>> & { suites?: readonly SuiteResults[] } = {},
 ): Report {
   const { suites = [createSuiteResults()], ...rest } = overrides;
-  const judged = suites.map((results) => ({ results, verdict: judgeSuite(results) }));
+  const regressions = rest.comparison == null ? [] : listRegressions(rest.comparison);
+  const judged = suites.map((results) => ({ results, verdict: judgeSuite(results, regressions) }));
   return buildReport({
     startedAt: '2026-09-21T12:00:00.000Z',
     durationMs: 12_345,
@@ -108,6 +111,25 @@ export function createRedReport(): Report {
   });
 }
 
+/** A suite that meets its minimum and has got worse than it was: a case of each kind of change. */
+export function createComparedReport(): Report {
+  const cases = [
+    createCaseResults({ id: 'adds', title: 'Adds two numbers', passed: 0, failed: 3, failures: [createFailure()] }),
+    createCaseResults({ id: 'asks', title: 'Asks twice', passed: 2, failed: 1, failures: [createFailure()] }),
+    createCaseResults({ id: 'divides', title: 'Divides', definitionHash: '00112233445566ff' }),
+    createCaseResults({ id: 'echoes', title: 'Echoes a long text' }),
+    createCaseResults({ id: 'finds', title: 'Finds a page' }),
+    createCaseResults({ id: 'greets', title: 'Greets' }),
+  ];
+  const suites = [createSuiteResults({ minimumPassRate: 0.5, cases, leftOut: ['slow'] })];
+  const baseline = createBaseline([
+    ...['adds', 'asks', 'divides', 'echoes', 'slow'].map((id) => createBaselineCase({ id, title: null })),
+    createBaselineCase({ id: 'greets', passed: 0 }),
+    createBaselineCase({ id: 'halves', title: 'Halves a number' }),
+  ]);
+  return createReport({ suites, comparison: compareWithBaseline(baseline, suites, 0) });
+}
+
 /** The server died half way: one case passed, one was cut short, one never ran. */
 export function createInconclusiveReport(): Report {
   const suite = createSuiteResults({
@@ -176,8 +198,11 @@ export function createHostileReport(text: string): Report {
     cases,
     interruption: { code: 'infrastructure', message: text },
   });
+  const suites = [red];
+  const baseline = createBaseline(['a', 'b', 'c'].map((id) => createBaselineCase({ id, title: text })));
   return createReport({
-    suites: [red, { ...broken, run: broken.run && { ...broken.run, status: text, notes: text } }],
+    comparison: compareWithBaseline({ ...baseline, source: text, startedAt: text, commit: text }, suites, 0),
+    suites: [...suites, { ...broken, run: broken.run && { ...broken.run, status: text, notes: text } }],
     server: { transport: 'http', name: text, version: text, protocolVersion: text, isolation: 'stateless' },
   });
 }

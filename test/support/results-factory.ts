@@ -36,6 +36,7 @@ export function createSuiteResults(overrides: Partial<SuiteResults> = {}): Suite
     run: createRun({ summary: { total: iterationsRead, passed: sum('passed'), failed: sum('failed') } }),
     runUrl: null,
     cases,
+    leftOut: [],
     isComplete: true,
     iterationsRead,
     unknownIterations: 0,

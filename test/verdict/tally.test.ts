@@ -15,7 +15,7 @@ const suite = createSuite([
 ]);
 const end = { run: createRun(), runUrl: null, isComplete: true, interruption: null };
 
-function startTally(outline = outlineSuite(suite)) {
+function startTally(outline = outlineSuite(suite, suite)) {
   return createTally(outline, {
     minimumPassRate: 0.9,
     minimumPassRateSource: 'default',
@@ -132,7 +132,7 @@ describe('createTally', () => {
     const cases = Array.from({ length: 1200 }, (_, index) => createSuiteCase({ id: `case-${index}` }));
     const caseIds = new Map(cases.map(({ id }) => [id, id]));
     const options = { minimumPassRate: 1, minimumPassRateSource: 'default', caseIds };
-    const tally = createTally(outlineSuite(createSuite(cases)), options);
+    const tally = createTally(outlineSuite(createSuite(cases), createSuite(cases)), options);
     for (const { id } of cases) tally.addIteration(createIteration({ id, testCaseId: id, result: 'failed' }));
     // One that is taken back makes room for another.
     tally.addIteration(createIteration({ id: 'case-0', testCaseId: 'case-0' }));
@@ -156,7 +156,7 @@ describe('createTally', () => {
   });
 
   it('plans what the outline asks for, or what came where that is up to the service', () => {
-    const { cases, ...outline } = outlineSuite(suite);
+    const { cases, ...outline } = outlineSuite(suite, suite);
     const planned = (runs: number | null, iterations: number) => {
       const tally = startTally({ ...outline, file: null, cases: cases.map((member) => ({ ...member, runs })) });
       for (let index = 0; index < iterations; index += 1) tally.addIteration(createIteration({ id: `${index}` }));

@@ -1,0 +1,77 @@
+import { formatCount } from '../base/count.ts';
+import type { CaseChange, CaseComparison, Comparison, Counts } from '../model/comparison.ts';
+import { caseChanges } from '../model/comparison.ts';
+import { computePassRate, formatPassRate } from '../model/rate.ts';
+import { renderCodeSpan, renderTableCode } from './escape/markdown.ts';
+import { truncateText } from './truncate.ts';
+
+const maxTitleLength = 120;
+
+/** How each change is called in a sentence that counts, and in a row. */
+const changeWords: Record<CaseChange, { counted: string; row: string }> = {
+  regressed: { counted: 'regressed', row: '❌ regressed' },
+  unsteady: { counted: 'unsteady', row: '⚠️ unsteady' },
+  changed: { counted: 'changed (not comparable)', row: 'changed: not comparable' },
+  unscored: { counted: 'without a result', row: 'without a result' },
+  new: { counted: 'new', row: 'new' },
+  removed: { counted: 'removed', row: 'removed' },
+  fixed: { counted: 'fixed', row: '✅ fixed' },
+  unchanged: { counted: 'unchanged', row: 'unchanged' },
+};
+
+/** Says what became of the cases since the baseline: `1 regressed, 2 fixed, 40 unchanged`. */
+export function describeChanges({ counts }: Comparison): string {
+  const parts = caseChanges
+    .filter((change) => counts[change] > 0)
+    .map((change) => `${counts[change]} ${changeWords[change].counted}`);
+  return parts.length === 0 ? 'no case in common' : parts.join(', ');
+}
+
+/**
+ * Says how the pass rates compare, over the cases that can be compared: the whole populations differ as soon as a case is
+ * new, gone or changed. Null where none can be.
+ */
+export function describeRates({ comparable, counts, notRun }: Comparison): string | null {
+  const { baseline, current } = comparable;
+  if (baseline.total === 0 || current.total === 0) return null;
+  const rate = ({ passed, total }: Counts) => formatPassRate(computePassRate(passed, total));
+  const cases = counts.regressed + counts.unsteady + counts.fixed + counts.unchanged;
+  const left =
+    notRun === 0
+      ? ''
+      : ` ${formatCount(notRun, 'case')} of the baseline ${notRun === 1 ? 'was' : 'were'} not to be run here.`;
+  return `Over the ${formatCount(cases, 'case')} that can be compared, ${rate(baseline)} passed then and ${rate(current)} now.${left}`;
+}
+
+/** Says which gate the baseline was: its source is as the user wrote it, and foreign where a branch has a strange name. */
+export function describeBaseline({ baseline }: Comparison): { source: string; rest: string } {
+  const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(baseline.startedAt)
+    ? ` of ${baseline.startedAt.slice(0, 16).replace('T', ' ')} UTC`
+    : '';
+  const commit = /^[0-9a-f]{7,64}$/.test(baseline.commit ?? '') ? `, commit ${baseline.commit?.slice(0, 7)}` : '';
+  return { source: truncateText(baseline.source, maxTitleLength), rest: `${time}${commit}` };
+}
+
+/** Lists the part of the job summary that is about the baseline, as blocks of Markdown. */
+export function listComparisonBlocks(comparison: Comparison, { maxRows }: { maxRows: number }): string[] {
+  const { source, rest } = describeBaseline(comparison);
+  const rates = describeRates(comparison);
+  const rows = comparison.cases.slice(0, maxRows).map(renderRow);
+  const hidden = comparison.cases.length - rows.length;
+  return [
+    '### Against the baseline',
+    `${renderCodeSpan(source)}${rest}: ${describeChanges(comparison)}.${rates === null ? '' : ` ${rates}`}`,
+    ...(rows.length === 0 ? [] : [['| Change | Case | Then | Now |', '|---|---|---|---|', ...rows].join('\n')]),
+    ...(hidden > 0 ? [`${formatCount(hidden, 'more case')} changed; the report lists them.`] : []),
+  ];
+}
+
+function renderRow({ title, change, baseline, current }: CaseComparison): string {
+  const name = renderTableCode(truncateText(title, maxTitleLength));
+  return `| ${changeWords[change].row} | ${name} | ${formatCounts(baseline)} | ${formatCounts(current)} |`;
+}
+
+/** `2 of 3`; a dash where that side has no such case. */
+export function formatCounts(counts: Counts | null): string {
+  return counts === null ? '–' : `${counts.passed} of ${counts.total}`;
+}

@@ -1,0 +1,124 @@
+import type { Baseline, BaselineCase, CaseChange, CaseComparison, Comparison, Counts } from '../model/comparison.ts';
+import { caseChanges } from '../model/comparison.ts';
+import type { CaseResults, SuiteResults } from '../model/results.ts';
+import type { VerdictReason } from '../model/verdict.ts';
+
+/**
+ * Holds results against a baseline, case by case. Cases are the same where suite and id are, and comparable where their
+ * definitions are equal too. What a gate was not asked to run is not missing from it.
+ */
+export function compareWithBaseline(
+  baseline: Baseline,
+  suites: readonly SuiteResults[],
+  maximumRegressions: number,
+): Comparison {
+  const { cases: baselineCases, ...about } = baseline;
+  const earlier = new Map(baselineCases.map((member) => [keyOf(member.suiteId, member.id), member]));
+  const current = suites.flatMap((suite) =>
+    suite.cases.map((member) => compareCase(suite.suiteId, member, earlier.get(keyOf(suite.suiteId, member.id)))),
+  );
+  const missing = listMissing(baselineCases, suites);
+  const compared = [...current, ...missing.removed.map(describeRemoved)];
+  const comparable = compared.filter(({ change }) => comparableChanges.has(change));
+  return {
+    baseline: about,
+    maximumRegressions,
+    counts: countChanges(compared),
+    comparable: {
+      baseline: sumCounts(comparable.map((member) => member.baseline)),
+      current: sumCounts(comparable.map((member) => member.current)),
+    },
+    notRun: missing.notRun,
+    cases: compared
+      .filter(({ change }) => change !== 'unchanged')
+      .toSorted((a, b) => caseChanges.indexOf(a.change) - caseChanges.indexOf(b.change)),
+  };
+}
+
+/** The demand that too many regressions do not meet: a reason for each of them, or none where the maximum allows them all. */
+export function listRegressions({ cases, counts, maximumRegressions, baseline }: Comparison): VerdictReason[] {
+  if (counts.regressed <= maximumRegressions) return [];
+  return cases
+    .filter(({ change }) => change === 'regressed')
+    .map((member) => ({
+      code: 'regressed',
+      message: `"${member.title}" regressed: ${formatCounts(member.baseline)} passed in the baseline (${baseline.source}), ${formatCounts(member.current)} now; ${counts.regressed} regressed, at most ${maximumRegressions} may.`,
+      suiteId: member.suiteId,
+      caseId: member.id,
+    }));
+}
+
+const comparableChanges: ReadonlySet<CaseChange> = new Set(['regressed', 'unsteady', 'fixed', 'unchanged']);
+
+function compareCase(suiteId: string, member: CaseResults, earlier: BaselineCase | undefined): CaseComparison {
+  const { id, title, passed, failed, definitionHash } = member;
+  const current = { passed, total: passed + failed };
+  const baseline = earlier === undefined ? null : { passed: earlier.passed, total: earlier.total };
+  const change = (): CaseChange => {
+    if (earlier === undefined) return 'new';
+    // Where one side does not say what it did, nobody can tell that it is the same.
+    if (definitionHash === null || definitionHash !== earlier.definitionHash) return 'changed';
+    return classifyCounts(earlier, current);
+  };
+  return { suiteId, id, title, change: change(), baseline, current };
+}
+
+/** Says what became of a case that did the same both times, from how many of its iterations passed. */
+export function classifyCounts(baseline: Counts, current: Counts): CaseChange {
+  if (baseline.total === 0 || current.total === 0) return 'unscored';
+  if (hasFallen(baseline, current)) return 'regressed';
+  if (hasFallen(current, baseline)) return 'fixed';
+  return (passedAll(baseline) && passedAll(current)) || (baseline.passed === 0 && current.passed === 0)
+    ? 'unchanged'
+    : 'unsteady';
+}
+
+/** With one iteration a side, which is common, this is: it passed, and now it fails. */
+function hasFallen(from: Counts, to: Counts): boolean {
+  const passedAtMostHalf = to.passed * 2 <= to.total;
+  const passedMost = from.passed * 2 > from.total;
+  return (passedAll(from) && passedAtMostHalf) || (passedMost && to.passed === 0);
+}
+
+function passedAll({ passed, total }: Counts): boolean {
+  return passed === total;
+}
+
+/** Cases of the baseline that these results do not have: taken out of their suite, or not asked for. */
+function listMissing(
+  baselineCases: readonly BaselineCase[],
+  suites: readonly SuiteResults[],
+): { removed: BaselineCase[]; notRun: number } {
+  const suiteIds = new Set(suites.map(({ suiteId }) => suiteId));
+  const run = new Set(suites.flatMap(({ suiteId, cases }) => cases.map(({ id }) => keyOf(suiteId, id))));
+  const leftOut = new Set(suites.flatMap(({ suiteId, leftOut }) => leftOut.map((id) => keyOf(suiteId, id))));
+  const absent = baselineCases.filter(({ suiteId, id }) => !run.has(keyOf(suiteId, id)));
+  const removed = absent.filter(({ suiteId, id }) => suiteIds.has(suiteId) && !leftOut.has(keyOf(suiteId, id)));
+  return { removed, notRun: absent.length - removed.length };
+}
+
+function describeRemoved({ suiteId, id, title, passed, total }: BaselineCase): CaseComparison {
+  return { suiteId, id, title: title ?? id, change: 'removed', baseline: { passed, total }, current: null };
+}
+
+function countChanges(compared: readonly CaseComparison[]): Comparison['counts'] {
+  const counts = { regressed: 0, unsteady: 0, changed: 0, unscored: 0, new: 0, removed: 0, fixed: 0, unchanged: 0 };
+  for (const { change } of compared) counts[change] += 1;
+  return counts;
+}
+
+function sumCounts(list: ReadonlyArray<Counts | null>): Counts {
+  return list.reduce<Counts>(
+    (sum, counts) => ({ passed: sum.passed + (counts?.passed ?? 0), total: sum.total + (counts?.total ?? 0) }),
+    { passed: 0, total: 0 },
+  );
+}
+
+function formatCounts(counts: Counts | null): string {
+  return counts === null ? 'none' : `${counts.passed} of ${counts.total}`;
+}
+
+/** Ids hold no slash. */
+function keyOf(suiteId: string, caseId: string): string {
+  return `${suiteId}/${caseId}`;
+}

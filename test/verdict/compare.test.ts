@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import type { BaselineCase } from '../../src/model/comparison.ts';
+import type { SuiteResults } from '../../src/model/results.ts';
+import { classifyCounts, compareWithBaseline, listRegressions } from '../../src/verdict/compare.ts';
+import { judgeSuite } from '../../src/verdict/judge.ts';
+import { createBaseline, createBaselineCase } from '../support/baseline-factory.ts';
+import { createCaseResults, createSuiteResults } from '../support/results-factory.ts';
+
+const compare = (baseline: BaselineCase[], suites: SuiteResults[], maximumRegressions = 0) =>
+  compareWithBaseline(createBaseline(baseline), suites, maximumRegressions);
+
+const suiteOf = (...cases: Array<Parameters<typeof createCaseResults>[0]>) =>
+  createSuiteResults({ minimumPassRate: 0, cases: cases.map((each) => createCaseResults(each)) });
+
+const listChanges = (comparison: ReturnType<typeof compare>) =>
+  comparison.cases.map(({ suiteId, id, change }) => `${suiteId}/${id} ${change}`);
+
+describe('classifyCounts', () => {
+  it.each([
+    ['1/1', '0/1', 'regressed'],
+    ['3/3', '0/3', 'regressed'],
+    ['3/3', '1/3', 'regressed'],
+    ['10/10', '5/10', 'regressed'],
+    ['9/10', '0/10', 'regressed'],
+    ['3/3', '2/3', 'unsteady'],
+    ['10/10', '6/10', 'unsteady'],
+    ['2/3', '1/3', 'unsteady'],
+    ['1/2', '0/2', 'unsteady'],
+    ['2/3', '2/3', 'unsteady'],
+    ['0/1', '1/1', 'fixed'],
+    ['1/3', '3/3', 'fixed'],
+    ['0/10', '9/10', 'fixed'],
+    ['2/3', '3/3', 'unsteady'],
+    ['3/3', '1/1', 'unchanged'],
+    ['0/3', '0/1', 'unchanged'],
+    ['0/0', '3/3', 'unscored'],
+    ['3/3', '0/0', 'unscored'],
+  ])('calls %s then and %s now %s', (baseline, current, change) => {
+    const read = (text: string) => {
+      const [passed = 0, total = 0] = text.split('/').map(Number);
+      return { passed, total };
+    };
+    expect(classifyCounts(read(baseline), read(current))).toBe(change);
+  });
+});
+
+describe('compareWithBaseline', () => {
+  it('finds nothing where nothing changed', () => {
+    expect(compare([createBaselineCase()], [createSuiteResults()])).toEqual({
+      baseline: {
+        source: 'branch:main',
+        startedAt: '2026-09-20T03:00:00.000Z',
+        commit: '0123456789abcdef0123456789abcdef01234567',
+        branch: 'main',
+      },
+      maximumRegressions: 0,
+      counts: { regressed: 0, unsteady: 0, changed: 0, unscored: 0, new: 0, removed: 0, fixed: 0, unchanged: 1 },
+      comparable: { baseline: { passed: 3, total: 3 }, current: { passed: 3, total: 3 } },
+      notRun: 0,
+      cases: [],
+    });
+  });
+
+  it('keeps a case whose definition changed, or is not known, out of every comparison', () => {
+    const suites = [suiteOf({ passed: 0, failed: 3 }, { id: 'b', definitionHash: null, passed: 0, failed: 3 })];
+    const comparison = compare(
+      [createBaselineCase({ definitionHash: 'another' }), createBaselineCase({ id: 'b', definitionHash: null })],
+      suites,
+    );
+    expect(listChanges(comparison)).toEqual(['math/adds changed', 'math/b changed']);
+    expect(comparison.comparable.current.total).toBe(0);
+    expect(listRegressions(comparison)).toEqual([]);
+  });
+
+  it('tells new from removed, and neither from what was not to be run', () => {
+    const suites = [{ ...suiteOf({ id: 'b' }), leftOut: ['c'] }];
+    const baseline = ['a', 'c'].map((id) => createBaselineCase({ id }));
+    const comparison = compare([...baseline, createBaselineCase({ suiteId: 'other' })], suites);
+    expect(listChanges(comparison)).toEqual(['math/b new', 'math/a removed']);
+    expect(comparison.notRun).toBe(2);
+  });
+
+  it('does not take a case for its namesake in another suite', () => {
+    const suites = [suiteOf({}), { ...suiteOf({ passed: 0, failed: 3 }), suiteId: 'other' }];
+    expect(listChanges(compare([createBaselineCase()], suites))).toEqual(['other/adds new']);
+  });
+
+  it('compares rates over what can be compared, and nothing else', () => {
+    const suites = [suiteOf({ passed: 2, failed: 1 }, { id: 'new', passed: 0, failed: 9 })];
+    const { comparable } = compare([createBaselineCase(), createBaselineCase({ id: 'gone', passed: 0 })], suites);
+    expect(comparable).toEqual({ baseline: { passed: 3, total: 3 }, current: { passed: 2, total: 3 } });
+  });
+});
+
+describe('listRegressions', () => {
+  const suites = [suiteOf({ passed: 0, failed: 3 }, { id: 'b', passed: 1, failed: 2 }, { id: 'c' })];
+  const baseline = ['adds', 'b', 'c'].map((id) => createBaselineCase({ id }));
+
+  it('fails the suite with a reason for every case that regressed', () => {
+    expect(judgeSuite(suites[0] ?? suiteOf(), listRegressions(compare(baseline, suites)))).toEqual({
+      outcome: 'failed',
+      reasons: [
+        {
+          code: 'regressed',
+          message:
+            '"Adds two numbers" regressed: 3 of 3 passed in the baseline (branch:main), 0 of 3 now; 2 regressed, at most 0 may.',
+          suiteId: 'math',
+          caseId: 'adds',
+        },
+        expect.objectContaining({ caseId: 'b' }),
+      ],
+    });
+  });
+
+  it('allows as many as the maximum says, over all suites', () => {
+    expect(listRegressions(compare(baseline, suites, 1))).toHaveLength(2);
+    expect(listRegressions(compare(baseline, suites, 2))).toEqual([]);
+  });
+
+  it('leaves a suite alone that has none of them, and an inconclusive one inconclusive', () => {
+    const regressions = listRegressions(compare(baseline, suites));
+    expect(judgeSuite({ ...suiteOf({}), suiteId: 'other' }, regressions).outcome).toBe('passed');
+    expect(judgeSuite({ ...suiteOf({}), isComplete: false }, regressions).outcome).toBe('inconclusive');
+  });
+});
