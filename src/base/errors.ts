@@ -166,6 +166,11 @@ export function describeError(error: unknown): string {
   return describeChain(error, longestCauseChain);
 }
 
+/** Reads the code that Node gives errors of the system, such as `ENOENT`; null where there is none. */
+export function readErrorCode(error: unknown): string | null {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
+}
+
 function describeChain(error: unknown, depth: number): string {
   if (!(error instanceof Error)) return describeOther(error);
   if (depth === 0) return '';

@@ -9,6 +9,8 @@ export interface CiContext {
   /** What is being tested: `PR 12`, the name of a branch, or null where neither is known. */
   line: string | null;
   isDefaultBranch: boolean;
+  /** What was checked out: of a pull request its head, since nobody can look up the merge that is tested. */
+  commit: string | null;
   /** Whether the workflow runs with the rights of the repository on behalf of a pull request. */
   isPullRequestTarget: boolean;
   /** Tells this invocation from every other one; the same however often it is asked. */
@@ -19,7 +21,10 @@ export interface CiContext {
 
 const payloadSchema = z.object({
   repository: z.object({ default_branch: z.string() }).optional().catch(undefined),
-  pull_request: z.object({ number: z.number() }).optional().catch(undefined),
+  pull_request: z
+    .object({ number: z.number(), head: z.object({ sha: z.string() }).optional().catch(undefined) })
+    .optional()
+    .catch(undefined),
 });
 
 /**
@@ -36,7 +41,15 @@ export async function readCiContext(
   if (repository === null || runId === null) {
     const invocation = randomUUID();
     const label = invocation.slice(0, 8);
-    return { repository: null, line: null, isDefaultBranch: false, isPullRequestTarget: false, invocation, label };
+    return {
+      repository: null,
+      line: null,
+      isDefaultBranch: false,
+      commit: null,
+      isPullRequestTarget: false,
+      invocation,
+      label,
+    };
   }
   const attempt = read('GITHUB_RUN_ATTEMPT') ?? '1';
   const job = read('GITHUB_JOB') ?? 'job';
@@ -52,6 +65,7 @@ export async function readCiContext(
     repository,
     line: isPullRequest ? `PR ${number}` : branch,
     isDefaultBranch: !isPullRequest && branch !== null && branch === payload.repository?.default_branch,
+    commit: payload.pull_request?.head?.sha ?? read('GITHUB_SHA'),
     isPullRequestTarget: read('GITHUB_EVENT_NAME') === 'pull_request_target',
     invocation: JSON.stringify([repository, runId, attempt, job, jobIndex ?? '', step]),
     label: `${runId}.${attempt} ${job}${jobIndex === null || jobIndex === '0' ? '' : ` ${jobIndex}`}`,

@@ -8,10 +8,11 @@ import type { SuiteResults } from '../model/results.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { buildReport } from '../report/build.ts';
 import type { RunningServer } from '../server/running-server.ts';
-import { judgeGate, judgeSuite } from '../verdict/judge.ts';
+import { judgeSuite } from '../verdict/judge.ts';
 import { concurrency, connectService } from './connect-service.ts';
 import { explainInterruption } from './interruption.ts';
 import { noIterationLog, openIterationLog } from './iteration-log.ts';
+import { judgeResults } from './judge-results.ts';
 import type { Leftovers } from './leftovers.ts';
 import type { GatePlan } from './plan.ts';
 import type { PlannedSuite } from './plan-suites.ts';
@@ -58,13 +59,13 @@ export async function gate(plan: GatePlan, context: GateContext): Promise<GateRe
   using watch = startWatch(clock, { timeoutMs: plan.timeoutMs, signal });
 
   const { server, results } = await runSuites(plan, context, watch);
-  const suites = results.map((suite) => ({ results: suite, verdict: judgeSuite(suite) }));
-  const verdict = judgeGate(suites.map((suite) => suite.verdict));
+  const judgement = await judgeResults(results, plan.baseline);
   const durationMs = Math.round(clock.monotonicMs() - startedMs);
+  const { revision } = plan;
   const report = buildReport(
-    redactDeep({ startedAt, durationMs, generator, server, suites, verdict }, context.redactor),
+    redactDeep({ startedAt, durationMs, generator, revision, server, ...judgement }, context.redactor),
   );
-  return { report, exitCode: chooseExitCode(verdict, watch.stop) };
+  return { report, exitCode: chooseExitCode(judgement.verdict, watch.stop) };
 }
 
 /** Opens everything the suites need, in the order of the data flow; all of it is undone on every way out. */

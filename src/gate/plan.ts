@@ -1,9 +1,11 @@
 import { resolve } from 'node:path';
 import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
 import type { Secret } from '../base/redaction.ts';
+import type { Revision } from '../model/report.ts';
 import { isLoopback } from '../service/address.ts';
 import { readCiContext } from './ci-context.ts';
 import type { GateOptions } from './options/schema.ts';
+import type { PlannedBaseline } from './plan-baseline.ts';
 import { type PlannedServer, planServer } from './plan-server.ts';
 import { type PlannedService, planService } from './plan-service.ts';
 import { type PlannedSuite, planSuites } from './plan-suites.ts';
@@ -14,6 +16,10 @@ export interface GatePlan {
   /** Null where a suite of the service runs on the servers saved in it. */
   server: PlannedServer | null;
   service: PlannedService;
+  /** Null where nothing is compared. */
+  baseline: PlannedBaseline | null;
+  /** What is tested, as far as it is known; null where neither part is. */
+  revision: Revision | null;
   timeoutMs: number;
   isolation: 'iteration' | 'run';
   /** Absolute, and as the user wrote it, for messages and outputs. */
@@ -45,6 +51,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   const service = planService(options, { ci, environment: context.environment }, issues);
   const notes: string[] = [];
   const suites = await planSuites(options, { cwd: context.cwd, ci, profile: service.profile, notes }, issues);
+  const baseline = await planComparison(options, { cwd: context.cwd, notes }, issues);
   const server = await planServer(options, context, issues);
   if (ci.isPullRequestTarget && server?.command != null && !options.allowPullRequestTarget) {
     issues.push({ input: 'server-command', code: 'pull-request-target', message: pullRequestTargetMessage });
@@ -56,6 +63,8 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     suites,
     server,
     service,
+    baseline,
+    revision: ci.commit === null && ci.line === null ? null : { commit: ci.commit, branch: ci.line },
     timeoutMs: options.timeout,
     isolation: options.isolation,
     reportDir: { path: resolve(context.cwd, options.reportDir ?? '.'), label: options.reportDir ?? '.' },
@@ -66,6 +75,17 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     notes,
     secrets: [...service.secrets, ...(server?.secrets ?? [])],
   };
+}
+
+/** Most gates compare nothing, and load nothing for it. */
+async function planComparison(
+  { baseline: source, maximumRegressions }: GateOptions,
+  context: { cwd: string; notes: string[] },
+  issues: ConfigurationIssue[],
+): Promise<PlannedBaseline | null> {
+  if (source === null) return null;
+  const { planBaseline } = await import('./plan-baseline.ts');
+  return await planBaseline({ source, maximumRegressions }, context, issues);
 }
 
 /** A service elsewhere has another loopback, and a server over stdio has no address but there. */

@@ -14,6 +14,8 @@ export interface Report {
   generator: { name: string; version: string };
   startedAt: string;
   durationMs: number;
+  /** What was tested; null where neither part is known. */
+  revision: Revision | null;
   verdict: Verdict;
   totals: Totals;
   /** How the server under test was reached; null where no server was started or named. */
@@ -25,6 +27,12 @@ export interface Report {
   comparison: Comparison | null;
   /** The run of the first suite that has one; every suite carries its own in `suites[].run`. */
   run: RunReport | null;
+}
+
+export interface Revision {
+  commit: string | null;
+  /** The branch, or `PR 12`. */
+  branch: string | null;
 }
 
 export interface Totals {

@@ -3,6 +3,7 @@ import { computePassRate } from '../model/rate.ts';
 import {
   type CaseReport,
   type Report,
+  type Revision,
   type RunReport,
   type ServerReport,
   type SuiteReport,
@@ -22,6 +23,7 @@ export interface ReportInput {
   /** In the order they ran. */
   suites: ReadonlyArray<{ results: SuiteResults; verdict: Verdict }>;
   verdict: Verdict;
+  revision?: Revision | null;
   comparison?: Comparison | null;
 }
 
@@ -33,6 +35,7 @@ export function buildReport(input: ReportInput): Report {
     generator: { ...input.generator },
     startedAt: input.startedAt,
     durationMs: input.durationMs,
+    revision: input.revision == null ? null : { ...input.revision },
     verdict: structuredClone(input.verdict),
     totals: countTotals(input.suites.flatMap(({ results }) => results.cases)),
     server: input.server === null ? null : { ...input.server },

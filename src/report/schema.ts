@@ -140,6 +140,11 @@ export const reportSchema = z.object({
   generator: z.object({ name: z.string(), version: z.string() }),
   startedAt: z.string().describe('ISO 8601.'),
   durationMs: milliseconds,
+  revision: z
+    .object({ commit: z.string().nullable(), branch: z.string().nullable().describe('Or `PR` and its number.') })
+    .nullable()
+    .default(null)
+    .describe('What was tested, where it is known.'),
   verdict,
   totals,
   server: z

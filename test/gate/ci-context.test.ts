@@ -16,6 +16,7 @@ async function read(event: RunnerEvent, options: { jobIndex?: string; env?: obje
   const environment = {
     ...jobOnBranch,
     GITHUB_REF_NAME: event.ref.replace(/^refs\/(?:heads|pull)\//, ''),
+    GITHUB_SHA: event.sha,
     GITHUB_EVENT_NAME: event.name,
     GITHUB_EVENT_PATH: join(workspace.path, 'event.json'),
     ...options.env,
@@ -33,6 +34,11 @@ describe('readCiContext', () => {
     ['a push elsewhere', { ...createPushEvent(), ref: 'refs/heads/feature/x' }, 'feature/x', false],
   ])('knows what %s tests', async (_, event, line, isDefaultBranch) => {
     expect(await read(event)).toMatchObject({ line, isDefaultBranch, isPullRequestTarget: false });
+  });
+
+  it('names the commit that was pushed, and of a pull request its head', async () => {
+    expect((await read(createPushEvent())).commit).toBe('2'.repeat(40));
+    expect((await read(createPullRequestEvent())).commit).toBe('1'.repeat(40));
   });
 
   it('notices pull_request_target', async () => {

@@ -63,6 +63,8 @@ describe('parseGateOptions', () => {
       jobIndex: null,
       minPassRate: null,
       timeout: 1_800_000,
+      baseline: null,
+      maximumRegressions: 0,
       reportDir: 'mcp-eval-report',
       fullReport: false,
       annotations: true,
@@ -101,6 +103,15 @@ describe('parseGateOptions', () => {
     ['1%', 0.01],
   ])('reads the pass rate %s as the fraction %d', (text, fraction) => {
     expect(parseGateOptions({ ...complete, 'min-pass-rate': text }).minPassRate).toBe(fraction);
+  });
+
+  it('reads a number of regressions, and nothing that is none', () => {
+    expect(parseGateOptions({ ...complete, 'maximum-regressions': ' 3 ' }).maximumRegressions).toBe(3);
+    for (const text of ['-1', '1.5', '10%', 'few', '1e3', '1000000']) {
+      expect(readIssues({ ...complete, 'maximum-regressions': text })).toEqual([
+        'maximum-regressions: bad-maximum-regressions',
+      ]);
+    }
   });
 
   it('refuses a pass rate that could be a fraction and names both readings', () => {

@@ -19,7 +19,13 @@ export interface OptionMeta {
   runnerDefault?: string;
 }
 
-export type OptionGroup = 'What runs' | 'The server under test' | 'The eval service' | 'The verdict' | 'Reports';
+export type OptionGroup =
+  | 'What runs'
+  | 'The server under test'
+  | 'The eval service'
+  | 'The verdict'
+  | 'Baseline and history'
+  | 'Reports';
 
 const optionMetas = z.registry<OptionMeta>();
 

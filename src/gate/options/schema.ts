@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { baselineOptions } from './baseline.ts';
 import { evalServiceOptions } from './eval-service.ts';
 import { reportOptions } from './reports.ts';
 import { serverOptions } from './server-under-test.ts';
@@ -14,6 +15,7 @@ export const gateOptionsSchema = z.object({
   ...serverOptions,
   ...evalServiceOptions,
   ...verdictOptions,
+  ...baselineOptions,
   ...reportOptions,
 });
 

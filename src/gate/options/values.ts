@@ -57,6 +57,15 @@ export const optionalRuns = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
+/** A whole number from 0; `what` completes the sentence "… is not a …". */
+export const count = (what: string, maximum: number) =>
+  z.string().transform((text, context) => {
+    const value = /^\s*\d{1,9}\s*$/.test(text) ? Number(text) : Number.NaN;
+    if (value <= maximum) return value;
+    context.addIssue(issue(`${JSON.stringify(text)} is not a ${what}; write a whole number from 0 to ${maximum}`));
+    return z.NEVER;
+  });
+
 /** One of a few words. */
 export const choice = <const Word extends string>(what: string, allowed: readonly [Word, ...Word[]]) =>
   z.string().transform((text, context): Word => {

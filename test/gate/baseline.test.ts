@@ -1,0 +1,58 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { runEmbeddedGate, writeSayingCases } from '../support/embedded-gate.ts';
+import { createWorkspace } from '../support/workspace.ts';
+
+const evals = writeSayingCases('Says', ['a', 'b'], { head: 'policy: { minimumPassRate: 0% }\n' });
+const baseline = { baseline: 'mcp-eval-report/report.json' };
+
+describe('a gate with a baseline', () => {
+  it('warns the first time, passes without a change, and fails on a regression the minimum would allow', async () => {
+    await using workspace = await createWorkspace({ 'x.evals.yaml': evals });
+    const first = await runEmbeddedGate(workspace, baseline, { says: 'a b' });
+    expect(first).toMatchObject({ exitCode: 0, report: { comparison: null } });
+    expect(first.warnings).toEqual([
+      'The baseline mcp-eval-report/report.json does not exist, so nothing is compared; a first run has none.',
+    ]);
+
+    const second = await runEmbeddedGate(workspace, baseline, { says: 'a b' });
+    expect(second).toMatchObject({ exitCode: 0, warnings: [], report: { comparison: { counts: { unchanged: 2 } } } });
+
+    const third = await runEmbeddedGate(workspace, baseline, { says: 'b' });
+    expect(third).toMatchObject({
+      exitCode: 1,
+      report: {
+        verdict: { outcome: 'failed', reasons: [{ code: 'regressed', caseId: 'a' }] },
+        comparison: { cases: [{ id: 'a', change: 'regressed' }], counts: { unchanged: 1 } },
+      },
+    });
+  });
+
+  it('passes with as many regressions as are allowed, in the directory of a report', async () => {
+    await using workspace = await createWorkspace({ 'x.evals.yaml': evals });
+    await runEmbeddedGate(workspace, {}, { says: 'a b' });
+    const inputs = { baseline: 'mcp-eval-report', 'maximum-regressions': '1' };
+    expect(await runEmbeddedGate(workspace, inputs, { says: 'b' })).toMatchObject({
+      exitCode: 0,
+      report: { comparison: { counts: { regressed: 1 } } },
+    });
+  });
+
+  it('does not compare a case whose definition changed, nor miss one that was not selected', async () => {
+    await using workspace = await createWorkspace({ 'x.evals.yaml': evals });
+    await runEmbeddedGate(workspace, {}, { says: 'a b' });
+    await writeFile(join(workspace.path, 'x.evals.yaml'), evals.replace('"a"', '"c"'));
+    const { report, exitCode } = await runEmbeddedGate(workspace, { ...baseline, cases: 'a' }, { says: 'b' });
+    expect(exitCode).toBe(0);
+    expect(report.comparison).toMatchObject({ cases: [{ id: 'a', change: 'changed' }], notRun: 1 });
+  });
+
+  it.each([
+    ['no JSON', '{', /^baseline: "old.json" cannot be read as a report: .*\(bad-baseline\)$/],
+    ['no report', '{}', /^baseline: "old.json" cannot be read as a report: .*schemaVersion.*\(bad-baseline\)$/],
+  ])('is a configuration error when it is %s', async (_, text, message) => {
+    await using workspace = await createWorkspace({ 'x.evals.yaml': evals, 'old.json': text });
+    await expect(runEmbeddedGate(workspace, { baseline: 'old.json' })).rejects.toThrow(message);
+  });
+});

@@ -1,0 +1,55 @@
+import { systemClock } from '../../src/base/clock.ts';
+import { silentLogger } from '../../src/base/logger.ts';
+import { createRedactor } from '../../src/base/redaction.ts';
+import { gate, type GateResult } from '../../src/gate/gate.ts';
+import { parseGateOptions } from '../../src/gate/options.ts';
+import { planGate } from '../../src/gate/plan.ts';
+import { publishFiles } from '../../src/gate/publish.ts';
+import type { Workspace } from './workspace.ts';
+
+const server = `${process.execPath} ${process.cwd()}/test/support/stdio-server.ts`;
+
+export interface EmbeddedGate extends GateResult {
+  warnings: string[];
+}
+
+/**
+ * Runs a gate with the embedded service in a workspace, and writes its files there. The server's tool `argv` answers with
+ * `says`, by which a case can be made to pass in one gate and to fail in the next.
+ */
+export async function runEmbeddedGate(
+  workspace: Workspace,
+  inputs: Record<string, string> = {},
+  { says = '', environment = {} }: { says?: string; environment?: Record<string, string> } = {},
+): Promise<EmbeddedGate> {
+  const warnings: string[] = [];
+  const logger = { ...silentLogger, warning: (message: string) => void warnings.push(message) };
+  const redactor = createRedactor();
+  const variables = { PATH: process.env['PATH'] ?? '', ...environment };
+  const plan = await planGate(
+    parseGateOptions({ evals: '*.evals.yaml', 'server-command': `${server} ${says}`.trim(), ...inputs }),
+    { cwd: workspace.path, environment: variables },
+  );
+  const result = await gate(plan, {
+    clock: systemClock,
+    logger,
+    redactor,
+    signal: new AbortController().signal,
+    environment: variables,
+  });
+  await publishFiles(result.report, plan, { logger, redactor, summaryPath: null });
+  return { ...result, warnings };
+}
+
+/** Cases with these ids, each of which passes where the server says its id. */
+export function writeSayingCases(suite: string, ids: readonly string[], { head = '' } = {}): string {
+  const cases = ids.map(
+    (id) => `  - id: ${id}
+    title: Says ${id}
+    steps:
+      - toolCall: argv
+      - assert: { toolResultContains: '"${id}"' }
+`,
+  );
+  return `suite: ${suite}\n${head}cases:\n${cases.join('')}`;
+}
