@@ -3,6 +3,7 @@ import { CancelledError, ServerStartError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { redactDeep, type Redactor } from '../base/redaction.ts';
 import { generator } from '../base/version.ts';
+import type { Trend } from '../model/history.ts';
 import type { Report, ServerReport } from '../model/report.ts';
 import type { SuiteResults } from '../model/results.ts';
 import type { Verdict } from '../model/verdict.ts';
@@ -62,10 +63,17 @@ export async function gate(plan: GatePlan, context: GateContext): Promise<GateRe
   const judgement = await judgeResults(results, plan.baseline);
   const durationMs = Math.round(clock.monotonicMs() - startedMs);
   const { revision } = plan;
+  const trend = await readTrend(plan);
   const report = buildReport(
-    redactDeep({ startedAt, durationMs, generator, revision, server, ...judgement }, context.redactor),
+    redactDeep({ startedAt, durationMs, generator, revision, server, trend, ...judgement }, context.redactor),
   );
   return { report, exitCode: chooseExitCode(judgement.verdict, watch.stop) };
+}
+
+async function readTrend({ history, revision }: GatePlan): Promise<Trend | null> {
+  if (history === null) return null;
+  const { buildTrend } = await import('../report/history.ts');
+  return buildTrend(history.records, revision?.branch ?? null);
 }
 
 /** Opens everything the suites need, in the order of the data flow; all of it is undone on every way out. */

@@ -2,7 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type ConfigurationIssue, describeError, GateError, readErrorCode } from '../base/errors.ts';
 import type { Baseline } from '../model/comparison.ts';
+import { findInHistory, historySource } from '../report/history.ts';
 import { parseReport } from '../report/schema.ts';
+import type { PlannedHistory } from './plan-history.ts';
 
 /** What the results are compared with, and how many cases may be worse than there. */
 export interface PlannedBaseline {
@@ -12,6 +14,7 @@ export interface PlannedBaseline {
 
 interface BaselineContext {
   cwd: string;
+  history: PlannedHistory | null;
   /** Takes why nothing will be compared. */
   notes: string[];
 }
@@ -19,9 +22,15 @@ interface BaselineContext {
 /** Reads the baseline. One that is not there is a note, since every first run lacks it; one that cannot be read is an issue. */
 export async function planBaseline(
   { source, maximumRegressions }: { source: string; maximumRegressions: number },
-  { cwd, notes }: BaselineContext,
+  { cwd, history, notes }: BaselineContext,
   issues: ConfigurationIssue[],
 ): Promise<PlannedBaseline | null> {
+  if (historySource.test(source)) {
+    const baseline = findInHistory(history?.records ?? [], source);
+    if (baseline !== undefined) return { baseline, maximumRegressions };
+    notes.push(`The history has no conclusive gate of ${source}, so nothing is compared; a first run has none.`);
+    return null;
+  }
   try {
     const text = await readReportText(resolve(cwd, source));
     if (text !== null) return { baseline: parseBaseline(source, text), maximumRegressions };

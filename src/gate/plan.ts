@@ -6,6 +6,7 @@ import { isLoopback } from '../service/address.ts';
 import { readCiContext } from './ci-context.ts';
 import type { GateOptions } from './options/schema.ts';
 import type { PlannedBaseline } from './plan-baseline.ts';
+import type { PlannedHistory } from './plan-history.ts';
 import { type PlannedServer, planServer } from './plan-server.ts';
 import { type PlannedService, planService } from './plan-service.ts';
 import { type PlannedSuite, planSuites } from './plan-suites.ts';
@@ -18,6 +19,8 @@ export interface GatePlan {
   service: PlannedService;
   /** Null where nothing is compared. */
   baseline: PlannedBaseline | null;
+  /** Null where none is kept. */
+  history: PlannedHistory | null;
   /** What is tested, as far as it is known; null where neither part is. */
   revision: Revision | null;
   timeoutMs: number;
@@ -51,7 +54,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   const service = planService(options, { ci, environment: context.environment }, issues);
   const notes: string[] = [];
   const suites = await planSuites(options, { cwd: context.cwd, ci, profile: service.profile, notes }, issues);
-  const baseline = await planComparison(options, { cwd: context.cwd, notes }, issues);
+  const { history, baseline } = await planPast(options, { cwd: context.cwd, notes }, issues);
   const server = await planServer(options, context, issues);
   if (ci.isPullRequestTarget && server?.command != null && !options.allowPullRequestTarget) {
     issues.push({ input: 'server-command', code: 'pull-request-target', message: pullRequestTargetMessage });
@@ -64,6 +67,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     server,
     service,
     baseline,
+    history,
     revision: ci.commit === null && ci.line === null ? null : { commit: ci.commit, branch: ci.line },
     timeoutMs: options.timeout,
     isolation: options.isolation,
@@ -77,15 +81,23 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   };
 }
 
-/** Most gates compare nothing, and load nothing for it. */
-async function planComparison(
-  { baseline: source, maximumRegressions }: GateOptions,
+/** Most gates know nothing of earlier ones, and load nothing for it. */
+async function planPast(
+  { historyPath, baseline: source, maximumRegressions }: GateOptions,
   context: { cwd: string; notes: string[] },
   issues: ConfigurationIssue[],
-): Promise<PlannedBaseline | null> {
-  if (source === null) return null;
-  const { planBaseline } = await import('./plan-baseline.ts');
-  return await planBaseline({ source, maximumRegressions }, context, issues);
+): Promise<Pick<GatePlan, 'history' | 'baseline'>> {
+  let history: PlannedHistory | null = null;
+  let baseline: PlannedBaseline | null = null;
+  if (historyPath !== null) {
+    const { planHistory } = await import('./plan-history.ts');
+    history = await planHistory(historyPath, context, issues);
+  }
+  if (source !== null) {
+    const { planBaseline } = await import('./plan-baseline.ts');
+    baseline = await planBaseline({ source, maximumRegressions }, { ...context, history }, issues);
+  }
+  return { history, baseline };
 }
 
 /** A service elsewhere has another loopback, and a server over stdio has no address but there. */

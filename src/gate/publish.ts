@@ -23,8 +23,8 @@ export interface WrittenFiles {
 }
 
 /**
- * Writes report.json and junit.xml into the report directory, and adds to the job summary where there is one and the
- * plan asks for it. What cannot be written is warned about: presentation never changes a verdict.
+ * Writes report.json and junit.xml into the report directory, and adds to the history and to the job summary where there
+ * is one and the plan asks for it. What cannot be written is warned about: presentation never changes a verdict.
  */
 export async function publishFiles(report: Report, plan: GatePlan, context: PublishContext): Promise<WrittenFiles> {
   const { redactor, logger, summaryPath } = context;
@@ -45,6 +45,14 @@ export async function publishFiles(report: Report, plan: GatePlan, context: Publ
 
   const reportPath = await writeReportFile('report.json', () => renderReportJson(report));
   const junitPath = await writeReportFile('junit.xml', () => renderJunit(report));
+  const { history } = plan;
+  if (history !== null) {
+    await attempt(history.label, async () => {
+      const { renderHistoryLine } = await import('../report/history.ts');
+      const { appendHistoryLine } = await import('./history-file.ts');
+      await appendHistoryLine(history.path, redactor.redact(renderHistoryLine(report)));
+    });
+  }
   if (plan.summary && summaryPath !== null) {
     await attempt('the job summary', () => appendFile(summaryPath, redactor.redact(renderSummary(report))));
   }

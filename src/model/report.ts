@@ -1,4 +1,5 @@
 import type { Comparison } from './comparison.ts';
+import type { Trend } from './history.ts';
 import type { ToolCall } from './run.ts';
 import type { Verdict, VerdictOutcome } from './verdict.ts';
 
@@ -25,6 +26,8 @@ export interface Report {
   cases: CaseReport[];
   /** Against an earlier gate; null where no baseline was given, or none was found. */
   comparison: Comparison | null;
+  /** The gates before this one; null where no history is kept. */
+  trend: Trend | null;
   /** The run of the first suite that has one; every suite carries its own in `suites[].run`. */
   run: RunReport | null;
 }

@@ -1,4 +1,5 @@
 import type { Comparison } from '../model/comparison.ts';
+import type { Trend } from '../model/history.ts';
 import { computePassRate } from '../model/rate.ts';
 import {
   type CaseReport,
@@ -25,6 +26,7 @@ export interface ReportInput {
   verdict: Verdict;
   revision?: Revision | null;
   comparison?: Comparison | null;
+  trend?: Trend | null;
 }
 
 /** Puts results and verdicts into the report, deeply frozen; cases worst first within each suite. */
@@ -44,6 +46,7 @@ export function buildReport(input: ReportInput): Report {
       results.cases.map((member) => buildCase(results.suiteId, member)).toSorted((a, b) => rankCase(a) - rankCase(b)),
     ),
     comparison: structuredClone(input.comparison ?? null),
+    trend: structuredClone(input.trend ?? null),
     run: suites.find(({ run }) => run !== null)?.run ?? null,
   });
 }

@@ -164,6 +164,25 @@ export const reportSchema = z.object({
     .nullable()
     .default(null)
     .describe('Against the baseline; null where none was given, or none was found.'),
+  trend: z
+    .object({
+      branch: z.string().nullable(),
+      runs: z
+        .array(
+          z.object({
+            startedAt: z.string(),
+            commit: z.string().nullable(),
+            outcome,
+            cases: count,
+            total: count,
+            passed: count,
+          }),
+        )
+        .describe('Oldest first, without this gate.'),
+    })
+    .nullable()
+    .default(null)
+    .describe('Earlier gates of the branch; null where no history is kept.'),
   run: run.nullable().describe('The run of the first suite that has one.'),
 });
 

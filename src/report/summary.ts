@@ -4,6 +4,7 @@ import type { VerdictOutcome } from '../model/verdict.ts';
 import { listComparisonBlocks } from './comparison.ts';
 import { renderCodeSpan, renderLink, renderProse, renderTableCode } from './escape/markdown.ts';
 import { countOmittedFailures, groupFailures } from './failures.ts';
+import { listTrendBlocks } from './trend.ts';
 import { truncateText } from './truncate.ts';
 import {
   describeCaseCounts,
@@ -72,6 +73,7 @@ function renderPage(report: Report, fullness: Fullness, { links = [] }: SummaryO
     ...(report.comparison === null
       ? []
       : listComparisonBlocks(report.comparison, { maxRows: Math.min(fullness.maxRows, maxComparedRows) })),
+    ...listTrendBlocks(report, { hasTable: fullness.maxDetails > 0 }),
     '---',
     [
       describeTotals(report),

@@ -7,6 +7,7 @@ import type { VerdictOutcome } from '../model/verdict.ts';
 import { describeBaseline, describeChanges, describeRates, formatCounts } from './comparison.ts';
 import { escapeTerminalText } from './escape/terminal.ts';
 import { countOmittedFailures, groupFailures } from './failures.ts';
+import { listTrendRuns, nameTrend, renderSparkline } from './trend.ts';
 import { truncateText } from './truncate.ts';
 import { describeCaseCounts, describeSuiteRate, describeServer, describeTotals, nameReasons } from './wording.ts';
 import { wrapLine } from './wrap.ts';
@@ -35,6 +36,7 @@ export function renderTerminal(report: Report, options: { color: boolean; column
     ...listReasons(report, { columns, paint }),
     ...report.suites.flatMap((suite) => ['', ...listSuite(report, suite, { columns, paint })]),
     ...(report.comparison === null ? [] : ['', ...listComparison(report.comparison, { columns, paint })]),
+    ...listTrend(report, { columns, paint }),
     '',
     describeTotals(report),
     ...(report.server === null
@@ -122,6 +124,16 @@ function listComparison(comparison: Comparison, { paint }: Page): string[] {
       const name = escapeTerminalText(truncateText(title, maxTitleLength));
       return `  ${paint(change === 'fixed' ? 'green' : 'red', change)} ${name}  ${formatCounts(baseline)} then, ${formatCounts(current)} now`;
     }),
+  ];
+}
+
+function listTrend(report: Report, { paint }: Page): string[] {
+  const runs = listTrendRuns(report);
+  if (runs === null || report.trend === null) return [];
+  const name = escapeTerminalText(nameTrend(report.trend));
+  return [
+    '',
+    `${paint('bold', 'Trend')}  ${renderSparkline(runs)}  ${formatCount(runs.length, 'gate')} on ${name}, this one last`,
   ];
 }
 

@@ -73,7 +73,8 @@ describe('workflows', () => {
 
   it.each(files)('%s pins every action of others to a commit', (file) => {
     const references = [...read(file).matchAll(/uses:\s*(\S+)(.*)/g)].filter(
-      ([, reference]) => !reference?.startsWith('./'),
+      // People take this action from an owner and at a version that nobody knows yet.
+      ([, reference]) => !/^(?:\.\/|your-org\/mcp-eval-ci@)/.test(reference ?? ''),
     );
     const unpinned = references.filter(([line]) => !/@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(line));
     expect(unpinned.map(([line]) => line)).toEqual([]);

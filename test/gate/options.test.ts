@@ -65,6 +65,7 @@ describe('parseGateOptions', () => {
       timeout: 1_800_000,
       baseline: null,
       maximumRegressions: 0,
+      historyPath: null,
       reportDir: 'mcp-eval-report',
       fullReport: false,
       annotations: true,

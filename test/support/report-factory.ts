@@ -1,9 +1,11 @@
 import type { Report } from '../../src/model/report.ts';
 import type { SuiteResults } from '../../src/model/results.ts';
 import { type ReportInput, buildReport } from '../../src/report/build.ts';
+import { buildTrend } from '../../src/report/history.ts';
 import { compareWithBaseline, listRegressions } from '../../src/verdict/compare.ts';
 import { judgeGate, judgeSuite } from '../../src/verdict/judge.ts';
 import { createBaseline, createBaselineCase } from './baseline-factory.ts';
+import { createHistoryRecord } from './history-factory.ts';
 import { createCaseResults, createFailure, createSuiteResults } from './results-factory.ts';
 
 /** The report on these results, judged for real; a small passing suite unless said otherwise. */
@@ -127,7 +129,12 @@ export function createComparedReport(): Report {
     createBaselineCase({ id: 'greets', passed: 0 }),
     createBaselineCase({ id: 'halves', title: 'Halves a number' }),
   ]);
-  return createReport({ suites, comparison: compareWithBaseline(baseline, suites, 0) });
+  return createReport({
+    suites,
+    revision: { commit: 'f'.repeat(40), branch: 'main' },
+    comparison: compareWithBaseline(baseline, suites, 0),
+    trend: buildTrend([createHistoryRecord({ outcome: 'inconclusive' }), createHistoryRecord()], 'main'),
+  });
 }
 
 /** The server died half way: one case passed, one was cut short, one never ran. */

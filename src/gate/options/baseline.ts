@@ -6,10 +6,10 @@ const group = 'Baseline and history';
 export const baselineOptions = {
   baseline: option(optionalText, {
     group,
-    hint: '<path>',
-    brief: 'Compare with the report of an earlier gate.',
+    hint: '<path|branch:name|commit:sha>',
+    brief: 'Compare with an earlier gate: its report, or the newest in the history.',
     description:
-      'What the results are compared with, case by case: the path of the report.json of an earlier gate, or of the directory that holds it. Where there is none yet, a warning says so and nothing is compared. Default: none.',
+      'What the results are compared with, case by case: the path of the report.json of an earlier gate, or of the directory that holds it; `branch:` and a name, or `commit:` and at least seven digits of its hash, for the newest conclusive gate of those in `history-path`. Where there is none yet, a warning says so and nothing is compared. Default: none.',
     default: '',
   }),
   maximumRegressions: option(count('number of regressions', 100_000), {
@@ -19,5 +19,13 @@ export const baselineOptions = {
     description:
       'How many cases may regress against `baseline`, over all suites, before the verdict is `failed`. A case regresses when all of its iterations passed and now at most half do, or more than half passed and now none does.',
     default: '0',
+  }),
+  historyPath: option(optionalText, {
+    group,
+    hint: '<file>',
+    brief: 'Keep a record of every gate in this file.',
+    description:
+      'A file, relative to the working directory, to which every gate adds one line of JSON with its verdict and the counts of its cases; the newest 100 are kept. The job summary then shows the trend of the branch, and `baseline` can name a branch or a commit. Keep it between jobs with actions/cache. Default: none.',
+    default: '',
   }),
 };

@@ -3,7 +3,12 @@ import type { GateOptions } from './schema.ts';
 
 /** Finds options that are each right and cannot be meant together. */
 export function findContradictions(options: GateOptions): ConfigurationIssue[] {
-  return [...findEvalsIssues(options), ...findServerIssues(options), ...findServiceIssues(options)];
+  return [
+    ...findEvalsIssues(options),
+    ...findServerIssues(options),
+    ...findServiceIssues(options),
+    ...findBaselineIssues(options),
+  ];
 }
 
 /** The same for a tunnel that is hosted by hand, with which nothing is run. */
@@ -81,6 +86,22 @@ function findServerIssues(options: GateOptions): ConfigurationIssue[] {
         'brings its own servers; leave out `server-command` and `server-url`',
       ),
     );
+  }
+  return issues;
+}
+
+function findBaselineIssues({ baseline, historyPath }: GateOptions): ConfigurationIssue[] {
+  const [, kind, name = ''] = /^(branch|commit):(.*)$/.exec(baseline ?? '') ?? [];
+  if (kind === undefined) return [];
+  const issues: ConfigurationIssue[] = [];
+  if (historyPath === null) {
+    const message = `names a gate of the history; say with \`history-path\` where that is, or give the path of a report.json`;
+    issues.push(issue('baseline', 'needs-history-path', message));
+  }
+  const isRight = kind === 'branch' ? name.trim() !== '' : /^[0-9a-f]{7,64}$/.test(name);
+  if (!isRight) {
+    const message = `${JSON.stringify(baseline)} names no ${kind}; write branch:main, or commit: and 7 to 64 digits of its hash`;
+    issues.push(issue('baseline', 'bad-baseline', message));
   }
   return issues;
 }

@@ -1,0 +1,43 @@
+import type { VerdictOutcome } from './verdict.ts';
+
+/** What is kept of a gate for the gates after it: one line of the history file. */
+export interface HistoryRecord {
+  /** When it started, ISO 8601. */
+  startedAt: string;
+  commit: string | null;
+  /** The branch, or `PR 12`; null where it is not known. */
+  branch: string | null;
+  outcome: VerdictOutcome;
+  cases: HistoryCase[];
+}
+
+export interface HistoryCase {
+  suiteId: string;
+  id: string;
+  passed: number;
+  /** Scored iterations. */
+  total: number;
+  definitionHash: string | null;
+  /** Median over the scored iterations, in milliseconds. */
+  durationMs: number | null;
+}
+
+/** The gates before this one, of the same branch. */
+export interface Trend {
+  branch: string | null;
+  /** Oldest first, at most `maxTrendRuns`; without the gate itself. */
+  runs: TrendRun[];
+}
+
+export interface TrendRun {
+  startedAt: string;
+  commit: string | null;
+  outcome: VerdictOutcome;
+  cases: number;
+  /** Scored iterations, and those that passed. */
+  total: number;
+  passed: number;
+}
+
+/** A month of nights, and as wide as a sparkline can be on a phone. */
+export const maxTrendRuns = 30;

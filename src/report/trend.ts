@@ -1,0 +1,63 @@
+import { formatCount } from '../base/count.ts';
+import { maxTrendRuns, type Trend, type TrendRun } from '../model/history.ts';
+import { computePassRate, formatPassRate } from '../model/rate.ts';
+import type { Report } from '../model/report.ts';
+import { renderCodeSpan } from './escape/markdown.ts';
+import { truncateText } from './truncate.ts';
+
+const levels = ['▁', '▂', '▃', '▄', '▅', '▆', '▇'] as const;
+const maxBranchLength = 60;
+const maxRows = 10;
+
+/**
+ * Draws the pass rates of gates, oldest first. Only a gate in which everything passed gets the full block, so that a
+ * single failure among a thousand shows; one that established nothing is a dot.
+ */
+export function renderSparkline(runs: readonly TrendRun[]): string {
+  return runs
+    .map(({ outcome, passed, total }) => {
+      if (outcome === 'inconclusive' || total === 0) return '·';
+      return passed === total ? '█' : (levels[Math.floor((passed / total) * levels.length)] ?? '▁');
+    })
+    .join('');
+}
+
+/** The trend with this gate at its end; null without a history, and where it holds nothing of this branch yet. */
+export function listTrendRuns({ trend, startedAt, revision, verdict, totals, cases }: Report): TrendRun[] | null {
+  if (trend === null || trend.runs.length === 0) return null;
+  const own: TrendRun = {
+    startedAt,
+    commit: revision?.commit ?? null,
+    outcome: verdict.outcome,
+    cases: cases.length,
+    total: totals.iterations,
+    passed: totals.passed,
+  };
+  return [...trend.runs, own].slice(-maxTrendRuns);
+}
+
+/** Names the branch whose gates these are, as plain text of somebody else's. */
+export function nameTrend({ branch }: Trend): string {
+  return truncateText(branch ?? 'no branch', maxBranchLength);
+}
+
+/** Lists the part of the job summary that is about earlier gates, as blocks of Markdown. */
+export function listTrendBlocks(report: Report, { hasTable }: { hasTable: boolean }): string[] {
+  const runs = listTrendRuns(report);
+  if (runs === null || report.trend === null) return [];
+  const rows = runs.slice(-maxRows).toReversed().map(renderRow);
+  return [
+    '### Trend',
+    `${renderSparkline(runs)} ${formatCount(runs.length, 'gate')} on ${renderCodeSpan(nameTrend(report.trend))}, this one last`,
+    ...(hasTable
+      ? [['| When | Commit | Verdict | Passed | Cases |', '|---|---|---|---|---|', ...rows].join('\n')]
+      : []),
+  ];
+}
+
+function renderRow({ startedAt, commit, outcome, passed, total, cases }: TrendRun): string {
+  const when = /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(startedAt) ? startedAt.slice(0, 16).replace('T', ' ') : '–';
+  const hash = /^[0-9a-f]{7,64}$/.test(commit ?? '') ? `\`${commit?.slice(0, 7)}\`` : '–';
+  const rate = outcome === 'inconclusive' ? '' : ` (${formatPassRate(computePassRate(passed, total))})`;
+  return `| ${when} | ${hash} | ${outcome} | ${passed} of ${total}${rate} | ${cases} |`;
+}

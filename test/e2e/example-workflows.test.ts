@@ -1,0 +1,58 @@
+import { fileURLToPath } from 'node:url';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readExampleInputs, readExampleJob } from '../support/example-workflow.ts';
+import { createPullRequestEvent, createScheduleEvent } from '../support/runner-harness/events.ts';
+import { type ActionRun, runAction } from '../support/runner-harness/run-action.ts';
+import { createWorkspace, greenEvals, type Workspace } from '../support/workspace.ts';
+
+// The steps of examples/workflows that use the action, run by the runner harness from the committed dist/ with the inputs
+// that stand there. The server is what `npm run build` would have built.
+
+const everything = new URL('../../node_modules/@modelcontextprotocol/server-everything/dist/index.js', import.meta.url);
+
+function createRepository(): Promise<Workspace> {
+  return createWorkspace({
+    'build/index.js': `import(${JSON.stringify(everything.href)});\n`,
+    'evals/everything.evals.yaml': greenEvals,
+  });
+}
+
+/** The same case with a server that does worse: the tool is asked for what it does not say. */
+async function worsen({ path }: Workspace): Promise<void> {
+  const text = `process.stdin.pipe(require('node:child_process').spawn(process.execPath, [${JSON.stringify(fileURLToPath(everything))}], {
+  stdio: ['pipe', 'pipe', 'inherit'],
+}).on('spawn', function () {
+  this.stdout.on('data', (data) => process.stdout.write(String(data).replaceAll('Echo: hello', 'Echo: hullo')));
+  this.on('exit', () => process.exit());
+}).stdin);\n`;
+  await writeFile(join(path, 'build/index.js'), text);
+}
+
+describe('nightly.yml and pull-request.yml', () => {
+  it('keep a history, and fail a night and a pull request that regress', async () => {
+    await using workspace = await createRepository();
+    const nightly = readExampleInputs(readExampleJob('nightly.yml', 'evals'), { 'github.ref_name': 'main' });
+    const runNight = (): Promise<ActionRun> =>
+      runAction({ workspace: workspace.path, inputs: nightly, event: createScheduleEvent() });
+
+    const first = await runNight();
+    expect(first).toMatchObject({ exitCode: 0, problems: [], leftovers: [] });
+    expect(first.log).toContain('nothing is compared');
+
+    const second = await runNight();
+    expect(second).toMatchObject({ exitCode: 0, annotations: [] });
+    expect(second.summary).toContain('██ 2 gates on `main`');
+
+    await worsen(workspace);
+    const inputs = readExampleInputs(readExampleJob('pull-request.yml', 'evals'), { 'github.base_ref': 'main' });
+    const pullRequest = await runAction({ workspace: workspace.path, inputs, event: createPullRequestEvent() });
+    expect(pullRequest).toMatchObject({ exitCode: 1, outputs: { verdict: 'failed' } });
+    expect(pullRequest.summary).toContain('| ❌ regressed | `Echoes a message` | 5 of 5 | 0 of 3 |');
+
+    const third = await runNight();
+    expect(third).toMatchObject({ exitCode: 1, outputs: { verdict: 'failed' } });
+    expect((await workspace.read('eval-history/history.jsonl')).trim().split('\n')).toHaveLength(4);
+  });
+});

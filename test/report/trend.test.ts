@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import type { TrendRun } from '../../src/model/history.ts';
+import { buildTrend } from '../../src/report/history.ts';
+import { renderTerminal } from '../../src/report/terminal.ts';
+import { listTrendBlocks, renderSparkline } from '../../src/report/trend.ts';
+import { createHistoryRecord } from '../support/history-factory.ts';
+import { createReport } from '../support/report-factory.ts';
+
+const runOf = (passed: number, total: number): TrendRun => {
+  return { startedAt: 'x', commit: null, outcome: 'failed', cases: 1, passed, total };
+};
+
+describe('renderSparkline', () => {
+  it('keeps the full block for gates in which everything passed', () => {
+    const runs = [runOf(10, 10), runOf(999, 1000), runOf(5, 10), runOf(1, 100), runOf(0, 10), runOf(0, 0)];
+    expect(renderSparkline(runs)).toBe('█▇▄▁▁·');
+  });
+
+  it('draws no rate of a gate that established nothing', () => {
+    expect(renderSparkline([{ ...runOf(10, 10), outcome: 'inconclusive' }])).toBe('·');
+  });
+});
+
+describe('the trend', () => {
+  const records = [
+    createHistoryRecord({ startedAt: '2026-09-19T03:00:00.000Z', commit: null, outcome: 'inconclusive' }),
+    createHistoryRecord(),
+  ];
+  const revision = { commit: 'f'.repeat(40), branch: 'main' };
+
+  it('ends with this gate, newest first in the table', () => {
+    const report = createReport({ revision, trend: buildTrend(records, 'main') });
+    expect(listTrendBlocks(report, { hasTable: true }).join('\n')).toMatchInlineSnapshot(`
+      "### Trend
+      ·▆█ 3 gates on \`main\`, this one last
+      | When | Commit | Verdict | Passed | Cases |
+      |---|---|---|---|---|
+      | 2026-09-21 12:00 | \`fffffff\` | passed | 3 of 3 (100%) | 1 |
+      | 2026-09-20 03:00 | \`0123456\` | passed | 3 of 4 (75%) | 2 |
+      | 2026-09-19 03:00 | – | inconclusive | 3 of 4 | 2 |"
+    `);
+    expect(renderTerminal(report, { color: false })).toContain('Trend  ·▆█  3 gates on main, this one last\n');
+  });
+
+  it('is not shown where there is none, or no gate of the branch before', () => {
+    expect(listTrendBlocks(createReport({ revision }), { hasTable: true })).toEqual([]);
+    const report = createReport({ revision, trend: buildTrend(records, 'other') });
+    expect(listTrendBlocks(report, { hasTable: true })).toEqual([]);
+    expect(renderTerminal(report, { color: false })).not.toContain('Trend');
+  });
+
+  it('lets nothing of a strange history through', () => {
+    const strange = createHistoryRecord({ startedAt: '2026-09-20T03:00|<b>', commit: '`x`' });
+    const report = createReport({ revision, trend: { ...buildTrend([strange], 'main'), branch: '`|<img>' } });
+    const text = listTrendBlocks(report, { hasTable: true }).join('\n');
+    expect(text).toContain('on ``` `|<img> ```'.replaceAll('```', '``'));
+    expect(text).toContain('| 2026-09-20 03:00 | – | passed |');
+  });
+});
