@@ -6,8 +6,8 @@ const group = 'Baseline and history';
 export const baselineOptions = {
   baseline: option(optionalText, {
     group,
-    hint: '<path|branch:name|commit:sha>',
-    brief: 'Compare with an earlier gate: its report, or the newest in the history.',
+    hint: '<source>',
+    brief: 'Compare with a report.json, branch:<name> or commit:<hash>.',
     description:
       'What the results are compared with, case by case: the path of the report.json of an earlier gate, or of the directory that holds it; `branch:` and a name, or `commit:` and at least seven digits of its hash, for the newest conclusive gate of those in `history-path`. Where there is none yet, a warning says so and nothing is compared. Default: none.',
     default: '',
