@@ -4,6 +4,7 @@ import { ConfigurationError, describeError, formatConfigurationIssue, GateError 
 import { createRedactor } from '../base/redaction.ts';
 import { generator } from '../base/version.ts';
 import { escapeTerminalText } from '../report/escape/terminal.ts';
+import { addJudgeCommand } from './judge.ts';
 import { redactText } from './logger.ts';
 import { addRunCommand } from './run.ts';
 import { addServeCommand } from './serve.ts';
@@ -37,7 +38,7 @@ Exit codes:
     exitCode = code;
   };
   const redactor = createRedactor();
-  for (const addCommand of [addRunCommand, addValidateCommand, addServeCommand, addTunnelCommand])
+  for (const addCommand of [addRunCommand, addJudgeCommand, addValidateCommand, addServeCommand, addTunnelCommand])
     addCommand(program, setExitCode, redactor);
   // Set on every command: subcommands copy settings only when they are created after.
   // The longest flag leaves descriptions less than the 40 columns below which they would not be wrapped.

@@ -11,6 +11,7 @@ import { buildReport } from '../report/build.ts';
 import type { RunningServer } from '../server/running-server.ts';
 import { judgeSuite } from '../verdict/judge.ts';
 import { concurrency, connectService } from './connect-service.ts';
+import { exitCodes } from './exit-code.ts';
 import { explainInterruption } from './interruption.ts';
 import { noIterationLog, openIterationLog } from './iteration-log.ts';
 import { judgeResults } from './judge-results.ts';
@@ -126,6 +127,5 @@ function showLastWords(logger: Logger, lines: readonly string[]): void {
 
 function chooseExitCode({ outcome }: Verdict, stop: AbortSignal): GateResult['exitCode'] {
   if (stop.reason instanceof CancelledError) return stop.reason.exitCode;
-  const exitCodes = { passed: 0, failed: 1, inconclusive: 3 } as const;
   return exitCodes[outcome];
 }

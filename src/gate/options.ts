@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
-import { findContradictions, findTunnelContradictions } from './options/contradictions.ts';
+import { findBaselineIssues, findContradictions, findTunnelContradictions } from './options/contradictions.ts';
 import { describeOption, type OptionMeta } from './options/option.ts';
 import { type GateOptions, gateOptionsSchema } from './options/schema.ts';
 
@@ -34,6 +34,15 @@ export function parseGateOptions(texts: Readonly<Record<string, string | undefin
  */
 export function parseTunnelOptions(texts: Readonly<Record<string, string | undefined>>): GateOptions {
   return parseOptions(texts, findTunnelContradictions);
+}
+
+/**
+ * Reads the options of judging a report anew: those of a gate, without anything to run.
+ *
+ * @throws {ConfigurationError} with every problem of every option.
+ */
+export function parseJudgeOptions(texts: Readonly<Record<string, string | undefined>>): GateOptions {
+  return parseOptions(texts, findBaselineIssues);
 }
 
 function parseOptions(

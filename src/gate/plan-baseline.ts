@@ -1,10 +1,10 @@
-import { readFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
-import { type ConfigurationIssue, describeError, GateError, readErrorCode } from '../base/errors.ts';
+import { resolve } from 'node:path';
+import type { ConfigurationIssue } from '../base/errors.ts';
 import type { Baseline } from '../model/comparison.ts';
+import type { Report } from '../model/report.ts';
 import { findInHistory, historySource } from '../report/history.ts';
-import { parseReport } from '../report/schema.ts';
 import type { PlannedHistory } from './plan-history.ts';
+import { readReport } from './read-report.ts';
 
 /** What the results are compared with, and how many cases may be worse than there. */
 export interface PlannedBaseline {
@@ -31,32 +31,18 @@ export async function planBaseline(
     notes.push(`The history has no conclusive gate of ${source}, so nothing is compared; a first run has none.`);
     return null;
   }
-  try {
-    const text = await readReportText(resolve(cwd, source));
-    if (text !== null) return { baseline: parseBaseline(source, text), maximumRegressions };
+  const read = await readReport(resolve(cwd, source));
+  if (read.kind === 'report') return { baseline: takeBaseline(source, read.report), maximumRegressions };
+  if (read.kind === 'missing') {
     notes.push(`The baseline ${source} does not exist, so nothing is compared; a first run has none.`);
-  } catch (error) {
-    const why = error instanceof GateError ? error.message : describeError(error);
-    const message = `${JSON.stringify(source)} cannot be read as a report: ${why}; give the report.json of an earlier gate`;
+  } else {
+    const message = `${JSON.stringify(source)} cannot be read as a report: ${read.why}; give the report.json of an earlier gate`;
     issues.push({ input: 'baseline', code: 'bad-baseline', message });
   }
   return null;
 }
 
-/** Reads `report.json`, also where only its directory is named; null where there is nothing. */
-async function readReportText(path: string): Promise<string | null> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    const code = readErrorCode(error);
-    if (code === 'EISDIR') return await readReportText(join(path, 'report.json'));
-    if (code === 'ENOENT') return null;
-    throw error;
-  }
-}
-
-function parseBaseline(source: string, text: string): Baseline {
-  const { startedAt, revision, cases } = parseReport(JSON.parse(text));
+function takeBaseline(source: string, { startedAt, revision, cases }: Report): Baseline {
   return {
     source,
     startedAt,

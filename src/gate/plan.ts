@@ -5,22 +5,17 @@ import type { Revision } from '../model/report.ts';
 import { isLoopback } from '../service/address.ts';
 import { readCiContext } from './ci-context.ts';
 import type { GateOptions } from './options/schema.ts';
-import type { PlannedBaseline } from './plan-baseline.ts';
-import type { PlannedHistory } from './plan-history.ts';
+import { planPast, type PlannedPast } from './plan-past.ts';
 import { type PlannedServer, planServer } from './plan-server.ts';
 import { type PlannedService, planService } from './plan-service.ts';
 import { type PlannedSuite, planSuites } from './plan-suites.ts';
 
 /** Everything the gate is going to do, decided and checked; nothing has been started, created or written yet. */
-export interface GatePlan {
+export interface GatePlan extends PlannedPast {
   suites: PlannedSuite[];
   /** Null where a suite of the service runs on the servers saved in it. */
   server: PlannedServer | null;
   service: PlannedService;
-  /** Null where nothing is compared. */
-  baseline: PlannedBaseline | null;
-  /** Null where none is kept. */
-  history: PlannedHistory | null;
   /** What is tested, as far as it is known; null where neither part is. */
   revision: Revision | null;
   timeoutMs: number;
@@ -79,25 +74,6 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     notes,
     secrets: [...service.secrets, ...(server?.secrets ?? [])],
   };
-}
-
-/** Most gates know nothing of earlier ones, and load nothing for it. */
-async function planPast(
-  { historyPath, baseline: source, maximumRegressions }: GateOptions,
-  context: { cwd: string; notes: string[] },
-  issues: ConfigurationIssue[],
-): Promise<Pick<GatePlan, 'history' | 'baseline'>> {
-  let history: PlannedHistory | null = null;
-  let baseline: PlannedBaseline | null = null;
-  if (historyPath !== null) {
-    const { planHistory } = await import('./plan-history.ts');
-    history = await planHistory(historyPath, context, issues);
-  }
-  if (source !== null) {
-    const { planBaseline } = await import('./plan-baseline.ts');
-    baseline = await planBaseline({ source, maximumRegressions }, { ...context, history }, issues);
-  }
-  return { history, baseline };
 }
 
 /** A service elsewhere has another loopback, and a server over stdio has no address but there. */

@@ -26,7 +26,11 @@ export interface WrittenFiles {
  * Writes report.json and junit.xml into the report directory, and adds to the history and to the job summary where there
  * is one and the plan asks for it. What cannot be written is warned about: presentation never changes a verdict.
  */
-export async function publishFiles(report: Report, plan: GatePlan, context: PublishContext): Promise<WrittenFiles> {
+export async function publishFiles(
+  report: Report,
+  plan: Pick<GatePlan, 'reportDir' | 'summary' | 'history'>,
+  context: PublishContext,
+): Promise<WrittenFiles> {
   const { redactor, logger, summaryPath } = context;
   const attempt = async (path: string, write: () => Promise<void>): Promise<string | null> => {
     try {

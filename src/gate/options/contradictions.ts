@@ -90,7 +90,8 @@ function findServerIssues(options: GateOptions): ConfigurationIssue[] {
   return issues;
 }
 
-function findBaselineIssues({ baseline, historyPath }: GateOptions): ConfigurationIssue[] {
+/** Finds what is wrong with the baseline, which is all that judging a report anew needs. */
+export function findBaselineIssues({ baseline, historyPath }: GateOptions): ConfigurationIssue[] {
   const [, kind, name = ''] = /^(branch|commit):(.*)$/.exec(baseline ?? '') ?? [];
   if (kind === undefined) return [];
   const issues: ConfigurationIssue[] = [];

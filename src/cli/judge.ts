@@ -1,0 +1,71 @@
+import { resolve } from 'node:path';
+import { type Command, Option } from 'commander';
+import { ConfigurationError } from '../base/errors.ts';
+import type { Redactor } from '../base/redaction.ts';
+import { exitCodes } from '../gate/exit-code.ts';
+import { listOptions, parseJudgeOptions } from '../gate/options.ts';
+import { publishFiles } from '../gate/publish.ts';
+import { renderTerminal } from '../report/terminal.ts';
+import { addGateOptions, readGateFlags } from './gate-options.ts';
+import { createTerminalLogger } from './logger.ts';
+
+const optionNames: ReadonlySet<string> = new Set(['min-pass-rate', 'baseline', 'maximum-regressions', 'history-path']);
+
+/** Adds `judge`: the verdict on a report that is there already, under other demands or the same. */
+export function addJudgeCommand(program: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
+  const options = listOptions().filter(({ name }) => optionNames.has(name));
+  const command = program
+    .command('judge')
+    .description('Judge the results in a report.json anew, without running anything.')
+    .argument('<report>', 'a report.json, or the directory that holds it');
+  addGateOptions(command, options);
+  command
+    .addOption(
+      new Option('--report-dir <directory>', 'Write report.json and junit.xml there. Default: nowhere.').helpGroup(
+        'Reports:',
+      ),
+    )
+    .addHelpText('after', '\nExit codes:\n  0 passed · 1 failed · 2 configuration or usage · 3 inconclusive')
+    .action(async (path: string, flags: Record<string, unknown>) => {
+      const reportDir = typeof flags['reportDir'] === 'string' ? flags['reportDir'] : null;
+      setExitCode(await judgeReport(path, readGateFlags(flags, {}, options), { reportDir, redactor }));
+    });
+}
+
+async function judgeReport(
+  path: string,
+  texts: Record<string, string>,
+  { reportDir, redactor }: { reportDir: string | null; redactor: Redactor },
+): Promise<number> {
+  const { planRejudge } = await import('../gate/plan-rejudge.ts');
+  const { rejudgeReport } = await import('../gate/rejudge.ts');
+  const { stdout, stderr } = process;
+  const logger = createTerminalLogger({
+    write: (text) => stderr.write(text),
+    redactor,
+    color: stderr.hasColors?.() ?? false,
+    isQuiet: false,
+    isVerbose: false,
+  });
+  const plan = await planRejudge(path, parseJudgeOptions(texts), {
+    cwd: process.cwd(),
+    // Without it, the report's own maximum stands.
+    hasMaximumRegressions: (texts['maximum-regressions'] ?? '') !== '',
+  });
+  for (const note of plan.notes) logger.warning(note);
+  const report = rejudgeReport(plan.report, plan.demands);
+  stdout.write(renderTerminal(report, { color: stdout.hasColors?.() ?? false, columns: stdout.columns }));
+  if (reportDir !== null) {
+    const target = { path: resolve(process.cwd(), reportDir), label: reportDir };
+    const files = await publishFiles(
+      report,
+      { reportDir: target, summary: false, history: null },
+      { logger, redactor, summaryPath: null },
+    );
+    if (files.reportPath === null || files.junitPath === null) {
+      const message = `${reportDir} could not be written to; name another directory`;
+      throw new ConfigurationError([{ input: 'report-dir', code: 'bad-report-dir', message }]);
+    }
+  }
+  return exitCodes[report.verdict.outcome];
+}

@@ -1,0 +1,38 @@
+import { resolve } from 'node:path';
+import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
+import type { Report } from '../model/report.ts';
+import type { GateOptions } from './options/schema.ts';
+import { planPast } from './plan-past.ts';
+import { readReport } from './read-report.ts';
+import type { NewDemands } from './rejudge.ts';
+
+/** A report that is to be judged anew, and under which demands. */
+export interface RejudgePlan {
+  report: Report;
+  demands: NewDemands;
+  notes: string[];
+}
+
+/** Reads the report and the baseline. @throws {ConfigurationError} with everything that is wrong */
+export async function planRejudge(
+  path: string,
+  options: GateOptions,
+  { cwd, hasMaximumRegressions }: { cwd: string; hasMaximumRegressions: boolean },
+): Promise<RejudgePlan> {
+  const issues: ConfigurationIssue[] = [];
+  const notes: string[] = [];
+  const { baseline } = await planPast(options, { cwd, notes }, issues);
+  const read = await readReport(resolve(cwd, path));
+  if (read.kind !== 'report') {
+    const why = read.kind === 'missing' ? 'there is no such report' : read.why;
+    issues.push({ file: path, code: 'bad-report', message: `Cannot be judged: ${why}` });
+    throw new ConfigurationError(issues);
+  }
+  if (issues.length > 0) throw new ConfigurationError(issues);
+  const maximumRegressions = hasMaximumRegressions ? options.maximumRegressions : null;
+  return {
+    report: read.report,
+    demands: { minimumPassRate: options.minPassRate, baseline, maximumRegressions },
+    notes,
+  };
+}

@@ -1,0 +1,52 @@
+import * as fc from 'fast-check';
+import type { SuiteResults } from '../../src/model/results.ts';
+import { createCaseResults, createRun, createSuiteResults } from './results-factory.ts';
+
+const small = fc.nat({ max: 6 });
+/** Mostly what a sound run gives, so that every outcome is common. */
+const mostly = <T>(usual: T, others: fc.Arbitrary<T>) =>
+  fc.oneof({ weight: 12, arbitrary: fc.constant(usual) }, others);
+
+const caseResults = fc
+  .record({
+    passed: small,
+    failed: mostly(0, small),
+    unscored: mostly(0, small),
+    isRequired: fc.boolean(),
+    plannedOff: mostly(0, fc.integer({ min: -1, max: 1 })),
+  })
+  .map(({ plannedOff, ...counts }) => {
+    const planned = Math.max(0, counts.passed + counts.failed + counts.unscored + plannedOff);
+    return createCaseResults({ ...counts, planned });
+  });
+
+/** Results of a suite, sound or lacking something of every kind. */
+export const suiteResults: fc.Arbitrary<SuiteResults> = fc
+  .record({
+    cases: fc.array(caseResults, { maxLength: 4 }),
+    minimum: fc.constantFrom(0, 0.5, 0.67, 0.8, 0.9, 1),
+    status: mostly('completed', fc.constantFrom('failed', 'cancelled', 'timed_out', 'running', 'odd')),
+    hasRun: mostly(true, fc.boolean()),
+    hasSummary: fc.boolean(),
+    totalOff: mostly(0, fc.integer({ min: -1, max: 1 })),
+    passedOff: mostly(0, fc.integer({ min: -1, max: 1 })),
+    overruled: mostly(0, fc.nat({ max: 2 })),
+    isComplete: mostly(true, fc.boolean()),
+    unknownIterations: mostly(0, fc.nat({ max: 1 })),
+    isInterrupted: mostly(false, fc.boolean()),
+  })
+  .map((draw) => {
+    const sound = createSuiteResults({
+      cases: draw.cases.map((member, index) => ({ ...member, id: `case-${index}` })),
+      minimumPassRate: draw.minimum,
+      isComplete: draw.isComplete,
+      unknownIterations: draw.unknownIterations,
+      overruled: draw.overruled,
+      interruption: draw.isInterrupted ? { code: 'deadline', message: 'late' } : null,
+    });
+    const overruledAndOff = draw.overruled + draw.passedOff;
+    const passed = draw.cases.reduce((total, member) => total + member.passed, 0) + overruledAndOff;
+    const summary = { total: sound.iterationsRead + draw.totalOff, passed, failed: 0 };
+    const run = createRun({ status: draw.status, summary: draw.hasSummary ? summary : null });
+    return { ...sound, run: draw.hasRun ? run : null };
+  });

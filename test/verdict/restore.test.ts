@@ -1,0 +1,50 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Report } from '../../src/model/report.ts';
+import { renderReportJson } from '../../src/report/json.ts';
+import { parseReport } from '../../src/report/schema.ts';
+import { rejudgeSuite, restoreSuites } from '../../src/verdict/restore.ts';
+import { createReport } from '../support/report-factory.ts';
+import { suiteResults } from '../support/results-arbitrary.ts';
+import { createCaseResults, createSuiteResults } from '../support/results-factory.ts';
+
+const readBack = (report: Report) => parseReport(JSON.parse(renderReportJson(report)));
+
+describe('a suite restored from its report', () => {
+  it('is judged as it was, whatever its results', () => {
+    fc.assert(
+      fc.property(suiteResults, (results) => {
+        // A report has the worst first, and only lines tell the order of the file.
+        const cases = results.cases.map((member, line) => ({ ...member, location: { file: 'x', line, column: 1 } }));
+        const report = createReport({ suites: [{ ...results, cases }] });
+        const [restored] = restoreSuites(readBack(report));
+        expect(restored && rejudgeSuite(restored)).toEqual(report.suites[0]?.verdict);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  it('becomes the same cases in the report again', () => {
+    fc.assert(
+      fc.property(suiteResults, (results) => {
+        const report = createReport({ suites: [results] });
+        const again = createReport({ suites: restoreSuites(readBack(report)).map((restored) => restored.results) });
+        expect(again.cases).toEqual(report.cases);
+        expect(again.totals).toEqual(report.totals);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('obeys another minimum, and stays inconclusive under any', () => {
+    const judgeUnder = (minimumPassRate: number, overrides: object) => {
+      const suite = createSuiteResults({ cases: [createCaseResults({ passed: 1, failed: 1 })], ...overrides });
+      const [restored] = restoreSuites(createReport({ suites: [suite] }));
+      if (restored === undefined) throw new Error('The report has no suite.');
+      return rejudgeSuite({ ...restored, results: { ...restored.results, minimumPassRate } }).outcome;
+    };
+    expect(judgeUnder(0.5, {})).toBe('passed');
+    expect(judgeUnder(0.6, {})).toBe('failed');
+    expect(judgeUnder(0, { isComplete: false })).toBe('inconclusive');
+  });
+});
