@@ -63,16 +63,17 @@ export async function gate(plan: GatePlan, context: GateContext): Promise<GateRe
   const { server, results } = await runSuites(plan, context, watch);
   const judgement = await judgeResults(results, plan.baseline);
   const durationMs = Math.round(clock.monotonicMs() - startedMs);
-  const { revision } = plan;
+  const { revision, shard } = plan;
   const trend = await readTrend(plan);
   const report = buildReport(
-    redactDeep({ startedAt, durationMs, generator, revision, server, trend, ...judgement }, context.redactor),
+    redactDeep({ startedAt, durationMs, generator, revision, shard, server, trend, ...judgement }, context.redactor),
   );
   return { report, exitCode: chooseExitCode(judgement.verdict, watch.stop) };
 }
 
-async function readTrend({ history, revision }: GatePlan): Promise<Trend | null> {
-  if (history === null) return null;
+/** A part of the cases is no point of a trend of the whole. */
+async function readTrend({ history, revision, shard }: GatePlan): Promise<Trend | null> {
+  if (history === null || shard !== null) return null;
   const { buildTrend } = await import('../report/history.ts');
   return buildTrend(history.records, revision?.branch ?? null);
 }

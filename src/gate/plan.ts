@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
 import type { Secret } from '../base/redaction.ts';
-import type { Revision } from '../model/report.ts';
+import type { Revision, ShardReport } from '../model/report.ts';
 import { isLoopback } from '../service/address.ts';
 import { readCiContext } from './ci-context.ts';
 import type { GateOptions } from './options/schema.ts';
@@ -18,6 +18,8 @@ export interface GatePlan extends PlannedPast {
   service: PlannedService;
   /** What is tested, as far as it is known; null where neither part is. */
   revision: Revision | null;
+  /** Which part of the cases it is; null for all of them. */
+  shard: ShardReport | null;
   timeoutMs: number;
   isolation: 'iteration' | 'run';
   /** Absolute, and as the user wrote it, for messages and outputs. */
@@ -48,8 +50,9 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   const ci = await readCiContext(context.environment, { jobIndex: options.jobIndex });
   const service = planService(options, { ci, environment: context.environment }, issues);
   const notes: string[] = [];
-  const suites = await planSuites(options, { cwd: context.cwd, ci, profile: service.profile, notes }, issues);
   const { history, baseline } = await planPast(options, { cwd: context.cwd, notes }, issues);
+  const all = await planSuites(options, { cwd: context.cwd, ci, profile: service.profile, notes }, issues);
+  const { suites, shard } = await planPart(all, { options, history }, issues);
   const server = await planServer(options, context, issues);
   if (ci.isPullRequestTarget && server?.command != null && !options.allowPullRequestTarget) {
     issues.push({ input: 'server-command', code: 'pull-request-target', message: pullRequestTargetMessage });
@@ -59,6 +62,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
 
   return {
     suites,
+    shard,
     server,
     service,
     baseline,
@@ -74,6 +78,17 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     notes,
     secrets: [...service.secrets, ...(server?.secrets ?? [])],
   };
+}
+
+async function planPart(
+  suites: PlannedSuite[],
+  { options, history }: { options: GateOptions; history: GatePlan['history'] },
+  issues: ConfigurationIssue[],
+): Promise<Pick<GatePlan, 'suites' | 'shard'>> {
+  if (options.shard === null) return { suites, shard: null };
+  const { planShard } = await import('./plan-shard.ts');
+  const files = suites.filter((planned) => planned.kind === 'file');
+  return planShard(files, options.shard, { records: history?.records ?? [], issues });
 }
 
 /** A service elsewhere has another loopback, and a server over stdio has no address but there. */

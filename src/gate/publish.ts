@@ -50,7 +50,7 @@ export async function publishFiles(
   const reportPath = await writeReportFile('report.json', () => renderReportJson(report));
   const junitPath = await writeReportFile('junit.xml', () => renderJunit(report));
   const { history } = plan;
-  if (history !== null) {
+  if (history !== null && report.shard === null) {
     await attempt(history.label, async () => {
       const { renderHistoryLine } = await import('../report/history.ts');
       const { appendHistoryLine } = await import('./history-file.ts');

@@ -17,6 +17,8 @@ export interface Report {
   durationMs: number;
   /** What was tested; null where neither part is known. */
   revision: Revision | null;
+  /** Null where the gate ran all there was to run. */
+  shard: ShardReport | null;
   verdict: Verdict;
   totals: Totals;
   /** How the server under test was reached; null where no server was started or named. */
@@ -36,6 +38,15 @@ export interface Revision {
   commit: string | null;
   /** The branch, or `PR 12`. */
   branch: string | null;
+}
+
+/** Which part of the cases was run, where several jobs share them. */
+export interface ShardReport {
+  /** From 1 to `total`. */
+  index: number;
+  total: number;
+  /** Of all cases, their definitions and their shards: equal where the jobs agree on them. */
+  digest: string;
 }
 
 export interface Totals {

@@ -7,6 +7,7 @@ import {
   type Revision,
   type RunReport,
   type ServerReport,
+  type ShardReport,
   type SuiteReport,
   type Totals,
   reportSchemaVersion,
@@ -25,6 +26,7 @@ export interface ReportInput {
   suites: ReadonlyArray<{ results: SuiteResults; verdict: Verdict }>;
   verdict: Verdict;
   revision?: Revision | null;
+  shard?: ShardReport | null;
   comparison?: Comparison | null;
   trend?: Trend | null;
 }
@@ -38,6 +40,7 @@ export function buildReport(input: ReportInput): Report {
     startedAt: input.startedAt,
     durationMs: input.durationMs,
     revision: input.revision == null ? null : { ...input.revision },
+    shard: input.shard == null ? null : { ...input.shard },
     verdict: structuredClone(input.verdict),
     totals: countTotals(input.suites.flatMap(({ results }) => results.cases)),
     server: input.server === null ? null : { ...input.server },

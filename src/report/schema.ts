@@ -145,6 +145,15 @@ export const reportSchema = z.object({
     .nullable()
     .default(null)
     .describe('What was tested, where it is known.'),
+  shard: z
+    .object({
+      index: z.int().min(1),
+      total: z.int().min(1),
+      digest: z.string().describe('Equal where jobs agree on all cases and how they are shared.'),
+    })
+    .nullable()
+    .default(null)
+    .describe('Which part of the cases was run; null for all of them.'),
   verdict,
   totals,
   server: z

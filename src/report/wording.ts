@@ -22,8 +22,9 @@ export function describeSuiteRate({ verdict, totals, minimumPassRate }: SuiteRep
 }
 
 /** Says what was run and for how long: `9 iterations of 3 cases: 7 passed, 2 failed (77.7%), in 12.3 s`. */
-export function describeTotals({ totals, verdict, durationMs }: Report): string {
-  return `${formatCount(totals.iterations, 'iteration')} of ${formatCount(totals.cases, 'case')}: ${describeRate(totals, verdict)}, in ${formatDuration(durationMs)}`;
+export function describeTotals({ totals, verdict, durationMs, shard }: Report): string {
+  const part = shard === null ? '' : `Shard ${shard.index} of ${shard.total}: `;
+  return `${part}${formatCount(totals.iterations, 'iteration')} of ${formatCount(totals.cases, 'case')}: ${describeRate(totals, verdict)}, in ${formatDuration(durationMs)}`;
 }
 
 /** A rate over part of the iterations looks like a result and is none, so an inconclusive verdict goes without. */

@@ -43,6 +43,7 @@ describe('parseGateOptions', () => {
       cases: [],
       tags: [],
       runs: null,
+      shard: null,
       dryRun: false,
       serverCommand: 'node build/index.js',
       serverUrl: null,

@@ -8,6 +8,7 @@ export function findContradictions(options: GateOptions): ConfigurationIssue[] {
     ...findServerIssues(options),
     ...findServiceIssues(options),
     ...findBaselineIssues(options),
+    ...findShardIssues(options),
   ];
 }
 
@@ -90,8 +91,24 @@ function findServerIssues(options: GateOptions): ConfigurationIssue[] {
   return issues;
 }
 
+function findShardIssues({ shard, suite, baseline }: GateOptions): ConfigurationIssue[] {
+  if (shard === null) return [];
+  const issues: ConfigurationIssue[] = [];
+  if (suite !== null) {
+    issues.push(issue('shard', 'shard-without-evals', 'cuts evals files; a `suite` of the service is run whole'));
+  }
+  if (baseline !== null) {
+    const message = 'is compared with the whole, and a shard is a part; give it where the shards are merged';
+    issues.push(issue('baseline', 'shard-and-baseline', message));
+  }
+  return issues;
+}
+
 /** Finds what is wrong with the baseline, which is all that judging a report anew needs. */
-export function findBaselineIssues({ baseline, historyPath }: GateOptions): ConfigurationIssue[] {
+export function findBaselineIssues({
+  baseline,
+  historyPath,
+}: Pick<GateOptions, 'baseline' | 'historyPath'>): ConfigurationIssue[] {
   const [, kind, name = ''] = /^(branch|commit):(.*)$/.exec(baseline ?? '') ?? [];
   if (kind === undefined) return [];
   const issues: ConfigurationIssue[] = [];

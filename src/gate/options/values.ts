@@ -66,6 +66,20 @@ export const count = (what: string, maximum: number) =>
     return z.NEVER;
   });
 
+/** A matrix of GitHub's has at most 256 jobs. */
+const maxShards = 256;
+
+/** `2/4`: the second of four shards. */
+export const optionalShard = z.string().transform((text, context) => {
+  if (text.trim() === '') return null;
+  const [, index = 0, total = 0] = (/^\s*(\d{1,3})\s*\/\s*(\d{1,3})\s*$/.exec(text) ?? []).map(Number);
+  if (index >= 1 && index <= total && total <= maxShards) return { index, total };
+  context.addIssue(
+    issue(`${JSON.stringify(text)} is not a shard; write which and of how many, from 1/1 to ${maxShards}/${maxShards}`),
+  );
+  return z.NEVER;
+});
+
 /** One of a few words. */
 export const choice = <const Word extends string>(what: string, allowed: readonly [Word, ...Word[]]) =>
   z.string().transform((text, context): Word => {

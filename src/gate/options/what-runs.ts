@@ -1,5 +1,5 @@
 import { option } from './option.ts';
-import { choice, flag, lines, optionalDocument, optionalRuns, optionalText, words } from './values.ts';
+import { choice, flag, lines, optionalDocument, optionalRuns, optionalShard, optionalText, words } from './values.ts';
 
 export const whatRunsOptions = {
   evals: option(lines, {
@@ -59,6 +59,14 @@ export const whatRunsOptions = {
     brief: 'Run every case this often, 1 to 100.',
     description:
       'How often every case is run, a whole number from 1 to 100, in place of what the evals files say. Default: what the evals files say, which is 1 unless they say otherwise.',
+    default: '',
+  }),
+  shard: option(optionalShard, {
+    group: 'What runs',
+    hint: '<i/n>',
+    brief: 'Run only this part of the cases, such as 1/4.',
+    description:
+      'Which part of the cases this job runs, such as `1/4` for the first of four. Every case is in exactly one part, and the parts take about equally long where `history-path` knows how long the cases take. The reports of all parts are joined with `merge`. Default: all cases.',
     default: '',
   }),
   dryRun: option(flag, {
