@@ -55,19 +55,14 @@ async function seed({ file, from, to, tests }: SeededBug): Promise<string | null
 
 async function findFailure(tests: readonly string[]): Promise<string | null> {
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
-  const child = spawn(process.execPath, [vitest, 'run', '--reporter=json', '--bail=1', ...tests], {
-    cwd: copy,
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  let output = '';
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-    output += chunk;
-  });
-  await once(child, 'close');
+  const results = join(copy, 'results.json');
+  const args = ['run', '--reporter=json', `--outputFile=${results}`, '--bail=1', ...tests];
+  await once(spawn(process.execPath, [vitest, ...args], { cwd: copy, stdio: 'ignore' }), 'close');
   interface Outcome {
     testResults: Array<{ assertionResults: Array<{ status: string; fullName: string }>; status: string; name: string }>;
   }
-  const { testResults } = JSON.parse(output.slice(output.indexOf('{'), output.lastIndexOf('}') + 1)) as Outcome;
+  const { testResults } = JSON.parse(await readFile(results, 'utf8')) as Outcome;
+  await rm(results);
   if (testResults.length === 0) throw new Error(`None of ${tests.join(', ')} is there.`);
   const failed = testResults
     .flatMap(({ assertionResults }) => assertionResults)

@@ -132,7 +132,7 @@ export const seededBugs: readonly SeededBug[] = [
   },
   {
     what: 'nothing established ends the job green',
-    file: 'gate/gate.ts',
+    file: 'gate/exit-code.ts',
     from: 'inconclusive: 3 }',
     to: 'inconclusive: 0 }',
     tests: ['gate/gate.test.ts', 'faults/pages.test.ts'],
