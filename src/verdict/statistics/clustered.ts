@@ -1,0 +1,66 @@
+import { computeCriticalValue } from './normal.ts';
+import { computeStudentCriticalValue } from './student.ts';
+import { computeWilsonInterval, type RateInterval } from './wilson.ts';
+
+/** The iterations of one case that carry a result. */
+export interface Cluster {
+  passed: number;
+  total: number;
+}
+
+export interface ClusteredInterval extends RateInterval {
+  /** As many independent iterations would say as much as these do; at most as many as there are. */
+  effectiveTotal: number;
+}
+
+/**
+ * Computes the interval of the pass rate of cases like these, two-sided, for iterations that are alike within a case;
+ * null where there is none. It is Wilson's interval for the number of independent iterations that would have the same
+ * variance, which is estimated from how far the cases lie apart (the linearised variance of a ratio, as in survey
+ * sampling), with Student's t for a variance estimated from few cases.
+ *
+ * That number stays between n² / Σnᵢ², where each case counts once, and n, where every iteration does. Where all passed or
+ * all failed, nothing shows how alike the iterations of a case are, and each case counts once. With one iteration per
+ * case it is Wilson's interval; so it is for a single case, of which nothing but its own rate can be told.
+ *
+ * Cluster-robust rather than a bootstrap of cases: it needs no random numbers, and a bootstrap of cases that all
+ * passed gives an interval without length. Sources: L. Kish, Survey Sampling (1965), §5.4 and §11.7 (design effect,
+ * effective size); E. L. Korn and B. I. Graubard, "Confidence intervals for proportions with small expected number of
+ * positive counts estimated from survey data", Survey Methodology 24 (1998) 193-201 (degrees of freedom); C. Franco,
+ * R. J. A. Little, T. A. Louis and E. V. Slud, "Comparative study of confidence intervals for proportions in complex
+ * sample surveys", Journal of Survey Statistics and Methodology 7 (2019) 334-364 (Wilson's interval on an effective size).
+ */
+export function computeClusteredInterval(clusters: readonly Cluster[], confidence: number): ClusteredInterval | null {
+  const members = clusters.filter(({ total }) => total > 0);
+  const total = members.reduce((sum, member) => sum + member.total, 0);
+  if (total === 0) return null;
+  const rate = members.reduce((sum, member) => sum + member.passed, 0) / total;
+  const effectiveTotal = computeEffectiveTotal(members, { rate, total, confidence });
+  return { ...computeWilsonInterval(rate * effectiveTotal, effectiveTotal, confidence), rate, effectiveTotal };
+}
+
+function computeEffectiveTotal(
+  clusters: readonly Cluster[],
+  { rate, total, confidence }: { rate: number; total: number; confidence: number },
+): number {
+  const count = clusters.length;
+  if (count === 1) return total;
+  const fewest = total ** 2 / clusters.reduce((sum, cluster) => sum + cluster.total ** 2, 0);
+  const binomialVariance = (rate * (1 - rate)) / total;
+  if (binomialVariance === 0) return fewest;
+  const variance = estimateVariance(clusters, rate);
+  if (variance === 0) return total;
+  const shrinkage = (computeCriticalValue(confidence) / computeStudentCriticalValue(confidence, count - 1)) ** 2;
+  return Math.min(total, Math.max(fewest, ((total * binomialVariance) / variance) * shrinkage));
+}
+
+/**
+ * Estimates the variance of a pass rate from the spread of the cases, each a cluster of iterations, of which there are at
+ * least two. Source: W. G. Cochran, Sampling Techniques (3rd ed. 1977), §9A and formula (6.13), with the factor
+ * k / (k - 1) for k clusters.
+ */
+export function estimateVariance(clusters: readonly Cluster[], rate: number): number {
+  const total = clusters.reduce((sum, cluster) => sum + cluster.total, 0);
+  const spread = clusters.reduce((sum, cluster) => sum + (cluster.passed - rate * cluster.total) ** 2, 0);
+  return ((clusters.length / (clusters.length - 1)) * spread) / total ** 2;
+}
