@@ -1,11 +1,12 @@
 import type { Comparison } from '../model/comparison.ts';
 import type { SuiteResults } from '../model/results.ts';
 import type { Verdict } from '../model/verdict.ts';
-import { judgeGate, judgeSuite } from '../verdict/judge.ts';
+import type { JudgedSuite } from '../report/build.ts';
+import { assessSuite, judgeGate, selectFindings } from '../verdict/judge.ts';
 import type { PlannedBaseline } from './plan-baseline.ts';
 
 export interface Judgement {
-  suites: Array<{ results: SuiteResults; verdict: Verdict }>;
+  suites: JudgedSuite[];
   verdict: Verdict;
   comparison: Comparison | null;
 }
@@ -16,7 +17,10 @@ export async function judgeResults(
   planned: PlannedBaseline | null,
 ): Promise<Judgement> {
   const { comparison, regressions } = await compareResults(results, planned);
-  const suites = results.map((suite) => ({ results: suite, verdict: judgeSuite(suite, regressions) }));
+  const suites = results.map((suite) => ({
+    results: suite,
+    ...assessSuite(suite, { findings: selectFindings(regressions, suite) }),
+  }));
   return { suites, verdict: judgeGate(suites.map(({ verdict }) => verdict)), comparison };
 }
 

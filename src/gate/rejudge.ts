@@ -29,13 +29,13 @@ function judgeRestored(
   rest: Omit<ReportInput, 'suites' | 'verdict'>,
   { minimumPassRate, baseline }: Pick<NewDemands, 'minimumPassRate' | 'baseline'>,
 ): Report {
-  const members = restored.map(({ results, gaps }) => ({ results: demandMinimum(results, minimumPassRate), gaps }));
+  const members = restored.map((member) => ({ ...member, results: demandMinimum(member.results, minimumPassRate) }));
   const comparison = compare(
     members.map(({ results }) => results),
     { baseline, kept: rest.comparison ?? null },
   );
   const regressions = comparison === null ? [] : listRegressions(comparison);
-  const suites = members.map((member) => ({ results: member.results, verdict: rejudgeSuite(member, regressions) }));
+  const suites = members.map((member) => ({ results: member.results, ...rejudgeSuite(member, regressions) }));
   return buildReport({ ...rest, suites, verdict: judgeGate(suites.map(({ verdict }) => verdict)), comparison });
 }
 

@@ -4,7 +4,7 @@ import type { SuiteOutline, SuiteResults } from '../model/results.ts';
 import type { Run } from '../model/run.ts';
 import type { VerdictReason } from '../model/verdict.ts';
 import { outlineSuite } from '../suite/outline.ts';
-import { disagreesWithService } from '../verdict/judge.ts';
+import { disagreesWithService } from '../verdict/gaps.ts';
 import { createTally, type Tally } from '../verdict/tally.ts';
 import type { ConnectedService } from './connect-service.ts';
 import { explainInterruption } from './interruption.ts';

@@ -1,5 +1,6 @@
 import type { Comparison } from './comparison.ts';
 import type { Trend } from './history.ts';
+import type { QuarantineEntry } from './policy.ts';
 import type { ToolCall } from './run.ts';
 import type { Verdict, VerdictOutcome } from './verdict.ts';
 
@@ -32,6 +33,8 @@ export interface Report {
   trend: Trend | null;
   /** The run of the first suite that has one; every suite carries its own in `suites[].run`. */
   run: RunReport | null;
+  /** What a reader should know besides the verdict, one sentence each, such as a policy that this change alters. */
+  notes: string[];
 }
 
 export interface Revision {
@@ -80,6 +83,27 @@ export interface SuiteReport {
   verdict: Verdict;
   totals: Totals;
   run: RunReport | null;
+  /** Everything demanded of the suite and what came of it; the suite's own minimum pass rate first. */
+  demands: DemandReport[];
+}
+
+/** One demand of the policy, where it was made, and whether it was met. */
+export interface DemandReport {
+  kind: 'minimum-pass-rate' | 'required-case' | 'budget' | 'quarantine';
+  /** What it is about: `suite`, a tag, a case or a budget. */
+  scope: 'suite' | 'tag' | 'case' | 'budget';
+  /** The tag, the title of the case, or the budget's key; null for the suite. */
+  subject: string | null;
+  /** What is demanded, in a few words: `at least 90% pass`. */
+  demand: string;
+  /** `min-pass-rate`, `evals/x.evals.yaml:4` or `default`. */
+  source: string;
+  /** `unknown`: the results do not tell. */
+  state: 'met' | 'not-met' | 'unknown';
+  /** Whether the verdict depends on it; else it is told as a warning only. */
+  isDecisive: boolean;
+  /** What was found, one sentence. */
+  finding: string;
 }
 
 export interface RunReport {
@@ -111,6 +135,8 @@ export interface CaseReport {
   /** The iterations that did not pass, at most `maxFailuresPerCase`, and `maxFailuresPerSuite` in all; `failed` counts them all. */
   failed: number;
   failures: IterationFailure[];
+  /** Why it does not count for the time being; null where it does. */
+  quarantine: Omit<QuarantineEntry, 'case'> | null;
 }
 
 /** Enough to see what broke; a case that fails a thousand times fails for few reasons. */

@@ -77,6 +77,8 @@ export interface CaseResults {
   unscored: number;
   /** Of scored iterations that reported one, in milliseconds. */
   durationsMs: number[];
+  /** Of all its iterations together; those that report none count as none. */
+  tokensUsed: number;
   /** At most `maxFailuresPerCase`. */
   failures: IterationFailure[];
 }

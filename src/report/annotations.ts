@@ -58,7 +58,9 @@ export function planAnnotations(
 function listFailedCases(report: Report): CaseReport[] {
   const failedSuites = new Set(report.suites.filter(({ verdict }) => verdict.outcome === 'failed').map(({ id }) => id));
   return report.cases
-    .filter(({ suiteId, outcome }) => outcome === 'failed' && failedSuites.has(suiteId))
+    .filter(
+      ({ suiteId, outcome, quarantine }) => outcome === 'failed' && quarantine === null && failedSuites.has(suiteId),
+    )
     .toSorted((a, b) => Number(b.required) - Number(a.required));
 }
 

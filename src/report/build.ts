@@ -3,6 +3,7 @@ import type { Trend } from '../model/history.ts';
 import { computePassRate } from '../model/rate.ts';
 import {
   type CaseReport,
+  type DemandReport,
   type Report,
   type Revision,
   type RunReport,
@@ -12,6 +13,7 @@ import {
   type Totals,
   reportSchemaVersion,
 } from '../model/report.ts';
+import type { QuarantineEntry } from '../model/policy.ts';
 import type { CaseResults, SuiteResults } from '../model/results.ts';
 import type { Run } from '../model/run.ts';
 import type { Verdict, VerdictOutcome } from '../model/verdict.ts';
@@ -23,17 +25,27 @@ export interface ReportInput {
   generator: { name: string; version: string };
   server: ServerReport | null;
   /** In the order they ran. */
-  suites: ReadonlyArray<{ results: SuiteResults; verdict: Verdict }>;
+  suites: readonly JudgedSuite[];
   verdict: Verdict;
   revision?: Revision | null;
   shard?: ShardReport | null;
   comparison?: Comparison | null;
   trend?: Trend | null;
+  /** What a reader should know besides the verdict. */
+  notes?: readonly string[];
+}
+
+export interface JudgedSuite {
+  results: SuiteResults;
+  verdict: Verdict;
+  demands?: readonly DemandReport[];
+  /** Entries of the cases that do not count, by the id of the case. */
+  quarantined?: ReadonlyMap<string, QuarantineEntry>;
 }
 
 /** Puts results and verdicts into the report, deeply frozen; cases worst first within each suite. */
 export function buildReport(input: ReportInput): Report {
-  const suites = input.suites.map(({ results, verdict }) => buildSuite(results, verdict));
+  const suites = input.suites.map(buildSuite);
   return deepFreeze({
     schemaVersion: reportSchemaVersion,
     generator: { ...input.generator },
@@ -42,19 +54,28 @@ export function buildReport(input: ReportInput): Report {
     revision: input.revision == null ? null : { ...input.revision },
     shard: input.shard == null ? null : { ...input.shard },
     verdict: structuredClone(input.verdict),
-    totals: countTotals(input.suites.flatMap(({ results }) => results.cases)),
+    totals: countTotals(input.suites.flatMap(listCounted)),
     server: input.server === null ? null : { ...input.server },
     suites,
-    cases: input.suites.flatMap(({ results }) =>
-      results.cases.map((member) => buildCase(results.suiteId, member)).toSorted((a, b) => rankCase(a) - rankCase(b)),
+    cases: input.suites.flatMap(({ results, quarantined }) =>
+      results.cases
+        .map((member) => buildCase(results.suiteId, member, quarantined?.get(member.id)))
+        .toSorted((a, b) => rankCase(a) - rankCase(b)),
     ),
     comparison: structuredClone(input.comparison ?? null),
     trend: structuredClone(input.trend ?? null),
     run: suites.find(({ run }) => run !== null)?.run ?? null,
+    notes: [...(input.notes ?? [])],
   });
 }
 
-function buildSuite(results: SuiteResults, verdict: Verdict): SuiteReport {
+/** Cases in quarantine are told, and add nothing to the rate. */
+function listCounted({ results, quarantined }: JudgedSuite): CaseResults[] {
+  return results.cases.filter(({ id }) => quarantined?.has(id) !== true);
+}
+
+function buildSuite(judged: JudgedSuite): SuiteReport {
+  const { results, verdict, demands = [] } = judged;
   return {
     id: results.suiteId,
     name: results.name,
@@ -62,8 +83,9 @@ function buildSuite(results: SuiteResults, verdict: Verdict): SuiteReport {
     minimumPassRate: results.minimumPassRate,
     minimumPassRateSource: results.minimumPassRateSource,
     verdict: structuredClone(verdict),
-    totals: countTotals(results.cases),
+    totals: countTotals(listCounted(judged)),
     run: results.run === null ? null : buildRun(results.run, results.runUrl),
+    demands: structuredClone([...demands]),
   };
 }
 
@@ -71,7 +93,7 @@ function buildRun({ id, suiteId, status }: Run, url: string | null): RunReport {
   return { id, suiteId, status, url };
 }
 
-function buildCase(suiteId: string, member: CaseResults): CaseReport {
+function buildCase(suiteId: string, member: CaseResults, entry: QuarantineEntry | undefined): CaseReport {
   const { id, title, passed, failed, planned, location } = member;
   return {
     suiteId,
@@ -88,6 +110,10 @@ function buildCase(suiteId: string, member: CaseResults): CaseReport {
     durationMs: computeMedian(member.durationsMs),
     failed,
     failures: structuredClone(member.failures),
+    quarantine:
+      entry === undefined
+        ? null
+        : { owner: entry.owner, reason: entry.reason, expires: entry.expires, source: entry.source },
   };
 }
 
@@ -97,8 +123,9 @@ function judgeCase({ passed, failed, unscored, planned }: CaseResults): VerdictO
 }
 
 /** Lower is worse. */
-function rankCase({ outcome, required }: CaseReport): number {
-  return { failed: required ? 0 : 1, inconclusive: 2, passed: 3 }[outcome];
+function rankCase({ outcome, required, quarantine }: CaseReport): number {
+  if (quarantine !== null && outcome !== 'passed') return 3;
+  return { failed: required ? 0 : 1, inconclusive: 2, passed: 4 }[outcome];
 }
 
 function countTotals(cases: readonly CaseResults[]): Totals {

@@ -3,11 +3,11 @@ import type { CaseReport, Report, SuiteReport } from '../model/report.ts';
 import { escapeXmlAttribute, escapeXmlText } from './escape/xml.ts';
 import { countOmittedFailures, groupFailures } from './failures.ts';
 import { truncateText } from './truncate.ts';
-import { describeCaseCounts } from './wording.ts';
+import { describeCaseCounts, nameDemand } from './wording.ts';
 
 const maxMessageLength = 500;
 
-type JudgedSuite = Pick<SuiteReport, 'id' | 'name' | 'file' | 'verdict'>;
+type JudgedSuite = Pick<SuiteReport, 'id' | 'name' | 'file' | 'verdict' | 'demands'>;
 
 interface Element {
   name: string;
@@ -22,7 +22,7 @@ interface Element {
  */
 export function renderJunit(report: Report): string {
   // A gate without suites is inconclusive, and an empty file would read as green.
-  const gate = { id: '', name: report.generator.name, file: null, verdict: report.verdict };
+  const gate = { id: '', name: report.generator.name, file: null, verdict: report.verdict, demands: [] };
   const suites = (report.suites.length === 0 ? [gate] : report.suites).map((suite) => buildSuite(report, suite));
   const root: Element = {
     name: 'testsuites',
@@ -34,9 +34,10 @@ export function renderJunit(report: Report): string {
 
 function buildSuite(report: Report, suite: JudgedSuite): Element {
   const cases = report.cases.filter(({ suiteId }) => suiteId === suite.id).map((member) => buildCase(member, suite));
-  const children = suite.verdict.outcome === 'inconclusive' ? [buildVerdictCase(suite), ...cases] : cases;
-  const count = (name: string) =>
-    children.filter((child) => child.children?.some((inner) => inner.name === name)).length;
+  const { outcome } = suite.verdict;
+  const isTold = outcome === 'passed' || (outcome === 'failed' && cases.some((member) => holds(member, 'failure')));
+  const children = isTold ? cases : [buildVerdictCase(suite, outcome === 'failed' ? 'failure' : 'error'), ...cases];
+  const count = (name: string) => children.filter((child) => holds(child, name)).length;
   return {
     name: 'testsuite',
     attributes: {
@@ -54,23 +55,38 @@ function buildSuite(report: Report, suite: JudgedSuite): Element {
       timestamp: report.startedAt,
       file: suite.file ?? undefined,
     },
-    children,
+    children: [...listProperties(suite), ...children],
   };
 }
 
-/** A testcase of its own for what kept the suite from a verdict, so that no viewer shows it as passed. */
-function buildVerdictCase(suite: JudgedSuite): Element {
+/** What is demanded besides the suite's own minimum; viewers list properties, and count none of them. */
+function listProperties({ demands }: JudgedSuite): Element[] {
+  if (demands.length < 2) return [];
+  const children = demands.map((demand): Element => {
+    const value = truncateText(`${demand.state}: ${demand.demand} (${demand.source})`, maxMessageLength);
+    return { name: 'property', attributes: { name: `demand: ${nameDemand(demand)}`, value } };
+  });
+  return [{ name: 'properties', attributes: {}, children }];
+}
+
+/** A testcase of its own for what no case tells of the suite's verdict, so that no viewer shows it as passed. */
+function buildVerdictCase(suite: JudgedSuite, name: 'failure' | 'error'): Element {
   const [first, ...others] = suite.verdict.reasons.map(({ message }) => message);
-  const error: Element = {
-    name: 'error',
-    attributes: { message: truncateText(first ?? 'Nothing was established.', maxMessageLength), type: 'inconclusive' },
+  const { outcome } = suite.verdict;
+  const element: Element = {
+    name,
+    attributes: { message: truncateText(first ?? 'Nothing was established.', maxMessageLength), type: outcome },
     ...(others.length === 0 ? {} : { text: others.join('\n') }),
   };
   return {
     name: 'testcase',
     attributes: { name: 'verdict', classname: suite.name, file: suite.file ?? undefined, time: formatSeconds(0) },
-    children: [error],
+    children: [element],
   };
+}
+
+function holds({ children = [] }: Element, name: string): boolean {
+  return children.some((child) => child.name === name);
 }
 
 function buildCase(member: CaseReport, suite: JudgedSuite): Element {
@@ -90,6 +106,11 @@ function buildCase(member: CaseReport, suite: JudgedSuite): Element {
 function listOutcome(member: CaseReport, suite: JudgedSuite): Element[] {
   const counts = describeCaseCounts(member);
   if (member.outcome === 'passed') return [];
+  if (member.quarantine !== null) {
+    const { expires, owner, reason } = member.quarantine;
+    const message = truncateText(`${counts}; in quarantine until ${expires} (${owner}: ${reason})`, maxMessageLength);
+    return [{ name: 'skipped', attributes: { message }, text: describeFailures(member) }];
+  }
   if (member.outcome === 'inconclusive') {
     // One that never began says nothing that the suite's own error does not.
     const name = member.total === 0 && member.failures.length === 0 ? 'skipped' : 'error';

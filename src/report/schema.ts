@@ -18,8 +18,15 @@ const verdict = z.object({
         code: z.enum([
           'minimum-met',
           'below-minimum',
+          'minimum-unsettled',
+          'tag-below-minimum',
+          'case-below-minimum',
           'required-failed',
           'regressed',
+          'demand-unjudged',
+          'budget-exceeded',
+          'quarantine-expired',
+          'quarantine-stale',
           'run-not-completed',
           'run-not-created',
           'no-iterations',
@@ -59,6 +66,17 @@ const run = z.object({
 });
 const toolCalls = z.array(z.object({ toolName: z.string(), arguments: z.record(z.string(), z.unknown()) }));
 
+const demand = z.object({
+  kind: z.enum(['minimum-pass-rate', 'required-case', 'budget', 'quarantine']),
+  scope: z.enum(['suite', 'tag', 'case', 'budget']),
+  subject: z.string().nullable().describe('The tag, the title of the case, or the budget; null for the suite.'),
+  demand: z.string().describe('What is demanded, in a few words.'),
+  source: z.string().describe('An option, a `file:line`, or `default`.'),
+  state: z.enum(['met', 'not-met', 'unknown']),
+  isDecisive: z.boolean().describe('Whether the verdict depends on it; else it is a warning only.'),
+  finding: z.string(),
+});
+
 const suite = z.object({
   id: z.string(),
   name: z.string(),
@@ -68,6 +86,10 @@ const suite = z.object({
   verdict,
   totals,
   run: run.nullable(),
+  demands: z
+    .array(demand)
+    .default([])
+    .describe("Everything demanded of the suite and what came of it; the suite's own minimum first."),
 });
 
 const failure = z.object({
@@ -103,6 +125,11 @@ const caseReport = z.object({
   durationMs: milliseconds.nullable().describe('Median over the scored iterations.'),
   failed: count,
   failures: z.array(failure).describe('Some of the iterations that did not pass; `failed` counts them all.'),
+  quarantine: z
+    .object({ owner: z.string(), reason: z.string(), expires: z.string(), source: z.string() })
+    .nullable()
+    .default(null)
+    .describe('Why the case does not count for the time being; null where it does.'),
 });
 
 const counts = z.object({ passed: count, total: count });
@@ -193,6 +220,7 @@ export const reportSchema = z.object({
     .default(null)
     .describe('Earlier gates of the branch; null where no history is kept.'),
   run: run.nullable().describe('The run of the first suite that has one.'),
+  notes: z.array(z.string()).default([]).describe('What a reader should know besides the verdict.'),
 });
 
 /**

@@ -1,5 +1,5 @@
 import { formatCount } from '../base/count.ts';
-import type { CaseReport, Report, SuiteReport } from '../model/report.ts';
+import type { CaseReport, DemandReport, Report, SuiteReport } from '../model/report.ts';
 import type { VerdictOutcome } from '../model/verdict.ts';
 import { listComparisonBlocks } from './comparison.ts';
 import { renderCodeSpan, renderLink, renderProse, renderTableCode } from './escape/markdown.ts';
@@ -12,6 +12,7 @@ import {
   describeServer,
   describeTotals,
   formatPassed,
+  nameDemand,
   nameReasons,
   outcomeWords,
 } from './wording.ts';
@@ -44,6 +45,8 @@ const maxTitleLength = 120;
 const maxReasonLength = 500;
 const maxPassedRows = 15;
 const maxComparedRows = 50;
+const maxDemands = 50;
+const maxOpenDemands = 10;
 /** Further failing cases fold away, so that a phone shows the worst and the end of the page. */
 const maxOpenDetails = 5;
 
@@ -69,6 +72,7 @@ function renderPage(report: Report, fullness: Fullness, { links = [] }: SummaryO
   const blocks = [
     renderTitle(report),
     ...listReasons(report, fullness),
+    ...listNotes(report, fullness),
     ...report.suites.flatMap((suite) => listSuite(report, suite, fullness)),
     ...(report.comparison === null
       ? []
@@ -102,6 +106,14 @@ function listReasons(report: Report, { maxReasons }: Fullness): string[] {
   ];
 }
 
+function listNotes({ notes }: Report, { maxReasons }: Fullness): string[] {
+  const hidden = notes.length - maxReasons;
+  const shown = notes.slice(0, maxReasons).map((note) => `> ${renderProse(truncateText(note, maxReasonLength))}`);
+  return shown.length === 0
+    ? []
+    : [[...shown, ...(hidden > 0 ? [`> and ${formatCount(hidden, 'more note')}`] : [])].join('<br>\n')];
+}
+
 function listSuite(report: Report, suite: SuiteReport, fullness: Fullness): string[] {
   const cases = report.cases.filter(({ suiteId }) => suiteId === suite.id);
   const notPassed = cases.filter(({ outcome }) => outcome !== 'passed');
@@ -112,6 +124,32 @@ function listSuite(report: Report, suite: SuiteReport, fullness: Fullness): stri
     ...listTable(notPassed, fullness),
     ...listDetails(notPassed, { maxDetails: fullness.maxDetails, maxOpen: maxOpenFor(suite) }),
     ...listPassed(passed, fullness),
+    ...listDemands(suite, fullness),
+  ];
+}
+
+const demandMarks: Record<DemandReport['state'], string> = { met: '✅', 'not-met': '❌', unknown: '⚠️' };
+
+/** The suite's own minimum stands in the headline already; what is demanded besides has a table of its own. */
+function listDemands({ demands }: SuiteReport, { maxRows }: Fullness): string[] {
+  if (demands.length < 2) return [];
+  const shown = demands.slice(0, Math.min(maxRows, maxDemands));
+  const rows = shown.map((demand) => {
+    const mark = demand.state === 'not-met' && !demand.isDecisive ? '⚠️' : demandMarks[demand.state];
+    const cells = [nameDemand(demand), demand.demand, demand.source].map((text) =>
+      renderTableCode(truncateText(text, maxTitleLength)),
+    );
+    return `| ${mark} | ${cells.join(' | ')} |`;
+  });
+  const hidden = demands.length - shown.length;
+  const table = rows.length === 0 ? [] : [`| | Of | Demand | From |\n|---|---|---|---|\n${rows.join('\n')}`];
+  const warnings = demands.filter(({ state, isDecisive }) => state === 'not-met' && !isDecisive).slice(0, maxDemands);
+  return [
+    ...warnings.map(({ finding }) => `⚠️ ${renderProse(truncateText(finding, maxReasonLength))}`),
+    ...(rows.length <= maxOpenDemands
+      ? table
+      : fold(`What was demanded: ${formatCount(rows.length, 'demand')}`, table)),
+    ...(hidden > 0 ? [`${formatCount(hidden, 'more demand')}; the report lists them.`] : []),
   ];
 }
 
@@ -135,9 +173,14 @@ function listTable(cases: readonly CaseReport[], { maxRows }: Fullness): string[
 function renderTable(cases: readonly CaseReport[]): string {
   const rows = cases.map((member) => {
     const name = renderTableCode(truncateText(member.title, maxTitleLength));
-    return `| ${marks[member.outcome]} | ${name}${member.required ? ' (required)' : ''} | ${formatPassed(member)} |`;
+    return `| ${marks[member.outcome]} | ${name}${describeStanding(member)} | ${formatPassed(member)} |`;
   });
   return ['| | Case | Passed |', '|---|---|---|', ...rows].join('\n');
+}
+
+function describeStanding({ required, quarantine }: CaseReport): string {
+  if (quarantine !== null) return ' (in quarantine)';
+  return required ? ' (required)' : '';
 }
 
 function listPassed(cases: readonly CaseReport[], { hasPassedCases }: Fullness): string[] {
@@ -163,13 +206,18 @@ function listDetails(cases: readonly CaseReport[], limits: { maxDetails: number;
 }
 
 function listCaseDetails(member: CaseReport): string[] {
-  const { title, outcome, location, required } = member;
+  const { title, outcome, location, required, quarantine } = member;
   const place =
     location === null ? [] : [renderCodeSpan(truncateText(`${location.file}:${location.line}`, maxTitleLength))];
   const omitted = countOmittedFailures(member);
   return [
     `#### ${marks[outcome]} ${renderCodeSpan(truncateText(title, maxTitleLength))}`,
-    [...place, describeCaseCounts(member), ...(required ? ['required'] : [])].join(' · '),
+    [
+      ...place,
+      describeCaseCounts(member),
+      ...(required ? ['required'] : []),
+      ...(quarantine === null ? [] : ['in quarantine']),
+    ].join(' · '),
     ...groupFailures(member).flatMap(({ heading, lines }) => [
       `${renderProse(truncateText(heading, maxReasonLength))}:`,
       // Code spans wrap where a fenced block would have to be scrolled sideways on a phone.

@@ -9,7 +9,14 @@ import { escapeTerminalText } from './escape/terminal.ts';
 import { countOmittedFailures, groupFailures } from './failures.ts';
 import { listTrendRuns, nameTrend, renderSparkline } from './trend.ts';
 import { truncateText } from './truncate.ts';
-import { describeCaseCounts, describeSuiteRate, describeServer, describeTotals, nameReasons } from './wording.ts';
+import {
+  describeCaseCounts,
+  describeSuiteRate,
+  describeServer,
+  describeTotals,
+  nameDemand,
+  nameReasons,
+} from './wording.ts';
 import { wrapLine } from './wrap.ts';
 
 const marks: Record<VerdictOutcome, string> = { passed: '✓', failed: '✗', inconclusive: '!' };
@@ -22,6 +29,8 @@ const maxTitleLength = 120;
 /** More than a screen or two of cases helps nobody; the others are counted, and in the files. */
 const maxDetailedCases = 25;
 const maxPassedCases = 20;
+const maxDemands = 20;
+const demandOutcomes = { met: 'passed', 'not-met': 'failed', unknown: 'inconclusive' } as const;
 
 type Paint = (format: Parameters<typeof styleText>[0], text: string) => string;
 
@@ -34,6 +43,9 @@ export function renderTerminal(report: Report, options: { color: boolean; column
   const paint: Paint = (format, text) => (options.color ? styleText(format, text, { validateStream: false }) : text);
   const lines = [
     ...listReasons(report, { columns, paint }),
+    ...report.notes
+      .slice(0, maxReasons)
+      .flatMap((note) => wrapText(truncateText(note, maxReasonLength), { columns, indent: '  ' })),
     ...report.suites.flatMap((suite) => ['', ...listSuite(report, suite, { columns, paint })]),
     ...(report.comparison === null ? [] : ['', ...listComparison(report.comparison, { columns, paint })]),
     ...listTrend(report, { columns, paint }),
@@ -81,13 +93,31 @@ function listSuite(report: Report, suite: SuiteReport, page: Page): string[] {
     ...(passed.length > maxPassedCases
       ? [`  ${paint('green', marks.passed)} ${formatCount(passed.length, 'case')} passed`]
       : passed.map((member) => describeCase(member, paint))),
+    ...listDemands(suite, page),
+  ];
+}
+
+/** The suite's own minimum stands in the headline already. */
+function listDemands({ demands }: SuiteReport, { columns, paint }: Page): string[] {
+  const further = demands.slice(1);
+  const hidden = further.length - maxDemands;
+  return [
+    ...further.slice(0, maxDemands).flatMap((demand) => {
+      const { state, isDecisive, finding, source } = demand;
+      const outcome = demandOutcomes[state === 'not-met' && !isDecisive ? 'unknown' : state];
+      const text = state === 'not-met' && !isDecisive ? finding : `${nameDemand(demand)}: ${demand.demand} (${source})`;
+      const [first = '', ...rest] = wrapText(truncateText(text, maxReasonLength), { columns, indent: '    ' });
+      return [`  ${paint(colors[outcome], marks[outcome])} ${paint('dim', first.trimStart())}`, ...rest];
+    }),
+    ...(hidden > 0 ? [`  and ${formatCount(hidden, 'more demand')}`] : []),
   ];
 }
 
 function describeCase(member: CaseReport, paint: Paint): string {
-  const { outcome, title, required, location, durationMs } = member;
+  const { outcome, title, required, location, durationMs, quarantine } = member;
   const notes = [
     ...(required ? ['required'] : []),
+    ...(quarantine === null ? [] : ['in quarantine']),
     ...(outcome !== 'passed' && location !== null
       ? [escapeTerminalText(truncateText(`${location.file}:${location.line}`, maxReasonLength))]
       : []),

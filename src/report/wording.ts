@@ -1,7 +1,7 @@
 import { formatCount } from '../base/count.ts';
 import { formatDuration } from '../base/deadline.ts';
 import { formatMinimumPassRate, formatPassRate } from '../model/rate.ts';
-import type { CaseReport, Report, ServerReport, SuiteReport, Totals } from '../model/report.ts';
+import type { CaseReport, DemandReport, Report, ServerReport, SuiteReport, Totals } from '../model/report.ts';
 import type { ToolCall } from '../model/run.ts';
 import type { Verdict, VerdictOutcome, VerdictReason } from '../model/verdict.ts';
 
@@ -43,6 +43,12 @@ export function describeServer({ name, version, transport, protocolVersion, isol
 /** Says a tool call as one would write it: `add({"a":1,"b":2})`. */
 export function describeToolCall({ toolName, arguments: args }: ToolCall): string {
   return `${toolName}(${JSON.stringify(args)})`;
+}
+
+/** Says what a demand is about: `the suite`, `tag smoke`, `case Adds two numbers`, `budget tokens`. */
+export function nameDemand({ kind, scope, subject }: DemandReport): string {
+  if (kind === 'quarantine') return `quarantine of ${subject ?? 'a case'}`;
+  return subject === null ? 'the suite' : `${scope} ${subject}`;
 }
 
 export interface NamedReason {

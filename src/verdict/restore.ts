@@ -1,14 +1,30 @@
 import type { CaseReport, Report, SuiteReport } from '../model/report.ts';
 import type { CaseResults, SuiteResults } from '../model/results.ts';
-import type { Verdict, VerdictReason } from '../model/verdict.ts';
-import { judgeSuite } from './judge.ts';
+import type { VerdictReason } from '../model/verdict.ts';
+import { emptyPolicyLayer, settleDemands } from '../model/policy.ts';
+import { assessSuite, type JudgedFinding, type JudgeOptions, selectFindings, type SuiteJudgement } from './judge.ts';
 
 /** One suite of a report, to be judged anew without running anything. */
 export interface RestoredSuite {
   results: SuiteResults;
   /** What kept its results from being a verdict; no other demand can mend that. */
   gaps: VerdictReason[];
+  /** The cases that did not count, and the day on which that was decided. */
+  policy: NonNullable<JudgeOptions['policy']>;
+  /** Demands of a policy that were not met: the report has what they came to and not the policy itself. */
+  findings: JudgedFinding[];
 }
+
+/** Demands of a policy that stay what they came to, whatever else is demanded now. */
+const policyStates: ReadonlyMap<VerdictReason['code'], JudgedFinding['state']> = new Map([
+  ['minimum-unsettled', 'unknown'],
+  ['demand-unjudged', 'unknown'],
+  ['tag-below-minimum', 'not-met'],
+  ['case-below-minimum', 'not-met'],
+  ['budget-exceeded', 'not-met'],
+  ['quarantine-expired', 'not-met'],
+  ['quarantine-stale', 'not-met'],
+]);
 
 /** Reasons that weigh complete results. Every other one says that they are not complete. */
 const demandCodes: ReadonlySet<VerdictReason['code']> = new Set([
@@ -16,6 +32,7 @@ const demandCodes: ReadonlySet<VerdictReason['code']> = new Set([
   'below-minimum',
   'required-failed',
   'regressed',
+  ...policyStates.keys(),
 ]);
 
 /** Takes the results of its suites back out of a report, in their order, with the cases in the order of their file. */
@@ -28,13 +45,33 @@ export function restoreSuites(report: Report): RestoredSuite[] {
     return {
       results: restoreResults(suite, cases),
       gaps: outcome === 'inconclusive' ? reasons.filter(({ code }) => !demandCodes.has(code)) : [],
+      policy: restoreQuarantine(cases, report.startedAt.slice(0, 10)),
+      findings: reasons.flatMap((reason) => restoreFinding(reason, cases)),
     };
   });
 }
 
-/** Judges a suite of a report as `judgeSuite` judged it, under the demands that it has now. */
-export function rejudgeSuite({ results, gaps }: RestoredSuite, findings: readonly VerdictReason[] = []): Verdict {
-  return gaps.length > 0 ? { outcome: 'inconclusive', reasons: gaps } : judgeSuite(results, findings);
+/** Judges a suite of a report as it was judged, under the demands that it has now. */
+export function rejudgeSuite(
+  { results, gaps, policy, findings }: RestoredSuite,
+  reasons: readonly VerdictReason[] = [],
+): SuiteJudgement {
+  const judgement = assessSuite(results, { policy, findings: [...findings, ...selectFindings(reasons, results)] });
+  return gaps.length > 0 ? { ...judgement, verdict: { outcome: 'inconclusive', reasons: gaps } } : judgement;
+}
+
+function restoreQuarantine(cases: readonly CaseReport[], today: string): RestoredSuite['policy'] {
+  const quarantine = cases.flatMap(({ id, quarantine: entry }) => (entry === null ? [] : [{ ...entry, case: id }]));
+  return { demands: settleDemands({ ...emptyPolicyLayer, quarantine }), today };
+}
+
+/** Cases that an evals file requires say so themselves. */
+function restoreFinding(reason: VerdictReason, cases: readonly CaseReport[]): JudgedFinding[] {
+  const state = policyStates.get(reason.code);
+  if (state !== undefined) return [{ state, reason }];
+  const isPolicy =
+    reason.code === 'required-failed' && !cases.some(({ id, required }) => id === reason.caseId && required);
+  return isPolicy ? [{ state: 'not-met', reason }] : [];
 }
 
 function restoreResults(suite: SuiteReport, cases: readonly CaseReport[]): SuiteResults {
@@ -75,6 +112,7 @@ function restoreCase(member: CaseReport): CaseResults {
     failed,
     unscored: 0,
     durationsMs: durationMs === null ? [] : [durationMs],
+    tokensUsed: 0,
     failures,
   };
 }

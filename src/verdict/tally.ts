@@ -40,6 +40,7 @@ interface CaseTally {
   outline: CaseOutline;
   counts: Record<Standing, number>;
   durationsMs: number[];
+  tokensUsed: number;
   evidence: { failed: KeptIteration[]; unscored: KeptIteration[] };
 }
 
@@ -139,11 +140,12 @@ function openCase(outline: CaseOutline): CaseTally {
     outline,
     counts: { passed: 0, failed: 0, unscored: 0 },
     durationsMs: [],
+    tokensUsed: 0,
     evidence: { failed: [], unscored: [] },
   };
 }
 
-function closeCase({ outline, counts, durationsMs, evidence }: CaseTally): CaseResults {
+function closeCase({ outline, counts, durationsMs, tokensUsed, evidence }: CaseTally): CaseResults {
   const { id, title, tags, isRequired, location, definitionHash, runs } = outline;
   return {
     id,
@@ -155,6 +157,7 @@ function closeCase({ outline, counts, durationsMs, evidence }: CaseTally): CaseR
     planned: runs ?? Math.max(1, counts.passed + counts.failed + counts.unscored),
     ...counts,
     durationsMs: [...durationsMs],
+    tokensUsed,
     failures: [evidence.failed, evidence.unscored]
       .map((kept) => kept.map((evidence) => describeFailure(evidence.iteration, evidence)))
       .flatMap((failures) => failures.toSorted((a, b) => (a.iterationNumber ?? 0) - (b.iterationNumber ?? 0)))
@@ -173,8 +176,10 @@ function indexUniqueTitles(cases: readonly CaseOutline[]): Map<string, string> {
   );
 }
 
-function countIteration(tally: CaseTally, standing: Standing, { durationMs }: Iteration): void {
+function countIteration(tally: CaseTally, standing: Standing, { durationMs, tokensUsed }: Iteration): void {
   tally.counts[standing] += 1;
+  // Spent, whatever came of it.
+  tally.tokensUsed += tokensUsed ?? 0;
   if (standing !== 'unscored' && durationMs !== null) tally.durationsMs.push(durationMs);
 }
 

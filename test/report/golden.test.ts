@@ -9,6 +9,7 @@ import {
   createGreenReport,
   createHostileReport,
   createInconclusiveReport,
+  createPolicyReport,
   createRedReport,
 } from '../support/report-factory.ts';
 
@@ -20,6 +21,7 @@ describe('every format, as a reader sees it', () => {
     ['red', createRedReport()],
     ['compared', createComparedReport()],
     ['inconclusive', createInconclusiveReport()],
+    ['policy', createPolicyReport()],
     ['hostile', createHostileReport(hostile)],
   ])('renders the %s report', async (name, report) => {
     const golden = (extension: string) => `../golden/${name}.${extension}`;

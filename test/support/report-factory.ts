@@ -1,20 +1,31 @@
+import { emptyPolicyLayer } from '../../src/model/policy.ts';
 import type { Report } from '../../src/model/report.ts';
 import type { SuiteResults } from '../../src/model/results.ts';
 import { type ReportInput, buildReport } from '../../src/report/build.ts';
 import { buildTrend } from '../../src/report/history.ts';
 import { compareWithBaseline, listRegressions } from '../../src/verdict/compare.ts';
-import { judgeGate, judgeSuite } from '../../src/verdict/judge.ts';
+import { assessSuite, judgeGate, type JudgeOptions, selectFindings } from '../../src/verdict/judge.ts';
 import { createBaseline, createBaselineCase } from './baseline-factory.ts';
 import { createHistoryRecord } from './history-factory.ts';
+import { createPolicy, createQuarantineEntry, demanded } from './policy-factory.ts';
 import { createCaseResults, createFailure, createSuiteResults } from './results-factory.ts';
 
 /** The report on these results, judged for real; a small passing suite unless said otherwise. */
 export function createReport(
-  overrides: Partial<Omit<ReportInput, 'suites' | 'verdict'>> & { suites?: readonly SuiteResults[] } = {},
+  overrides: Partial<Omit<ReportInput, 'suites' | 'verdict'>> & {
+    suites?: readonly SuiteResults[];
+    policy?: JudgeOptions['policy'];
+  } = {},
 ): Report {
-  const { suites = [createSuiteResults()], ...rest } = overrides;
+  const { suites = [createSuiteResults()], policy, ...rest } = overrides;
   const regressions = rest.comparison == null ? [] : listRegressions(rest.comparison);
-  const judged = suites.map((results) => ({ results, verdict: judgeSuite(results, regressions) }));
+  const judged = suites.map((results) => ({
+    results,
+    ...assessSuite(results, {
+      ...(policy === undefined ? {} : { policy }),
+      findings: selectFindings(regressions, results),
+    }),
+  }));
   return buildReport({
     startedAt: '2026-09-21T12:00:00.000Z',
     durationMs: 12_345,
@@ -172,6 +183,32 @@ export function createInconclusiveReport(): Report {
   });
   const run = suite.run === null ? null : { ...suite.run, status: 'failed', notes: 'server exited' };
   return createReport({ suites: [{ ...suite, run }] });
+}
+
+/** A suite judged by a policy of many demands: one is not met, and of its two quarantine entries one has run out. */
+export function createPolicyReport(): Report {
+  return createReport({
+    notes: ['The policy that counts is the one of main; this change alters policy.yaml.'],
+    policy: createPolicy({
+      confidence: demanded(0.95),
+      tags: [{ name: 'smoke', ...demanded(1) }],
+      required: [{ name: 'echoes', ...demanded(true) }],
+      quarantine: [createQuarantineEntry(), createQuarantineEntry({ case: 'echoes', expires: '2026-09-01' })],
+      budgets: { ...emptyPolicyLayer.budgets, tokens: demanded(1000) },
+    }),
+    suites: [
+      createSuiteResults({
+        minimumPassRate: 0.5,
+        cases: [
+          createCaseResults({ id: 'adds', title: 'Adds', passed: 1, failed: 2, failures: [createFailure()] }),
+          createCaseResults({ id: 'echoes', title: 'Echoes', tags: ['smoke'], passed: 5, tokensUsed: 600 }),
+          createCaseResults({ id: 'asks', title: 'Asks', passed: 5, tokensUsed: 600 }),
+          createCaseResults({ id: 'finds', title: 'Finds', passed: 5 }),
+          createCaseResults({ id: 'roots', title: 'Takes roots', passed: 5 }),
+        ],
+      }),
+    ],
+  });
 }
 
 /** A red report in which every text that comes from elsewhere is `text`. */

@@ -17,6 +17,7 @@ export function createCaseResults(overrides: Partial<CaseResults> = {}): CaseRes
     failed,
     unscored,
     durationsMs: [],
+    tokensUsed: 0,
     failures: [],
     ...overrides,
   };

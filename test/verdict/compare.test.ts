@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { BaselineCase } from '../../src/model/comparison.ts';
 import type { SuiteResults } from '../../src/model/results.ts';
+import type { VerdictReason } from '../../src/model/verdict.ts';
 import { classifyCounts, compareWithBaseline, listRegressions } from '../../src/verdict/compare.ts';
-import { judgeSuite } from '../../src/verdict/judge.ts';
+import { judgeSuite, selectFindings } from '../../src/verdict/judge.ts';
 import { createBaseline, createBaselineCase } from '../support/baseline-factory.ts';
 import { createCaseResults, createSuiteResults } from '../support/results-factory.ts';
 
@@ -93,11 +94,13 @@ describe('compareWithBaseline', () => {
 });
 
 describe('listRegressions', () => {
+  const judge = (results: SuiteResults, regressions: readonly VerdictReason[]) =>
+    judgeSuite(results, { findings: selectFindings(regressions, results) });
   const suites = [suiteOf({ passed: 0, failed: 3 }, { id: 'b', passed: 1, failed: 2 }, { id: 'c' })];
   const baseline = ['adds', 'b', 'c'].map((id) => createBaselineCase({ id }));
 
   it('fails the suite with a reason for every case that regressed', () => {
-    expect(judgeSuite(suites[0] ?? suiteOf(), listRegressions(compare(baseline, suites)))).toEqual({
+    expect(judge(suites[0] ?? suiteOf(), listRegressions(compare(baseline, suites)))).toEqual({
       outcome: 'failed',
       reasons: [
         {
@@ -119,7 +122,7 @@ describe('listRegressions', () => {
 
   it('leaves a suite alone that has none of them, and an inconclusive one inconclusive', () => {
     const regressions = listRegressions(compare(baseline, suites));
-    expect(judgeSuite({ ...suiteOf({}), suiteId: 'other' }, regressions).outcome).toBe('passed');
-    expect(judgeSuite({ ...suiteOf({}), isComplete: false }, regressions).outcome).toBe('inconclusive');
+    expect(judge({ ...suiteOf({}), suiteId: 'other' }, regressions).outcome).toBe('passed');
+    expect(judge({ ...suiteOf({}), isComplete: false }, regressions).outcome).toBe('inconclusive');
   });
 });

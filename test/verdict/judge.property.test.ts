@@ -85,7 +85,7 @@ describe('judgeGate on any verdicts', () => {
   it('passes only where there are suites and all of them passed', () => {
     fc.assert(
       fc.property(fc.array(suiteResults, { maxLength: 4 }), (suites) => {
-        const verdicts = suites.map((suite) => judgeSuite(suite));
+        const verdicts = suites.map((results) => judgeSuite(results));
         const { outcome, reasons } = judgeGate(verdicts);
         expect(outcome === 'passed').toBe(
           suites.length > 0 && verdicts.every((verdict) => verdict.outcome === 'passed'),

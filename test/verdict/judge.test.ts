@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { CaseResults, SuiteResults } from '../../src/model/results.ts';
 import type { Verdict } from '../../src/model/verdict.ts';
-import { disagreesWithService, judgeGate, judgeSuite } from '../../src/verdict/judge.ts';
+import { disagreesWithService } from '../../src/verdict/gaps.ts';
+import { judgeGate, judgeSuite } from '../../src/verdict/judge.ts';
 import { createCaseResults, createFailure, createRun, createSuiteResults } from '../support/results-factory.ts';
 
 const judgeCounts = (passed: number, failed: number, minimumPassRate: number) =>

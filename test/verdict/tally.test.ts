@@ -54,6 +54,16 @@ describe('createTally', () => {
     ]);
   });
 
+  it('adds up the tokens of every iteration once, whatever came of it', () => {
+    const iterations = [
+      createIteration({ tokensUsed: 100 }),
+      createIteration({ tokensUsed: 100 }),
+      createIteration({ id: 'it_2', tokensUsed: 20, status: 'failed', result: null }),
+      createIteration({ id: 'it_3', tokensUsed: null }),
+    ];
+    expect(tallyAll(iterations).cases[0]?.tokensUsed).toBe(120);
+  });
+
   it('counts an iteration that it cannot place as unknown, never as a case’s', () => {
     const results = tallyAll([
       createIteration({ id: '1', testCaseId: 'svc_other' }),

@@ -31,7 +31,10 @@ export interface ClusteredInterval extends RateInterval {
  * sample surveys", Journal of Survey Statistics and Methodology 7 (2019) 334-364 (Wilson's interval on an effective size).
  */
 export function computeClusteredInterval(clusters: readonly Cluster[], confidence: number): ClusteredInterval | null {
-  const members = clusters.filter(({ total }) => total > 0);
+  // In one order, since the sums of fractions depend on theirs in the last digit.
+  const members = clusters
+    .filter(({ total }) => total > 0)
+    .toSorted((a, b) => a.total - b.total || a.passed - b.passed);
   const total = members.reduce((sum, member) => sum + member.total, 0);
   if (total === 0) return null;
   const rate = members.reduce((sum, member) => sum + member.passed, 0) / total;

@@ -1,0 +1,96 @@
+/** A demand, and where it was made: an input, `file:line` or `default`. */
+export interface Demanded<T> {
+  value: T;
+  source: string;
+}
+
+/** A demand on a tag, or on a case that goes by its id or title. */
+export interface NamedDemand<T> extends Demanded<T> {
+  name: string;
+}
+
+/** What an inconclusive verdict means for the job. */
+export type InconclusiveEffect = 'fail' | 'pass' | 'warn';
+
+/** What a quarantine entry that should be gone means: a warning, or the suite's failure. */
+export type StaleEffect = 'warn' | 'fail';
+
+/** A case whose results do not count for the time being. */
+export interface QuarantineEntry {
+  /** The id or title of the case. */
+  case: string;
+  owner: string;
+  reason: string;
+  /** The last day on which it holds, `YYYY-MM-DD` in UTC. */
+  expires: string;
+  source: string;
+}
+
+/** What may be spent at most on one suite; null where nothing is said. */
+export interface Budgets {
+  /** Of models, over all iterations. */
+  tokens: Demanded<number> | null;
+  /** From the creation of the run to its end, in milliseconds. */
+  wallTimeMs: Demanded<number> | null;
+  /** What 95 % of the iterations must not exceed, in milliseconds. */
+  p95IterationMs: Demanded<number> | null;
+  /** Iterations that may end without a result. */
+  infrastructureErrors: Demanded<number> | null;
+}
+
+/** What one place says about a suite: an evals file, a policy file, the inputs. Rates are fractions 0..1. */
+export interface PolicyLayer {
+  minimumPassRate: Demanded<number> | null;
+  /** Minimum pass rates of the cases with a tag, together. */
+  tags: Array<NamedDemand<number>>;
+  cases: Array<NamedDemand<number>>;
+  required: Array<NamedDemand<true>>;
+  /** A fraction: how sure it has to be that a minimum is met, or is not. */
+  confidence: Demanded<number> | null;
+  onInconclusive: Demanded<InconclusiveEffect> | null;
+  reportOnly: Demanded<boolean> | null;
+  quarantine: QuarantineEntry[];
+  onStaleQuarantine: Demanded<StaleEffect> | null;
+  budgets: Budgets;
+}
+
+/** All that is demanded of a suite besides its own minimum pass rate, settled. */
+export interface SuiteDemands extends Omit<PolicyLayer, 'minimumPassRate'> {
+  onInconclusive: Demanded<InconclusiveEffect>;
+  reportOnly: Demanded<boolean>;
+  onStaleQuarantine: Demanded<StaleEffect>;
+}
+
+export const emptyPolicyLayer: PolicyLayer = {
+  minimumPassRate: null,
+  tags: [],
+  cases: [],
+  required: [],
+  confidence: null,
+  onInconclusive: null,
+  reportOnly: null,
+  quarantine: [],
+  onStaleQuarantine: null,
+  budgets: { tokens: null, wallTimeMs: null, p95IterationMs: null, infrastructureErrors: null },
+};
+
+/** Fills in what holds where nobody says anything. */
+export function settleDemands(layer: PolicyLayer): SuiteDemands {
+  const { tags, cases, required, confidence, quarantine, budgets } = layer;
+  return {
+    tags,
+    cases,
+    required,
+    confidence,
+    quarantine,
+    budgets,
+    onInconclusive: layer.onInconclusive ?? { value: 'fail', source: 'default' },
+    reportOnly: layer.reportOnly ?? { value: false, source: 'default' },
+    onStaleQuarantine: layer.onStaleQuarantine ?? { value: 'warn', source: 'default' },
+  };
+}
+
+/** Says in a sentence where a demand comes from: `the default`, or `from evals/x.evals.yaml:4`. */
+export function describeSource(source: string): string {
+  return source === 'default' ? 'the default' : `from ${source}`;
+}

@@ -1,0 +1,16 @@
+import type { CaseResults } from '../model/results.ts';
+
+/** Iterations of a case that were read, scored or not. */
+export function countRead({ passed, failed, unscored }: CaseResults): number {
+  return passed + failed + unscored;
+}
+
+/** Iterations of these cases that carry a result, and those of them that passed. */
+export function countScored(cases: readonly CaseResults[]): { passed: number; scored: number } {
+  const passed = sum(cases, (member) => member.passed);
+  return { passed, scored: passed + sum(cases, (member) => member.failed) };
+}
+
+export function sum<T>(items: readonly T[], measure: (item: T) => number): number {
+  return items.reduce((total, item) => total + measure(item), 0);
+}

@@ -1,0 +1,160 @@
+import { formatCount } from '../base/count.ts';
+import { describeSource, type NamedDemand, type SuiteDemands } from '../model/policy.ts';
+import { formatMinimumPassRate } from '../model/rate.ts';
+import type { CaseResults, SuiteResults } from '../model/results.ts';
+import type { Assessment } from './assessment.ts';
+import { countRead, countScored } from './count.ts';
+import { isNamed } from './quarantine.ts';
+import { assessRate } from './rate-demand.ts';
+
+/** Judges every demand on pass rates and cases; only the cases that count are looked at. */
+export function assessDemands(
+  results: SuiteResults,
+  counted: readonly CaseResults[],
+  demands: SuiteDemands,
+): Assessment[] {
+  const scope = { cases: results.cases, counted, confidence: demands.confidence };
+  return [
+    assessSuiteRate(results, scope),
+    ...demands.tags.map((demand) => assessTagRate(demand, scope)),
+    ...demands.cases.map((demand) => assessCaseRate(demand, scope)),
+    ...listRequired(results.cases, demands).map((required) => assessRequired(required, scope)),
+  ];
+}
+
+const rateCodes = {
+  suite: { met: 'minimum-met', 'not-met': 'below-minimum', unknown: 'minimum-unsettled' },
+  tag: { met: 'minimum-met', 'not-met': 'tag-below-minimum', unknown: 'minimum-unsettled' },
+  case: { met: 'minimum-met', 'not-met': 'case-below-minimum', unknown: 'minimum-unsettled' },
+} as const;
+
+interface Scope extends Pick<SuiteDemands, 'confidence'> {
+  cases: readonly CaseResults[];
+  counted: readonly CaseResults[];
+}
+
+function assessSuiteRate(results: SuiteResults, { counted, confidence }: Scope): Assessment {
+  const minimum = { value: results.minimumPassRate, source: results.minimumPassRateSource };
+  const assessed = assessRate(counted, minimum, confidence);
+  return {
+    kind: 'minimum-pass-rate',
+    scope: 'suite',
+    subject: null,
+    source: minimum.source,
+    isDecisive: true,
+    code: rateCodes.suite[assessed.state],
+    ...assessed,
+  };
+}
+
+function assessTagRate(demand: NamedDemand<number>, { cases, counted, confidence }: Scope): Assessment {
+  const base = {
+    kind: 'minimum-pass-rate' as const,
+    scope: 'tag' as const,
+    subject: demand.name,
+    demand: `at least ${formatMinimumPassRate(demand.value)} pass`,
+    source: demand.source,
+    isDecisive: true,
+  };
+  const carriers = counted.filter(({ tags }) => tags.includes(demand.name));
+  if (countScored(carriers).scored === 0) {
+    const isSetAside = carriers.length === 0 && cases.some(({ tags }) => tags.includes(demand.name));
+    return { ...base, ...describeUnjudged(`the tag ${JSON.stringify(demand.name)}`, demand.source, isSetAside) };
+  }
+  const assessed = assessRate(carriers, demand, confidence);
+  return {
+    ...base,
+    ...assessed,
+    code: rateCodes.tag[assessed.state],
+    finding: `Of the tag ${JSON.stringify(demand.name)}, ${assessed.finding}`,
+  };
+}
+
+function assessCaseRate(demand: NamedDemand<number>, { cases, counted, confidence }: Scope): Assessment {
+  const member = cases.find((candidate) => isNamed(candidate, demand.name));
+  const base = {
+    kind: 'minimum-pass-rate' as const,
+    scope: 'case' as const,
+    subject: member?.title ?? demand.name,
+    demand: `at least ${formatMinimumPassRate(demand.value)} pass`,
+    source: demand.source,
+    isDecisive: true,
+    ...(member === undefined ? {} : { caseId: member.id }),
+  };
+  const name = `the case ${JSON.stringify(base.subject)}`;
+  const isSetAside = member !== undefined && !counted.includes(member);
+  if (member === undefined || isSetAside || countScored([member]).scored === 0) {
+    return { ...base, ...describeUnjudged(name, demand.source, isSetAside) };
+  }
+  const assessed = assessRate([member], demand, confidence);
+  return { ...base, ...assessed, code: rateCodes.case[assessed.state], finding: `Of ${name}, ${assessed.finding}` };
+}
+
+interface RequiredCase {
+  name: string;
+  member: CaseResults | null;
+  source: string;
+}
+
+/** Those that their own definition requires, then those that the policy names besides. */
+function listRequired(cases: readonly CaseResults[], { required }: SuiteDemands): RequiredCase[] {
+  const own = cases
+    .filter(({ isRequired }) => isRequired)
+    .map(({ location, title, ...member }) => ({
+      name: title,
+      member: { location, title, ...member },
+      source: location === null ? 'the suite' : `${location.file}:${location.line}`,
+    }));
+  const named = required.map(({ name, source }) => {
+    const member = cases.find((candidate) => isNamed(candidate, name)) ?? null;
+    return { name: member?.title ?? name, member, source };
+  });
+  return [...own, ...named.filter(({ member }) => member?.isRequired !== true)];
+}
+
+function assessRequired({ name, member, source }: RequiredCase, { counted }: Scope): Assessment {
+  const base = {
+    kind: 'required-case' as const,
+    scope: 'case' as const,
+    subject: name,
+    demand: 'every iteration passes',
+    source,
+    isDecisive: true,
+    ...(member === null ? {} : { caseId: member.id }),
+  };
+  const isSetAside = member !== null && !counted.some(({ id }) => id === member.id);
+  if (member === null || isSetAside) {
+    return { ...base, ...describeUnjudged(`the required case "${name}"`, source, isSetAside) };
+  }
+  const total = formatCount(countRead(member), 'iteration');
+  if (member.failed > 0) {
+    const finding = `The required case "${name}" failed ${member.failed} of ${total}.`;
+    return { ...base, code: 'required-failed', state: 'not-met', finding };
+  }
+  if (member.unscored > 0) {
+    const finding = `Of the required case "${name}", ${member.unscored} of ${total} ended without a result.`;
+    return { ...base, code: 'demand-unjudged', state: 'unknown', finding };
+  }
+  if (member.passed === 0) {
+    const finding = `The required case "${name}" failed 0 of ${total}.`;
+    return { ...base, code: 'required-failed', state: 'not-met', finding };
+  }
+  const finding = `The required case "${name}" passed ${total === '1 iteration' ? 'its iteration' : `all ${total}`}.`;
+  return { ...base, code: 'minimum-met', state: 'met', finding };
+}
+
+/** A demand on what is in quarantine rests with it; one on what never ran leaves the verdict open. */
+function describeUnjudged(
+  what: string,
+  source: string,
+  isSetAside: boolean,
+): Pick<Assessment, 'code' | 'state' | 'isDecisive' | 'finding'> {
+  const why = isSetAside ? 'is in quarantine' : 'has no result';
+  const subject = `${what.charAt(0).toUpperCase()}${what.slice(1)}`;
+  return {
+    code: 'demand-unjudged',
+    state: 'unknown',
+    isDecisive: !isSetAside,
+    finding: `${subject} ${why}, so that the demand on it (${describeSource(source)}) could not be judged.`,
+  };
+}

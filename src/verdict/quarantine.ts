@@ -1,0 +1,72 @@
+import type { QuarantineEntry, SuiteDemands } from '../model/policy.ts';
+import type { CaseResults } from '../model/results.ts';
+import type { Assessment } from './assessment.ts';
+
+/** Cases by whether they count, and the entries of those that do not, by the id of the case. */
+export interface QuarantineSplit {
+  counted: CaseResults[];
+  quarantined: ReadonlyMap<string, QuarantineEntry>;
+}
+
+/** Takes the cases out of the count whose entry holds on this day, `YYYY-MM-DD`. */
+export function splitQuarantine(
+  cases: readonly CaseResults[],
+  { quarantine }: Pick<SuiteDemands, 'quarantine'>,
+  today: string,
+): QuarantineSplit {
+  const quarantined = new Map(
+    cases.flatMap((member) => {
+      const entry = quarantine.find((entry) => isNamed(member, entry.case) && !hasExpired(entry, today));
+      return entry === undefined ? [] : [[member.id, entry] as const];
+    }),
+  );
+  return { counted: cases.filter(({ id }) => !quarantined.has(id)), quarantined };
+}
+
+/**
+ * Judges every entry: it is to go when its day has passed, when its case is gone, and when its case passes every
+ * iteration again.
+ */
+export function assessQuarantine(
+  cases: readonly CaseResults[],
+  { quarantine, onStaleQuarantine }: Pick<SuiteDemands, 'quarantine' | 'onStaleQuarantine'>,
+  today: string,
+): Assessment[] {
+  return quarantine.map((entry) => {
+    const { owner, reason, expires, source } = entry;
+    const member = cases.find((candidate) => isNamed(candidate, entry.case));
+    const base = {
+      kind: 'quarantine' as const,
+      scope: 'case' as const,
+      subject: member?.title ?? entry.case,
+      demand: `does not count until ${expires} (${owner}: ${reason})`,
+      source,
+      isDecisive: onStaleQuarantine.value === 'fail',
+      ...(member === undefined ? {} : { caseId: member.id }),
+    };
+    const name = JSON.stringify(base.subject);
+    if (member === undefined) {
+      const finding = `The case ${name} in quarantine (from ${source}) is gone; take the entry out.`;
+      return { ...base, code: 'quarantine-stale', state: 'not-met', finding };
+    }
+    if (hasExpired(entry, today)) {
+      const finding = `The quarantine of ${name} (from ${source}, ${owner}) ended on ${expires}, so that it counts again; mend the case or decide anew.`;
+      return { ...base, code: 'quarantine-expired', state: 'not-met', finding };
+    }
+    if (member.passed > 0 && member.passed === member.planned && member.failed + member.unscored === 0) {
+      const finding = `The case ${name} in quarantine (from ${source}, ${owner}) passes again; take the entry out.`;
+      return { ...base, code: 'quarantine-stale', state: 'not-met', finding };
+    }
+    const finding = `The case ${name} is in quarantine until ${expires} (${owner}: ${reason}).`;
+    return { ...base, code: 'minimum-met', state: 'met', finding };
+  });
+}
+
+export function isNamed({ id, title }: Pick<CaseResults, 'id' | 'title'>, name: string): boolean {
+  return id === name || title === name;
+}
+
+/** Days compare as text. */
+function hasExpired({ expires }: QuarantineEntry, today: string): boolean {
+  return expires < today;
+}

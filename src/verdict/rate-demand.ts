@@ -1,0 +1,91 @@
+import { formatCount } from '../base/count.ts';
+import { type Demanded, describeSource } from '../model/policy.ts';
+import { computePassRate, formatMinimumPassRate, formatPassRate, meetsMinimumPassRate } from '../model/rate.ts';
+import type { CaseResults } from '../model/results.ts';
+import type { DemandReport } from '../model/report.ts';
+import { countScored } from './count.ts';
+import { computeClusteredInterval, type ClusteredInterval } from './statistics/clustered.ts';
+import { computeWilsonInterval } from './statistics/wilson.ts';
+
+/** More than anybody runs; beyond it a rate is as good as at its minimum. */
+const mostIterations = 100_000;
+
+/**
+ * Judges the pass rate of some cases against a minimum. Without a confidence the count decides, in integers. With one, the
+ * interval of the rate does: it is met where the lower bound reaches the minimum, not met where the upper bound stays
+ * below, else unknown, with the number of further iterations that would settle it. A minimum of 100 % is always a matter
+ * of counting, since no number of iterations shows it.
+ */
+export function assessRate(
+  cases: readonly CaseResults[],
+  minimum: Demanded<number>,
+  confidence: Demanded<number> | null,
+): Pick<DemandReport, 'state' | 'finding' | 'demand'> {
+  const { passed, scored } = countScored(cases);
+  const isReached = meetsMinimumPassRate(passed, scored, minimum.value);
+  const counted = `${passed} of ${formatCount(scored, 'iteration')} passed (${formatPassRate(computePassRate(passed, scored))}), the minimum is ${formatMinimumPassRate(minimum.value)} (${describeSource(minimum.source)})`;
+  const demand = `at least ${formatMinimumPassRate(minimum.value)} pass`;
+  const interval =
+    confidence === null || minimum.value >= 1
+      ? null
+      : computeClusteredInterval(
+          cases.map((member) => ({ passed: member.passed, total: member.passed + member.failed })),
+          confidence.value,
+        );
+  if (confidence === null || interval === null) {
+    return { state: isReached ? 'met' : 'not-met', finding: counted, demand };
+  }
+  const sure = formatMinimumPassRate(confidence.value);
+  const measured = `${counted}; with ${sure} confidence the rate is from ${formatPassRate(interval.lower)} to ${formatUpperBound(interval.upper)}`;
+  const state = isReached
+    ? interval.lower >= minimum.value
+      ? 'met'
+      : 'unknown'
+    : interval.upper < minimum.value
+      ? 'not-met'
+      : 'unknown';
+  const advice =
+    state === 'unknown'
+      ? `, which leaves it open; ${describeFurther(countFurtherIterations(interval, scored, { minimum: minimum.value, confidence: confidence.value }), cases)}`
+      : '';
+  return { state, finding: measured + advice, demand: `${demand}, with ${sure} confidence` };
+}
+
+/**
+ * Counts how many further iterations would settle whether the minimum is met, if they passed at the rate seen and were as
+ * alike as those seen; null where more than a hundred thousand would be needed.
+ */
+export function countFurtherIterations(
+  { rate, effectiveTotal }: Pick<ClusteredInterval, 'rate' | 'effectiveTotal'>,
+  scored: number,
+  { minimum, confidence }: { minimum: number; confidence: number },
+): number | null {
+  const isSettledBy = (further: number): boolean => {
+    const effective = (effectiveTotal * (scored + further)) / scored;
+    const { lower, upper } = computeWilsonInterval(rate * effective, effective, confidence);
+    return lower >= minimum || upper < minimum;
+  };
+  if (!isSettledBy(mostIterations)) return null;
+  let low = 0;
+  let high = mostIterations;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (isSettledBy(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+function describeFurther(further: number | null, cases: readonly CaseResults[]): string {
+  if (further === null) return 'the rate is so close to the minimum that no reasonable number of iterations tells';
+  const where =
+    cases.length > 1 && cases.some(({ planned }) => planned > 1)
+      ? ' in cases of their own, since repeats of one case are alike,'
+      : '';
+  return `about ${formatCount(further, 'further iteration')}${where} would settle it at this rate`;
+}
+
+/** Rounded up, as the lower bound is rounded down: the range as printed holds the range as computed. */
+function formatUpperBound(upper: number): string {
+  return formatPassRate(Math.min(1, Math.ceil(upper * 1000 - 1e-9) / 1000));
+}

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { judgeSuite } from '../../src/verdict/judge.ts';
+import { countFurtherIterations } from '../../src/verdict/rate-demand.ts';
+import { computeWilsonInterval } from '../../src/verdict/statistics/wilson.ts';
+import { createPolicy, demanded } from '../support/policy-factory.ts';
+import { createCaseResults, createSuiteResults } from '../support/results-factory.ts';
+
+const policy = createPolicy({ confidence: demanded(0.95) });
+
+/** Cases of one iteration each. */
+const judgeSingles = (passed: number, failed: number, minimumPassRate: number) => {
+  const cases = Array.from({ length: passed + failed }, (_, index) =>
+    createCaseResults({ id: `c${index}`, passed: Number(index < passed), failed: Number(index >= passed) }),
+  );
+  return judgeSuite(createSuiteResults({ cases, minimumPassRate }), { policy });
+};
+
+describe('a minimum with confidence', () => {
+  it.each([
+    [100, 0, 0.95, 'passed'],
+    [99, 1, 0.95, 'inconclusive'],
+    [95, 5, 0.95, 'inconclusive'],
+    [91, 9, 0.95, 'inconclusive'],
+    [90, 10, 0.95, 'failed'],
+    [20, 0, 0.9, 'inconclusive'],
+    [35, 0, 0.9, 'passed'],
+    [0, 5, 0, 'passed'],
+  ])('judges %i passed and %i failed against %d: %s', (passed, failed, minimum, outcome) => {
+    expect(judgeSingles(passed, failed, minimum).outcome).toBe(outcome);
+  });
+
+  it('says what the rate may be, and what would settle it', () => {
+    expect(judgeSingles(9, 1, 0.8).reasons).toEqual([
+      {
+        code: 'minimum-unsettled',
+        message:
+          '9 of 10 iterations passed (90%), the minimum is 80% (from evals/math.evals.yaml:4); with 95% confidence the rate is from 59.5% to 98.3%, which leaves it open; about 52 further iterations would settle it at this rate',
+        suiteId: 'math',
+      },
+    ]);
+    expect(computeWilsonInterval(62 * 0.9, 62, 0.95).lower).toBeGreaterThanOrEqual(0.8);
+    expect(computeWilsonInterval(61 * 0.9, 61, 0.95).lower).toBeLessThan(0.8);
+  });
+
+  it('asks for further cases where repeats are alike', () => {
+    const cases = Array.from({ length: 10 }, (_, index) =>
+      createCaseResults({ id: `c${index}`, passed: index === 0 ? 0 : 10, failed: index === 0 ? 10 : 0 }),
+    );
+    const { outcome, reasons } = judgeSuite(createSuiteResults({ cases, minimumPassRate: 0.8 }), { policy });
+    expect(outcome).toBe('inconclusive');
+    expect(reasons[0]?.message).toContain(
+      'further iterations in cases of their own, since repeats of one case are alike',
+    );
+  });
+
+  it('gives up where the rate is at its minimum', () => {
+    expect(judgeSingles(9, 1, 0.9).reasons[0]?.message).toContain(
+      'so close to the minimum that no reasonable number of iterations tells',
+    );
+    expect(
+      countFurtherIterations({ rate: 0.9, effectiveTotal: 10 }, 10, { minimum: 0.9, confidence: 0.95 }),
+    ).toBeNull();
+  });
+
+  it('counts where everything must pass, since no number of iterations shows that', () => {
+    expect(judgeSingles(3, 0, 1).outcome).toBe('passed');
+    expect(judgeSingles(99, 1, 1).outcome).toBe('failed');
+  });
+});

@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest';
+import type { CaseResults } from '../../src/model/results.ts';
+import { assessSuite, judgeSuite } from '../../src/verdict/judge.ts';
+import { createPolicy, createQuarantineEntry, demanded } from '../support/policy-factory.ts';
+import { createCaseResults, createSuiteResults } from '../support/results-factory.ts';
+
+const cases: CaseResults[] = [
+  createCaseResults({ id: 'adds', title: 'Adds', tags: ['smoke'], passed: 4, failed: 1 }),
+  createCaseResults({ id: 'asks', title: 'Asks', tags: ['model'], passed: 5 }),
+  createCaseResults({ id: 'finds', title: 'Finds', tags: ['model', 'smoke'], passed: 10 }),
+];
+const results = createSuiteResults({ cases, minimumPassRate: 0.9 });
+const named = <T>(name: string, value: T) => ({ name, ...demanded(value) });
+
+describe('demands on tags and cases', () => {
+  it('are met each on its own', () => {
+    const policy = createPolicy({
+      tags: [named('smoke', 0.9), named('model', 1)],
+      cases: [named('adds', 0.8), named('Asks', 1)],
+      required: [named('finds', true)],
+    });
+    const { verdict, demands } = assessSuite(results, { policy });
+    expect(verdict).toEqual({
+      outcome: 'passed',
+      reasons: [
+        {
+          code: 'minimum-met',
+          message: '19 of 20 iterations passed (95%), the minimum is 90% (from evals/math.evals.yaml:4)',
+          suiteId: 'math',
+        },
+      ],
+    });
+    expect(demands.map(({ scope, subject, demand, state }) => [scope, subject, demand, state])).toEqual([
+      ['suite', null, 'at least 90% pass', 'met'],
+      ['tag', 'smoke', 'at least 90% pass', 'met'],
+      ['tag', 'model', 'at least 100% pass', 'met'],
+      ['case', 'Adds', 'at least 80% pass', 'met'],
+      ['case', 'Asks', 'at least 100% pass', 'met'],
+      ['case', 'Finds', 'every iteration passes', 'met'],
+    ]);
+  });
+
+  it('fail the suite whatever its own rate, each with its reason and where it was made', () => {
+    const policy = createPolicy({
+      tags: [named('smoke', 0.95)],
+      cases: [named('adds', 0.9)],
+      required: [named('Adds', true)],
+    });
+    expect(judgeSuite(results, { policy })).toEqual({
+      outcome: 'failed',
+      reasons: [
+        {
+          code: 'tag-below-minimum',
+          message: 'Of the tag "smoke", 14 of 15 iterations passed (93.3%), the minimum is 95% (from policy.yaml:3)',
+          suiteId: 'math',
+        },
+        {
+          code: 'case-below-minimum',
+          message: 'Of the case "Adds", 4 of 5 iterations passed (80%), the minimum is 90% (from policy.yaml:3)',
+          caseId: 'adds',
+          suiteId: 'math',
+        },
+        {
+          code: 'required-failed',
+          message: 'The required case "Adds" failed 1 of 5 iterations.',
+          caseId: 'adds',
+          suiteId: 'math',
+        },
+      ],
+    });
+  });
+
+  it('leave the verdict open where nothing of them ran', () => {
+    const policy = createPolicy({ tags: [named('slow', 0.5)], required: [named('gone', true)] });
+    expect(judgeSuite(results, { policy })).toEqual({
+      outcome: 'inconclusive',
+      reasons: [
+        {
+          code: 'demand-unjudged',
+          message: 'The tag "slow" has no result, so that the demand on it (from policy.yaml:3) could not be judged.',
+          suiteId: 'math',
+        },
+        {
+          code: 'demand-unjudged',
+          message:
+            'The required case "gone" has no result, so that the demand on it (from policy.yaml:3) could not be judged.',
+          suiteId: 'math',
+        },
+      ],
+    });
+  });
+
+  it('rest with a case in quarantine', () => {
+    const policy = createPolicy({
+      cases: [named('adds', 1)],
+      required: [named('adds', true)],
+      quarantine: [createQuarantineEntry()],
+    });
+    const { verdict, demands } = assessSuite({ ...results, minimumPassRate: 1 }, { policy });
+    expect(verdict.outcome).toBe('passed');
+    expect(demands.map(({ state, isDecisive }) => [state, isDecisive])).toEqual([
+      ['met', true],
+      ['unknown', false],
+      ['unknown', false],
+      ['met', false],
+    ]);
+  });
+
+  it('are not judged from incomplete results', () => {
+    const policy = createPolicy({ required: [named('adds', true)] });
+    const { verdict, demands } = assessSuite({ ...results, isComplete: false }, { policy });
+    expect(verdict.outcome).toBe('inconclusive');
+    expect(new Set(demands.map(({ state }) => state))).toEqual(new Set(['unknown']));
+  });
+
+  it('take findings of others into account, after their own', () => {
+    const regressed = { code: 'below-minimum', message: 'Regressed: "Asks".', caseId: 'asks' } as const;
+    const policy = createPolicy({ cases: [named('adds', 0.9)] });
+    const { outcome, reasons } = judgeSuite(results, { policy, findings: [{ state: 'not-met', reason: regressed }] });
+    expect([outcome, reasons.map(({ code, caseId }) => [code, caseId])]).toEqual([
+      'failed',
+      [
+        ['case-below-minimum', 'adds'],
+        ['below-minimum', 'asks'],
+      ],
+    ]);
+    expect(judgeSuite(results, { findings: [{ state: 'unknown', reason: regressed }] }).outcome).toBe('inconclusive');
+    const gap = { ...results, isComplete: false };
+    expect(judgeSuite(gap, { findings: [{ state: 'not-met', reason: regressed }] }).outcome).toBe('inconclusive');
+  });
+});

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { assessSuite, judgeSuite } from '../../src/verdict/judge.ts';
+import { createPolicy, createQuarantineEntry, demanded } from '../support/policy-factory.ts';
+import { createCaseResults, createSuiteResults } from '../support/results-factory.ts';
+
+const broken = createCaseResults({ id: 'adds', title: 'Adds', passed: 0, failed: 3 });
+const sound = createCaseResults({ id: 'asks', title: 'Asks' });
+const results = createSuiteResults({ cases: [broken, sound], minimumPassRate: 1 });
+
+const judgeWith = (entry: Parameters<typeof createQuarantineEntry>[0], onStaleQuarantine?: 'fail') =>
+  assessSuite(results, {
+    policy: createPolicy({
+      quarantine: [createQuarantineEntry(entry)],
+      ...(onStaleQuarantine === undefined ? {} : { onStaleQuarantine: demanded(onStaleQuarantine) }),
+    }),
+  });
+
+describe('quarantine', () => {
+  it.each([{ case: 'adds' }, { case: 'Adds' }, { expires: '2026-09-21' }])(
+    'takes a case out of the count: %j',
+    (entry) => {
+      const { verdict, quarantined } = judgeWith(entry);
+      expect(verdict.outcome).toBe('passed');
+      expect(verdict.reasons[0]?.message).toContain('3 of 3 iterations passed');
+      expect([...quarantined.keys()]).toEqual(['adds']);
+    },
+  );
+
+  it('ends with its day, and says so', () => {
+    const { verdict, demands, quarantined } = judgeWith({ expires: '2026-09-20' });
+    expect(verdict.outcome).toBe('failed');
+    expect(verdict.reasons.map(({ code }) => code)).toEqual(['below-minimum']);
+    expect(quarantined.size).toBe(0);
+    expect(demands.at(-1)).toMatchObject({
+      kind: 'quarantine',
+      state: 'not-met',
+      isDecisive: false,
+      finding:
+        'The quarantine of "Adds" (from policy.yaml:9, @alice) ended on 2026-09-20, so that it counts again; mend the case or decide anew.',
+    });
+    expect(judgeWith({ expires: '2026-09-20' }, 'fail').verdict.reasons.map(({ code }) => code)).toEqual([
+      'below-minimum',
+      'quarantine-expired',
+    ]);
+  });
+
+  it.each([
+    [{ case: 'asks' }, 'The case "Asks" in quarantine (from policy.yaml:9, @alice) passes again; take the entry out.'],
+    [{ case: 'subtracts' }, 'The case "subtracts" in quarantine (from policy.yaml:9) is gone; take the entry out.'],
+  ])('is stale, which warns or fails: %j', (entry, finding) => {
+    const sane = { ...results, minimumPassRate: 0 };
+    const quarantine = [createQuarantineEntry(entry)];
+    const warned = assessSuite(sane, { policy: createPolicy({ quarantine }) });
+    expect(warned.verdict.outcome).toBe('passed');
+    expect(warned.demands.at(-1)).toMatchObject({ state: 'not-met', isDecisive: false, finding });
+    const policy = createPolicy({ quarantine, onStaleQuarantine: demanded('fail') });
+    const { outcome, reasons } = judgeSuite(sane, { policy });
+    expect([outcome, reasons.map(({ code, message }) => [code, message])]).toEqual([
+      'failed',
+      [['quarantine-stale', finding]],
+    ]);
+  });
+
+  it('keeps what has no result out, too, and shows nothing where nothing is left', () => {
+    const cases = [createCaseResults({ id: 'adds', passed: 1, unscored: 2 }), sound];
+    const policy = createPolicy({ quarantine: [createQuarantineEntry()] });
+    expect(judgeSuite(createSuiteResults({ cases }), { policy }).outcome).toBe('passed');
+    expect(judgeSuite(createSuiteResults({ cases })).outcome).toBe('inconclusive');
+    expect(judgeSuite(createSuiteResults({ cases: [broken] }), { policy }).reasons).toEqual([
+      {
+        code: 'no-iterations',
+        message: 'No iteration outside of quarantine was scored, so nothing was shown.',
+        suiteId: 'math',
+      },
+    ]);
+  });
+
+  it('hides no missing iteration', () => {
+    const cases = [{ ...broken, planned: 5 }, sound];
+    const policy = createPolicy({ quarantine: [createQuarantineEntry()] });
+    expect(judgeSuite(createSuiteResults({ cases }), { policy }).outcome).toBe('inconclusive');
+  });
+});
