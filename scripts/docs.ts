@@ -5,7 +5,7 @@ import { Document, Scalar, visit } from 'yaml';
 import { outputTable } from '../src/action/outputs.ts';
 import { listOptions } from '../src/gate/options.ts';
 import { buildReportJsonSchema } from '../src/report/schema.ts';
-import { buildEvalsJsonSchema } from '../src/suite/json-schema.ts';
+import { buildEvalsJsonSchema, buildPolicyJsonSchema } from '../src/suite/json-schema.ts';
 
 const root = new URL('../', import.meta.url);
 const options = listOptions();
@@ -13,6 +13,7 @@ const options = listOptions();
 const generated = new Map<string, string>([
   ['action.yml', renderActionMetadata()],
   ['schemas/evals.schema.json', `${JSON.stringify(buildEvalsJsonSchema(), null, 2)}\n`],
+  ['schemas/policy.schema.json', `${JSON.stringify(buildPolicyJsonSchema(), null, 2)}\n`],
   ['schemas/report.schema.json', `${JSON.stringify(buildReportJsonSchema(), null, 2)}\n`],
   ['README.md', renderReadme(await readFile(new URL('README.md', root), 'utf8'))],
 ]);

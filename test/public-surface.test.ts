@@ -65,7 +65,13 @@ const exportedNames: string[] = [
 
 /** Module specifiers and commands of the package. */
 const entryPoints = {
-  exports: ['.', './schemas/evals.schema.json', './schemas/report.schema.json', './package.json'],
+  exports: [
+    '.',
+    './schemas/evals.schema.json',
+    './schemas/policy.schema.json',
+    './schemas/report.schema.json',
+    './package.json',
+  ],
   bin: ['mcp-eval-ci'],
 };
 

@@ -6,12 +6,11 @@ import { generator } from '../base/version.ts';
 import type { Trend } from '../model/history.ts';
 import type { Report, ServerReport } from '../model/report.ts';
 import type { SuiteResults } from '../model/results.ts';
-import type { Verdict } from '../model/verdict.ts';
 import { buildReport } from '../report/build.ts';
 import type { RunningServer } from '../server/running-server.ts';
+import { decideExit } from '../verdict/exit.ts';
 import { judgeSuite } from '../verdict/judge.ts';
 import { concurrency, connectService } from './connect-service.ts';
-import { exitCodes } from './exit-code.ts';
 import { explainInterruption } from './interruption.ts';
 import { noIterationLog, openIterationLog } from './iteration-log.ts';
 import { judgeResults } from './judge-results.ts';
@@ -44,7 +43,7 @@ export interface GateContext {
 
 export interface GateResult {
   report: Report;
-  /** 0 passed · 1 failed · 3 inconclusive · 130, 143 stopped by a signal. */
+  /** 0 passed, or what the policy lets pass · 1 failed · 3 inconclusive · 130, 143 stopped by a signal. */
   exitCode: 0 | 1 | 3 | 130 | 143;
 }
 
@@ -61,14 +60,27 @@ export async function gate(plan: GatePlan, context: GateContext): Promise<GateRe
   using watch = startWatch(clock, { timeoutMs: plan.timeoutMs, signal });
 
   const { server, results } = await runSuites(plan, context, watch);
-  const judgement = await judgeResults(results, plan.baseline);
+  const today = startedAt.slice(0, 'YYYY-MM-DD'.length);
+  const judgement = await judgeResults(results, { ...plan, today });
+  const exit = decideExit(
+    judgement.suites.map(({ results: { name }, policy, verdict }) => ({
+      name,
+      outcome: verdict.outcome,
+      demands: policy,
+    })),
+  );
+  const notes = [...plan.policyNotes, ...exit.notes];
   const durationMs = Math.round(clock.monotonicMs() - startedMs);
   const { revision, shard } = plan;
   const trend = await readTrend(plan);
   const report = buildReport(
-    redactDeep({ startedAt, durationMs, generator, revision, shard, server, trend, ...judgement }, context.redactor),
+    redactDeep(
+      { startedAt, durationMs, generator, revision, shard, server, trend, ...judgement, notes },
+      context.redactor,
+    ),
   );
-  return { report, exitCode: chooseExitCode(judgement.verdict, watch.stop) };
+  for (const warning of exit.warnings) context.logger.warning(warning);
+  return { report, exitCode: watch.stop.reason instanceof CancelledError ? watch.stop.reason.exitCode : exit.exitCode };
 }
 
 /** A part of the cases is no point of a trend of the whole. */
@@ -124,9 +136,4 @@ function countIterations(planned: PlannedSuite): number {
 
 function showLastWords(logger: Logger, lines: readonly string[]): void {
   if (lines.length > 0) logger.group('Last lines of the server’s stderr', lines);
-}
-
-function chooseExitCode({ outcome }: Verdict, stop: AbortSignal): GateResult['exitCode'] {
-  if (stop.reason instanceof CancelledError) return stop.reason.exitCode;
-  return exitCodes[outcome];
 }

@@ -1,26 +1,39 @@
 import type { Comparison } from '../model/comparison.ts';
+import type { SuiteDemands } from '../model/policy.ts';
 import type { SuiteResults } from '../model/results.ts';
 import type { Verdict } from '../model/verdict.ts';
 import type { JudgedSuite } from '../report/build.ts';
 import { assessSuite, judgeGate, selectFindings } from '../verdict/judge.ts';
 import type { PlannedBaseline } from './plan-baseline.ts';
+import type { PlannedSuite } from './plan-suites.ts';
 
 export interface Judgement {
-  suites: JudgedSuite[];
+  suites: Array<JudgedSuite & { policy: SuiteDemands }>;
   verdict: Verdict;
   comparison: Comparison | null;
 }
 
-/** Judges the suites' results and joins their verdicts, held against the baseline where there is one. */
+/**
+ * Judges the suites' results, which are in the order of the plan, and joins their verdicts, held against the baseline where
+ * there is one. `today` is a day in UTC, `YYYY-MM-DD`.
+ */
 export async function judgeResults(
   results: readonly SuiteResults[],
-  planned: PlannedBaseline | null,
+  plan: { suites: readonly PlannedSuite[]; baseline: PlannedBaseline | null; today: string },
 ): Promise<Judgement> {
-  const { comparison, regressions } = await compareResults(results, planned);
-  const suites = results.map((suite) => ({
-    results: suite,
-    ...assessSuite(suite, { findings: selectFindings(regressions, suite) }),
-  }));
+  const { comparison, regressions } = await compareResults(results, plan.baseline);
+  const suites = plan.suites.flatMap(({ demands }, index) => {
+    const suite = results[index];
+    if (suite === undefined) return [];
+    const policy = { demands, today: plan.today };
+    return [
+      {
+        results: suite,
+        policy: demands,
+        ...assessSuite(suite, { policy, findings: selectFindings(regressions, suite) }),
+      },
+    ];
+  });
   return { suites, verdict: judgeGate(suites.map(({ verdict }) => verdict)), comparison };
 }
 

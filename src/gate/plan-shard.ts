@@ -35,7 +35,12 @@ export function planShard(
   const own = suites
     .map((planned) => {
       const selected = planned.suite.cases.filter(({ id }) => shards.get(keyOf(planned.suite.id, id)) === index);
-      return { ...planned, suite: { ...planned.suite, cases: selected } };
+      const others = planned.suite.cases.filter((item) => !selected.includes(item));
+      // The cases of other shards are not gone.
+      const quarantine = planned.demands.quarantine.filter(
+        (entry) => !others.some(({ id, title }) => entry.case === id || entry.case === title),
+      );
+      return { ...planned, suite: { ...planned.suite, cases: selected }, demands: { ...planned.demands, quarantine } };
     })
     .filter(({ suite }) => suite.cases.length > 0);
   return { suites: own, shard: { index, total, digest: digestShards(cases, shards) } };

@@ -1,4 +1,5 @@
 import type { ConfigurationIssue } from '../base/errors.ts';
+import type { Demanded, SuiteDemands } from '../model/policy.ts';
 import type { Suite } from '../model/suite.ts';
 import type { ServiceProfile } from '../service/profile.ts';
 import { readInlineTests } from '../suite/inline.ts';
@@ -8,6 +9,7 @@ import type { CiContext } from './ci-context.ts';
 import { nameHostedSuite } from './hosted-names.ts';
 import { capRuns, findHostedIssues, listHostedNotes } from './hosted-limits.ts';
 import { planOneServer } from './one-server.ts';
+import { type LoadedPolicy, planFileDemands, planStoredDemands } from './plan-policy.ts';
 import type { GateOptions } from './options/schema.ts';
 
 export type PlannedSuite = FileSuite | StoredSuite;
@@ -25,6 +27,8 @@ export interface FileSuite {
   minimumPassRate: number;
   /** `min-pass-rate`, `evals/x.evals.yaml:4` or `default`. */
   minimumPassRateSource: string;
+  /** What is demanded besides. */
+  demands: SuiteDemands;
 }
 
 /** A suite that a hosted service keeps, run as it stands. */
@@ -37,13 +41,16 @@ export interface StoredSuite {
   /** Iterations of every case, in place of what the suite says. */
   runs: number | null;
   /** Fraction 0..1, in place of what the suite says. */
-  minimumPassRate: number | null;
+  minimumPassRate: Demanded<number> | null;
+  /** What is demanded besides. */
+  demands: SuiteDemands;
 }
 
 interface SuitePlanContext {
   cwd: string;
   ci: CiContext;
   profile: ServiceProfile;
+  policy: LoadedPolicy;
   /** Takes what is going to be other than the files say. */
   notes: string[];
 }
@@ -54,19 +61,20 @@ export async function planSuites(
   context: SuitePlanContext,
   issues: ConfigurationIssue[],
 ): Promise<PlannedSuite[]> {
-  if (options.suite !== null) return [planStoredSuite(options.suite, options, context.profile, issues)];
+  if (options.suite !== null) return [planStoredSuite(options.suite, options, context, issues)];
   return await planFileSuites(options, context, issues);
 }
 
 async function planFileSuites(
   options: GateOptions,
-  { cwd, ci, profile, notes }: SuitePlanContext,
+  { cwd, ci, profile, policy, notes }: SuitePlanContext,
   issues: ConfigurationIssue[],
 ): Promise<FileSuite[]> {
   const { suites, findings } = await readSuites(options, cwd);
   issues.push(...findings);
   // Names that are only unreadable would be reported as unknown.
   if (findings.length > 0) return [];
+  await policy.readBaseSuites(suites);
   const selection = { cases: options.cases, tags: options.tags, runs: options.runs };
   const selected = selectCases(suites, selection);
   issues.push(...selected.issues);
@@ -85,7 +93,7 @@ async function planFileSuites(
     suite: capRuns(suite, profile, notes),
     whole: capRuns(whole, profile, []),
     hostedName: nameHostedSuite(suite.name, options.suiteScope, ci),
-    ...planMinimum(suite, options.minPassRate),
+    ...planFileDemands({ suite, whole }, policy, issues),
   }));
 }
 
@@ -107,23 +115,15 @@ async function readSuites(
 
 function planStoredSuite(
   suite: string,
-  { cases, runs, minPassRate }: GateOptions,
-  { limits, name }: ServiceProfile,
+  { cases, runs }: GateOptions,
+  { profile: { limits, name }, policy }: SuitePlanContext,
   issues: ConfigurationIssue[],
 ): StoredSuite {
   if (runs !== null && runs > limits.iterationsPerCase) {
     const message = `${runs} is more than the ${limits.iterationsPerCase} iterations of a case that the service ${name} runs at once`;
     issues.push({ input: 'runs', code: 'too-many-runs', message });
   }
-  return { kind: 'stored', suite, cases, runs, minimumPassRate: minPassRate };
-}
-
-function planMinimum(suite: Suite, override: number | null) {
-  if (override !== null) return { minimumPassRate: override, minimumPassRateSource: 'min-pass-rate' };
-  const { minimumPassRate, minimumPassRateLocation: location } = suite.policy;
-  if (minimumPassRate === null) return { minimumPassRate: 1, minimumPassRateSource: 'default' };
-  const minimumPassRateSource = location === null ? suite.location.file : `${location.file}:${location.line}`;
-  return { minimumPassRate, minimumPassRateSource };
+  return { kind: 'stored', suite, cases, runs, ...planStoredDemands({ suite, cases }, policy, issues) };
 }
 
 /** A gate that skipped them would judge less than the file asks for, so they are refused before anything starts. */

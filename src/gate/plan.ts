@@ -6,6 +6,7 @@ import { isLoopback } from '../service/address.ts';
 import { readCiContext } from './ci-context.ts';
 import type { GateOptions } from './options/schema.ts';
 import { planPast, type PlannedPast } from './plan-past.ts';
+import { listIdleSuites, loadPolicy } from './plan-policy.ts';
 import { type PlannedServer, planServer } from './plan-server.ts';
 import { type PlannedService, planService } from './plan-service.ts';
 import { type PlannedSuite, planSuites } from './plan-suites.ts';
@@ -30,6 +31,8 @@ export interface GatePlan extends PlannedPast {
   isDryRun: boolean;
   /** What is going to be other than the evals files say, one sentence each. */
   notes: string[];
+  /** What a reader of the verdict should know about the policy, one sentence each. */
+  policyNotes: string[];
   /** Everything in the plan that no output may show. */
   secrets: readonly Secret[];
 }
@@ -51,7 +54,9 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   const service = planService(options, { ci, environment: context.environment }, issues);
   const notes: string[] = [];
   const { history, baseline } = await planPast(options, { cwd: context.cwd, notes }, issues);
-  const all = await planSuites(options, { cwd: context.cwd, ci, profile: service.profile, notes }, issues);
+  const policy = await loadPolicy(options, context, issues);
+  const all = await planSuites(options, { cwd: context.cwd, ci, profile: service.profile, policy, notes }, issues);
+  notes.push(...listIdleSuites(policy, all.map(nameSuite)));
   const { suites, shard } = await planPart(all, { options, history }, issues);
   const server = await planServer(options, context, issues);
   if (ci.isPullRequestTarget && server?.command != null && !options.allowPullRequestTarget) {
@@ -76,6 +81,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     summary: options.summary,
     isDryRun: options.dryRun,
     notes,
+    policyNotes: policy.notes,
     secrets: [...service.secrets, ...(server?.secrets ?? [])],
   };
 }
@@ -89,6 +95,10 @@ async function planPart(
   const { planShard } = await import('./plan-shard.ts');
   const files = suites.filter((planned) => planned.kind === 'file');
   return planShard(files, options.shard, { records: history?.records ?? [], issues });
+}
+
+function nameSuite(planned: PlannedSuite): { id: string; name: string } {
+  return planned.kind === 'file' ? planned.suite : { id: planned.suite, name: planned.suite };
 }
 
 /** A service elsewhere has another loopback, and a server over stdio has no address but there. */

@@ -37,13 +37,13 @@ export async function prepareStoredSuite(planned: StoredSuite, context: StoredCo
     ...(planned.runs === null ? {} : { iterationOverride: planned.runs }),
     ...(planned.minimumPassRate === null
       ? {}
-      : { passCriteria: { minimumPassRate: toPercent(planned.minimumPassRate) } }),
+      : { passCriteria: { minimumPassRate: toPercent(planned.minimumPassRate.value) } }),
   };
   return {
     suiteId,
     outline: outlineStored(suiteId, detail.name, { stored, cases }),
     ...(planned.minimumPassRate !== null
-      ? { minimumPassRate: planned.minimumPassRate, minimumPassRateSource: 'min-pass-rate' }
+      ? { minimumPassRate: planned.minimumPassRate.value, minimumPassRateSource: planned.minimumPassRate.source }
       : {
           minimumPassRate: (minimumAccuracy ?? 100) / 100,
           minimumPassRateSource: minimumAccuracy === null ? 'default' : 'the suite',

@@ -79,7 +79,10 @@ export function createPlannedTally(planned: PlannedSuite): Tally {
   const { minimumPassRate, minimumPassRateSource } =
     planned.kind === 'file'
       ? planned
-      : { minimumPassRate: planned.minimumPassRate ?? 1, minimumPassRateSource: 'min-pass-rate' };
+      : {
+          minimumPassRate: planned.minimumPassRate?.value ?? 1,
+          minimumPassRateSource: planned.minimumPassRate?.source ?? 'default',
+        };
   return createTally(outlinePlanned(planned), { minimumPassRate, minimumPassRateSource, caseIds: new Map() });
 }
 

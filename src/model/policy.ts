@@ -61,6 +61,15 @@ export interface SuiteDemands extends Omit<PolicyLayer, 'minimumPassRate'> {
   onStaleQuarantine: Demanded<StaleEffect>;
 }
 
+/** What a policy file says: about every suite, and about single ones by id or name. */
+export interface PolicyFile {
+  /** As messages call it. */
+  file: string;
+  common: PolicyLayer;
+  quarantine: Array<QuarantineEntry & { suite: string }>;
+  suites: Array<{ name: string; layer: PolicyLayer }>;
+}
+
 export const emptyPolicyLayer: PolicyLayer = {
   minimumPassRate: null,
   tags: [],

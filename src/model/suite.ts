@@ -1,5 +1,6 @@
 import type { ChecksEnvelope, MatchOptions, Step } from './case.ts';
 import type { Check } from './assertion.ts';
+import type { PolicyLayer } from './policy.ts';
 
 /** A place in a file of the user's: the path as annotations need it (relative to the workspace), 1-based. */
 export interface SourceLocation {
@@ -19,15 +20,9 @@ export interface Suite {
   match: MatchOptions;
   /** Asserted at the end of every iteration of every case that does not replace them. */
   checks: Check[];
-  policy: SuitePolicy;
+  /** What the file demands. */
+  policy: PolicyLayer;
   cases: SuiteCase[];
-}
-
-export interface SuitePolicy {
-  /** Fraction 0..1, or null where the file demands none. */
-  minimumPassRate: number | null;
-  /** Where the file says so, for messages; null where it does not. */
-  minimumPassRateLocation: SourceLocation | null;
 }
 
 export interface SuiteCase {

@@ -39,8 +39,8 @@ export interface JudgedSuite {
   results: SuiteResults;
   verdict: Verdict;
   demands?: readonly DemandReport[];
-  /** Entries of the cases that do not count, by the id of the case. */
-  quarantined?: ReadonlyMap<string, QuarantineEntry>;
+  /** Entries of the cases that do not count. */
+  quarantined?: ReadonlyArray<QuarantineEntry & { caseId: string }>;
 }
 
 /** Puts results and verdicts into the report, deeply frozen; cases worst first within each suite. */
@@ -59,7 +59,13 @@ export function buildReport(input: ReportInput): Report {
     suites,
     cases: input.suites.flatMap(({ results, quarantined }) =>
       results.cases
-        .map((member) => buildCase(results.suiteId, member, quarantined?.get(member.id)))
+        .map((member) =>
+          buildCase(
+            results.suiteId,
+            member,
+            quarantined?.find(({ caseId }) => caseId === member.id),
+          ),
+        )
         .toSorted((a, b) => rankCase(a) - rankCase(b)),
     ),
     comparison: structuredClone(input.comparison ?? null),
@@ -71,7 +77,8 @@ export function buildReport(input: ReportInput): Report {
 
 /** Cases in quarantine are told, and add nothing to the rate. */
 function listCounted({ results, quarantined }: JudgedSuite): CaseResults[] {
-  return results.cases.filter(({ id }) => quarantined?.has(id) !== true);
+  const ids = new Set(quarantined?.map(({ caseId }) => caseId));
+  return results.cases.filter(({ id }) => !ids.has(id));
 }
 
 function buildSuite(judged: JudgedSuite): SuiteReport {

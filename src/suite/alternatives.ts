@@ -82,7 +82,9 @@ export function findUnionAt(root: z.ZodType, value: unknown, path: DocumentPath)
         ? own(holder.shape, String(last))
         : holder instanceof z.ZodArray
           ? toSchema(holder.element)
-          : undefined;
+          : holder instanceof z.ZodRecord
+            ? toSchema(holder.valueType)
+            : undefined;
   const inner = schema && unwrap(schema);
   return inner instanceof z.ZodUnion ? inner : undefined;
 }

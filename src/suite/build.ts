@@ -3,6 +3,7 @@ import { defaultMatchOptions } from '../model/case.ts';
 import type { ChecksEnvelope, Step } from '../model/case.ts';
 import type { Suite, SuiteCase } from '../model/suite.ts';
 import { parseCheck } from './assertion-schema.ts';
+import { buildPolicyLayer } from './build-policy.ts';
 import type { Finding } from './findings.ts';
 import { assignIds, deriveSlug } from './slug.ts';
 import type { SourceDocument } from './source-document.ts';
@@ -46,7 +47,6 @@ export function buildSuite(written: WrittenSuite, document: SourceDocument): { s
     };
   });
 
-  const minimumPassRate = written.policy?.minimumPassRate ?? null;
   const suite: Suite = {
     id: written.id ?? deriveSlug(written.suite, 'suite'),
     name: written.suite,
@@ -54,10 +54,7 @@ export function buildSuite(written: WrittenSuite, document: SourceDocument): { s
     model: written.model ?? null,
     match,
     checks,
-    policy: {
-      minimumPassRate,
-      minimumPassRateLocation: minimumPassRate === null ? null : document.locateKey(['policy', 'minimumPassRate']),
-    },
+    policy: buildPolicyLayer(written.policy ?? {}, document, ['policy']),
     cases,
   };
   return { suite, findings };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { writtenCheckSchema } from './assertion-schema.ts';
-import { demand, id, modelId, passRate, runs, text, timeout } from './scalar-schemas.ts';
+import { suitePolicySchema } from './policy-schema.ts';
+import { demand, id, modelId, runs, text, timeout } from './scalar-schemas.ts';
 import { stepsSchema } from './step-schema.ts';
 
 const matchSchema = z
@@ -60,8 +61,7 @@ export const suiteSchema = z.strictObject({
   timeout: timeout.exactOptional(),
   match: matchSchema.exactOptional(),
   checks: checkList.exactOptional().meta({ description: 'Asserted at the end of every iteration of every case.' }),
-  policy: z
-    .strictObject({ minimumPassRate: passRate.exactOptional() })
+  policy: suitePolicySchema
     .exactOptional()
     .meta({ description: 'What is demanded of the results; options of the command override it.' }),
   cases: z

@@ -1,4 +1,4 @@
-import { emptyPolicyLayer, settleDemands, type QuarantineEntry, type SuiteDemands } from '../model/policy.ts';
+import { emptyPolicyLayer, settleDemands, type SuiteDemands } from '../model/policy.ts';
 import type { DemandReport } from '../model/report.ts';
 import type { SuiteResults } from '../model/results.ts';
 import type { Verdict, VerdictReason } from '../model/verdict.ts';
@@ -6,7 +6,7 @@ import { toDemandReport, toReason, type Assessment } from './assessment.ts';
 import { assessBudgets } from './budgets.ts';
 import { assessDemands } from './demands.ts';
 import { listGaps } from './gaps.ts';
-import { assessQuarantine, splitQuarantine } from './quarantine.ts';
+import { assessQuarantine, type QuarantinedCase, splitQuarantine } from './quarantine.ts';
 
 export interface JudgeOptions {
   /** What is demanded besides the suite's own minimum, and the day in UTC, `YYYY-MM-DD`, against which entries expire. */
@@ -33,8 +33,8 @@ export function selectFindings(reasons: readonly VerdictReason[], { suiteId }: S
 export interface SuiteJudgement {
   verdict: Verdict;
   demands: DemandReport[];
-  /** Entries of the cases that did not count, by the id of the case. */
-  quarantined: ReadonlyMap<string, QuarantineEntry>;
+  /** Entries of the cases that did not count. */
+  quarantined: QuarantinedCase[];
 }
 
 const noPolicy = { demands: settleDemands(emptyPolicyLayer), today: '' };

@@ -2,10 +2,14 @@ import type { QuarantineEntry, SuiteDemands } from '../model/policy.ts';
 import type { CaseResults } from '../model/results.ts';
 import type { Assessment } from './assessment.ts';
 
-/** Cases by whether they count, and the entries of those that do not, by the id of the case. */
+/** The entry of a case that does not count. */
+export interface QuarantinedCase extends QuarantineEntry {
+  caseId: string;
+}
+
 export interface QuarantineSplit {
   counted: CaseResults[];
-  quarantined: ReadonlyMap<string, QuarantineEntry>;
+  quarantined: QuarantinedCase[];
 }
 
 /** Takes the cases out of the count whose entry holds on this day, `YYYY-MM-DD`. */
@@ -14,13 +18,12 @@ export function splitQuarantine(
   { quarantine }: Pick<SuiteDemands, 'quarantine'>,
   today: string,
 ): QuarantineSplit {
-  const quarantined = new Map(
-    cases.flatMap((member) => {
-      const entry = quarantine.find((entry) => isNamed(member, entry.case) && !hasExpired(entry, today));
-      return entry === undefined ? [] : [[member.id, entry] as const];
-    }),
-  );
-  return { counted: cases.filter(({ id }) => !quarantined.has(id)), quarantined };
+  const quarantined = cases.flatMap((member) => {
+    const entry = quarantine.find((entry) => isNamed(member, entry.case) && !hasExpired(entry, today));
+    return entry === undefined ? [] : [{ ...entry, caseId: member.id }];
+  });
+  const ids = new Set(quarantined.map(({ caseId }) => caseId));
+  return { counted: cases.filter(({ id }) => !ids.has(id)), quarantined };
 }
 
 /**

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { formatConfigurationIssue } from '../../src/base/errors.ts';
 import { readInlineTests } from '../../src/suite/inline.ts';
+import { readPolicy } from '../../src/suite/read-policy.ts';
 import { readSuite } from '../../src/suite/read.ts';
 import { openWorkflowValidator, type WorkflowValidator } from '../support/workflow-validator.ts';
 import { judgeBlockKind, listYamlBlocks, wrapSteps, type YamlBlock } from '../support/yaml-blocks.ts';
@@ -49,8 +50,10 @@ async function findProblems(block: YamlBlock): Promise<string[]> {
       return readSuite(block.text, { file: block.file }).findings.map(formatConfigurationIssue);
     case 'cases':
       return readInlineTests(block.text, { file: block.file, name: 'tests' }).findings.map(formatConfigurationIssue);
+    case 'policy':
+      return readPolicy(block.text, { file: block.file }).findings.map(formatConfigurationIssue);
     case 'unknown':
-      return ['This block is neither a workflow, nor steps, nor an evals file, nor a list of cases.'];
+      return ['This block is neither a workflow, nor steps, nor an evals file, nor a list of cases, nor a policy.'];
   }
 }
 

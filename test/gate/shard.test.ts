@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ConfigurationIssue } from '../../src/base/errors.ts';
 import type { HistoryRecord } from '../../src/model/history.ts';
+import { emptyPolicyLayer, settleDemands } from '../../src/model/policy.ts';
 import type { FileSuite } from '../../src/gate/plan-suites.ts';
 import { planShard } from '../../src/gate/plan-shard.ts';
 import { runEmbeddedGate, writeSayingCases } from '../support/embedded-gate.ts';
@@ -11,7 +12,15 @@ import { createWorkspace } from '../support/workspace.ts';
 
 function planSuiteOf(id: string, caseIds: readonly string[], runs = 1): FileSuite {
   const suite = { ...createSuite(caseIds.map((caseId) => createSuiteCase({ id: caseId, runs }))), id };
-  return { kind: 'file', suite, whole: suite, hostedName: id, minimumPassRate: 1, minimumPassRateSource: 'default' };
+  return {
+    kind: 'file',
+    suite,
+    whole: suite,
+    hostedName: id,
+    minimumPassRate: 1,
+    minimumPassRateSource: 'default',
+    demands: settleDemands(emptyPolicyLayer),
+  };
 }
 
 function cut(suites: readonly FileSuite[], total: number, records: HistoryRecord[] = []) {

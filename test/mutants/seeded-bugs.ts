@@ -111,14 +111,14 @@ export const seededBugs: readonly SeededBug[] = [
   },
   {
     what: 'a missing page goes unnoticed',
-    file: 'verdict/judge.ts',
+    file: 'verdict/gaps.ts',
     from: 'if (!results.isComplete) {',
     to: 'if (results.isComplete === undefined) {',
     tests: ['verdict/judge.test.ts'],
   },
   {
     what: 'a run that was cancelled carries a verdict',
-    file: 'verdict/judge.ts',
+    file: 'verdict/gaps.ts',
     from: "if (status === 'completed') return [];",
     to: 'if (isTerminalStatus(status)) return [];',
     tests: ['verdict/judge.test.ts'],
@@ -132,10 +132,10 @@ export const seededBugs: readonly SeededBug[] = [
   },
   {
     what: 'nothing established ends the job green',
-    file: 'gate/exit-code.ts',
-    from: 'inconclusive: 3 }',
-    to: 'inconclusive: 0 }',
-    tests: ['gate/gate.test.ts', 'faults/pages.test.ts'],
+    file: 'verdict/exit.ts',
+    from: 'nothingRan ? 3 : 0',
+    to: 'nothingRan ? 0 : 0',
+    tests: ['verdict/exit.test.ts', 'faults/pages.test.ts'],
   },
   {
     what: 'a secret is masked after it was said',

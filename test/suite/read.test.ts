@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { emptyPolicyLayer } from '../../src/model/policy.ts';
 import { readSuite } from '../../src/suite/read.ts';
 import { readInlineTests } from '../../src/suite/inline.ts';
 
@@ -47,8 +48,8 @@ describe('readSuite', () => {
         match: { toolCallOrder: 'in-order', extraToolCalls: 'unlimited', arguments: 'partial' },
         checks: [{ type: 'noToolErrors' }],
         policy: {
-          minimumPassRate: 0.9,
-          minimumPassRateLocation: { file: 'evals/a.evals.yaml', line: 10, column: 3 },
+          ...emptyPolicyLayer,
+          minimumPassRate: { value: 0.9, source: 'evals/a.evals.yaml:10' },
         },
         cases: [
           {
@@ -115,7 +116,7 @@ describe('readSuite', () => {
     expect(suite).toMatchObject({
       id: 'raksmorgas-co',
       model: null,
-      policy: { minimumPassRate: null, minimumPassRateLocation: null },
+      policy: emptyPolicyLayer,
       cases: [{ id: 'case-dc5a4d3d', runs: 1, timeoutMs: 60_000 }],
     });
   });

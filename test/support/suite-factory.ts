@@ -1,5 +1,6 @@
 import type { Iteration } from '../../src/model/run.ts';
 import { defaultMatchOptions } from '../../src/model/case.ts';
+import { emptyPolicyLayer } from '../../src/model/policy.ts';
 import type { Suite, SuiteCase } from '../../src/model/suite.ts';
 
 const location = { file: 'evals/math.evals.yaml', line: 7, column: 5 };
@@ -34,7 +35,7 @@ export function createSuite(cases: SuiteCase[] = [createSuiteCase()]): Suite {
     model: null,
     match: defaultMatchOptions,
     checks: [],
-    policy: { minimumPassRate: null, minimumPassRateLocation: null },
+    policy: emptyPolicyLayer,
     cases,
   };
 }

@@ -8,7 +8,7 @@ export interface YamlBlock {
 }
 
 /** What a block is an example of, as far as its content tells. */
-export type BlockKind = 'workflow' | 'steps' | 'suite' | 'cases' | 'unknown';
+export type BlockKind = 'workflow' | 'steps' | 'suite' | 'cases' | 'policy' | 'unknown';
 
 /** Lists the blocks fenced as `yaml` or `yml`, indentation of the fence taken off. */
 export function listYamlBlocks(file: string, markdown: string): YamlBlock[] {
@@ -29,7 +29,8 @@ export function judgeBlockKind(text: string): BlockKind {
     return value.every((item) => hasKey(item, 'title') && hasKey(item, 'steps')) ? 'cases' : 'unknown';
   }
   if (hasKey(value, 'jobs')) return 'workflow';
-  return hasKey(value, 'cases') ? 'suite' : 'unknown';
+  if (hasKey(value, 'cases')) return 'suite';
+  return hasKey(value, 'minimumPassRate') ? 'policy' : 'unknown';
 }
 
 /** Makes a whole workflow of a list of steps. Where they read outputs of a step `evals` that is not among them, adds it. */

@@ -22,7 +22,7 @@ describe('quarantine', () => {
       const { verdict, quarantined } = judgeWith(entry);
       expect(verdict.outcome).toBe('passed');
       expect(verdict.reasons[0]?.message).toContain('3 of 3 iterations passed');
-      expect([...quarantined.keys()]).toEqual(['adds']);
+      expect(quarantined.map(({ caseId }) => caseId)).toEqual(['adds']);
     },
   );
 
@@ -30,7 +30,7 @@ describe('quarantine', () => {
     const { verdict, demands, quarantined } = judgeWith({ expires: '2026-09-20' });
     expect(verdict.outcome).toBe('failed');
     expect(verdict.reasons.map(({ code }) => code)).toEqual(['below-minimum']);
-    expect(quarantined.size).toBe(0);
+    expect(quarantined).toEqual([]);
     expect(demands.at(-1)).toMatchObject({
       kind: 'quarantine',
       state: 'not-met',

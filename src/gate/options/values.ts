@@ -48,6 +48,18 @@ export const optionalPassRate = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
+/** As in a policy file: below one in two it is no confidence, and nothing shows a rate with certainty. */
+export const optionalConfidence = optionalPassRate.transform((fraction, context) => {
+  if (fraction === null || (fraction >= 0.5 && fraction < 1)) return fraction;
+  context.addIssue(issue('is not a confidence; write a percentage from 50% to 99.9%, such as 95%'));
+  return z.NEVER;
+});
+
+export const optionalFlag = z
+  .string()
+  .transform((text) => (text.trim() === '' ? null : text))
+  .pipe(z.union([z.null(), flag]));
+
 const maxRuns = 100;
 export const optionalRuns = z.string().transform((text, context) => {
   if (text.trim() === '') return null;
@@ -89,6 +101,13 @@ export const choice = <const Word extends string>(what: string, allowed: readonl
     context.addIssue(issue(`${JSON.stringify(text)} is not ${article} ${what}; write ${formatAlternatives(allowed)}`));
     return z.NEVER;
   });
+
+/** The same, or null where nothing is said. */
+export const optionalChoice = <const Word extends string>(what: string, allowed: readonly [Word, ...Word[]]) =>
+  z
+    .string()
+    .transform((text) => (text.trim() === '' ? null : text))
+    .pipe(z.union([z.null(), choice(what, allowed)]));
 
 function formatAlternatives(words: readonly string[]): string {
   return words.length === 1 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;

@@ -1,5 +1,13 @@
 import { option } from './option.ts';
-import { duration, optionalPassRate } from './values.ts';
+import {
+  choice,
+  duration,
+  optionalChoice,
+  optionalConfidence,
+  optionalFlag,
+  optionalPassRate,
+  optionalText,
+} from './values.ts';
 
 export const verdictOptions = {
   minPassRate: option(optionalPassRate, {
@@ -8,6 +16,46 @@ export const verdictOptions = {
     brief: 'The share of iterations that must pass in every suite, such as 90%.',
     description:
       'The share of iterations that must pass in every suite, as a percentage such as `90%` or `90`, in place of what the evals files say. A bare number above 0 and up to 1 is refused, because it could mean a fraction. Default: what the evals files say, which is 100% unless they say otherwise.',
+    default: '',
+  }),
+  policy: option(optionalText, {
+    group: 'The verdict',
+    hint: '<file>',
+    brief: 'What is demanded, in a policy file.',
+    description:
+      'The path of a policy file, in YAML or JSON: what is demanded of every suite and of single ones, quarantine, budgets. What it says goes before what the evals files say; the other inputs of this group go before both. Default: none.',
+    default: '',
+  }),
+  policyRef: option(choice('policy ref', ['head', 'base']), {
+    group: 'The verdict',
+    hint: '<head|base>',
+    brief: 'Whose policy a pull request has.',
+    description:
+      'Whose policy counts in a pull request. `head` takes the policy as it is checked out. `base` takes the policy file, and what the evals files demand, from the branch that the pull request goes into, so that a change cannot lower its own bar; it needs `actions/checkout` with `fetch-depth: 0`. Elsewhere there is no base, and the policy is taken as checked out.',
+    default: 'head',
+  }),
+  confidence: option(optionalConfidence, {
+    group: 'The verdict',
+    hint: '<percent>',
+    brief: 'How sure a verdict has to be, such as 95%.',
+    description:
+      'How sure it has to be that a minimum pass rate is met, or is not, as a percentage such as `95%`. What the iterations leave open is then inconclusive. Default: what the policy says; without any, the count alone decides.',
+    default: '',
+  }),
+  onInconclusive: option(optionalChoice('effect', ['fail', 'pass', 'warn']), {
+    group: 'The verdict',
+    hint: '<fail|pass|warn>',
+    brief: 'What inconclusive means for the exit code.',
+    description:
+      'What an inconclusive verdict means for the job: `fail` ends with exit code 3, `pass` and `warn` with 0, `warn` with a warning. The verdict stays inconclusive. Default: what the policy says, which is `fail` unless it says otherwise.',
+    default: '',
+  }),
+  reportOnly: option(optionalFlag, {
+    group: 'The verdict',
+    hint: '[bool]',
+    brief: 'Show a failed verdict and end with 0.',
+    description:
+      'Whether a failed verdict is only shown, and the job goes on with exit code 0. `true` or `false`. Default: what the policy says, which is `false` unless it says otherwise.',
     default: '',
   }),
   timeout: option(duration, {

@@ -1,0 +1,196 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { type ConfigurationIssue, describeError } from '../base/errors.ts';
+import {
+  type Demanded,
+  emptyPolicyLayer,
+  type PolicyFile,
+  type PolicyLayer,
+  settleDemands,
+  type SuiteDemands,
+} from '../model/policy.ts';
+import { formatMinimumPassRate } from '../model/rate.ts';
+import type { Suite } from '../model/suite.ts';
+import { suggestNearest } from '../suite/findings.ts';
+import { joinLayers, listSuiteLayers } from '../verdict/layers.ts';
+import type { BasePolicy } from './base-policy.ts';
+import type { GateOptions } from './options/schema.ts';
+
+/** Everything that demands something, besides the evals files as they are checked out. */
+export interface LoadedPolicy {
+  inputs: PolicyLayer;
+  file: PolicyFile | null;
+  /** Reads what the evals files of the base branch demand; does nothing where the head's own policy counts. */
+  readBaseSuites(suites: readonly Suite[]): Promise<void>;
+  /** What counts in place of the suite's own policy; the suite's own where there is nothing else. */
+  layerOf(suite: Suite): PolicyLayer;
+  /** What a reader of the verdict should know about the policy, one sentence each. */
+  notes: string[];
+}
+
+/** Reads the policy file, from the base branch where that is asked for. What is wrong goes to `issues`. */
+export async function loadPolicy(
+  options: GateOptions,
+  context: { cwd: string; environment: Readonly<Record<string, string | undefined>> },
+  issues: ConfigurationIssue[],
+): Promise<LoadedPolicy> {
+  const notes: string[] = [];
+  let base: BasePolicy | null = null;
+  if (options.policyRef === 'base') {
+    const { openBasePolicy } = await import('./base-policy.ts');
+    base = await openBasePolicy({ ...context, notes }, issues);
+  }
+  const own = options.policy === null ? null : await readPolicyFile(options.policy, context.cwd, issues);
+  const file = base === null || options.policy === null ? own : await base.chooseFile(options.policy, own);
+  const layers = new Map<string, PolicyLayer>();
+  return {
+    inputs: readInputs(options),
+    file,
+    notes,
+    readBaseSuites: async (suites) => {
+      if (base === null) return;
+      for (const suite of suites) layers.set(suite.id, await base.chooseLayer(suite));
+    },
+    layerOf: (suite) => layers.get(suite.id) ?? suite.policy,
+  };
+}
+
+async function readPolicyFile(path: string, cwd: string, issues: ConfigurationIssue[]): Promise<PolicyFile | null> {
+  let text: string;
+  try {
+    text = await readFile(resolve(cwd, path), 'utf8');
+  } catch (error) {
+    const message = `${JSON.stringify(path)} cannot be read: ${describeError(error)}`;
+    issues.push({ input: 'policy', code: 'unreadable-policy', message });
+    return null;
+  }
+  const { readPolicy } = await import('../suite/read-policy.ts');
+  const { policy, findings } = readPolicy(text, { file: path });
+  issues.push(...findings);
+  return policy;
+}
+
+function readInputs({ minPassRate, confidence, onInconclusive, reportOnly }: GateOptions): PolicyLayer {
+  const place = <T>(value: T | null, source: string): Demanded<T> | null => (value === null ? null : { value, source });
+  return {
+    ...emptyPolicyLayer,
+    minimumPassRate: place(minPassRate, 'min-pass-rate'),
+    confidence: place(confidence, 'confidence'),
+    onInconclusive: place(onInconclusive, 'on-inconclusive'),
+    reportOnly: place(reportOnly, 'report-only'),
+  };
+}
+
+interface FileDemands {
+  minimumPassRate: number;
+  minimumPassRateSource: string;
+  demands: SuiteDemands;
+}
+
+/**
+ * Settles what is demanded of a suite from a file. Names of cases become ids; one that the file does not have is an issue,
+ * and what is demanded of cases that were not selected is left out.
+ */
+export function planFileDemands(
+  { suite, whole }: { suite: Suite; whole: Suite },
+  policy: LoadedPolicy,
+  issues: ConfigurationIssue[],
+): FileDemands {
+  const fromFile = policy.file === null ? [] : listSuiteLayers(policy.file, suite);
+  const own = policy.layerOf(whole);
+  const specific = [...fromFile.slice(0, -1), own];
+  for (const layer of specific) issues.push(...findUnknownNames(layer, whole));
+  const layers = [policy.inputs, ...fromFile, own].map((layer) => nameById(layer, whole));
+  const joined = joinLayers(layers);
+  const minimum = joined.minimumPassRate ?? { value: 1, source: 'default' };
+  issues.push(...findUnreachable(minimum, joined.confidence));
+  return {
+    minimumPassRate: minimum.value,
+    minimumPassRateSource: minimum.source,
+    demands: selectDemands(settleDemands(joined), { suite, whole }),
+  };
+}
+
+/** Settles what is demanded of a suite that a service keeps, of which nothing is known yet but what it is called. */
+export function planStoredDemands(
+  { suite, cases }: { suite: string; cases: readonly string[] },
+  policy: LoadedPolicy,
+  issues: ConfigurationIssue[],
+): { minimumPassRate: Demanded<number> | null; demands: SuiteDemands } {
+  const fromFile = policy.file === null ? [] : listSuiteLayers(policy.file, { id: suite, name: suite });
+  const joined = joinLayers([policy.inputs, ...fromFile]);
+  if (joined.minimumPassRate !== null) issues.push(...findUnreachable(joined.minimumPassRate, joined.confidence));
+  const demands = settleDemands(joined);
+  // Of the cases that were not chosen nobody can tell whether they are gone.
+  const isChosen = (name: string) => cases.length === 0 || cases.includes(name);
+  return {
+    minimumPassRate: joined.minimumPassRate,
+    demands: { ...demands, quarantine: demands.quarantine.filter((entry) => isChosen(entry.case)) },
+  };
+}
+
+/** Names the entries of the policy file that no suite of this gate answers to; they may be meant for another gate. */
+export function listIdleSuites({ file }: LoadedPolicy, suites: ReadonlyArray<{ id: string; name: string }>): string[] {
+  if (file === null) return [];
+  const names = new Set([...file.suites.map(({ name }) => name), ...file.quarantine.map(({ suite }) => suite)]);
+  return [...names]
+    .filter((name) => !suites.some((suite) => suite.id === name || suite.name === name))
+    .map((name) => `${file.file} has a policy for the suite ${JSON.stringify(name)}, which is not part of this gate.`);
+}
+
+function findCase(suite: Suite, name: string): Suite['cases'][number] | undefined {
+  return suite.cases.find(({ id }) => id === name) ?? suite.cases.find(({ title }) => title === name);
+}
+
+function nameById(layer: PolicyLayer, whole: Suite): PolicyLayer {
+  const toId = (name: string) => findCase(whole, name)?.id ?? name;
+  return {
+    ...layer,
+    cases: layer.cases.map((demand) => ({ ...demand, name: toId(demand.name) })),
+    required: layer.required.map((demand) => ({ ...demand, name: toId(demand.name) })),
+    quarantine: layer.quarantine.map((entry) => ({ ...entry, case: toId(entry.case) })),
+  };
+}
+
+function findUnknownNames({ cases, required, tags }: PolicyLayer, whole: Suite): ConfigurationIssue[] {
+  const issues: ConfigurationIssue[] = [];
+  const names = whole.cases.flatMap(({ id, title }) => [id, title]);
+  for (const { name, source } of [...cases, ...required]) {
+    if (findCase(whole, name) !== undefined) continue;
+    const message = `The policy demands something of the case ${JSON.stringify(name)}, which ${whole.location.file} does not have${suggestNearest(name, names)}`;
+    issues.push({ ...splitSource(source), code: 'unknown-case', message });
+  }
+  const known = [...new Set(whole.cases.flatMap((item) => item.tags))];
+  for (const { name, source } of tags) {
+    if (known.includes(name)) continue;
+    const message = `The policy demands something of the tag ${JSON.stringify(name)}, which no case of ${whole.location.file} has${suggestNearest(name, known)}`;
+    issues.push({ ...splitSource(source), code: 'unknown-tag', message });
+  }
+  return issues;
+}
+
+/** Nothing shows a rate of 100 %, so that with a confidence the gate could never pass. */
+function findUnreachable(minimum: Demanded<number>, confidence: Demanded<number> | null): ConfigurationIssue[] {
+  if (confidence === null || minimum.value < 1) return [];
+  const why = minimum.source === 'default' ? 'the default minimum' : `the minimum from ${minimum.source}`;
+  const message = `No number of iterations shows a pass rate of 100% (${why}) with ${formatMinimumPassRate(confidence.value)} confidence; demand less, such as 95%, or leave the confidence out`;
+  return [{ ...splitSource(confidence.source), code: 'confidence-in-100', message }];
+}
+
+function selectDemands(demands: SuiteDemands, { suite, whole }: { suite: Suite; whole: Suite }): SuiteDemands {
+  const isSelected = (name: string) => suite.cases.some(({ id }) => id === name);
+  const isKnown = (name: string) => whole.cases.some(({ id }) => id === name);
+  return {
+    ...demands,
+    tags: demands.tags.filter(({ name }) => suite.cases.some(({ tags }) => tags.includes(name))),
+    cases: demands.cases.filter(({ name }) => isSelected(name)),
+    required: demands.required.filter(({ name }) => isSelected(name)),
+    quarantine: demands.quarantine.filter((entry) => isSelected(entry.case) || !isKnown(entry.case)),
+  };
+}
+
+/** `file:line` as an issue takes it; the name of an input else. */
+function splitSource(source: string): Pick<ConfigurationIssue, 'file' | 'line' | 'input'> {
+  const [, file, line] = /^(.+):(\d+)$/.exec(source) ?? [];
+  return file === undefined ? { input: source } : { file, line: Number(line) };
+}

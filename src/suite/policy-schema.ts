@@ -1,0 +1,116 @@
+import { z } from 'zod';
+import { parsePassRate } from '../model/rate.ts';
+import { demand, passRate, text, timeout } from './scalar-schemas.ts';
+
+/** A confidence written as a percentage, as a fraction: from 50 % up to, and without, 100 %. */
+const confidence = z
+  .union([
+    z.string().meta({ pattern: '^\\s*\\d+(\\.\\d{1,4})?\\s*%?\\s*$' }),
+    z.number().meta({ minimum: 50, exclusiveMaximum: 100 }),
+  ])
+  .meta({
+    description: 'How sure it has to be that a minimum is met, or is not; without it the count alone decides.',
+    examples: ['95%'],
+  })
+  .transform((written, context) => {
+    const parsed = parsePassRate(written);
+    if (parsed.ok && parsed.passRate >= 0.5 && parsed.passRate < 1) return parsed.passRate;
+    const message = `${JSON.stringify(written)} is not a confidence; write a percentage from 50% to 99.9%, such as 95%`;
+    context.addIssue({ code: 'custom', message, params: { code: 'bad-confidence' } });
+    return z.NEVER;
+  });
+
+const datePattern = /^\d{4}-\d{2}-\d{2}$/;
+
+const date = z
+  .string()
+  .refine(
+    (written) => datePattern.test(written) && toDay(written) === written,
+    demand('bad-date', (written) => `${JSON.stringify(written)} is not a day; write it as 2026-12-31`),
+  )
+  .meta({ pattern: datePattern.source });
+
+/** Days that the calendar does not have come back as others, or as none. */
+function toDay(written: string): string | undefined {
+  const time = Date.parse(`${written}T00:00:00Z`);
+  return Number.isNaN(time) ? undefined : new Date(time).toISOString().slice(0, 10);
+}
+
+const quarantineShape = {
+  case: text.meta({ description: 'The id or title of the case.' }),
+  owner: text.meta({ description: 'Who sees to it.' }),
+  reason: text.meta({ description: 'Why it does not count for now.' }),
+  expires: date.meta({ description: 'The last day on which it does not count, in UTC.', examples: ['2026-12-31'] }),
+};
+
+const budgetsSchema = z
+  .strictObject({
+    tokens: z.int().min(0).exactOptional().meta({ description: 'Tokens of models, over all iterations.' }),
+    wallTime: timeout
+      .exactOptional()
+      .meta({ description: 'Time of the run; when it is over, the run is cancelled.', examples: ['10m'] }),
+    p95IterationTime: timeout
+      .exactOptional()
+      .meta({ description: 'What 95% of the iterations must not exceed.', examples: ['2s'] }),
+    infrastructureErrors: z
+      .int()
+      .min(0)
+      .exactOptional()
+      .meta({ description: 'Iterations that may end without a result.' }),
+  })
+  .meta({ id: 'budgets', description: 'What one suite may spend at most.' });
+
+/** What may be demanded of any suite. */
+const commonShape = {
+  minimumPassRate: passRate.exactOptional(),
+  tags: z
+    .record(text, passRate)
+    .exactOptional()
+    .meta({ description: 'Minimum pass rates of the cases with a tag, together.' }),
+  confidence: confidence.exactOptional(),
+  onInconclusive: z
+    .enum(['fail', 'pass', 'warn'])
+    .exactOptional()
+    .meta({ description: 'What an inconclusive verdict means for the job; it stays inconclusive.' }),
+  reportOnly: z.boolean().exactOptional().meta({ description: 'A failed verdict is shown, and the job goes on.' }),
+  onStaleQuarantine: z
+    .enum(['warn', 'fail'])
+    .exactOptional()
+    .meta({ description: 'What it means when an entry has run out, or its case passes again or is gone.' }),
+  budgets: budgetsSchema.exactOptional(),
+};
+
+/** The policy of one suite, as written in its evals file or for it in a policy file. */
+export const suitePolicySchema = z
+  .strictObject({
+    ...commonShape,
+    cases: z
+      .record(text, passRate)
+      .exactOptional()
+      .meta({ description: 'Minimum pass rates of single cases, by id or title.' }),
+    required: z
+      .array(text)
+      .exactOptional()
+      .meta({ description: 'Ids or titles of cases that must pass whatever the pass rate.' }),
+    quarantine: z
+      .array(z.strictObject(quarantineShape))
+      .exactOptional()
+      .meta({ description: 'Cases that do not count for the time being.' }),
+  })
+  .meta({ id: 'policy' });
+
+/** A policy file: what holds for every suite, and for single ones. */
+export const policyFileSchema = z.strictObject({
+  $schema: z.string().exactOptional(),
+  ...commonShape,
+  quarantine: z
+    .array(z.strictObject({ suite: text.meta({ description: 'The id or name of the suite.' }), ...quarantineShape }))
+    .exactOptional()
+    .meta({ description: 'Cases that do not count for the time being.' }),
+  suites: z
+    .record(text, suitePolicySchema)
+    .exactOptional()
+    .meta({ description: 'What holds for single suites, by id or name; it goes before what holds for all.' }),
+});
+
+export type WrittenPolicy = z.output<typeof suitePolicySchema>;

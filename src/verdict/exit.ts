@@ -1,0 +1,42 @@
+import { describeSource, type SuiteDemands } from '../model/policy.ts';
+import type { VerdictOutcome } from '../model/verdict.ts';
+
+/** What the verdicts mean for the job: 0 it goes on, 1 failed, 3 nothing was established. */
+export interface ExitDecision {
+  exitCode: 0 | 1 | 3;
+  /** Where a verdict does not stop the job although it is not `passed`, one sentence each. */
+  notes: string[];
+  /** Those of the notes that somebody should act upon. */
+  warnings: string[];
+}
+
+export interface JudgedExit {
+  name: string;
+  outcome: VerdictOutcome;
+  demands: Pick<SuiteDemands, 'onInconclusive' | 'reportOnly'>;
+}
+
+/** Decides the exit code from the suites' verdicts and what their policies make of them. The verdicts stay what they are. */
+export function decideExit(suites: readonly JudgedExit[]): ExitDecision {
+  const decisions = suites.map(decideSuiteExit);
+  const codes = new Set(decisions.map(({ exitCode }) => exitCode));
+  const nothingRan = suites.length === 0;
+  return {
+    exitCode: codes.has(1) ? 1 : codes.has(3) || nothingRan ? 3 : 0,
+    notes: decisions.flatMap(({ notes }) => notes),
+    warnings: decisions.flatMap(({ warnings }) => warnings),
+  };
+}
+
+function decideSuiteExit({ name, outcome, demands }: JudgedExit): ExitDecision {
+  const { onInconclusive, reportOnly } = demands;
+  if (outcome === 'passed') return { exitCode: 0, notes: [], warnings: [] };
+  if (outcome === 'failed') {
+    if (!reportOnly.value) return { exitCode: 1, notes: [], warnings: [] };
+    const note = `${name} failed and is only reported (report-only, ${describeSource(reportOnly.source)}), so that the job goes on.`;
+    return { exitCode: 0, notes: [note], warnings: [] };
+  }
+  if (onInconclusive.value === 'fail') return { exitCode: 3, notes: [], warnings: [] };
+  const note = `${name} is inconclusive, which does not stop the job (on-inconclusive: ${onInconclusive.value}, ${describeSource(onInconclusive.source)}).`;
+  return { exitCode: 0, notes: [note], warnings: onInconclusive.value === 'warn' ? [note] : [] };
+}

@@ -1,0 +1,63 @@
+import type { Budgets, PolicyFile, PolicyLayer } from '../model/policy.ts';
+
+/**
+ * Joins what several places say about one suite, the strongest first: a single demand is the first that is made, demands
+ * on tags and cases are the first for each name, and required cases and quarantine entries add up.
+ */
+export function joinLayers(layers: readonly PolicyLayer[]): PolicyLayer {
+  const first = <K extends 'minimumPassRate' | 'confidence' | 'onInconclusive' | 'reportOnly' | 'onStaleQuarantine'>(
+    key: K,
+  ): PolicyLayer[K] | null => layers.find((layer) => layer[key] !== null)?.[key] ?? null;
+  const firstBudget = (key: keyof Budgets): Budgets[typeof key] =>
+    layers.find(({ budgets }) => budgets[key] !== null)?.budgets[key] ?? null;
+  return {
+    minimumPassRate: first('minimumPassRate'),
+    tags: firstOfEach(
+      layers.flatMap(({ tags }) => tags),
+      nameOf,
+    ),
+    cases: firstOfEach(
+      layers.flatMap(({ cases }) => cases),
+      nameOf,
+    ),
+    required: firstOfEach(
+      layers.flatMap(({ required }) => required),
+      nameOf,
+    ),
+    confidence: first('confidence'),
+    onInconclusive: first('onInconclusive'),
+    reportOnly: first('reportOnly'),
+    quarantine: firstOfEach(
+      layers.flatMap(({ quarantine }) => quarantine),
+      (entry) => entry.case,
+    ),
+    onStaleQuarantine: first('onStaleQuarantine'),
+    budgets: {
+      tokens: firstBudget('tokens'),
+      wallTimeMs: firstBudget('wallTimeMs'),
+      p95IterationMs: firstBudget('p95IterationMs'),
+      infrastructureErrors: firstBudget('infrastructureErrors'),
+    },
+  };
+}
+
+/** What a policy file says about a suite, by its id or name: what is said of it alone, then what is said of all. */
+export function listSuiteLayers(policy: PolicyFile, suite: { id: string; name: string }): PolicyLayer[] {
+  const isMeant = (name: string) => name === suite.id || name === suite.name;
+  const entries = policy.quarantine.filter((entry) => isMeant(entry.suite));
+  return [
+    ...policy.suites.filter(({ name }) => isMeant(name)).map(({ layer }) => layer),
+    { ...policy.common, quarantine: entries.map(({ suite: _suite, ...entry }) => entry) },
+  ];
+}
+
+const nameOf = ({ name }: { name: string }) => name;
+
+function firstOfEach<T>(items: readonly T[], nameOf: (item: T) => string): T[] {
+  const seen = new Set<string>();
+  return items.filter((item) => {
+    const isFirst = !seen.has(nameOf(item));
+    seen.add(nameOf(item));
+    return isFirst;
+  });
+}

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { silentLogger } from '../../src/base/logger.ts';
+import { createRedactor } from '../../src/base/redaction.ts';
+import { gate } from '../../src/gate/gate.ts';
+import { parseGateOptions } from '../../src/gate/options.ts';
+import { planGate } from '../../src/gate/plan.ts';
+import { createWorkspace, everythingOverStdio, redEvals } from '../support/workspace.ts';
+
+async function run(inputs: Record<string, string>, files: Record<string, string>, now = () => systemClock.now()) {
+  await using workspace = await createWorkspace({ 'a.yaml': redEvals, ...files });
+  const texts = { 'server-command': everythingOverStdio, evals: 'a.yaml', ...inputs };
+  const environment = process.env;
+  const plan = await planGate(parseGateOptions(texts), { cwd: workspace.path, environment });
+  const warnings: string[] = [];
+  const result = await gate(plan, {
+    clock: { ...systemClock, now },
+    logger: { ...silentLogger, warning: (text) => void warnings.push(text) },
+    redactor: createRedactor(),
+    signal: new AbortController().signal,
+    environment,
+  });
+  return { ...result, warnings };
+}
+
+const quarantine = `quarantine:
+  - { suite: everything, case: echo, owner: '@alice', reason: Says goodbye., expires: 2026-09-21 }
+`;
+
+describe('a gate with a policy', () => {
+  it('shows a failed verdict and ends with 0 where it only reports', async () => {
+    const { report, exitCode } = await run({ 'report-only': 'true' }, {});
+    expect([report.verdict.outcome, exitCode]).toEqual(['failed', 0]);
+    expect(report.notes).toEqual([
+      'Everything failed and is only reported (report-only, from report-only), so that the job goes on.',
+    ]);
+  });
+
+  it('leaves a case in quarantine out until its day is over by the clock of the gate', async () => {
+    const at = (day: string) => () => Date.parse(day);
+    const files = { 'p.yaml': quarantine };
+    const held = await run({ policy: 'p.yaml' }, files, at('2026-09-21T23:59:59Z'));
+    expect(held).toMatchObject({ exitCode: 0, report: { verdict: { outcome: 'passed' }, totals: { cases: 2 } } });
+    expect(held.report.cases.find(({ id }) => id === 'echo')).toMatchObject({
+      outcome: 'failed',
+      quarantine: { owner: '@alice', expires: '2026-09-21', source: 'p.yaml:2' },
+    });
+    const over = await run({ policy: 'p.yaml' }, files, at('2026-09-22T00:00:00Z'));
+    expect(over).toMatchObject({ exitCode: 1, report: { verdict: { outcome: 'failed' } } });
+    expect(over.report.suites[0]?.demands.at(-1)).toMatchObject({ kind: 'quarantine', state: 'not-met' });
+  });
+
+  it('lets an inconclusive verdict pass with a warning', async () => {
+    const inputs = { 'on-inconclusive': 'warn', confidence: '95%', 'min-pass-rate': '60%' };
+    const { report, exitCode, warnings } = await run(inputs, {});
+    expect([report.verdict.outcome, exitCode]).toEqual(['inconclusive', 0]);
+    expect(report.verdict.reasons[0]?.code).toBe('minimum-unsettled');
+    expect(warnings).toEqual(report.notes);
+  });
+});

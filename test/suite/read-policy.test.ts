@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest';
+import { emptyPolicyLayer } from '../../src/model/policy.ts';
+import { readPolicy } from '../../src/suite/read-policy.ts';
+import { readSuite } from '../../src/suite/read.ts';
+
+const read = (text: string) => readPolicy(text, { file: 'policy.yaml' });
+const listFindings = (text: string) =>
+  read(text).findings.map(({ line, code, message }) => `${line} ${code}: ${message}`);
+
+const whole = `minimumPassRate: 90%
+tags: { smoke: 100% }
+confidence: 95%
+onInconclusive: warn
+reportOnly: true
+onStaleQuarantine: fail
+budgets: { tokens: 2000, wallTime: 5m, p95IterationTime: 1.5s, infrastructureErrors: 2 }
+quarantine:
+  - suite: everything
+    case: sum
+    owner: '@alice'
+    reason: Flaky since May.
+    expires: 2026-12-31
+suites:
+  everything:
+    minimumPassRate: 99.5
+    cases: { sum: 80% }
+    required: [echo]
+`;
+
+describe('readPolicy', () => {
+  it('keeps where every demand is made', () => {
+    const place = <T>(value: T, line: number) => ({ value, source: `policy.yaml:${line}` });
+    expect(read(whole)).toEqual({
+      findings: [],
+      policy: {
+        file: 'policy.yaml',
+        common: {
+          minimumPassRate: place(0.9, 1),
+          tags: [{ name: 'smoke', ...place(1, 2) }],
+          cases: [],
+          required: [],
+          confidence: place(0.95, 3),
+          onInconclusive: place('warn', 4),
+          reportOnly: place(true, 5),
+          quarantine: [],
+          onStaleQuarantine: place('fail', 6),
+          budgets: {
+            tokens: place(2000, 7),
+            wallTimeMs: place(300_000, 7),
+            p95IterationMs: place(1500, 7),
+            infrastructureErrors: place(2, 7),
+          },
+        },
+        quarantine: [
+          {
+            suite: 'everything',
+            case: 'sum',
+            owner: '@alice',
+            reason: 'Flaky since May.',
+            expires: '2026-12-31',
+            source: 'policy.yaml:9',
+          },
+        ],
+        suites: [
+          {
+            name: 'everything',
+            layer: {
+              ...emptyPolicyLayer,
+              minimumPassRate: place(0.995, 16),
+              cases: [{ name: 'sum', ...place(0.8, 17) }],
+              required: [{ name: 'echo', ...place(true, 18) }],
+            },
+          },
+        ],
+      },
+    });
+  });
+
+  it.each([
+    ['minimumPasRate: 90%', '1 unknown-key: Unknown key `minimumPasRate`; did you mean `minimumPassRate`?'],
+    ['suites: { a: { requird: [b] } }', '1 unknown-key: Unknown key `requird`; did you mean `required`?'],
+    ['budgets: { token: 1 }', '1 unknown-key: Unknown key `token`; did you mean `tokens`?'],
+    ['cases: { a: 90% }', '1 unknown-key: Unknown key `cases`; did you mean `tags`?'],
+    ['tags: { smoke: 0.9 }', '1 bad-pass-rate: 0.9 could mean 0.9% or 90%; write the one you mean with its % sign'],
+    [
+      'confidence: 0.95',
+      '1 bad-confidence: 0.95 is not a confidence; write a percentage from 50% to 99.9%, such as 95%',
+    ],
+    [
+      'confidence: 100%',
+      '1 bad-confidence: "100%" is not a confidence; write a percentage from 50% to 99.9%, such as 95%',
+    ],
+    [
+      'quarantine: [{ suite: a, case: b, owner: c, reason: d, expires: 2026-02-30 }]',
+      '1 bad-date: "2026-02-30" is not a day; write it as 2026-12-31',
+    ],
+    [
+      'quarantine: [{ suite: a, case: b, reason: d, expires: 2026-02-28 }]',
+      '1 missing-key: The key `owner` is missing',
+    ],
+    [
+      'quarantine: [{ case: b, owner: c, reason: d, expires: 2026-02-28 }]',
+      '1 missing-key: The key `suite` is missing',
+    ],
+    ['onInconclusive: pas', '1 unknown-value: `onInconclusive` cannot be "pas"; did you mean `pass`?'],
+    ['', '1 empty-file: The file is empty; write a policy or leave it out'],
+  ])('says what is wrong with %j', (text, finding) => {
+    expect(listFindings(text)).toEqual([finding]);
+  });
+});
+
+describe('the policy of an evals file', () => {
+  const readOwn = (policy: string) =>
+    readSuite(`suite: a\npolicy: ${policy}\ncases: [{ title: b, steps: [{ toolCall: c }] }]`, { file: 'a.yaml' });
+
+  it('has the same keys', () => {
+    const { suite } = readOwn(
+      '{ tags: { x: 50% }, quarantine: [{ case: b, owner: o, reason: r, expires: 2026-01-01 }] }',
+    );
+    expect(suite?.policy).toMatchObject({
+      tags: [{ name: 'x', value: 0.5, source: 'a.yaml:2' }],
+      quarantine: [{ case: 'b', source: 'a.yaml:2' }],
+    });
+  });
+
+  it('names no other suites', () => {
+    expect(readOwn('{ suites: {} }').findings).toMatchObject([{ code: 'unknown-key', line: 2 }]);
+  });
+});

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { emptyPolicyLayer, type PolicyFile } from '../../src/model/policy.ts';
+import { joinLayers, listSuiteLayers } from '../../src/verdict/layers.ts';
+import { createQuarantineEntry } from '../support/policy-factory.ts';
+
+const at = <T>(value: T, source: string) => ({ value, source });
+const named = (name: string, value: number, source: string) => ({ name, value, source });
+
+describe('joinLayers', () => {
+  it('takes the first word on everything, and adds up what is required and set aside', () => {
+    const joined = joinLayers([
+      {
+        ...emptyPolicyLayer,
+        confidence: at(0.9, 'input'),
+        tags: [named('smoke', 1, 'input')],
+        required: [{ name: 'a', value: true, source: 'input' }],
+        budgets: { ...emptyPolicyLayer.budgets, tokens: at(10, 'input') },
+        quarantine: [createQuarantineEntry({ case: 'a', source: 'input' })],
+      },
+      {
+        ...emptyPolicyLayer,
+        minimumPassRate: at(0.8, 'file'),
+        confidence: at(0.99, 'file'),
+        tags: [named('smoke', 0.5, 'file'), named('slow', 0.5, 'file')],
+        required: [{ name: 'b', value: true, source: 'file' }],
+        budgets: { ...emptyPolicyLayer.budgets, tokens: at(20, 'file'), wallTimeMs: at(5, 'file') },
+        quarantine: [createQuarantineEntry({ case: 'a', source: 'file' }), createQuarantineEntry({ case: 'b' })],
+      },
+    ]);
+    expect(joined).toMatchObject({
+      minimumPassRate: at(0.8, 'file'),
+      confidence: at(0.9, 'input'),
+      required: [{ name: 'a' }, { name: 'b' }],
+      budgets: { tokens: at(10, 'input'), wallTimeMs: at(5, 'file'), p95IterationMs: null },
+    });
+    expect(joined.tags).toEqual([named('smoke', 1, 'input'), named('slow', 0.5, 'file')]);
+    expect(joined.quarantine.map((entry) => [entry.case, entry.source])).toEqual([
+      ['a', 'input'],
+      ['b', 'policy.yaml:9'],
+    ]);
+  });
+
+  it('demands nothing where nobody does', () => {
+    expect(joinLayers([emptyPolicyLayer, emptyPolicyLayer])).toEqual(emptyPolicyLayer);
+  });
+});
+
+describe('listSuiteLayers', () => {
+  const file: PolicyFile = {
+    file: 'policy.yaml',
+    common: { ...emptyPolicyLayer, minimumPassRate: at(0.9, 'common') },
+    quarantine: [
+      { suite: 'Math server', ...createQuarantineEntry() },
+      { suite: 'other', ...createQuarantineEntry({ case: 'asks' }) },
+    ],
+    suites: [
+      { name: 'math', layer: { ...emptyPolicyLayer, minimumPassRate: at(0.8, 'math') } },
+      { name: 'other', layer: { ...emptyPolicyLayer, minimumPassRate: at(0.1, 'other') } },
+    ],
+  };
+
+  it('finds what is said of a suite by id or name, before what is said of all', () => {
+    const layers = listSuiteLayers(file, { id: 'math', name: 'Math server' });
+    expect(layers.map(({ minimumPassRate }) => minimumPassRate?.source)).toEqual(['math', 'common']);
+    expect(layers.at(-1)?.quarantine).toEqual([createQuarantineEntry()]);
+  });
+});
