@@ -147,6 +147,12 @@ export class DeadlineError extends GateError {
   readonly exitCode = 3;
 }
 
+/** What the policy allows to be spent is spent, and the run was not over. */
+export class BudgetError extends GateError {
+  readonly code = 'BUDGET';
+  readonly exitCode = 3;
+}
+
 /** The caller, or a signal to the process, asked to stop. */
 export class CancelledError extends GateError {
   readonly code = 'CANCELLED';

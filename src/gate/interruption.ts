@@ -1,4 +1,5 @@
 import {
+  BudgetError,
   CancelledError,
   DeadlineError,
   describeError,
@@ -23,6 +24,7 @@ function readCode(error: GateError): VerdictReason['code'] {
   if (error instanceof ServerStartError) return 'server-lost';
   if (error instanceof TunnelError) return 'tunnel-lost';
   if (error instanceof DeadlineError) return 'deadline';
+  if (error instanceof BudgetError) return 'budget-exceeded';
   if (error instanceof CancelledError) return 'cancelled';
   return 'infrastructure';
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { formatCount } from '../base/count.ts';
 import type { Logger } from '../base/logger.ts';
 import type { SuiteOutline, SuiteResults } from '../model/results.ts';
 import type { Run } from '../model/run.ts';
@@ -17,8 +18,9 @@ import { prepareStoredSuite } from './prepare-stored-suite.ts';
 import { prepareFileSuite, type PreparedSuite } from './prepare-suite.ts';
 import type { ProgressListener } from './progress.ts';
 import { explainFailures, readIterations, rereadRun } from './read-results.ts';
-import { startRun } from './start-run.ts';
+import { type StartedRun, startRun } from './start-run.ts';
 import type { Teardown } from './teardown.ts';
+import { startWallTimeBudget } from './wall-time.ts';
 import type { Watch } from './watch.ts';
 
 export interface SuiteRunContext {
@@ -53,7 +55,7 @@ export async function runSuite(planned: PlannedSuite, context: SuiteRunContext):
     tally = createTally(prepared.outline, { ...prepared, caseIds: run.caseIds });
     end.runUrl = run.url;
     end.run = run.current();
-    end.interruption = await run.waitForEnd();
+    end.interruption = await waitForEnd(run, planned, context);
     end.run = run.current();
     const judge = prepared.judgedHere === null ? null : await openTraceJudge(prepared.judgedHere, run.caseIds);
     const suiteId = prepared.outline.id;
@@ -69,9 +71,27 @@ export async function runSuite(planned: PlannedSuite, context: SuiteRunContext):
   } catch (error) {
     end.interruption ??= explainInterruption(error);
   }
-  const results = tally.finish(end);
+  const results = tellSpent(tally.finish(end));
   for (const result of results.cases) context.onProgress({ kind: 'case-read', suite: results.name, result });
   return results;
+}
+
+async function waitForEnd(
+  run: StartedRun,
+  { demands: { budgets } }: PlannedSuite,
+  context: SuiteRunContext,
+): Promise<VerdictReason | null> {
+  using _budget = startWallTimeBudget(budgets.wallTimeMs, context);
+  return await run.waitForEnd();
+}
+
+/** What was spent when a budget ended the run, so far as it could still be read. */
+function tellSpent(results: SuiteResults): SuiteResults {
+  const { interruption, cases, iterationsRead } = results;
+  if (interruption?.code !== 'budget-exceeded') return results;
+  const tokens = cases.reduce((sum, { tokensUsed }) => sum + tokensUsed, 0);
+  const spent = `Spent by then: ${formatCount(iterationsRead, 'iteration')}, ${formatCount(tokens, 'token')}.`;
+  return { ...results, interruption: { ...interruption, message: `${interruption.message} ${spent}` } };
 }
 
 /** Counts nothing yet: what stands in the report for a suite of which nothing was run. */

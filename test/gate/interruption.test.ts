@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  BudgetError,
   CancelledError,
   ConfigurationError,
   DeadlineError,
@@ -13,6 +14,7 @@ describe('explainInterruption', () => {
   it.each([
     [new ServerStartError('The server exited with code 1.'), 'server-lost'],
     [new DeadlineError('The gate was not over after 3 s.'), 'deadline'],
+    [new BudgetError('The run was cancelled after 3 s.'), 'budget-exceeded'],
     [new CancelledError('Stopped by SIGINT.'), 'cancelled'],
     [new NetworkError('Connection refused'), 'infrastructure'],
     [new ProtocolError('The answer is no JSON'), 'infrastructure'],

@@ -50,6 +50,23 @@ describe('a gate with a policy', () => {
     expect(over.report.suites[0]?.demands.at(-1)).toMatchObject({ kind: 'quarantine', state: 'not-met' });
   });
 
+  it('cancels a run that outlasts its budget of wall time, and says what was spent', async () => {
+    const slow = `suite: Slow
+policy: { budgets: { wallTime: 1500ms } }
+cases:
+  - title: Echoes
+    steps: [{ toolCall: echo, arguments: { message: hello } }]
+  - title: Waits
+    steps: [{ toolCall: trigger-long-running-operation, arguments: { duration: 50, steps: 5 } }]
+`;
+    const { report, exitCode } = await run({}, { 'a.yaml': slow });
+    expect([report.verdict.outcome, exitCode]).toEqual(['inconclusive', 3]);
+    expect(report.verdict.reasons[0]).toMatchObject({ code: 'budget-exceeded', suiteId: 'slow' });
+    expect(report.verdict.reasons[0]?.message).toMatch(
+      /^The run was cancelled after 1.5 s, its budget wallTime \(from a.yaml:2\)\. Spent by then: \d iterations?, 0 tokens\.$/,
+    );
+  });
+
   it('lets an inconclusive verdict pass with a warning', async () => {
     const inputs = { 'on-inconclusive': 'warn', confidence: '95%', 'min-pass-rate': '60%' };
     const { report, exitCode, warnings } = await run(inputs, {});
