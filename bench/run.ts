@@ -4,6 +4,7 @@ import { measureColdStart } from './cold-start.ts';
 import { measureScale } from './scale.ts';
 import { measureGrowth, measureThroughput } from './throughput.ts';
 import { measureTunnel } from './tunnel.ts';
+import { measureVerdict } from './verdict.ts';
 
 const benchmarks = {
   'cold-start': measureColdStart,
@@ -11,6 +12,7 @@ const benchmarks = {
   growth: measureGrowth,
   scale: measureScale,
   tunnel: measureTunnel,
+  verdict: measureVerdict,
 };
 
 const wanted = process.argv.slice(2);
