@@ -69,6 +69,17 @@ describe('runMain', () => {
     ]);
   });
 
+  it('has the runner mask what it must not show before it says anything', async () => {
+    await using workspace = await createWorkspace({ 'green.yaml': greenEvals });
+    const inputs = { evals: 'green.yaml', 'server-env': 'GREETING' };
+    const { stdout } = await start(workspace, inputs, { GREETING: 'from-the-job' });
+    const lines = stdout.split('\n');
+    expect(lines.indexOf('::add-mask::from-the-job')).toBeGreaterThanOrEqual(0);
+    expect(lines.indexOf('::add-mask::from-the-job')).toBeLessThan(
+      lines.findIndex((line) => line.startsWith('Starting')),
+    );
+  });
+
   it('keeps its verdict, and tells it, where a variable that is passed through is one of its words', async () => {
     await using workspace = await createWorkspace({ 'red.yaml': redEvals });
     const inputs = { evals: 'red.yaml', 'server-env': 'STATUS' };
