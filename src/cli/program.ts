@@ -6,6 +6,7 @@ import { generator } from '../base/version.ts';
 import { escapeTerminalText } from '../report/escape/terminal.ts';
 import { addJudgeCommand } from './judge.ts';
 import { redactText } from './logger.ts';
+import { addMergeCommand } from './merge.ts';
 import { addRunCommand } from './run.ts';
 import { addServeCommand } from './serve.ts';
 import { addTunnelCommand } from './tunnel.ts';
@@ -38,7 +39,14 @@ Exit codes:
     exitCode = code;
   };
   const redactor = createRedactor();
-  for (const addCommand of [addRunCommand, addJudgeCommand, addValidateCommand, addServeCommand, addTunnelCommand])
+  for (const addCommand of [
+    addRunCommand,
+    addMergeCommand,
+    addJudgeCommand,
+    addValidateCommand,
+    addServeCommand,
+    addTunnelCommand,
+  ])
     addCommand(program, setExitCode, redactor);
   // Set on every command: subcommands copy settings only when they are created after.
   // The longest flag leaves descriptions less than the 40 columns below which they would not be wrapped.

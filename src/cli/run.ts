@@ -19,7 +19,7 @@ import { addGateOptions, readGateFlags } from './gate-options.ts';
 import { createTerminalLogger, redactText } from './logger.ts';
 import { createProgressDisplay } from './progress.ts';
 
-interface RunFlags {
+export interface RunFlags {
   quiet: boolean;
   verbose: boolean;
   /** Every option of the gate, by its name, as text. */
@@ -57,7 +57,8 @@ function readFlags(files: readonly string[], flags: Record<string, unknown>): Ru
   return { quiet: flags['quiet'] === true, verbose: flags['verbose'] === true, texts };
 }
 
-async function runGate({ quiet, verbose, texts }: RunFlags, redactor: Redactor): Promise<number> {
+/** Runs the gate with these texts of its options, prints and publishes what came of it, and returns the exit code. */
+export async function runGate({ quiet, verbose, texts }: RunFlags, redactor: Redactor): Promise<number> {
   limitHeapGrowth();
   const { stdout, stderr, env: environment } = process;
   const progress = createProgressDisplay({

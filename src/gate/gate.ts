@@ -11,6 +11,7 @@ import type { RunningServer } from '../server/running-server.ts';
 import { decideExit } from '../verdict/exit.ts';
 import { judgeSuite } from '../verdict/judge.ts';
 import { concurrency, connectService } from './connect-service.ts';
+import { exitCodes } from './exit-code.ts';
 import { explainInterruption } from './interruption.ts';
 import { noIterationLog, openIterationLog } from './iteration-log.ts';
 import { judgeResults } from './judge-results.ts';
@@ -57,6 +58,11 @@ export async function gate(plan: GatePlan, context: GateContext): Promise<GateRe
   const startedMs = clock.monotonicMs();
   for (const secret of plan.secrets) context.redactor.add(secret);
   for (const note of plan.notes) context.logger.warning(note);
+  if (plan.merge !== null) {
+    const { judgeShards } = await import('./merge-shards.ts');
+    const report = judgeShards(plan.merge, plan);
+    return { report, exitCode: exitCodes[report.verdict.outcome] };
+  }
   using watch = startWatch(clock, { timeoutMs: plan.timeoutMs, signal });
 
   const { server, results } = await runSuites(plan, context, watch);

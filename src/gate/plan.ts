@@ -5,6 +5,7 @@ import type { Revision, ShardReport } from '../model/report.ts';
 import { isLoopback } from '../service/address.ts';
 import { readCiContext } from './ci-context.ts';
 import type { GateOptions } from './options/schema.ts';
+import type { PlannedMerge } from './plan-merge.ts';
 import { planPast, type PlannedPast } from './plan-past.ts';
 import { listIdleSuites, loadPolicy } from './plan-policy.ts';
 import { type PlannedServer, planServer } from './plan-server.ts';
@@ -21,6 +22,10 @@ export interface GatePlan extends PlannedPast {
   revision: Revision | null;
   /** Which part of the cases it is; null for all of them. */
   shard: ShardReport | null;
+  /** The shards that are judged as one gate, in place of everything above; null where something is run. */
+  merge: PlannedMerge | null;
+  /** Fraction 0..1, in place of what the shards' reports say. */
+  minimumPassRate: number | null;
   timeoutMs: number;
   isolation: 'iteration' | 'run';
   /** Absolute, and as the user wrote it, for messages and outputs. */
@@ -54,9 +59,11 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   const service = planService(options, { ci, environment: context.environment }, issues);
   const notes: string[] = [];
   const { history, baseline } = await planPast(options, { cwd: context.cwd, notes }, issues);
+  const merge = await planJoining(options, context, issues);
   const policy = await loadPolicy(options, context, issues);
-  const all = await planSuites(options, { cwd: context.cwd, ci, profile: service.profile, policy, notes }, issues);
-  notes.push(...listIdleSuites(policy, all.map(nameSuite)));
+  const place = { cwd: context.cwd, ci, profile: service.profile, policy, notes };
+  const all = merge !== null ? [] : await planSuites(options, place, issues);
+  if (merge === null) notes.push(...listIdleSuites(policy, all.map(nameSuite)));
   const { suites, shard } = await planPart(all, { options, history }, issues);
   const server = await planServer(options, context, issues);
   if (ci.isPullRequestTarget && server?.command != null && !options.allowPullRequestTarget) {
@@ -68,6 +75,8 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   return {
     suites,
     shard,
+    merge,
+    minimumPassRate: options.minPassRate,
     server,
     service,
     baseline,
@@ -84,6 +93,16 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     policyNotes: policy.notes,
     secrets: [...service.secrets, ...(server?.secrets ?? [])],
   };
+}
+
+async function planJoining(
+  { merge: paths }: GateOptions,
+  { cwd }: PlanContext,
+  issues: ConfigurationIssue[],
+): Promise<PlannedMerge | null> {
+  if (paths.length === 0) return null;
+  const { planMerge } = await import('./plan-merge.ts');
+  return await planMerge(paths, { cwd }, issues);
 }
 
 async function planPart(

@@ -24,7 +24,7 @@ export function rejudgeReport(report: Report, demands: NewDemands): Report {
 }
 
 /** Judges restored suites and puts them into a report of which the rest is known. */
-function judgeRestored(
+export function judgeRestored(
   restored: readonly RestoredSuite[],
   rest: Omit<ReportInput, 'suites' | 'verdict'>,
   { minimumPassRate, baseline }: Pick<NewDemands, 'minimumPassRate' | 'baseline'>,

@@ -10,7 +10,7 @@ async function run(...args: string[]) {
 }
 
 describe('mcp-eval-ci --help', () => {
-  it.each([['--help'], ['run --help'], ['validate --help'], ['serve --help'], ['judge --help']])(
+  it.each([['--help'], ['run --help'], ['validate --help'], ['serve --help'], ['judge --help'], ['merge --help']])(
     'of %s fits 80 columns and exits 0',
     async (words) => {
       const result = await run(...words.split(' '));

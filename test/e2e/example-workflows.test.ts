@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readExampleInputs, readExampleJob } from '../support/example-workflow.ts';
@@ -54,5 +54,35 @@ describe('nightly.yml and pull-request.yml', () => {
     const third = await runNight();
     expect(third).toMatchObject({ exitCode: 1, outputs: { verdict: 'failed' } });
     expect((await workspace.read('eval-history/history.jsonl')).trim().split('\n')).toHaveLength(4);
+  });
+});
+
+describe('shards.yml', () => {
+  it('cuts the cases over the matrix and joins them, and refuses a whole that lacks a part', async () => {
+    await using workspace = await createRepository();
+    const evals = readExampleJob('shards.yml', 'evals');
+    const shards = evals.strategy?.matrix['shard'] ?? [];
+    expect(shards).toEqual([1, 2, 3]);
+    const inputs = readExampleInputs(readExampleJob('shards.yml', 'verdict'), {});
+    const runVerdict = () => runAction({ workspace: workspace.path, inputs });
+
+    for (const shard of shards) {
+      const own = readExampleInputs(evals, { 'matrix.shard': String(shard) });
+      const run = await runAction({ workspace: workspace.path, inputs: own });
+      expect(run).toMatchObject({ exitCode: 0, problems: [], leftovers: [] });
+      // As the artifacts are stored under the names of the shards, and downloaded.
+      await mkdir(join(workspace.path, 'shards'), { recursive: true });
+      await rename(join(workspace.path, 'mcp-eval-report'), join(workspace.path, `shards/eval-shard-${shard}`));
+      if (shard === 2) {
+        const incomplete = await runVerdict();
+        expect(incomplete).toMatchObject({ exitCode: 2, outputs: {} });
+        expect(incomplete.log).toContain('1 shard of 3 missing: 3');
+      }
+    }
+    expect(await runVerdict()).toMatchObject({
+      exitCode: 0,
+      problems: [],
+      outputs: { verdict: 'passed', passed: '4', total: '4', 'report-path': 'mcp-eval-report/report.json' },
+    });
   });
 });

@@ -44,6 +44,7 @@ describe('parseGateOptions', () => {
       tags: [],
       runs: null,
       shard: null,
+      merge: [],
       dryRun: false,
       serverCommand: 'node build/index.js',
       serverUrl: null,

@@ -3,6 +3,7 @@ import type { GateOptions } from './schema.ts';
 
 /** Finds options that are each right and cannot be meant together. */
 export function findContradictions(options: GateOptions): ConfigurationIssue[] {
+  if (options.merge.length > 0) return [...findMergeIssues(options), ...findBaselineIssues(options)];
   return [
     ...findEvalsIssues(options),
     ...findServerIssues(options),
@@ -89,6 +90,20 @@ function findServerIssues(options: GateOptions): ConfigurationIssue[] {
     );
   }
   return issues;
+}
+
+/** Nothing is run where reports are joined, so that whoever says what to run means something else. */
+function findMergeIssues(options: GateOptions): ConfigurationIssue[] {
+  const { evals, tests, suite, cases, tags, runs, shard, dryRun, serverCommand, serverUrl } = options;
+  const single = { tests, suite, runs, shard, 'server-command': serverCommand, 'server-url': serverUrl };
+  const lists = { evals, cases, tags };
+  const given = [
+    ...Object.entries(single).flatMap(([name, value]) => (value === null ? [] : [`\`${name}\``])),
+    ...Object.entries(lists).flatMap(([name, list]) => (list.length === 0 ? [] : [`\`${name}\``])),
+  ];
+  if (dryRun) given.push('`dry-run`');
+  if (given.length === 0) return [];
+  return [issue('merge', 'merge-and-run', `joins reports and runs nothing; leave out ${given.join(', ')}`)];
 }
 
 function findShardIssues({ shard, suite, baseline }: GateOptions): ConfigurationIssue[] {

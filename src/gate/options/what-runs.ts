@@ -69,6 +69,15 @@ export const whatRunsOptions = {
       'Which part of the cases this job runs, such as `1/4` for the first of four. Every case is in exactly one part, and the parts take about equally long where `history-path` knows how long the cases take. The reports of all parts are joined with `merge`. Default: all cases.',
     default: '',
   }),
+  merge: option(lines, {
+    group: 'What runs',
+    hint: '<directory>',
+    brief: 'Join the reports of shards in place of running anything.',
+    isList: true,
+    description:
+      'Joins the reports of shards into one verdict, in place of running anything: the directory below which every shard has its own with a report.json, or one such directory per line. Shards that are missing, or do not belong together, are an error. Excludes everything that says what to run. Default: none.',
+    default: '',
+  }),
   dryRun: option(flag, {
     group: 'What runs',
     hint: '[bool]',

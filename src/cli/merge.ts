@@ -1,0 +1,41 @@
+import type { Command } from 'commander';
+import type { Redactor } from '../base/redaction.ts';
+import { listOptions } from '../gate/options.ts';
+import { addGateOptions, readGateFlags } from './gate-options.ts';
+import { runGate } from './run.ts';
+
+const optionNames: ReadonlySet<string> = new Set([
+  'min-pass-rate',
+  'baseline',
+  'maximum-regressions',
+  'history-path',
+  'report-dir',
+  'annotations',
+  'summary',
+]);
+
+/** Adds `merge`: the gate whose shards have run already. */
+export function addMergeCommand(program: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
+  const options = listOptions().filter(({ name }) => optionNames.has(name));
+  const command = program
+    .command('merge')
+    .description('Join the reports of shards into one verdict and one report.')
+    .argument('<directories...>', 'of the shards, or the one that holds them all');
+  addGateOptions(command, options);
+  command
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ mcp-eval-ci run --shard 1/2 --report-dir shards/1 … evals/*.evals.yaml
+  $ mcp-eval-ci run --shard 2/2 --report-dir shards/2 … evals/*.evals.yaml
+  $ mcp-eval-ci merge shards
+
+Exit codes:
+  0 passed · 1 failed · 2 configuration or usage · 3 inconclusive`,
+    )
+    .action(async (directories: string[], flags: Record<string, unknown>) => {
+      const texts = { ...readGateFlags(flags, {}, options), merge: directories.join('\n') };
+      setExitCode(await runGate({ quiet: false, verbose: false, texts }, redactor));
+    });
+}

@@ -1,0 +1,21 @@
+import { generator } from '../base/version.ts';
+import type { Report } from '../model/report.ts';
+import { buildTrend } from '../report/history.ts';
+import type { GatePlan } from './plan.ts';
+import type { PlannedMerge } from './plan-merge.ts';
+import { judgeRestored } from './rejudge.ts';
+
+/** Judges the shards of a gate as the whole that they are parts of. Nothing is run. */
+export function judgeShards(
+  merge: PlannedMerge,
+  plan: Pick<GatePlan, 'minimumPassRate' | 'baseline' | 'history'>,
+): Report {
+  const { suites, startedAt, durationMs, server, revision } = merge;
+  const trend = plan.history === null ? null : buildTrend(plan.history.records, revision?.branch ?? null);
+  const { minimumPassRate, baseline } = plan;
+  return judgeRestored(
+    suites,
+    { startedAt, durationMs, generator, revision, server, trend },
+    { minimumPassRate, baseline },
+  );
+}

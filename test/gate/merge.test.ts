@@ -1,0 +1,92 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parseReport } from '../../src/report/schema.ts';
+import { runCommand } from '../support/command.ts';
+import { runEmbeddedGate, writeSayingCases } from '../support/embedded-gate.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
+
+const head = 'policy: { minimumPassRate: 60% }\n';
+const files = {
+  'one.evals.yaml': writeSayingCases('One', ['a', 'b', 'c'], { head }),
+  'two.evals.yaml': writeSayingCases('Two', ['d', 'e'], { head }),
+};
+
+async function runShards(workspace: Workspace, says: string, inputs: Record<string, string> = {}): Promise<number[]> {
+  const exitCodes: number[] = [];
+  for (const index of [1, 2]) {
+    const own = { ...inputs, shard: `${index}/2`, 'report-dir': `shards/report-${index}` };
+    exitCodes.push((await runEmbeddedGate(workspace, own, { says })).exitCode);
+  }
+  return exitCodes;
+}
+
+const merge = (workspace: Workspace, ...args: string[]) =>
+  runCommand(['merge', 'shards', ...args], { cwd: workspace.path });
+
+describe('merged shards', () => {
+  it('are the report that one gate would have written', async () => {
+    await using workspace = await createWorkspace(files);
+    const whole = await runEmbeddedGate(workspace, {}, { says: 'a b d e' });
+    await runShards(workspace, 'a b d e');
+    const merged = await merge(workspace);
+    expect(merged).toMatchObject({ exitCode: whole.exitCode });
+
+    const report = parseReport(JSON.parse(await workspace.read('mcp-eval-report/report.json')));
+    expect(report.totals).toEqual(whole.report.totals);
+    expect(report.verdict.outcome).toBe(whole.report.verdict.outcome);
+    expect(report.shard).toBeNull();
+    const list = ({ cases }: typeof report) =>
+      cases
+        .map(({ suiteId, id, outcome, definitionHash }) => `${suiteId}/${id} ${outcome} ${definitionHash}`)
+        .toSorted();
+    expect(list(report)).toEqual(list(whole.report));
+    expect(await workspace.read('mcp-eval-report/junit.xml')).toContain('tests="5"');
+  });
+
+  it('pass by the minimum of the whole although a part is below it', async () => {
+    await using workspace = await createWorkspace(files);
+    expect(await runShards(workspace, 'a b d e')).toContain(1);
+    expect(await merge(workspace)).toMatchObject({ exitCode: 0 });
+    expect(await merge(workspace, '--min-pass-rate', '70%')).toMatchObject({ exitCode: 1 });
+  });
+
+  it('are held against a baseline and added to the history as one gate', async () => {
+    await using workspace = await createWorkspace(files);
+    await runEmbeddedGate(workspace, { 'history-path': 'history.jsonl' }, { says: 'a b c d e' });
+    await runShards(workspace, 'a b d e', { 'history-path': 'history.jsonl' });
+    const merged = await merge(workspace, '--baseline', 'mcp-eval-report', '--history-path', 'history.jsonl');
+    expect(merged).toMatchObject({ exitCode: 1 });
+    expect(merged.stdout).toContain('"Says c" regressed');
+    expect((await workspace.read('history.jsonl')).trim().split('\n')).toHaveLength(2);
+  });
+
+  it('are refused with one error when a shard is missing or of other evals', async () => {
+    await using workspace = await createWorkspace(files);
+    await runShards(workspace, 'a b d e');
+    await runEmbeddedGate(
+      workspace,
+      { shard: '2/2', runs: '2', 'report-dir': 'shards/report-2' },
+      { says: 'a b c d e' },
+    );
+    const other = await merge(workspace);
+    expect(other).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(other.stderr).toMatch(
+      /^merge: These shards are no whole: shards\/report-2: cut otherwise than .*\(bad-merge\)\n1 problem/,
+    );
+
+    await rm(join(workspace.path, 'shards/report-2'), { recursive: true });
+    expect((await merge(workspace)).stderr).toContain('1 shard of 2 missing: 2 (bad-merge)');
+    await rm(join(workspace.path, 'shards/report-1/report.json'));
+    expect((await merge(workspace)).stderr).toContain('shards/report-1: it holds no report.json (bad-merge)');
+    await rm(join(workspace.path, 'shards'), { recursive: true });
+    expect((await merge(workspace)).stderr).toContain('shards: there is no such directory (bad-merge)');
+  });
+
+  it('exclude everything that says what to run', async () => {
+    await using workspace = await createWorkspace(files);
+    await expect(runEmbeddedGate(workspace, { merge: 'shards', shard: '1/2' })).rejects.toThrow(
+      'leave out `shard`, `server-command`, `evals` (merge-and-run)',
+    );
+  });
+});

@@ -1,0 +1,151 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Report } from '../../src/model/report.ts';
+import type { VerdictReason } from '../../src/model/verdict.ts';
+import { judgeGate } from '../../src/verdict/judge.ts';
+import { joinShards } from '../../src/verdict/merge.ts';
+import { rejudgeSuite } from '../../src/verdict/restore.ts';
+import { createReport } from '../support/report-factory.ts';
+import { createCaseResults, createRun, createSuiteResults } from '../support/results-factory.ts';
+import { createShardReports } from '../support/shard-factory.ts';
+
+const label = (reports: readonly Report[]) =>
+  reports.map((report, index) => ({ label: `shards/${index + 1}`, report }));
+const join = (reports: readonly Report[]) => joinShards(label(reports));
+
+const small = fc.nat({ max: 4 });
+const counts = fc
+  .record({
+    passed: small,
+    failed: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, small),
+    unscored: fc.oneof({ weight: 8, arbitrary: fc.constant(0) }, small),
+    isRequired: fc.boolean(),
+  })
+  .filter(({ passed, failed, unscored }) => passed + failed + unscored > 0);
+
+const suites = fc
+  .array(fc.tuple(fc.array(counts, { minLength: 1, maxLength: 5 }), fc.constantFrom(0, 0.5, 0.8, 1)), {
+    minLength: 1,
+    maxLength: 3,
+  })
+  .map((draws) =>
+    draws.map(([members, minimumPassRate], suiteIndex) =>
+      createSuiteResults({
+        suiteId: `suite-${suiteIndex}`,
+        minimumPassRate,
+        cases: members.map((member, line) =>
+          createCaseResults({ ...member, id: `case-${line}`, location: { file: 'x', line, column: 1 } }),
+        ),
+      }),
+    ),
+  );
+
+describe('joinShards', () => {
+  it('judges as the whole is judged, however it was cut', () => {
+    const outcomes = new Set<string>();
+    fc.assert(
+      fc.property(
+        suites,
+        fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 5, maxLength: 5 }),
+        (results, picks) => {
+          const whole = createReport({ suites: results });
+          const shards = createShardReports(results, 3, (caseIndex) => picks[caseIndex] ?? 1);
+          const { joined, problems } = join(shards);
+          expect(problems).toEqual([]);
+          const verdict = judgeGate(joined.suites.map((suite) => rejudgeSuite(suite).verdict));
+          outcomes.add(verdict.outcome);
+
+          expect(verdict.outcome).toBe(whole.verdict.outcome);
+          // What is missing is told by shard, everything else of the whole.
+          const list = (reasons: readonly VerdictReason[]) =>
+            reasons
+              .filter(({ code }) => code !== 'results-unknown' && code !== 'no-iterations')
+              .map((reason) => JSON.stringify(reason))
+              .toSorted();
+          expect(list(verdict.reasons)).toEqual(list(whole.verdict.reasons));
+          const merged = createReport({ suites: joined.suites.map((suite) => suite.results) });
+          expect(merged.totals).toEqual(whole.totals);
+          const byId = (report: Report) => Map.groupBy(report.cases, ({ suiteId, id }) => `${suiteId}/${id}`);
+          expect(byId(merged)).toEqual(byId(whole));
+        },
+      ),
+      { numRuns: 1000 },
+    );
+    expect([...outcomes].toSorted()).toEqual(['failed', 'inconclusive', 'passed']);
+  });
+
+  const cases = ['a', 'b', 'c'].map((id) => createCaseResults({ id }));
+  const shards = createShardReports([createSuiteResults({ cases })], 3, (caseIndex) => caseIndex + 1);
+  const [first, second, third] = shards as [Report, Report, Report];
+
+  it('takes as long as from the first start to the last end', () => {
+    const later = { ...second, startedAt: '2026-09-21T12:01:00.000Z', durationMs: 5000 };
+    expect(join([later, first, third]).joined).toMatchObject({
+      startedAt: '2026-09-21T12:00:00.000Z',
+      durationMs: 65_000,
+    });
+  });
+
+  it('stays inconclusive where one shard is, with its reasons', () => {
+    const broken = createReport({
+      suites: [
+        createSuiteResults({
+          cases: cases.slice(1, 2),
+          interruption: { code: 'server-lost', message: 'The server died.' },
+          run: createRun({ status: 'cancelled' }),
+        }),
+      ],
+      shard: second.shard,
+    });
+    const { joined, problems } = join([first, broken, third]);
+    expect(problems).toEqual([]);
+    expect(joined.suites.map((suite) => rejudgeSuite(suite).verdict)).toEqual([
+      { outcome: 'inconclusive', reasons: [{ code: 'server-lost', message: 'The server died.', suiteId: 'math' }] },
+    ]);
+  });
+
+  const [suite] = second.suites;
+  it.each<[string, Report[], string[]]>([
+    ['nothing', [], ['there is no report to merge']],
+    ['a missing shard', [first, third], ['1 shard of 3 missing: 2']],
+    [
+      'a shard twice',
+      [first, second, second, third],
+      ['shard 2 is there more than once: shards/2, shards/3', 'shards/3 has cases of math that another shard has: b'],
+    ],
+    [
+      'a whole gate',
+      [first, { ...second, shard: null }, third],
+      ['shards/2 is the report of a whole gate, not of a shard', '1 shard of 3 missing: 2'],
+    ],
+    [
+      'a shard of other cases or definitions',
+      [first, { ...second, shard: { index: 2, total: 3, digest: 'd2' } }, third],
+      [
+        'shards/2: cut otherwise than shards/1; all shards need the same evals files, options and history, and the same number of parts',
+      ],
+    ],
+    [
+      'another minimum',
+      [first, { ...second, suites: suite === undefined ? [] : [{ ...suite, minimumPassRate: 0.1 }] }, third],
+      ['shards/2 has another name, file or minimum of the suite math than the shards before it'],
+    ],
+    [
+      'another version',
+      [first, { ...second, generator: { ...second.generator, version: '9.0.0' } }, third],
+      ['shards/2 has another version of mcp-eval-ci than shards/1'],
+    ],
+    [
+      'another commit',
+      [first, { ...second, revision: { commit: 'abc', branch: null } }, third],
+      ['shards/2 has another commit or branch than shards/1'],
+    ],
+    [
+      'another server',
+      [first, { ...second, server: second.server && { ...second.server, version: '9.0.0' } }, third],
+      ['shards/2 has another server than shards/1'],
+    ],
+  ])('refuses %s', (_, reports, problems) => {
+    expect(join(reports).problems).toEqual(problems);
+  });
+});
