@@ -6,16 +6,12 @@ import type { PlannedMerge } from './plan-merge.ts';
 import { judgeRestored } from './rejudge.ts';
 
 /** Judges the shards of a gate as the whole that they are parts of. Nothing is run. */
-export function judgeShards(
-  merge: PlannedMerge,
-  plan: Pick<GatePlan, 'minimumPassRate' | 'baseline' | 'history'>,
-): Report {
-  const { suites, startedAt, durationMs, server, revision } = merge;
+export function judgeShards(merge: PlannedMerge, plan: Pick<GatePlan, 'baseline' | 'history'>): Report {
+  const { suites, startedAt, durationMs, server, revision, minimumPassRate } = merge;
   const trend = plan.history === null ? null : buildTrend(plan.history.records, revision?.branch ?? null);
-  const { minimumPassRate, baseline } = plan;
   return judgeRestored(
     suites,
     { startedAt, durationMs, generator, revision, server, trend },
-    { minimumPassRate, baseline },
+    { minimumPassRate, baseline: plan.baseline },
   );
 }

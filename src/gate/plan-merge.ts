@@ -3,11 +3,14 @@ import { join, resolve } from 'node:path';
 import { type ConfigurationIssue, describeError, readErrorCode } from '../base/errors.ts';
 import type { Report } from '../model/report.ts';
 import { type JoinedShards, joinShards, type LabelledReport } from '../verdict/merge.ts';
+import type { GateOptions } from './options/schema.ts';
 import { readReport } from './read-report.ts';
 
 /** Shards that are to be judged as one gate. */
 export interface PlannedMerge extends JoinedShards {
   revision: Report['revision'];
+  /** Fraction 0..1, in place of what the reports say; null leaves that. */
+  minimumPassRate: number | null;
 }
 
 /**
@@ -15,7 +18,7 @@ export interface PlannedMerge extends JoinedShards {
  * which is how artifacts are downloaded. What does not fit together is one issue.
  */
 export async function planMerge(
-  paths: readonly string[],
+  { merge: paths, minPassRate: minimumPassRate }: Pick<GateOptions, 'merge' | 'minPassRate'>,
   { cwd }: { cwd: string },
   issues: ConfigurationIssue[],
 ): Promise<PlannedMerge> {
@@ -32,7 +35,7 @@ export async function planMerge(
   if (told.length > 0) {
     issues.push({ input: 'merge', code: 'bad-merge', message: `These shards are no whole: ${told.join('; ')}` });
   }
-  return { ...joined, revision: members[0]?.report.revision ?? null };
+  return { ...joined, revision: members[0]?.report.revision ?? null, minimumPassRate };
 }
 
 async function readPath(path: string, cwd: string): Promise<{ members: LabelledReport[]; problems: string[] }> {

@@ -24,8 +24,6 @@ export interface GatePlan extends PlannedPast {
   shard: ShardReport | null;
   /** The shards that are judged as one gate, in place of everything above; null where something is run. */
   merge: PlannedMerge | null;
-  /** Fraction 0..1, in place of what the shards' reports say. */
-  minimumPassRate: number | null;
   timeoutMs: number;
   isolation: 'iteration' | 'run';
   /** Absolute, and as the user wrote it, for messages and outputs. */
@@ -76,7 +74,6 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     suites,
     shard,
     merge,
-    minimumPassRate: options.minPassRate,
     server,
     service,
     baseline,
@@ -96,13 +93,13 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
 }
 
 async function planJoining(
-  { merge: paths }: GateOptions,
+  options: GateOptions,
   { cwd }: PlanContext,
   issues: ConfigurationIssue[],
 ): Promise<PlannedMerge | null> {
-  if (paths.length === 0) return null;
+  if (options.merge.length === 0) return null;
   const { planMerge } = await import('./plan-merge.ts');
-  return await planMerge(paths, { cwd }, issues);
+  return await planMerge(options, { cwd }, issues);
 }
 
 async function planPart(
