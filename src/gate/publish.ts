@@ -5,8 +5,6 @@ import type { Logger } from '../base/logger.ts';
 import type { Redactor } from '../base/redaction.ts';
 import type { Report } from '../model/report.ts';
 import { renderReportJson } from '../report/json.ts';
-import { renderJunit } from '../report/junit.ts';
-import { renderSummary } from '../report/summary.ts';
 import type { GatePlan } from './plan.ts';
 
 export interface PublishContext {
@@ -41,14 +39,17 @@ export async function publishFiles(
       return null;
     }
   };
-  const writeReportFile = (name: string, render: () => string): Promise<string | null> =>
+  const writeReportFile = (name: string, render: () => string | Promise<string>): Promise<string | null> =>
     attempt(join(plan.reportDir.label, name), async () => {
       await mkdir(plan.reportDir.path, { recursive: true });
-      await writeFile(resolve(plan.reportDir.path, name), redactor.redact(render()));
+      await writeFile(resolve(plan.reportDir.path, name), redactor.redact(await render()));
     });
 
   const reportPath = await writeReportFile('report.json', () => renderReportJson(report));
-  const junitPath = await writeReportFile('junit.xml', () => renderJunit(report));
+  const junitPath = await writeReportFile('junit.xml', async () => {
+    const { renderJunit } = await import('../report/junit.ts');
+    return renderJunit(report);
+  });
   const { history } = plan;
   if (history !== null && report.shard === null) {
     await attempt(history.label, async () => {
@@ -58,7 +59,10 @@ export async function publishFiles(
     });
   }
   if (plan.summary && summaryPath !== null) {
-    await attempt('the job summary', () => appendFile(summaryPath, redactor.redact(renderSummary(report))));
+    await attempt('the job summary', async () => {
+      const { renderSummary } = await import('../report/summary.ts');
+      await appendFile(summaryPath, redactor.redact(renderSummary(report)));
+    });
   }
   return { reportPath, junitPath };
 }
