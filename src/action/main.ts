@@ -9,7 +9,6 @@ import { listKnownSecrets } from '../gate/known-secrets.ts';
 import { listOptions, parseGateOptions } from '../gate/options.ts';
 import type { GateOptions } from '../gate/options/schema.ts';
 import { planGate } from '../gate/plan.ts';
-import { previewGate } from '../gate/preview.ts';
 import { describeProgress, throttleProgress } from '../gate/progress.ts';
 import { findExistingFiles, publishFiles } from '../gate/publish.ts';
 import { renderAnnotationCommands } from '../report/annotation-commands.ts';
@@ -36,6 +35,7 @@ export async function runMain({ redactor, logger }: JobOutput): Promise<number> 
 
     using interrupts = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
     if (plan.isDryRun) {
+      const { previewGate } = await import('../gate/preview.ts');
       const preview = await previewGate(plan, { clock: systemClock, logger, redactor, signal: interrupts.signal });
       for (const line of preview) logger.info(line);
       return 0;

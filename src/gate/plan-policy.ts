@@ -18,12 +18,11 @@ import type { GateOptions } from './options/schema.ts';
 
 /** Everything that demands something, besides the evals files as they are checked out. */
 export interface LoadedPolicy {
-  inputs: PolicyLayer;
   file: PolicyFile | null;
   /** Reads what the evals files of the base branch demand; does nothing where the head's own policy counts. */
   readBaseSuites(suites: readonly Suite[]): Promise<void>;
-  /** What counts in place of the suite's own policy; the suite's own where there is nothing else. */
-  layerOf(suite: Suite): PolicyLayer;
+  planFileDemands(suites: FileSuites, issues: ConfigurationIssue[]): FileDemands;
+  planStoredDemands(stored: StoredCases, issues: ConfigurationIssue[]): StoredDemands;
   /** What a reader of the verdict should know about the policy, one sentence each. */
   notes: string[];
 }
@@ -43,15 +42,21 @@ export async function loadPolicy(
   const own = options.policy === null ? null : await readPolicyFile(options.policy, context.cwd, issues);
   const file = base === null || options.policy === null ? own : await base.chooseFile(options.policy, own);
   const layers = new Map<string, PolicyLayer>();
+  const inputs = readInputs(options);
+  const fromFile = (suite: { id: string; name: string }) => (file === null ? [] : listSuiteLayers(file, suite));
   return {
-    inputs: readInputs(options),
     file,
     notes,
     readBaseSuites: async (suites) => {
       if (base === null) return;
       for (const suite of suites) layers.set(suite.id, await base.chooseLayer(suite));
     },
-    layerOf: (suite) => layers.get(suite.id) ?? suite.policy,
+    planFileDemands: (suites, issues) => {
+      const own = layers.get(suites.whole.id) ?? suites.whole.policy;
+      return planFileDemands(suites, { inputs, fromFile: fromFile(suites.whole), own }, issues);
+    },
+    planStoredDemands: (stored, issues) =>
+      planStoredDemands(stored, [inputs, ...fromFile({ id: stored.suite, name: stored.suite })], issues),
   };
 }
 
@@ -81,6 +86,25 @@ function readInputs({ minPassRate, confidence, onInconclusive, reportOnly }: Gat
   };
 }
 
+interface FileSuites {
+  /** With the cases that were selected. */
+  suite: Suite;
+  /** With every case of the file. */
+  whole: Suite;
+}
+
+interface StoredCases {
+  suite: string;
+  /** Those that were chosen; empty for all. */
+  cases: readonly string[];
+}
+
+interface StoredDemands {
+  /** In place of what the suite itself says; null where nothing is said. */
+  minimumPassRate: Demanded<number> | null;
+  demands: SuiteDemands;
+}
+
 interface FileDemands {
   minimumPassRate: number;
   minimumPassRateSource: string;
@@ -91,16 +115,14 @@ interface FileDemands {
  * Settles what is demanded of a suite from a file. Names of cases become ids; one that the file does not have is an issue,
  * and what is demanded of cases that were not selected is left out.
  */
-export function planFileDemands(
-  { suite, whole }: { suite: Suite; whole: Suite },
-  policy: LoadedPolicy,
+function planFileDemands(
+  { suite, whole }: FileSuites,
+  { inputs, fromFile, own }: { inputs: PolicyLayer; fromFile: readonly PolicyLayer[]; own: PolicyLayer },
   issues: ConfigurationIssue[],
 ): FileDemands {
-  const fromFile = policy.file === null ? [] : listSuiteLayers(policy.file, suite);
-  const own = policy.layerOf(whole);
   const specific = [...fromFile.slice(0, -1), own];
   for (const layer of specific) issues.push(...findUnknownNames(layer, whole));
-  const layers = [policy.inputs, ...fromFile, own].map((layer) => nameById(layer, whole));
+  const layers = [inputs, ...fromFile, own].map((layer) => nameById(layer, whole));
   const joined = joinLayers(layers);
   const minimum = joined.minimumPassRate ?? { value: 1, source: 'default' };
   issues.push(...findUnreachable(minimum, joined.confidence));
@@ -112,13 +134,12 @@ export function planFileDemands(
 }
 
 /** Settles what is demanded of a suite that a service keeps, of which nothing is known yet but what it is called. */
-export function planStoredDemands(
-  { suite, cases }: { suite: string; cases: readonly string[] },
-  policy: LoadedPolicy,
+function planStoredDemands(
+  { cases }: StoredCases,
+  layers: readonly PolicyLayer[],
   issues: ConfigurationIssue[],
-): { minimumPassRate: Demanded<number> | null; demands: SuiteDemands } {
-  const fromFile = policy.file === null ? [] : listSuiteLayers(policy.file, { id: suite, name: suite });
-  const joined = joinLayers([policy.inputs, ...fromFile]);
+): StoredDemands {
+  const joined = joinLayers(layers);
   if (joined.minimumPassRate !== null) issues.push(...findUnreachable(joined.minimumPassRate, joined.confidence));
   const demands = settleDemands(joined);
   // Of the cases that were not chosen nobody can tell whether they are gone.

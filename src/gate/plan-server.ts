@@ -2,7 +2,6 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { ConfigurationIssue } from '../base/errors.ts';
 import { Secret } from '../base/redaction.ts';
-import { buildReportJsonSchema } from '../report/schema.ts';
 import type { GateOptions } from './options/schema.ts';
 
 /** The server under test, as it is going to be started or found. */
@@ -32,7 +31,7 @@ export async function planServer(
     const message = `${JSON.stringify(options.serverCwd ?? '.')} is not a directory; it is taken relative to the working directory, so check the path and that an earlier step makes it`;
     issues.push({ input: 'server-cwd', code: 'no-directory', message });
   }
-  const secrets = [...listSecrets(environment, options.serverEnv), ...listUrlSecrets(url)];
+  const secrets = [...(await listSecrets(environment, options.serverEnv)), ...listUrlSecrets(url)];
   return { command, url, cwd, environment, secrets, readyTimeoutMs: options.serverReadyTimeout };
 }
 
@@ -40,12 +39,16 @@ export async function planServer(
 const secretName = /key|token|secret|pass|pwd|credential|auth|private|signature|cookie|dsn/i;
 const urlWithPassword = /:\/\/[^/?#\s]*:[^/?#\s]+@/;
 
-function listSecrets(environment: ReadonlyMap<string, Secret>, written: GateOptions['serverEnv']): Secret[] {
+async function listSecrets(
+  environment: ReadonlyMap<string, Secret>,
+  written: GateOptions['serverEnv'],
+): Promise<Secret[]> {
   const secrets = [...environment]
     .filter(([name, value]) => written.get(name) === null || isSecret(name, value))
     .map(([, value]) => value);
   if (secrets.length === 0) return [];
   // `failed` hides nothing, and taken out of everything it would take the verdict along.
+  const { buildReportJsonSchema } = await import('../report/schema.ts');
   const vocabulary = JSON.stringify(buildReportJsonSchema());
   return secrets.filter((secret) => !vocabulary.includes(secret.reveal()));
 }

@@ -9,7 +9,7 @@ import type { CiContext } from './ci-context.ts';
 import { nameHostedSuite } from './hosted-names.ts';
 import { capRuns, findHostedIssues, listHostedNotes } from './hosted-limits.ts';
 import { planOneServer } from './one-server.ts';
-import { type LoadedPolicy, planFileDemands, planStoredDemands } from './plan-policy.ts';
+import type { LoadedPolicy } from './plan-policy.ts';
 import type { GateOptions } from './options/schema.ts';
 
 export type PlannedSuite = FileSuite | StoredSuite;
@@ -93,7 +93,7 @@ async function planFileSuites(
     suite: capRuns(suite, profile, notes),
     whole: capRuns(whole, profile, []),
     hostedName: nameHostedSuite(suite.name, options.suiteScope, ci),
-    ...planFileDemands({ suite, whole }, policy, issues),
+    ...policy.planFileDemands({ suite, whole }, issues),
   }));
 }
 
@@ -123,7 +123,7 @@ function planStoredSuite(
     const message = `${runs} is more than the ${limits.iterationsPerCase} iterations of a case that the service ${name} runs at once`;
     issues.push({ input: 'runs', code: 'too-many-runs', message });
   }
-  return { kind: 'stored', suite, cases, runs, ...planStoredDemands({ suite, cases }, policy, issues) };
+  return { kind: 'stored', suite, cases, runs, ...policy.planStoredDemands({ suite, cases }, issues) };
 }
 
 /** A gate that skipped them would judge less than the file asks for, so they are refused before anything starts. */

@@ -7,7 +7,6 @@ import { readCiContext } from './ci-context.ts';
 import type { GateOptions } from './options/schema.ts';
 import type { PlannedMerge } from './plan-merge.ts';
 import { planPast, type PlannedPast } from './plan-past.ts';
-import { listIdleSuites, loadPolicy } from './plan-policy.ts';
 import { type PlannedServer, planServer } from './plan-server.ts';
 import { type PlannedService, planService } from './plan-service.ts';
 import { type PlannedSuite, planSuites } from './plan-suites.ts';
@@ -58,6 +57,8 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   const notes: string[] = [];
   const { history, baseline } = await planPast(options, { cwd: context.cwd, notes }, issues);
   const merge = await planJoining(options, context, issues);
+  // A chunk of its own: the post step, which loads the same entry, plans nothing.
+  const { listIdleSuites, loadPolicy } = await import('./plan-policy.ts');
   const policy = await loadPolicy(options, context, issues);
   const place = { cwd: context.cwd, ci, profile: service.profile, policy, notes };
   const all = merge !== null ? [] : await planSuites(options, place, issues);

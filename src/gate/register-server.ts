@@ -7,7 +7,7 @@ import type { RunningServer } from '../server/running-server.ts';
 import { isLoopback } from '../service/address.ts';
 import { createServer } from '../service/servers.ts';
 import type { ConnectedService } from './connect-service.ts';
-import { type RegisteredServer, openJobTunnel } from './job-tunnel.ts';
+import type { RegisteredServer } from './job-tunnel.ts';
 import { clearServer, type ServerLeftover } from './leftovers.ts';
 import type { GatePlan } from './plan.ts';
 import type { ProgressListener } from './progress.ts';
@@ -38,6 +38,7 @@ export async function registerServer(
   if (!isTunnelled) return await createRecord(running.url, plan, context);
   const startedMs = clock.monotonicMs();
   onProgress({ kind: 'tunnel-opening', serverName });
+  const { openJobTunnel } = await import('./job-tunnel.ts');
   const tunnel = await openJobTunnel({
     service,
     serverName,

@@ -14,7 +14,6 @@ import type { RegisteredServer } from './job-tunnel.ts';
 import { openTraceJudge } from './judge-here.ts';
 import type { GatePlan } from './plan.ts';
 import type { PlannedSuite } from './plan-suites.ts';
-import { prepareStoredSuite } from './prepare-stored-suite.ts';
 import { prepareFileSuite, type PreparedSuite } from './prepare-suite.ts';
 import type { ProgressListener } from './progress.ts';
 import { explainFailures, readIterations, rereadRun } from './read-results.ts';
@@ -114,7 +113,10 @@ function outlinePlanned(planned: PlannedSuite): SuiteOutline {
 async function prepareSuite(planned: PlannedSuite, context: SuiteRunContext): Promise<PreparedSuite> {
   const { service, server, plan, logger, watch } = context;
   const signal = watch.callOff;
-  if (planned.kind === 'stored') return await prepareStoredSuite(planned, { service, server, plan, logger, signal });
+  if (planned.kind === 'stored') {
+    const { prepareStoredSuite } = await import('./prepare-stored-suite.ts');
+    return await prepareStoredSuite(planned, { service, server, plan, logger, signal });
+  }
   // The options demand a server wherever evals files are run.
   if (server === null) throw new Error('An evals file was planned without a server to run it against.');
   return await prepareFileSuite(planned, { service, server, logger, signal });
