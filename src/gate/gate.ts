@@ -9,7 +9,7 @@ import type { SuiteResults } from '../model/results.ts';
 import { buildReport } from '../report/build.ts';
 import type { RunningServer } from '../server/running-server.ts';
 import { decideExit } from '../verdict/exit.ts';
-import { judgeSuite } from '../verdict/judge.ts';
+import { judgeSuite, type SuiteJudgement } from '../verdict/judge.ts';
 import { concurrency, connectService } from './connect-service.ts';
 import { exitCodes } from './exit-code.ts';
 import { explainInterruption } from './interruption.ts';
@@ -76,16 +76,17 @@ export async function gate(plan: GatePlan, context: GateContext): Promise<GateRe
     })),
   );
   const notes = [...plan.policyNotes, ...exit.notes];
+  const stopsJob = exit.exitCode !== 0 || watch.stop.reason instanceof CancelledError;
   const durationMs = Math.round(clock.monotonicMs() - startedMs);
   const { revision, shard } = plan;
   const trend = await readTrend(plan);
   const report = buildReport(
     redactDeep(
-      { startedAt, durationMs, generator, revision, shard, server, trend, ...judgement, notes },
+      { startedAt, durationMs, generator, revision, shard, server, trend, ...judgement, notes, stopsJob },
       context.redactor,
     ),
   );
-  for (const warning of exit.warnings) context.logger.warning(warning);
+  for (const warning of [...listStale(judgement.suites), ...exit.warnings]) context.logger.warning(warning);
   return { report, exitCode: watch.stop.reason instanceof CancelledError ? watch.stop.reason.exitCode : exit.exitCode };
 }
 
@@ -94,6 +95,13 @@ async function readTrend({ history, revision, shard }: GatePlan): Promise<Trend 
   if (history === null || shard !== null) return null;
   const { buildTrend } = await import('../report/history.ts');
   return buildTrend(history.records, revision?.branch ?? null);
+}
+
+/** What is not as the policy wants it and only warns. */
+function listStale(suites: ReadonlyArray<Pick<SuiteJudgement, 'demands'>>): string[] {
+  return suites.flatMap(({ demands }) =>
+    demands.filter(({ state, isDecisive }) => state === 'not-met' && !isDecisive).map(({ finding }) => finding),
+  );
 }
 
 /** Opens everything the suites need, in the order of the data flow; all of it is undone on every way out. */

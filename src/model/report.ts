@@ -21,6 +21,8 @@ export interface Report {
   /** Null where the gate ran all there was to run. */
   shard: ShardReport | null;
   verdict: Verdict;
+  /** Whether the verdict stops the job; a policy can let one go on that is not `passed`. */
+  stopsJob: boolean;
   totals: Totals;
   /** How the server under test was reached; null where no server was started or named. */
   server: ServerReport | null;

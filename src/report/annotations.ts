@@ -24,7 +24,7 @@ const maxTitleLength = 200;
 const maxReasons = 10;
 
 /**
- * Plans at most ten annotations: the verdict, then the worst cases at their place in the evals file. An inconclusive
+ * Plans at most ten annotations, errors where the verdict stops the job and else warnings: the verdict, then the worst cases at their place in the evals file. An inconclusive
  * gate names its cause and blames no case; one that passed needs none.
  */
 export function planAnnotations(
@@ -33,8 +33,9 @@ export function planAnnotations(
 ): Annotation[] {
   const { outcome } = report.verdict;
   if (outcome === 'passed') return [];
+  const level: Annotation['level'] = report.stopsJob ? 'error' : 'warning';
   const verdict: Annotation = {
-    level: 'error',
+    level,
     title: `Eval gate ${outcomeWords[outcome]}`,
     message: cleanMessage(listReasons(report).join('\n')),
   };
@@ -43,13 +44,13 @@ export function planAnnotations(
   const shown = failed.length > maxCaseAnnotations ? failed.slice(0, maxCaseAnnotations - 1) : failed;
   const hidden = failed.length - shown.length;
   const rest: Annotation = {
-    level: 'error',
+    level,
     title: `+${formatCount(hidden, 'more failed case')}`,
     message: 'The job summary lists them.',
   };
   return [
     verdict,
-    ...shown.map((member) => annotateCase(member, options.fileExists ?? (() => true))),
+    ...shown.map((member) => ({ ...annotateCase(member, options.fileExists ?? (() => true)), level })),
     ...(hidden > 0 ? [rest] : []),
   ];
 }
@@ -64,11 +65,10 @@ function listFailedCases(report: Report): CaseReport[] {
     .toSorted((a, b) => Number(b.required) - Number(a.required));
 }
 
-function annotateCase(member: CaseReport, fileExists: (path: string) => boolean): Annotation {
+function annotateCase(member: CaseReport, fileExists: (path: string) => boolean): Omit<Annotation, 'level'> {
   const { location } = member;
   const counts = `${describeCaseCounts(member)}${member.required ? ', required' : ''}`;
   return {
-    level: 'error',
     title: `${cleanTitle(member.title)}: ${counts}`,
     message: cleanMessage(
       groupFailures(member)

@@ -33,6 +33,8 @@ export interface ReportInput {
   trend?: Trend | null;
   /** What a reader should know besides the verdict. */
   notes?: readonly string[];
+  /** By default every verdict does that is not `passed`. */
+  stopsJob?: boolean;
 }
 
 export interface JudgedSuite {
@@ -54,6 +56,7 @@ export function buildReport(input: ReportInput): Report {
     revision: input.revision == null ? null : { ...input.revision },
     shard: input.shard == null ? null : { ...input.shard },
     verdict: structuredClone(input.verdict),
+    stopsJob: input.stopsJob ?? input.verdict.outcome !== 'passed',
     totals: countTotals(input.suites.flatMap(listCounted)),
     server: input.server === null ? null : { ...input.server },
     suites,

@@ -182,6 +182,10 @@ export const reportSchema = z.object({
     .default(null)
     .describe('Which part of the cases was run; null for all of them.'),
   verdict,
+  stopsJob: z
+    .boolean()
+    .default(true)
+    .describe('Whether the verdict stops the job; a policy can let one go on that is not `passed`.'),
   totals,
   server: z
     .object({

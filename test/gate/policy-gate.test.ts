@@ -30,7 +30,7 @@ const quarantine = `quarantine:
 describe('a gate with a policy', () => {
   it('shows a failed verdict and ends with 0 where it only reports', async () => {
     const { report, exitCode } = await run({ 'report-only': 'true' }, {});
-    expect([report.verdict.outcome, exitCode]).toEqual(['failed', 0]);
+    expect([report.verdict.outcome, report.stopsJob, exitCode]).toEqual(['failed', false, 0]);
     expect(report.notes).toEqual([
       'Everything failed and is only reported (report-only, from report-only), so that the job goes on.',
     ]);
@@ -47,6 +47,7 @@ describe('a gate with a policy', () => {
     });
     const over = await run({ policy: 'p.yaml' }, files, at('2026-09-22T00:00:00Z'));
     expect(over).toMatchObject({ exitCode: 1, report: { verdict: { outcome: 'failed' } } });
+    expect(over.warnings).toEqual([over.report.suites[0]?.demands.at(-1)?.finding]);
     expect(over.report.suites[0]?.demands.at(-1)).toMatchObject({ kind: 'quarantine', state: 'not-met' });
   });
 

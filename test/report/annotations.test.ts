@@ -6,6 +6,7 @@ import {
   createGreenReport,
   createHostileReport,
   createInconclusiveReport,
+  createPolicyReport,
   createRedReport,
   createReport,
 } from '../support/report-factory.ts';
@@ -21,6 +22,17 @@ function createFailingReport(count: number) {
 describe('planAnnotations', () => {
   it('annotates nothing for a gate that passed, failures that it tolerates included', () => {
     expect(planAnnotations(createGreenReport())).toEqual([]);
+  });
+
+  it('warns only where the policy lets the job go on', () => {
+    const report = { ...createRedReport(), stopsJob: false };
+    expect(new Set(planAnnotations(report).map(({ level }) => level))).toEqual(new Set(['warning']));
+    expect(new Set(planAnnotations(createRedReport()).map(({ level }) => level))).toEqual(new Set(['error']));
+  });
+
+  it('blames no case in quarantine', () => {
+    const titles = planAnnotations(createPolicyReport()).map(({ title }) => title);
+    expect(titles).toEqual(['Eval gate failed']);
   });
 
   it('names the cause of an inconclusive gate and blames no case', () => {
