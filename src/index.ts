@@ -21,6 +21,7 @@ export { planGate, type GatePlan, type PlanContext } from './gate/plan.ts';
 export { describeProgress, type GateProgress, type ProgressListener } from './gate/progress.ts';
 export type {
   CaseReport,
+  DemandReport,
   IterationFailure,
   Report,
   RunReport,

@@ -17,6 +17,7 @@ const exportedNames: string[] = [
   'ConfigurationError',
   'ConfigurationIssue',
   'DeadlineError',
+  'DemandReport',
   'GateContext',
   'GateError',
   'GateOptions',

@@ -2,13 +2,13 @@ import type { Comparison } from '../model/comparison.ts';
 import type { SuiteDemands } from '../model/policy.ts';
 import type { SuiteResults } from '../model/results.ts';
 import type { Verdict } from '../model/verdict.ts';
-import type { JudgedSuite } from '../report/build.ts';
-import { assessSuite, judgeGate, selectFindings } from '../verdict/judge.ts';
+
+import { assessSuite, judgeGate, selectFindings, type SuiteJudgement } from '../verdict/judge.ts';
 import type { PlannedBaseline } from './plan-baseline.ts';
 import type { PlannedSuite } from './plan-suites.ts';
 
 export interface Judgement {
-  suites: Array<JudgedSuite & { policy: SuiteDemands }>;
+  suites: Array<SuiteJudgement & { results: SuiteResults; policy: SuiteDemands }>;
   verdict: Verdict;
   comparison: Comparison | null;
 }
