@@ -12,6 +12,7 @@ import type { Logger } from '../base/logger.ts';
 import type { ProxySettings } from '../base/proxy.ts';
 import type { Redactor } from '../base/redaction.ts';
 import { createTunnel, type TunnelGrant } from '../service/tunnels.ts';
+import { openTunnelHost } from '../tunnel/host.ts';
 import type { ConnectedService } from './connect-service.ts';
 import { clearServer, type ServerLeftover } from './leftovers.ts';
 import type { Teardown } from './teardown.ts';
@@ -121,8 +122,6 @@ export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunne
   if (!options.isServiceLocal) requireTls(grant);
   if (isOwnServerName ? isSomebodyElses(grant) : grant.existed) warnAboutOverwrite(grant, options);
 
-  // A chunk of its own: most gates never open a tunnel.
-  const { openTunnelHost } = await import('../tunnel/host.ts');
   const { relayWsUrl, connectToken } = grant;
   let { url: publicUrl } = grant;
   let breaks = 0;

@@ -81,6 +81,9 @@ const without = (field: string) => alter((value) => ({ ...value, [field]: undefi
 /** A grant that is asked for to the end is not given up while a request for it may be under way. */
 const patientGrant = { isPatient: true, says: /429 RATE_LIMITED/, mayNote: true };
 
+/** A run that goes on all the while is called off for the time it takes. */
+const patientPoll = { isPatient: true, says: /The gate was not over after 40 min/ };
+
 export const matrix: readonly Row[] = [
   {
     fault: 1,
@@ -144,7 +147,7 @@ export const matrix: readonly Row[] = [
       P9a: C,
       P1: R({ ...patientGrant, waitsMs: 7000 }),
       P4: R({ isPatient: true, waitsMs: 7000, runs: 0 }),
-      P5: R({ isPatient: true, waitsMs: 7000 }),
+      P5: R({ ...patientPoll, waitsMs: 7000 }),
       P6: R({ isPatient: true, waitsMs: 7000 }),
       P9: under(answers(limit({ 'retry-after': '1' })), W()),
     },
@@ -160,7 +163,7 @@ export const matrix: readonly Row[] = [
       P9a: C,
       P1: R({ ...patientGrant, waitsMs: 9000 }),
       P4: R({ isPatient: true, waitsMs: 9000, runs: 0 }),
-      P5: R({ isPatient: true, waitsMs: 9000 }),
+      P5: R({ ...patientPoll, waitsMs: 9000 }),
       P6: R({ isPatient: true, waitsMs: 9000 }),
       P9: W({ once: false }),
     },
@@ -176,7 +179,7 @@ export const matrix: readonly Row[] = [
       P9a: C,
       P1: R({ ...patientGrant }),
       P4: R({ isPatient: true, runs: 0 }),
-      P5: R({ isPatient: true }),
+      P5: R({ ...patientPoll }),
       P6: R({ isPatient: true }),
       P9: W(),
     },

@@ -12,7 +12,7 @@ import '../../../src/engine/judge-trace.ts';
 import '../../../src/server/open.ts';
 import '../../../src/server/public-fetch.ts';
 import '../../../src/server/ready-http.ts';
-import '../../../src/tunnel/host.ts';
+import '../../../src/gate/job-tunnel.ts';
 import { type ContractService, openContractService } from '../contract-service.ts';
 import { type FixtureMcpServer, startFixtureMcpServer, text } from '../fixture-mcp-server.ts';
 import { jobOnBranch } from '../hosted-gate.ts';
