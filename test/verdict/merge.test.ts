@@ -5,7 +5,7 @@ import type { VerdictReason } from '../../src/model/verdict.ts';
 import { judgeGate } from '../../src/verdict/judge.ts';
 import { joinShards } from '../../src/verdict/merge.ts';
 import { rejudgeSuite } from '../../src/verdict/restore.ts';
-import { createReport } from '../support/report-factory.ts';
+import { createPolicyReport, createReport } from '../support/report-factory.ts';
 import { createCaseResults, createRun, createSuiteResults } from '../support/results-factory.ts';
 import { createShardReports } from '../support/shard-factory.ts';
 
@@ -102,6 +102,13 @@ describe('joinShards', () => {
     expect(joined.suites.map((suite) => rejudgeSuite(suite).verdict)).toEqual([
       { outcome: 'inconclusive', reasons: [{ code: 'server-lost', message: 'The server died.', suiteId: 'math' }] },
     ]);
+  });
+
+  it('refuses what a policy demands of all shards together', () => {
+    const policed = { ...createPolicyReport(), shard: second.shard };
+    expect(join([first, policed, third]).problems).toContain(
+      'shards/2 was judged by the tag smoke and the budget tokens, which cannot be judged in parts; leave them out of sharded gates',
+    );
   });
 
   const [suite] = second.suites;

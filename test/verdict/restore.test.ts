@@ -4,7 +4,7 @@ import type { Report } from '../../src/model/report.ts';
 import { renderReportJson } from '../../src/report/json.ts';
 import { parseReport } from '../../src/report/schema.ts';
 import { rejudgeSuite, restoreSuites } from '../../src/verdict/restore.ts';
-import { createReport } from '../support/report-factory.ts';
+import { createPolicyReport, createReport } from '../support/report-factory.ts';
 import { suiteResults } from '../support/results-arbitrary.ts';
 import { createCaseResults, createSuiteResults } from '../support/results-factory.ts';
 
@@ -34,6 +34,18 @@ describe('a suite restored from its report', () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  it('keeps what a policy made of its demands, which the report does not hold', () => {
+    const report = createPolicyReport();
+    const [restored] = restoreSuites(readBack(report));
+    if (restored === undefined) throw new Error('The report has no suite.');
+    const { verdict, quarantined } = rejudgeSuite(restored);
+    expect(verdict.outcome).toBe(report.verdict.outcome);
+    expect(verdict.reasons.map(({ code }) => code).toSorted()).toEqual(
+      report.verdict.reasons.map(({ code }) => code).toSorted(),
+    );
+    expect(quarantined.map(({ caseId }) => caseId)).toEqual(['adds']);
   });
 
   it('obeys another minimum, and stays inconclusive under any', () => {
