@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CancelledError } from '../../src/base/errors.ts';
 import { createHurriedClock } from '../support/bent-clock.ts';
 import type { ContractService } from '../support/contract-service.ts';
 import { jobOnBranch, runHostedGate } from '../support/hosted-gate.ts';
@@ -77,6 +78,17 @@ describe('eight jobs of a matrix at once', () => {
     const names: string[] = [];
     let waits = 0;
     const clock = createHurriedClock({ fromMs: 15_000, toMs: 30_000, instead: 300 });
+    // Two runs take up the room until somebody waits for it.
+    const room = new AbortController();
+    const started = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const others = started.map(({ resolve }, index) =>
+      runHostedGate(
+        service,
+        { ...server, 'job-index': String(100 + index), 'suite-scope': 'run', tests: slow },
+        { signal: room.signal, onProgress: ({ kind }) => void (kind === 'run-started' && resolve()) },
+      ),
+    );
+    await Promise.race([Promise.all(started.map(({ promise }) => promise)), Promise.all(others)]);
     const jobs = await Promise.all(
       Array.from({ length: 8 }, (_, index) =>
         runHostedGate(
@@ -86,12 +98,15 @@ describe('eight jobs of a matrix at once', () => {
             clock,
             onProgress: (progress) => {
               if (progress.kind === 'tunnel-opening') names.push(progress.serverName);
-              if (progress.kind === 'run-queued') waits += 1;
+              if (progress.kind !== 'run-queued') return;
+              waits += 1;
+              room.abort(new CancelledError('There is somebody who waits.'));
             },
           },
         ),
       ),
     );
+    await Promise.all(others);
     expect(jobs.map(({ exitCode }) => exitCode)).toEqual(Array.from({ length: 8 }, () => 0));
     expect(new Set(names).size).toBe(8);
     expect(waits).toBeGreaterThan(0);
