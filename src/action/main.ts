@@ -33,10 +33,10 @@ export async function runMain({ redactor, logger }: JobOutput): Promise<number> 
     options = parseGateOptions(inputs);
     const plan = await planGate(options, { cwd: process.cwd(), environment });
 
-    using interrupts = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
+    const signal = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
     if (plan.isDryRun) {
       const { previewGate } = await import('../gate/preview.ts');
-      const preview = await previewGate(plan, { clock: systemClock, logger, redactor, signal: interrupts.signal });
+      const preview = await previewGate(plan, { clock: systemClock, logger, redactor, signal });
       for (const line of preview) logger.info(line);
       return 0;
     }
@@ -48,7 +48,7 @@ export async function runMain({ redactor, logger }: JobOutput): Promise<number> 
       clock: systemClock,
       logger,
       redactor,
-      signal: interrupts.signal,
+      signal,
       environment,
       processMarker,
       saveLeftovers: (leftovers) =>

@@ -83,9 +83,9 @@ export async function runGate({ quiet, verbose, texts }: RunFlags, redactor: Red
   const options = parseGateOptions(texts);
   const plan = await planWithAnnotations(options, redactor);
   for (const secret of plan.secrets) redactor.add(secret);
-  using interrupts = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
+  const signal = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
   if (plan.isDryRun) {
-    const preview = await previewGate(plan, { clock: systemClock, logger, redactor, signal: interrupts.signal });
+    const preview = await previewGate(plan, { clock: systemClock, logger, redactor, signal });
     for (const line of preview) stdout.write(`${redactText(line, redactor)}\n`);
     return 0;
   }
@@ -93,7 +93,7 @@ export async function runGate({ quiet, verbose, texts }: RunFlags, redactor: Red
     clock: systemClock,
     logger,
     redactor,
-    signal: interrupts.signal,
+    signal,
     environment,
     ...(quiet ? {} : { onProgress: progress.listener }),
   });

@@ -38,7 +38,7 @@ export function addServeCommand(program: Command, setExitCode: (code: number) =>
         isQuiet: false,
         isVerbose: false,
       });
-      using interrupts = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
+      const signal = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
       await using service = await openEmbeddedService({
         clock: systemClock,
         logger,
@@ -51,7 +51,7 @@ export function addServeCommand(program: Command, setExitCode: (code: number) =>
       const ready = { baseUrl: service.baseUrl, apiKey: service.apiKey.reveal(), project: service.projectId };
       process.stdout.write(`${JSON.stringify(ready)}\n`);
       await new Promise<void>((resolve) => {
-        interrupts.signal.addEventListener('abort', () => resolve(), { once: true });
+        signal.addEventListener('abort', () => resolve(), { once: true });
       });
       // Being stopped is how this command ends well.
       setExitCode(0);

@@ -55,12 +55,12 @@ Examples:
       for (const secret of listKnownSecrets(texts, environment)) redactor.add(secret);
       const parsed = parseTunnelOptions(texts);
       const plan = await planTunnel(parsed, { cwd: process.cwd(), environment });
-      using interrupts = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
+      const signal = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
       await hostTunnel(plan, {
         clock: systemClock,
         logger,
         redactor,
-        signal: interrupts.signal,
+        signal,
         environment,
         onProgress: (progress) => logger.info(describeProgress(progress)),
         onReady: ({ id, name }) =>

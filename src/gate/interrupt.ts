@@ -5,17 +5,14 @@ type StopSignal = 'SIGINT' | 'SIGTERM';
 /** The part of the process that delivers signals; passed in, since only the entries may touch the process. */
 export interface SignalSource {
   on(event: StopSignal, listener: (signal: StopSignal) => void): unknown;
-  off(event: StopSignal, listener: (signal: StopSignal) => void): unknown;
 }
 
 /**
  * Turns the first SIGINT or SIGTERM into an abort with a `CancelledError`, so that everything started is stopped in
- * order, and any further one into `exitNow`: who asks twice means now. Dispose to restore the default behaviour.
+ * order, and any further one into `exitNow`: who asks twice means now. It never stops listening: without a listener, a
+ * signal in the last moments would end the process in place of its exit code.
  */
-export function listenForInterrupts(
-  source: SignalSource,
-  exitNow: (exitCode: number) => void,
-): Disposable & { signal: AbortSignal } {
+export function listenForInterrupts(source: SignalSource, exitNow: (exitCode: number) => void): AbortSignal {
   const controller = new AbortController();
   const listener = (name: StopSignal) => {
     const error = new CancelledError(`Stopped by ${name}.`, { signal: name });
@@ -24,11 +21,5 @@ export function listenForInterrupts(
   };
   source.on('SIGINT', listener);
   source.on('SIGTERM', listener);
-  return {
-    signal: controller.signal,
-    [Symbol.dispose]: () => {
-      source.off('SIGINT', listener);
-      source.off('SIGTERM', listener);
-    },
-  };
+  return controller.signal;
 }

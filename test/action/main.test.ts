@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { interruptedInTheLastMoment } from '../support/last-moment.ts';
 import { createCommandReader, type RunnerCommand } from '../support/runner-commands.ts';
 import { parseKeyValues } from '../support/runner-harness/file-commands.ts';
 import { createWorkspace, everythingOverStdio, greenEvals, redEvals, type Workspace } from '../support/workspace.ts';
@@ -44,6 +45,12 @@ async function start(
 }
 
 describe('runMain', () => {
+  it('keeps its exit code when a signal comes in the last moment', async () => {
+    await using workspace = await createWorkspace({ 'red.yaml': redEvals });
+    const { exitCode } = await start(workspace, { evals: 'red.yaml' }, interruptedInTheLastMoment);
+    expect(exitCode).toBe(1);
+  });
+
   it('keeps the verdict when nothing that tells it can be written', async () => {
     await using workspace = await createWorkspace({ 'green.yaml': greenEvals, 'red.yaml': redEvals, file: '' });
     const env = { GITHUB_OUTPUT: '/nowhere/output', GITHUB_STEP_SUMMARY: join(workspace.path, '.runner') };

@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { parseReport } from '../../src/report/schema.ts';
 import { runCommand } from '../support/command.ts';
+import { interruptedInTheLastMoment } from '../support/last-moment.ts';
 import { createWorkspace, everythingOverStdio, greenEvals, redEvals } from '../support/workspace.ts';
 
 const run = ['run', '--server-command', everythingOverStdio, '--evals', 'evals/*.evals.yaml'];
@@ -27,6 +28,12 @@ describe('mcp-eval-ci run', () => {
     expect(result).toMatchObject({ exitCode: 1 });
     expect(result.stdout).toContain('evals/red.evals.yaml:3');
     expect(result.stdout).toContain('Echo: goodbye');
+  });
+
+  it('keeps its exit code when a signal comes in the last moment', async () => {
+    await using workspace = await createWorkspace({ 'evals/red.evals.yaml': redEvals });
+    const result = await runCommand(run, { cwd: workspace.path, env: interruptedInTheLastMoment });
+    expect(result).toMatchObject({ exitCode: 1 });
   });
 
   it('exits 0 on the same suite when the minimum allows the failure', async () => {
