@@ -13,8 +13,11 @@ import { renderLicences } from './licences.ts';
 const root = path.resolve(import.meta.dirname, '..');
 const dist = path.join(root, 'dist');
 
-/** The runner loads the whole entry before anything happens; what only some runs need belongs into a lazy chunk. */
-const maxEntryBytes = 1_500_000;
+/**
+ * The runner loads the whole entry before anything happens; what only some runs need belongs into a lazy chunk. Most of it is
+ * libraries that every run needs.
+ */
+const maxEntryBytes = 1_550_000;
 
 const isCheck = process.argv.includes('--check');
 const outDir = mkdtempSync(path.join(tmpdir(), 'mcp-eval-ci-dist-'));

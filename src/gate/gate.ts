@@ -20,7 +20,7 @@ import type { GatePlan } from './plan.ts';
 import type { PlannedSuite } from './plan-suites.ts';
 import type { ProgressListener } from './progress.ts';
 import { registerServer } from './register-server.ts';
-import { createPlannedTally, runSuite } from './run-suite.ts';
+import { createPlannedTally, nothingRun, runSuite } from './run-suite.ts';
 import { startServer } from './start-server.ts';
 import { createTeardown } from './teardown.ts';
 import { startWatch, type Watch } from './watch.ts';
@@ -132,7 +132,7 @@ async function runSuites(
   } catch (error) {
     const interruption = explainInterruption(error);
     if (error instanceof ServerStartError) showLastWords(logger, error.stderrTail);
-    const end = { run: null, runUrl: null, isComplete: false, interruption };
+    const end = { ...nothingRun, interruption };
     results.push(...plan.suites.slice(results.length).map((planned) => createPlannedTally(planned).finish(end)));
   }
   return { server: running?.report ?? null, results };

@@ -22,8 +22,11 @@ import { watchPublicUrl } from './public-url.ts';
 export interface RegisteredServer {
   id: string;
   name: string;
-  /** How often the tunnel to it has broken off, whether or not it came back; 0 where there is none. */
-  countBreaks(): number;
+  /**
+   * How often the tunnel to it has broken off, whether or not it came back, with a call under way since `sinceMs` on the
+   * monotonic clock, or so soon after one that its answer may be lost. 0 where there is no tunnel.
+   */
+  countBreaks(sinceMs: number): number;
 }
 
 export interface JobTunnelOptions {
@@ -53,6 +56,9 @@ export interface JobTunnel extends RegisteredServer {
 
 /** Calls under way when the gate is over belong to a run that has ended or been cancelled. */
 const drainTimeoutMs = 300;
+
+/** A connection that is lost without a word is missed only after a while, and whatever it was to carry by then is lost with it. */
+const longestSilenceMs = 10_000;
 
 /** Another host has the tunnel now, or another grant: it is not ours to close any more. */
 const takenCodes: ReadonlySet<number | undefined> = new Set([4001, 4002]);
@@ -124,7 +130,8 @@ export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunne
 
   const { relayWsUrl, connectToken } = grant;
   let { url: publicUrl } = grant;
-  let breaks = 0;
+  /** When a call was last under way before each break that may have cut it off. */
+  const cutAtMs: number[] = [];
   const host = await openTunnelHost({
     relayWsUrl,
     connectToken,
@@ -136,9 +143,9 @@ export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunne
     signal,
     drainTimeoutMs,
     proxy: options.proxy,
-    onConnection: (isConnected) => {
-      if (isConnected || isStopping) return;
-      breaks += 1;
+    onBreak: (lastCallAtMs) => {
+      if (isStopping) return;
+      if (lastCallAtMs !== null && clock.monotonicMs() - lastCallAtMs < longestSilenceMs) cutAtMs.push(lastCallAtMs);
       logger.warning('The tunnel broke off, and the calls under way with it; the relay is dialled again.');
     },
     remint: async () => {
@@ -158,7 +165,12 @@ export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunne
     await Promise.all([watching[Symbol.asyncDispose](), host[Symbol.asyncDispose]()]);
   };
   await watching.ready;
-  return { id: serverId, name: grant.name, countBreaks: () => breaks, lost: Promise.race([host.lost, watching.lost]) };
+  return {
+    id: serverId,
+    name: grant.name,
+    countBreaks: (sinceMs) => cutAtMs.filter((atMs) => atMs >= sinceMs).length,
+    lost: Promise.race([host.lost, watching.lost]),
+  };
 }
 
 function describeLeftover(grant: TunnelGrant, leftover: ServerLeftover): ServerLeftover {

@@ -2,11 +2,10 @@ import type { Clock } from '../base/clock.ts';
 import { formatCount } from '../base/count.ts';
 import type { Logger } from '../base/logger.ts';
 import type { SuiteOutline, SuiteResults } from '../model/results.ts';
-import type { Run } from '../model/run.ts';
 import type { VerdictReason } from '../model/verdict.ts';
 import { outlineSuite } from '../suite/outline.ts';
 import { disagreesWithService } from '../verdict/gaps.ts';
-import { createTally, type Tally } from '../verdict/tally.ts';
+import { createTally, type SuiteEnd, type Tally } from '../verdict/tally.ts';
 import type { ConnectedService } from './connect-service.ts';
 import { explainInterruption } from './interruption.ts';
 import type { IterationLog } from './iteration-log.ts';
@@ -40,12 +39,7 @@ export interface SuiteRunContext {
  * Always returns results: what cut the run short stands in `interruption`, and whatever was read before is kept.
  */
 export async function runSuite(planned: PlannedSuite, context: SuiteRunContext): Promise<SuiteResults> {
-  const end: { run: Run | null; runUrl: string | null; isComplete: boolean; interruption: VerdictReason | null } = {
-    run: null,
-    runUrl: null,
-    isComplete: false,
-    interruption: null,
-  };
+  const end: SuiteEnd = { ...nothingRun };
   let tally = createPlannedTally(planned);
   try {
     const prepared = await prepareSuite(planned, context);
@@ -56,6 +50,7 @@ export async function runSuite(planned: PlannedSuite, context: SuiteRunContext):
     end.run = run.current();
     end.interruption = await waitForEnd(run, planned, context);
     end.run = run.current();
+    end.tunnelBreaks = run.countBreaks();
     const judge = prepared.judgedHere === null ? null : await openTraceJudge(prepared.judgedHere, run.caseIds);
     const suiteId = prepared.outline.id;
     await readIterations(end.run.id, { suiteId, tally, judge }, context);
@@ -83,6 +78,15 @@ async function waitForEnd(
   using _budget = startWallTimeBudget(budgets.wallTimeMs, context);
   return await run.waitForEnd();
 }
+
+/** The end of a suite of which nothing was run. */
+export const nothingRun: SuiteEnd = {
+  run: null,
+  runUrl: null,
+  isComplete: false,
+  tunnelBreaks: 0,
+  interruption: null,
+};
 
 /** What was spent when a budget ended the run, so far as it could still be read. */
 function tellSpent(results: SuiteResults): SuiteResults {

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { formatCount } from '../base/count.ts';
 import { describeError, ServerStartError } from '../base/errors.ts';
 import { isTerminalStatus, type Run } from '../model/run.ts';
 import type { VerdictReason } from '../model/verdict.ts';
@@ -22,6 +21,8 @@ export interface StartedRun {
   readonly url: string | null;
   /** The run as last read. */
   current(): Run;
+  /** How often the tunnel to the server has broken off since the run was asked for, and may have cut off a call of it. */
+  countBreaks(): number;
   /** Waits until it ends. When the watch calls it off first, cancels it and returns why. */
   waitForEnd(): Promise<VerdictReason | null>;
 }
@@ -49,13 +50,6 @@ function dropMarker(run: Run, marker: string): Run {
   return { ...run, notes: notes === '' ? null : notes };
 }
 
-/** A run that ended without a verdict says which case got no answer, and cannot know that the tunnel was why. */
-function explainBreaks(count: number): VerdictReason | null {
-  if (count <= 0) return null;
-  const message = `The tunnel broke off ${formatCount(count, 'time')} during the run, and the calls under way with it; run the job again.`;
-  return { code: 'tunnel-lost', message };
-}
-
 /** Starts a run of a prepared suite. The teardown cancels it unless it has ended by then. */
 export async function startRun(prepared: PreparedSuite, context: SuiteRunContext): Promise<StartedRun> {
   const { service, plan, watch, teardown, onProgress, logger } = context;
@@ -66,8 +60,7 @@ export async function startRun(prepared: PreparedSuite, context: SuiteRunContext
   const idempotencyKey = randomBytes(32).toString('hex');
   const marker = `mcp-eval-ci ${idempotencyKey.slice(0, 32)}`;
 
-  const countBreaks = () => context.server?.countBreaks() ?? 0;
-  const breaksBefore = countBreaks();
+  const askedAtMs = context.clock.monotonicMs();
   let run: Run | null = null;
   let mayExist = true;
   let leftover: RunLeftover = { suiteId, runId: null, marker };
@@ -118,6 +111,7 @@ export async function startRun(prepared: PreparedSuite, context: SuiteRunContext
     caseIds: new Map([...prepared.caseIds, ...written]),
     url,
     current: () => run ?? current,
+    countBreaks: () => context.server?.countBreaks(askedAtMs) ?? 0,
     waitForEnd: async () => {
       const request = { projectId, runId };
       const tellProgress = ({ summary }: Run) => {
@@ -148,7 +142,6 @@ export async function startRun(prepared: PreparedSuite, context: SuiteRunContext
         if (!isTerminalStatus(last.status)) last = await cancelOrKeep(last);
       }
       run = dropMarker(last, marker);
-      if (interruption === null && last.status === 'failed') interruption = explainBreaks(countBreaks() - breaksBefore);
       onProgress({ kind: 'run-finished', suite: outline.name, status: last.status });
       return interruption;
     },

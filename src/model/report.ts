@@ -85,6 +85,8 @@ export interface SuiteReport {
   verdict: Verdict;
   totals: Totals;
   run: RunReport | null;
+  /** How often the tunnel to the server broke off during the run and may have cut off calls of it. */
+  tunnelBreaks: number;
   /** Everything demanded of the suite and what came of it; the suite's own minimum pass rate first. */
   demands: DemandReport[];
 }

@@ -58,6 +58,11 @@ export interface SuiteResults {
   unknownIterations: number;
   /** Iterations of known cases that the service passed and our own assertions did not; counted above as failed or unscored. */
   overruled: number;
+  /**
+   * How often the tunnel to the server broke off during the run and may have cut off calls of it, whether or not it came
+   * back; 0 where there is none.
+   */
+  tunnelBreaks: number;
   /** What cut the run short on our side, such as a dead server or the deadline; null where nothing did. */
   interruption: VerdictReason | null;
 }

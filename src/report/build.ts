@@ -95,6 +95,7 @@ function buildSuite(judged: JudgedSuite): SuiteReport {
     verdict: structuredClone(verdict),
     totals: countTotals(listCounted(judged)),
     run: results.run === null ? null : buildRun(results.run, results.runUrl),
+    tunnelBreaks: results.tunnelBreaks,
     demands: structuredClone([...demands]),
   };
 }

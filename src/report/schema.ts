@@ -86,6 +86,9 @@ const suite = z.object({
   verdict,
   totals,
   run: run.nullable(),
+  tunnelBreaks: count
+    .default(0)
+    .describe('How often the tunnel to the server broke off during the run and may have cut off calls of it.'),
   demands: z
     .array(demand)
     .default([])

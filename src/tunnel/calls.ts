@@ -10,20 +10,24 @@ export interface CallTable {
   /** Gives up everything under way. */
   cancelAll(): void;
   readonly inFlight: number;
+  /** When a call was last under way, on the monotonic clock; null where none has been. */
+  readonly lastCallAtMs: number | null;
 }
 
 /** Starts a call for every request frame, within the relay's limits, and hands it the frames that follow. */
 export function createCallTable(context: Omit<CallContext, 'onEnd'>): CallTable {
-  const { link, limits } = context;
+  const { link, limits, clock } = context;
   const calls = new Map<number, TunnelCall>();
   const drained = Promise.withResolvers<void>();
   let isDraining = false;
+  let lastEndAtMs: number | null = null;
 
   const checkDrained = () => {
     if (isDraining && calls.values().every((call) => call.isListening())) drained.resolve();
   };
   const onEnd = (id: number) => {
     calls.delete(id);
+    lastEndAtMs = clock.monotonicMs();
     checkDrained();
   };
 
@@ -76,6 +80,9 @@ export function createCallTable(context: Omit<CallContext, 'onEnd'>): CallTable 
     },
     get inFlight() {
       return calls.size;
+    },
+    get lastCallAtMs() {
+      return calls.size > 0 ? clock.monotonicMs() : lastEndAtMs;
     },
   };
 }

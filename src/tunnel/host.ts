@@ -24,8 +24,8 @@ export interface TunnelHostOptions extends RelayAddress {
   signal: AbortSignal;
   /** Asks the service for another grant of the same server, when the relay no longer takes the token. */
   remint?: () => Promise<RelayAddress>;
-  /** Told each time that the relay has greeted us, and each time that it was lost. */
-  onConnection?: (isConnected: boolean) => void;
+  /** Told each time that the relay was lost, and when a call was last under way by then, on the monotonic clock. */
+  onBreak?: (lastCallAtMs: number | null) => void;
   /** The proxies that lead to the relay, where there are any. */
   proxy?: ProxySettings | undefined;
   /** How long disposing waits for calls under way. */
@@ -55,7 +55,7 @@ const defaultDrainTimeoutMs = 2000;
  * @throws {ConfigurationError} when an address cannot be used
  */
 export async function openTunnelHost(options: TunnelHostOptions): Promise<TunnelHost> {
-  const { clock, logger, signal, subprotocol, onConnection } = options;
+  const { clock, logger, signal, subprotocol, onBreak } = options;
   signal.throwIfAborted();
   checkRelayUrl(options.relayWsUrl);
   const target = openTarget(options.target.url, options.serverId);
@@ -78,7 +78,6 @@ export async function openTunnelHost(options: TunnelHostOptions): Promise<Tunnel
         calls = table;
         greeted.resolve();
         logger.debug('The tunnel is connected.');
-        onConnection?.(true);
         return (frame) => table.receive(frame);
       },
     });
@@ -86,9 +85,10 @@ export async function openTunnelHost(options: TunnelHostOptions): Promise<Tunnel
     connection = null;
     if (end.greetedAtMs !== null) {
       downSinceMs = clock.monotonicMs();
+      const lastCallAtMs = calls?.lastCallAtMs ?? null;
       calls?.cancelAll();
       calls = null;
-      onConnection?.(false);
+      onBreak?.(lastCallAtMs);
     }
     return end;
   };

@@ -25,7 +25,7 @@ export function listGaps(
   const causes = interruption === null ? [] : [interruption];
   if (run === null) return causes.length > 0 ? causes : [{ code: 'run-not-created', message: 'No run was created.' }];
   // After an interruption of ours the status is our own doing; what the service noted may still tell more.
-  if (interruption === null || run.notes !== null) causes.push(...listRunGaps(run));
+  if (interruption === null || run.notes !== null) causes.push(...listRunGaps(run, results));
   if (causes.length > 0) return causes;
   return [
     ...listCountGaps(results, run),
@@ -35,11 +35,21 @@ export function listGaps(
   ];
 }
 
-function listRunGaps({ status, notes }: Run): VerdictReason[] {
+/** Why a failure is not held against the server: a call that a break cut off looks like one that the server failed. */
+export function listBreaks({ tunnelBreaks }: SuiteResults): VerdictReason[] {
+  if (tunnelBreaks === 0) return [];
+  const often = formatCount(tunnelBreaks, 'time');
+  const message = `The tunnel broke off ${often} during the run, and the calls under way with it, so what failed may not be the server's doing; run the job again.`;
+  return [{ code: 'tunnel-lost', message }];
+}
+
+function listRunGaps({ status, notes }: Run, results: SuiteResults): VerdictReason[] {
   if (status === 'completed') return [];
+  // A run that ended by itself without a verdict says which case got no answer, and cannot know that the tunnel was why.
+  const causes = status === 'failed' && results.interruption === null ? listBreaks(results) : [];
   const what = isTerminalStatus(status) ? 'The run ended as' : 'The run was last seen as';
   const why = notes === null ? '.' : `: ${notes}`;
-  return [{ code: 'run-not-completed', message: `${what} ${status}, which carries no verdict${why}` }];
+  return [...causes, { code: 'run-not-completed', message: `${what} ${status}, which carries no verdict${why}` }];
 }
 
 function listCountGaps(results: SuiteResults, run: Run): VerdictReason[] {

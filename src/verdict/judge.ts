@@ -5,7 +5,7 @@ import type { Verdict, VerdictReason } from '../model/verdict.ts';
 import { toDemandReport, toReason, type Assessment } from './assessment.ts';
 import { assessBudgets } from './budgets.ts';
 import { assessDemands } from './demands.ts';
-import { listGaps } from './gaps.ts';
+import { listBreaks, listGaps } from './gaps.ts';
 import { assessQuarantine, type QuarantinedCase, splitQuarantine } from './quarantine.ts';
 
 export interface JudgeOptions {
@@ -46,7 +46,7 @@ export function judgeSuite(results: SuiteResults, options: JudgeOptions = {}): V
 
 /**
  * Judges one suite's run: `passed` only where everything was read and every demand is met, `failed` only where
- * everything was read and a demand is not, `inconclusive` for all else. Pure; the same results give the same verdict in
+ * everything was read and a demand is not, over a connection that held, `inconclusive` for all else. Pure; the same results give the same verdict in
  * whatever order they were counted.
  */
 export function assessSuite(results: SuiteResults, options: JudgeOptions = {}): SuiteJudgement {
@@ -70,7 +70,7 @@ export function assessSuite(results: SuiteResults, options: JudgeOptions = {}): 
       quarantined,
     };
   }
-  const { outcome, reasons } = weigh(assessments, findings);
+  const { outcome, reasons } = doubtFailure(results, weigh(assessments, findings));
   return {
     verdict: { outcome, reasons: nameSuite(results, reasons) },
     demands: assessments.map(toDemandReport),
@@ -88,6 +88,13 @@ function weigh(assessments: readonly Assessment[], findings: readonly JudgedFind
   if (broken.length > 0) return { outcome: 'failed', reasons: [...broken, ...open] };
   if (open.length > 0) return { outcome: 'inconclusive', reasons: open };
   return { outcome: 'passed', reasons: assessments.slice(0, 1).map(toReason) };
+}
+
+/** Calls that are cut off can make a suite fail; nothing but a server that answers rightly makes it pass. */
+function doubtFailure(results: SuiteResults, verdict: Verdict): Verdict {
+  const breaks = listBreaks(results);
+  if (verdict.outcome !== 'failed' || breaks.length === 0) return verdict;
+  return { outcome: 'inconclusive', reasons: [...breaks, ...verdict.reasons] };
 }
 
 /**

@@ -133,6 +133,7 @@ function joinSuite(first: RestoredSuite, second: RestoredSuite): RestoredSuite {
       runUrl: a.runUrl ?? b.runUrl,
       cases: [...a.cases, ...b.cases].toSorted((x, y) => (x.location?.line ?? 0) - (y.location?.line ?? 0)),
       iterationsRead: a.iterationsRead + b.iterationsRead,
+      tunnelBreaks: a.tunnelBreaks + b.tunnelBreaks,
     },
     gaps: [...first.gaps, ...second.gaps],
     policy: {

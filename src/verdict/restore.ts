@@ -44,7 +44,8 @@ export function restoreSuites(report: Report): RestoredSuite[] {
     const { outcome, reasons } = suite.verdict;
     return {
       results: restoreResults(suite, cases),
-      gaps: outcome === 'inconclusive' ? reasons.filter(({ code }) => !demandCodes.has(code)) : [],
+      // Where a demand is among them, the results were complete, and only held against a tunnel that broke off.
+      gaps: outcome === 'inconclusive' && !reasons.some(({ code }) => demandCodes.has(code)) ? reasons : [],
       policy: restoreQuarantine(cases, report.startedAt.slice(0, 10)),
       findings: reasons.flatMap((reason) => restoreFinding(reason, cases)),
     };
@@ -93,6 +94,7 @@ function restoreResults(suite: SuiteReport, cases: readonly CaseReport[]): Suite
     iterationsRead: cases.reduce((sum, { total }) => sum + total, 0),
     unknownIterations: 0,
     overruled: 0,
+    tunnelBreaks: suite.tunnelBreaks,
     interruption: null,
   };
 }

@@ -1,7 +1,6 @@
 import { maxFailuresPerCase, maxFailuresPerSuite } from '../model/report.ts';
 import type { CaseOutline, CaseResults, OwnJudgement, SuiteOutline, SuiteResults } from '../model/results.ts';
-import type { Iteration, Run, StepResult } from '../model/run.ts';
-import type { VerdictReason } from '../model/verdict.ts';
+import type { Iteration, StepResult } from '../model/run.ts';
 import { describeFailure, type FailureEvidence } from './failure.ts';
 import { type Standing, scoreIteration } from './score.ts';
 
@@ -20,13 +19,11 @@ export interface Tally {
   listFailures(): Iteration[];
   /** Adds to what is kept of a failure which of its steps failed, and why. */
   explainFailure(iterationId: string, steps: readonly StepResult[]): void;
-  finish(end: {
-    run: Run | null;
-    runUrl: string | null;
-    isComplete: boolean;
-    interruption: VerdictReason | null;
-  }): SuiteResults;
+  finish(end: SuiteEnd): SuiteResults;
 }
+
+/** How a suite's run ended, besides its iterations. */
+export type SuiteEnd = Pick<SuiteResults, 'run' | 'runUrl' | 'isComplete' | 'tunnelBreaks' | 'interruption'>;
 
 export interface TallyOptions {
   /** Fraction 0..1, and where it was asked for. */
@@ -116,7 +113,7 @@ export function createTally(suite: SuiteOutline, options: TallyOptions): Tally {
       const kept = tally?.evidence.failed.find(({ iteration }) => iteration.id === iterationId);
       if (kept !== undefined) kept.steps = steps;
     },
-    finish: ({ run, runUrl, isComplete, interruption }) => ({
+    finish: ({ run, runUrl, isComplete, tunnelBreaks, interruption }) => ({
       suiteId: suite.id,
       name: suite.name,
       file: suite.file,
@@ -130,6 +127,7 @@ export function createTally(suite: SuiteOutline, options: TallyOptions): Tally {
       iterationsRead: seen.size,
       unknownIterations: [...seen.values()].filter(({ tally }) => tally === undefined).length,
       overruled: [...seen.values()].filter(({ tally, isOverruled }) => tally !== undefined && isOverruled).length,
+      tunnelBreaks,
       interruption,
     }),
   };

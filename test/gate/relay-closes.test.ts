@@ -99,6 +99,32 @@ describe('a hosted job goes on to its true verdict', () => {
   });
 });
 
+describe('a hosted job whose tunnel breaks off right after its last call', () => {
+  const breakOffAtTheEnd = async (network: ServiceTap) => {
+    const readStatus = async () => (await service.project.get(`/eval-runs/${network.runIds[0]}`)).body.status;
+    await expect.poll(readStatus, patiently).toBe('completed');
+    network.hangUp();
+    await expect.poll(() => network.dials, patiently).toBe(2);
+  };
+
+  it('holds no failure against the server', async () => {
+    const { tap, end } = await disturbJob({ tests: mixed, moment: runIsPolled }, breakOffAtTheEnd);
+    expect(end).toMatchObject({ exitCode: 3, leftovers: null, outcomes: { right: 'passed', wrong: 'failed' } });
+    expect(end.reasons).toEqual([
+      expect.stringMatching(/^tunnel-lost: The tunnel broke off 1 time during the run/),
+      expect.stringMatching(/^below-minimum: /),
+    ]);
+    expect(await findRemains(service, tap)).toEqual(nothing);
+  });
+
+  it('takes what passed for passed', async () => {
+    const [right = ''] = mixed.split('- title: wrong');
+    const { tap, end } = await disturbJob({ tests: right, moment: runIsPolled }, breakOffAtTheEnd);
+    expect(end).toMatchObject({ exitCode: 0, leftovers: null, outcomes: { right: 'passed' } });
+    expect(await findRemains(service, tap)).toEqual(nothing);
+  });
+});
+
 describe('a hosted job is inconclusive, and names the tunnel', () => {
   it('when the relay wants another token and the service grants none', async () => {
     const { tap, end } = await disturbJob({ tests: endless, ...whileItRuns }, async (network) => {

@@ -38,7 +38,7 @@ function failEverything() {
     );
   }
   const run = createRun({ summary: { total: 100_000, passed: 0, failed: 100_000 } });
-  return tally.finish({ run, runUrl: null, isComplete: true, interruption: null });
+  return tally.finish({ run, runUrl: null, isComplete: true, tunnelBreaks: 0, interruption: null });
 }
 
 describe('a report on 100,000 failures', () => {

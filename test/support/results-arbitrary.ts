@@ -33,6 +33,7 @@ export const suiteResults: fc.Arbitrary<SuiteResults> = fc
     overruled: mostly(0, fc.nat({ max: 2 })),
     isComplete: mostly(true, fc.boolean()),
     unknownIterations: mostly(0, fc.nat({ max: 1 })),
+    tunnelBreaks: mostly(0, fc.nat({ max: 2 })),
     isInterrupted: mostly(false, fc.boolean()),
   })
   .map((draw) => {
@@ -42,6 +43,7 @@ export const suiteResults: fc.Arbitrary<SuiteResults> = fc
       isComplete: draw.isComplete,
       unknownIterations: draw.unknownIterations,
       overruled: draw.overruled,
+      tunnelBreaks: draw.tunnelBreaks,
       interruption: draw.isInterrupted ? { code: 'deadline', message: 'late' } : null,
     });
     const overruledAndOff = draw.overruled + draw.passedOff;

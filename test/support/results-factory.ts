@@ -42,6 +42,7 @@ export function createSuiteResults(overrides: Partial<SuiteResults> = {}): Suite
     iterationsRead,
     unknownIterations: 0,
     overruled: 0,
+    tunnelBreaks: 0,
     interruption: null,
     ...overrides,
   };

@@ -104,7 +104,7 @@ describe('opening a tunnel', () => {
 
 describe('a connection that ends', () => {
   it.each([1000, 1001, 1006, 1011, 1012, 4000])('with %i is dialled again', async (code) => {
-    const connections: boolean[] = [];
+    const breaks: Array<number | null> = [];
     let minted = 0;
     const relay = await startScriptedRelay();
     stack.push(relay);
@@ -112,13 +112,14 @@ describe('a connection that ends', () => {
       minted += 1;
       return { relayWsUrl: relay.relayWsUrl, connectToken: new Secret('another-token') };
     };
-    const host = await openTestHost(relay, target, { remint, onConnection: (is) => connections.push(is) });
+    const host = await openTestHost(relay, target, { remint, onBreak: (lastCallAtMs) => breaks.push(lastCallAtMs) });
     stack.push(host);
     const first = await relay.peer(1);
     if (code === 1006) first.socket.terminate();
     else first.socket.close(code);
     const second = await relay.peer(2);
-    await expect.poll(() => connections).toEqual([true, false, true]);
+    await expect.poll(() => host.isConnected).toBe(true);
+    expect(breaks).toEqual([null]);
     expect([second.token, minted]).toEqual(code === 4000 ? ['another-token', 1] : ['connect-token-canary', 0]);
   });
 
@@ -174,14 +175,37 @@ describe('a connection that ends', () => {
     await using server = await startHttpServer(() => {});
     const relay = await startScriptedRelay();
     stack.push(relay);
-    const host = await openTestHost(relay, server.origin);
+    const breaks: Array<number | null> = [];
+    const host = await openTestHost(relay, server.origin, { onBreak: (lastCallAtMs) => breaks.push(lastCallAtMs) });
     stack.push(host);
     const peer = await relay.peer(1);
     peer.request(1, scope);
     await expect.poll(() => host.inFlight).toBe(1);
+    const beforeMs = performance.now();
     peer.socket.terminate();
     await relay.peer(2);
     expect(host.inFlight).toBe(0);
+    expect(breaks).toEqual([expect.any(Number)]);
+    expect(breaks[0]).toBeGreaterThanOrEqual(beforeMs);
+  });
+
+  it('tells when the last call was over that it had', async () => {
+    await using server = await startHttpServer((response) => void response.end('done'));
+    const relay = await startScriptedRelay();
+    stack.push(relay);
+    const breaks: Array<number | null> = [];
+    const host = await openTestHost(relay, server.origin, { onBreak: (lastCallAtMs) => breaks.push(lastCallAtMs) });
+    stack.push(host);
+    const peer = await relay.peer(1);
+    const beforeMs = performance.now();
+    peer.request(1, scope);
+    await expect.poll(() => peer.frames.some(({ t }) => t === 'res_end')).toBe(true);
+    const afterMs = performance.now();
+    peer.socket.terminate();
+    await relay.peer(2);
+    expect(breaks).toEqual([expect.any(Number)]);
+    expect(breaks[0]).toBeGreaterThanOrEqual(beforeMs);
+    expect(breaks[0]).toBeLessThanOrEqual(afterMs);
   });
 
   it('without a word is noticed by its silence, and dialled again', async () => {

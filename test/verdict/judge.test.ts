@@ -64,6 +64,36 @@ describe('judgeSuite', () => {
     });
   });
 
+  it('does not hold against the server what failed while the tunnel broke off, and lets a pass stand', () => {
+    const cases = [createCaseResults({ passed: 2, failed: 1 })];
+    expect(judgeSuite(createSuiteResults({ cases, tunnelBreaks: 2 }))).toEqual({
+      outcome: 'inconclusive',
+      reasons: [
+        {
+          code: 'tunnel-lost',
+          message:
+            "The tunnel broke off 2 times during the run, and the calls under way with it, so what failed may not be the server's doing; run the job again.",
+          suiteId: 'math',
+        },
+        expect.objectContaining({ code: 'below-minimum' }),
+      ],
+    });
+    expect(judgeSuite(createSuiteResults({ cases })).outcome).toBe('failed');
+    expect(judgeSuite(createSuiteResults({ cases, tunnelBreaks: 2, minimumPassRate: 0.5 })).outcome).toBe('passed');
+  });
+
+  it('says that the tunnel broke off where a run ended by itself without a verdict', () => {
+    const run = createRun({ status: 'failed', notes: 'no answer in case "echo"' });
+    const codes = (overrides: Partial<SuiteResults>) =>
+      judgeSuite(createSuiteResults({ run, ...overrides })).reasons.map(({ code }) => code);
+    expect(codes({ tunnelBreaks: 1 })).toEqual(['tunnel-lost', 'run-not-completed']);
+    expect(codes({ tunnelBreaks: 0 })).toEqual(['run-not-completed']);
+    const interruption = { code: 'server-lost', message: 'The server is gone.' } as const;
+    expect(codes({ tunnelBreaks: 1, interruption })).toEqual(['server-lost', 'run-not-completed']);
+    const cancelled = createRun({ status: 'cancelled' });
+    expect(codes({ tunnelBreaks: 1, run: cancelled })).toEqual(['run-not-completed']);
+  });
+
   it('holds no pass against the service that it gave and we took away', () => {
     const cases = [createCaseResults({ passed: 2, failed: 1 })];
     const run = createRun({ summary: { total: 3, passed: 3, failed: 0 } });

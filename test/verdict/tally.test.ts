@@ -13,7 +13,7 @@ const suite = createSuite([
   createSuiteCase({ id: 'same-1', title: 'Same title' }),
   createSuiteCase({ id: 'same-2', title: 'Same title' }),
 ]);
-const end = { run: createRun(), runUrl: null, isComplete: true, interruption: null };
+const end = { run: createRun(), runUrl: null, isComplete: true, tunnelBreaks: 0, interruption: null };
 
 function startTally(outline = outlineSuite(suite, suite)) {
   return createTally(outline, {
