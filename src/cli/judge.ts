@@ -9,7 +9,13 @@ import { renderTerminal } from '../report/terminal.ts';
 import { addGateOptions, readGateFlags } from './gate-options.ts';
 import { createTerminalLogger } from './logger.ts';
 
-const optionNames: ReadonlySet<string> = new Set(['min-pass-rate', 'baseline', 'maximum-regressions', 'history-path']);
+const optionNames: ReadonlySet<string> = new Set([
+  'min-pass-rate',
+  'baseline',
+  'maximum-regressions',
+  'maximum-rate-drop',
+  'history-path',
+]);
 
 /** Adds `judge`: the verdict on a report that is there already, under other demands or the same. */
 export function addJudgeCommand(program: Command, setExitCode: (code: number) => void, redactor: Redactor): void {

@@ -8,6 +8,7 @@ const optionNames: ReadonlySet<string> = new Set([
   'min-pass-rate',
   'baseline',
   'maximum-regressions',
+  'maximum-rate-drop',
   'history-path',
   'report-dir',
   'annotations',

@@ -40,6 +40,6 @@ export async function judgeResults(
 async function compareResults(results: readonly SuiteResults[], planned: PlannedBaseline | null) {
   if (planned === null) return { comparison: null, regressions: [] };
   const { compareWithBaseline, listRegressions } = await import('../verdict/compare.ts');
-  const comparison = compareWithBaseline(planned.baseline, results, planned.maximumRegressions);
+  const comparison = compareWithBaseline(planned.baseline, results, planned.limits);
   return { comparison, regressions: listRegressions(comparison) };
 }

@@ -1,15 +1,15 @@
 import { resolve } from 'node:path';
 import type { ConfigurationIssue } from '../base/errors.ts';
-import type { Baseline } from '../model/comparison.ts';
+import type { Baseline, RegressionLimits } from '../model/comparison.ts';
 import type { Report } from '../model/report.ts';
 import { findInHistory, historySource } from '../report/history.ts';
 import type { PlannedHistory } from './plan-history.ts';
 import { readReport } from './read-report.ts';
 
-/** What the results are compared with, and how many cases may be worse than there. */
+/** What the results are compared with, and how much worse they may be. */
 export interface PlannedBaseline {
   baseline: Baseline;
-  maximumRegressions: number;
+  limits: RegressionLimits;
 }
 
 interface BaselineContext {
@@ -21,18 +21,18 @@ interface BaselineContext {
 
 /** Reads the baseline. One that is not there is a note, since every first run lacks it; one that cannot be read is an issue. */
 export async function planBaseline(
-  { source, maximumRegressions }: { source: string; maximumRegressions: number },
+  { source, limits }: { source: string; limits: RegressionLimits },
   { cwd, history, notes }: BaselineContext,
   issues: ConfigurationIssue[],
 ): Promise<PlannedBaseline | null> {
   if (historySource.test(source)) {
     const baseline = findInHistory(history?.records ?? [], source);
-    if (baseline !== undefined) return { baseline, maximumRegressions };
+    if (baseline !== undefined) return { baseline, limits };
     notes.push(`The history has no conclusive gate of ${source}, so nothing is compared; a first run has none.`);
     return null;
   }
   const read = await readReport(resolve(cwd, source));
-  if (read.kind === 'report') return { baseline: takeBaseline(source, read.report), maximumRegressions };
+  if (read.kind === 'report') return { baseline: takeBaseline(source, read.report), limits };
   if (read.kind === 'missing') {
     notes.push(`The baseline ${source} does not exist, so nothing is compared; a first run has none.`);
   } else {

@@ -13,7 +13,7 @@ export interface PlannedPast {
 
 /** Reads the history and the baseline. Most gates know nothing of earlier ones, and load nothing for it. */
 export async function planPast(
-  { historyPath, baseline: source, maximumRegressions }: GateOptions,
+  { historyPath, baseline: source, maximumRegressions, maximumRateDrop }: GateOptions,
   context: { cwd: string; notes: string[] },
   issues: ConfigurationIssue[],
 ): Promise<PlannedPast> {
@@ -25,7 +25,8 @@ export async function planPast(
   }
   if (source !== null) {
     const { planBaseline } = await import('./plan-baseline.ts');
-    baseline = await planBaseline({ source, maximumRegressions }, { ...context, history }, issues);
+    const limits = { maximumRegressions, maximumRateDrop };
+    baseline = await planBaseline({ source, limits }, { ...context, history }, issues);
   }
   return { history, baseline };
 }

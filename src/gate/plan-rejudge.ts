@@ -32,7 +32,12 @@ export async function planRejudge(
   const maximumRegressions = hasMaximumRegressions ? options.maximumRegressions : null;
   return {
     report: read.report,
-    demands: { minimumPassRate: options.minPassRate, baseline, maximumRegressions },
+    demands: {
+      minimumPassRate: options.minPassRate,
+      baseline,
+      maximumRegressions,
+      maximumRateDrop: options.maximumRateDrop,
+    },
     notes,
   };
 }

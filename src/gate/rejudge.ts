@@ -13,13 +13,21 @@ export interface NewDemands {
   minimumPassRate: number | null;
   baseline: PlannedBaseline | null;
   maximumRegressions: number | null;
+  /** Fraction 0..1. */
+  maximumRateDrop: number | null;
 }
 
 /** Judges the results of a report anew, under other demands or the same, without running anything. */
 export function rejudgeReport(report: Report, demands: NewDemands): Report {
   const kept = report.comparison;
-  const maximumRegressions = demands.maximumRegressions ?? kept?.maximumRegressions ?? 0;
-  const comparison = kept === null ? null : { ...kept, maximumRegressions };
+  const comparison =
+    kept === null
+      ? null
+      : {
+          ...kept,
+          maximumRegressions: demands.maximumRegressions ?? kept.maximumRegressions,
+          maximumRateDrop: demands.maximumRateDrop ?? kept.maximumRateDrop,
+        };
   return judgeRestored(restoreSuites(report), { ...report, comparison }, demands);
 }
 
@@ -43,7 +51,7 @@ function compare(
   results: readonly SuiteResults[],
   { baseline, kept }: { baseline: PlannedBaseline | null; kept: Comparison | null },
 ): Comparison | null {
-  return baseline === null ? kept : compareWithBaseline(baseline.baseline, results, baseline.maximumRegressions);
+  return baseline === null ? kept : compareWithBaseline(baseline.baseline, results, baseline.limits);
 }
 
 function demandMinimum(results: SuiteResults, minimumPassRate: number | null): SuiteResults {

@@ -58,14 +58,41 @@ export interface CaseComparison {
   current: Counts | null;
 }
 
-/** A gate held against its baseline, case by case. */
-export interface Comparison {
-  baseline: Omit<Baseline, 'cases'>;
-  /** How many cases may regress before the gate fails. */
+/** How much worse than the baseline a gate may be. */
+export interface RegressionLimits {
+  /** How many cases may regress, over all suites. */
   maximumRegressions: number;
+  /** By how much the pass rate of a suite may fall, a fraction 0..1; null where that is left to the cases. */
+  maximumRateDrop: number | null;
+}
+
+/** The pass rate of a suite then and now, over the cases that do the same on both sides and have results on both. */
+export interface RateChange {
+  suiteId: string;
+  baseline: Counts;
+  current: Counts;
+  /** Now minus then, and the range that it plausibly has, as `rateConfidence` has it; fractions -1..1. */
+  difference: number;
+  lower: number;
+  upper: number;
+  /** Cases of which a smaller share passes now, and of which a larger one does. */
+  worse: number;
+  better: number;
+  /** How probable so uneven a change of cases would be if the server were as good as it was; a fraction 0..1. */
+  pValue: number;
+}
+
+/** Of the interval of a difference between two pass rates. */
+export const rateConfidence = 0.95;
+
+/** A gate held against its baseline, case by case. */
+export interface Comparison extends RegressionLimits {
+  baseline: Omit<Baseline, 'cases'>;
   counts: Record<CaseChange, number>;
   /** Over the cases that do the same on both sides and have results on both; the others say nothing about a rate. */
   comparable: { baseline: Counts; current: Counts };
+  /** The same for each suite that has such cases, with what it shows. */
+  rates: RateChange[];
   /** Cases of the baseline that this gate was not asked to run. */
   notRun: number;
   /** Everything but the unchanged ones, in the order of `caseChanges`. */

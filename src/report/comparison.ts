@@ -1,7 +1,7 @@
 import { formatCount } from '../base/count.ts';
 import type { CaseChange, CaseComparison, Comparison, Counts } from '../model/comparison.ts';
-import { caseChanges } from '../model/comparison.ts';
-import { computePassRate, formatPassRate } from '../model/rate.ts';
+import { caseChanges, rateConfidence } from '../model/comparison.ts';
+import { computePassRate, formatMinimumPassRate, formatPassRate } from '../model/rate.ts';
 import { renderCodeSpan, renderTableCode } from './escape/markdown.ts';
 import { truncateText } from './truncate.ts';
 
@@ -43,6 +43,28 @@ export function describeRates({ comparable, counts, notRun }: Comparison): strin
   return `Over the ${formatCount(cases, 'case')} that can be compared, ${rate(baseline)} passed then and ${rate(current)} now.${left}`;
 }
 
+/** Says of every suite whose pass rate is another one by how much, and whether that is shown; `name` renders its id. */
+export function describeRateChanges({ rates }: Comparison, name: (suiteId: string) => string): string[] {
+  return rates
+    .filter(({ worse, better }) => worse + better > 0)
+    .map(({ suiteId, difference, lower, upper, worse, better, pValue }) => {
+      const isShown = lower > 0 || upper < 0;
+      const range = `${formatPoints(lower)} to ${formatPoints(upper)} with ${formatMinimumPassRate(rateConfidence)} confidence`;
+      const cases = `${formatCount(worse, 'case')} worse, ${better} better (p = ${formatProbability(pValue)})`;
+      const what = `${formatPoints(difference)} points, ${range}${isShown ? '' : ', so no difference is shown'}`;
+      return `Pass rate of ${name(suiteId)}: ${what}; ${cases}.`;
+    });
+}
+
+function formatPoints(difference: number): string {
+  const points = (difference * 100).toFixed(1).replace('-', '−');
+  return difference > 0 ? `+${points}` : points;
+}
+
+function formatProbability(value: number): string {
+  return value < 0.001 ? 'below 0.001' : value.toFixed(3);
+}
+
 /** Says which gate the baseline was: its source is as the user wrote it, and foreign where a branch has a strange name. */
 export function describeBaseline({ baseline }: Comparison): { source: string; rest: string } {
   const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(baseline.startedAt)
@@ -61,6 +83,7 @@ export function listComparisonBlocks(comparison: Comparison, { maxRows }: { maxR
   return [
     '### Against the baseline',
     `${renderCodeSpan(source)}${rest}: ${describeChanges(comparison)}.${rates === null ? '' : ` ${rates}`}`,
+    ...describeRateChanges(comparison, renderCodeSpan).slice(0, maxRows),
     ...(rows.length === 0 ? [] : [['| Change | Case | Then | Now |', '|---|---|---|---|', ...rows].join('\n')]),
     ...(hidden > 0 ? [`${formatCount(hidden, 'more case')} changed; the report lists them.`] : []),
   ];

@@ -136,6 +136,7 @@ const caseReport = z.object({
 });
 
 const counts = z.object({ passed: count, total: count });
+const difference = z.number().min(-1).max(1);
 
 const comparison = z.object({
   baseline: z.object({
@@ -145,10 +146,27 @@ const comparison = z.object({
     branch: z.string().nullable(),
   }),
   maximumRegressions: count,
+  maximumRateDrop: fraction.nullable().default(null).describe('0 to 1; null for no limit.'),
   counts: z.record(z.enum(caseChanges), count),
   comparable: z
     .object({ baseline: counts, current: counts })
     .describe('Over the cases with equal definitions and results on both sides.'),
+  rates: z
+    .array(
+      z.object({
+        suiteId: z.string(),
+        baseline: counts,
+        current: counts,
+        difference: difference.describe('Now minus then.'),
+        lower: difference.describe('Of the interval with 95% confidence.'),
+        upper: difference,
+        worse: count.describe('Cases of which a smaller share passes now.'),
+        better: count,
+        pValue: fraction.describe('Of so uneven a change, if the server were as good as it was.'),
+      }),
+    )
+    .default([])
+    .describe('The same for each suite, with what it shows.'),
   notRun: count.describe('Cases of the baseline that this gate was not asked to run.'),
   cases: z
     .array(

@@ -4,7 +4,7 @@ import { formatDuration } from '../base/deadline.ts';
 import type { Comparison } from '../model/comparison.ts';
 import type { CaseReport, Report, SuiteReport } from '../model/report.ts';
 import type { VerdictOutcome } from '../model/verdict.ts';
-import { describeBaseline, describeChanges, describeRates, formatCounts } from './comparison.ts';
+import { describeBaseline, describeChanges, describeRateChanges, describeRates, formatCounts } from './comparison.ts';
 import { escapeTerminalText } from './escape/terminal.ts';
 import { countOmittedFailures, groupFailures } from './failures.ts';
 import { listTrendRuns, nameTrend, renderSparkline } from './trend.ts';
@@ -150,6 +150,9 @@ function listComparison(comparison: Comparison, { paint }: Page): string[] {
   return [
     `${paint('bold', 'Against the baseline')}  ${escapeTerminalText(source)}${rest}: ${describeChanges(comparison)}`,
     ...(rates === null ? [] : [`  ${rates}`]),
+    ...describeRateChanges(comparison, escapeTerminalText)
+      .slice(0, maxDetailedCases)
+      .map((line) => `  ${line}`),
     ...told.slice(0, maxDetailedCases).map(({ change, title, baseline, current }) => {
       const name = escapeTerminalText(truncateText(title, maxTitleLength));
       return `  ${paint(change === 'fixed' ? 'green' : 'red', change)} ${name}  ${formatCounts(baseline)} then, ${formatCounts(current)} now`;

@@ -1,7 +1,16 @@
-import type { Baseline, BaselineCase, CaseChange, CaseComparison, Comparison, Counts } from '../model/comparison.ts';
+import type {
+  Baseline,
+  BaselineCase,
+  CaseChange,
+  CaseComparison,
+  Comparison,
+  Counts,
+  RegressionLimits,
+} from '../model/comparison.ts';
 import { caseChanges } from '../model/comparison.ts';
 import type { CaseResults, SuiteResults } from '../model/results.ts';
 import type { VerdictReason } from '../model/verdict.ts';
+import { type ComparablePair, compareRates, listRateDrops, sumCounts } from './compare-rates.ts';
 
 /**
  * Holds results against a baseline, case by case. Cases are the same where suite and id are, and comparable where their
@@ -10,7 +19,7 @@ import type { VerdictReason } from '../model/verdict.ts';
 export function compareWithBaseline(
   baseline: Baseline,
   suites: readonly SuiteResults[],
-  maximumRegressions: number,
+  limits: RegressionLimits,
 ): Comparison {
   const { cases: baselineCases, ...about } = baseline;
   const earlier = new Map(baselineCases.map((member) => [keyOf(member.suiteId, member.id), member]));
@@ -19,15 +28,16 @@ export function compareWithBaseline(
   );
   const missing = listMissing(baselineCases, suites);
   const compared = [...current, ...missing.removed.map(describeRemoved)];
-  const comparable = compared.filter(({ change }) => comparableChanges.has(change));
+  const comparable = compared.flatMap(listComparable);
   return {
     baseline: about,
-    maximumRegressions,
+    ...limits,
     counts: countChanges(compared),
     comparable: {
       baseline: sumCounts(comparable.map((member) => member.baseline)),
       current: sumCounts(comparable.map((member) => member.current)),
     },
+    rates: compareRates(comparable),
     notRun: missing.notRun,
     cases: compared
       .filter(({ change }) => change !== 'unchanged')
@@ -35,8 +45,13 @@ export function compareWithBaseline(
   };
 }
 
-/** The demand that too many regressions do not meet: a reason for each of them, or none where the maximum allows them all. */
-export function listRegressions({ cases, counts, maximumRegressions, baseline }: Comparison): VerdictReason[] {
+/** The demands that results worse than the baseline do not meet: a reason for every case too many and every rate that fell. */
+export function listRegressions(comparison: Comparison): VerdictReason[] {
+  return [...listRegressedCases(comparison), ...listRateDrops(comparison)];
+}
+
+/** A reason for each of them, or none where the maximum allows them all. */
+function listRegressedCases({ cases, counts, maximumRegressions, baseline }: Comparison): VerdictReason[] {
   if (counts.regressed <= maximumRegressions) return [];
   return cases
     .filter(({ change }) => change === 'regressed')
@@ -49,6 +64,11 @@ export function listRegressions({ cases, counts, maximumRegressions, baseline }:
 }
 
 const comparableChanges: ReadonlySet<CaseChange> = new Set(['regressed', 'unsteady', 'fixed', 'unchanged']);
+
+function listComparable({ suiteId, change, baseline, current }: CaseComparison): ComparablePair[] {
+  if (!comparableChanges.has(change) || baseline === null || current === null) return [];
+  return [{ suiteId, baseline, current }];
+}
 
 function compareCase(suiteId: string, member: CaseResults, earlier: BaselineCase | undefined): CaseComparison {
   const { id, title, passed, failed, definitionHash } = member;
@@ -105,13 +125,6 @@ function countChanges(compared: readonly CaseComparison[]): Comparison['counts']
   const counts = { regressed: 0, unsteady: 0, changed: 0, unscored: 0, new: 0, removed: 0, fixed: 0, unchanged: 0 };
   for (const { change } of compared) counts[change] += 1;
   return counts;
-}
-
-function sumCounts(list: ReadonlyArray<Counts | null>): Counts {
-  return list.reduce<Counts>(
-    (sum, counts) => ({ passed: sum.passed + (counts?.passed ?? 0), total: sum.total + (counts?.total ?? 0) }),
-    { passed: 0, total: 0 },
-  );
 }
 
 function formatCounts(counts: Counts | null): string {

@@ -72,6 +72,7 @@ describe('parseGateOptions', () => {
       timeout: 1_800_000,
       baseline: null,
       maximumRegressions: 0,
+      maximumRateDrop: null,
       historyPath: null,
       reportDir: 'mcp-eval-report',
       fullReport: false,
@@ -115,6 +116,7 @@ describe('parseGateOptions', () => {
 
   it('reads a number of regressions, and nothing that is none', () => {
     expect(parseGateOptions({ ...complete, 'maximum-regressions': ' 3 ' }).maximumRegressions).toBe(3);
+    expect(parseGateOptions({ ...complete, 'maximum-rate-drop': '5%' }).maximumRateDrop).toBe(0.05);
     for (const text of ['-1', '1.5', '10%', 'few', '1e3', '1000000']) {
       expect(readIssues({ ...complete, 'maximum-regressions': text })).toEqual([
         'maximum-regressions: bad-maximum-regressions',

@@ -143,7 +143,7 @@ export function createComparedReport(): Report {
   return createReport({
     suites,
     revision: { commit: 'f'.repeat(40), branch: 'main' },
-    comparison: compareWithBaseline(baseline, suites, 0),
+    comparison: compareWithBaseline(baseline, suites, { maximumRegressions: 0, maximumRateDrop: null }),
     trend: buildTrend([createHistoryRecord({ outcome: 'inconclusive' }), createHistoryRecord()], 'main'),
   });
 }
@@ -245,7 +245,10 @@ export function createHostileReport(text: string): Report {
   const suites = [red];
   const baseline = createBaseline(['a', 'b', 'c'].map((id) => createBaselineCase({ id, title: text })));
   return createReport({
-    comparison: compareWithBaseline({ ...baseline, source: text, startedAt: text, commit: text }, suites, 0),
+    comparison: compareWithBaseline({ ...baseline, source: text, startedAt: text, commit: text }, suites, {
+      maximumRegressions: 0,
+      maximumRateDrop: null,
+    }),
     suites: [...suites, { ...broken, run: broken.run && { ...broken.run, status: text, notes: text } }],
     server: { transport: 'http', name: text, version: text, protocolVersion: text, isolation: 'stateless' },
   });

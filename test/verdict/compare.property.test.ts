@@ -32,6 +32,8 @@ const suites = fc
 
 const mirrored = { regressed: 'fixed', fixed: 'regressed', new: 'removed', removed: 'new' } as Record<string, string>;
 
+const noLimits = { maximumRegressions: 0, maximumRateDrop: null };
+
 describe('the comparison of any results', () => {
   it('mirrors when the two sides change places', () => {
     fc.assert(
@@ -56,7 +58,7 @@ describe('the comparison of any results', () => {
   it('finds nothing against itself but what was never steady or scored', () => {
     fc.assert(
       fc.property(suites, (results) => {
-        const { cases, counts, notRun, comparable } = compareWithBaseline(toBaseline(results), results, 0);
+        const { cases, counts, notRun, comparable } = compareWithBaseline(toBaseline(results), results, noLimits);
         expect(cases.filter(({ change }) => change !== 'unsteady' && change !== 'unscored')).toEqual([]);
         expect([counts.regressed, notRun]).toEqual([0, 0]);
         expect(comparable.baseline).toEqual(comparable.current);
@@ -68,12 +70,12 @@ describe('the comparison of any results', () => {
     fc.assert(
       fc.property(suites, suites, (before, now) => {
         const baseline = toBaseline(before);
-        const comparison = compareWithBaseline(baseline, now, 0);
+        const comparison = compareWithBaseline(baseline, now, noLimits);
         const total = Object.values(comparison.counts).reduce((sum, each) => sum + each, 0);
         const keys = [...before, ...now].flatMap(({ suiteId, cases }) => cases.map(({ id }) => `${suiteId}/${id}`));
         expect(total + comparison.notRun).toBe(new Set(keys).size);
         const reversed = now.toReversed().map((suite) => ({ ...suite, cases: suite.cases.toReversed() }));
-        const other = compareWithBaseline({ ...baseline, cases: baseline.cases.toReversed() }, reversed, 0);
+        const other = compareWithBaseline({ ...baseline, cases: baseline.cases.toReversed() }, reversed, noLimits);
         expect(other.counts).toEqual(comparison.counts);
         expect(other.comparable).toEqual(comparison.comparable);
       }),

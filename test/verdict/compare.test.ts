@@ -8,7 +8,7 @@ import { createBaseline, createBaselineCase } from '../support/baseline-factory.
 import { createCaseResults, createSuiteResults } from '../support/results-factory.ts';
 
 const compare = (baseline: BaselineCase[], suites: SuiteResults[], maximumRegressions = 0) =>
-  compareWithBaseline(createBaseline(baseline), suites, maximumRegressions);
+  compareWithBaseline(createBaseline(baseline), suites, { maximumRegressions, maximumRateDrop: null });
 
 const suiteOf = (...cases: Array<Parameters<typeof createCaseResults>[0]>) =>
   createSuiteResults({ minimumPassRate: 0, cases: cases.map((each) => createCaseResults(each)) });
@@ -55,6 +55,8 @@ describe('compareWithBaseline', () => {
         branch: 'main',
       },
       maximumRegressions: 0,
+      maximumRateDrop: null,
+      rates: [expect.objectContaining({ suiteId: 'math', difference: 0, worse: 0, better: 0, pValue: 1 })],
       counts: { regressed: 0, unsteady: 0, changed: 0, unscored: 0, new: 0, removed: 0, fixed: 0, unchanged: 1 },
       comparable: { baseline: { passed: 3, total: 3 }, current: { passed: 3, total: 3 } },
       notRun: 0,

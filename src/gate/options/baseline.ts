@@ -1,5 +1,5 @@
 import { option } from './option.ts';
-import { count, optionalText } from './values.ts';
+import { count, optionalPassRate, optionalText } from './values.ts';
 
 const group = 'Baseline and history';
 
@@ -19,6 +19,14 @@ export const baselineOptions = {
     description:
       'How many cases may regress against `baseline`, over all suites, before the verdict is `failed`. A case regresses when all of its iterations passed and now at most half do, or more than half passed and now none does.',
     default: '0',
+  }),
+  maximumRateDrop: option(optionalPassRate, {
+    group,
+    hint: '<percent>',
+    brief: 'By how much the pass rate may fall, such as 5%.',
+    description:
+      'By how much the pass rate of a suite may fall against `baseline`, in percentage points such as `5%`, over the cases that can be compared. The verdict is `failed` where it fell by more and the iterations show with 95% confidence that it fell at all. Default: no limit but that of `maximum-regressions`.',
+    default: '',
   }),
   historyPath: option(optionalText, {
     group,
