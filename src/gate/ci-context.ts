@@ -9,6 +9,8 @@ export interface CiContext {
   /** What is being tested: `PR 12`, the name of a branch, or null where neither is known. */
   line: string | null;
   isDefaultBranch: boolean;
+  /** Null where it is not known. */
+  defaultBranch: string | null;
   /** What was checked out: of a pull request its head, since nobody can look up the merge that is tested. */
   commit: string | null;
   /** Whether the workflow runs with the rights of the repository on behalf of a pull request. */
@@ -45,6 +47,7 @@ export async function readCiContext(
       repository: null,
       line: null,
       isDefaultBranch: false,
+      defaultBranch: null,
       commit: null,
       isPullRequestTarget: false,
       invocation,
@@ -61,10 +64,12 @@ export async function readCiContext(
   const queued = /^gh-readonly-queue\/.+\/pr-(\d+)-/.exec(branch ?? '')?.[1];
   const number = payload.pull_request?.number ?? queued;
   const isPullRequest = number !== undefined;
+  const defaultBranch = payload.repository?.default_branch ?? null;
   return {
     repository,
     line: isPullRequest ? `PR ${number}` : branch,
-    isDefaultBranch: !isPullRequest && branch !== null && branch === payload.repository?.default_branch,
+    isDefaultBranch: !isPullRequest && branch !== null && branch === defaultBranch,
+    defaultBranch,
     commit: payload.pull_request?.head?.sha ?? read('GITHUB_SHA'),
     isPullRequestTarget: read('GITHUB_EVENT_NAME') === 'pull_request_target',
     invocation: JSON.stringify([repository, runId, attempt, job, jobIndex ?? '', step]),

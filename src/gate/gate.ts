@@ -17,6 +17,7 @@ import { noIterationLog, openIterationLog } from './iteration-log.ts';
 import { judgeResults } from './judge-results.ts';
 import type { Leftovers } from './leftovers.ts';
 import type { GatePlan } from './plan.ts';
+import type { PlannedBaseline } from './plan-baseline.ts';
 import type { PlannedSuite } from './plan-suites.ts';
 import type { ProgressListener } from './progress.ts';
 import { registerServer } from './register-server.ts';
@@ -65,9 +66,9 @@ export async function gate(plan: GatePlan, context: GateContext): Promise<GateRe
   }
   using watch = startWatch(clock, { timeoutMs: plan.timeoutMs, signal });
 
-  const { server, results } = await runSuites(plan, context, watch);
+  const { server, results, baseline } = await runSuites(plan, context, watch);
   const today = startedAt.slice(0, 'YYYY-MM-DD'.length);
-  const judgement = await judgeResults(results, { ...plan, today });
+  const judgement = await judgeResults(results, { ...plan, baseline, today });
   const exit = decideExit(
     judgement.suites.map(({ results: { name }, policy, verdict }) => ({
       name,
@@ -109,11 +110,12 @@ async function runSuites(
   plan: GatePlan,
   context: GateContext,
   watch: Watch,
-): Promise<{ server: ServerReport | null; results: SuiteResults[] }> {
+): Promise<{ server: ServerReport | null; results: SuiteResults[]; baseline: PlannedBaseline | null }> {
   const { clock, logger, redactor } = context;
   const onProgress = context.onProgress ?? (() => {});
   const results: SuiteResults[] = [];
   let running: RunningServer | null = null;
+  let { baseline } = plan;
   try {
     await using service = await connectService(plan, { ...context, signal: watch.callOff, deadline: watch.deadline });
     await using teardown = createTeardown(logger);
@@ -125,6 +127,13 @@ async function runSuites(
     }
     const shared = { service, teardown, watch, clock, logger, redactor, onProgress };
     const server = running === null ? null : await registerServer(running, plan, shared);
+    if (baseline !== null && baseline.baseline === null) {
+      const { readBaseline } = await import('./read-baseline.ts');
+      baseline = {
+        ...baseline,
+        baseline: await readBaseline(baseline, plan.suites, { ...shared, plan, iterationLog }),
+      };
+    }
     for (const planned of plan.suites) results.push(await runSuite(planned, { ...shared, plan, server, iterationLog }));
     if (results.some((suite) => judgeSuite(suite).outcome !== 'passed')) {
       showLastWords(logger, running?.stderrTail() ?? []);
@@ -135,7 +144,7 @@ async function runSuites(
     const end = { ...nothingRun, interruption };
     results.push(...plan.suites.slice(results.length).map((planned) => createPlannedTally(planned).finish(end)));
   }
-  return { server: running?.report ?? null, results };
+  return { server: running?.report ?? null, results, baseline };
 }
 
 /** One per iteration, one per suite with which the service sees whether the server is there, and one through a tunnel. */

@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { CiContext } from './ci-context.ts';
 
+type NamingContext = Pick<CiContext, 'line' | 'isDefaultBranch' | 'label'>;
+
 const longestServerName = 128;
 const longestSuiteName = 200;
 
 /** Names the suite of a service that an evals file is kept in. The default branch, and whoever shares, use the plain name. */
-export function nameHostedSuite(name: string, scope: 'branch' | 'shared' | 'run', context: CiContext): string {
+export function nameHostedSuite(name: string, scope: 'branch' | 'shared' | 'run', context: NamingContext): string {
   if (scope === 'shared' || (scope === 'branch' && context.isDefaultBranch)) return name;
   // What runs outside any branch must not change the suite that the branches share.
   const suffix = scope === 'run' ? `run ${context.label}` : (context.line ?? 'local');

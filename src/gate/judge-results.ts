@@ -38,7 +38,7 @@ export async function judgeResults(
 }
 
 async function compareResults(results: readonly SuiteResults[], planned: PlannedBaseline | null) {
-  if (planned === null) return { comparison: null, regressions: [] };
+  if (planned === null || planned.baseline === null) return { comparison: null, regressions: [] };
   const { compareWithBaseline, listRegressions } = await import('../verdict/compare.ts');
   const comparison = compareWithBaseline(planned.baseline, results, planned.limits);
   return { comparison, regressions: listRegressions(comparison) };

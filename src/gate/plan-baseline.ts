@@ -8,7 +8,12 @@ import { readReport } from './read-report.ts';
 
 /** What the results are compared with, and how much worse they may be. */
 export interface PlannedBaseline {
-  baseline: Baseline;
+  /** As the user named it. */
+  source: string;
+  /** Null where the service keeps it: it is read before anything is run. */
+  baseline: Baseline | null;
+  /** Which of the service's runs it is; null for the newest completed one of each suite's `baselineName`. */
+  runId: string | null;
   limits: RegressionLimits;
 }
 
@@ -27,12 +32,12 @@ export async function planBaseline(
 ): Promise<PlannedBaseline | null> {
   if (historySource.test(source)) {
     const baseline = findInHistory(history?.records ?? [], source);
-    if (baseline !== undefined) return { baseline, limits };
+    if (baseline !== undefined) return { source, baseline, runId: null, limits };
     notes.push(`The history has no conclusive gate of ${source}, so nothing is compared; a first run has none.`);
     return null;
   }
   const read = await readReport(resolve(cwd, source));
-  if (read.kind === 'report') return { baseline: takeBaseline(source, read.report), limits };
+  if (read.kind === 'report') return { source, baseline: takeBaseline(source, read.report), runId: null, limits };
   if (read.kind === 'missing') {
     notes.push(`The baseline ${source} does not exist, so nothing is compared; a first run has none.`);
   } else {

@@ -9,6 +9,7 @@ import type { CiContext } from './ci-context.ts';
 import { nameHostedSuite } from './hosted-names.ts';
 import { capRuns, findHostedIssues, listHostedNotes } from './hosted-limits.ts';
 import { planOneServer } from './one-server.ts';
+import { readServiceBaseline } from './options/service-baseline.ts';
 import type { LoadedPolicy } from './plan-policy.ts';
 import type { GateOptions } from './options/schema.ts';
 
@@ -23,6 +24,8 @@ export interface FileSuite {
   whole: Suite;
   /** What the suite is called in a hosted service. */
   hostedName: string;
+  /** What it is called there for the branch that is the baseline; null where none is. */
+  baselineName: string | null;
   /** Fraction 0..1. */
   minimumPassRate: number;
   /** `min-pass-rate`, `evals/x.evals.yaml:4` or `default`. */
@@ -88,13 +91,20 @@ async function planFileSuites(
     else issues.push(...findHostedIssues(whole, profile));
     notes.push(...listHostedNotes(suite.suite, profile));
   }
+  const branch = readServiceBaseline(options)?.branch ?? null;
   return planned.map(({ suite: { suite }, whole }) => ({
     kind: 'file',
     suite: capRuns(suite, profile, notes),
     whole: capRuns(whole, profile, []),
     hostedName: nameHostedSuite(suite.name, options.suiteScope, ci),
+    baselineName: nameBaselineSuite(suite.name, { branch, ci }),
     ...policy.planFileDemands({ suite, whole }, issues),
   }));
+}
+
+function nameBaselineSuite(name: string, { branch, ci }: { branch: string | null; ci: CiContext }): string | null {
+  if (branch === null) return null;
+  return nameHostedSuite(name, 'branch', { ...ci, line: branch, isDefaultBranch: branch === ci.defaultBranch });
 }
 
 async function readSuites(

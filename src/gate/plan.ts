@@ -69,6 +69,10 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     issues.push({ input: 'server-command', code: 'pull-request-target', message: pullRequestTargetMessage });
   }
   issues.push(...findUnreachableServer(service, server));
+  if (baseline !== null && baseline.runId !== null && all.length > 1) {
+    const message = `names one run, and this gate has ${all.length} suites, each with runs of its own; name a branch`;
+    issues.push({ input: 'baseline', code: 'one-run-for-several', message });
+  }
   if (issues.length > 0) throw new ConfigurationError(issues);
 
   return {

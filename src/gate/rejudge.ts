@@ -51,7 +51,8 @@ function compare(
   results: readonly SuiteResults[],
   { baseline, kept }: { baseline: PlannedBaseline | null; kept: Comparison | null },
 ): Comparison | null {
-  return baseline === null ? kept : compareWithBaseline(baseline.baseline, results, baseline.limits);
+  if (baseline === null || baseline.baseline === null) return kept;
+  return compareWithBaseline(baseline.baseline, results, baseline.limits);
 }
 
 function demandMinimum(results: SuiteResults, minimumPassRate: number | null): SuiteResults {

@@ -44,29 +44,52 @@ interface WantedCase {
   fields: WholeCase;
 }
 
+/** A case of a file and the stored one that stands for it. */
+export interface MatchedCase extends Pick<CaseUpdate, 'changes' | 'fields'> {
+  item: SuiteCase;
+  stored: StoredCase;
+}
+
 /**
- * Plans what to create, change and delete so that a service stores the cases of a file and no others. Titles tell which
- * stored case is which; where several share one, those with equal steps belong together, and the others in their order.
+ * Finds the stored case of each case of a file, and in what they differ. Titles tell which is which; where several share
+ * one, those with equal steps belong together, and the others in their order.
  */
-export function planSync(suite: Suite, existing: readonly StoredCase[], options: { serverName: string }): SyncPlan {
-  const { serverName } = options;
+export function matchStoredCases(
+  suite: Suite,
+  existing: readonly StoredCase[],
+  { serverName }: { serverName: string },
+): MatchedCase[] {
   const wanted = suite.cases.map((item): WantedCase => {
     return { item, fields: describeTest(compileCase(item, suite, { serverName, dialect: 'contract' })) };
   });
   const matches = matchCases(wanted, existing);
-  const plan: SyncPlan = { create: [], update: [], delete: [], unchanged: 0 };
-  for (const { item, fields } of wanted) {
+  return wanted.flatMap(({ item, fields }) => {
     const stored = matches.get(item);
-    if (stored === undefined) {
+    if (stored === undefined) return [];
+    const changes = listChanges(fields, describeStored(stored, fields));
+    const names = Object.entries(fieldNames).filter(([key]) => Object.hasOwn(changes, key));
+    return [{ item, stored, changes, fields: names.map(([, name]) => name) }];
+  });
+}
+
+/**
+ * Plans what to create, change and delete so that a service stores the cases of a file and no others, each of which
+ * `matchStoredCases` finds.
+ */
+export function planSync(suite: Suite, existing: readonly StoredCase[], options: { serverName: string }): SyncPlan {
+  const matched = new Map(matchStoredCases(suite, existing, options).map((match) => [match.item, match]));
+  const plan: SyncPlan = { create: [], update: [], delete: [], unchanged: 0 };
+  for (const item of suite.cases) {
+    const match = matched.get(item);
+    if (match === undefined) {
       plan.create.push(item);
       continue;
     }
-    const changes = listChanges(fields, describeStored(stored, fields));
-    const names = Object.entries(fieldNames).filter(([key]) => Object.hasOwn(changes, key));
-    if (names.length === 0) plan.unchanged += 1;
-    else plan.update.push({ caseId: stored.id, title: item.title, changes, fields: names.map(([, name]) => name) });
+    const { stored, changes, fields } = match;
+    if (fields.length === 0) plan.unchanged += 1;
+    else plan.update.push({ caseId: stored.id, title: item.title, changes, fields });
   }
-  const kept = new Set(matches.values());
+  const kept = new Set(matched.values().map(({ stored }) => stored));
   for (const stored of existing) {
     if (!kept.has(stored)) plan.delete.push({ caseId: stored.id, title: stored.title ?? '' });
   }

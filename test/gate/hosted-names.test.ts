@@ -6,6 +6,7 @@ const context: CiContext = {
   repository: 'your-org/your-server',
   line: 'PR 7',
   isDefaultBranch: false,
+  defaultBranch: 'main',
   commit: null,
   isPullRequestTarget: false,
   invocation: '["your-org/your-server","41","1","evals","",""]',

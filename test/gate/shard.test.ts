@@ -17,6 +17,7 @@ function planSuiteOf(id: string, caseIds: readonly string[], runs = 1): FileSuit
     suite,
     whole: suite,
     hostedName: id,
+    baselineName: null,
     minimumPassRate: 1,
     minimumPassRateSource: 'default',
     demands: settleDemands(emptyPolicyLayer),

@@ -7,9 +7,9 @@ export const baselineOptions = {
   baseline: option(optionalText, {
     group,
     hint: '<source>',
-    brief: 'Compare with a report.json, branch:<name> or commit:<hash>.',
+    brief: 'A report.json, branch:<name>, commit:<hash> or run:<id>.',
     description:
-      'What the results are compared with, case by case: the path of the report.json of an earlier gate, or of the directory that holds it; `branch:` and a name, or `commit:` and at least seven digits of its hash, for the newest conclusive gate of those in `history-path`. Where there is none yet, a warning says so and nothing is compared. Default: none.',
+      'What the results are compared with, case by case: the path of the report.json of an earlier gate, or of the directory that holds it; `branch:` and a name, or `commit:` and at least seven digits of its hash, for the newest conclusive gate of those in `history-path`. Of a hosted service without `history-path`: `branch:` and a name for the newest completed run of the suites of that branch, or `run:` and its id. Where there is none yet, a warning says so and nothing is compared. Default: none.',
     default: '',
   }),
   maximumRegressions: option(count('number of regressions', 100_000), {

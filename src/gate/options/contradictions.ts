@@ -1,5 +1,6 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
 import type { GateOptions } from './schema.ts';
+import { readServiceBaseline, type ServiceBaseline } from './service-baseline.ts';
 
 /** Finds options that are each right and cannot be meant together. */
 export function findContradictions(options: GateOptions): ConfigurationIssue[] {
@@ -120,12 +121,16 @@ function findShardIssues({ shard, suite, baseline }: GateOptions): Configuration
 }
 
 /** Finds what is wrong with the baseline, which is all that judging a report anew needs. */
-export function findBaselineIssues({
-  baseline,
-  historyPath,
-}: Pick<GateOptions, 'baseline' | 'historyPath'>): ConfigurationIssue[] {
-  const [, kind, name = ''] = /^(branch|commit):(.*)$/.exec(baseline ?? '') ?? [];
+export function findBaselineIssues(options: GateOptions): ConfigurationIssue[] {
+  const { baseline, historyPath } = options;
+  const inService = readServiceBaseline(options);
+  if (inService !== null) return findServiceBaselineIssues(inService, options);
+  const [, kind, name = ''] = /^(branch|commit|run):(.*)$/.exec(baseline ?? '') ?? [];
   if (kind === undefined) return [];
+  if (kind === 'run') {
+    const message = 'names a run of a hosted service, and there is none; give the path of a report.json';
+    return [issue('baseline', 'needs-hosted-service', message)];
+  }
   const issues: ConfigurationIssue[] = [];
   if (historyPath === null) {
     const message = `names a gate of the history; say with \`history-path\` where that is, or give the path of a report.json`;
@@ -137,6 +142,23 @@ export function findBaselineIssues({
     issues.push(issue('baseline', 'bad-baseline', message));
   }
   return issues;
+}
+
+function findServiceBaselineIssues(
+  { branch, runId }: ServiceBaseline,
+  { suite, suiteScope }: GateOptions,
+): ConfigurationIssue[] {
+  if (branch === null) {
+    if (/^[\w-]{1,128}$/.test(runId ?? '')) return [];
+    return [issue('baseline', 'bad-baseline', `${JSON.stringify(runId)} is not the id of a run`)];
+  }
+  if (suite !== null) {
+    const message = 'names a branch, and a `suite` of the service belongs to none; name one of its runs with run:<id>';
+    return [issue('baseline', 'baseline-of-suite', message)];
+  }
+  if (suiteScope === 'branch') return [];
+  const message = `names a branch, and with \`suite-scope: ${suiteScope}\` no suite belongs to one; name a run with run:<id>, or keep a \`history-path\``;
+  return [issue('baseline', 'baseline-without-branches', message)];
 }
 
 function findServiceIssues(options: GateOptions): ConfigurationIssue[] {
