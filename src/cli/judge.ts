@@ -11,6 +11,7 @@ import { createTerminalLogger } from './logger.ts';
 
 const optionNames: ReadonlySet<string> = new Set([
   'min-pass-rate',
+  'policy',
   'baseline',
   'maximum-regressions',
   'maximum-rate-drop',

@@ -6,6 +6,7 @@ import { runGate } from './run.ts';
 
 const optionNames: ReadonlySet<string> = new Set([
   'min-pass-rate',
+  'policy',
   'baseline',
   'maximum-regressions',
   'maximum-rate-drop',

@@ -7,11 +7,11 @@ import { judgeRestored } from './rejudge.ts';
 
 /** Judges the shards of a gate as the whole that they are parts of. Nothing is run. */
 export function judgeShards(merge: PlannedMerge, plan: Pick<GatePlan, 'baseline' | 'history'>): Report {
-  const { suites, startedAt, durationMs, server, revision, minimumPassRate } = merge;
+  const { suites, startedAt, durationMs, server, revision, minimumPassRate, policy } = merge;
   const trend = plan.history === null ? null : buildTrend(plan.history.records, revision?.branch ?? null);
   return judgeRestored(
     suites,
     { startedAt, durationMs, generator, revision, server, trend },
-    { minimumPassRate, baseline: plan.baseline },
+    { minimumPassRate, policy, baseline: plan.baseline },
   );
 }

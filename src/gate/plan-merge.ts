@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type ConfigurationIssue, describeError, readErrorCode } from '../base/errors.ts';
+import type { PolicyFile } from '../model/policy.ts';
 import type { Report } from '../model/report.ts';
 import { type JoinedShards, joinShards, type LabelledReport } from '../verdict/merge.ts';
 import type { GateOptions } from './options/schema.ts';
@@ -11,6 +12,8 @@ export interface PlannedMerge extends JoinedShards {
   revision: Report['revision'];
   /** Fraction 0..1, in place of what the reports say; null leaves that. */
   minimumPassRate: number | null;
+  /** In place of what policies demanded of the parts; null leaves that. */
+  policy: PolicyFile | null;
 }
 
 /**
@@ -18,10 +21,10 @@ export interface PlannedMerge extends JoinedShards {
  * which is how artifacts are downloaded. What does not fit together is one issue.
  */
 export async function planMerge(
-  { merge: paths, minPassRate: minimumPassRate }: Pick<GateOptions, 'merge' | 'minPassRate'>,
+  { merge: paths, minPassRate: minimumPassRate, policy }: Pick<GateOptions, 'merge' | 'minPassRate' | 'policy'>,
   { cwd }: { cwd: string },
   issues: ConfigurationIssue[],
-): Promise<PlannedMerge> {
+): Promise<Omit<PlannedMerge, 'policy'>> {
   const members: LabelledReport[] = [];
   const problems: string[] = [];
   for (const path of paths) {
@@ -29,7 +32,7 @@ export async function planMerge(
     members.push(...found.members);
     problems.push(...found.problems);
   }
-  const { joined, problems: clashes } = joinShards(members);
+  const { joined, problems: clashes } = joinShards(members, { isJudgedAnew: policy !== null });
   // What could not be read would be reported as missing, too.
   const told = problems.length > 0 ? problems : clashes;
   if (told.length > 0) {

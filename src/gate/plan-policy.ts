@@ -1,6 +1,4 @@
-import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
-import { type ConfigurationIssue, describeError } from '../base/errors.ts';
+import type { ConfigurationIssue } from '../base/errors.ts';
 import {
   type Demanded,
   emptyPolicyLayer,
@@ -15,6 +13,7 @@ import { suggestNearest } from '../suite/findings.ts';
 import { joinLayers, listSuiteLayers } from '../verdict/layers.ts';
 import type { BasePolicy } from './base-policy.ts';
 import type { GateOptions } from './options/schema.ts';
+import { readPolicyFile } from './read-policy-file.ts';
 
 /** Everything that demands something, besides the evals files as they are checked out. */
 export interface LoadedPolicy {
@@ -58,21 +57,6 @@ export async function loadPolicy(
     planStoredDemands: (stored, issues) =>
       planStoredDemands(stored, [inputs, ...fromFile({ id: stored.suite, name: stored.suite })], issues),
   };
-}
-
-async function readPolicyFile(path: string, cwd: string, issues: ConfigurationIssue[]): Promise<PolicyFile | null> {
-  let text: string;
-  try {
-    text = await readFile(resolve(cwd, path), 'utf8');
-  } catch (error) {
-    const message = `${JSON.stringify(path)} cannot be read: ${describeError(error)}`;
-    issues.push({ input: 'policy', code: 'unreadable-policy', message });
-    return null;
-  }
-  const { readPolicy } = await import('../suite/read-policy.ts');
-  const { policy, findings } = readPolicy(text, { file: path });
-  issues.push(...findings);
-  return policy;
 }
 
 function readInputs({ minPassRate, confidence, onInconclusive, reportOnly }: GateOptions): PolicyLayer {
@@ -148,15 +132,6 @@ function planStoredDemands(
     minimumPassRate: joined.minimumPassRate,
     demands: { ...demands, quarantine: demands.quarantine.filter((entry) => isChosen(entry.case)) },
   };
-}
-
-/** Names the entries of the policy file that no suite of this gate answers to; they may be meant for another gate. */
-export function listIdleSuites({ file }: LoadedPolicy, suites: ReadonlyArray<{ id: string; name: string }>): string[] {
-  if (file === null) return [];
-  const names = new Set([...file.suites.map(({ name }) => name), ...file.quarantine.map(({ suite }) => suite)]);
-  return [...names]
-    .filter((name) => !suites.some((suite) => suite.id === name || suite.name === name))
-    .map((name) => `${file.file} has a policy for the suite ${JSON.stringify(name)}, which is not part of this gate.`);
 }
 
 function findCase(suite: Suite, name: string): Suite['cases'][number] | undefined {

@@ -1,8 +1,11 @@
 import { resolve } from 'node:path';
 import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
+import type { PolicyFile } from '../model/policy.ts';
 import type { Report } from '../model/report.ts';
+import { listIdleSuites } from '../verdict/layers.ts';
 import type { GateOptions } from './options/schema.ts';
 import { planPast } from './plan-past.ts';
+import { readPolicyFile } from './read-policy-file.ts';
 import { readReport } from './read-report.ts';
 import type { NewDemands } from './rejudge.ts';
 
@@ -22,6 +25,7 @@ export async function planRejudge(
   const issues: ConfigurationIssue[] = [];
   const notes: string[] = [];
   const { baseline } = await planPast(options, { cwd, notes }, issues);
+  const policy = options.policy === null ? null : await readPolicyFile(options.policy, cwd, issues);
   const read = await readReport(resolve(cwd, path));
   if (read.kind !== 'report') {
     const why = read.kind === 'missing' ? 'there is no such report' : read.why;
@@ -29,6 +33,10 @@ export async function planRejudge(
     throw new ConfigurationError(issues);
   }
   if (issues.length > 0) throw new ConfigurationError(issues);
+  if (policy !== null) notes.push(...listIdleSuites(policy, read.report.suites));
+  if (policy !== null && hasBudgets(policy)) {
+    notes.push(`The budgets of ${policy.file} are not judged: a report does not tell what was spent.`);
+  }
   const maximumRegressions = hasMaximumRegressions ? options.maximumRegressions : null;
   return {
     report: read.report,
@@ -37,7 +45,14 @@ export async function planRejudge(
       baseline,
       maximumRegressions,
       maximumRateDrop: options.maximumRateDrop,
+      policy,
     },
     notes,
   };
+}
+
+function hasBudgets({ common, suites }: PolicyFile): boolean {
+  return [common, ...suites.map(({ layer }) => layer)].some(({ budgets }) =>
+    Object.values(budgets).some((budget) => budget !== null),
+  );
 }

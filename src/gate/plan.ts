@@ -3,6 +3,8 @@ import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
 import type { Secret } from '../base/redaction.ts';
 import type { Revision, ShardReport } from '../model/report.ts';
 import { isLoopback } from '../service/address.ts';
+import { listIdleSuites } from '../verdict/layers.ts';
+import type { JoinedShards } from '../verdict/merge.ts';
 import { readCiContext } from './ci-context.ts';
 import type { GateOptions } from './options/schema.ts';
 import type { PlannedMerge } from './plan-merge.ts';
@@ -56,13 +58,16 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   const service = planService(options, { ci, environment: context.environment }, issues);
   const notes: string[] = [];
   const { history, baseline } = await planPast(options, { cwd: context.cwd, notes }, issues);
-  const merge = await planJoining(options, context, issues);
+  const joining = await planJoining(options, context, issues);
   // A chunk of its own: the post step, which loads the same entry, plans nothing.
-  const { listIdleSuites, loadPolicy } = await import('./plan-policy.ts');
+  const { loadPolicy } = await import('./plan-policy.ts');
   const policy = await loadPolicy(options, context, issues);
   const place = { cwd: context.cwd, ci, profile: service.profile, policy, notes };
-  const all = merge !== null ? [] : await planSuites(options, place, issues);
-  if (merge === null) notes.push(...listIdleSuites(policy, all.map(nameSuite)));
+  const all = joining !== null ? [] : await planSuites(options, place, issues);
+  // What is demanded of the whole is not what was demanded of its parts.
+  const merge = joining === null ? null : { ...joining, policy: policy.file };
+  const suiteNames = merge === null ? all.map(nameSuite) : merge.suites.map(nameJoined);
+  if (policy.file !== null) notes.push(...listIdleSuites(policy.file, suiteNames));
   const { suites, shard } = await planPart(all, { options, history }, issues);
   const server = await planServer(options, context, issues);
   if (ci.isPullRequestTarget && server?.command != null && !options.allowPullRequestTarget) {
@@ -101,7 +106,7 @@ async function planJoining(
   options: GateOptions,
   { cwd }: PlanContext,
   issues: ConfigurationIssue[],
-): Promise<PlannedMerge | null> {
+): Promise<Omit<PlannedMerge, 'policy'> | null> {
   if (options.merge.length === 0) return null;
   const { planMerge } = await import('./plan-merge.ts');
   return await planMerge(options, { cwd }, issues);
@@ -120,6 +125,10 @@ async function planPart(
 
 function nameSuite(planned: PlannedSuite): { id: string; name: string } {
   return planned.kind === 'file' ? planned.suite : { id: planned.suite, name: planned.suite };
+}
+
+function nameJoined({ results: { suiteId, name } }: JoinedShards['suites'][number]): { id: string; name: string } {
+  return { id: suiteId, name };
 }
 
 /** A service elsewhere has another loopback, and a server over stdio has no address but there. */

@@ -1,9 +1,11 @@
 import type { Comparison } from '../model/comparison.ts';
+import { emptyPolicyLayer, type PolicyFile, settleDemands } from '../model/policy.ts';
 import type { Report } from '../model/report.ts';
 import type { SuiteResults } from '../model/results.ts';
 import { buildReport, type ReportInput } from '../report/build.ts';
 import { compareWithBaseline, listRegressions } from '../verdict/compare.ts';
 import { judgeGate } from '../verdict/judge.ts';
+import { joinLayers, listSuiteLayers } from '../verdict/layers.ts';
 import { rejudgeSuite, type RestoredSuite, restoreSuites } from '../verdict/restore.ts';
 import type { PlannedBaseline } from './plan-baseline.ts';
 
@@ -15,6 +17,8 @@ export interface NewDemands {
   maximumRegressions: number | null;
   /** Fraction 0..1. */
   maximumRateDrop: number | null;
+  /** In place of all that policies demanded then. */
+  policy: PolicyFile | null;
 }
 
 /** Judges the results of a report anew, under other demands or the same, without running anything. */
@@ -35,9 +39,9 @@ export function rejudgeReport(report: Report, demands: NewDemands): Report {
 export function judgeRestored(
   restored: readonly RestoredSuite[],
   rest: Omit<ReportInput, 'suites' | 'verdict'>,
-  { minimumPassRate, baseline }: Pick<NewDemands, 'minimumPassRate' | 'baseline'>,
+  { baseline, ...demands }: Pick<NewDemands, 'minimumPassRate' | 'baseline' | 'policy'>,
 ): Report {
-  const members = restored.map((member) => ({ ...member, results: demandMinimum(member.results, minimumPassRate) }));
+  const members = restored.map((member) => demandAnew(member, demands));
   const comparison = compare(
     members.map(({ results }) => results),
     { baseline, kept: rest.comparison ?? null },
@@ -55,6 +59,26 @@ function compare(
   return compareWithBaseline(baseline.baseline, results, baseline.limits);
 }
 
-function demandMinimum(results: SuiteResults, minimumPassRate: number | null): SuiteResults {
-  return minimumPassRate === null ? results : { ...results, minimumPassRate, minimumPassRateSource: 'min-pass-rate' };
+/**
+ * A policy is judged as on the day of the results, so that the same report always comes to the same verdict. Its budgets
+ * are left out: a report does not tell what was spent.
+ */
+function demandAnew(
+  { results, policy: { demands, today }, ...member }: RestoredSuite,
+  { minimumPassRate, policy }: Pick<NewDemands, 'minimumPassRate' | 'policy'>,
+): RestoredSuite {
+  const layers = policy === null ? [] : listSuiteLayers(policy, { id: results.suiteId, name: results.name });
+  const joined = joinLayers(layers);
+  const minimum =
+    minimumPassRate === null ? joined.minimumPassRate : { value: minimumPassRate, source: 'min-pass-rate' };
+  return {
+    ...member,
+    results:
+      minimum === null
+        ? results
+        : { ...results, minimumPassRate: minimum.value, minimumPassRateSource: minimum.source },
+    ...(policy === null
+      ? { policy: { demands, today } }
+      : { policy: { demands: settleDemands({ ...joined, budgets: emptyPolicyLayer.budgets }), today }, findings: [] }),
+  };
 }

@@ -51,6 +51,17 @@ export function listSuiteLayers(policy: PolicyFile, suite: { id: string; name: s
   ];
 }
 
+/** Names the entries of a policy file that none of these suites answers to; they may be meant for another gate. */
+export function listIdleSuites(
+  { file, ...policy }: PolicyFile,
+  suites: ReadonlyArray<{ id: string; name: string }>,
+): string[] {
+  const names = new Set([...policy.suites.map(({ name }) => name), ...policy.quarantine.map(({ suite }) => suite)]);
+  return [...names]
+    .filter((name) => !suites.some((suite) => suite.id === name || suite.name === name))
+    .map((name) => `${file} has a policy for the suite ${JSON.stringify(name)}, which is not part of this gate.`);
+}
+
 const nameOf = ({ name }: { name: string }) => name;
 
 function firstOfEach<T>(items: readonly T[], nameOf: (item: T) => string): T[] {

@@ -22,12 +22,16 @@ export interface JoinedShards {
 /**
  * Joins the reports of shards. Whatever would make the whole another one than that which was cut is a problem, in one
  * sentence: a shard that is missing or there twice, shards of other cases, definitions, minimums, commits, servers or
- * versions, and a case that is in two of them. `joined` is for use only where there is none.
+ * versions, and a case that is in two of them. `joined` is for use only where there is none. `isJudgedAnew` says that what
+ * policies demanded of the parts is of no account.
  */
-export function joinShards(members: readonly LabelledReport[]): { joined: JoinedShards; problems: string[] } {
+export function joinShards(
+  members: readonly LabelledReport[],
+  { isJudgedAnew = false } = {},
+): { joined: JoinedShards; problems: string[] } {
   const problems = [
     ...findForeign(members),
-    ...findPolicies(members),
+    ...(isJudgedAnew ? [] : findPolicies(members)),
     ...findGaps(members),
     ...findDifferences(members),
   ];
@@ -59,7 +63,7 @@ function findPolicies(members: readonly LabelledReport[]): string[] {
       ...new Set(spread.map(({ kind, subject }) => `the ${kind === 'budget' ? 'budget' : 'tag'} ${subject}`)),
     ];
     return [
-      `${label} was judged by ${names.join(' and ')}, which cannot be judged in parts; leave them out of sharded gates`,
+      `${label} was judged by ${names.join(' and ')}, which cannot be judged in parts; give the policy where the shards are merged`,
     ];
   });
 }

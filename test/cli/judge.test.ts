@@ -19,6 +19,11 @@ const files = {
   'red.json': renderReportJson(createRedReport()),
   'broken.json': renderReportJson(createInconclusiveReport()),
   'bad.json': '{}',
+  'strict.policy.yaml': 'minimumPassRate: 20%\nsuites:\n  math:\n    required: [Adds two numbers]\n',
+  'mild.policy.yaml': 'suites:\n  Math server:\n    minimumPassRate: 50%\n  Other: {}\nbudgets: { tokens: 1 }\n',
+  'aside.policy.yaml':
+    'quarantine:\n  - { suite: math, case: adds, owner: us, reason: flaky, expires: "2999-01-01" }\n',
+  'odd.policy.yaml': 'minimum: 1\n',
 };
 
 async function judge(...args: string[]) {
@@ -39,11 +44,25 @@ describe('mcp-eval-ci judge', () => {
     ['broken.json --min-pass-rate 0%', 3],
     ['compared.json', 1],
     ['compared.json --maximum-regressions 1', 0],
+    ['half.json --policy mild.policy.yaml', 0],
+    ['half.json --policy mild.policy.yaml --min-pass-rate 51%', 1],
+    ['half.json --policy strict.policy.yaml', 1],
+    ['half.json --policy aside.policy.yaml', 3],
+    ['whole --policy strict.policy.yaml', 0],
+    ['broken.json --policy mild.policy.yaml', 3],
+    ['half.json --policy odd.policy.yaml', 2],
     ['half.json --min-pass-rate 0% --baseline whole', 1],
     ['half.json --min-pass-rate 0% --baseline whole --maximum-regressions 1', 0],
     ['half.json --min-pass-rate 0% --baseline half.json', 0],
   ])('exits for %s with %i', async (words, exitCode) => {
     expect((await judge(...words.split(' '))).exitCode).toBe(exitCode);
+  });
+
+  it('says what of a policy it cannot judge, and what is not meant for this report', async () => {
+    const { stderr, stdout } = await judge('half.json', '--policy', 'mild.policy.yaml');
+    expect(stderr).toContain('The budgets of mild.policy.yaml are not judged: a report does not tell what was spent.');
+    expect(stderr).toContain('mild.policy.yaml has a policy for the suite "Other", which is not part of this gate.');
+    expect(stdout).toContain('the minimum is 50% (from mild.policy.yaml:3)');
   });
 
   it('prints the report and writes it where it is told to', async () => {

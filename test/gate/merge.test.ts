@@ -51,6 +51,23 @@ describe('merged shards', () => {
     expect(await merge(workspace, '--min-pass-rate', '70%')).toMatchObject({ exitCode: 1 });
   });
 
+  it('are judged as a whole by a policy that is given where they are merged', async () => {
+    await using workspace = await createWorkspace({
+      ...files,
+      'met.yaml': 'suites:\n  One:\n    minimumPassRate: 60%\n    tags: { fast: 60% }\n',
+      'broken.yaml': 'suites:\n  One:\n    minimumPassRate: 60%\n    tags: { fast: 70% }\n',
+      'one.evals.yaml': writeSayingCases('One', ['a', 'b', 'c']).replaceAll(
+        '    steps:',
+        '    tags: [fast]\n    steps:',
+      ),
+    });
+    await runShards(workspace, 'a b d e', { 'min-pass-rate': '0%' });
+    expect(await merge(workspace, '--policy', 'met.yaml')).toMatchObject({ exitCode: 0 });
+    const broken = await merge(workspace, '--policy', 'broken.yaml');
+    expect(broken).toMatchObject({ exitCode: 1 });
+    expect(broken.stdout).toContain('Of the tag "fast", 2 of 3');
+  });
+
   it('are held against a baseline and added to the history as one gate', async () => {
     await using workspace = await createWorkspace(files);
     await runEmbeddedGate(workspace, { 'history-path': 'history.jsonl' }, { says: 'a b c d e' });

@@ -107,7 +107,7 @@ describe('joinShards', () => {
   it('refuses what a policy demands of all shards together', () => {
     const policed = { ...createPolicyReport(), shard: second.shard };
     expect(join([first, policed, third]).problems).toContain(
-      'shards/2 was judged by the tag smoke and the budget tokens, which cannot be judged in parts; leave them out of sharded gates',
+      'shards/2 was judged by the tag smoke and the budget tokens, which cannot be judged in parts; give the policy where the shards are merged',
     );
   });
 
