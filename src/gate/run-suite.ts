@@ -16,6 +16,7 @@ import type { PlannedSuite } from './plan-suites.ts';
 import { prepareFileSuite, type PreparedSuite } from './prepare-suite.ts';
 import type { ProgressListener } from './progress.ts';
 import { explainFailures, readIterations, rereadRun } from './read-results.ts';
+import { watchSpending } from './spending.ts';
 import { type StartedRun, startRun } from './start-run.ts';
 import type { Teardown } from './teardown.ts';
 import { startWallTimeBudget } from './wall-time.ts';
@@ -75,7 +76,8 @@ async function waitForEnd(
   { demands: { budgets } }: PlannedSuite,
   context: SuiteRunContext,
 ): Promise<VerdictReason | null> {
-  using _budget = startWallTimeBudget(budgets.wallTimeMs, context);
+  using _time = startWallTimeBudget(budgets.wallTimeMs, context);
+  using _spending = watchSpending(budgets, run.current().id, context);
   return await run.waitForEnd();
 }
 
