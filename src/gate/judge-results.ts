@@ -2,7 +2,7 @@ import type { Comparison } from '../model/comparison.ts';
 import type { SuiteDemands } from '../model/policy.ts';
 import type { SuiteResults } from '../model/results.ts';
 import type { Verdict } from '../model/verdict.ts';
-
+import { settleComparison } from '../verdict/flaky.ts';
 import { assessSuite, judgeGate, selectFindings, type SuiteJudgement } from '../verdict/judge.ts';
 import type { PlannedBaseline } from './plan-baseline.ts';
 import type { PlannedSuite } from './plan-suites.ts';
@@ -21,7 +21,7 @@ export async function judgeResults(
   results: readonly SuiteResults[],
   plan: { suites: readonly PlannedSuite[]; baseline: PlannedBaseline | null; today: string },
 ): Promise<Judgement> {
-  const { comparison, regressions } = await compareResults(results, plan.baseline);
+  const { comparison, regressions } = await compareResults(results, plan);
   const suites = plan.suites.flatMap(({ demands }, index) => {
     const suite = results[index];
     if (suite === undefined) return [];
@@ -37,9 +37,14 @@ export async function judgeResults(
   return { suites, verdict: judgeGate(suites.map(({ verdict }) => verdict)), comparison };
 }
 
-async function compareResults(results: readonly SuiteResults[], planned: PlannedBaseline | null) {
+async function compareResults(
+  results: readonly SuiteResults[],
+  { baseline: planned, suites }: { baseline: PlannedBaseline | null; suites: readonly PlannedSuite[] },
+) {
   if (planned === null || planned.baseline === null) return { comparison: null, regressions: [] };
   const { compareWithBaseline, listRegressions } = await import('../verdict/compare.ts');
-  const comparison = compareWithBaseline(planned.baseline, results, planned.limits);
+  const asRun = results.map((results, index) => ({ results, effect: suites[index]?.demands.flaky.value ?? 'fail' }));
+  const settled = settleComparison(planned.baseline, asRun);
+  const comparison = compareWithBaseline(settled.baseline, settled.results, planned.limits);
   return { comparison, regressions: listRegressions(comparison) };
 }

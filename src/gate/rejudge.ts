@@ -1,9 +1,9 @@
 import type { Comparison } from '../model/comparison.ts';
 import { emptyPolicyLayer, type PolicyFile, settleDemands } from '../model/policy.ts';
 import type { Report } from '../model/report.ts';
-import type { SuiteResults } from '../model/results.ts';
 import { buildReport, type ReportInput } from '../report/build.ts';
 import { compareWithBaseline, listRegressions } from '../verdict/compare.ts';
+import { settleComparison } from '../verdict/flaky.ts';
 import { judgeGate } from '../verdict/judge.ts';
 import { joinLayers, listSuiteLayers } from '../verdict/layers.ts';
 import { rejudgeSuite, type RestoredSuite, restoreSuites } from '../verdict/restore.ts';
@@ -42,21 +42,20 @@ export function judgeRestored(
   { baseline, ...demands }: Pick<NewDemands, 'minimumPassRate' | 'baseline' | 'policy'>,
 ): Report {
   const members = restored.map((member) => demandAnew(member, demands));
-  const comparison = compare(
-    members.map(({ results }) => results),
-    { baseline, kept: rest.comparison ?? null },
-  );
+  const comparison = compare(members, { baseline, kept: rest.comparison ?? null });
   const regressions = comparison === null ? [] : listRegressions(comparison);
   const suites = members.map((member) => ({ results: member.results, ...rejudgeSuite(member, regressions) }));
   return buildReport({ ...rest, suites, verdict: judgeGate(suites.map(({ verdict }) => verdict)), comparison });
 }
 
 function compare(
-  results: readonly SuiteResults[],
+  members: readonly RestoredSuite[],
   { baseline, kept }: { baseline: PlannedBaseline | null; kept: Comparison | null },
 ): Comparison | null {
   if (baseline === null || baseline.baseline === null) return kept;
-  return compareWithBaseline(baseline.baseline, results, baseline.limits);
+  const suites = members.map(({ results, policy }) => ({ results, effect: policy.demands.flaky.value }));
+  const settled = settleComparison(baseline.baseline, suites);
+  return compareWithBaseline(settled.baseline, settled.results, baseline.limits);
 }
 
 /**

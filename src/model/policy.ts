@@ -15,6 +15,15 @@ export type InconclusiveEffect = 'fail' | 'pass' | 'warn';
 /** What a quarantine entry that should be gone means: a warning, or the suite's failure. */
 export type StaleEffect = 'warn' | 'fail';
 
+/**
+ * How a case counts that failed at first and passed in full when it was run again: as it did at first, as passed, or not at
+ * all.
+ */
+export type FlakyEffect = 'fail' | 'pass' | 'report';
+
+/** How a case fares is told by more `runs` of it, not by ever more rounds until one passes. */
+export const maxRetries = 5;
+
 /** A case whose results do not count for the time being. */
 export interface QuarantineEntry {
   /** The id or title of the case. */
@@ -51,6 +60,9 @@ export interface PolicyLayer {
   reportOnly: Demanded<boolean> | null;
   quarantine: QuarantineEntry[];
   onStaleQuarantine: Demanded<StaleEffect> | null;
+  /** In how many further rounds, at most, what failed is run again. */
+  retryFailed: Demanded<number> | null;
+  flaky: Demanded<FlakyEffect> | null;
   budgets: Budgets;
 }
 
@@ -59,6 +71,8 @@ export interface SuiteDemands extends Omit<PolicyLayer, 'minimumPassRate'> {
   onInconclusive: Demanded<InconclusiveEffect>;
   reportOnly: Demanded<boolean>;
   onStaleQuarantine: Demanded<StaleEffect>;
+  retryFailed: Demanded<number>;
+  flaky: Demanded<FlakyEffect>;
 }
 
 /** What a policy file says: about every suite, and about single ones by id or name. */
@@ -80,6 +94,8 @@ export const emptyPolicyLayer: PolicyLayer = {
   reportOnly: null,
   quarantine: [],
   onStaleQuarantine: null,
+  retryFailed: null,
+  flaky: null,
   budgets: { tokens: null, wallTimeMs: null, p95IterationMs: null, infrastructureErrors: null },
 };
 
@@ -96,6 +112,8 @@ export function settleDemands(layer: PolicyLayer): SuiteDemands {
     onInconclusive: layer.onInconclusive ?? { value: 'fail', source: 'default' },
     reportOnly: layer.reportOnly ?? { value: false, source: 'default' },
     onStaleQuarantine: layer.onStaleQuarantine ?? { value: 'warn', source: 'default' },
+    retryFailed: layer.retryFailed ?? { value: 0, source: 'default' },
+    flaky: layer.flaky ?? { value: 'fail', source: 'default' },
   };
 }
 

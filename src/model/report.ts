@@ -1,6 +1,6 @@
-import type { Comparison } from './comparison.ts';
+import type { Comparison, Counts } from './comparison.ts';
 import type { Trend } from './history.ts';
-import type { QuarantineEntry } from './policy.ts';
+import type { FlakyEffect, QuarantineEntry } from './policy.ts';
 import type { ToolCall } from './run.ts';
 import type { Verdict, VerdictOutcome } from './verdict.ts';
 
@@ -89,7 +89,38 @@ export interface SuiteReport {
   tunnelBreaks: number;
   /** Everything demanded of the suite and what came of it; the suite's own minimum pass rate first. */
   demands: DemandReport[];
+  /** The further rounds, in which only what had failed was run again. */
+  retries: RetryRound[];
+  /** Over its cases that count and have several iterations; null where there is none, or nothing was established. */
+  repeats: SuiteRepeats | null;
 }
+
+/** One more run of the cases of a suite that had failed in every round before. */
+export interface RetryRound {
+  /** From 1: the first run is no retry. */
+  round: number;
+  /** How many cases were run again. */
+  cases: number;
+  /** Null where it could not be started. */
+  run: RunReport | null;
+  /** Why it could not be completed, one sentence; what it found then counts for nothing. Null where it was. */
+  shortfall: string | null;
+}
+
+/** How likely it is that at least one of `k` iterations passes, and that all of them do; fractions 0..1. */
+export interface RepeatRates {
+  k: number;
+  passAtK: number;
+  passHatK: number;
+}
+
+/** The mean over cases. `k` is the smallest number of iterations that any of them has. */
+export interface SuiteRepeats extends RepeatRates {
+  cases: number;
+}
+
+/** What became of a case over all rounds. `flaky`: it failed at first, and passed in full when it was run again. */
+export type CaseClass = 'passed' | 'flaky' | 'failed';
 
 /** One demand of the policy, where it was made, and whether it was met. */
 export interface DemandReport {
@@ -124,7 +155,7 @@ export interface CaseReport {
   title: string;
   tags: string[];
   required: boolean;
-  /** `passed`: every iteration did. `inconclusive`: none was scored, or some are missing and none failed. */
+  /** `passed`: every iteration of the first round did. `inconclusive`: none was scored, or some are missing and none failed. */
   outcome: VerdictOutcome;
   passed: number;
   /** Scored iterations: passed + failed. */
@@ -141,6 +172,14 @@ export interface CaseReport {
   failures: IterationFailure[];
   /** Why it does not count for the time being; null where it does. */
   quarantine: Omit<QuarantineEntry, 'case'> | null;
+  /** Over all rounds; null where nothing was established. */
+  classification: CaseClass | null;
+  /** What the rounds after the first made of it, in their order; the counts above are those of the first. */
+  retries: Counts[];
+  /** How it counts, and where that was said; null where it is not flaky. */
+  flaky: { effect: FlakyEffect; source: string } | null;
+  /** From the iterations of the first round; empty where fewer than two are scored. */
+  repeats: RepeatRates[];
 }
 
 /** Enough to see what broke; a case that fails a thousand times fails for few reasons. */

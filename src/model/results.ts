@@ -1,4 +1,5 @@
-import type { IterationFailure } from './report.ts';
+import type { Counts } from './comparison.ts';
+import type { IterationFailure, RetryRound } from './report.ts';
 import type { Run } from './run.ts';
 import type { SourceLocation } from './suite.ts';
 import type { VerdictReason } from './verdict.ts';
@@ -65,6 +66,8 @@ export interface SuiteResults {
   tunnelBreaks: number;
   /** What cut the run short on our side, such as a dead server or the deadline; null where nothing did. */
   interruption: VerdictReason | null;
+  /** The further rounds, in which only what had failed was run again; everything above is of the first. */
+  retries: RetryRound[];
 }
 
 export interface CaseResults {
@@ -82,8 +85,10 @@ export interface CaseResults {
   unscored: number;
   /** Of scored iterations that reported one, in milliseconds. */
   durationsMs: number[];
-  /** Of all its iterations together; those that report none count as none. */
+  /** Of all its iterations together, further rounds included; those that report none count as none. */
   tokensUsed: number;
   /** At most `maxFailuresPerCase`. */
   failures: IterationFailure[];
+  /** What the further rounds made of it, each of which had a result for every iteration; empty where it was not run again. */
+  retries: Counts[];
 }

@@ -2,6 +2,7 @@ import { formatCount } from '../base/count.ts';
 import type { CaseReport, Report } from '../model/report.ts';
 import { stripControls } from './escape/plain.ts';
 import { groupFailures } from './failures.ts';
+import { describeFlaky, isLetPass } from './rounds.ts';
 import { truncateText } from './truncate.ts';
 import { describeCaseCounts, nameReasons, outcomeWords } from './wording.ts';
 
@@ -60,14 +61,19 @@ function listFailedCases(report: Report): CaseReport[] {
   const failedSuites = new Set(report.suites.filter(({ verdict }) => verdict.outcome === 'failed').map(({ id }) => id));
   return report.cases
     .filter(
-      ({ suiteId, outcome, quarantine }) => outcome === 'failed' && quarantine === null && failedSuites.has(suiteId),
+      (member) =>
+        member.outcome === 'failed' &&
+        member.quarantine === null &&
+        !isLetPass(member) &&
+        failedSuites.has(member.suiteId),
     )
     .toSorted((a, b) => Number(b.required) - Number(a.required));
 }
 
 function annotateCase(member: CaseReport, fileExists: (path: string) => boolean): Omit<Annotation, 'level'> {
   const { location } = member;
-  const counts = `${describeCaseCounts(member)}${member.required ? ', required' : ''}`;
+  const flaky = describeFlaky(member);
+  const counts = `${describeCaseCounts(member)}${flaky === null ? '' : ` (${flaky})`}${member.required ? ', required' : ''}`;
   return {
     title: `${cleanTitle(member.title)}: ${counts}`,
     message: cleanMessage(

@@ -9,14 +9,16 @@ import {
   type RunReport,
   type ServerReport,
   type ShardReport,
+  type SuiteRepeats,
   type SuiteReport,
   type Totals,
   reportSchemaVersion,
 } from '../model/report.ts';
-import type { QuarantineEntry } from '../model/policy.ts';
+import type { Demanded, FlakyEffect, QuarantineEntry } from '../model/policy.ts';
 import type { CaseResults, SuiteResults } from '../model/results.ts';
 import type { Run } from '../model/run.ts';
 import type { Verdict, VerdictOutcome } from '../model/verdict.ts';
+import { isLetPass } from './rounds.ts';
 
 export interface ReportInput {
   /** ISO 8601. */
@@ -43,6 +45,13 @@ export interface JudgedSuite {
   demands?: readonly DemandReport[];
   /** Entries of the cases that do not count. */
   quarantined?: ReadonlyArray<QuarantineEntry & { caseId: string }>;
+  /** Of the cases that count, as they count; by default all of them, as they are. */
+  counted?: { cases: number; passed: number; failed: number };
+  /** How flaky cases count. */
+  flaky?: Demanded<FlakyEffect>;
+  repeats?: SuiteRepeats | null;
+  /** What became of every case, in the order of the results. */
+  standings?: ReadonlyArray<Pick<CaseReport, 'classification' | 'repeats'>>;
 }
 
 /** Puts results and verdicts into the report, deeply frozen; cases worst first within each suite. */
@@ -57,17 +66,17 @@ export function buildReport(input: ReportInput): Report {
     shard: input.shard == null ? null : { ...input.shard },
     verdict: structuredClone(input.verdict),
     stopsJob: input.stopsJob ?? input.verdict.outcome !== 'passed',
-    totals: countTotals(input.suites.flatMap(listCounted)),
+    totals: addTotals(suites),
     server: input.server === null ? null : { ...input.server },
     suites,
-    cases: input.suites.flatMap(({ results, quarantined }) =>
+    cases: input.suites.flatMap(({ results, quarantined, standings, flaky = defaultFlaky }) =>
       results.cases
-        .map((member) =>
-          buildCase(
-            results.suiteId,
-            member,
-            quarantined?.find(({ caseId }) => caseId === member.id),
-          ),
+        .map((member, index) =>
+          buildCase(results.suiteId, member, {
+            entry: quarantined?.find(({ caseId }) => caseId === member.id),
+            standing: standings?.[index],
+            flaky,
+          }),
         )
         .toSorted((a, b) => rankCase(a) - rankCase(b)),
     ),
@@ -78,10 +87,30 @@ export function buildReport(input: ReportInput): Report {
   });
 }
 
-/** Cases in quarantine are told, and add nothing to the rate. */
-function listCounted({ results, quarantined }: JudgedSuite): CaseResults[] {
-  const ids = new Set(quarantined?.map(({ caseId }) => caseId));
-  return results.cases.filter(({ id }) => !ids.has(id));
+const defaultFlaky: Demanded<FlakyEffect> = { value: 'fail', source: 'default' };
+
+/** Cases that do not count are told, and add nothing to the rate. */
+function countTotals({ results: { cases }, counted }: JudgedSuite): Totals {
+  const { passed, failed } = counted ?? {
+    passed: cases.reduce((total, member) => total + member.passed, 0),
+    failed: cases.reduce((total, member) => total + member.failed, 0),
+  };
+  const iterations = passed + failed;
+  const count = counted?.cases ?? cases.length;
+  return { cases: count, iterations, passed, failed, passRate: computePassRate(passed, iterations) };
+}
+
+function addTotals(suites: readonly SuiteReport[]): Totals {
+  const sum = (key: 'cases' | 'iterations' | 'passed' | 'failed') =>
+    suites.reduce((total, { totals }) => total + totals[key], 0);
+  const [iterations, passed] = [sum('iterations'), sum('passed')];
+  return {
+    cases: sum('cases'),
+    iterations,
+    passed,
+    failed: sum('failed'),
+    passRate: computePassRate(passed, iterations),
+  };
 }
 
 function buildSuite(judged: JudgedSuite): SuiteReport {
@@ -93,10 +122,12 @@ function buildSuite(judged: JudgedSuite): SuiteReport {
     minimumPassRate: results.minimumPassRate,
     minimumPassRateSource: results.minimumPassRateSource,
     verdict: structuredClone(verdict),
-    totals: countTotals(listCounted(judged)),
+    totals: countTotals(judged),
     run: results.run === null ? null : buildRun(results.run, results.runUrl),
     tunnelBreaks: results.tunnelBreaks,
     demands: structuredClone([...demands]),
+    retries: structuredClone(results.retries),
+    repeats: structuredClone(judged.repeats ?? null),
   };
 }
 
@@ -104,7 +135,13 @@ function buildRun({ id, suiteId, status }: Run, url: string | null): RunReport {
   return { id, suiteId, status, url };
 }
 
-function buildCase(suiteId: string, member: CaseResults, entry: QuarantineEntry | undefined): CaseReport {
+interface Placement {
+  entry: QuarantineEntry | undefined;
+  standing: Pick<CaseReport, 'classification' | 'repeats'> | undefined;
+  flaky: Demanded<FlakyEffect>;
+}
+
+function buildCase(suiteId: string, member: CaseResults, { entry, standing, flaky }: Placement): CaseReport {
   const { id, title, passed, failed, planned, location } = member;
   return {
     suiteId,
@@ -125,6 +162,10 @@ function buildCase(suiteId: string, member: CaseResults, entry: QuarantineEntry 
       entry === undefined
         ? null
         : { owner: entry.owner, reason: entry.reason, expires: entry.expires, source: entry.source },
+    classification: standing?.classification ?? null,
+    retries: structuredClone(member.retries),
+    flaky: standing?.classification === 'flaky' ? { effect: flaky.value, source: flaky.source } : null,
+    repeats: structuredClone(standing?.repeats ?? []),
   };
 }
 
@@ -134,16 +175,9 @@ function judgeCase({ passed, failed, unscored, planned }: CaseResults): VerdictO
 }
 
 /** Lower is worse. */
-function rankCase({ outcome, required, quarantine }: CaseReport): number {
-  if (quarantine !== null && outcome !== 'passed') return 3;
+function rankCase({ outcome, required, quarantine, flaky }: CaseReport): number {
+  if ((quarantine !== null || isLetPass({ flaky })) && outcome !== 'passed') return 3;
   return { failed: required ? 0 : 1, inconclusive: 2, passed: 4 }[outcome];
-}
-
-function countTotals(cases: readonly CaseResults[]): Totals {
-  const passed = cases.reduce((total, member) => total + member.passed, 0);
-  const failed = cases.reduce((total, member) => total + member.failed, 0);
-  const iterations = passed + failed;
-  return { cases: cases.length, iterations, passed, failed, passRate: computePassRate(passed, iterations) };
 }
 
 function computeMedian(values: readonly number[]): number | null {

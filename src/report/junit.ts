@@ -2,6 +2,7 @@ import { formatCount } from '../base/count.ts';
 import type { CaseReport, Report, SuiteReport } from '../model/report.ts';
 import { escapeXmlAttribute, escapeXmlText } from './escape/xml.ts';
 import { countOmittedFailures, groupFailures } from './failures.ts';
+import { describeFlaky } from './rounds.ts';
 import { truncateText } from './truncate.ts';
 import { describeCaseCounts, nameDemand } from './wording.ts';
 
@@ -104,12 +105,20 @@ function buildCase(member: CaseReport, suite: JudgedSuite): Element {
 }
 
 function listOutcome(member: CaseReport, suite: JudgedSuite): Element[] {
-  const counts = describeCaseCounts(member);
+  const flaky = describeFlaky(member);
+  const counts = `${describeCaseCounts(member)}${flaky === null ? '' : ` (${flaky})`}`;
   if (member.outcome === 'passed') return [];
   if (member.quarantine !== null) {
     const { expires, owner, reason } = member.quarantine;
     const message = truncateText(`${counts}; in quarantine until ${expires} (${owner}: ${reason})`, maxMessageLength);
     return [{ name: 'skipped', attributes: { message }, text: describeFailures(member) }];
+  }
+  if (member.flaky?.effect === 'report') {
+    return [{ name: 'skipped', attributes: { message: counts }, text: describeFailures(member) }];
+  }
+  if (member.flaky?.effect === 'pass') {
+    // As Maven Surefire writes it: https://maven.apache.org/surefire/maven-surefire-plugin/examples/rerun-failing-tests.html
+    return [{ name: 'flakyFailure', attributes: { message: counts, type: 'flaky' }, text: describeFailures(member) }];
   }
   if (member.outcome === 'inconclusive') {
     // One that never began says nothing that the suite's own error does not.

@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { ProtocolError } from '../base/errors.ts';
-import { caseChanges } from '../model/comparison.ts';
 import { type Report, reportSchemaVersion } from '../model/report.ts';
+import { comparisonSchema, count, counts, fraction } from './comparison-schema.ts';
 
-const count = z.int().min(0);
-const fraction = z.number().min(0).max(1);
 const milliseconds = z.number().min(0);
 const outcome = z
   .enum(['passed', 'failed', 'inconclusive'])
@@ -77,6 +75,12 @@ const demand = z.object({
   finding: z.string(),
 });
 
+const repeatRates = {
+  k: z.int().min(1),
+  passAtK: fraction.describe('pass@k: how likely it is that at least one of k iterations passes.'),
+  passHatK: fraction.describe('pass^k: how likely it is that all of k iterations pass.'),
+};
+
 const suite = z.object({
   id: z.string(),
   name: z.string(),
@@ -93,6 +97,25 @@ const suite = z.object({
     .array(demand)
     .default([])
     .describe("Everything demanded of the suite and what came of it; the suite's own minimum first."),
+  retries: z
+    .array(
+      z.object({
+        round: z.int().min(1).describe('The first run is no retry.'),
+        cases: count.describe('Cases that were run again.'),
+        run: run.nullable().describe('Null where it could not be started.'),
+        shortfall: z
+          .string()
+          .nullable()
+          .describe('Why it was not completed and counts for nothing; null where it was.'),
+      }),
+    )
+    .default([])
+    .describe('Further rounds, in which only what had failed was run again.'),
+  repeats: z
+    .object({ ...repeatRates, cases: count.describe('Cases with several iterations, of which it is the mean.') })
+    .nullable()
+    .default(null)
+    .describe('Over the cases that count; k is the smallest number of iterations of those with several.'),
 });
 
 const failure = z.object({
@@ -133,53 +156,21 @@ const caseReport = z.object({
     .nullable()
     .default(null)
     .describe('Why the case does not count for the time being; null where it does.'),
-});
-
-const counts = z.object({ passed: count, total: count });
-const difference = z.number().min(-1).max(1);
-
-const comparison = z.object({
-  baseline: z.object({
-    source: z.string().describe('As it was named in the options.'),
-    startedAt: z.string().describe('ISO 8601.'),
-    commit: z.string().nullable(),
-    branch: z.string().nullable(),
-  }),
-  maximumRegressions: count,
-  maximumRateDrop: fraction.nullable().default(null).describe('0 to 1; null for no limit.'),
-  counts: z.record(z.enum(caseChanges), count),
-  comparable: z
-    .object({ baseline: counts, current: counts })
-    .describe('Over the cases with equal definitions and results on both sides.'),
-  rates: z
-    .array(
-      z.object({
-        suiteId: z.string(),
-        baseline: counts,
-        current: counts,
-        difference: difference.describe('Now minus then.'),
-        lower: difference.describe('Of the interval with 95% confidence.'),
-        upper: difference,
-        worse: count.describe('Cases of which a smaller share passes now.'),
-        better: count,
-        pValue: fraction.describe('Of so uneven a change, if the server were as good as it was.'),
-      }),
-    )
+  classification: z
+    .enum(['passed', 'flaky', 'failed'])
+    .nullable()
+    .default(null)
+    .describe('Over all rounds: `flaky` failed at first and passed in full later; null where nothing was established.'),
+  retries: z
+    .array(counts)
     .default([])
-    .describe('The same for each suite, with what it shows.'),
-  notRun: count.describe('Cases of the baseline that this gate was not asked to run.'),
-  cases: z
-    .array(
-      z.object({
-        suiteId: z.string(),
-        id: z.string(),
-        title: z.string(),
-        change: z.enum(caseChanges),
-        baseline: counts.nullable(),
-        current: counts.nullable(),
-      }),
-    )
-    .describe('Everything but the unchanged ones, regressions first.'),
+    .describe('What the rounds after the first made of it; the counts above are those of the first.'),
+  flaky: z
+    .object({ effect: z.enum(['fail', 'pass', 'report']), source: z.string() })
+    .nullable()
+    .default(null)
+    .describe('How a flaky case counts: as at first, as in its last round, or not at all; null for any other.'),
+  repeats: z.array(z.object(repeatRates)).default([]).describe('From the iterations of the first round, by k.'),
 });
 
 /** The shape of `report.json`. Unknown fields are allowed: the version changes only when a known one does. */
@@ -221,7 +212,7 @@ export const reportSchema = z.object({
     .nullable(),
   suites: z.array(suite),
   cases: z.array(caseReport).describe('By suite, worst first within each.'),
-  comparison: comparison
+  comparison: comparisonSchema
     .nullable()
     .default(null)
     .describe('Against the baseline; null where none was given, or none was found.'),

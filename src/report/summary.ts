@@ -1,9 +1,11 @@
 import { formatCount } from '../base/count.ts';
+import { formatPassRate } from '../model/rate.ts';
 import type { CaseReport, DemandReport, Report, SuiteReport } from '../model/report.ts';
 import type { VerdictOutcome } from '../model/verdict.ts';
 import { listComparisonBlocks } from './comparison.ts';
 import { renderCodeSpan, renderLink, renderProse, renderTableCode } from './escape/markdown.ts';
 import { countOmittedFailures, groupFailures } from './failures.ts';
+import { describeFlaky, describeRepeats, findRates, isLetPass, listRetries } from './rounds.ts';
 import { listTrendBlocks } from './trend.ts';
 import { truncateText } from './truncate.ts';
 import {
@@ -120,10 +122,16 @@ function listSuite(report: Report, suite: SuiteReport, fullness: Fullness): stri
   const passed = cases.filter(({ outcome }) => outcome === 'passed');
   return [
     `### ${marks[suite.verdict.outcome]} ${renderCodeSpan(truncateText(suite.name, maxTitleLength))}`,
-    [describeSuiteRate(suite), ...linkRun(suite)].join(' · '),
+    [
+      describeSuiteRate(suite),
+      ...(suite.repeats === null ? [] : [describeRepeats(suite.repeats, renderCodeSpan)]),
+      ...linkRun(suite),
+    ].join(' · '),
+    ...listRetries(suite, cases).map((text) => `> ${renderProse(truncateText(text, maxReasonLength))}`),
     ...listTable(notPassed, fullness),
     ...listDetails(notPassed, { maxDetails: fullness.maxDetails, maxOpen: maxOpenFor(suite) }),
     ...listPassed(passed, fullness),
+    ...listRepeats(suite, cases, fullness),
     ...listDemands(suite, fullness),
   ];
 }
@@ -153,6 +161,22 @@ function listDemands({ demands }: SuiteReport, { maxRows }: Fullness): string[] 
   ];
 }
 
+/** Of the cases that passed sometimes: of the others, every rate is 100% or 0%. */
+function listRepeats({ repeats }: SuiteReport, cases: readonly CaseReport[], { maxRows }: Fullness): string[] {
+  if (repeats === null) return [];
+  const ks = repeats.k === 2 ? [2] : [2, repeats.k];
+  const rows = cases.flatMap((member) => {
+    if (member.passed === 0 || member.failed === 0 || member.quarantine !== null) return [];
+    const cells = ks.map((k) => findRates(member, k)).flatMap((rates) => [rates?.passAtK, rates?.passHatK]);
+    const name = renderTableCode(truncateText(member.title, maxTitleLength));
+    return [`| ${[name, ...cells.map((rate) => formatPassRate(rate ?? null))].join(' | ')} |`];
+  });
+  if (rows.length === 0 || rows.length > maxRows) return [];
+  const head = ['Case', ...ks.flatMap((k) => [`pass@${k}`, `pass^${k}`].map(renderCodeSpan))];
+  const table = [`| ${head.join(' | ')} |`, `|${'---|'.repeat(head.length)}`, ...rows].join('\n');
+  return fold(`${formatCount(rows.length, 'case')} passed sometimes`, [table]);
+}
+
 function linkRun({ run }: SuiteReport): string[] {
   return run?.url?.startsWith('https://') === true ? [renderLink('Open the run', run.url)] : [];
 }
@@ -173,14 +197,20 @@ function listTable(cases: readonly CaseReport[], { maxRows }: Fullness): string[
 function renderTable(cases: readonly CaseReport[]): string {
   const rows = cases.map((member) => {
     const name = renderTableCode(truncateText(member.title, maxTitleLength));
-    return `| ${marks[member.outcome]} | ${name}${describeStanding(member)} | ${formatPassed(member)} |`;
+    return `| ${markCase(member)} | ${name}${describeStanding(member)} | ${formatPassed(member)} |`;
   });
   return ['| | Case | Passed |', '|---|---|---|', ...rows].join('\n');
 }
 
-function describeStanding({ required, quarantine }: CaseReport): string {
-  if (quarantine !== null) return ' (in quarantine)';
-  return required ? ' (required)' : '';
+/** What is held against nothing is worth a look, and no failure. */
+function markCase({ flaky, outcome }: CaseReport): string {
+  return isLetPass({ flaky }) ? marks.inconclusive : marks[outcome];
+}
+
+function describeStanding(member: CaseReport): string {
+  if (member.quarantine !== null) return ' (in quarantine)';
+  const words = [...(member.required ? ['required'] : []), ...[describeFlaky(member) ?? []].flat()];
+  return words.length === 0 ? '' : ` (${words.join('; ')})`;
 }
 
 function listPassed(cases: readonly CaseReport[], { hasPassedCases }: Fullness): string[] {
@@ -206,17 +236,19 @@ function listDetails(cases: readonly CaseReport[], limits: { maxDetails: number;
 }
 
 function listCaseDetails(member: CaseReport): string[] {
-  const { title, outcome, location, required, quarantine } = member;
+  const { title, location, required, quarantine } = member;
+  const flaky = describeFlaky(member);
   const place =
     location === null ? [] : [renderCodeSpan(truncateText(`${location.file}:${location.line}`, maxTitleLength))];
   const omitted = countOmittedFailures(member);
   return [
-    `#### ${marks[outcome]} ${renderCodeSpan(truncateText(title, maxTitleLength))}`,
+    `#### ${markCase(member)} ${renderCodeSpan(truncateText(title, maxTitleLength))}`,
     [
       ...place,
       describeCaseCounts(member),
       ...(required ? ['required'] : []),
       ...(quarantine === null ? [] : ['in quarantine']),
+      ...(flaky === null ? [] : [flaky]),
     ].join(' · '),
     ...groupFailures(member).flatMap(({ heading, lines }) => [
       `${renderProse(truncateText(heading, maxReasonLength))}:`,

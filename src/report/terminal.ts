@@ -7,6 +7,7 @@ import type { VerdictOutcome } from '../model/verdict.ts';
 import { describeBaseline, describeChanges, describeRateChanges, describeRates, formatCounts } from './comparison.ts';
 import { escapeTerminalText } from './escape/terminal.ts';
 import { countOmittedFailures, groupFailures } from './failures.ts';
+import { describeFlaky, describeRepeats, isLetPass, listRetries } from './rounds.ts';
 import { listTrendRuns, nameTrend, renderSparkline } from './trend.ts';
 import { truncateText } from './truncate.ts';
 import {
@@ -87,6 +88,10 @@ function listSuite(report: Report, suite: SuiteReport, page: Page): string[] {
   const hidden = notPassed.length - maxDetailedCases;
   return [
     [paint('bold', escapeTerminalText(truncateText(suite.name, maxTitleLength))), describeSuiteRate(suite)].join('  '),
+    ...(suite.repeats === null ? [] : [`  ${paint('dim', describeRepeats(suite.repeats))}`]),
+    ...listRetries(suite, cases).flatMap((text) =>
+      wrapText(truncateText(text, maxReasonLength), { ...page, indent: '  ' }),
+    ),
     ...(suite.run?.url == null ? [] : [`  ${paint('dim', escapeTerminalText(suite.run.url))}`]),
     ...notPassed.slice(0, maxDetailedCases).flatMap((member) => listCase(member, page)),
     ...(hidden > 0 ? [`  and ${formatCount(hidden, 'more case')} that did not pass`] : []),
@@ -115,9 +120,12 @@ function listDemands({ demands }: SuiteReport, { columns, paint }: Page): string
 
 function describeCase(member: CaseReport, paint: Paint): string {
   const { outcome, title, required, location, durationMs, quarantine } = member;
+  const flaky = describeFlaky(member);
+  const mark = isLetPass(member) ? 'inconclusive' : outcome;
   const notes = [
     ...(required ? ['required'] : []),
     ...(quarantine === null ? [] : ['in quarantine']),
+    ...(flaky === null ? [] : [flaky]),
     ...(outcome !== 'passed' && location !== null
       ? [escapeTerminalText(truncateText(`${location.file}:${location.line}`, maxReasonLength))]
       : []),
@@ -125,7 +133,7 @@ function describeCase(member: CaseReport, paint: Paint): string {
   ];
   const name = escapeTerminalText(truncateText(title, maxTitleLength));
   return [
-    `  ${paint(colors[outcome], marks[outcome])} ${name}`,
+    `  ${paint(colors[mark], marks[mark])} ${name}`,
     describeCaseCounts(member),
     ...notes.map((note) => paint('dim', note)),
   ].join('  ');

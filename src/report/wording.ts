@@ -4,16 +4,17 @@ import { formatMinimumPassRate, formatPassRate } from '../model/rate.ts';
 import type { CaseReport, DemandReport, Report, ServerReport, SuiteReport, Totals } from '../model/report.ts';
 import type { ToolCall } from '../model/run.ts';
 import type { Verdict, VerdictOutcome, VerdictReason } from '../model/verdict.ts';
+import { describeRounds } from './rounds.ts';
 
 /** How many of a case's iterations passed: `2 of 3`. */
 export function formatPassed({ passed, total, planned }: CaseReport): string {
   return `${passed} of ${Math.max(planned, total)}`;
 }
 
-/** Says how a case fared: `2 of 3 passed`, or `1 of 3 passed, 2 without a result`. */
+/** Says how a case fared: `2 of 3 passed`, `1 of 3 passed, 2 without a result`, `0 of 1 passed; run again: 1 of 1`. */
 export function describeCaseCounts(member: CaseReport): string {
   const missing = member.planned - member.total;
-  return `${formatPassed(member)} passed${missing > 0 ? `, ${missing} without a result` : ''}`;
+  return `${formatPassed(member)} passed${missing > 0 ? `, ${missing} without a result` : ''}${describeRounds(member)}`;
 }
 
 /** Says how a suite fared: `7 passed, 2 failed (77.7%), minimum 90%`. */

@@ -28,6 +28,8 @@ export function buildPolicyLayer(written: WrittenPolicy, document: SourceDocumen
       source: locateText(document, [...path, 'quarantine', index], 'locateValue'),
     })),
     onStaleQuarantine: place(written.onStaleQuarantine, 'onStaleQuarantine'),
+    retryFailed: place(written.retryFailed, 'retryFailed'),
+    flaky: place(written.flaky, 'flaky'),
     budgets: {
       tokens: place(budgets.tokens, 'budgets', 'tokens'),
       wallTimeMs: place(budgets.wallTime, 'budgets', 'wallTime'),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { maxRetries } from '../model/policy.ts';
 import { parsePassRate } from '../model/rate.ts';
 import { demand, passRate, text, timeout } from './scalar-schemas.ts';
 
@@ -77,6 +78,16 @@ const commonShape = {
     .enum(['warn', 'fail'])
     .exactOptional()
     .meta({ description: 'What it means when an entry has run out, or its case passes again or is gone.' }),
+  retryFailed: z
+    .int()
+    .min(0)
+    .max(maxRetries)
+    .exactOptional()
+    .meta({ description: 'In how many further rounds, at most, cases that failed are run again.' }),
+  flaky: z
+    .enum(['fail', 'pass', 'report'])
+    .exactOptional()
+    .meta({ description: 'How a case counts that passed only when it was run again: as failed, as passed, or not.' }),
   budgets: budgetsSchema.exactOptional(),
 };
 

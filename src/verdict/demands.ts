@@ -4,6 +4,7 @@ import { formatMinimumPassRate } from '../model/rate.ts';
 import type { CaseResults, SuiteResults } from '../model/results.ts';
 import type { Assessment } from './assessment.ts';
 import { countRead, countScored } from './count.ts';
+import { classifyCase } from './flaky.ts';
 import { isNamed } from './quarantine.ts';
 import { assessRate } from './rate-demand.ts';
 
@@ -58,8 +59,8 @@ function assessTagRate(demand: NamedDemand<number>, { cases, counted, confidence
   };
   const carriers = counted.filter(({ tags }) => tags.includes(demand.name));
   if (countScored(carriers).scored === 0) {
-    const isSetAside = carriers.length === 0 && cases.some(({ tags }) => tags.includes(demand.name));
-    return { ...base, ...describeUnjudged(`the tag ${JSON.stringify(demand.name)}`, demand.source, isSetAside) };
+    const aside = carriers.length > 0 ? [] : cases.filter(({ tags }) => tags.includes(demand.name));
+    return { ...base, ...describeUnjudged(`the tag ${JSON.stringify(demand.name)}`, demand.source, aside) };
   }
   const assessed = assessRate(carriers, demand, confidence);
   return {
@@ -82,9 +83,9 @@ function assessCaseRate(demand: NamedDemand<number>, { cases, counted, confidenc
     ...(member === undefined ? {} : { caseId: member.id }),
   };
   const name = `the case ${JSON.stringify(base.subject)}`;
-  const isSetAside = member !== undefined && !counted.includes(member);
-  if (member === undefined || isSetAside || countScored([member]).scored === 0) {
-    return { ...base, ...describeUnjudged(name, demand.source, isSetAside) };
+  const aside = member === undefined || counted.includes(member) ? [] : [member];
+  if (member === undefined || aside.length > 0 || countScored([member]).scored === 0) {
+    return { ...base, ...describeUnjudged(name, demand.source, aside) };
   }
   const assessed = assessRate([member], demand, confidence);
   return { ...base, ...assessed, code: rateCodes.case[assessed.state], finding: `Of ${name}, ${assessed.finding}` };
@@ -122,9 +123,9 @@ function assessRequired({ name, member, source }: RequiredCase, { counted }: Sco
     isDecisive: true,
     ...(member === null ? {} : { caseId: member.id }),
   };
-  const isSetAside = member !== null && !counted.some(({ id }) => id === member.id);
-  if (member === null || isSetAside) {
-    return { ...base, ...describeUnjudged(`the required case "${name}"`, source, isSetAside) };
+  const aside = member === null || counted.some(({ id }) => id === member.id) ? [] : [member];
+  if (member === null || aside.length > 0) {
+    return { ...base, ...describeUnjudged(`the required case "${name}"`, source, aside) };
   }
   const total = formatCount(countRead(member), 'iteration');
   if (member.failed > 0) {
@@ -143,18 +144,25 @@ function assessRequired({ name, member, source }: RequiredCase, { counted }: Sco
   return { ...base, code: 'minimum-met', state: 'met', finding };
 }
 
-/** A demand on what is in quarantine rests with it; one on what never ran leaves the verdict open. */
+/** A demand on what is set aside rests with it; one on what never ran leaves the verdict open. */
 function describeUnjudged(
   what: string,
   source: string,
-  isSetAside: boolean,
+  aside: readonly CaseResults[],
 ): Pick<Assessment, 'code' | 'state' | 'isDecisive' | 'finding'> {
-  const why = isSetAside ? 'is in quarantine' : 'has no result';
+  const why = aside.length === 0 ? 'has no result' : describeSetAside(aside);
   const subject = `${what.charAt(0).toUpperCase()}${what.slice(1)}`;
   return {
     code: 'demand-unjudged',
     state: 'unknown',
-    isDecisive: !isSetAside,
+    isDecisive: aside.length === 0,
     finding: `${subject} ${why}, so that the demand on it (${describeSource(source)}) could not be judged.`,
   };
+}
+
+/** What is in quarantine is not run again, so that a case that is flaky is set aside for that. */
+function describeSetAside(aside: readonly CaseResults[]): string {
+  const flaky = aside.filter((member) => classifyCase(member) === 'flaky').length;
+  if (flaky === 0) return 'is in quarantine';
+  return flaky === aside.length ? 'is flaky, which is only reported' : 'is in quarantine or flaky';
 }

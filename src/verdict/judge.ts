@@ -1,12 +1,21 @@
-import { emptyPolicyLayer, settleDemands, type SuiteDemands } from '../model/policy.ts';
-import type { DemandReport } from '../model/report.ts';
-import type { SuiteResults } from '../model/results.ts';
+import {
+  type Demanded,
+  emptyPolicyLayer,
+  type FlakyEffect,
+  settleDemands,
+  type SuiteDemands,
+} from '../model/policy.ts';
+import type { CaseClass, DemandReport, RepeatRates, SuiteRepeats } from '../model/report.ts';
+import type { CaseResults, SuiteResults } from '../model/results.ts';
 import type { Verdict, VerdictReason } from '../model/verdict.ts';
 import { toDemandReport, toReason, type Assessment } from './assessment.ts';
 import { assessBudgets } from './budgets.ts';
+import { countScored, sum } from './count.ts';
 import { assessDemands } from './demands.ts';
+import { classifyCase, countFlaky } from './flaky.ts';
 import { listBreaks, listGaps } from './gaps.ts';
 import { assessQuarantine, type QuarantinedCase, splitQuarantine } from './quarantine.ts';
+import { computeSuiteRepeats, listRepeatRates } from './repeat-rates.ts';
 
 export interface JudgeOptions {
   /** What is demanded besides the suite's own minimum, and the day in UTC, `YYYY-MM-DD`, against which entries expire. */
@@ -35,6 +44,19 @@ export interface SuiteJudgement {
   demands: DemandReport[];
   /** Entries of the cases that did not count. */
   quarantined: QuarantinedCase[];
+  /** How a flaky case counts. */
+  flaky: Demanded<FlakyEffect>;
+  /** Of the cases that count, as they count. */
+  counted: { cases: number; passed: number; failed: number };
+  /** Null where nothing was established, or no case that counts has several iterations. */
+  repeats: SuiteRepeats | null;
+  /** What became of every case, in the order of the results. */
+  standings: CaseStanding[];
+}
+
+export interface CaseStanding {
+  classification: CaseClass | null;
+  repeats: RepeatRates[];
 }
 
 const noPolicy = { demands: settleDemands(emptyPolicyLayer), today: '' };
@@ -52,15 +74,24 @@ export function judgeSuite(results: SuiteResults, options: JudgeOptions = {}): V
 export function assessSuite(results: SuiteResults, options: JudgeOptions = {}): SuiteJudgement {
   const { policy = noPolicy, findings = [] } = options;
   const { demands, today } = policy;
-  const { counted, quarantined } = splitQuarantine(results.cases, demands, today);
-  const gaps = listGaps(results, { counted, tolerated: demands.budgets.infrastructureErrors });
+  const { counted: outside, quarantined } = splitQuarantine(results.cases, demands, today);
+  const counted = countFlaky(outside, demands.flaky.value);
+  const byId = new Map(counted.map((member) => [member.id, member]));
+  // A later round mends no result that is missing from the first.
+  const gaps = listGaps(results, { counted: outside, tolerated: demands.budgets.infrastructureErrors });
+  if (gaps.length === 0 && countScored(counted).scored === 0) gaps.push(nothingCounts);
   const assessments = [
-    ...assessDemands(results, counted, demands),
+    ...assessDemands(
+      { ...results, cases: results.cases.map((member) => byId.get(member.id) ?? member) },
+      counted,
+      demands,
+    ),
     ...assessBudgets(results, demands.budgets),
     ...assessQuarantine(results.cases, demands, today),
   ];
   if (gaps.length > 0) {
     return {
+      ...describeCounted(results, counted, { flaky: demands.flaky, repeats: null }),
       verdict: { outcome: 'inconclusive', reasons: nameSuite(results, gaps) },
       demands: assessments.map((assessment) => ({
         ...toDemandReport(assessment),
@@ -71,10 +102,36 @@ export function assessSuite(results: SuiteResults, options: JudgeOptions = {}): 
     };
   }
   const { outcome, reasons } = doubtFailure(results, weigh(assessments, findings));
+  // What a further round found was chosen by its failures, so that only the first one tells of the case.
+  const repeats = computeSuiteRepeats(outside.filter(({ id }) => byId.has(id)));
   return {
+    ...describeCounted(results, counted, { flaky: demands.flaky, repeats }),
     verdict: { outcome, reasons: nameSuite(results, reasons) },
     demands: assessments.map(toDemandReport),
     quarantined,
+  };
+}
+
+const nothingCounts: VerdictReason = {
+  code: 'no-iterations',
+  message: 'Every case that was scored is flaky, which is only reported, so nothing was shown.',
+};
+
+function describeCounted(
+  { cases }: SuiteResults,
+  counted: readonly CaseResults[],
+  { flaky, repeats }: { flaky: Demanded<FlakyEffect>; repeats: SuiteRepeats | null },
+): Pick<SuiteJudgement, 'flaky' | 'counted' | 'standings' | 'repeats'> {
+  const k = repeats?.k ?? null;
+  return {
+    flaky,
+    repeats,
+    counted: {
+      cases: counted.length,
+      passed: sum(counted, ({ passed }) => passed),
+      failed: sum(counted, ({ failed }) => failed),
+    },
+    standings: cases.map((member) => ({ classification: classifyCase(member), repeats: listRepeatRates(member, k) })),
   };
 }
 

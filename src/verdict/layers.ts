@@ -1,13 +1,22 @@
 import type { Budgets, PolicyFile, PolicyLayer } from '../model/policy.ts';
 
+/** What only one place decides. */
+type SingleDemand =
+  | 'minimumPassRate'
+  | 'confidence'
+  | 'onInconclusive'
+  | 'reportOnly'
+  | 'onStaleQuarantine'
+  | 'retryFailed'
+  | 'flaky';
+
 /**
  * Joins what several places say about one suite, the strongest first: a single demand is the first that is made, demands
  * on tags and cases are the first for each name, and required cases and quarantine entries add up.
  */
 export function joinLayers(layers: readonly PolicyLayer[]): PolicyLayer {
-  const first = <K extends 'minimumPassRate' | 'confidence' | 'onInconclusive' | 'reportOnly' | 'onStaleQuarantine'>(
-    key: K,
-  ): PolicyLayer[K] | null => layers.find((layer) => layer[key] !== null)?.[key] ?? null;
+  const first = <K extends SingleDemand>(key: K): PolicyLayer[K] | null =>
+    layers.find((layer) => layer[key] !== null)?.[key] ?? null;
   const firstBudget = (key: keyof Budgets): Budgets[typeof key] =>
     layers.find(({ budgets }) => budgets[key] !== null)?.budgets[key] ?? null;
   return {
@@ -32,6 +41,8 @@ export function joinLayers(layers: readonly PolicyLayer[]): PolicyLayer {
       (entry) => entry.case,
     ),
     onStaleQuarantine: first('onStaleQuarantine'),
+    retryFailed: first('retryFailed'),
+    flaky: first('flaky'),
     budgets: {
       tokens: firstBudget('tokens'),
       wallTimeMs: firstBudget('wallTimeMs'),

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { formatCount } from '../base/count.ts';
 import type { Report, ServerReport, ShardReport } from '../model/report.ts';
+import { classifyCase } from './flaky.ts';
 import { type RestoredSuite, restoreSuites } from './restore.ts';
 
 /** A report of a shard, and what to call it in messages. */
@@ -119,7 +120,10 @@ function findClashes(earlier: RestoredSuite, part: RestoredSuite, label: string)
   };
   const ids = new Set(earlierCases.map(({ id }) => id));
   const twice = part.results.cases.filter(({ id }) => ids.has(id)).map(({ id }) => id);
+  const isOtherFlaky =
+    hasFlaky(earlier) && hasFlaky(part) && earlier.policy.demands.flaky.value !== part.policy.demands.flaky.value;
   return [
+    ...(isOtherFlaky ? [`${label} counts flaky cases of ${suiteId} otherwise than the shards before it`] : []),
     ...(isDeepStrictEqual(describe(earlier), describe(part))
       ? []
       : [`${label} has another name, file or minimum of the suite ${suiteId} than the shards before it`]),
@@ -138,17 +142,28 @@ function joinSuite(first: RestoredSuite, second: RestoredSuite): RestoredSuite {
       cases: [...a.cases, ...b.cases].toSorted((x, y) => (x.location?.line ?? 0) - (y.location?.line ?? 0)),
       iterationsRead: a.iterationsRead + b.iterationsRead,
       tunnelBreaks: a.tunnelBreaks + b.tunnelBreaks,
+      retries: [...a.retries, ...b.retries],
     },
     gaps: [...first.gaps, ...second.gaps],
     policy: {
       demands: {
         ...first.policy.demands,
+        flaky: chooseFlaky(first, second),
         quarantine: [...first.policy.demands.quarantine, ...second.policy.demands.quarantine],
       },
       today: first.policy.today,
     },
     findings: [...first.findings, ...second.findings],
   };
+}
+
+/** A shard without a flaky case does not tell how such a case counts. */
+function chooseFlaky(first: RestoredSuite, second: RestoredSuite): RestoredSuite['policy']['demands']['flaky'] {
+  return (hasFlaky(first) ? first : second).policy.demands.flaky;
+}
+
+function hasFlaky({ results }: RestoredSuite): boolean {
+  return results.cases.some((member) => classifyCase(member) === 'flaky');
 }
 
 function joinTimes(members: readonly LabelledReport[]): { startedAt: string; durationMs: number } {

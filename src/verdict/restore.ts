@@ -9,7 +9,7 @@ export interface RestoredSuite {
   results: SuiteResults;
   /** What kept its results from being a verdict; no other demand can mend that. */
   gaps: VerdictReason[];
-  /** The cases that did not count, and the day on which that was decided. */
+  /** The cases that did not count, how flaky ones do, and the day on which that was decided. */
   policy: NonNullable<JudgeOptions['policy']>;
   /** Demands of a policy that were not met: the report has what they came to and not the policy itself. */
   findings: JudgedFinding[];
@@ -44,9 +44,8 @@ export function restoreSuites(report: Report): RestoredSuite[] {
     const { outcome, reasons } = suite.verdict;
     return {
       results: restoreResults(suite, cases),
-      // Where a demand is among them, the results were complete, and only held against a tunnel that broke off.
-      gaps: outcome === 'inconclusive' && !reasons.some(({ code }) => demandCodes.has(code)) ? reasons : [],
-      policy: restoreQuarantine(cases, report.startedAt.slice(0, 10)),
+      gaps: outcome === 'inconclusive' ? [...selectGaps(reasons)] : [],
+      policy: restorePolicy(cases, report.startedAt.slice(0, 10)),
       findings: reasons.flatMap((reason) => restoreFinding(reason, cases)),
     };
   });
@@ -61,9 +60,20 @@ export function rejudgeSuite(
   return gaps.length > 0 ? { ...judgement, verdict: { outcome: 'inconclusive', reasons: gaps } } : judgement;
 }
 
-function restoreQuarantine(cases: readonly CaseReport[], today: string): RestoredSuite['policy'] {
+/**
+ * Where a demand is among the reasons, the results were complete, and only held against a tunnel that broke off. That nothing
+ * was left to count shows again, and may be otherwise in a whole of several parts.
+ */
+function selectGaps(reasons: readonly VerdictReason[]): readonly VerdictReason[] {
+  const isDerived = reasons.some(({ code }) => demandCodes.has(code));
+  return isDerived || reasons.every(({ code }) => code === 'no-iterations') ? [] : reasons;
+}
+
+/** How a flaky case counts is told with each of them, so that where there is none it does not matter. */
+function restorePolicy(cases: readonly CaseReport[], today: string): RestoredSuite['policy'] {
   const quarantine = cases.flatMap(({ id, quarantine: entry }) => (entry === null ? [] : [{ ...entry, case: id }]));
-  return { demands: settleDemands({ ...emptyPolicyLayer, quarantine }), today };
+  const [told] = cases.flatMap(({ flaky }) => (flaky === null ? [] : [{ value: flaky.effect, source: flaky.source }]));
+  return { demands: settleDemands({ ...emptyPolicyLayer, quarantine, flaky: told ?? null }), today };
 }
 
 /** Cases that an evals file requires say so themselves. */
@@ -96,12 +106,26 @@ function restoreResults(suite: SuiteReport, cases: readonly CaseReport[]): Suite
     overruled: 0,
     tunnelBreaks: suite.tunnelBreaks,
     interruption: null,
+    retries: suite.retries,
   };
 }
 
 /** What a report does not keep is what only incomplete results have, and of those their gaps tell. */
 function restoreCase(member: CaseReport): CaseResults {
-  const { id, title, tags, required, location, definitionHash, planned, passed, failed, durationMs, failures } = member;
+  const {
+    id,
+    title,
+    tags,
+    required,
+    location,
+    definitionHash,
+    planned,
+    passed,
+    failed,
+    durationMs,
+    failures,
+    retries,
+  } = member;
   return {
     id,
     title,
@@ -116,5 +140,6 @@ function restoreCase(member: CaseReport): CaseResults {
     durationsMs: durationMs === null ? [] : [durationMs],
     tokensUsed: 0,
     failures,
+    retries,
   };
 }

@@ -129,6 +129,7 @@ export function createTally(suite: SuiteOutline, options: TallyOptions): Tally {
       overruled: [...seen.values()].filter(({ tally, isOverruled }) => tally !== undefined && isOverruled).length,
       tunnelBreaks,
       interruption,
+      retries: [],
     }),
   };
 }
@@ -160,6 +161,7 @@ function closeCase({ outline, counts, durationsMs, tokensUsed, evidence }: CaseT
       .map((kept) => kept.map((evidence) => describeFailure(evidence.iteration, evidence)))
       .flatMap((failures) => failures.toSorted((a, b) => (a.iterationNumber ?? 0) - (b.iterationNumber ?? 0)))
       .slice(0, maxFailuresPerCase),
+    retries: [],
   };
 }
 

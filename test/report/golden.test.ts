@@ -6,6 +6,7 @@ import { renderSummary } from '../../src/report/summary.ts';
 import { renderTerminal } from '../../src/report/terminal.ts';
 import {
   createComparedReport,
+  createFlakyReport,
   createGreenReport,
   createHostileReport,
   createInconclusiveReport,
@@ -22,6 +23,9 @@ describe('every format, as a reader sees it', () => {
     ['compared', createComparedReport()],
     ['inconclusive', createInconclusiveReport()],
     ['policy', createPolicyReport()],
+    ['flaky-fail', createFlakyReport('fail')],
+    ['flaky-pass', createFlakyReport('pass')],
+    ['flaky-report', createFlakyReport('report')],
     ['hostile', createHostileReport(hostile)],
   ])('renders the %s report', async (name, report) => {
     const golden = (extension: string) => `../golden/${name}.${extension}`;

@@ -5,6 +5,7 @@ import type { Report } from '../../src/model/report.ts';
 import { renderReportJson } from '../../src/report/json.ts';
 import { buildReportJsonSchema, parseReport, type reportSchema } from '../../src/report/schema.ts';
 import {
+  createFlakyReport,
   createGreenReport,
   createHostileReport,
   createInconclusiveReport,
@@ -15,6 +16,7 @@ import {
 const reports = [
   createGreenReport(),
   createRedReport(),
+  createFlakyReport('pass'),
   createInconclusiveReport(),
   createHostileReport('\u0000\uD800 __proto__ ##[error]'),
   createReport({ suites: [], server: null }),

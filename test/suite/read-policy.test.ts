@@ -13,6 +13,8 @@ confidence: 95%
 onInconclusive: warn
 reportOnly: true
 onStaleQuarantine: fail
+retryFailed: 2
+flaky: pass
 budgets: { tokens: 2000, wallTime: 5m, p95IterationTime: 1.5s, infrastructureErrors: 2 }
 quarantine:
   - suite: everything
@@ -44,11 +46,13 @@ describe('readPolicy', () => {
           reportOnly: place(true, 5),
           quarantine: [],
           onStaleQuarantine: place('fail', 6),
+          retryFailed: place(2, 7),
+          flaky: place('pass', 8),
           budgets: {
-            tokens: place(2000, 7),
-            wallTimeMs: place(300_000, 7),
-            p95IterationMs: place(1500, 7),
-            infrastructureErrors: place(2, 7),
+            tokens: place(2000, 9),
+            wallTimeMs: place(300_000, 9),
+            p95IterationMs: place(1500, 9),
+            infrastructureErrors: place(2, 9),
           },
         },
         quarantine: [
@@ -58,7 +62,7 @@ describe('readPolicy', () => {
             owner: '@alice',
             reason: 'Flaky since May.',
             expires: '2026-12-31',
-            source: 'policy.yaml:9',
+            source: 'policy.yaml:11',
           },
         ],
         suites: [
@@ -66,9 +70,9 @@ describe('readPolicy', () => {
             name: 'everything',
             layer: {
               ...emptyPolicyLayer,
-              minimumPassRate: place(0.995, 16),
-              cases: [{ name: 'sum', ...place(0.8, 17) }],
-              required: [{ name: 'echo', ...place(true, 18) }],
+              minimumPassRate: place(0.995, 18),
+              cases: [{ name: 'sum', ...place(0.8, 19) }],
+              required: [{ name: 'echo', ...place(true, 20) }],
             },
           },
         ],
@@ -80,6 +84,8 @@ describe('readPolicy', () => {
     ['minimumPasRate: 90%', '1 unknown-key: Unknown key `minimumPasRate`; did you mean `minimumPassRate`?'],
     ['suites: { a: { requird: [b] } }', '1 unknown-key: Unknown key `requird`; did you mean `required`?'],
     ['budgets: { token: 1 }', '1 unknown-key: Unknown key `token`; did you mean `tokens`?'],
+    ['retryFailed: 6', '1 out-of-range: `retryFailed` must be at most 5, not 6'],
+    ['flaky: retry', '1 unknown-value: `flaky` cannot be "retry"; did you mean `report`?'],
     ['cases: { a: 90% }', '1 unknown-key: Unknown key `cases`; did you mean `tags`?'],
     ['tags: { smoke: 0.9 }', '1 bad-pass-rate: 0.9 could mean 0.9% or 90%; write the one you mean with its % sign'],
     [

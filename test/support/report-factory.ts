@@ -1,4 +1,4 @@
-import { emptyPolicyLayer } from '../../src/model/policy.ts';
+import { emptyPolicyLayer, type FlakyEffect } from '../../src/model/policy.ts';
 import type { Report } from '../../src/model/report.ts';
 import type { SuiteResults } from '../../src/model/results.ts';
 import { type ReportInput, buildReport } from '../../src/report/build.ts';
@@ -205,6 +205,53 @@ export function createPolicyReport(): Report {
           createCaseResults({ id: 'asks', title: 'Asks', passed: 5, tokensUsed: 600 }),
           createCaseResults({ id: 'finds', title: 'Finds', passed: 5 }),
           createCaseResults({ id: 'roots', title: 'Takes roots', passed: 5 }),
+        ],
+      }),
+    ],
+  });
+}
+
+/**
+ * A suite in which two cases of three failed and were run again: one passed in the second round, and the third round was cut
+ * short.
+ */
+export function createFlakyReport(effect: FlakyEffect): Report {
+  const round = { cases: 2, run: { id: 'run_2', suiteId: 'suite_1', status: 'completed', url: null }, shortfall: null };
+  return createReport({
+    policy: createPolicy({ flaky: demanded(effect), retryFailed: demanded(3) }),
+    suites: [
+      createSuiteResults({
+        minimumPassRate: 0.5,
+        cases: [
+          createCaseResults({ id: 'echoes', title: 'Echoes a long text', passed: 2 }),
+          createCaseResults({
+            id: 'adds',
+            title: 'Adds two numbers',
+            isRequired: true,
+            passed: 1,
+            failed: 1,
+            failures: [createFailure()],
+            retries: [
+              { passed: 0, total: 2 },
+              { passed: 2, total: 2 },
+            ],
+          }),
+          createCaseResults({
+            id: 'divides',
+            title: 'Divides',
+            passed: 0,
+            failed: 2,
+            failures: [createFailure({ reasons: ['Division by zero.'] })],
+            retries: [
+              { passed: 0, total: 2 },
+              { passed: 1, total: 2 },
+            ],
+          }),
+        ],
+        retries: [
+          { ...round, round: 1 },
+          { ...round, round: 2 },
+          { ...round, round: 3, cases: 1, shortfall: 'The server under test exited with code 1 during the run.' },
         ],
       }),
     ],

@@ -14,10 +14,13 @@ const caseResults = fc
     unscored: mostly(0, small),
     isRequired: fc.boolean(),
     plannedOff: mostly(0, fc.integer({ min: -1, max: 1 })),
+    rounds: fc.array(fc.boolean(), { maxLength: 2 }),
   })
-  .map(({ plannedOff, ...counts }) => {
+  .map(({ plannedOff, rounds, ...counts }) => {
     const planned = Math.max(0, counts.passed + counts.failed + counts.unscored + plannedOff);
-    return createCaseResults({ ...counts, planned });
+    // Only what failed is run again.
+    const retries = counts.failed === 0 ? [] : rounds.map((isPassed) => ({ passed: isPassed ? 3 : 2, total: 3 }));
+    return createCaseResults({ ...counts, planned, retries });
   });
 
 /** Results of a suite, sound or lacking something of every kind. */

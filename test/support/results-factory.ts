@@ -19,6 +19,7 @@ export function createCaseResults(overrides: Partial<CaseResults> = {}): CaseRes
     durationsMs: [],
     tokensUsed: 0,
     failures: [],
+    retries: [],
     ...overrides,
   };
 }
@@ -44,6 +45,7 @@ export function createSuiteResults(overrides: Partial<SuiteResults> = {}): Suite
     overruled: 0,
     tunnelBreaks: 0,
     interruption: null,
+    retries: [],
     ...overrides,
   };
 }

@@ -1,10 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { FlakyEffect } from '../../src/model/policy.ts';
 import type { Report } from '../../src/model/report.ts';
 import type { VerdictReason } from '../../src/model/verdict.ts';
 import { judgeGate } from '../../src/verdict/judge.ts';
 import { joinShards } from '../../src/verdict/merge.ts';
 import { rejudgeSuite } from '../../src/verdict/restore.ts';
+import { createPolicy, demanded } from '../support/policy-factory.ts';
 import { createPolicyReport, createReport } from '../support/report-factory.ts';
 import { createCaseResults, createRun, createSuiteResults } from '../support/results-factory.ts';
 import { createShardReports } from '../support/shard-factory.ts';
@@ -20,7 +22,9 @@ const counts = fc
     failed: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, small),
     unscored: fc.oneof({ weight: 8, arbitrary: fc.constant(0) }, small),
     isRequired: fc.boolean(),
+    retries: fc.array(fc.constantFrom({ passed: 0, total: 1 }, { passed: 1, total: 1 }), { maxLength: 1 }),
   })
+  .map((draw) => ({ ...draw, retries: draw.failed === 0 ? [] : draw.retries }))
   .filter(({ passed, failed, unscored }) => passed + failed + unscored > 0);
 
 const suites = fc
@@ -154,5 +158,45 @@ describe('joinShards', () => {
     ],
   ])('refuses %s', (_, reports, problems) => {
     expect(join(reports).problems).toEqual(problems);
+  });
+});
+
+describe('joinShards, with flaky cases', () => {
+  const flaky = { passed: 0, failed: 1, retries: [{ passed: 1, total: 1 }] };
+  const round = { round: 1, cases: 1, run: null, shortfall: null };
+  const cases = ['a', 'b'].map((id, line) => {
+    return createCaseResults({ id, ...(id === 'b' ? flaky : {}), location: { file: 'x', line, column: 1 } });
+  });
+  const shardsUnder = (effect: FlakyEffect, members = cases) => {
+    const policy = createPolicy({ flaky: demanded(effect) });
+    return members.map((member, position) =>
+      createReport({
+        policy,
+        suites: [
+          createSuiteResults({ cases: [member], minimumPassRate: 1, retries: member.failed > 0 ? [round] : [] }),
+        ],
+        shard: { index: position + 1, total: members.length, digest: 'd1' },
+      }),
+    );
+  };
+
+  it.each<[FlakyEffect, string]>([
+    ['fail', 'failed'],
+    ['pass', 'passed'],
+    ['report', 'passed'],
+  ])('counts them as their shard did: %s', (effect, outcome) => {
+    const { joined, problems } = join(shardsUnder(effect));
+    expect(problems).toEqual([]);
+    const [suite] = joined.suites;
+    expect(suite && rejudgeSuite(suite).verdict.outcome).toBe(outcome);
+    expect(suite?.results.retries).toEqual([round]);
+  });
+
+  it('refuses shards that count them each in another way', () => {
+    const both = cases.map((member) => ({ ...member, ...flaky }));
+    const [first] = shardsUnder('fail', both);
+    const [, second] = shardsUnder('pass', both);
+    const { problems } = join([first, second].filter((report) => report !== undefined));
+    expect(problems).toEqual(['shards/2 counts flaky cases of math otherwise than the shards before it']);
   });
 });

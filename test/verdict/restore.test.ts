@@ -1,22 +1,27 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { FlakyEffect } from '../../src/model/policy.ts';
 import type { Report } from '../../src/model/report.ts';
 import { renderReportJson } from '../../src/report/json.ts';
 import { parseReport } from '../../src/report/schema.ts';
 import { rejudgeSuite, restoreSuites } from '../../src/verdict/restore.ts';
+import { createPolicy, demanded } from '../support/policy-factory.ts';
 import { createPolicyReport, createReport } from '../support/report-factory.ts';
 import { suiteResults } from '../support/results-arbitrary.ts';
 import { createCaseResults, createSuiteResults } from '../support/results-factory.ts';
+
+const effect = fc.constantFrom<FlakyEffect>('fail', 'pass', 'report');
 
 const readBack = (report: Report) => parseReport(JSON.parse(renderReportJson(report)));
 
 describe('a suite restored from its report', () => {
   it('is judged as it was, whatever its results', () => {
     fc.assert(
-      fc.property(suiteResults, (results) => {
+      fc.property(suiteResults, effect, (results, effect) => {
         // A report has the worst first, and only lines tell the order of the file.
         const cases = results.cases.map((member, line) => ({ ...member, location: { file: 'x', line, column: 1 } }));
-        const report = createReport({ suites: [{ ...results, cases }] });
+        const policy = createPolicy({ flaky: demanded(effect) });
+        const report = createReport({ suites: [{ ...results, cases }], policy });
         const [restored] = restoreSuites(readBack(report));
         expect(restored && rejudgeSuite(restored).verdict).toEqual(report.suites[0]?.verdict);
       }),

@@ -1,0 +1,72 @@
+import { formatCount } from '../base/count.ts';
+import { describeSource, type FlakyEffect } from '../model/policy.ts';
+import { formatPassRate } from '../model/rate.ts';
+import type { CaseReport, RepeatRates, SuiteReport, SuiteRepeats } from '../model/report.ts';
+
+const effectWords: Record<FlakyEffect, string> = {
+  fail: 'counts as failed',
+  pass: 'counts as passed',
+  report: 'does not count',
+};
+
+/** Whether a case is flaky, and what failed in it at first is held against nothing. */
+export function isLetPass({ flaky }: Pick<CaseReport, 'flaky'>): boolean {
+  return flaky !== null && flaky.effect !== 'fail';
+}
+
+/** Says how a flaky case counts: `flaky, counts as failed`; null for every other case. */
+export function describeFlaky({ flaky }: Pick<CaseReport, 'flaky'>): string | null {
+  return flaky === null ? null : `flaky, ${effectWords[flaky.effect]}`;
+}
+
+/** Says what became of a case when it was run again: `; run again: 0 of 2, 2 of 2`. Empty where it was not. */
+export function describeRounds({ retries }: Pick<CaseReport, 'retries'>): string {
+  if (retries.length === 0) return '';
+  return `; run again: ${retries.map(({ passed, total }) => `${passed} of ${total}`).join(', ')}`;
+}
+
+/** Says of a suite what was run again and what came of it, one sentence each; none where nothing was. */
+export function listRetries({ id, retries }: SuiteReport, cases: readonly CaseReport[]): string[] {
+  if (retries.length === 0) return [];
+  const again = cases.filter((member) => member.suiteId === id && member.retries.length > 0);
+  const [first] = again.flatMap(({ flaky }) => flaky ?? []);
+  const flaky = again.filter((member) => member.flaky !== null).length;
+  const failed = again.length - flaky;
+  const rounds = new Set(retries.filter(({ shortfall }) => shortfall === null).map(({ round }) => round)).size;
+  const parts = [
+    ...(first === undefined ? [] : [`${flaky} flaky (${effectWords[first.effect]}, ${describeSource(first.source)})`]),
+    ...(failed === 0 ? [] : [`${failed} failed in every round`]),
+  ];
+  return [
+    ...(again.length === 0
+      ? []
+      : [
+          `${formatCount(again.length, 'failed case')} run again, in ${formatCount(rounds, 'round')}: ${parts.join(', ')}.`,
+        ]),
+    ...retries.flatMap(({ round, cases, shortfall }) =>
+      shortfall === null
+        ? []
+        : [
+            `Round ${round}, of ${formatCount(cases, 'failed case')}, was not completed and counts for nothing: ${shortfall}`,
+          ],
+    ),
+  ];
+}
+
+/**
+ * Says pass@k and pass^k of a suite: `pass@5 100%, pass^5 66.6% (3 cases with several iterations)`. `renderName` makes of the two
+ * names what the sink needs, since one of them looks like a mention of somebody.
+ */
+export function describeRepeats(
+  { k, passAtK, passHatK, cases }: SuiteRepeats,
+  renderName: (name: string) => string = (name) => name,
+): string {
+  const atK = `${renderName(`pass@${k}`)} ${formatPassRate(passAtK)}`;
+  const hatK = `${renderName(`pass^${k}`)} ${formatPassRate(passHatK)}`;
+  return `${atK}, ${hatK} (${formatCount(cases, 'case')} with several iterations)`;
+}
+
+/** Picks the rates of a case for the `k` of its suite; undefined where it has too few iterations, or does not tell of this `k`. */
+export function findRates({ repeats }: Pick<CaseReport, 'repeats'>, k: number | undefined): RepeatRates | undefined {
+  return repeats.find((rates) => rates.k === k);
+}

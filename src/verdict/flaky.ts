@@ -1,0 +1,84 @@
+import type { Baseline } from '../model/comparison.ts';
+import type { FlakyEffect, SuiteDemands } from '../model/policy.ts';
+import type { CaseClass, RetryRound } from '../model/report.ts';
+import type { CaseResults, SuiteResults } from '../model/results.ts';
+import { splitQuarantine } from './quarantine.ts';
+
+/**
+ * Says what became of a case over all rounds: `passed` where nothing failed, `flaky` where something did and a later round passed
+ * in full, else `failed`; null where nothing was established.
+ */
+export function classifyCase({ planned, passed, failed, unscored, retries }: CaseResults): CaseClass | null {
+  if (failed > 0) return retries.some((round) => round.total > 0 && round.passed === round.total) ? 'flaky' : 'failed';
+  return passed > 0 && passed === planned && unscored === 0 ? 'passed' : null;
+}
+
+/**
+ * Takes the cases as they count: a flaky one as it was at first (`fail`), as its last round was (`pass`), or not at all
+ * (`report`). All others as they are.
+ */
+export function countFlaky(cases: readonly CaseResults[], effect: FlakyEffect): CaseResults[] {
+  if (effect === 'fail') return [...cases];
+  return cases.flatMap((member) => {
+    const last = member.retries.at(-1);
+    if (last === undefined || classifyCase(member) !== 'flaky') return [member];
+    if (effect === 'report') return [];
+    return [{ ...member, planned: last.total, passed: last.passed, failed: last.total - last.passed, unscored: 0 }];
+  });
+}
+
+/**
+ * Lists the cases that are to be run again: those of which an iteration failed, in every round so far. What is in quarantine
+ * on this day, `YYYY-MM-DD`, does not count either way and is left alone.
+ */
+export function listStillFailing(
+  { cases }: SuiteResults,
+  demands: Pick<SuiteDemands, 'quarantine'>,
+  today: string,
+): CaseResults[] {
+  return splitQuarantine(cases, demands, today).counted.filter((member) => classifyCase(member) === 'failed');
+}
+
+/**
+ * Adds a further round to the results. `found` are the results of the cases that were run again; of a round that fell short
+ * they count for nothing, but for what was spent.
+ */
+export function addRetryRound(results: SuiteResults, round: RetryRound, found: readonly CaseResults[]): SuiteResults {
+  const byId = new Map(found.map((member) => [member.id, member]));
+  return {
+    ...results,
+    retries: [...results.retries, round],
+    cases: results.cases.map((member) => {
+      const again = byId.get(member.id);
+      if (again === undefined) return member;
+      const counts = { passed: again.passed, total: again.passed + again.failed };
+      return {
+        ...member,
+        tokensUsed: member.tokensUsed + again.tokensUsed,
+        retries: round.shortfall === null ? [...member.retries, counts] : member.retries,
+      };
+    }),
+  };
+}
+
+/**
+ * Takes both sides of a comparison as they count: a flaky case that counts as passed is compared as such, and one that does
+ * not count is on neither side.
+ */
+export function settleComparison(
+  baseline: Baseline,
+  suites: ReadonlyArray<{ results: SuiteResults; effect: FlakyEffect }>,
+): { baseline: Baseline; results: SuiteResults[] } {
+  const settled = suites.map(({ results, effect }) => ({ ...results, cases: countFlaky(results.cases, effect) }));
+  const isSetAside = ({ suiteId, id }: { suiteId: string; id: string }) =>
+    suites.some(
+      ({ results }, index) =>
+        results.suiteId === suiteId &&
+        results.cases.some((member) => member.id === id) &&
+        settled[index]?.cases.every((member) => member.id !== id) === true,
+    );
+  return {
+    baseline: { ...baseline, cases: baseline.cases.filter((member) => !isSetAside(member)) },
+    results: settled,
+  };
+}

@@ -1,0 +1,51 @@
+import type { RepeatRates, SuiteRepeats } from '../model/report.ts';
+import type { CaseResults } from '../model/results.ts';
+import { sum } from './count.ts';
+import { estimatePassAtK, estimatePassHatK } from './statistics/repeats.ts';
+
+/** Every `k` up to this one is told; of a case with more iterations, round numbers and the last. */
+const everyK = 10;
+const roundKs = [1, 2, 5, 10, 20, 50];
+
+/**
+ * Lists pass@k and pass^k of one case by `k`, up to its number of scored iterations and the one that is told of its suite
+ * among them; none where there are fewer than two.
+ */
+export function listRepeatRates(
+  { passed, failed }: Pick<CaseResults, 'passed' | 'failed'>,
+  suiteK: number | null,
+): RepeatRates[] {
+  const total = passed + failed;
+  if (total < 2) return [];
+  const ks =
+    total <= everyK
+      ? Array.from({ length: total }, (_, index) => index + 1)
+      : [...new Set([...roundKs, ...(suiteK === null ? [] : [suiteK]), total])].filter((k) => k <= total);
+  return ks.toSorted((a, b) => a - b).map((k) => computeRates(passed, total, k));
+}
+
+/**
+ * Computes pass@k and pass^k of a suite: the means over its cases with several scored iterations, for the smallest number of
+ * iterations that any of them has, so that no case is left out; null where none has several.
+ */
+export function computeSuiteRepeats(cases: ReadonlyArray<Pick<CaseResults, 'passed' | 'failed'>>): SuiteRepeats | null {
+  const repeated = cases.filter(({ passed, failed }) => passed + failed >= 2);
+  if (repeated.length === 0) return null;
+  const k = repeated.reduce((least, { passed, failed }) => Math.min(least, passed + failed), Infinity);
+  const rates = repeated.map(({ passed, failed }) => computeRates(passed, passed + failed, k));
+  return {
+    k,
+    cases: repeated.length,
+    passAtK: sum(rates, ({ passAtK }) => passAtK) / rates.length,
+    passHatK: sum(rates, ({ passHatK }) => passHatK) / rates.length,
+  };
+}
+
+function computeRates(passed: number, total: number, k: number): RepeatRates {
+  return { k, passAtK: round(estimatePassAtK(passed, total, k)), passHatK: round(estimatePassHatK(passed, total, k)) };
+}
+
+/** To nine decimals, without the noise of binary fractions behind them. */
+function round(rate: number): number {
+  return Math.round(rate * 1e9) / 1e9;
+}
