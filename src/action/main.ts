@@ -12,9 +12,6 @@ import { planGate } from '../gate/plan.ts';
 import { describeProgress, throttleProgress } from '../gate/progress.ts';
 import { findExistingFiles, publishFiles } from '../gate/publish.ts';
 import { renderAnnotationCommands } from '../report/annotation-commands.ts';
-import { planAnnotations } from '../report/annotations.ts';
-import { planIssueAnnotations } from '../report/issue-annotations.ts';
-import { renderTerminal } from '../report/terminal.ts';
 import { describeFailure } from './failure.ts';
 import type { JobOutput } from './logger.ts';
 import { listOutputs, writeOutput } from './outputs.ts';
@@ -57,12 +54,15 @@ export async function runMain({ redactor, logger }: JobOutput): Promise<number> 
       onProgress: throttleProgress(systemClock, (progress) => logger.info(describeProgress(progress))),
     });
 
+    // Chunks of their own: the post step, which loads the same entry, shows no report.
+    const { renderTerminal } = await import('../report/terminal.ts');
     info(redactor.redact(renderTerminal(report, { color: true })));
     const summaryPath = environment['GITHUB_STEP_SUMMARY'] ?? null;
     const files = await publishFiles(report, plan, { logger, redactor, summaryPath });
     if (plan.annotations) {
       const places = report.cases.map(({ location }) => location);
       const existing = await findExistingFiles(places, process.cwd());
+      const { planAnnotations } = await import('../report/annotations.ts');
       const annotations = planAnnotations(report, { fileExists: (file) => existing.has(file) });
       process.stdout.write(renderAnnotationCommands(annotations, redactor));
     }
@@ -82,6 +82,7 @@ export async function runMain({ redactor, logger }: JobOutput): Promise<number> 
 async function annotateIssues(told: readonly ConfigurationIssue[], redactor: Redactor): Promise<string> {
   const issues = redactDeep(told, redactor);
   const existing = await findExistingFiles(issues, process.cwd());
+  const { planIssueAnnotations } = await import('../report/issue-annotations.ts');
   const annotations = planIssueAnnotations(issues, { fileExists: (file) => existing.has(file) });
   return renderAnnotationCommands(annotations, redactor);
 }
