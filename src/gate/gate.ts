@@ -21,7 +21,7 @@ import type { PlannedBaseline } from './plan-baseline.ts';
 import type { PlannedSuite } from './plan-suites.ts';
 import type { ProgressListener } from './progress.ts';
 import { registerServer } from './register-server.ts';
-import { createPlannedTally, nothingRun, runSuite } from './run-suite.ts';
+import { createPlannedTally, nothingRun, type RanSuite, runSuite, type SuiteRunContext } from './run-suite.ts';
 import { startServer } from './start-server.ts';
 import { createTeardown } from './teardown.ts';
 import { startWatch, type Watch } from './watch.ts';
@@ -134,7 +134,14 @@ async function runSuites(
         baseline: await readBaseline(baseline, plan.suites, { ...shared, plan, iterationLog }),
       };
     }
-    for (const planned of plan.suites) results.push(await runSuite(planned, { ...shared, plan, server, iterationLog }));
+    const ran: RanSuite[] = [];
+    const suiteContext = { ...shared, plan, server, iterationLog };
+    for (const planned of plan.suites) {
+      const suite = await runSuite(planned, suiteContext);
+      ran.push(suite);
+      results.push(suite.results);
+    }
+    await retrySuites(ran, results, suiteContext);
     if (results.some((suite) => judgeSuite(suite).outcome !== 'passed')) {
       showLastWords(logger, running?.stderrTail() ?? []);
     }
@@ -145,6 +152,16 @@ async function runSuites(
     results.push(...plan.suites.slice(results.length).map((planned) => createPlannedTally(planned).finish(end)));
   }
   return { server: running?.report ?? null, results, baseline };
+}
+
+/** After all first runs, so that whatever becomes of it takes no verdict away. */
+async function retrySuites(ran: readonly RanSuite[], results: SuiteResults[], context: SuiteRunContext): Promise<void> {
+  for (const [index, planned] of context.plan.suites.entries()) {
+    const suite = ran[index];
+    if (suite === undefined || planned.demands.retryFailed.value === 0) continue;
+    const { retryFailed } = await import('./retry-failed.ts');
+    results[index] = await retryFailed(suite, planned, context);
+  }
 }
 
 /** One per iteration, one per suite with which the service sees whether the server is there, and one through a tunnel. */

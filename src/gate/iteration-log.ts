@@ -7,8 +7,11 @@ import type { Iteration } from '../model/run.ts';
 
 /** Every iteration that was read, on disk, one JSON document a line. */
 export interface IterationLog extends AsyncDisposable {
-  /** Adds those that are not there yet. Never throws: what cannot be written is warned about once. */
-  add(suiteId: string, iterations: readonly Iteration[]): Promise<void>;
+  /**
+   * Adds those that are not there yet, with the round in which they were run again. Never throws: what cannot be written is
+   * warned about once.
+   */
+  add(suiteId: string, iterations: readonly Iteration[], retry?: number): Promise<void>;
 }
 
 const iterationLogName = 'iterations.jsonl';
@@ -29,11 +32,11 @@ export function openIterationLog(
     return await open(resolve(reportDir.path, iterationLogName), 'w');
   };
   return {
-    add: async (suiteId, iterations) => {
+    add: async (suiteId, iterations, retry) => {
       if (isBroken) return;
       const fresh = iterations.filter(({ id }) => !writtenIds.has(id));
       for (const { id } of fresh) writtenIds.add(id);
-      const lines = fresh.map((iteration) => `${JSON.stringify({ suiteId, ...iteration })}\n`).join('');
+      const lines = fresh.map((iteration) => `${JSON.stringify({ suiteId, retry, ...iteration })}\n`).join('');
       try {
         file ??= await openFile();
         await file.write(redactor.redact(lines));

@@ -2,7 +2,6 @@ import type { Comparison } from '../model/comparison.ts';
 import type { SuiteDemands } from '../model/policy.ts';
 import type { SuiteResults } from '../model/results.ts';
 import type { Verdict } from '../model/verdict.ts';
-import { settleComparison } from '../verdict/flaky.ts';
 import { assessSuite, judgeGate, selectFindings, type SuiteJudgement } from '../verdict/judge.ts';
 import type { PlannedBaseline } from './plan-baseline.ts';
 import type { PlannedSuite } from './plan-suites.ts';
@@ -42,7 +41,7 @@ async function compareResults(
   { baseline: planned, suites }: { baseline: PlannedBaseline | null; suites: readonly PlannedSuite[] },
 ) {
   if (planned === null || planned.baseline === null) return { comparison: null, regressions: [] };
-  const { compareWithBaseline, listRegressions } = await import('../verdict/compare.ts');
+  const { compareWithBaseline, listRegressions, settleComparison } = await import('../verdict/compare.ts');
   const asRun = results.map((results, index) => ({ results, effect: suites[index]?.demands.flaky.value ?? 'fail' }));
   const settled = settleComparison(planned.baseline, asRun);
   const comparison = compareWithBaseline(settled.baseline, settled.results, planned.limits);

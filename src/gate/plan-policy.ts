@@ -59,7 +59,8 @@ export async function loadPolicy(
   };
 }
 
-function readInputs({ minPassRate, confidence, onInconclusive, reportOnly }: GateOptions): PolicyLayer {
+function readInputs(options: GateOptions): PolicyLayer {
+  const { minPassRate, confidence, onInconclusive, reportOnly, retryFailed, flaky } = options;
   const place = <T>(value: T | null, source: string): Demanded<T> | null => (value === null ? null : { value, source });
   return {
     ...emptyPolicyLayer,
@@ -67,6 +68,8 @@ function readInputs({ minPassRate, confidence, onInconclusive, reportOnly }: Gat
     confidence: place(confidence, 'confidence'),
     onInconclusive: place(onInconclusive, 'on-inconclusive'),
     reportOnly: place(reportOnly, 'report-only'),
+    retryFailed: place(retryFailed, 'retry-failed'),
+    flaky: place(flaky, 'flaky'),
   };
 }
 

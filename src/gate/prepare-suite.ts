@@ -1,16 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { formatCount } from '../base/count.ts';
-import { ConfigurationError, ProtocolError, ServiceError } from '../base/errors.ts';
+import { ConfigurationError, ProtocolError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { toPercent } from '../model/rate.ts';
 import type { SuiteOutline } from '../model/results.ts';
 import type { Suite } from '../model/suite.ts';
-import { deleteCase, listCases, updateCase } from '../service/cases.ts';
 import type { NewRun } from '../service/runs.ts';
 import { createSuite, findOldestSuite } from '../service/suites.ts';
 import { compileSuite, type Dialect } from '../suite/compile.ts';
 import { outlineSuite } from '../suite/outline.ts';
-import { describeSync, planSync, type SyncPlan } from '../suite/sync.ts';
 import type { ConnectedService } from './connect-service.ts';
 import type { RegisteredServer } from './job-tunnel.ts';
 import type { FileSuite } from './plan-suites.ts';
@@ -73,6 +71,8 @@ export async function prepareFileSuite(planned: FileSuite, context: PrepareConte
     return { ...base, ...created, run, written: [] };
   }
   const tests = compileSuite(suite, { serverName: stepServerName, dialect });
+  // A chunk of its own: only a hosted service keeps suites.
+  const { applySync, describeChanges, planStoredSync } = await import('./sync-suite.ts');
   const sync = await planStoredSync(planned, stored.id, { ...context, whole });
   logger.group(...describeChanges(sync, hostedName));
   await applySync(sync, stored.id, context);
@@ -104,41 +104,6 @@ async function createFileSuite(
     signal,
   });
   return { suiteId: created.suiteId, caseIds: matchWritten(suite.cases, created.caseUpsert) };
-}
-
-/** Compares the cases that the service keeps with the file's. */
-export async function planStoredSync(
-  { suite }: FileSuite,
-  suiteId: string,
-  { service: { client, projectId }, whole, signal }: Pick<PrepareContext, 'service' | 'signal'> & { whole: Suite },
-): Promise<SyncPlan> {
-  const stored = await listCases(client, { projectId, suiteId, signal });
-  const sync = planSync(whole, stored, { serverName: stepServerName });
-  // A case that was not selected does not become part of the suite before it is run.
-  const selected = new Set(suite.cases.map(({ id }) => id));
-  return { ...sync, create: sync.create.filter(({ id }) => selected.has(id)) };
-}
-
-/** Says what is going to be changed: a title, and a line per case. */
-export function describeChanges(sync: SyncPlan, suiteName: string): [title: string, lines: string[]] {
-  const [title = suiteName, ...lines] = describeSync(sync, { suiteName });
-  return [title.replace(/\.$/, ''), lines.map((line) => line.trimStart())];
-}
-
-async function applySync(
-  sync: SyncPlan,
-  suiteId: string,
-  { service: { client, projectId }, signal }: PrepareContext,
-): Promise<void> {
-  for (const { caseId, changes } of sync.update) {
-    await updateCase(client, { projectId, suiteId, caseId, changes, signal });
-  }
-  for (const { caseId } of sync.delete) {
-    await deleteCase(client, { projectId, suiteId, caseId, signal }).catch((error: unknown) => {
-      // Another job of the matrix was quicker, which is as good.
-      if (!(error instanceof ServiceError && error.status === 404)) throw error;
-    });
-  }
 }
 
 interface CaseUpsert {

@@ -6,7 +6,7 @@ import { type ConnectContext, type ConnectedService, connectService } from './co
 import type { GatePlan } from './plan.ts';
 import type { FileSuite, PlannedSuite } from './plan-suites.ts';
 import { findStoredSuite } from './prepare-stored-suite.ts';
-import { describeChanges, planStoredSync } from './prepare-suite.ts';
+import { describeChanges, planStoredSync } from './sync-suite.ts';
 
 /**
  * Says what the gate would run, and what it would change in a hosted service, one line each. Reads from the service and starts,
@@ -16,7 +16,11 @@ import { describeChanges, planStoredSync } from './prepare-suite.ts';
  */
 export async function previewGate(plan: GatePlan, context: ConnectContext): Promise<string[]> {
   for (const secret of plan.secrets) context.redactor.add(secret);
-  const lines = [describeServer(plan), ...plan.suites.flatMap(describeSuite), ...plan.notes];
+  const lines = [
+    describeServer(plan),
+    ...plan.suites.flatMap((planned) => [...describeSuite(planned), ...describeRetries(planned)]),
+    ...plan.notes,
+  ];
   if (plan.service.hosted === null) return lines;
   await using service = await connectService(plan, context);
   for (const planned of plan.suites) {
@@ -44,6 +48,13 @@ function describeServer({ server, service, timeoutMs }: GatePlan): string {
       : (server.command ?? 'the server that runs already at server-url');
   const how = service.isTunnelled ? `, through a tunnel as ${service.serverName}` : '';
   return `Would test ${what} with the service ${service.profile.name}${how}, within ${formatDuration(timeoutMs)}.`;
+}
+
+function describeRetries(planned: PlannedSuite): string[] {
+  const { value, source } = planned.demands.retryFailed;
+  if (value === 0) return [];
+  const name = planned.kind === 'file' ? planned.suite.name : planned.suite;
+  return [`${name}: cases that fail would be run again, in up to ${formatCount(value, 'round')} (${source}).`];
 }
 
 function describeSuite(planned: PlannedSuite): string[] {

@@ -16,7 +16,10 @@ interface Reading {
   judge: TraceJudge | null;
 }
 
-interface ReadingContext extends Pick<SuiteRunContext, 'plan' | 'watch' | 'clock' | 'logger' | 'iterationLog'> {
+interface ReadingContext extends Pick<
+  SuiteRunContext,
+  'plan' | 'watch' | 'clock' | 'logger' | 'iterationLog' | 'retry'
+> {
   service: Pick<ConnectedService, 'client' | 'projectId'>;
 }
 
@@ -26,10 +29,10 @@ export async function readIterations(
   { suiteId, tally, judge }: Reading,
   context: ReadingContext,
 ): Promise<void> {
-  const { service, watch, iterationLog } = context;
+  const { service, watch, iterationLog, retry } = context;
   const { client, projectId } = service;
   for await (const page of listIterations(client, { projectId, runId, signal: watch.stop })) {
-    await iterationLog.add(suiteId, page);
+    await iterationLog.add(suiteId, page, retry?.round);
     for (const iteration of page) {
       const place = { projectId, runId, iterationId: iteration.id, signal: watch.stop };
       const own = judge === null ? undefined : await judgeHere(iteration, judge, () => readTrace(context, place));

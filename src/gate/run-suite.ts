@@ -10,7 +10,7 @@ import type { ConnectedService } from './connect-service.ts';
 import { explainInterruption } from './interruption.ts';
 import type { IterationLog } from './iteration-log.ts';
 import type { RegisteredServer } from './job-tunnel.ts';
-import { openTraceJudge } from './judge-here.ts';
+import type { TraceJudge } from './judge-here.ts';
 import type { GatePlan } from './plan.ts';
 import type { PlannedSuite } from './plan-suites.ts';
 import { prepareFileSuite, type PreparedSuite } from './prepare-suite.ts';
@@ -33,26 +33,36 @@ export interface SuiteRunContext {
   logger: Logger;
   iterationLog: IterationLog;
   onProgress: ProgressListener;
+  /** Where it is not the first run of the suite: what of it is run again, and in which round. */
+  retry?: { prepared: PreparedSuite; round: number };
+}
+
+export interface RanSuite {
+  results: SuiteResults;
+  /** With the ids of every case, so that some of them can be run again; null where no run was started. */
+  prepared: PreparedSuite | null;
 }
 
 /**
  * Takes one suite through the service: brings it there, starts its run, waits for the end, reads every page of iterations.
  * Always returns results: what cut the run short stands in `interruption`, and whatever was read before is kept.
  */
-export async function runSuite(planned: PlannedSuite, context: SuiteRunContext): Promise<SuiteResults> {
+export async function runSuite(planned: PlannedSuite, context: SuiteRunContext): Promise<RanSuite> {
   const end: SuiteEnd = { ...nothingRun };
   let tally = createPlannedTally(planned);
+  let started: PreparedSuite | null = null;
   try {
-    const prepared = await prepareSuite(planned, context);
+    const prepared = context.retry?.prepared ?? (await prepareSuite(planned, context));
     tally = createTally(prepared.outline, prepared);
     const run = await startRun(prepared, context);
-    tally = createTally(prepared.outline, { ...prepared, caseIds: run.caseIds });
+    started = { ...prepared, caseIds: run.caseIds };
+    tally = createTally(prepared.outline, started);
     end.runUrl = run.url;
     end.run = run.current();
     end.interruption = await waitForEnd(run, planned, context);
     end.run = run.current();
     end.tunnelBreaks = run.countBreaks();
-    const judge = prepared.judgedHere === null ? null : await openTraceJudge(prepared.judgedHere, run.caseIds);
+    const judge = await openJudge(started);
     const suiteId = prepared.outline.id;
     await readIterations(end.run.id, { suiteId, tally, judge }, context);
     end.isComplete = true;
@@ -62,13 +72,20 @@ export async function runSuite(planned: PlannedSuite, context: SuiteRunContext):
       await readIterations(end.run.id, { suiteId, tally: second, judge }, context);
       tally = second;
     }
-    await explainFailures(end.run.id, { suiteId, tally, judge }, context);
+    // What a further round tells is whether the case passes; why it failed stands in the first one.
+    if (context.retry === undefined) await explainFailures(end.run.id, { suiteId, tally, judge }, context);
   } catch (error) {
     end.interruption ??= explainInterruption(error);
   }
   const results = tellSpent(tally.finish(end));
   for (const result of results.cases) context.onProgress({ kind: 'case-read', suite: results.name, result });
-  return results;
+  return { results, prepared: started };
+}
+
+async function openJudge({ judgedHere, caseIds }: PreparedSuite): Promise<TraceJudge | null> {
+  if (judgedHere === null) return null;
+  const { openTraceJudge } = await import('./judge-here.ts');
+  return await openTraceJudge(judgedHere, caseIds);
 }
 
 async function waitForEnd(

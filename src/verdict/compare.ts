@@ -8,9 +8,11 @@ import type {
   RegressionLimits,
 } from '../model/comparison.ts';
 import { caseChanges } from '../model/comparison.ts';
+import type { FlakyEffect } from '../model/policy.ts';
 import type { CaseResults, SuiteResults } from '../model/results.ts';
 import type { VerdictReason } from '../model/verdict.ts';
 import { type ComparablePair, compareRates, listRateDrops, sumCounts } from './compare-rates.ts';
+import { countFlaky } from './flaky.ts';
 
 /**
  * Holds results against a baseline, case by case. Cases are the same where suite and id are, and comparable where their
@@ -42,6 +44,28 @@ export function compareWithBaseline(
     cases: compared
       .filter(({ change }) => change !== 'unchanged')
       .toSorted((a, b) => caseChanges.indexOf(a.change) - caseChanges.indexOf(b.change)),
+  };
+}
+
+/**
+ * Takes both sides of a comparison as they count: a flaky case that counts as passed is compared as such, and one that does
+ * not count is on neither side.
+ */
+export function settleComparison(
+  baseline: Baseline,
+  suites: ReadonlyArray<{ results: SuiteResults; effect: FlakyEffect }>,
+): { baseline: Baseline; results: SuiteResults[] } {
+  const settled = suites.map(({ results, effect }) => ({ ...results, cases: countFlaky(results.cases, effect) }));
+  const isSetAside = ({ suiteId, id }: { suiteId: string; id: string }) =>
+    suites.some(
+      ({ results }, index) =>
+        results.suiteId === suiteId &&
+        results.cases.some((member) => member.id === id) &&
+        settled[index]?.cases.every((member) => member.id !== id) === true,
+    );
+  return {
+    baseline: { ...baseline, cases: baseline.cases.filter((member) => !isSetAside(member)) },
+    results: settled,
   };
 }
 

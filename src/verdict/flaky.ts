@@ -1,4 +1,3 @@
-import type { Baseline } from '../model/comparison.ts';
 import type { FlakyEffect, SuiteDemands } from '../model/policy.ts';
 import type { CaseClass, RetryRound } from '../model/report.ts';
 import type { CaseResults, SuiteResults } from '../model/results.ts';
@@ -58,27 +57,5 @@ export function addRetryRound(results: SuiteResults, round: RetryRound, found: r
         retries: round.shortfall === null ? [...member.retries, counts] : member.retries,
       };
     }),
-  };
-}
-
-/**
- * Takes both sides of a comparison as they count: a flaky case that counts as passed is compared as such, and one that does
- * not count is on neither side.
- */
-export function settleComparison(
-  baseline: Baseline,
-  suites: ReadonlyArray<{ results: SuiteResults; effect: FlakyEffect }>,
-): { baseline: Baseline; results: SuiteResults[] } {
-  const settled = suites.map(({ results, effect }) => ({ ...results, cases: countFlaky(results.cases, effect) }));
-  const isSetAside = ({ suiteId, id }: { suiteId: string; id: string }) =>
-    suites.some(
-      ({ results }, index) =>
-        results.suiteId === suiteId &&
-        results.cases.some((member) => member.id === id) &&
-        settled[index]?.cases.every((member) => member.id !== id) === true,
-    );
-  return {
-    baseline: { ...baseline, cases: baseline.cases.filter((member) => !isSetAside(member)) },
-    results: settled,
   };
 }

@@ -67,6 +67,8 @@ describe('parseGateOptions', () => {
       policy: null,
       policyRef: 'head',
       confidence: null,
+      retryFailed: null,
+      flaky: null,
       onInconclusive: null,
       reportOnly: null,
       timeout: 1_800_000,
@@ -122,6 +124,17 @@ describe('parseGateOptions', () => {
         'maximum-regressions: bad-maximum-regressions',
       ]);
     }
+  });
+
+  it('reads up to five rounds of retries and what a flaky case means, and nothing else', () => {
+    const options = parseGateOptions({ ...complete, 'retry-failed': '5', flaky: 'report' });
+    expect(options).toMatchObject({ retryFailed: 5, flaky: 'report' });
+    expect(parseGateOptions({ ...complete, 'retry-failed': '0' }).retryFailed).toBe(0);
+    for (const text of ['-1', '6', '1.5', 'true']) {
+      expect(readIssues({ ...complete, 'retry-failed': text })).toEqual(['retry-failed: bad-retry-failed']);
+    }
+    expect(readIssues({ ...complete, flaky: 'ignore' })).toEqual(['flaky: bad-flaky']);
+    expect(readIssues({ merge: 'shards', 'retry-failed': '1' })).toEqual(['merge: merge-and-run']);
   });
 
   it('refuses a pass rate that could be a fraction and names both readings', () => {

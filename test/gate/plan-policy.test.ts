@@ -30,24 +30,30 @@ const withPolicy = (policy: string) => `${greenEvals}policy: ${policy}\n`;
 describe('what is demanded of a suite', () => {
   it('comes from the inputs, then the suite’s part of the policy file, then the rest of it, then the evals file', async () => {
     const files = {
-      'a.yaml': withPolicy('{ minimumPassRate: 10%, confidence: 60%, onInconclusive: pass, reportOnly: true }'),
-      'p.yaml': 'confidence: 80%\nonInconclusive: warn\nsuites:\n  everything: { confidence: 90% }\n',
+      'a.yaml': withPolicy(
+        '{ minimumPassRate: 10%, confidence: 60%, onInconclusive: pass, reportOnly: true, flaky: pass, retryFailed: 1 }',
+      ),
+      'p.yaml': 'confidence: 80%\nonInconclusive: warn\nretryFailed: 2\nsuites:\n  everything: { confidence: 90% }\n',
     };
     expect(await planSuite({ policy: 'p.yaml', 'min-pass-rate': '70%' }, files)).toMatchObject({
       minimumPassRate: 0.7,
       minimumPassRateSource: 'min-pass-rate',
       demands: {
-        confidence: { value: 0.9, source: 'p.yaml:4' },
+        confidence: { value: 0.9, source: 'p.yaml:5' },
+        retryFailed: { value: 2, source: 'p.yaml:3' },
+        flaky: { value: 'pass', source: 'a.yaml:23' },
         onInconclusive: { value: 'warn', source: 'p.yaml:2' },
         reportOnly: { value: true, source: 'a.yaml:23' },
       },
     });
-    expect(await planSuite({ confidence: '75', 'report-only': 'false' }, files)).toMatchObject({
+    expect(await planSuite({ confidence: '75', 'report-only': 'false', flaky: 'report' }, files)).toMatchObject({
       minimumPassRate: 0.1,
       minimumPassRateSource: 'a.yaml:23',
       demands: {
         confidence: { value: 0.75, source: 'confidence' },
         reportOnly: { value: false, source: 'report-only' },
+        retryFailed: { value: 1, source: 'a.yaml:23' },
+        flaky: { value: 'report', source: 'flaky' },
       },
     });
   });

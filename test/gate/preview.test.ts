@@ -90,6 +90,12 @@ describe('previewGate', () => {
     expect(await readProject()).toEqual(before);
   });
 
+  it('says that what fails would be run again', async () => {
+    const again = 'Inline tests: cases that fail would be run again, in up to 2 rounds (retry-failed).';
+    expect((await preview({ tests: stored, 'retry-failed': '2' })).lines).toContain(again);
+    expect((await preview({ tests: stored })).lines.filter((line) => line.includes('again'))).toEqual([]);
+  });
+
   it('takes the oldest where jobs that started together have each made the suite', async () => {
     const environment = { GITHUB_REF_NAME: 'twice' };
     const serverId = await saveServer(service, { name: 'other' });

@@ -26,6 +26,10 @@ export interface ServiceTap extends AsyncDisposable {
   readonly grants: ReadonlyArray<{ name: string; url: string }>;
   /** The id of every run that was started. */
   readonly runIds: readonly string[];
+  /** The body of every request that started one. */
+  readonly launches: ReadonlyArray<Record<string, unknown>>;
+  /** Answers every later launch with the receipt of the first one, in place of the service. */
+  replayLaunches(): void;
   /** How often a host has dialled the relay. */
   readonly dials: number;
   /** Resolves when nothing is under way between the two any more, whoever has gone meanwhile. */
@@ -55,6 +59,9 @@ export async function openServiceTap(service: ContractService): Promise<ServiceT
   const requests: string[] = [];
   const grants: Array<{ name: string; url: string }> = [];
   const runIds: string[] = [];
+  const launches: Array<Record<string, unknown>> = [];
+  let receipt: string | undefined;
+  let isReplaying = false;
   const holds = new Set<Hold>();
   const refusals: RegExp[] = [];
   const hosts = new Set<{ near: Duplex; far: Socket }>();
@@ -71,10 +78,14 @@ export async function openServiceTap(service: ContractService): Promise<ServiceT
     }
   };
 
-  const record = (what: string, status: number, text: string) => {
+  const record = (what: string, status: number, { body, text }: { body: Buffer; text: string }) => {
     if (status >= 300) return;
     if (/^POST .*\/tunnels$/.test(what)) grants.push(JSON.parse(text));
-    else if (/^POST .*\/eval-runs$/.test(what)) runIds.push(JSON.parse(text).runId);
+    else if (/^POST .*\/eval-runs$/.test(what)) {
+      runIds.push(JSON.parse(text).runId);
+      launches.push(JSON.parse(body.toString()));
+      receipt ??= text;
+    }
   };
 
   const forward = (incoming: IncomingMessage, body: Buffer | null): Promise<IncomingMessage> =>
@@ -100,9 +111,13 @@ export async function openServiceTap(service: ContractService): Promise<ServiceT
       response.end('{"code":"FORBIDDEN","message":"Not any more."}');
       return;
     }
+    if (isReplaying && receipt !== undefined && /^POST .*\/eval-runs$/.test(what)) {
+      response.writeHead(202, { 'content-type': 'application/json' }).end(receipt);
+      return;
+    }
     const answer = await forward(incoming, body);
     const text = await buffer(answer);
-    record(what, answer.statusCode ?? 0, text.toString());
+    record(what, answer.statusCode ?? 0, { body, text: text.toString() });
     await pass(what, 'answered');
     response.writeHead(answer.statusCode ?? 502, answer.headers).end(text);
   };
@@ -164,6 +179,10 @@ export async function openServiceTap(service: ContractService): Promise<ServiceT
     requests,
     grants,
     runIds,
+    launches,
+    replayLaunches: () => {
+      isReplaying = true;
+    },
     get dials() {
       return dials;
     },

@@ -95,8 +95,16 @@ function findServerIssues(options: GateOptions): ConfigurationIssue[] {
 
 /** Nothing is run where reports are joined, so that whoever says what to run means something else. */
 function findMergeIssues(options: GateOptions): ConfigurationIssue[] {
-  const { evals, tests, suite, cases, tags, runs, shard, dryRun, serverCommand, serverUrl } = options;
-  const single = { tests, suite, runs, shard, 'server-command': serverCommand, 'server-url': serverUrl };
+  const { evals, tests, suite, cases, tags, runs, shard, dryRun, serverCommand, serverUrl, retryFailed } = options;
+  const single = {
+    tests,
+    suite,
+    runs,
+    shard,
+    'server-command': serverCommand,
+    'server-url': serverUrl,
+    'retry-failed': retryFailed,
+  };
   const lists = { evals, cases, tags };
   const given = [
     ...Object.entries(single).flatMap(([name, value]) => (value === null ? [] : [`\`${name}\``])),

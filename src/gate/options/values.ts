@@ -78,6 +78,13 @@ export const count = (what: string, maximum: number) =>
     return z.NEVER;
   });
 
+/** The same, or null where nothing is said. */
+export const optionalCount = (what: string, maximum: number) =>
+  z
+    .string()
+    .transform((text) => (text.trim() === '' ? null : text))
+    .pipe(z.union([z.null(), count(what, maximum)]));
+
 /** A matrix of GitHub's has at most 256 jobs. */
 const maxShards = 256;
 

@@ -1,9 +1,11 @@
+import { maxRetries } from '../../model/policy.ts';
 import { option } from './option.ts';
 import {
   choice,
   duration,
   optionalChoice,
   optionalConfidence,
+  optionalCount,
   optionalFlag,
   optionalPassRate,
   optionalText,
@@ -40,6 +42,22 @@ export const verdictOptions = {
     brief: 'How sure a verdict has to be, such as 95%.',
     description:
       'How sure it has to be that a minimum pass rate is met, or is not, as a percentage such as `95%`. What the iterations leave open is then inconclusive. Default: what the policy says; without any, the count alone decides.',
+    default: '',
+  }),
+  retryFailed: option(optionalCount('number of rounds', maxRetries), {
+    group: 'The verdict',
+    hint: '<n>',
+    brief: 'Run cases that failed again, up to n times.',
+    description:
+      'In how many further rounds, 0 to 5, cases that failed are run again, each round only with those that still fail. A case that then passes in full is flaky; `flaky` says how it counts. Default: what the policy says, which is 0 unless it says otherwise.',
+    default: '',
+  }),
+  flaky: option(optionalChoice('effect', ['fail', 'pass', 'report']), {
+    group: 'The verdict',
+    hint: '<fail|pass|report>',
+    brief: 'How a case counts that passed only when run again.',
+    description:
+      'How a flaky case counts: `fail` as in its first round, so that further rounds only tell what is flaky; `pass` as in its last round; `report` not at all. Default: what the policy says, which is `fail` unless it says otherwise.',
     default: '',
   }),
   onInconclusive: option(optionalChoice('effect', ['fail', 'pass', 'warn']), {

@@ -1,0 +1,46 @@
+import { once } from 'node:events';
+import { type FixtureMcpServer, type FixtureTool, startFixtureMcpServer, text } from './fixture-mcp-server.ts';
+
+/** What a tool does with a call: answers, answers with an error, breaks the connection, or answers when it is cancelled. */
+export type Behaviour = 'passes' | 'fails' | 'breaks' | 'hangs';
+
+export interface FlakyServer extends FixtureMcpServer {
+  /** How often each tool was called. */
+  countCalls(): Record<string, number>;
+}
+
+/** Starts an MCP server whose tools do with each call what their script says, and with further ones as with the last. */
+export async function startFlakyServer(scripts: Readonly<Record<string, readonly Behaviour[]>>): Promise<FlakyServer> {
+  const calls = new Map(Object.keys(scripts).map((name) => [name, 0]));
+  const tools = Object.fromEntries(
+    Object.entries(scripts).map(([name, script]): [string, FixtureTool] => [
+      name,
+      {
+        call: async ({ dropConnections, signal }) => {
+          const index = calls.get(name) ?? 0;
+          calls.set(name, index + 1);
+          const behaviour = script[Math.min(index, script.length - 1)];
+          if (behaviour === 'breaks') dropConnections();
+          if (behaviour === 'hangs') await once(signal, 'abort');
+          return behaviour === 'fails' ? { ...text('Not this time.'), isError: true } : text('ok');
+        },
+      },
+    ]),
+  );
+  const server = await startFixtureMcpServer(tools);
+  return { ...server, countCalls: () => Object.fromEntries(calls) };
+}
+
+/** Cases that each call the tool of their name, which must not fail. */
+export function writeCallingCases(names: readonly string[], { head = '', runs = 1 } = {}): string {
+  const cases = names.map(
+    (name) => `  - id: ${name}
+    title: Calls ${name}
+    runs: ${runs}
+    steps:
+      - toolCall: ${name}
+      - assert: noToolErrors
+`,
+  );
+  return `suite: Flaky\n${head}cases:\n${cases.join('')}`;
+}
