@@ -64,7 +64,7 @@ const run = await getRun(client, { projectId, runId });
 await readIterations(runId, reading, context);
 const readMs = performance.now() - startedMs;
 await explainFailures(runId, reading, context);
-const results = tally.finish({ run, runUrl: null, isComplete: true, interruption: null });
+const results = tally.finish({ run, runUrl: null, isComplete: true, tunnelBreaks: 0, interruption: null });
 const verdict = judgeSuite(results);
 const report = buildReport({
   startedAt: new Date().toISOString(),

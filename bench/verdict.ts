@@ -106,6 +106,7 @@ function drawCase(
     durationsMs: [],
     tokensUsed: 0,
     failures: [],
+    retries: [],
   };
 }
 
@@ -133,7 +134,9 @@ function createResults(cases: CaseResults[]): SuiteResults {
     iterationsRead: cases.reduce((sum, { planned }) => sum + planned, 0),
     unknownIterations: 0,
     overruled: 0,
+    tunnelBreaks: 0,
     interruption: null,
+    retries: [],
   };
 }
 
