@@ -137,6 +137,7 @@ function createResults(cases: CaseResults[]): SuiteResults {
     tunnelBreaks: 0,
     interruption: null,
     retries: [],
+    isStoppedEarly: false,
   };
 }
 

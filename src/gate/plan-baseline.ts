@@ -37,7 +37,13 @@ export async function planBaseline(
     return null;
   }
   const read = await readReport(resolve(cwd, source));
-  if (read.kind === 'report') return { source, baseline: takeBaseline(source, read.report), runId: null, limits };
+  if (read.kind === 'report') {
+    if (read.report.suites.every(({ stoppedEarly }) => stoppedEarly === null)) {
+      return { source, baseline: takeBaseline(source, read.report), runId: null, limits };
+    }
+    notes.push(`The gate of the baseline ${source} was stopped early, so nothing is compared; its rates are biased.`);
+    return null;
+  }
   if (read.kind === 'missing') {
     notes.push(`The baseline ${source} does not exist, so nothing is compared; a first run has none.`);
   } else {

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
 import type { Secret } from '../base/redaction.ts';
+import { describeSource } from '../model/policy.ts';
 import type { Revision, ShardReport } from '../model/report.ts';
 import { isLoopback } from '../service/address.ts';
 import { listIdleSuites } from '../verdict/layers.ts';
@@ -27,6 +28,8 @@ export interface GatePlan extends PlannedPast {
   merge: PlannedMerge | null;
   timeoutMs: number;
   isolation: 'iteration' | 'run';
+  /** Whether a run is cancelled as soon as its verdict is settled. */
+  stopsEarly: boolean;
   /** Absolute, and as the user wrote it, for messages and outputs. */
   reportDir: { path: string; label: string };
   isFullReport: boolean;
@@ -73,6 +76,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   if (ci.isPullRequestTarget && server?.command != null && !options.allowPullRequestTarget) {
     issues.push({ input: 'server-command', code: 'pull-request-target', message: pullRequestTargetMessage });
   }
+  if (options.stopEarly) issues.push(...findRetries(suites));
   issues.push(...findUnreachableServer(service, server));
   if (baseline !== null && baseline.runId !== null && all.length > 1) {
     const message = `names one run, and this gate has ${all.length} suites, each with runs of its own; name a branch`;
@@ -91,6 +95,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     revision: ci.commit === null && ci.line === null ? null : { commit: ci.commit, branch: ci.line },
     timeoutMs: options.timeout,
     isolation: options.isolation,
+    stopsEarly: options.stopEarly,
     reportDir: { path: resolve(context.cwd, options.reportDir ?? '.'), label: options.reportDir ?? '.' },
     isFullReport: options.fullReport,
     annotations: options.annotations,
@@ -129,6 +134,14 @@ function nameSuite(planned: PlannedSuite): { id: string; name: string } {
 
 function nameJoined({ results: { suiteId, name } }: JoinedShards['suites'][number]): { id: string; name: string } {
   return { id: suiteId, name };
+}
+
+/** What failed is run again when all of it is known, and may change what a flaky case counts. */
+function findRetries(suites: readonly PlannedSuite[]): ConfigurationIssue[] {
+  const retrying = suites.find(({ demands }) => demands.retryFailed.value > 0);
+  if (retrying === undefined) return [];
+  const message = `stops before everything has run, and ${nameSuite(retrying).name} runs again what failed (${describeSource(retrying.demands.retryFailed.source)}); leave out one of the two`;
+  return [{ input: 'stop-early', code: 'stop-early-and-retries', message }];
 }
 
 /** A service elsewhere has another loopback, and a server over stdio has no address but there. */

@@ -22,7 +22,7 @@ export interface WrittenFiles {
 
 /**
  * Writes report.json and junit.xml into the report directory, and adds to the history and to the job summary where there
- * is one and the plan asks for it. What cannot be written is warned about: presentation never changes a verdict.
+ * is one and the plan asks for it. What ran only in part is no point of a history. What cannot be written is warned about: presentation never changes a verdict.
  */
 export async function publishFiles(
   report: Report,
@@ -51,7 +51,8 @@ export async function publishFiles(
     return renderJunit(report);
   });
   const { history } = plan;
-  if (history !== null && report.shard === null) {
+  const isCut = report.shard !== null || report.suites.some(({ stoppedEarly }) => stoppedEarly !== null);
+  if (history !== null && !isCut) {
     await attempt(history.label, async () => {
       const { renderHistoryLine } = await import('../report/history.ts');
       const { appendHistoryLine } = await import('./history-file.ts');

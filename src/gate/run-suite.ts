@@ -18,6 +18,7 @@ import type { ProgressListener } from './progress.ts';
 import { explainFailures, readIterations, rereadRun } from './read-results.ts';
 import { watchSpending } from './spending.ts';
 import { type StartedRun, startRun } from './start-run.ts';
+import type { EarlyStop } from './stop-early.ts';
 import type { Teardown } from './teardown.ts';
 import { startWallTimeBudget } from './wall-time.ts';
 import type { Watch } from './watch.ts';
@@ -51,6 +52,7 @@ export async function runSuite(planned: PlannedSuite, context: SuiteRunContext):
   const end: SuiteEnd = { ...nothingRun };
   let tally = createPlannedTally(planned);
   let started: PreparedSuite | null = null;
+  let isStoppedEarly = false;
   try {
     const prepared = context.retry?.prepared ?? (await prepareSuite(planned, context));
     tally = createTally(prepared.outline, prepared);
@@ -59,9 +61,11 @@ export async function runSuite(planned: PlannedSuite, context: SuiteRunContext):
     tally = createTally(prepared.outline, started);
     end.runUrl = run.url;
     end.run = run.current();
+    await using early = await watchForStop(run, { prepared: started, planned }, context);
     end.interruption = await waitForEnd(run, planned, context);
     end.run = run.current();
     end.tunnelBreaks = run.countBreaks();
+    isStoppedEarly = early?.hasAsked() === true && end.run.status === 'cancelled';
     const judge = await openJudge(started);
     const suiteId = prepared.outline.id;
     await readIterations(end.run.id, { suiteId, tally, judge }, context);
@@ -77,9 +81,20 @@ export async function runSuite(planned: PlannedSuite, context: SuiteRunContext):
   } catch (error) {
     end.interruption ??= explainInterruption(error);
   }
-  const results = tellSpent(tally.finish(end));
+  const results = { ...tellSpent(tally.finish(end)), isStoppedEarly };
   for (const result of results.cases) context.onProgress({ kind: 'case-read', suite: results.name, result });
   return { results, prepared: started };
+}
+
+/** Null where the run is to go on to its end. */
+async function watchForStop(
+  run: StartedRun,
+  suite: { prepared: PreparedSuite; planned: PlannedSuite },
+  context: SuiteRunContext,
+): Promise<EarlyStop | null> {
+  if (!context.plan.stopsEarly || context.retry !== undefined) return null;
+  const { openEarlyStop } = await import('./stop-early.ts');
+  return openEarlyStop(run, suite, context);
 }
 
 async function openJudge({ judgedHere, caseIds }: PreparedSuite): Promise<TraceJudge | null> {

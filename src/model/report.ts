@@ -93,6 +93,11 @@ export interface SuiteReport {
   retries: RetryRound[];
   /** Over its cases that count and have several iterations; null where there is none, or nothing was established. */
   repeats: SuiteRepeats | null;
+  /**
+   * How many iterations were asked for and how many ran, where the run was stopped because its verdict was settled. The rate is
+   * of those that ran, which depends on what they came to, and is biased. Null where the run went on to its end.
+   */
+  stoppedEarly: { planned: number; ran: number } | null;
 }
 
 /** One more run of the cases of a suite that had failed in every round before. */

@@ -68,6 +68,8 @@ export interface SuiteResults {
   interruption: VerdictReason | null;
   /** The further rounds, in which only what had failed was run again; everything above is of the first. */
   retries: RetryRound[];
+  /** Whether we cancelled the run because its verdict was settled; the iterations that did not run are unscored. */
+  isStoppedEarly: boolean;
 }
 
 export interface CaseResults {

@@ -100,6 +100,11 @@ function countTotals({ results: { cases }, counted }: JudgedSuite): Totals {
   return { cases: count, iterations, passed, failed, passRate: computePassRate(passed, iterations) };
 }
 
+function countStopped({ cases }: SuiteResults): { planned: number; ran: number } {
+  const planned = cases.reduce((total, member) => total + member.planned, 0);
+  return { planned, ran: cases.reduce((total, { passed, failed }) => total + passed + failed, 0) };
+}
+
 function addTotals(suites: readonly SuiteReport[]): Totals {
   const sum = (key: 'cases' | 'iterations' | 'passed' | 'failed') =>
     suites.reduce((total, { totals }) => total + totals[key], 0);
@@ -128,6 +133,7 @@ function buildSuite(judged: JudgedSuite): SuiteReport {
     demands: structuredClone([...demands]),
     retries: structuredClone(results.retries),
     repeats: structuredClone(judged.repeats ?? null),
+    stoppedEarly: results.isStoppedEarly ? countStopped(results) : null,
   };
 }
 

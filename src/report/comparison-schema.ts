@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import { caseChanges } from '../model/comparison.ts';
+import { count, counts, fraction } from './rounds-schema.ts';
 
-export const count = z.int().min(0);
-export const fraction = z.number().min(0).max(1);
-export const counts = z.object({ passed: count, total: count });
 const difference = z.number().min(-1).max(1);
 
 /** What `report.json` holds of the comparison with a baseline. */

@@ -8,7 +8,7 @@ import { describeCaseCounts, nameDemand } from './wording.ts';
 
 const maxMessageLength = 500;
 
-type JudgedSuite = Pick<SuiteReport, 'id' | 'name' | 'file' | 'verdict' | 'demands'>;
+type JudgedSuite = Pick<SuiteReport, 'id' | 'name' | 'file' | 'verdict' | 'demands' | 'stoppedEarly'>;
 
 interface Element {
   name: string;
@@ -23,7 +23,14 @@ interface Element {
  */
 export function renderJunit(report: Report): string {
   // A gate without suites is inconclusive, and an empty file would read as green.
-  const gate = { id: '', name: report.generator.name, file: null, verdict: report.verdict, demands: [] };
+  const gate = {
+    id: '',
+    name: report.generator.name,
+    file: null,
+    verdict: report.verdict,
+    demands: [],
+    stoppedEarly: null,
+  };
   const suites = (report.suites.length === 0 ? [gate] : report.suites).map((suite) => buildSuite(report, suite));
   const root: Element = {
     name: 'testsuites',
@@ -119,6 +126,9 @@ function listOutcome(member: CaseReport, suite: JudgedSuite): Element[] {
   if (member.flaky?.effect === 'pass') {
     // As Maven Surefire writes it: https://maven.apache.org/surefire/maven-surefire-plugin/examples/rerun-failing-tests.html
     return [{ name: 'flakyFailure', attributes: { message: counts, type: 'flaky' }, text: describeFailures(member) }];
+  }
+  if (member.outcome === 'inconclusive' && suite.stoppedEarly !== null) {
+    return [{ name: 'skipped', attributes: { message: `${counts}; the run was stopped early` } }];
   }
   if (member.outcome === 'inconclusive') {
     // One that never began says nothing that the suite's own error does not.

@@ -53,6 +53,13 @@ export function listRetries({ id, retries }: SuiteReport, cases: readonly CaseRe
   ];
 }
 
+/** Says that a suite was stopped early, and what that does to its rate; null where it was not. */
+export function describeEarlyStop({ stoppedEarly }: SuiteReport): string | null {
+  if (stoppedEarly === null) return null;
+  const { planned, ran } = stoppedEarly;
+  return `Stopped early, after ${ran} of ${formatCount(planned, 'iteration')}, since the others could not change the verdict. The rate is of those that ran, and biased: what ran depends on what failed.`;
+}
+
 /**
  * Says pass@k and pass^k of a suite: `pass@5 100%, pass^5 66.6% (3 cases with several iterations)`. `renderName` makes of the two
  * names what the sink needs, since one of them looks like a mention of somebody.

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { ProtocolError } from '../base/errors.ts';
 import { type Report, reportSchemaVersion } from '../model/report.ts';
-import { comparisonSchema, count, counts, fraction } from './comparison-schema.ts';
+import { comparisonSchema } from './comparison-schema.ts';
+import { caseRounds, count, fraction, run, suiteRounds } from './rounds-schema.ts';
 
 const milliseconds = z.number().min(0);
 const outcome = z
@@ -52,16 +53,6 @@ const totals = z.object({
   passRate: fraction.nullable().describe('0 to 1; null where no iteration was scored.'),
 });
 
-const run = z.object({
-  id: z.string(),
-  suiteId: z.string(),
-  status: z.string(),
-  url: z
-    .string()
-    .nullable()
-    .default(null)
-    .describe('The page on which the service shows it; null where there is none.'),
-});
 const toolCalls = z.array(z.object({ toolName: z.string(), arguments: z.record(z.string(), z.unknown()) }));
 
 const demand = z.object({
@@ -74,12 +65,6 @@ const demand = z.object({
   isDecisive: z.boolean().describe('Whether the verdict depends on it; else it is a warning only.'),
   finding: z.string(),
 });
-
-const repeatRates = {
-  k: z.int().min(1),
-  passAtK: fraction.describe('pass@k: how likely it is that at least one of k iterations passes.'),
-  passHatK: fraction.describe('pass^k: how likely it is that all of k iterations pass.'),
-};
 
 const suite = z.object({
   id: z.string(),
@@ -97,25 +82,7 @@ const suite = z.object({
     .array(demand)
     .default([])
     .describe("Everything demanded of the suite and what came of it; the suite's own minimum first."),
-  retries: z
-    .array(
-      z.object({
-        round: z.int().min(1).describe('The first run is no retry.'),
-        cases: count.describe('Cases that were run again.'),
-        run: run.nullable().describe('Null where it could not be started.'),
-        shortfall: z
-          .string()
-          .nullable()
-          .describe('Why it was not completed and counts for nothing; null where it was.'),
-      }),
-    )
-    .default([])
-    .describe('Further rounds, in which only what had failed was run again.'),
-  repeats: z
-    .object({ ...repeatRates, cases: count.describe('Cases with several iterations, of which it is the mean.') })
-    .nullable()
-    .default(null)
-    .describe('Over the cases that count; k is the smallest number of iterations of those with several.'),
+  ...suiteRounds,
 });
 
 const failure = z.object({
@@ -156,21 +123,7 @@ const caseReport = z.object({
     .nullable()
     .default(null)
     .describe('Why the case does not count for the time being; null where it does.'),
-  classification: z
-    .enum(['passed', 'flaky', 'failed'])
-    .nullable()
-    .default(null)
-    .describe('Over all rounds: `flaky` failed at first and passed in full later; null where nothing was established.'),
-  retries: z
-    .array(counts)
-    .default([])
-    .describe('What the rounds after the first made of it; the counts above are those of the first.'),
-  flaky: z
-    .object({ effect: z.enum(['fail', 'pass', 'report']), source: z.string() })
-    .nullable()
-    .default(null)
-    .describe('How a flaky case counts: as at first, as in its last round, or not at all; null for any other.'),
-  repeats: z.array(z.object(repeatRates)).default([]).describe('From the iterations of the first round, by k.'),
+  ...caseRounds,
 });
 
 /** The shape of `report.json`. Unknown fields are allowed: the version changes only when a known one does. */

@@ -5,7 +5,7 @@ import type { VerdictOutcome } from '../model/verdict.ts';
 import { listComparisonBlocks } from './comparison.ts';
 import { renderCodeSpan, renderLink, renderProse, renderTableCode } from './escape/markdown.ts';
 import { countOmittedFailures, groupFailures } from './failures.ts';
-import { describeFlaky, describeRepeats, findRates, isLetPass, listRetries } from './rounds.ts';
+import { describeEarlyStop, describeFlaky, describeRepeats, findRates, isLetPass, listRetries } from './rounds.ts';
 import { listTrendBlocks } from './trend.ts';
 import { truncateText } from './truncate.ts';
 import {
@@ -127,7 +127,9 @@ function listSuite(report: Report, suite: SuiteReport, fullness: Fullness): stri
       ...(suite.repeats === null ? [] : [describeRepeats(suite.repeats, renderCodeSpan)]),
       ...linkRun(suite),
     ].join(' · '),
-    ...listRetries(suite, cases).map((text) => `> ${renderProse(truncateText(text, maxReasonLength))}`),
+    ...[describeEarlyStop(suite) ?? [], listRetries(suite, cases)]
+      .flat()
+      .map((text) => `> ${renderProse(truncateText(text, maxReasonLength))}`),
     ...listTable(notPassed, fullness),
     ...listDetails(notPassed, { maxDetails: fullness.maxDetails, maxOpen: maxOpenFor(suite) }),
     ...listPassed(passed, fullness),

@@ -23,15 +23,16 @@ export function renderSparkline(runs: readonly TrendRun[]): string {
 }
 
 /** The trend with this gate at its end; null without a history, and where it holds nothing of this branch yet. */
-export function listTrendRuns({ trend, startedAt, revision, verdict, totals, cases }: Report): TrendRun[] | null {
+export function listTrendRuns({ trend, startedAt, revision, verdict, cases }: Report): TrendRun[] | null {
   if (trend === null || trend.runs.length === 0) return null;
   const own: TrendRun = {
     startedAt,
     commit: revision?.commit ?? null,
     outcome: verdict.outcome,
     cases: cases.length,
-    total: totals.iterations,
-    passed: totals.passed,
+    // As the history keeps them, also where a case did not count, or counts by a later round.
+    total: cases.reduce((sum, { total }) => sum + total, 0),
+    passed: cases.reduce((sum, { passed }) => sum + passed, 0),
   };
   return [...trend.runs, own].slice(-maxTrendRuns);
 }

@@ -18,20 +18,23 @@ export function describeCaseCounts(member: CaseReport): string {
 }
 
 /** Says how a suite fared: `7 passed, 2 failed (77.7%), minimum 90%`. */
-export function describeSuiteRate({ verdict, totals, minimumPassRate }: SuiteReport): string {
-  return `${describeRate(totals, verdict)}, minimum ${formatMinimumPassRate(minimumPassRate)}`;
+export function describeSuiteRate({ verdict, totals, minimumPassRate, stoppedEarly }: SuiteReport): string {
+  return `${describeRate(totals, verdict, stoppedEarly !== null)}, minimum ${formatMinimumPassRate(minimumPassRate)}`;
 }
 
 /** Says what was run and for how long: `9 iterations of 3 cases: 7 passed, 2 failed (77.7%), in 12.3 s`. */
-export function describeTotals({ totals, verdict, durationMs, shard }: Report): string {
+export function describeTotals({ totals, verdict, durationMs, shard, suites }: Report): string {
+  const isBiased = suites.some(({ stoppedEarly }) => stoppedEarly !== null);
   const part = shard === null ? '' : `Shard ${shard.index} of ${shard.total}: `;
-  return `${part}${formatCount(totals.iterations, 'iteration')} of ${formatCount(totals.cases, 'case')}: ${describeRate(totals, verdict)}, in ${formatDuration(durationMs)}`;
+  return `${part}${formatCount(totals.iterations, 'iteration')} of ${formatCount(totals.cases, 'case')}: ${describeRate(totals, verdict, isBiased)}, in ${formatDuration(durationMs)}`;
 }
 
 /** A rate over part of the iterations looks like a result and is none, so an inconclusive verdict goes without. */
-function describeRate({ passed, failed, passRate }: Totals, { outcome }: Verdict): string {
+function describeRate({ passed, failed, passRate }: Totals, { outcome }: Verdict, isBiased: boolean): string {
   const counts = `${passed} passed, ${failed} failed`;
-  return outcome === 'inconclusive' ? counts : `${counts} (${formatPassRate(passRate)})`;
+  return outcome === 'inconclusive'
+    ? counts
+    : `${counts} (${formatPassRate(passRate)}${isBiased ? ' of what ran, biased' : ''})`;
 }
 
 /** Says how the server was reached and what iterations share: `everything 2.0.0 over stdio, process per iteration`. */

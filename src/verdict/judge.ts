@@ -16,6 +16,7 @@ import { classifyCase, countFlaky } from './flaky.ts';
 import { listBreaks, listGaps } from './gaps.ts';
 import { assessQuarantine, type QuarantinedCase, splitQuarantine } from './quarantine.ts';
 import { computeSuiteRepeats, listRepeatRates } from './repeat-rates.ts';
+import { assessStopped, listStoppedGaps, settleVerdict } from './settled.ts';
 
 export interface JudgeOptions {
   /** What is demanded besides the suite's own minimum, and the day in UTC, `YYYY-MM-DD`, against which entries expire. */
@@ -77,16 +78,16 @@ export function assessSuite(results: SuiteResults, options: JudgeOptions = {}): 
   const { counted: outside, quarantined } = splitQuarantine(results.cases, demands, today);
   const counted = countFlaky(outside, demands.flaky.value);
   const byId = new Map(counted.map((member) => [member.id, member]));
+  const isSettled = results.isStoppedEarly && settleVerdict(results, policy) !== null;
   // A later round mends no result that is missing from the first.
-  const gaps = listGaps(results, { counted: outside, tolerated: demands.budgets.infrastructureErrors });
+  const gaps = isSettled
+    ? listStoppedGaps(results)
+    : listGaps(results, { counted: outside, tolerated: demands.budgets.infrastructureErrors });
   if (gaps.length === 0 && countScored(counted).scored === 0) gaps.push(nothingCounts);
+  const asCounted = { ...results, cases: results.cases.map((member) => byId.get(member.id) ?? member) };
   const assessments = [
-    ...assessDemands(
-      { ...results, cases: results.cases.map((member) => byId.get(member.id) ?? member) },
-      counted,
-      demands,
-    ),
-    ...assessBudgets(results, demands.budgets),
+    ...(isSettled ? assessStopped(results, policy) : assessDemands(asCounted, counted, demands)),
+    ...(isSettled ? [] : assessBudgets(results, demands.budgets)),
     ...assessQuarantine(results.cases, demands, today),
   ];
   if (gaps.length > 0) {
@@ -103,7 +104,8 @@ export function assessSuite(results: SuiteResults, options: JudgeOptions = {}): 
   }
   const { outcome, reasons } = doubtFailure(results, weigh(assessments, findings));
   // What a further round found was chosen by its failures, so that only the first one tells of the case.
-  const repeats = computeSuiteRepeats(outside.filter(({ id }) => byId.has(id)));
+  // Which iterations of a run ran that was stopped early depends on what they came to, too.
+  const repeats = isSettled ? null : computeSuiteRepeats(outside.filter(({ id }) => byId.has(id)));
   return {
     ...describeCounted(results, counted, { flaky: demands.flaky, repeats }),
     verdict: { outcome, reasons: nameSuite(results, reasons) },

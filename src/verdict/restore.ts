@@ -86,7 +86,7 @@ function restoreFinding(reason: VerdictReason, cases: readonly CaseReport[]): Ju
 }
 
 function restoreResults(suite: SuiteReport, cases: readonly CaseReport[]): SuiteResults {
-  const { id, name, file, minimumPassRate, minimumPassRateSource, run } = suite;
+  const { id, name, file, minimumPassRate, minimumPassRateSource, run, stoppedEarly } = suite;
   return {
     suiteId: id,
     name,
@@ -98,20 +98,21 @@ function restoreResults(suite: SuiteReport, cases: readonly CaseReport[]): Suite
         ? null
         : { ...run, result: null, summary: null, createdAtMs: null, completedAtMs: null, notes: null },
     runUrl: run?.url ?? null,
-    cases: cases.map(restoreCase),
+    cases: cases.map((member) => restoreCase(member, suite)),
     leftOut: [],
     isComplete: true,
-    iterationsRead: cases.reduce((sum, { total }) => sum + total, 0),
+    iterationsRead: cases.reduce((sum, { total, planned }) => sum + (stoppedEarly === null ? total : planned), 0),
     unknownIterations: 0,
     overruled: 0,
     tunnelBreaks: suite.tunnelBreaks,
     interruption: null,
     retries: suite.retries,
+    isStoppedEarly: stoppedEarly !== null,
   };
 }
 
 /** What a report does not keep is what only incomplete results have, and of those their gaps tell. */
-function restoreCase(member: CaseReport): CaseResults {
+function restoreCase(member: CaseReport, { stoppedEarly }: SuiteReport): CaseResults {
   const {
     id,
     title,
@@ -136,7 +137,7 @@ function restoreCase(member: CaseReport): CaseResults {
     planned,
     passed,
     failed,
-    unscored: 0,
+    unscored: stoppedEarly === null ? 0 : planned - passed - failed,
     durationsMs: durationMs === null ? [] : [durationMs],
     tokensUsed: 0,
     failures,

@@ -130,6 +130,7 @@ export function createTally(suite: SuiteOutline, options: TallyOptions): Tally {
       tunnelBreaks,
       interruption,
       retries: [],
+      isStoppedEarly: false,
     }),
   };
 }

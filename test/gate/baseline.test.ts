@@ -1,7 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { renderReportJson } from '../../src/report/json.ts';
 import { runEmbeddedGate, writeSayingCases } from '../support/embedded-gate.ts';
+import { createStoppedReport } from '../support/report-factory.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const evals = writeSayingCases('Says', ['a', 'b'], { head: 'policy: { minimumPassRate: 0% }\n' });
@@ -37,6 +39,16 @@ describe('a gate with a baseline', () => {
       exitCode: 0,
       report: { comparison: { counts: { regressed: 1 } } },
     });
+  });
+
+  it('is none where it was stopped early, since its rates are biased', async () => {
+    const old = renderReportJson(createStoppedReport());
+    await using workspace = await createWorkspace({ 'x.evals.yaml': evals, 'old.json': old });
+    const { report, warnings } = await runEmbeddedGate(workspace, { baseline: 'old.json' }, { says: 'a b' });
+    expect(report.comparison).toBeNull();
+    expect(warnings).toEqual([
+      'The gate of the baseline old.json was stopped early, so nothing is compared; its rates are biased.',
+    ]);
   });
 
   it('does not compare a case whose definition changed, nor miss one that was not selected', async () => {

@@ -69,6 +69,7 @@ describe('parseGateOptions', () => {
       confidence: null,
       retryFailed: null,
       flaky: null,
+      stopEarly: false,
       onInconclusive: null,
       reportOnly: null,
       timeout: 1_800_000,

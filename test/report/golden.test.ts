@@ -12,6 +12,7 @@ import {
   createInconclusiveReport,
   createPolicyReport,
   createRedReport,
+  createStoppedReport,
 } from '../support/report-factory.ts';
 
 const hostile = '::error::a\n@b #1 |`\\| </details><img src=x> [x](https://x.example) ##[error]]]> \u001B[31m\u202E';
@@ -26,6 +27,7 @@ describe('every format, as a reader sees it', () => {
     ['flaky-fail', createFlakyReport('fail')],
     ['flaky-pass', createFlakyReport('pass')],
     ['flaky-report', createFlakyReport('report')],
+    ['stopped', createStoppedReport()],
     ['hostile', createHostileReport(hostile)],
   ])('renders the %s report', async (name, report) => {
     const golden = (extension: string) => `../golden/${name}.${extension}`;

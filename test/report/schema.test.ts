@@ -11,12 +11,14 @@ import {
   createInconclusiveReport,
   createRedReport,
   createReport,
+  createStoppedReport,
 } from '../support/report-factory.ts';
 
 const reports = [
   createGreenReport(),
   createRedReport(),
   createFlakyReport('pass'),
+  createStoppedReport(),
   createInconclusiveReport(),
   createHostileReport('\u0000\uD800 __proto__ ##[error]'),
   createReport({ suites: [], server: null }),

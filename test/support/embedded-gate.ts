@@ -11,6 +11,8 @@ const server = `${process.execPath} ${process.cwd()}/test/support/stdio-server.t
 
 export interface EmbeddedGate extends GateResult {
   warnings: string[];
+  /** What was told besides. */
+  infos: string[];
 }
 
 /**
@@ -23,7 +25,12 @@ export async function runEmbeddedGate(
   { says = '', environment = {} }: { says?: string; environment?: Record<string, string> } = {},
 ): Promise<EmbeddedGate> {
   const warnings: string[] = [];
-  const logger = { ...silentLogger, warning: (message: string) => void warnings.push(message) };
+  const infos: string[] = [];
+  const logger = {
+    ...silentLogger,
+    info: (message: string) => void infos.push(message),
+    warning: (message: string) => void warnings.push(message),
+  };
   const redactor = createRedactor();
   const variables = { PATH: process.env['PATH'] ?? '', ...environment };
   const plan = await planGate(
@@ -38,7 +45,7 @@ export async function runEmbeddedGate(
     environment: variables,
   });
   await publishFiles(result.report, plan, { logger, redactor, summaryPath: null });
-  return { ...result, warnings };
+  return { ...result, warnings, infos };
 }
 
 /** Cases with these ids, each of which passes where the server says its id. */

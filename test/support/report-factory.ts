@@ -258,6 +258,19 @@ export function createFlakyReport(effect: FlakyEffect): Report {
   });
 }
 
+/** A run that was stopped when the minimum was out of reach: one case failed, one was under way and one never ran. */
+export function createStoppedReport(): Report {
+  const suite = createSuiteResults({
+    cases: [
+      createCaseResults({ id: 'adds', title: 'Adds two numbers', passed: 1, failed: 2, failures: [createFailure()] }),
+      createCaseResults({ id: 'divides', title: 'Divides', passed: 1, unscored: 2 }),
+      createCaseResults({ id: 'roots', title: 'Takes square roots', passed: 0, unscored: 3, isRequired: true }),
+    ],
+    isStoppedEarly: true,
+  });
+  return createReport({ suites: [{ ...suite, run: suite.run && { ...suite.run, status: 'cancelled' } }] });
+}
+
 /** A red report in which every text that comes from elsewhere is `text`. */
 export function createHostileReport(text: string): Report {
   const failure = createFailure({

@@ -46,6 +46,7 @@ export function createSuiteResults(overrides: Partial<SuiteResults> = {}): Suite
     tunnelBreaks: 0,
     interruption: null,
     retries: [],
+    isStoppedEarly: false,
     ...overrides,
   };
 }

@@ -53,6 +53,19 @@ describe('a suite restored from its report', () => {
     expect(quarantined.map(({ caseId }) => caseId)).toEqual(['adds']);
   });
 
+  it('of a run that was stopped early is settled as it was, and open under another minimum', () => {
+    const cases = [createCaseResults({ passed: 1, failed: 2, planned: 10, unscored: 7 })];
+    const suite = createSuiteResults({ cases, minimumPassRate: 0.9, isStoppedEarly: true });
+    const run = suite.run && { ...suite.run, status: 'cancelled' };
+    const report = createReport({ suites: [{ ...suite, run }] });
+    expect([report.verdict.outcome, report.suites[0]?.stoppedEarly]).toEqual(['failed', { planned: 10, ran: 3 }]);
+    const [restored] = restoreSuites(readBack(report));
+    if (restored === undefined) throw new Error('The report has no suite.');
+    expect(rejudgeSuite(restored).verdict).toEqual(report.suites[0]?.verdict);
+    const under = { ...restored, results: { ...restored.results, minimumPassRate: 0.5 } };
+    expect(rejudgeSuite(under).verdict.outcome).toBe('inconclusive');
+  });
+
   it('obeys another minimum, and stays inconclusive under any', () => {
     const judgeUnder = (minimumPassRate: number, overrides: object) => {
       const suite = createSuiteResults({ cases: [createCaseResults({ passed: 1, failed: 1 })], ...overrides });

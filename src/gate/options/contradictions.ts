@@ -11,6 +11,7 @@ export function findContradictions(options: GateOptions): ConfigurationIssue[] {
     ...findServiceIssues(options),
     ...findBaselineIssues(options),
     ...findShardIssues(options),
+    ...findEarlyStopIssues(options),
   ];
 }
 
@@ -95,7 +96,8 @@ function findServerIssues(options: GateOptions): ConfigurationIssue[] {
 
 /** Nothing is run where reports are joined, so that whoever says what to run means something else. */
 function findMergeIssues(options: GateOptions): ConfigurationIssue[] {
-  const { evals, tests, suite, cases, tags, runs, shard, dryRun, serverCommand, serverUrl, retryFailed } = options;
+  const { evals, tests, suite, cases, tags, runs, shard, dryRun, serverCommand, serverUrl, retryFailed, stopEarly } =
+    options;
   const single = {
     tests,
     suite,
@@ -111,6 +113,7 @@ function findMergeIssues(options: GateOptions): ConfigurationIssue[] {
     ...Object.entries(lists).flatMap(([name, list]) => (list.length === 0 ? [] : [`\`${name}\``])),
   ];
   if (dryRun) given.push('`dry-run`');
+  if (stopEarly) given.push('`stop-early`');
   if (given.length === 0) return [];
   return [issue('merge', 'merge-and-run', `joins reports and runs nothing; leave out ${given.join(', ')}`)];
 }
@@ -124,6 +127,25 @@ function findShardIssues({ shard, suite, baseline }: GateOptions): Configuration
   if (baseline !== null) {
     const message = 'is compared with the whole, and a shard is a part; give it where the shards are merged';
     issues.push(issue('baseline', 'shard-and-baseline', message));
+  }
+  return issues;
+}
+
+/** A service elsewhere would be asked all the time; and what is known of a part settles nothing about a whole. */
+function findEarlyStopIssues({ stopEarly, service, shard, baseline }: GateOptions): ConfigurationIssue[] {
+  if (!stopEarly) return [];
+  const issues: ConfigurationIssue[] = [];
+  if (service !== 'embedded') {
+    const message = `stops runs of the embedded service alone; leave it out with the service ${service}, or use \`service: embedded\``;
+    issues.push(issue('stop-early', 'needs-embedded-service', message));
+  }
+  if (shard !== null) {
+    const message = 'looks at the verdict of a part, and the whole may need the rest; leave it out of shards';
+    issues.push(issue('stop-early', 'stop-early-and-shard', message));
+  }
+  if (baseline !== null) {
+    const message = 'leaves out what would be compared with `baseline`; give one of the two';
+    issues.push(issue('stop-early', 'stop-early-and-baseline', message));
   }
   return issues;
 }

@@ -3,6 +3,7 @@ import { option } from './option.ts';
 import {
   choice,
   duration,
+  flag,
   optionalChoice,
   optionalConfidence,
   optionalCount,
@@ -59,6 +60,14 @@ export const verdictOptions = {
     description:
       'How a flaky case counts: `fail` as in its first round, so that further rounds only tell what is flaky; `pass` as in its last round; `report` not at all. Default: what the policy says, which is `fail` unless it says otherwise.',
     default: '',
+  }),
+  stopEarly: option(flag, {
+    group: 'The verdict',
+    hint: '[bool]',
+    brief: 'Stop when nothing outstanding can change the verdict.',
+    description:
+      'Whether a run of the embedded service is stopped when nothing outstanding can change its verdict. Its rate is then of the iterations that ran, and biased; the reports say so, and it is no baseline. `true` or `false`.',
+    default: 'false',
   }),
   onInconclusive: option(optionalChoice('effect', ['fail', 'pass', 'warn']), {
     group: 'The verdict',

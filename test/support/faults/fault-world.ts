@@ -15,6 +15,7 @@ import '../../../src/server/ready-http.ts';
 import '../../../src/gate/job-tunnel.ts';
 import '../../../src/gate/judge-here.ts';
 import '../../../src/gate/retry-failed.ts';
+import '../../../src/gate/stop-early.ts';
 import '../../../src/gate/sync-suite.ts';
 import { type ContractService, openContractService } from '../contract-service.ts';
 import { type FixtureMcpServer, startFixtureMcpServer, text } from '../fixture-mcp-server.ts';

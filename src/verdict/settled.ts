@@ -1,0 +1,94 @@
+import { formatCount } from '../base/count.ts';
+import type { SuiteDemands } from '../model/policy.ts';
+import type { CaseResults, SuiteResults } from '../model/results.ts';
+import type { VerdictReason } from '../model/verdict.ts';
+import type { Assessment } from './assessment.ts';
+import { countScored, sum } from './count.ts';
+import { assessDemands } from './demands.ts';
+import { listGaps } from './gaps.ts';
+import { splitQuarantine } from './quarantine.ts';
+
+interface Policy {
+  demands: SuiteDemands;
+  /** `YYYY-MM-DD`, in UTC. */
+  today: string;
+}
+
+/**
+ * Decides whether the verdict on a suite is settled while iterations are outstanding: whatever the results that they may have,
+ * it will be this one. Null while it is open.
+ *
+ * A demand that counts passes is met by more of them and never by fewer, so that two completions tell of all: that in which
+ * everything outstanding passes, and that in which all of it fails. Demands of another kind leave the verdict open: an interval can
+ * move either way, and a budget of time or tokens depends on more than results.
+ */
+export function settleVerdict(results: SuiteResults, { demands, today }: Policy): 'passed' | 'failed' | null {
+  const { counted } = splitQuarantine(results.cases, demands, today);
+  const isSound = results.unknownIterations === 0 && results.interruption === null;
+  if (!isSound || demands.confidence !== null || countScored(counted).scored === 0) return null;
+  const decide = (isPassing: boolean) =>
+    assessCompletion(results, { demands, today }, isPassing).filter(({ isDecisive }) => isDecisive);
+  if (decide(true).some(({ state }) => state === 'not-met')) return 'failed';
+  return !hasOtherDemands(demands) && decide(false).every(({ state }) => state === 'met') ? 'passed' : null;
+}
+
+/** Iterations that have no result yet. */
+export function countOutstanding({ planned, passed, failed }: CaseResults): number {
+  return Math.max(0, planned - passed - failed);
+}
+
+/**
+ * Judges the demands of a run that was stopped when its verdict was settled, on what ran of it. One that the outstanding iterations
+ * could have met or not is open, and decides nothing.
+ */
+export function assessStopped(results: SuiteResults, policy: Policy): Assessment[] {
+  const outstanding = formatCount(sum(results.cases, countOutstanding), 'iteration');
+  const best = assessCompletion(results, policy, true);
+  const worst = assessCompletion(results, policy, false);
+  const { counted } = splitQuarantine(results.cases, policy.demands, policy.today);
+  return assessDemands(results, counted, policy.demands).map((assessment, index) => {
+    const settled = best[index]?.state === worst[index]?.state ? best[index] : undefined;
+    if (settled === undefined || !settled.isDecisive) {
+      return {
+        ...assessment,
+        code: 'demand-unjudged',
+        state: 'unknown',
+        isDecisive: false,
+        finding: `Open when the run was stopped early: ${assessment.finding}`,
+      };
+    }
+    const finding = `${assessment.finding.replace(/\.$/, '')}; stopped early, since ${outstanding} outstanding could not change that`;
+    return { ...settled, finding };
+  });
+}
+
+/** What is missing of a stopped run besides that which was outstanding. */
+export function listStoppedGaps(results: SuiteResults): VerdictReason[] {
+  const run = results.run?.status === 'cancelled' ? { ...results.run, status: 'completed' } : results.run;
+  const tolerated = { value: Infinity, source: 'stop-early' };
+  return listGaps({ ...results, run }, { counted: results.cases, tolerated });
+}
+
+/** The demands as they are judged when everything outstanding passes, or when all of it fails. */
+function assessCompletion(results: SuiteResults, { demands, today }: Policy, isPassing: boolean): Assessment[] {
+  const cases = results.cases.map((member) => {
+    const outstanding = countOutstanding(member);
+    return {
+      ...member,
+      unscored: 0,
+      passed: member.passed + (isPassing ? outstanding : 0),
+      failed: member.failed + (isPassing ? 0 : outstanding),
+    };
+  });
+  return assessDemands({ ...results, cases }, splitQuarantine(cases, demands, today).counted, demands);
+}
+
+/** Whether anything is demanded that more passes can break, or that something else than passes decides. */
+function hasOtherDemands({ budgets, quarantine, onStaleQuarantine }: SuiteDemands): boolean {
+  return (
+    budgets.tokens !== null ||
+    budgets.p95IterationMs !== null ||
+    budgets.wallTimeMs !== null ||
+    (onStaleQuarantine.value === 'fail' && quarantine.length > 0)
+  );
+}

@@ -1,0 +1,208 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { emptyPolicyLayer } from '../../src/model/policy.ts';
+import type { CaseResults } from '../../src/model/results.ts';
+import { assessSuite, judgeSuite } from '../../src/verdict/judge.ts';
+import { countOutstanding, settleVerdict } from '../../src/verdict/settled.ts';
+import { createPolicy, createQuarantineEntry, demanded } from '../support/policy-factory.ts';
+import { createCaseResults, createRun, createSuiteResults } from '../support/results-factory.ts';
+
+const names = ['case-0', 'case-1', 'case-2'];
+const rate = fc.constantFrom(0, 0.5, 0.8, 0.9, 1);
+/** Mostly this, so that every outcome is common. */
+const seldom = <T>(usual: T, other: fc.Arbitrary<T>): fc.Arbitrary<T> =>
+  fc.oneof({ weight: 7, arbitrary: fc.constant(usual) }, other);
+const maybe = <T>(arbitrary: fc.Arbitrary<T>) => seldom<T | null>(null, arbitrary);
+
+/** Cases of which some iterations have ended. */
+const cases: fc.Arbitrary<CaseResults[]> = fc
+  .array(
+    fc.record({
+      passed: fc.nat({ max: 6 }),
+      failed: fc.oneof({ weight: 2, arbitrary: fc.constant(0) }, fc.nat({ max: 3 })),
+      outstanding: fc.nat({ max: 4 }),
+      tags: fc.subarray(['smoke', 'model']),
+      isRequired: seldom(false, fc.constant(true)),
+    }),
+    { minLength: 1, maxLength: 3 },
+  )
+  .map((draws) =>
+    draws.map(({ outstanding, ...draw }, index) =>
+      createCaseResults({
+        ...draw,
+        id: `case-${index}`,
+        planned: draw.passed + draw.failed + outstanding,
+        unscored: outstanding,
+      }),
+    ),
+  )
+  .filter((members) => members.some(({ planned }) => planned > 0));
+
+const policy = fc
+  .record({
+    confidence: seldom(null, fc.constant(demanded(0.9))),
+    tag: maybe(rate),
+    cases: fc.array(fc.record({ name: fc.constantFrom(...names), value: rate, source: fc.constant('p:1') }), {
+      maxLength: 2,
+    }),
+    required: seldom([], fc.subarray(names)),
+    quarantine: maybe(
+      fc.record({ case: fc.constantFrom(...names), expires: fc.constantFrom('2026-09-20', '2026-10-01') }),
+    ),
+    onStaleQuarantine: seldom<'warn' | 'fail'>('warn', fc.constant('fail')),
+    p95IterationMs: seldom(null, fc.constant(demanded(100))),
+  })
+  .map((draw) =>
+    createPolicy({
+      confidence: draw.confidence,
+      tags: draw.tag === null ? [] : [{ name: 'smoke', ...demanded(draw.tag) }],
+      cases: draw.cases,
+      required: draw.required.map((name) => ({ name, ...demanded(true as const) })),
+      quarantine: draw.quarantine === null ? [] : [createQuarantineEntry(draw.quarantine)],
+      onStaleQuarantine: demanded(draw.onStaleQuarantine),
+      budgets: { ...emptyPolicyLayer.budgets, p95IterationMs: draw.p95IterationMs },
+    }),
+  );
+
+/** The suite as it would be, if of the outstanding iterations these shares passed and they took this long. */
+function complete(
+  members: readonly CaseResults[],
+  minimumPassRate: number,
+  shares: readonly number[],
+  durationMs: number,
+) {
+  const completed = members.map((member, index) => {
+    const outstanding = countOutstanding(member);
+    const passing = Math.round(outstanding * (shares[index] ?? 0));
+    return {
+      ...member,
+      passed: member.passed + passing,
+      failed: member.failed + outstanding - passing,
+      unscored: 0,
+      durationsMs: Array.from({ length: member.planned }, () => durationMs),
+    };
+  });
+  return createSuiteResults({ cases: completed, minimumPassRate });
+}
+
+const shares = fc.array(fc.constantFrom(0, 0.25, 0.5, 0.75, 1), { minLength: 3, maxLength: 3 });
+const partial = (members: CaseResults[], minimumPassRate: number) =>
+  createSuiteResults({ cases: members, minimumPassRate });
+
+describe('a verdict that is settled early', () => {
+  it('is the verdict of every completion of the outstanding iterations', () => {
+    const seen = new Map<string | null, number>();
+    fc.assert(
+      fc.property(
+        cases,
+        rate,
+        policy,
+        shares,
+        fc.constantFrom(50, 500),
+        (members, minimum, policy, shares, durationMs) => {
+          const settled = settleVerdict(partial(members, minimum), policy);
+          seen.set(settled, (seen.get(settled) ?? 0) + 1);
+          if (settled === null) return;
+          for (const draw of [shares, [0, 0, 0], [1, 1, 1]]) {
+            const { outcome } = judgeSuite(complete(members, minimum, draw, durationMs), { policy });
+            expect(outcome).toBe(settled);
+          }
+        },
+      ),
+      { numRuns: 20_000 },
+    );
+    for (const settled of ['passed', 'failed', null]) expect(seen.get(settled)).toBeGreaterThan(500);
+  });
+
+  it('is found as soon as there is one, where passes alone decide', () => {
+    fc.assert(
+      fc.property(cases, rate, (members, minimum) => {
+        fc.pre(members.some(({ passed, failed }) => passed + failed > 0));
+        const outcomes = [0, 1].map(
+          (share) => judgeSuite(complete(members, minimum, [share, share, share], 1)).outcome,
+        );
+        const isOpen = settleVerdict(partial(members, minimum), createPolicy()) === null;
+        expect(isOpen).toBe(outcomes[0] !== outcomes[1]);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  const member = (overrides: Partial<CaseResults>) => createCaseResults({ planned: 10, ...overrides });
+
+  it.each<[string, Partial<CaseResults>, number, 'passed' | 'failed' | null]>([
+    ['9 of 10 cannot be reached any more', { passed: 1, failed: 2, unscored: 7 }, 0.9, 'failed'],
+    ['9 of 10 can just be reached', { passed: 1, failed: 1, unscored: 8 }, 0.9, null],
+    ['half have passed', { passed: 5, failed: 0, unscored: 5 }, 0.5, 'passed'],
+    ['one is missing to half', { passed: 4, failed: 5, unscored: 1 }, 0.5, null],
+    ['nothing has ended', { passed: 0, failed: 0, unscored: 10 }, 0, null],
+    ['a required case failed once', { passed: 8, failed: 1, unscored: 1, isRequired: true }, 0, 'failed'],
+  ])('says so: %s', (_, overrides, minimum, expected) => {
+    expect(settleVerdict(partial([member(overrides)], minimum), createPolicy())).toBe(expected);
+  });
+
+  it('is left open by what else than passes decides', () => {
+    const enough = partial([member({ passed: 9, unscored: 1 })], 0.5);
+    const budgets = emptyPolicyLayer.budgets;
+    const policies = [
+      createPolicy({ confidence: demanded(0.9) }),
+      createPolicy({ budgets: { ...budgets, tokens: demanded(5) } }),
+      createPolicy({ budgets: { ...budgets, wallTimeMs: demanded(5) } }),
+      createPolicy({ quarantine: [createQuarantineEntry({ case: 'other' })], onStaleQuarantine: demanded('fail') }),
+    ];
+    expect(policies.map((policy) => settleVerdict(enough, policy))).toEqual([null, null, null, null]);
+    expect(settleVerdict(enough, createPolicy({ quarantine: [createQuarantineEntry({ case: 'other' })] }))).toBe(
+      'passed',
+    );
+    expect(settleVerdict({ ...enough, unknownIterations: 1 }, createPolicy())).toBeNull();
+  });
+});
+
+describe('a run that was stopped early', () => {
+  const stop = (members: CaseResults[], minimumPassRate: number) => {
+    const results = createSuiteResults({ cases: members, minimumPassRate, isStoppedEarly: true });
+    return { ...results, run: results.run && createRun({ ...results.run, status: 'cancelled' }) };
+  };
+  const cut = [
+    createCaseResults({ id: 'adds', passed: 1, failed: 2, planned: 5, unscored: 2 }),
+    createCaseResults({ id: 'asks', title: 'Asks', passed: 0, planned: 5, unscored: 5, isRequired: true }),
+  ];
+
+  it('has the verdict that was settled, and says on what it rests', () => {
+    const { verdict, demands, repeats } = assessSuite(stop(cut, 0.9));
+    expect(verdict).toEqual({
+      outcome: 'failed',
+      reasons: [
+        {
+          code: 'below-minimum',
+          message:
+            '1 of 3 iterations passed (33.3%), the minimum is 90% (from evals/math.evals.yaml:4); stopped early, since 7 iterations outstanding could not change that',
+          suiteId: 'math',
+        },
+      ],
+    });
+    expect(demands.map(({ state, isDecisive }) => [state, isDecisive])).toEqual([
+      ['not-met', true],
+      ['unknown', false],
+    ]);
+    // Which iterations ran depends on what they came to.
+    expect(repeats).toBeNull();
+  });
+
+  it('is inconclusive where its verdict is open, such as under another minimum', () => {
+    const { outcome, reasons } = judgeSuite(stop(cut, 0.5));
+    expect([outcome, reasons.map(({ code }) => code)]).toEqual(['inconclusive', ['run-not-completed']]);
+    const cancelled = { ...stop(cut, 0.9), isStoppedEarly: false };
+    expect(judgeSuite(cancelled).outcome).toBe('inconclusive');
+  });
+
+  it('is inconclusive where anything is missing from what ran', () => {
+    expect(judgeSuite({ ...stop(cut, 0.9), isComplete: false }).outcome).toBe('inconclusive');
+    expect(judgeSuite({ ...stop(cut, 0.9), interruption: { code: 'deadline', message: 'late' } }).outcome).toBe(
+      'inconclusive',
+    );
+    expect(judgeSuite(stop([{ ...cut[0], planned: 6 } as CaseResults, ...cut.slice(1)], 0.9)).outcome).toBe(
+      'inconclusive',
+    );
+  });
+});
