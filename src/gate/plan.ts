@@ -71,7 +71,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   const merge = joining === null ? null : { ...joining, policy: policy.file };
   const suiteNames = merge === null ? all.map(nameSuite) : merge.suites.map(nameJoined);
   if (policy.file !== null) notes.push(...listIdleSuites(policy.file, suiteNames));
-  const { suites, shard } = await planPart(all, { options, history }, issues);
+  const { suites, shard } = await planPart(await weighTrust(all, { options, history }), { options, history }, issues);
   const server = await planServer(options, context, issues);
   if (ci.isPullRequestTarget && server?.command != null && !options.allowPullRequestTarget) {
     issues.push({ input: 'server-command', code: 'pull-request-target', message: pullRequestTargetMessage });
@@ -115,6 +115,15 @@ async function planJoining(
   if (options.merge.length === 0) return null;
   const { planMerge } = await import('./plan-merge.ts');
   return await planMerge(options, { cwd }, issues);
+}
+
+async function weighTrust(
+  suites: PlannedSuite[],
+  { options, history }: { options: GateOptions; history: GatePlan['history'] },
+): Promise<PlannedSuite[]> {
+  if (options.trustedAfter === 0) return suites;
+  const { planTrust } = await import('./plan-trust.ts');
+  return planTrust(suites, { neededGates: options.trustedAfter, records: history?.records ?? [] });
 }
 
 async function planPart(

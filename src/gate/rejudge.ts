@@ -67,6 +67,8 @@ function demandAnew(
 ): RestoredSuite {
   const layers = policy === null ? [] : listSuiteLayers(policy, { id: results.suiteId, name: results.name });
   const joined = joinLayers(layers);
+  // What the history tells of the cases is no part of a policy.
+  const settled = settleDemands({ ...joined, budgets: emptyPolicyLayer.budgets });
   const minimum =
     minimumPassRate === null ? joined.minimumPassRate : { value: minimumPassRate, source: 'min-pass-rate' };
   return {
@@ -77,6 +79,6 @@ function demandAnew(
         : { ...results, minimumPassRate: minimum.value, minimumPassRateSource: minimum.source },
     ...(policy === null
       ? { policy: { demands, today } }
-      : { policy: { demands: settleDemands({ ...joined, budgets: emptyPolicyLayer.budgets }), today }, findings: [] }),
+      : { policy: { demands: { ...settled, trials: demands.trials }, today }, findings: [] }),
   };
 }

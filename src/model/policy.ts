@@ -35,6 +35,15 @@ export interface QuarantineEntry {
   source: string;
 }
 
+/** A case that does not count yet, since it has not passed in enough gates in a row. */
+export interface TrialCase {
+  /** The id of the case. */
+  case: string;
+  /** Of late, in a row. */
+  passedGates: number;
+  neededGates: number;
+}
+
 /** What may be spent at most on one suite; null where nothing is said. */
 export interface Budgets {
   /** Of models, over all iterations. */
@@ -71,6 +80,8 @@ export interface SuiteDemands extends Omit<PolicyLayer, 'minimumPassRate'> {
   onInconclusive: Demanded<InconclusiveEffect>;
   reportOnly: Demanded<boolean>;
   onStaleQuarantine: Demanded<StaleEffect>;
+  /** From the history. */
+  trials: TrialCase[];
   retryFailed: Demanded<number>;
   flaky: Demanded<FlakyEffect>;
 }
@@ -109,6 +120,7 @@ export function settleDemands(layer: PolicyLayer): SuiteDemands {
     confidence,
     quarantine,
     budgets,
+    trials: [],
     onInconclusive: layer.onInconclusive ?? { value: 'fail', source: 'default' },
     reportOnly: layer.reportOnly ?? { value: false, source: 'default' },
     onStaleQuarantine: layer.onStaleQuarantine ?? { value: 'warn', source: 'default' },

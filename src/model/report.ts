@@ -1,6 +1,6 @@
 import type { Comparison, Counts } from './comparison.ts';
 import type { Trend } from './history.ts';
-import type { FlakyEffect, QuarantineEntry } from './policy.ts';
+import type { FlakyEffect, QuarantineEntry, TrialCase } from './policy.ts';
 import type { ToolCall } from './run.ts';
 import type { Verdict, VerdictOutcome } from './verdict.ts';
 
@@ -175,6 +175,8 @@ export interface CaseReport {
   /** The iterations that did not pass, at most `maxFailuresPerCase`, and `maxFailuresPerSuite` in all; `failed` counts them all. */
   failed: number;
   failures: IterationFailure[];
+  /** How far it is from being trusted, and counted; null where it is, or the gate trusts every case. */
+  trial: Omit<TrialCase, 'case'> | null;
   /** Why it does not count for the time being; null where it does. */
   quarantine: Omit<QuarantineEntry, 'case'> | null;
   /** Over all rounds; null where nothing was established. */

@@ -14,7 +14,7 @@ import {
   type Totals,
   reportSchemaVersion,
 } from '../model/report.ts';
-import type { Demanded, FlakyEffect, QuarantineEntry } from '../model/policy.ts';
+import type { Demanded, FlakyEffect, QuarantineEntry, TrialCase } from '../model/policy.ts';
 import type { CaseResults, SuiteResults } from '../model/results.ts';
 import type { Run } from '../model/run.ts';
 import type { Verdict, VerdictOutcome } from '../model/verdict.ts';
@@ -45,6 +45,8 @@ export interface JudgedSuite {
   demands?: readonly DemandReport[];
   /** Entries of the cases that do not count. */
   quarantined?: ReadonlyArray<QuarantineEntry & { caseId: string }>;
+  /** Cases that do not count yet. */
+  trials?: readonly TrialCase[];
   /** Of the cases that count, as they count; by default all of them, as they are. */
   counted?: { cases: number; passed: number; failed: number };
   /** How flaky cases count. */
@@ -69,11 +71,12 @@ export function buildReport(input: ReportInput): Report {
     totals: addTotals(suites),
     server: input.server === null ? null : { ...input.server },
     suites,
-    cases: input.suites.flatMap(({ results, quarantined, standings, flaky = defaultFlaky }) =>
+    cases: input.suites.flatMap(({ results, quarantined, trials, standings, flaky = defaultFlaky }) =>
       results.cases
         .map((member, index) =>
           buildCase(results.suiteId, member, {
             entry: quarantined?.find(({ caseId }) => caseId === member.id),
+            trial: trials?.find((trial) => trial.case === member.id),
             standing: standings?.[index],
             flaky,
           }),
@@ -143,11 +146,12 @@ function buildRun({ id, suiteId, status }: Run, url: string | null): RunReport {
 
 interface Placement {
   entry: QuarantineEntry | undefined;
+  trial: TrialCase | undefined;
   standing: Pick<CaseReport, 'classification' | 'repeats'> | undefined;
   flaky: Demanded<FlakyEffect>;
 }
 
-function buildCase(suiteId: string, member: CaseResults, { entry, standing, flaky }: Placement): CaseReport {
+function buildCase(suiteId: string, member: CaseResults, { entry, trial, standing, flaky }: Placement): CaseReport {
   const { id, title, passed, failed, planned, location } = member;
   return {
     suiteId,
@@ -168,6 +172,7 @@ function buildCase(suiteId: string, member: CaseResults, { entry, standing, flak
       entry === undefined
         ? null
         : { owner: entry.owner, reason: entry.reason, expires: entry.expires, source: entry.source },
+    trial: trial === undefined ? null : { passedGates: trial.passedGates, neededGates: trial.neededGates },
     classification: standing?.classification ?? null,
     retries: structuredClone(member.retries),
     flaky: standing?.classification === 'flaky' ? { effect: flaky.value, source: flaky.source } : null,
@@ -181,8 +186,8 @@ function judgeCase({ passed, failed, unscored, planned }: CaseResults): VerdictO
 }
 
 /** Lower is worse. */
-function rankCase({ outcome, required, quarantine, flaky }: CaseReport): number {
-  if ((quarantine !== null || isLetPass({ flaky })) && outcome !== 'passed') return 3;
+function rankCase({ outcome, required, quarantine, flaky, trial }: CaseReport): number {
+  if ((quarantine !== null || isLetPass({ flaky, trial })) && outcome !== 'passed') return 3;
   return { failed: required ? 0 : 1, inconclusive: 2, passed: 4 }[outcome];
 }
 

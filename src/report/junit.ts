@@ -2,7 +2,7 @@ import { formatCount } from '../base/count.ts';
 import type { CaseReport, Report, SuiteReport } from '../model/report.ts';
 import { escapeXmlAttribute, escapeXmlText } from './escape/xml.ts';
 import { countOmittedFailures, groupFailures } from './failures.ts';
-import { describeFlaky } from './rounds.ts';
+import { describeFlaky, describeTrial } from './rounds.ts';
 import { truncateText } from './truncate.ts';
 import { describeCaseCounts, nameDemand } from './wording.ts';
 
@@ -119,6 +119,10 @@ function listOutcome(member: CaseReport, suite: JudgedSuite): Element[] {
     const { expires, owner, reason } = member.quarantine;
     const message = truncateText(`${counts}; in quarantine until ${expires} (${owner}: ${reason})`, maxMessageLength);
     return [{ name: 'skipped', attributes: { message }, text: describeFailures(member) }];
+  }
+  const trial = describeTrial(member);
+  if (trial !== null) {
+    return [{ name: 'skipped', attributes: { message: `${counts}; ${trial}` }, text: describeFailures(member) }];
   }
   if (member.flaky?.effect === 'report') {
     return [{ name: 'skipped', attributes: { message: counts }, text: describeFailures(member) }];

@@ -53,6 +53,11 @@ export const suiteRounds = {
 
 /** The same of a case. */
 export const caseRounds = {
+  trial: z
+    .object({ passedGates: count.describe('Of late, in a row.'), neededGates: count })
+    .nullable()
+    .default(null)
+    .describe('How far it is from being trusted, and counted; null where it counts.'),
   classification: z
     .enum(['passed', 'flaky', 'failed'])
     .nullable()

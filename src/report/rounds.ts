@@ -9,9 +9,15 @@ const effectWords: Record<FlakyEffect, string> = {
   report: 'does not count',
 };
 
-/** Whether a case is flaky, and what failed in it at first is held against nothing. */
-export function isLetPass({ flaky }: Pick<CaseReport, 'flaky'>): boolean {
-  return flaky !== null && flaky.effect !== 'fail';
+/** Whether what failed in a case is held against nothing: it is on trial, or flaky and let pass. */
+export function isLetPass({ flaky, trial }: Pick<CaseReport, 'flaky' | 'trial'>): boolean {
+  return trial !== null || (flaky !== null && flaky.effect !== 'fail');
+}
+
+/** Says how far a case is from being trusted: `on trial, passed in 2 of 5 gates`; null for every other case. */
+export function describeTrial({ trial }: Pick<CaseReport, 'trial'>): string | null {
+  if (trial === null) return null;
+  return `on trial, passed in ${trial.passedGates} of ${formatCount(trial.neededGates, 'gate')}`;
 }
 
 /** Says how a flaky case counts: `flaky, counts as failed`; null for every other case. */

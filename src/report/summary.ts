@@ -5,7 +5,15 @@ import type { VerdictOutcome } from '../model/verdict.ts';
 import { listComparisonBlocks } from './comparison.ts';
 import { renderCodeSpan, renderLink, renderProse, renderTableCode } from './escape/markdown.ts';
 import { countOmittedFailures, groupFailures } from './failures.ts';
-import { describeEarlyStop, describeFlaky, describeRepeats, findRates, isLetPass, listRetries } from './rounds.ts';
+import {
+  describeEarlyStop,
+  describeFlaky,
+  describeTrial,
+  describeRepeats,
+  findRates,
+  isLetPass,
+  listRetries,
+} from './rounds.ts';
 import { listTrendBlocks } from './trend.ts';
 import { truncateText } from './truncate.ts';
 import {
@@ -205,13 +213,17 @@ function renderTable(cases: readonly CaseReport[]): string {
 }
 
 /** What is held against nothing is worth a look, and no failure. */
-function markCase({ flaky, outcome }: CaseReport): string {
-  return isLetPass({ flaky }) ? marks.inconclusive : marks[outcome];
+function markCase({ flaky, trial, outcome }: CaseReport): string {
+  return isLetPass({ flaky, trial }) && outcome !== 'passed' ? marks.inconclusive : marks[outcome];
 }
 
 function describeStanding(member: CaseReport): string {
   if (member.quarantine !== null) return ' (in quarantine)';
-  const words = [...(member.required ? ['required'] : []), ...[describeFlaky(member) ?? []].flat()];
+  const words = [
+    ...(member.required ? ['required'] : []),
+    ...[describeTrial(member) ?? []].flat(),
+    ...[describeFlaky(member) ?? []].flat(),
+  ];
   return words.length === 0 ? '' : ` (${words.join('; ')})`;
 }
 
@@ -250,6 +262,7 @@ function listCaseDetails(member: CaseReport): string[] {
       describeCaseCounts(member),
       ...(required ? ['required'] : []),
       ...(quarantine === null ? [] : ['in quarantine']),
+      ...[describeTrial(member) ?? []].flat(),
       ...(flaky === null ? [] : [flaky]),
     ].join(' · '),
     ...groupFailures(member).flatMap(({ heading, lines }) => [

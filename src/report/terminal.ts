@@ -7,7 +7,7 @@ import type { VerdictOutcome } from '../model/verdict.ts';
 import { describeBaseline, describeChanges, describeRateChanges, describeRates, formatCounts } from './comparison.ts';
 import { escapeTerminalText } from './escape/terminal.ts';
 import { countOmittedFailures, groupFailures } from './failures.ts';
-import { describeEarlyStop, describeFlaky, describeRepeats, isLetPass, listRetries } from './rounds.ts';
+import { describeEarlyStop, describeFlaky, describeTrial, describeRepeats, isLetPass, listRetries } from './rounds.ts';
 import { listTrendRuns, nameTrend, renderSparkline } from './trend.ts';
 import { truncateText } from './truncate.ts';
 import {
@@ -121,10 +121,11 @@ function listDemands({ demands }: SuiteReport, { columns, paint }: Page): string
 function describeCase(member: CaseReport, paint: Paint): string {
   const { outcome, title, required, location, durationMs, quarantine } = member;
   const flaky = describeFlaky(member);
-  const mark = isLetPass(member) ? 'inconclusive' : outcome;
+  const mark = isLetPass(member) && outcome !== 'passed' ? 'inconclusive' : outcome;
   const notes = [
     ...(required ? ['required'] : []),
     ...(quarantine === null ? [] : ['in quarantine']),
+    ...[describeTrial(member) ?? []].flat(),
     ...(flaky === null ? [] : [flaky]),
     ...(outcome !== 'passed' && location !== null
       ? [escapeTerminalText(truncateText(`${location.file}:${location.line}`, maxReasonLength))]

@@ -160,9 +160,8 @@ function describeUnjudged(
   };
 }
 
-/** What is in quarantine is not run again, so that a case that is flaky is set aside for that. */
+/** What is in quarantine or on trial is not run again, so that a case that is flaky is set aside for that. */
 function describeSetAside(aside: readonly CaseResults[]): string {
   const flaky = aside.filter((member) => classifyCase(member) === 'flaky').length;
-  if (flaky === 0) return 'is in quarantine';
-  return flaky === aside.length ? 'is flaky, which is only reported' : 'is in quarantine or flaky';
+  return flaky === aside.length ? 'is flaky, which is only reported' : 'does not count';
 }

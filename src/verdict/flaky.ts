@@ -32,7 +32,7 @@ export function countFlaky(cases: readonly CaseResults[], effect: FlakyEffect): 
  */
 export function listStillFailing(
   { cases }: SuiteResults,
-  demands: Pick<SuiteDemands, 'quarantine'>,
+  demands: Pick<SuiteDemands, 'quarantine' | 'trials'>,
   today: string,
 ): CaseResults[] {
   return splitQuarantine(cases, demands, today).counted.filter((member) => classifyCase(member) === 'failed');

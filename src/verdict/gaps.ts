@@ -29,7 +29,7 @@ export function listGaps(
   if (causes.length > 0) return causes;
   return [
     ...listCountGaps(results, run),
-    ...listScoreGaps(counted, { tolerated, hasQuarantine: counted.length < results.cases.length }),
+    ...listScoreGaps(counted, { tolerated, isPartial: counted.length < results.cases.length }),
     ...listUnknownGaps(results),
     ...listPassedGaps(results, run),
   ];
@@ -77,14 +77,14 @@ function listCountGaps(results: SuiteResults, run: Run): VerdictReason[] {
 
 function listScoreGaps(
   counted: readonly CaseResults[],
-  { tolerated, hasQuarantine }: { tolerated: Demanded<number> | null; hasQuarantine: boolean },
+  { tolerated, isPartial }: { tolerated: Demanded<number> | null; isPartial: boolean },
 ): VerdictReason[] {
   const scored = sum(counted, (member) => member.passed + member.failed);
   const unscored = sum(counted, (member) => member.unscored);
   const reasons: VerdictReason[] = [];
   if (scored === 0) {
-    const outside = hasQuarantine ? ' outside of quarantine' : '';
-    reasons.push({ code: 'no-iterations', message: `No iteration${outside} was scored, so nothing was shown.` });
+    const counting = isPartial ? ' of a case that counts' : '';
+    reasons.push({ code: 'no-iterations', message: `No iteration${counting} was scored, so nothing was shown.` });
   }
   if (unscored > (tolerated?.value ?? 0)) {
     // Where it was us who could not tell, the service's own pages will not say why.

@@ -4,6 +4,7 @@ import {
   type FlakyEffect,
   settleDemands,
   type SuiteDemands,
+  type TrialCase,
 } from '../model/policy.ts';
 import type { CaseClass, DemandReport, RepeatRates, SuiteRepeats } from '../model/report.ts';
 import type { CaseResults, SuiteResults } from '../model/results.ts';
@@ -45,6 +46,8 @@ export interface SuiteJudgement {
   demands: DemandReport[];
   /** Entries of the cases that did not count. */
   quarantined: QuarantinedCase[];
+  /** Cases that do not count yet. */
+  trials: readonly TrialCase[];
   /** How a flaky case counts. */
   flaky: Demanded<FlakyEffect>;
   /** Of the cases that count, as they count. */
@@ -100,6 +103,7 @@ export function assessSuite(results: SuiteResults, options: JudgeOptions = {}): 
         finding: 'Not judged, since the results are incomplete.',
       })),
       quarantined,
+      trials: demands.trials,
     };
   }
   const { outcome, reasons } = doubtFailure(results, weigh(assessments, findings));
@@ -111,6 +115,7 @@ export function assessSuite(results: SuiteResults, options: JudgeOptions = {}): 
     verdict: { outcome, reasons: nameSuite(results, reasons) },
     demands: assessments.map(toDemandReport),
     quarantined,
+    trials: demands.trials,
   };
 }
 

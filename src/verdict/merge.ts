@@ -150,6 +150,7 @@ function joinSuite(first: RestoredSuite, second: RestoredSuite): RestoredSuite {
         ...first.policy.demands,
         flaky: chooseFlaky(first, second),
         quarantine: [...first.policy.demands.quarantine, ...second.policy.demands.quarantine],
+        trials: [...first.policy.demands.trials, ...second.policy.demands.trials],
       },
       today: first.policy.today,
     },

@@ -7,22 +7,25 @@ export interface QuarantinedCase extends QuarantineEntry {
   caseId: string;
 }
 
+/** What decides which cases count. */
+type Exemptions = Pick<SuiteDemands, 'quarantine' | 'trials'>;
+
 export interface QuarantineSplit {
   counted: CaseResults[];
   quarantined: QuarantinedCase[];
 }
 
-/** Takes the cases out of the count whose entry holds on this day, `YYYY-MM-DD`. */
+/** Takes the cases out of the count that are on trial, or whose entry holds on this day, `YYYY-MM-DD`. */
 export function splitQuarantine(
   cases: readonly CaseResults[],
-  { quarantine }: Pick<SuiteDemands, 'quarantine'>,
+  { quarantine, trials }: Exemptions,
   today: string,
 ): QuarantineSplit {
   const quarantined = cases.flatMap((member) => {
     const entry = quarantine.find((entry) => isNamed(member, entry.case) && !hasExpired(entry, today));
     return entry === undefined ? [] : [{ ...entry, caseId: member.id }];
   });
-  const ids = new Set(quarantined.map(({ caseId }) => caseId));
+  const ids = new Set([...quarantined.map(({ caseId }) => caseId), ...trials.map((trial) => trial.case)]);
   return { counted: cases.filter(({ id }) => !ids.has(id)), quarantined };
 }
 

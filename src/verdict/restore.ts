@@ -73,7 +73,8 @@ function selectGaps(reasons: readonly VerdictReason[]): readonly VerdictReason[]
 function restorePolicy(cases: readonly CaseReport[], today: string): RestoredSuite['policy'] {
   const quarantine = cases.flatMap(({ id, quarantine: entry }) => (entry === null ? [] : [{ ...entry, case: id }]));
   const [told] = cases.flatMap(({ flaky }) => (flaky === null ? [] : [{ value: flaky.effect, source: flaky.source }]));
-  return { demands: settleDemands({ ...emptyPolicyLayer, quarantine, flaky: told ?? null }), today };
+  const trials = cases.flatMap(({ id, trial }) => (trial === null ? [] : [{ ...trial, case: id }]));
+  return { demands: { ...settleDemands({ ...emptyPolicyLayer, quarantine, flaky: told ?? null }), trials }, today };
 }
 
 /** Cases that an evals file requires say so themselves. */

@@ -76,6 +76,7 @@ describe('parseGateOptions', () => {
       baseline: null,
       maximumRegressions: 0,
       maximumRateDrop: null,
+      trustedAfter: 0,
       historyPath: null,
       reportDir: 'mcp-eval-report',
       fullReport: false,

@@ -166,7 +166,7 @@ describe('further rounds', () => {
     const results = createSuiteResults({ cases: [sound, flaky, broken] });
     const { demands, today } = createPolicy();
     const list = (quarantine: typeof demands.quarantine) =>
-      listStillFailing(results, { quarantine }, today).map(({ id }) => id);
+      listStillFailing(results, { trials: [], quarantine }, today).map(({ id }) => id);
     expect(list([])).toEqual(['divides']);
     expect(list([createQuarantineEntry({ case: 'divides' })])).toEqual([]);
     expect(list([createQuarantineEntry({ case: 'divides', expires: '2026-09-20' })])).toEqual(['divides']);

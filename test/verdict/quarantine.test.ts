@@ -69,7 +69,7 @@ describe('quarantine', () => {
     expect(judgeSuite(createSuiteResults({ cases: [broken] }), { policy }).reasons).toEqual([
       {
         code: 'no-iterations',
-        message: 'No iteration outside of quarantine was scored, so nothing was shown.',
+        message: 'No iteration of a case that counts was scored, so nothing was shown.',
         suiteId: 'math',
       },
     ]);

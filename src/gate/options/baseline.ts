@@ -28,6 +28,14 @@ export const baselineOptions = {
       'By how much the pass rate of a suite may fall against `baseline`, in percentage points such as `5%`, over the cases that can be compared. The verdict is `failed` where it fell by more and the iterations show with 95% confidence that it fell at all. Default: no limit but that of `maximum-regressions`.',
     default: '',
   }),
+  trustedAfter: option(count('number of gates', 100), {
+    group,
+    hint: '<n>',
+    brief: 'Count a case once it passed in n gates of the history.',
+    description:
+      'Count only cases that are trusted: those that have passed, in every iteration and as they are defined now, in so many gates of `history-path` in a row. The others run, are shown as on trial, and decide nothing; required cases always count. `0` trusts every case.',
+    default: '0',
+  }),
   historyPath: option(optionalText, {
     group,
     hint: '<file>',

@@ -12,6 +12,7 @@ export function findContradictions(options: GateOptions): ConfigurationIssue[] {
     ...findBaselineIssues(options),
     ...findShardIssues(options),
     ...findEarlyStopIssues(options),
+    ...findTrustIssues(options),
   ];
 }
 
@@ -146,6 +147,21 @@ function findEarlyStopIssues({ stopEarly, service, shard, baseline }: GateOption
   if (baseline !== null) {
     const message = 'leaves out what would be compared with `baseline`; give one of the two';
     issues.push(issue('stop-early', 'stop-early-and-baseline', message));
+  }
+  return issues;
+}
+
+/** Trust is earned in the history, by cases that evals files define. */
+function findTrustIssues({ trustedAfter, historyPath, suite }: GateOptions): ConfigurationIssue[] {
+  if (trustedAfter === 0) return [];
+  const issues: ConfigurationIssue[] = [];
+  if (historyPath === null) {
+    const message = 'counts gates of the history; say with `history-path` where that is';
+    issues.push(issue('trusted-after', 'needs-history-path', message));
+  }
+  if (suite !== null) {
+    const message = 'is about the cases of evals files; a `suite` of the service counts whole';
+    issues.push(issue('trusted-after', 'trust-without-evals', message));
   }
   return issues;
 }

@@ -1,0 +1,32 @@
+import type { HistoryRecord } from '../model/history.ts';
+import type { TrialCase } from '../model/policy.ts';
+import type { CaseOutline } from '../model/results.ts';
+
+/** How the history calls the gates of pull requests, in which a change could pass on its own terms. */
+const pullRequest = /^PR \d+$/;
+
+/**
+ * Lists the cases on trial: those that have not passed, in every iteration and with the definition that they have now, in
+ * `neededGates` gates in a row. A case that has done so once is trusted from then on: were a failure to take the trust away
+ * again, a regression would be red for one night. Required cases are never on trial, and gates of pull requests do not count.
+ */
+export function listTrials(
+  { suiteId, cases }: { suiteId: string; cases: readonly CaseOutline[] },
+  records: readonly HistoryRecord[],
+  neededGates: number,
+): TrialCase[] {
+  const told = records.filter(({ branch }) => branch === null || !pullRequest.test(branch));
+  return cases.flatMap(({ id, isRequired, definitionHash }) => {
+    if (isRequired) return [];
+    const gates = told.flatMap((record) =>
+      record.cases.filter((member) => member.suiteId === suiteId && member.id === id && member.total > 0),
+    );
+    let inARow = 0;
+    for (const { passed, total, definitionHash: then } of gates) {
+      const isSame = then !== null && then === definitionHash;
+      inARow = isSame && passed === total ? inARow + 1 : 0;
+      if (inARow >= neededGates) return [];
+    }
+    return [{ case: id, passedGates: inARow, neededGates }];
+  });
+}

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { runEmbeddedGate, writeSayingCases } from '../support/embedded-gate.ts';
+import { runCommand } from '../support/command.ts';
+import { createWorkspace } from '../support/workspace.ts';
+
+const evals = writeSayingCases('Says', ['old', 'new']);
+const inputs = { 'history-path': 'history.jsonl', 'trusted-after': '2' };
+
+describe('a gate that trusts cases after two gates', () => {
+  it('is inconclusive at first, then counts what has passed twice, and shows the rest', async () => {
+    await using workspace = await createWorkspace({ 'x.evals.yaml': evals });
+    const night = (says: string) => runEmbeddedGate(workspace, inputs, { says });
+    expect(await night('old')).toMatchObject({
+      exitCode: 3,
+      report: {
+        verdict: {
+          reasons: [{ message: 'No iteration of a case that counts was scored, so nothing was shown.' }],
+        },
+      },
+    });
+    expect((await night('old')).exitCode).toBe(3);
+    const third = await night('old');
+    expect(third).toMatchObject({ exitCode: 0, report: { totals: { cases: 1, passed: 1, failed: 0 } } });
+    expect(third.report.cases).toMatchObject([
+      { id: 'new', outcome: 'failed', trial: { passedGates: 0, neededGates: 2 } },
+      { id: 'old', outcome: 'passed', trial: null },
+    ]);
+    expect(await workspace.read('mcp-eval-report/junit.xml')).toContain('on trial, passed in 0 of 2 gates');
+    // A failure does not take the trust away, neither tonight nor tomorrow.
+    expect((await night('new')).exitCode).toBe(1);
+    expect((await night('new')).exitCode).toBe(1);
+    const judged = await runCommand(['judge', 'mcp-eval-report'], { cwd: workspace.path });
+    expect(judged).toMatchObject({ exitCode: 1 });
+  });
+
+  it.each([
+    [{ 'history-path': '' }, /trusted-after: counts gates of the history; say with `history-path` where that is/],
+    [{ 'trusted-after': 'x' }, /trusted-after: "x" is not a number of gates/],
+  ])('refuses %j', async (changed, message) => {
+    await using workspace = await createWorkspace({ 'x.evals.yaml': evals });
+    await expect(runEmbeddedGate(workspace, { ...inputs, ...changed })).rejects.toThrow(message);
+  });
+});
