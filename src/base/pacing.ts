@@ -1,54 +1,111 @@
 import type { Clock } from './clock.ts';
 
+/**
+ * What a call is for, as far as callers who share a limit should give way to each other: `begin` starts something, and it
+ * may as well start later; `watch` asks whether it is over; `finish` brings home or clears away what has ended.
+ */
+export type Purpose = 'begin' | 'watch' | 'finish';
+
 /** Spreads calls over time: a token bucket that starts full and learns from refusals how fast it may be drawn on. */
 export interface Pacer {
-  /** Resolves when the next call may be made. Callers are served in the order they asked. */
-  waitForTurn(options?: { signal?: AbortSignal | undefined }): Promise<void>;
+  /**
+   * Resolves when the next call may be made, by default one that begins something. Callers are served in the order they
+   * asked. `isRepeated` tells that the same call was refused before.
+   */
+  waitForTurn(options?: TurnOptions): Promise<void>;
   /** Tells that a call was refused for its pace: the next come further apart, and what was left of the burst is gone. */
   slowDown(): void;
   /** Tells that a call was answered: the pace returns to the first one, step by step. */
   speedUp(): void;
 }
 
+export interface TurnOptions {
+  purpose?: Purpose | undefined;
+  isRepeated?: boolean | undefined;
+  signal?: AbortSignal | undefined;
+}
+
 /** A refusal costs more than an answer gives back, so that callers who share a limit settle below it together. */
-const slowing = 3;
-const recovery = 0.9;
+const slowing = 4;
+const recovery = 0.95;
 const longestIntervalMs = 30_000;
 
-/** Allows `burst` calls at once and `perSecond` after that, or fewer where calls are refused. `random` draws in [0, 1) for the spread of the latter. */
+/** How many callers share a limit, for all that one of them knows that was refused after its first answer. */
+const crowd = 20;
+
+/** What a call costs once calls were refused: how much of the interval it keeps to the one before it. */
+const costs = { begin: 1.5, watch: 1, finish: 0.1 };
+
+/** A run whose end was asked after in vain may have ended long ago. */
+const costOfWatchingAgain = costs.watch / 3;
+
+/** What can be saved up while nobody asks, once calls were refused: others may have used all of it. */
+const longestCredit = costs.begin;
+
+/**
+ * Allows `burst` calls at once and `perSecond` after that. Where calls are refused it allows fewer: it guesses from how many
+ * were answered before how many share the limit, and corrects itself with every refusal and every answer. `random` draws in
+ * [0, 1): those who were refused together neither come back together nor keep the same pace, so that they do not end together.
+ */
 export function createPacer(
   clock: Clock,
   limits: { perSecond: number; burst: number },
   random: () => number = Math.random,
 ): Pacer {
   const shortestIntervalMs = 1000 / limits.perSecond;
+  const longestMs = Math.max(shortestIntervalMs, longestIntervalMs);
+  const own = createBucket(limits.burst, clock.monotonicMs());
+  const shared = createBucket(longestCredit, clock.monotonicMs());
   let intervalMs = shortestIntervalMs;
-  // The bucket as it is at the last turn that was given out, which lies ahead while callers wait.
-  let lastTurnMs = clock.monotonicMs();
-  let tokens = limits.burst;
+  let answers = 0;
+  let wasRefused = false;
   return {
-    waitForTurn: async ({ signal } = {}) => {
+    waitForTurn: async ({ purpose = 'begin', isRepeated = false, signal } = {}) => {
       const nowMs = clock.monotonicMs();
-      let turnMs = Math.max(nowMs, lastTurnMs);
-      tokens = Math.min(limits.burst, tokens + (turnMs - lastTurnMs) / intervalMs);
-      if (tokens < 1) {
-        turnMs += (1 - tokens) * intervalMs;
-        tokens = 1;
-      }
-      tokens -= 1;
-      lastTurnMs = turnMs;
+      const cost = purpose === 'watch' && isRepeated ? costOfWatchingAgain : costs[purpose];
+      const sharedMs = intervalMs > shortestIntervalMs ? drawOn(shared, nowMs, { cost, intervalMs }) : nowMs;
+      const turnMs = drawOn(own, sharedMs, { cost: 1, intervalMs: shortestIntervalMs });
       if (turnMs > nowMs) await clock.sleep(turnMs - nowMs, { signal });
     },
     slowDown: () => {
-      intervalMs = Math.max(shortestIntervalMs, Math.min(intervalMs * slowing, longestIntervalMs));
-      // Jobs that are refused in step would come back in step.
-      lastTurnMs = Math.max(lastTurnMs, clock.monotonicMs() + intervalMs * (random() - 0.5));
-      tokens = 0;
+      const guessMs = wasRefused ? 0 : 2 * random() * crowd * (shortestIntervalMs / Math.max(answers, 1));
+      intervalMs = Math.min(Math.max(intervalMs * slowing, guessMs), longestMs);
+      wasRefused = true;
+      const nowMs = clock.monotonicMs();
+      empty(own, nowMs);
+      empty(shared, nowMs + intervalMs * (random() - 0.5));
     },
     speedUp: () => {
+      answers += 1;
       intervalMs = Math.max(intervalMs * recovery, shortestIntervalMs);
     },
   };
+}
+
+/** Tokens as they are at the last turn that was given out, which lies ahead while callers wait. */
+interface Bucket {
+  readonly size: number;
+  tokens: number;
+  countedAtMs: number;
+}
+
+function createBucket(size: number, nowMs: number): Bucket {
+  return { size, tokens: size, countedAtMs: nowMs };
+}
+
+/** Takes `cost` tokens out of a bucket that gains one per interval, and tells from when on they are there. */
+function drawOn(bucket: Bucket, fromMs: number, { cost, intervalMs }: { cost: number; intervalMs: number }): number {
+  const startMs = Math.max(fromMs, bucket.countedAtMs);
+  const tokens = Math.min(bucket.size, bucket.tokens + (startMs - bucket.countedAtMs) / intervalMs);
+  const waitMs = Math.max(0, cost - tokens) * intervalMs;
+  bucket.tokens = Math.max(0, tokens - cost);
+  bucket.countedAtMs = startMs + waitMs;
+  return bucket.countedAtMs;
+}
+
+function empty(bucket: Bucket, atMs: number): void {
+  bucket.tokens = 0;
+  bucket.countedAtMs = Math.max(bucket.countedAtMs, atMs);
 }
 
 /** For a service in this process, which has no limit to respect. */

@@ -18,7 +18,7 @@ export type ServicePlan = Pick<GatePlan, 'service' | 'isolation' | 'timeoutMs'>;
 /** An eval service that answers, and the project of it that the gate works in. */
 export interface ConnectedService extends AsyncDisposable {
   readonly client: ServiceClient;
-  /** The same service without the pace of its limits, for the few calls of a teardown that has no time to wait. */
+  /** The same service without the pace of its limits, for the few calls of a teardown that is in a hurry. */
   readonly urgentClient: ServiceClient;
   readonly projectId: string;
   readonly leftovers: LeftoverBook;

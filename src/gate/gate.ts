@@ -116,9 +116,12 @@ async function runSuites(
   const results: SuiteResults[] = [];
   let running: RunningServer | null = null;
   let { baseline } = plan;
+  let isOver = false;
   try {
     await using service = await connectService(plan, { ...context, signal: watch.callOff, deadline: watch.deadline });
-    await using teardown = createTeardown(logger);
+    await using teardown = createTeardown(logger, () =>
+      isOver && !watch.callOff.aborted ? watch.deadline.remainingMs() : 0,
+    );
     await using iterationLog = plan.isFullReport ? openIterationLog(plan.reportDir, context) : noIterationLog;
     if (plan.server !== null) {
       const sessions = countSessions(plan);
@@ -142,6 +145,10 @@ async function runSuites(
       results.push(suite.results);
     }
     await retrySuites(ran, results, suiteContext);
+    // What was cut short may have left something that has to be looked for, for which seconds must do.
+    isOver = results.every(
+      ({ interruption, retries }) => interruption === null && retries.every(({ shortfall }) => shortfall === null),
+    );
     if (results.some((suite) => judgeSuite(suite).outcome !== 'passed')) {
       showLastWords(logger, running?.stderrTail() ?? []);
     }

@@ -109,7 +109,7 @@ export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunne
   let minting = mint((grant) => describeLeftover(grant, first));
   let isStopping = false;
   let stopServing = async (): Promise<void> => {};
-  teardown.add(`close the tunnel of ${serverName}`, async (teardownSignal) => {
+  teardown.add(`close the tunnel of ${serverName}`, async (teardownSignal, isHurried) => {
     isStopping = true;
     const stopped = stopServing();
     await endOnAbort(
@@ -117,7 +117,8 @@ export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunne
       teardownSignal,
     );
     if (leftover !== null) {
-      await clearServer(service.urgentClient, leftover, { projectId, signal: teardownSignal });
+      const client = isHurried ? service.urgentClient : service.client;
+      await clearServer(client, leftover, { projectId, signal: teardownSignal });
       note(null);
     }
     await stopped;

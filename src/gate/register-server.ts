@@ -88,12 +88,13 @@ async function createRecord(
   };
   note(first);
   const creating = create();
-  teardown.add(`take ${name} out of the project`, async (signal) => {
+  teardown.add(`take ${name} out of the project`, async (signal, isHurried) => {
     await endOnAbort(
       creating.catch(() => {}),
       signal,
     );
-    if (leftover !== null) await clearServer(urgentClient, leftover, { projectId, signal });
+    const clearing = isHurried ? urgentClient : client;
+    if (leftover !== null) await clearServer(clearing, leftover, { projectId, signal });
     note(null);
   });
   try {

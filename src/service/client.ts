@@ -3,7 +3,7 @@ import type { Deadline } from '../base/deadline.ts';
 import { CancelledError, ProtocolError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { createPacer, unlimitedPacer } from '../base/pacing.ts';
-import type { Pacer } from '../base/pacing.ts';
+import type { Pacer, Purpose } from '../base/pacing.ts';
 import { listProxySecrets } from '../base/proxy.ts';
 import type { ProxySettings } from '../base/proxy.ts';
 import { createRetryQuota } from '../base/retry.ts';
@@ -60,6 +60,8 @@ export interface ServiceCall<T> extends CallOptions {
   isSlow?: boolean;
   /** Whether nothing has been established yet, so that what is refused for good is the user's to mend. */
   isSetup?: boolean;
+  /** What others who share the key may be kept waiting for; by default it begins something. */
+  purpose?: Purpose;
   parse: Parse<T>;
 }
 
@@ -133,6 +135,7 @@ export function openServiceClient(options: ServiceClientOptions): ServiceClient 
       return await repeatUntilAnswered(attemptOnce, {
         isSafe: isSafeToRepeat(call),
         maxAttempts: call.isSlow ? maxSlowAttempts : maxAttempts,
+        purpose: call.purpose,
         clock,
         pacer,
         quota,

@@ -9,6 +9,8 @@ import type { WireTrace } from './wire.ts';
 /** The API's largest; its default of 50 would take four times the requests. */
 const pageSize = 200;
 
+const purpose = 'finish';
+
 const parseTrace = parseAs(traceSchema, 'a trace');
 
 interface IterationParams extends CallOptions {
@@ -30,7 +32,7 @@ export function listIterations(
   const path = [...client.profile.runPath(projectId), runId, 'iterations'];
   const loadPage = async (cursor: string | undefined) => {
     const query = { limit: pageSize, cursor };
-    const load = () => client.call({ method: 'GET', path, query, parse: parseIterationPage, ...options });
+    const load = () => client.call({ method: 'GET', path, query, purpose, parse: parseIterationPage, ...options });
     return askPatiently(client, load, { ...options, patience: lagPatience });
   };
   return walkPages(loadPage, { what: 'iterations', idOf: (iteration) => iteration.id });
@@ -41,7 +43,7 @@ export async function listSteps(client: ServiceClient, params: IterationParams):
   const { projectId, runId, iterationId, ...options } = params;
   const path = [...client.profile.runPath(projectId), runId, 'iterations', iterationId, 'steps'];
   const loadPage = async (cursor: string | undefined) =>
-    client.call({ method: 'GET', path, query: { cursor }, parse: parseStepPage, ...options });
+    client.call({ method: 'GET', path, query: { cursor }, purpose, parse: parseStepPage, ...options });
   const steps: StepResult[] = [];
   for await (const page of walkPages(loadPage, { what: 'steps', idOf: (step) => `${step.stepIndex} ${step.stepId}` })) {
     steps.push(...page);
@@ -53,5 +55,5 @@ export async function listSteps(client: ServiceClient, params: IterationParams):
 export async function getTrace(client: ServiceClient, params: IterationParams): Promise<WireTrace> {
   const { projectId, runId, iterationId, ...options } = params;
   const path = [...client.profile.runPath(projectId), runId, 'iterations', iterationId, 'trace'];
-  return client.call({ method: 'GET', path, parse: parseTrace, ...options });
+  return client.call({ method: 'GET', path, purpose, parse: parseTrace, ...options });
 }

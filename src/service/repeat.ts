@@ -3,7 +3,7 @@ import { formatDuration } from '../base/deadline.ts';
 import type { Deadline } from '../base/deadline.ts';
 import { DeadlineError, ServiceError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
-import type { Pacer } from '../base/pacing.ts';
+import type { Pacer, Purpose } from '../base/pacing.ts';
 import { decideRetryDelay } from '../base/retry.ts';
 import type { RetryQuota } from '../base/retry.ts';
 import type { AttemptOutcome } from './attempt.ts';
@@ -15,6 +15,7 @@ export interface RepeatOptions {
   /** Whether the request may be carried out twice. */
   isSafe: boolean;
   maxAttempts: number;
+  purpose: Purpose | undefined;
   clock: Clock;
   pacer: Pacer;
   quota: RetryQuota;
@@ -34,7 +35,7 @@ export interface RepeatOptions {
  */
 export async function repeatUntilAnswered<T>(
   attemptOnce: (remainingMs: number) => Promise<AttemptOutcome<T>>,
-  { isSafe, maxAttempts, clock, pacer, quota, random, logger, signal, deadlines }: RepeatOptions,
+  { isSafe, maxAttempts, purpose, clock, pacer, quota, random, logger, signal, deadlines }: RepeatOptions,
 ): Promise<T> {
   const startedAtMs = clock.monotonicMs();
   const readRemainingMs = () => Math.min(...deadlines.map((deadline) => deadline.remainingMs()));
@@ -52,7 +53,7 @@ export async function repeatUntilAnswered<T>(
   let attempts = 0;
   let refusals = 0;
   for (;;) {
-    await endWithReason(pacer.waitForTurn({ signal }));
+    await endWithReason(pacer.waitForTurn({ purpose, isRepeated: refusals > 0, signal }));
     if (readRemainingMs() === 0) {
       if (lastError !== undefined) throw fail(addHint(lastError, deadlineHint));
       for (const deadline of deadlines) deadline.throwIfPassed();

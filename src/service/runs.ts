@@ -68,7 +68,7 @@ export async function createRun(
 export async function getRun(client: ServiceClient, params: RunParams): Promise<Run> {
   const { projectId, runId, ...options } = params;
   const path = [...client.profile.runPath(projectId), runId];
-  return client.call({ method: 'GET', path, parse: parseRun, ...options });
+  return client.call({ method: 'GET', path, purpose: 'watch', parse: parseRun, ...options });
 }
 
 /** Cancels a run and gives it as it then stands. A run that had already ended is given as it ended. */
@@ -96,7 +96,7 @@ export async function stopRun(client: ServiceClient, params: RunParams): Promise
 async function requestCancel(client: ServiceClient, params: RunParams): Promise<Run> {
   const { projectId, runId, ...options } = params;
   const path = [...client.profile.runPath(projectId), runId, 'cancel'];
-  return client.call({ method: 'POST', path, isRepeatable: true, parse: parseRun, ...options });
+  return client.call({ method: 'POST', path, isRepeatable: true, purpose: 'finish', parse: parseRun, ...options });
 }
 
 /** Deployments refuse to cancel what has ended with one of two statuses; the 400 may also mean something else. */

@@ -55,12 +55,20 @@ export async function updateServer(
 ): Promise<WireServer> {
   const { projectId, serverId, changes, ...options } = params;
   const path = ['projects', projectId, 'servers', serverId];
-  return client.call({ method: 'PATCH', path, body: changes, isRepeatable: true, parse: parseServer, ...options });
+  return client.call({
+    method: 'PATCH',
+    path,
+    body: changes,
+    isRepeatable: true,
+    purpose: 'finish',
+    parse: parseServer,
+    ...options,
+  });
 }
 
 /** Deletes a server record. */
 export async function deleteServer(client: ServiceClient, params: ServerParams): Promise<void> {
   const { projectId, serverId, ...options } = params;
   const path = ['projects', projectId, 'servers', serverId];
-  await client.call({ method: 'DELETE', path, parse: parseDeleted, ...options });
+  await client.call({ method: 'DELETE', path, purpose: 'finish', parse: parseDeleted, ...options });
 }

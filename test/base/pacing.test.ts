@@ -1,7 +1,17 @@
-import { array, assert, asyncProperty, integer, record } from 'fast-check';
+import {
+  array,
+  assert,
+  asyncProperty,
+  boolean,
+  constantFrom,
+  double,
+  infiniteStream,
+  integer,
+  record,
+} from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createPacer, unlimitedPacer } from '../../src/base/pacing.ts';
-import type { Pacer } from '../../src/base/pacing.ts';
+import type { Pacer, Purpose, TurnOptions } from '../../src/base/pacing.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
@@ -82,63 +92,152 @@ describe('createPacer', () => {
 });
 
 describe('a pacer whose calls are refused', () => {
-  async function takeTurns(pacer: Pacer, clock: VirtualClock, count: number): Promise<number[]> {
+  async function takeTurns(
+    pacer: Pacer,
+    clock: VirtualClock,
+    { count, ...options }: TurnOptions & { count: number },
+  ): Promise<number[]> {
     const startedAtMs = clock.monotonicMs();
     const turnsMs: number[] = [];
     for (let turn = 0; turn < count; turn += 1) {
-      await pacer.waitForTurn();
-      turnsMs.push(clock.monotonicMs() - startedAtMs);
+      await pacer.waitForTurn(options);
+      turnsMs.push(Number((clock.monotonicMs() - startedAtMs).toFixed(3)));
     }
     return turnsMs;
   }
 
-  it('loses what is left of the burst and goes on at a third of the pace', async () => {
+  /** A pacer that was refused after so many answers, and draws only what moves nothing. */
+  async function openRefused(answers: number, limits: { perSecond?: number; burst?: number } = {}) {
     const clock = new VirtualClock();
-    const pacer = createPacer(clock, { perSecond: 1, burst: 5 }, unspread);
+    const pacer = createPacer(clock, { perSecond: 1, burst: 5, ...limits }, unspread);
+    for (let answer = 0; answer < answers; answer += 1) pacer.speedUp();
     await pacer.waitForTurn();
     pacer.slowDown();
-    expect(await takeTurns(pacer, clock, 3)).toEqual([3000, 6000, 9000]);
+    return { clock, pacer };
+  }
+
+  it.each([
+    [0, 20_000],
+    [1, 20_000],
+    [2, 10_000],
+    [4, 5000],
+    [5, 4000],
+    [50, 4000],
+  ])(
+    'after %d answers loses its burst and takes a share that is the smaller the fewer they were',
+    async (answers, intervalMs) => {
+      const { clock, pacer } = await openRefused(answers);
+      expect(await takeTurns(pacer, clock, { count: 2, purpose: 'watch' })).toEqual([intervalMs, 2 * intervalMs]);
+    },
+  );
+
+  it('slows down to a quarter with every refusal after the first', async () => {
+    const { clock, pacer } = await openRefused(10);
+    expect(await takeTurns(pacer, clock, { count: 1, purpose: 'watch' })).toEqual([4000]);
     pacer.slowDown();
-    expect(await takeTurns(pacer, clock, 2)).toEqual([9000, 18_000]);
+    expect(await takeTurns(pacer, clock, { count: 2, purpose: 'watch' })).toEqual([16_000, 32_000]);
+  });
+
+  it.each<[TurnOptions, number[]]>([
+    [{ purpose: 'begin' }, [30_000, 60_000, 90_000]],
+    [{}, [30_000, 60_000, 90_000]],
+    [{ purpose: 'begin', isRepeated: true }, [30_000, 60_000, 90_000]],
+    [{ purpose: 'watch' }, [20_000, 40_000, 60_000]],
+    [{ purpose: 'watch', isRepeated: true }, [6666.667, 13_333.333, 20_000]],
+    [{ purpose: 'finish' }, [2000, 4000, 6000]],
+  ])('keeps calls that begin something waiting longest: %j', async (options, turnsMs) => {
+    const { clock, pacer } = await openRefused(1);
+    expect(await takeTurns(pacer, clock, { count: 3, ...options })).toEqual(turnsMs);
+  });
+
+  it('makes no difference between calls while none was refused', async () => {
+    for (const purpose of ['begin', 'watch', 'finish'] as const) {
+      const clock = new VirtualClock();
+      const pacer = createPacer(clock, { perSecond: 1, burst: 2 });
+      expect(await takeTurns(pacer, clock, { count: 4, purpose })).toEqual([0, 0, 1000, 2000]);
+    }
+  });
+
+  it('lets nobody finish faster than its own pace, and saves up no more than a call that begins something', async () => {
+    const { clock, pacer } = await openRefused(1);
+    clock.advance(3_600_000);
+    const turnsMs = await takeTurns(pacer, clock, { count: 17, purpose: 'finish' });
+    // Its own burst of 5, its own second between calls, and only then what was learnt.
+    expect(turnsMs.slice(0, 7)).toEqual([0, 0, 0, 0, 0, 1000, 2000]);
+    expect(turnsMs.slice(-3)).toEqual([10_000, 11_000, 12_000]);
+    expect(await takeTurns(pacer, clock, { count: 1, purpose: 'watch' })).toEqual([12_000]);
   });
 
   it('returns to its own pace with the answers, and no further', async () => {
-    const clock = new VirtualClock();
-    const pacer = createPacer(clock, { perSecond: 1, burst: 1 }, unspread);
-    await pacer.waitForTurn();
-    pacer.slowDown();
+    const { clock, pacer } = await openRefused(10, { burst: 1 });
     for (let answers = 0; answers < 3; answers += 1) pacer.speedUp();
-    const [turnMs] = await takeTurns(pacer, clock, 1);
-    expect(turnMs).toBeCloseTo(3000 * 0.9 ** 3);
+    const [turnMs] = await takeTurns(pacer, clock, { count: 1, purpose: 'watch' });
+    expect(turnMs).toBeCloseTo(4000 * 0.95 ** 3);
     for (let answers = 0; answers < 100; answers += 1) pacer.speedUp();
-    expect(await takeTurns(pacer, clock, 2)).toEqual([1000, 2000]);
+    expect(await takeTurns(pacer, clock, { count: 2 })).toEqual([1000, 2000]);
   });
 
-  it('spreads by its interval those who were refused together', async () => {
+  it('draws apart those who were refused together, in their first turn and in their pace', async () => {
     const ask = async (draw: number) => {
       const clock = new VirtualClock();
-      clock.advance(10_000);
       const pacer = createPacer(clock, { perSecond: 1, burst: 1 }, () => draw);
+      clock.advance(100_000);
       await pacer.waitForTurn();
       pacer.slowDown();
-      return await takeTurns(pacer, clock, 2);
+      return await takeTurns(pacer, clock, { count: 2, purpose: 'watch' });
     };
-    expect(await ask(0)).toEqual([3000, 6000]);
-    expect(await ask(0.75)).toEqual([3750, 6750]);
+    expect(await ask(0)).toEqual([2000, 6000]);
+    expect(await ask(0.25)).toEqual([7500, 17_500]);
+    expect(await ask(0.999)).toEqual([44_970, 74_970]);
   });
 
-  it('never waits longer than half a minute from one call to the next', async () => {
-    const clock = new VirtualClock();
-    const pacer = createPacer(clock, { perSecond: 1, burst: 1 }, unspread);
+  it('keeps half a minute from one question to the next at most', async () => {
+    const { clock, pacer } = await openRefused(1);
     for (let refusals = 0; refusals < 100; refusals += 1) pacer.slowDown();
-    expect(await takeTurns(pacer, clock, 2)).toEqual([30_000, 60_000]);
+    expect(await takeTurns(pacer, clock, { count: 2, purpose: 'watch' })).toEqual([30_000, 60_000]);
   });
 
   it('is not sped up by refusals where it is slower than that already', async () => {
-    const clock = new VirtualClock();
-    const pacer = createPacer(clock, { perSecond: 1 / 60, burst: 1 }, unspread);
-    pacer.slowDown();
-    expect(await takeTurns(pacer, clock, 2)).toEqual([60_000, 120_000]);
+    const { clock, pacer } = await openRefused(1, { perSecond: 1 / 60, burst: 1 });
+    expect(await takeTurns(pacer, clock, { count: 2 })).toEqual([60_000, 120_000]);
+  });
+
+  it('keeps to its own limits and to the order of the callers, whatever is asked for and refused', async () => {
+    const call = record({
+      pauseMs: integer({ min: 0, max: 60_000 }),
+      purpose: constantFrom<Purpose>('begin', 'watch', 'finish'),
+      isRepeated: boolean(),
+      isRefused: boolean(),
+    });
+    await assert(
+      asyncProperty(
+        array(call, { minLength: 1, maxLength: 40 }),
+        infiniteStream(double({ min: 0, max: 1, maxExcluded: true, noNaN: true })),
+        async (calls, draws) => {
+          const clock = new VirtualClock();
+          const pacer = createPacer(clock, { perSecond: 1, burst: 5 }, () => draws.next().value);
+          const turnsMs: number[] = [];
+          for (const { pauseMs, isRefused, ...options } of calls) {
+            clock.advance(pauseMs);
+            const askedMs = clock.monotonicMs();
+            await pacer.waitForTurn(options);
+            // What is learnt has a bound: the longest interval, its spread, and what a call costs at most.
+            expect(clock.monotonicMs() - askedMs).toBeLessThanOrEqual(30_000 * (0.5 + 1.5));
+            turnsMs.push(clock.monotonicMs());
+            if (isRefused) pacer.slowDown();
+            else pacer.speedUp();
+          }
+          for (const [from, startMs] of turnsMs.entries()) {
+            for (const [to, endMs] of turnsMs.entries()) {
+              if (to < from) continue;
+              expect(endMs).toBeGreaterThanOrEqual(startMs);
+              expect(to - from + 1).toBeLessThanOrEqual(5 + (endMs - startMs) / 1000 + 1e-6);
+            }
+          }
+        },
+      ),
+      { numRuns: 100 },
+    );
   });
 
   it('serves callers in their order even where the pace changes while they wait', async () => {
@@ -154,21 +253,24 @@ describe('a pacer whose calls are refused', () => {
     const later = [6, 7].map(call);
     await Promise.all([...first, ...later]);
     expect(served).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
-    expect(clock.sleepsMs).toEqual([1000, 2000, 3000, 6000, 9000]);
+    expect(clock.sleepsMs).toEqual([1000, 2000, 3000, 30_000, 60_000]);
   });
 
   /** Twenty jobs that each ask about every five seconds, and a service that allows them one call a second in all. */
-  async function shareLimit(openPacer: (clock: ManualClock) => Pacer): Promise<{ calls: number; refused: number }> {
+  async function shareLimit(
+    openPacer: (clock: ManualClock, random: () => number) => Pacer,
+  ): Promise<{ calls: number; refused: number }> {
     const clock = new ManualClock();
     const limiter = createBucket(clock, { perSecond: 1, burst: 10 });
     const counts = { calls: 0, refused: 0 };
     let seed = 1;
     const random = () => (seed = (seed * 16_807) % 2_147_483_647) / 2_147_483_647;
     const jobs = Array.from({ length: 20 }, async (_, place) => {
-      const pacer = openPacer(clock);
+      const pacer = openPacer(clock, random);
       await clock.sleep(place * 250);
+      let isRepeated = false;
       while (clock.monotonicMs() < 1_200_000) {
-        await pacer.waitForTurn();
+        await pacer.waitForTurn({ purpose: 'watch', isRepeated });
         const isRefused = !limiter.take();
         if (clock.monotonicMs() > 300_000) {
           counts.calls += 1;
@@ -176,6 +278,7 @@ describe('a pacer whose calls are refused', () => {
         }
         if (isRefused) pacer.slowDown();
         else pacer.speedUp();
+        isRepeated = isRefused;
         await clock.sleep(5000 * (0.9 + 0.2 * random()));
       }
     });
@@ -185,9 +288,9 @@ describe('a pacer whose calls are refused', () => {
   }
 
   it('leaves most calls of twenty jobs with one key unrefused, of which a steady pace leaves few', async () => {
-    const adaptive = await shareLimit((clock) => createPacer(clock, { perSecond: 1, burst: 5 }));
+    const adaptive = await shareLimit((clock, random) => createPacer(clock, { perSecond: 1, burst: 5 }, random));
     const steady = await shareLimit(() => unlimitedPacer);
-    expect(adaptive.refused / adaptive.calls).toBeLessThan(0.25);
+    expect(adaptive.refused / adaptive.calls).toBeLessThan(0.2);
     expect(steady.refused / steady.calls).toBeGreaterThan(0.7);
     expect(adaptive.calls - adaptive.refused).toBeGreaterThan(0.7 * (steady.calls - steady.refused));
   });

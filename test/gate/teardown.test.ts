@@ -41,4 +41,22 @@ describe('createTeardown', () => {
     expect(isDone).toBe(true);
     expect(warnings).toEqual(['Could not close the tunnel: the service is gone. The verdict stands.']);
   });
+
+  it.each<[string, (() => number) | undefined, boolean]>([
+    ['nothing is said of the time', undefined, true],
+    ['there is none left', () => 0, true],
+    ['seconds are left', () => 2500, true],
+    ['there is time', () => 20_000, false],
+    ['nothing limits it', () => Number.POSITIVE_INFINITY, false],
+  ])('is in a hurry or not where %s', async (_, readTimeLeftMs, expected) => {
+    const { logger } = createRecorder();
+    const teardown = createTeardown(logger, readTimeLeftMs);
+    const seen: boolean[] = [];
+    teardown.add('close the tunnel', async (signal, isHurried) => {
+      signal.throwIfAborted();
+      seen.push(isHurried);
+    });
+    await teardown[Symbol.asyncDispose]();
+    expect(seen).toEqual([expected]);
+  });
 });

@@ -51,7 +51,14 @@ export const seededBugs: readonly SeededBug[] = [
     file: 'service/repeat.ts',
     from: 'isRateLimited ? maxRefusals : ',
     to: '',
-    tests: ['faults/shared-key.test.ts'],
+    tests: ['service/repeat.test.ts'],
+  },
+  {
+    what: 'what finishes a run waits as long as what begins one',
+    file: 'base/pacing.ts',
+    from: 'costs[purpose];',
+    to: 'costs.begin;',
+    tests: ['base/pacing.test.ts'],
   },
   {
     what: 'a create whose answer was lost is sent again before anybody looks for what it created',

@@ -51,6 +51,13 @@ describe('repeating a GET', () => {
     expect(client.clock.sleepsMs).toEqual([250, 500, 1000, 2000, 4000, 8000, 10_000, 10_000, 10_000]);
   });
 
+  it('gets the answer after more refusals of the pace than it would make attempts', async () => {
+    await using server = await startHttpServer([...Array.from({ length: 15 }, () => limited({})), me]);
+    await using client = openTestClient(server);
+    expect(await getMe(client)).toEqual({ id: 'u_1' });
+    expect(server.requests.length).toBe(16);
+  });
+
   it('does not repeat what the service refused for good', async () => {
     await using server = await startHttpServer(json(403, { code: 'FORBIDDEN', message: 'No.' }));
     await using client = openTestClient(server);

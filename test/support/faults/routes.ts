@@ -7,6 +7,7 @@ export const routes = {
   'delete-server': ['DELETE', /^\/projects\/[^/]+\/servers\/[^/]+$/],
   suites: ['GET', /^\/projects\/[^/]+\/eval-suites$/],
   'create-suite': ['POST', /^\/projects\/[^/]+\/eval-suites$/],
+  cases: ['GET', /^\/projects\/[^/]+\/eval-suites\/[^/]+\/cases$/],
   'suite-runs': ['GET', /^\/projects\/[^/]+\/eval-suites\/[^/]+\/runs$/],
   run: ['POST', /^\/projects\/[^/]+\/eval-runs$/],
   poll: ['GET', /^\/projects\/[^/]+\/eval-runs\/[^/]+$/],
