@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Report } from '../../src/model/report.ts';
-import { runEmbeddedGate } from '../support/embedded-gate.ts';
+import { runEmbeddedGate, writeSayingCases } from '../support/embedded-gate.ts';
 import { type Behaviour, startFlakyServer, writeCallingCases } from '../support/flaky-server.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
@@ -153,6 +153,25 @@ describe('a round that cannot be completed', () => {
     ]);
   });
 
+  it('ends with its own budget of time, and leaves that of the suites after it alone', async () => {
+    const scripts = { first: ['fails', 'hangs'], other: ['fails', 'passes'] } as const;
+    const budget = 'policy: { retryFailed: 1, budgets: { wallTime: 3s } }\n';
+    const files = {
+      'a.evals.yaml': writeCallingCases(['first'], { head: budget }),
+      'b.evals.yaml': writeCallingCases(['other'], { head: budget }).replace('Flaky', 'Other'),
+    };
+    const { report } = await runGate(scripts, {}, { files });
+    expect(report.suites.map(({ retries }) => retries[0]?.shortfall ?? null)).toEqual([
+      expect.stringMatching(/^The run was cancelled after 3 s, its budget wallTime \(from a.evals.yaml:2\)\./),
+      null,
+    ]);
+    expect(listCases(report)).toEqual({ first: ['failed', []], other: ['flaky', [held]] });
+    expect(report.suites.map(({ verdict }) => verdict.reasons.map(({ code }) => code))).toEqual([
+      ['below-minimum'],
+      ['below-minimum'],
+    ]);
+  });
+
   it('takes nothing away that rounds before it have found', async () => {
     const scripts = { first: ['fails', 'passes'], second: ['fails', 'fails', 'breaks'] } as const;
     const { report } = await runGate(scripts, { 'retry-failed': '2' });
@@ -164,5 +183,34 @@ describe('a round that cannot be completed', () => {
     const scripts = { first: ['fails', 'passes'], lost: ['breaks'] } as const;
     const { report, exitCode } = await runGate(scripts, { 'retry-failed': '2' });
     expect([exitCode, report.suites[0]?.retries]).toEqual([3, []]);
+  });
+});
+
+describe('a gate that starts its server', () => {
+  const runStdio = async (isolation: string, evals: string) => {
+    await using workspace = await createWorkspace({ 'a.evals.yaml': evals });
+    return await runEmbeddedGate(workspace, { 'retry-failed': '2', isolation });
+  };
+
+  it('has sessions left for what is run again, with a process for each', async () => {
+    const { report } = await runStdio('iteration', writeSayingCases('Says', ['one', 'two', 'three']));
+    expect(listCases(report)).toEqual({
+      one: ['failed', [missed, missed]],
+      two: ['failed', [missed, missed]],
+      three: ['failed', [missed, missed]],
+    });
+  });
+
+  it('finds what depends on the state of a server that serves all rounds', async () => {
+    const counts = `suite: Counts
+cases:
+  - id: second
+    title: Is the second call
+    steps:
+      - toolCall: count
+      - assert: { toolResultEquals: 2 }
+`;
+    const { report, exitCode } = await runStdio('run', counts);
+    expect([exitCode, listCases(report)]).toEqual([1, { second: ['flaky', [held]] }]);
   });
 });
