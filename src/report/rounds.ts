@@ -31,8 +31,7 @@ export function describeRounds({ retries }: Pick<CaseReport, 'retries'>): string
   return `; run again: ${retries.map(({ passed, total }) => `${passed} of ${total}`).join(', ')}`;
 }
 
-/** Says of a suite what was run again and what came of it, one sentence each; none where nothing was. */
-export function listRetries({ id, retries }: SuiteReport, cases: readonly CaseReport[]): string[] {
+function listRetries({ id, retries }: SuiteReport, cases: readonly CaseReport[]): string[] {
   if (retries.length === 0) return [];
   const again = cases.filter((member) => member.suiteId === id && member.retries.length > 0);
   const [first] = again.flatMap(({ flaky }) => flaky ?? []);
@@ -59,11 +58,17 @@ export function listRetries({ id, retries }: SuiteReport, cases: readonly CaseRe
   ];
 }
 
-/** Says that a suite was stopped early, and what that does to its rate; null where it was not. */
-export function describeEarlyStop({ stoppedEarly }: SuiteReport): string | null {
-  if (stoppedEarly === null) return null;
+/** Says of a suite that it was stopped early, or what was run again and what came of it; one sentence each, or none. */
+export function listRoundNotes(suite: SuiteReport, cases: readonly CaseReport[]): string[] {
+  return [...listEarlyStop(suite), ...listRetries(suite, cases)];
+}
+
+function listEarlyStop({ stoppedEarly }: SuiteReport): string[] {
+  if (stoppedEarly === null) return [];
   const { planned, ran } = stoppedEarly;
-  return `Stopped early, after ${ran} of ${formatCount(planned, 'iteration')}, since the others could not change the verdict. The rate is of those that ran, and biased: what ran depends on what failed.`;
+  return [
+    `Stopped early, after ${ran} of ${formatCount(planned, 'iteration')}, since the others could not change the verdict. The rate is of those that ran, and biased: what ran depends on what failed.`,
+  ];
 }
 
 /**

@@ -5,15 +5,7 @@ import type { VerdictOutcome } from '../model/verdict.ts';
 import { listComparisonBlocks } from './comparison.ts';
 import { renderCodeSpan, renderLink, renderProse, renderTableCode } from './escape/markdown.ts';
 import { countOmittedFailures, groupFailures } from './failures.ts';
-import {
-  describeEarlyStop,
-  describeFlaky,
-  describeTrial,
-  describeRepeats,
-  findRates,
-  isLetPass,
-  listRetries,
-} from './rounds.ts';
+import { describeFlaky, describeRepeats, describeTrial, findRates, isLetPass, listRoundNotes } from './rounds.ts';
 import { listTrendBlocks } from './trend.ts';
 import { truncateText } from './truncate.ts';
 import {
@@ -135,9 +127,7 @@ function listSuite(report: Report, suite: SuiteReport, fullness: Fullness): stri
       ...(suite.repeats === null ? [] : [describeRepeats(suite.repeats, renderCodeSpan)]),
       ...linkRun(suite),
     ].join(' · '),
-    ...[describeEarlyStop(suite) ?? [], listRetries(suite, cases)]
-      .flat()
-      .map((text) => `> ${renderProse(truncateText(text, maxReasonLength))}`),
+    ...listRoundNotes(suite, cases).map((text) => renderProse(truncateText(text, maxReasonLength))),
     ...listTable(notPassed, fullness),
     ...listDetails(notPassed, { maxDetails: fullness.maxDetails, maxOpen: maxOpenFor(suite) }),
     ...listPassed(passed, fullness),
@@ -219,11 +209,9 @@ function markCase({ flaky, trial, outcome }: CaseReport): string {
 
 function describeStanding(member: CaseReport): string {
   if (member.quarantine !== null) return ' (in quarantine)';
-  const words = [
-    ...(member.required ? ['required'] : []),
-    ...[describeTrial(member) ?? []].flat(),
-    ...[describeFlaky(member) ?? []].flat(),
-  ];
+  const words = [member.required ? 'required' : null, describeTrial(member), describeFlaky(member)].filter(
+    (word) => word !== null,
+  );
   return words.length === 0 ? '' : ` (${words.join('; ')})`;
 }
 

@@ -7,7 +7,7 @@ import type { VerdictOutcome } from '../model/verdict.ts';
 import { describeBaseline, describeChanges, describeRateChanges, describeRates, formatCounts } from './comparison.ts';
 import { escapeTerminalText } from './escape/terminal.ts';
 import { countOmittedFailures, groupFailures } from './failures.ts';
-import { describeEarlyStop, describeFlaky, describeTrial, describeRepeats, isLetPass, listRetries } from './rounds.ts';
+import { describeFlaky, describeRepeats, describeTrial, isLetPass, listRoundNotes } from './rounds.ts';
 import { listTrendRuns, nameTrend, renderSparkline } from './trend.ts';
 import { truncateText } from './truncate.ts';
 import {
@@ -89,9 +89,9 @@ function listSuite(report: Report, suite: SuiteReport, page: Page): string[] {
   return [
     [paint('bold', escapeTerminalText(truncateText(suite.name, maxTitleLength))), describeSuiteRate(suite)].join('  '),
     ...(suite.repeats === null ? [] : [`  ${paint('dim', describeRepeats(suite.repeats))}`]),
-    ...[describeEarlyStop(suite) ?? [], listRetries(suite, cases)]
-      .flat()
-      .flatMap((text) => wrapText(truncateText(text, maxReasonLength), { ...page, indent: '  ' })),
+    ...listRoundNotes(suite, cases).flatMap((text) =>
+      wrapText(truncateText(text, maxReasonLength), { ...page, indent: '  ' }),
+    ),
     ...(suite.run?.url == null ? [] : [`  ${paint('dim', escapeTerminalText(suite.run.url))}`]),
     ...notPassed.slice(0, maxDetailedCases).flatMap((member) => listCase(member, page)),
     ...(hidden > 0 ? [`  and ${formatCount(hidden, 'more case')} that did not pass`] : []),

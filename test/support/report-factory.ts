@@ -292,9 +292,14 @@ export function createHostileReport(text: string): Report {
       passed: 1,
       failed: 1,
       failures: [failure],
+      retries: id === 'a' ? [] : [{ passed: 2, total: 2 }],
     }),
   );
-  const red = createSuiteResults({ name: text, file: text, minimumPassRateSource: text, cases });
+  const retries = [
+    { round: 1, cases: 2, run: { id: text, suiteId: text, status: text, url: text }, shortfall: null },
+    { round: 2, cases: 1, run: null, shortfall: text },
+  ];
+  const red = createSuiteResults({ name: text, file: text, minimumPassRateSource: text, cases, retries });
   const broken = createSuiteResults({
     suiteId: 'broken',
     name: text,
@@ -309,6 +314,7 @@ export function createHostileReport(text: string): Report {
       maximumRegressions: 0,
       maximumRateDrop: null,
     }),
+    policy: createPolicy({ flaky: { value: 'fail', source: text } }),
     suites: [...suites, { ...broken, run: broken.run && { ...broken.run, status: text, notes: text } }],
     server: { transport: 'http', name: text, version: text, protocolVersion: text, isolation: 'stateless' },
   });
