@@ -1,12 +1,12 @@
 import { formatCount } from '../base/count.ts';
 import { formatPassRate } from '../model/rate.ts';
 import type { CaseReport, DemandReport, Report, SuiteReport } from '../model/report.ts';
-import type { VerdictOutcome } from '../model/verdict.ts';
 import { listComparisonBlocks } from './comparison.ts';
 import { renderCodeSpan, renderLink, renderProse, renderTableCode } from './escape/markdown.ts';
 import { countOmittedFailures, groupFailures } from './failures.ts';
-import { describeFlaky, describeRepeats, describeTrial, findRates, isLetPass, listRoundNotes } from './rounds.ts';
+import { describeFlaky, describeRepeats, describeTrial, findRates, listRoundNotes } from './rounds.ts';
 import { listTrendBlocks } from './trend.ts';
+import { describeStanding, markCase } from './standing.ts';
 import { truncateText } from './truncate.ts';
 import {
   describeCaseCounts,
@@ -16,6 +16,7 @@ import {
   formatPassed,
   nameDemand,
   nameReasons,
+  outcomeMarks as marks,
   outcomeWords,
 } from './wording.ts';
 
@@ -42,7 +43,6 @@ const fullnesses: readonly Fullness[] = [
   { hasPassedCases: false, maxRows: 0, maxDetails: 0, maxReasons: 3 },
 ];
 
-const marks: Record<VerdictOutcome, string> = { passed: '✅', failed: '❌', inconclusive: '⚠️' };
 const maxTitleLength = 120;
 const maxReasonLength = 500;
 const maxPassedRows = 15;
@@ -113,7 +113,8 @@ function listNotes({ notes }: Report, { maxReasons }: Fullness): string[] {
   const shown = notes.slice(0, maxReasons).map((note) => `> ${renderProse(truncateText(note, maxReasonLength))}`);
   return shown.length === 0
     ? []
-    : [[...shown, ...(hidden > 0 ? [`> and ${formatCount(hidden, 'more note')}`] : [])].join('<br>\n')];
+    : // Paragraphs: a note without words and a `<br>` would be a line of HTML, and begin a block of it.
+      [[...shown, ...(hidden > 0 ? [`> and ${formatCount(hidden, 'more note')}`] : [])].join('\n>\n')];
 }
 
 function listSuite(report: Report, suite: SuiteReport, fullness: Fullness): string[] {
@@ -200,19 +201,6 @@ function renderTable(cases: readonly CaseReport[]): string {
     return `| ${markCase(member)} | ${name}${describeStanding(member)} | ${formatPassed(member)} |`;
   });
   return ['| | Case | Passed |', '|---|---|---|', ...rows].join('\n');
-}
-
-/** What is held against nothing is worth a look, and no failure. */
-function markCase({ flaky, trial, outcome }: CaseReport): string {
-  return isLetPass({ flaky, trial }) && outcome !== 'passed' ? marks.inconclusive : marks[outcome];
-}
-
-function describeStanding(member: CaseReport): string {
-  if (member.quarantine !== null) return ' (in quarantine)';
-  const words = [member.required ? 'required' : null, describeTrial(member), describeFlaky(member)].filter(
-    (word) => word !== null,
-  );
-  return words.length === 0 ? '' : ` (${words.join('; ')})`;
 }
 
 function listPassed(cases: readonly CaseReport[], { hasPassedCases }: Fullness): string[] {

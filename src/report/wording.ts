@@ -76,3 +76,6 @@ export const outcomeWords: Record<VerdictOutcome, string> = {
   failed: 'failed',
   inconclusive: 'is inconclusive',
 };
+
+/** The outcome at a glance, where emoji are shown. */
+export const outcomeMarks: Record<VerdictOutcome, string> = { passed: '✅', failed: '❌', inconclusive: '⚠️' };

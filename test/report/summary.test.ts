@@ -86,6 +86,11 @@ describe('renderSummary', () => {
     expect(page).toContain('\n400 cases passed.\n');
   });
 
+  it('begins no HTML with a note that has no words', () => {
+    const notes = ['', '<img src=x>', ' '];
+    expect(listActiveNodes(renderSummary(createReport({ notes })))).toEqual([]);
+  });
+
   it('holds foreign text in code only', () => {
     for (const text of hostileTexts) expect(listActiveNodes(renderSummary(createHostileReport(text)))).toEqual([]);
     fc.assert(

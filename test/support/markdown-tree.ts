@@ -12,10 +12,10 @@ export function listMarkdownNodes(markdown: string): Nodes[] {
 
 /** HTML that our own pages hold; nothing of it comes from elsewhere. */
 const ownHtml =
-  /^(?:<br>|<\/details>|<details>\n<summary>(?:\d+ cases? passed(?: sometimes)?|What failed in \d+ (?:more )?cases?)<\/summary>)$/;
+  /^(?:<br>|<\/details>|<details>\n<summary>(?:\d+ cases? passed(?: sometimes)?|\d+ (?:more )?cases? did not pass|What failed in \d+ (?:more )?cases?)<\/summary>)$/;
 
 const inertTypes = new Set(
-  'root heading paragraph text strong inlineCode code thematicBreak list listItem table tableRow tableCell break'.split(
+  'root heading paragraph blockquote text strong inlineCode code thematicBreak list listItem table tableRow tableCell break'.split(
     ' ',
   ),
 );
