@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { planAnnotations } from '../../src/report/annotations.ts';
+import { renderComment } from '../../src/report/comment.ts';
 import { renderReportJson } from '../../src/report/json.ts';
 import { renderJunit } from '../../src/report/junit.ts';
 import { renderSummary } from '../../src/report/summary.ts';
@@ -17,6 +18,13 @@ import {
 
 const hostile = '::error::a\n@b #1 |`\\| </details><img src=x> [x](https://x.example) ##[error]]]> \u001B[31m\u202E';
 
+const inWorkflow = {
+  job: 'evals / test',
+  run: { label: 'Run 12, attempt 1', url: 'https://github.com/your-org/your-server/actions/runs/41/attempts/1' },
+  linkLine: ({ file, line }: { file: string; line: number }) =>
+    `https://github.com/your-org/your-server/blob/1111111/${encodeURIComponent(file.toWellFormed())}#L${line}`,
+};
+
 describe('every format, as a reader sees it', () => {
   it.each([
     ['green', createGreenReport()],
@@ -32,6 +40,7 @@ describe('every format, as a reader sees it', () => {
   ])('renders the %s report', async (name, report) => {
     const golden = (extension: string) => `../golden/${name}.${extension}`;
     await expect(renderSummary(report)).toMatchFileSnapshot(golden('md'));
+    await expect(renderComment(report, inWorkflow)).toMatchFileSnapshot(golden('comment.md'));
     await expect(renderJunit(report)).toMatchFileSnapshot(golden('xml'));
     await expect(renderTerminal(report, { color: false, columns: 100 })).toMatchFileSnapshot(golden('txt'));
     await expect(renderReportJson(report)).toMatchFileSnapshot(golden('json'));

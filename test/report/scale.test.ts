@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { maxFailuresPerSuite } from '../../src/model/report.ts';
 import { planAnnotations } from '../../src/report/annotations.ts';
 import { buildReport } from '../../src/report/build.ts';
+import { renderComment } from '../../src/report/comment.ts';
 import { renderReportJson } from '../../src/report/json.ts';
 import { renderJunit } from '../../src/report/junit.ts';
 import { parseReport } from '../../src/report/schema.ts';
@@ -60,6 +61,9 @@ describe('a report on 100,000 failures', () => {
     const short = renderSummary(report, { maxBytes: 60_000 });
     expect(Buffer.byteLength(short)).toBeLessThanOrEqual(60_000);
     expect(short).toMatch(/\n\d+ more cases did not pass; the report lists them\.\n/);
+    const comment = renderComment(report);
+    expect(Buffer.byteLength(comment)).toBeLessThanOrEqual(60_000);
+    expect(comment).toMatch(/\n950 more cases did not pass; the report lists them\.\n/);
     const annotations = planAnnotations(report);
     expect(annotations).toHaveLength(10);
     expect(annotations.at(-1)?.title).toBe('+992 more failed cases');

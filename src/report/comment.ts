@@ -1,0 +1,195 @@
+import { formatCount } from '../base/count.ts';
+import type { CaseReport, Report, SuiteReport } from '../model/report.ts';
+import type { VerdictOutcome } from '../model/verdict.ts';
+import { describeBaseline, describeChanges } from './comparison.ts';
+import { renderCodeSpan, renderLink, renderProse } from './escape/markdown.ts';
+import { truncateText } from './truncate.ts';
+import {
+  describeStanding,
+  describeSuiteRate,
+  describeTotals,
+  formatPassed,
+  nameReasons,
+  outcomeMarks,
+  outcomeWords,
+} from './wording.ts';
+
+export interface CommentOptions {
+  /** In UTF-8. GitHub refuses a comment of more than about 64 KiB; the default stays below it. */
+  maxBytes?: number;
+  /** Which job it is: comments of several may stand below each other. */
+  job?: string | null;
+  /** The run in which the gate ran. */
+  run?: { label: string; url: string } | null;
+  /** Leads to a line of the commit that was tested; null where it cannot be told. */
+  linkLine?: (place: { file: string; line: number }) => string | null;
+}
+
+/** How much of the cases is told. Tried from the fullest to the shortest until the text fits. */
+interface Fullness {
+  maxCases: number;
+  maxSuites: number;
+  maxReasons: number;
+}
+
+const fullnesses: readonly Fullness[] = [
+  { maxCases: 50, maxSuites: 20, maxReasons: 4 },
+  { maxCases: 20, maxSuites: 10, maxReasons: 4 },
+  { maxCases: 5, maxSuites: 5, maxReasons: 4 },
+  { maxCases: 0, maxSuites: 0, maxReasons: 1 },
+];
+
+const defaultMaxBytes = 60_000;
+/** What is seen without touching the page: a telephone shows about so much. */
+const maxOpenCases = 5;
+const maxTitleLength = 100;
+const maxReasonLength = 300;
+const maxNotes = 3;
+
+/**
+ * Renders the comment on a pull request in Markdown, to be read in ten seconds on a telephone: the verdict and its reason,
+ * each suite's rate, the worst cases with their first reason, what was not read, where to read on. Too large a text is
+ * rendered anew with less. Foreign text stands in code spans only.
+ */
+export function renderComment(report: Report, options: CommentOptions = {}): string {
+  const maxBytes = options.maxBytes ?? defaultMaxBytes;
+  for (const fullness of fullnesses) {
+    const text = renderBody(report, fullness, options);
+    if (Buffer.byteLength(text) <= maxBytes) return text;
+  }
+  return `${renderTitle(report, null)}\n`;
+}
+
+function renderTitle({ verdict: { outcome } }: Report, job: string | null): string {
+  const place = job === null ? '' : `: ${renderCodeSpan(truncateText(job, maxTitleLength))}`;
+  return `### ${outcomeMarks[outcome]} Eval gate ${outcomeWords[outcome]}${place}`;
+}
+
+function renderBody(report: Report, fullness: Fullness, options: CommentOptions): string {
+  const blocks = [
+    renderTitle(report, options.job ?? null),
+    ...listReasons(report, fullness),
+    ...listUnread(report),
+    ...listSuites(report, fullness, options),
+    ...listBaseline(report),
+    ...listNotes(report),
+    '---',
+    listFooter(report, options).join('<br>\n'),
+  ];
+  return `${blocks.join('\n\n')}\n`;
+}
+
+function listReasons(report: Report, { maxReasons }: Fullness): string[] {
+  const { outcome, reasons } = report.verdict;
+  const [headline, ...others] = nameReasons(report, reasons.slice(0, maxReasons)).map(
+    ({ suiteName, message }) =>
+      (suiteName === null ? '' : `${renderCodeSpan(truncateText(suiteName, maxTitleLength))}: `) +
+      renderProse(truncateText(message, maxReasonLength)),
+  );
+  const hidden = reasons.length - maxReasons;
+  const list = [...others, ...(hidden > 0 ? [`and ${formatCount(hidden, 'more reason')}`] : [])];
+  return [
+    ...(headline === undefined ? [] : [`**Why:** ${headline}`]),
+    // Of a verdict that passed, the others say of each suite what its own line says.
+    ...(list.length === 0 || outcome === 'passed' ? [] : [list.map((text) => `- ${text}`).join('\n')]),
+  ];
+}
+
+const outcomeRanks: Record<VerdictOutcome, number> = { failed: 0, inconclusive: 1, passed: 2 };
+
+function listSuites(report: Report, { maxCases, maxSuites }: Fullness, options: CommentOptions): string[] {
+  const worstFirst = report.suites.toSorted(
+    (a, b) => outcomeRanks[a.verdict.outcome] - outcomeRanks[b.verdict.outcome],
+  );
+  const notPassed = Map.groupBy(
+    report.cases.filter(({ outcome }) => outcome !== 'passed'),
+    ({ suiteId }) => suiteId,
+  );
+  const shown = worstFirst.slice(0, maxSuites);
+  const hidden = worstFirst.length - shown.length;
+  let room = maxCases;
+  const blocks = shown.flatMap((suite) => {
+    const cases = notPassed.get(suite.id) ?? [];
+    const told = cases.slice(0, room);
+    room -= told.length;
+    return listSuite(suite, { told, hidden: cases.length - told.length }, options);
+  });
+  return [...blocks, ...(hidden > 0 ? [`${formatCount(hidden, 'more suite')} not shown here.`] : [])];
+}
+
+function listSuite(
+  suite: SuiteReport,
+  { told, hidden }: { told: readonly CaseReport[]; hidden: number },
+  options: CommentOptions,
+): string[] {
+  const { outcome } = suite.verdict;
+  // In a suite that passed, the minimum tolerates what failed: nothing for the first ten seconds.
+  const maxOpen = outcome === 'passed' ? 0 : maxOpenCases;
+  const open = told.slice(0, maxOpen);
+  const folded = told.slice(maxOpen);
+  const list = (cases: readonly CaseReport[]) => cases.map((member) => renderCase(member, options)).join('\n');
+  return [
+    `${outcomeMarks[outcome]} ${renderCodeSpan(truncateText(suite.name, maxTitleLength))}: ${describeSuiteRate(suite)}`,
+    ...(open.length === 0 ? [] : [list(open)]),
+    ...(folded.length === 0
+      ? []
+      : [
+          // Ours alone: inside an HTML block Markdown's code spans would not protect foreign text.
+          `<details>\n<summary>${formatCount(folded.length, open.length === 0 ? 'case' : 'more case')} did not pass</summary>`,
+          list(folded),
+          '</details>',
+        ]),
+    ...(hidden > 0 ? [`${formatCount(hidden, 'more case')} did not pass; the report lists them.`] : []),
+  ];
+}
+
+function renderCase(member: CaseReport, { linkLine }: CommentOptions): string {
+  const { title, outcome, location, failures } = member;
+  const name = `${renderCodeSpan(truncateText(title, maxTitleLength))}${describeStanding(member)}`;
+  const reason = failures[0]?.reasons[0];
+  return [
+    `- ${outcomeMarks[outcome]} ${name}: ${formatPassed(member)} passed${location === null ? '' : ` · ${renderPlace(location, linkLine)}`}`,
+    ...(reason === undefined ? [] : [renderCodeSpan(truncateText(reason, maxReasonLength))]),
+  ].join('<br>\n  ');
+}
+
+function renderPlace(place: { file: string; line: number }, linkLine: CommentOptions['linkLine']): string {
+  const label = truncateText(`${place.file}:${place.line}`, maxTitleLength);
+  const url = linkLine?.(place) ?? null;
+  return url === null ? renderCodeSpan(label) : renderLink(label, url);
+}
+
+/** What the verdict does not know. Counts alone: a rate over a part looks like a result. */
+function listUnread({ cases, verdict }: Report): string[] {
+  const planned = cases.reduce((sum, member) => sum + Math.max(member.planned, member.total), 0);
+  const read = cases.reduce((sum, { total }) => sum + total, 0);
+  return [
+    ...(read < planned
+      ? [`**Not read:** ${planned - read} of ${formatCount(planned, 'iteration')} have no result.`]
+      : []),
+    ...(verdict.outcome === 'inconclusive' ? ['Nothing was established about this change, neither good nor bad.'] : []),
+  ];
+}
+
+function listBaseline({ comparison }: Report): string[] {
+  if (comparison === null) return [];
+  const { source, rest } = describeBaseline(comparison);
+  return [`Against the baseline ${renderCodeSpan(source)}${rest}: ${describeChanges(comparison)}.`];
+}
+
+function listNotes({ notes }: Report): string[] {
+  const hidden = notes.length - maxNotes;
+  const lines = notes.slice(0, maxNotes).map((note) => `> ${renderProse(truncateText(note, maxReasonLength))}`);
+  if (hidden > 0) lines.push(`> and ${formatCount(hidden, 'more note')}`);
+  // Paragraphs: a note without words and a `<br>` would be a line of HTML, and begin a block of it.
+  return lines.length === 0 ? [] : [lines.join('\n>\n')];
+}
+
+function listFooter(report: Report, { run }: CommentOptions): string[] {
+  const commit = report.revision?.commit ?? '';
+  const parts = [
+    ...(run == null ? [] : [renderLink(run.label, run.url)]),
+    ...(/^[0-9a-f]{7,64}$/.test(commit) ? [`commit \`${commit.slice(0, 7)}\``] : []),
+  ];
+  return [describeTotals(report), ...(parts.length === 0 ? [] : [parts.join(' · ')])];
+}

@@ -1,0 +1,137 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Report } from '../../src/model/report.ts';
+import { renderComment } from '../../src/report/comment.ts';
+import { hostileText, hostileTexts } from '../support/hostile-text.ts';
+import { listActiveNodes, listMarkdownNodes } from '../support/markdown-tree.ts';
+import {
+  createGreenReport,
+  createHostileReport,
+  createInconclusiveReport,
+  createRedReport,
+  createReport,
+} from '../support/report-factory.ts';
+import { createCaseResults, createFailure, createSuiteResults } from '../support/results-factory.ts';
+
+const ownPages = 'https://github.com/your-org/your-server/';
+
+/** The comment as a job of that name would post it. */
+function renderInJob(report: Report, job: string): string {
+  return renderComment(report, {
+    job,
+    run: { label: 'Run 12, attempt 1', url: `${ownPages}actions/runs/41` },
+    linkLine: ({ file, line }) => `${ownPages}blob/1111111/${encodeURIComponent(file.toWellFormed())}#L${line}`,
+  });
+}
+
+/** What of the page acts and is none of our own links. */
+function listForeignNodes(page: string) {
+  return listActiveNodes(page).filter((node) => node.type !== 'link' || !node.url.startsWith(ownPages));
+}
+
+function createFailingReport(failing: number, reason: string) {
+  const cases = Array.from({ length: failing }, (_, index) =>
+    createCaseResults({
+      id: `bad-${index}`,
+      title: `Failing case ${index}`,
+      passed: 0,
+      failed: 1,
+      failures: [createFailure({ iterationId: `it_${index}`, reasons: [`${index} ${reason}`] })],
+    }),
+  );
+  return createReport({ suites: [createSuiteResults({ cases })] });
+}
+
+const countTold = (page: string) => page.match(/^- ❌ /gm)?.length ?? 0;
+
+describe('renderComment', () => {
+  it('opens with the verdict and the one reason', () => {
+    expect(renderComment(createRedReport()).split('\n').slice(0, 3)).toEqual([
+      '### ❌ Eval gate failed',
+      '',
+      '**Why:** 7 of 11 iterations passed (63.6%), the minimum is 90% (from `evals/math.evals.yaml:4`)',
+    ]);
+  });
+
+  it('says what was not read, before anything else about the cases', () => {
+    const page = renderComment(createInconclusiveReport());
+    const unread = page.indexOf('**Not read:** 5 of 9 iterations have no result.');
+    expect(unread).toBeGreaterThan(0);
+    expect(unread).toBeLessThan(page.indexOf('`Math server`:'));
+    expect(renderComment(createRedReport())).not.toContain('Not read');
+  });
+
+  it('shows what a suite tolerates on demand only', () => {
+    const page = renderComment(createGreenReport());
+    expect(page).toContain('<summary>1 case did not pass</summary>');
+    expect(page.indexOf('`Divides`')).toBeGreaterThan(page.indexOf('<details>'));
+  });
+
+  it('shows five failing cases and folds the others away', () => {
+    const page = renderComment(createFailingReport(12, 'short'));
+    expect(page).toContain('<summary>7 more cases did not pass</summary>');
+    expect(countTold(page.split('<details>')[0] ?? '')).toBe(5);
+    expect(countTold(page)).toBe(12);
+  });
+
+  it('puts suites that failed before those that passed', () => {
+    const failure = { passed: 0, failed: 1, failures: [createFailure()] };
+    const suites = [
+      createSuiteResults({ suiteId: 'good', name: 'Good' }),
+      createSuiteResults({ suiteId: 'bad', name: 'Bad', cases: [createCaseResults(failure)] }),
+    ];
+    const page = renderComment(createReport({ suites }));
+    expect(page.indexOf('❌ `Bad`')).toBeGreaterThan(0);
+    expect(page.indexOf('❌ `Bad`')).toBeLessThan(page.indexOf('✅ `Good`'));
+  });
+
+  it('links the lines of the cases where somebody knows where they are', () => {
+    const report = createRedReport();
+    const linkLine = ({ file, line }: { file: string; line: number }) => `${ownPages}blob/1111111/${file}#L${line}`;
+    const links = listMarkdownNodes(renderComment(report, { linkLine })).filter((node) => node.type === 'link');
+    expect(links.map(({ url }) => url)).toEqual([
+      `${ownPages}blob/1111111/evals/math.evals.yaml#L7`,
+      `${ownPages}blob/1111111/evals/math.evals.yaml#L21`,
+    ]);
+    expect(renderComment(report, { linkLine: () => null })).toContain('· `evals/math.evals.yaml:7`');
+  });
+
+  it.each([
+    [60_000, 50],
+    [20_000, 20],
+    [8_000, 5],
+    [1_000, 0],
+    [50, 0],
+  ])('tells less rather than exceed %i bytes', (maxBytes, told) => {
+    const page = renderComment(createFailingReport(400, 'é'.repeat(3000)), { maxBytes });
+    expect(Buffer.byteLength(page)).toBeLessThanOrEqual(maxBytes);
+    expect(countTold(page)).toBe(told);
+    expect(page.split('<details>')).toHaveLength(page.split('</details>').length);
+    expect(page.startsWith('### ❌ Eval gate failed\n')).toBe(true);
+    expect(listActiveNodes(page)).toEqual([]);
+  });
+
+  it('holds foreign text in code only', () => {
+    for (const text of hostileTexts) expect(listForeignNodes(renderInJob(createHostileReport(text), text))).toEqual([]);
+  });
+
+  it('holds 10,000 foreign texts in code only, twenty on a page', { timeout: 120_000 }, () => {
+    fc.assert(
+      fc.property(fc.array(hostileText, { minLength: 20, maxLength: 20 }), (texts) => {
+        const cases = texts.map((text, index) =>
+          createCaseResults({
+            id: `case-${index}`,
+            title: text,
+            location: { file: text, line: 1, column: 1 },
+            passed: 0,
+            failed: 1,
+            failures: [createFailure({ reasons: [text] })],
+          }),
+        );
+        const report = createReport({ suites: [createSuiteResults({ name: texts[0] ?? '', cases })], notes: texts });
+        expect(listForeignNodes(renderInJob(report, texts[1] ?? ''))).toEqual([]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
