@@ -99,6 +99,21 @@ export class ProtocolError extends GateError {
   }
 }
 
+/** GitHub's API refused a request, or gave an answer that nothing can be made of. */
+export class GitHubError extends GateError {
+  readonly code = 'GITHUB';
+  readonly exitCode = 3;
+  readonly status: number;
+  /** How long it asked to wait, in milliseconds, where a limit is exceeded; else undefined. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(message: string, fields: { status: number; retryAfterMs?: number | undefined; cause?: unknown }) {
+    super(message, fields);
+    this.status = fields.status;
+    this.retryAfterMs = fields.retryAfterMs;
+  }
+}
+
 /** The tunnel to this job could not be opened, or is gone for good. */
 export class TunnelError extends GateError {
   readonly code = 'TUNNEL';

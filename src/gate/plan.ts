@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
+import { isLoopback } from '../base/loopback.ts';
 import type { Secret } from '../base/redaction.ts';
 import { describeSource } from '../model/policy.ts';
 import type { Revision, ShardReport } from '../model/report.ts';
-import { isLoopback } from '../service/address.ts';
 import { listIdleSuites } from '../verdict/layers.ts';
 import type { JoinedShards } from '../verdict/merge.ts';
 import { readCiContext } from './ci-context.ts';

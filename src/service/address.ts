@@ -1,4 +1,5 @@
 import { ConfigurationError } from '../base/errors.ts';
+import { isLoopback } from '../base/loopback.ts';
 import type { Secret } from '../base/redaction.ts';
 
 /**
@@ -21,11 +22,6 @@ export function parseBaseUrl(text: string): URL {
 
 function invalidBaseUrl(message: string): ConfigurationError {
   return new ConfigurationError([{ code: 'invalid-base-url', input: 'base-url', message }]);
-}
-
-/** Whether a URL's hostname is this machine. URL parsing has already written every spelling of an IPv4 address in full. */
-export function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d+){3}$/.test(hostname);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { Agent, EnvHttpProxyAgent, Pool } from 'undici';
 import type { Dispatcher } from 'undici';
+import { isLoopback } from '../base/loopback.ts';
 import type { ProxySettings } from '../base/proxy.ts';
-import { isLoopback } from './address.ts';
 
 const connectTimeoutMs = 10_000;
 
