@@ -55,6 +55,8 @@ function renderActionMetadata(): string {
     Scalar: (_, node) => {
       // Long prose folds into a readable block; the rest stays on its line.
       if (typeof node.value === 'string' && node.value.length > 80) node.type = Scalar.BLOCK_FOLDED;
+      // Text here, and a boolean to readers of YAML 1.1.
+      if (node.value === 'off') node.type = Scalar.QUOTE_DOUBLE;
     },
   });
   return document.toString({ lineWidth: 110 });

@@ -28,7 +28,13 @@ export async function runMain({ redactor, logger }: JobOutput): Promise<number> 
     );
     for (const secret of listKnownSecrets(inputs, environment)) redactor.add(secret);
     options = parseGateOptions(inputs);
-    const plan = await planGate(options, { cwd: process.cwd(), environment });
+    const cwd = process.cwd();
+    if (options.publish !== null) {
+      const { publishReport } = await import('../gate/publish-report.ts');
+      const signal = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
+      return await publishReport(options, { cwd, environment, clock: systemClock, logger, redactor, signal });
+    }
+    const plan = await planGate(options, { cwd, environment });
 
     const signal = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
     if (plan.isDryRun) {
@@ -67,6 +73,10 @@ export async function runMain({ redactor, logger }: JobOutput): Promise<number> 
       process.stdout.write(renderAnnotationCommands(annotations, redactor));
     }
     for (const output of listOutputs(report, files)) writeOutput(output, logger);
+    if (plan.github !== null) {
+      const { publishToGitHub } = await import('../gate/publish-github.ts');
+      await publishToGitHub(report, plan.github, { clock: systemClock, logger, redactor, signal });
+    }
     return exitCode;
   } catch (error) {
     logger.error(describeFailure(error));
@@ -80,9 +90,9 @@ export async function runMain({ redactor, logger }: JobOutput): Promise<number> 
 
 /** Annotations are cut to size, which a secret must not be in yet. */
 async function annotateIssues(told: readonly ConfigurationIssue[], redactor: Redactor): Promise<string> {
+  const { planIssueAnnotations } = await import('../report/issue-annotations.ts');
   const issues = redactDeep(told, redactor);
   const existing = await findExistingFiles(issues, process.cwd());
-  const { planIssueAnnotations } = await import('../report/issue-annotations.ts');
   const annotations = planIssueAnnotations(issues, { fileExists: (file) => existing.has(file) });
   return renderAnnotationCommands(annotations, redactor);
 }

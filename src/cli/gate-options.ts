@@ -1,8 +1,11 @@
 import { type Command, Option } from 'commander';
 import type { OptionDescription } from '../gate/options.ts';
 
-/** Where the API key is read from unless it is given as a flag, which every user of the machine could see. */
-const apiKeyVariable = 'MCP_EVAL_API_KEY';
+/** Where secrets are read from unless they are given as flags, which every user of the machine could see. */
+const secretVariables: Readonly<Record<string, readonly string[]>> = {
+  'api-key': ['MCP_EVAL_API_KEY'],
+  'github-token': ['GITHUB_TOKEN', 'GH_TOKEN'],
+};
 
 /** Adds options of the gate to a command, as flags of the same names. */
 export function addGateOptions(command: Command, options: readonly OptionDescription[]): void {
@@ -31,6 +34,8 @@ export function readGateFlags(
       return [name, value === true ? 'true' : typeof value === 'string' ? value : ''];
     }),
   );
-  texts['api-key'] ||= environment[apiKeyVariable] ?? '';
+  for (const [name, variables] of Object.entries(secretVariables)) {
+    texts[name] ||= variables.map((variable) => environment[variable]).find((value) => value) ?? '';
+  }
   return texts;
 }

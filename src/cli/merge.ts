@@ -14,6 +14,8 @@ const optionNames: ReadonlySet<string> = new Set([
   'report-dir',
   'annotations',
   'summary',
+  'comment',
+  'github-token',
 ]);
 
 /** Adds `merge`: the gate whose shards have run already. */
@@ -37,7 +39,7 @@ Exit codes:
   0 passed · 1 failed · 2 configuration or usage · 3 inconclusive`,
     )
     .action(async (directories: string[], flags: Record<string, unknown>) => {
-      const texts = { ...readGateFlags(flags, {}, options), merge: directories.join('\n') };
+      const texts = { ...readGateFlags(flags, process.env, options), merge: directories.join('\n') };
       setExitCode(await runGate({ quiet: false, verbose: false, texts }, redactor));
     });
 }

@@ -7,6 +7,7 @@ import { escapeTerminalText } from '../report/escape/terminal.ts';
 import { addJudgeCommand } from './judge.ts';
 import { redactText } from './logger.ts';
 import { addMergeCommand } from './merge.ts';
+import { addPublishCommand } from './publish.ts';
 import { addRunCommand } from './run.ts';
 import { addServeCommand } from './serve.ts';
 import { addTunnelCommand } from './tunnel.ts';
@@ -43,6 +44,7 @@ Exit codes:
     addRunCommand,
     addMergeCommand,
     addJudgeCommand,
+    addPublishCommand,
     addValidateCommand,
     addServeCommand,
     addTunnelCommand,

@@ -81,6 +81,12 @@ export async function runGate({ quiet, verbose, texts }: RunFlags, redactor: Red
 
   for (const secret of listKnownSecrets(texts, environment)) redactor.add(secret);
   const options = parseGateOptions(texts);
+  if (options.publish !== null) {
+    const { publishReport } = await import('../gate/publish-report.ts');
+    const signal = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
+    const cwd = process.cwd();
+    return await publishReport(options, { cwd, environment, clock: systemClock, logger, redactor, signal });
+  }
   const plan = await planWithAnnotations(options, redactor);
   for (const secret of plan.secrets) redactor.add(secret);
   const signal = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
@@ -111,6 +117,10 @@ export async function runGate({ quiet, verbose, texts }: RunFlags, redactor: Red
   if (plan.annotations) {
     const places = report.cases.map(({ location }) => location);
     await printAnnotations(places, (fileExists) => planAnnotations(report, { fileExists }), redactor);
+  }
+  if (plan.github !== null) {
+    const { publishToGitHub } = await import('../gate/publish-github.ts');
+    await publishToGitHub(report, plan.github, { clock: systemClock, logger, redactor, signal });
   }
   return exitCode;
 }

@@ -8,6 +8,7 @@ import { listIdleSuites } from '../verdict/layers.ts';
 import type { JoinedShards } from '../verdict/merge.ts';
 import { readCiContext } from './ci-context.ts';
 import type { GateOptions } from './options/schema.ts';
+import type { PlannedGitHub } from './plan-github.ts';
 import type { PlannedMerge } from './plan-merge.ts';
 import { planPast, type PlannedPast } from './plan-past.ts';
 import { type PlannedServer, planServer } from './plan-server.ts';
@@ -35,6 +36,8 @@ export interface GatePlan extends PlannedPast {
   isFullReport: boolean;
   annotations: boolean;
   summary: boolean;
+  /** What is told on GitHub besides the job itself; null for nothing. */
+  github: PlannedGitHub | null;
   isDryRun: boolean;
   /** What is going to be other than the evals files say, one sentence each. */
   notes: string[];
@@ -82,6 +85,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     const message = `names one run, and this gate has ${all.length} suites, each with runs of its own; name a branch`;
     issues.push({ input: 'baseline', code: 'one-run-for-several', message });
   }
+  const github = await planComment(options, { ...context, notes });
   if (issues.length > 0) throw new ConfigurationError(issues);
 
   return {
@@ -100,10 +104,11 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     isFullReport: options.fullReport,
     annotations: options.annotations,
     summary: options.summary,
+    github,
     isDryRun: options.dryRun,
     notes,
     policyNotes: policy.notes,
-    secrets: [...service.secrets, ...(server?.secrets ?? [])],
+    secrets: [...service.secrets, ...(server?.secrets ?? []), ...(github?.secrets ?? [])],
   };
 }
 
@@ -124,6 +129,15 @@ async function weighTrust(
   if (options.trustedAfter === 0) return suites;
   const { planTrust } = await import('./plan-trust.ts');
   return planTrust(suites, { neededGates: options.trustedAfter, records: history?.records ?? [] });
+}
+
+async function planComment(
+  options: GateOptions,
+  context: PlanContext & { notes: string[] },
+): Promise<PlannedGitHub | null> {
+  if (options.comment === 'off') return null;
+  const { planGitHub } = await import('./plan-github.ts');
+  return await planGitHub(options, context);
 }
 
 async function planPart(

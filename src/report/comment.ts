@@ -3,16 +3,9 @@ import type { CaseReport, Report, SuiteReport } from '../model/report.ts';
 import type { VerdictOutcome } from '../model/verdict.ts';
 import { describeBaseline, describeChanges } from './comparison.ts';
 import { renderCodeSpan, renderLink, renderProse } from './escape/markdown.ts';
+import { describeStanding, markCase } from './standing.ts';
 import { truncateText } from './truncate.ts';
-import {
-  describeStanding,
-  describeSuiteRate,
-  describeTotals,
-  formatPassed,
-  nameReasons,
-  outcomeMarks,
-  outcomeWords,
-} from './wording.ts';
+import { describeSuiteRate, describeTotals, formatPassed, nameReasons, outcomeMarks, outcomeWords } from './wording.ts';
 
 export interface CommentOptions {
   /** In UTF-8. GitHub refuses a comment of more than about 64 KiB; the default stays below it. */
@@ -144,11 +137,11 @@ function listSuite(
 }
 
 function renderCase(member: CaseReport, { linkLine }: CommentOptions): string {
-  const { title, outcome, location, failures } = member;
+  const { title, location, failures } = member;
   const name = `${renderCodeSpan(truncateText(title, maxTitleLength))}${describeStanding(member)}`;
   const reason = failures[0]?.reasons[0];
   return [
-    `- ${outcomeMarks[outcome]} ${name}: ${formatPassed(member)} passed${location === null ? '' : ` · ${renderPlace(location, linkLine)}`}`,
+    `- ${markCase(member)} ${name}: ${formatPassed(member)} passed${location === null ? '' : ` · ${renderPlace(location, linkLine)}`}`,
     ...(reason === undefined ? [] : [renderCodeSpan(truncateText(reason, maxReasonLength))]),
   ].join('<br>\n  ');
 }

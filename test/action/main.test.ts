@@ -3,9 +3,16 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { renderReportJson } from '../../src/report/json.ts';
+import { readExampleInputs, readExampleJob } from '../support/example-workflow.ts';
+import { type GitHubApi, refusals, startGitHubApi } from '../support/github-api.ts';
+import { createGitHubJob, jobToken } from '../support/github-job.ts';
+import { findClosedPort, hangUp } from '../support/http-server.ts';
 import { interruptedInTheLastMoment } from '../support/last-moment.ts';
+import { createRedReport } from '../support/report-factory.ts';
 import { createCommandReader, type RunnerCommand } from '../support/runner-commands.ts';
 import { parseKeyValues } from '../support/runner-harness/file-commands.ts';
+import { createWorkflowRunEvent } from '../support/runner-harness/events.ts';
 import { createWorkspace, everythingOverStdio, greenEvals, redEvals, type Workspace } from '../support/workspace.ts';
 
 const entry = fileURLToPath(new URL('../../src/action/entry.ts', import.meta.url));
@@ -118,5 +125,85 @@ describe('runMain', () => {
     expect(exitCode).toBe(2);
     expect(stdout).toContain('bad.yaml:1:1: The key `cases` is missing (missing-key)');
     expect(commands.filter(({ command }) => command === 'error')).toHaveLength(count);
+  });
+});
+
+describe('runMain with comment', () => {
+  const verdicts = [
+    ['green.yaml', 0, 'passed'],
+    ['red.yaml', 1, 'failed'],
+  ] as const;
+
+  async function comment(evals: string, apiUrl: string, inputs: Record<string, string> = {}) {
+    await using workspace = await createWorkspace({ 'green.yaml': greenEvals, 'red.yaml': redEvals });
+    const env = await createGitHubJob(workspace, apiUrl);
+    const stage = await start(workspace, { evals, comment: 'always', 'github-token': jobToken, ...inputs }, env);
+    const warnings = stage.commands.filter(({ command }) => command === 'warning').map(({ data }) => data);
+    return { ...stage, warnings, outputs: parseKeyValues(await workspace.read('.runner/output')) };
+  }
+
+  it.each(verdicts)('tells the verdict of %s on the pull request', async (evals, exitCode, verdict) => {
+    await using api = await startGitHubApi();
+    expect(await comment(evals, api.url)).toMatchObject({ exitCode, warnings: [], outputs: { verdict } });
+    expect(api.comments.map(({ body }) => body.includes(`verdict=${verdict} -->`))).toEqual([true]);
+  });
+
+  it.each([
+    ['green.yaml', 0, 'passed', 'forbidden'],
+    ['red.yaml', 1, 'failed', 'forbidden'],
+    ['green.yaml', 0, 'passed', 'notFound'],
+    ['red.yaml', 1, 'failed', 'broken'],
+  ] as const)(
+    'keeps the verdict of %s, exit code %d, %s, where the comment is %s',
+    async (evals, exitCode, verdict, name) => {
+      await using api = await startGitHubApi();
+      api.trouble.push({ request: 'POST issues/7/comments', answer: refusals[name] });
+      const ended = await comment(evals, api.url);
+      expect(ended).toMatchObject({ exitCode, outputs: { verdict } });
+      expect(ended.warnings).toEqual([
+        expect.stringMatching(/^Could not comment on pull request 7: .* The verdict stands\.$/),
+      ]);
+    },
+  );
+
+  it.each(verdicts)('keeps the verdict of %s where the network is gone', async (evals, exitCode, verdict) => {
+    const ended = await comment(evals, `http://127.0.0.1:${await findClosedPort()}`);
+    expect(ended).toMatchObject({ exitCode, outputs: { verdict } });
+    expect(ended.warnings).toHaveLength(1);
+  });
+
+  it('has the token masked, and shows it nowhere', async () => {
+    await using api = await startGitHubApi();
+    api.trouble.push({ request: 'POST issues', answer: hangUp });
+    const { stdout } = await comment('red.yaml', api.url);
+    expect(stdout.replace(`::add-mask::${jobToken}`, '')).not.toContain('canary');
+    expect(stdout).toContain(`::add-mask::${jobToken}`);
+  });
+});
+
+describe('runMain with publish', () => {
+  async function publish(api: GitHubApi, commit: string) {
+    const report = { ...createRedReport(), revision: { commit, branch: 'PR 7' } };
+    await using workspace = await createWorkspace({ 'report/report.json': renderReportJson(report) });
+    const env = await createGitHubJob(workspace, api.url, { event: createWorkflowRunEvent() });
+    const inputs = readExampleInputs(readExampleJob('forks-comment.yml', 'comment'), {});
+    return await start(workspace, { 'server-command': '', 'github-token': jobToken, ...inputs }, env);
+  }
+
+  it('comments on the report of another workflow, and ends with 0 whatever its verdict', async () => {
+    await using api = await startGitHubApi();
+    const { exitCode, stdout } = await publish(api, '1'.repeat(40));
+    expect({ exitCode, comments: api.comments.length }).toEqual({ exitCode: 0, comments: 1 });
+    expect(stdout).toContain('Commented on pull request 7');
+  });
+
+  it('ends with 2 and says why where the report is of another commit, and with 3 where GitHub refuses', async () => {
+    await using api = await startGitHubApi();
+    const foreign = await publish(api, '2'.repeat(40));
+    expect(foreign.exitCode).toBe(2);
+    expect(foreign.commands).toContainEqual(expect.objectContaining({ command: 'error' }));
+    api.trouble.push({ request: 'POST issues', answer: refusals.forbidden });
+    expect((await publish(api, '1'.repeat(40))).exitCode).toBe(3);
+    expect(api.comments).toEqual([]);
   });
 });

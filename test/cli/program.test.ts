@@ -10,14 +10,19 @@ async function run(...args: string[]) {
 }
 
 describe('mcp-eval-ci --help', () => {
-  it.each([['--help'], ['run --help'], ['validate --help'], ['serve --help'], ['judge --help'], ['merge --help']])(
-    'of %s fits 80 columns and exits 0',
-    async (words) => {
-      const result = await run(...words.split(' '));
-      expect(result).toMatchObject({ exitCode: 0, stderr: '' });
-      expect(result.stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
-    },
-  );
+  it.each([
+    ['--help'],
+    ['run --help'],
+    ['validate --help'],
+    ['serve --help'],
+    ['judge --help'],
+    ['merge --help'],
+    ['publish --help'],
+  ])('of %s fits 80 columns and exits 0', async (words) => {
+    const result = await run(...words.split(' '));
+    expect(result).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(result.stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
+  });
 
   it('of run fits four screens, with every option that people set and its default', async () => {
     const { stdout } = await run('run', '--help');

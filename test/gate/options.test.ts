@@ -82,6 +82,10 @@ describe('parseGateOptions', () => {
       fullReport: false,
       annotations: true,
       summary: true,
+      comment: 'off',
+      githubToken: null,
+      publish: null,
+      pullNumber: null,
     });
   });
 

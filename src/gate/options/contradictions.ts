@@ -4,12 +4,15 @@ import { readServiceBaseline, type ServiceBaseline } from './service-baseline.ts
 
 /** Finds options that are each right and cannot be meant together. */
 export function findContradictions(options: GateOptions): ConfigurationIssue[] {
-  if (options.merge.length > 0) return [...findMergeIssues(options), ...findBaselineIssues(options)];
+  const { merge, publish } = options;
+  if (publish !== null) return findIdleOptions('publish', options, 'tells of a report and runs nothing');
+  const common = [...findBaselineIssues(options), ...findPublishIssues(options)];
+  if (merge.length > 0) return [...findIdleOptions('merge', options, 'joins reports and runs nothing'), ...common];
   return [
     ...findEvalsIssues(options),
     ...findServerIssues(options),
     ...findServiceIssues(options),
-    ...findBaselineIssues(options),
+    ...common,
     ...findShardIssues(options),
     ...findEarlyStopIssues(options),
     ...findTrustIssues(options),
@@ -95,8 +98,8 @@ function findServerIssues(options: GateOptions): ConfigurationIssue[] {
   return issues;
 }
 
-/** Nothing is run where reports are joined, so that whoever says what to run means something else. */
-function findMergeIssues(options: GateOptions): ConfigurationIssue[] {
+/** Nothing is run where reports are read, so that whoever says what to run means something else. */
+function findIdleOptions(name: 'merge' | 'publish', options: GateOptions, what: string): ConfigurationIssue[] {
   const { evals, tests, suite, cases, tags, runs, shard, dryRun, serverCommand, serverUrl, retryFailed, stopEarly } =
     options;
   const single = {
@@ -115,8 +118,14 @@ function findMergeIssues(options: GateOptions): ConfigurationIssue[] {
   ];
   if (dryRun) given.push('`dry-run`');
   if (stopEarly) given.push('`stop-early`');
+  if (name === 'publish' && options.merge.length > 0) given.push('`merge`');
   if (given.length === 0) return [];
-  return [issue('merge', 'merge-and-run', `joins reports and runs nothing; leave out ${given.join(', ')}`)];
+  return [issue(name, `${name}-and-run`, `${what}; leave out ${given.join(', ')}`)];
+}
+
+function findPublishIssues({ pullNumber }: GateOptions): ConfigurationIssue[] {
+  if (pullNumber === null) return [];
+  return [issue('pull-number', 'needs-publish', 'is the pull request of a report to `publish`; name that, too')];
 }
 
 function findShardIssues({ shard, suite, baseline }: GateOptions): ConfigurationIssue[] {

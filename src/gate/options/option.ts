@@ -25,7 +25,8 @@ export type OptionGroup =
   | 'The eval service'
   | 'The verdict'
   | 'Baseline and history'
-  | 'Reports';
+  | 'Reports'
+  | 'GitHub';
 
 const optionMetas = z.registry<OptionMeta>();
 

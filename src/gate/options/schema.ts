@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { baselineOptions } from './baseline.ts';
 import { evalServiceOptions } from './eval-service.ts';
+import { githubOptions } from './github.ts';
 import { reportOptions } from './reports.ts';
 import { serverOptions } from './server-under-test.ts';
 import { verdictOptions } from './verdict.ts';
@@ -17,6 +18,7 @@ export const gateOptionsSchema = z.object({
   ...verdictOptions,
   ...baselineOptions,
   ...reportOptions,
+  ...githubOptions,
 });
 
 /** The gate's options, parsed: durations in milliseconds, rates as fractions, null for "not given". */

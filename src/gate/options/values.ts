@@ -85,6 +85,15 @@ export const optionalCount = (what: string, maximum: number) =>
     .transform((text) => (text.trim() === '' ? null : text))
     .pipe(z.union([z.null(), count(what, maximum)]));
 
+/** The number of something that is counted from 1. */
+export const optionalOrdinal = (what: string) =>
+  z.string().transform((text, context) => {
+    if (text.trim() === '') return null;
+    if (/^\s*[1-9]\d{0,8}\s*$/.test(text)) return Number(text);
+    context.addIssue(issue(`${JSON.stringify(text)} is not the number of a ${what}; write one such as 12`));
+    return z.NEVER;
+  });
+
 /** A matrix of GitHub's has at most 256 jobs. */
 const maxShards = 256;
 

@@ -43,9 +43,9 @@ export async function readActionMetadata(directory: string): Promise<ActionMetad
   };
 }
 
-/** Of the runner's expressions only the position in a matrix is known here, and that there is no matrix. */
+/** Of the runner's expressions, the position in a matrix, which there is none of, and the token of a job that got none. */
 function evaluateDefault(text: string): string {
-  return text.replaceAll('${{ strategy.job-index }}', '0');
+  return text.replaceAll('${{ strategy.job-index }}', '0').replaceAll('${{ github.token }}', '');
 }
 
 /** Inputs as environment variables: upper case, spaces to `_`, hyphens kept. Those nobody declared are passed all the same. */

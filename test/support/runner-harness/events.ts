@@ -81,6 +81,9 @@ export function createWorkflowRunEvent(options: { isFork?: boolean } = {}): Runn
   const workflowRun = {
     id: 41,
     name: 'evals',
+    path: '.github/workflows/evals.yml',
+    run_number: 12,
+    run_attempt: 1,
     event: 'pull_request',
     status: 'completed',
     conclusion: 'success',

@@ -1,0 +1,32 @@
+import type { Command } from 'commander';
+import type { Redactor } from '../base/redaction.ts';
+import { listOptions } from '../gate/options.ts';
+import { addGateOptions, readGateFlags } from './gate-options.ts';
+import { runGate } from './run.ts';
+
+const optionNames: ReadonlySet<string> = new Set(['comment', 'github-token', 'pull-number']);
+
+/** Adds `publish`: the comment on a pull request whose own job may not write one. */
+export function addPublishCommand(program: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
+  const options = listOptions().filter(({ name }) => optionNames.has(name));
+  const command = program
+    .command('publish')
+    .description('Tell the verdict in a report.json in a comment on its pull request.')
+    .argument('<report>', 'a report.json, or the directory that holds it');
+  addGateOptions(command, options);
+  command
+    .addHelpText(
+      'after',
+      `
+The token is read from the variable GITHUB_TOKEN or GH_TOKEN, the repository
+from GITHUB_REPOSITORY. The report has to be of the newest commit of the pull
+request.
+
+Exit codes:
+  0 told, or nothing to tell · 2 configuration or usage · 3 GitHub refused`,
+    )
+    .action(async (report: string, flags: Record<string, unknown>) => {
+      const texts = { ...readGateFlags(flags, process.env, options), publish: report };
+      setExitCode(await runGate({ quiet: false, verbose: false, texts }, redactor));
+    });
+}

@@ -1,0 +1,41 @@
+import { option } from './option.ts';
+import { choice, optionalOrdinal, optionalSecret, optionalText } from './values.ts';
+
+const group = 'GitHub';
+
+export const githubOptions = {
+  comment: option(choice('comment mode', ['off', 'on-failure', 'on-change', 'always']), {
+    group,
+    hint: '<mode>',
+    brief: 'Comment on the pull request: always, on-change, on-failure or off.',
+    description:
+      'When the verdict is told in a comment on the pull request, of which every job keeps one up to date. `on-failure`: when it is not `passed`, and once it is again. `on-change`: when it is another than the one told last. Needs the permission `pull-requests: write`; where that is missing there is a warning, and the verdict stands.',
+    default: 'off',
+  }),
+  githubToken: option(optionalSecret, {
+    group,
+    hint: '<token>',
+    isSecret: true,
+    brief: 'The token for GitHub; better given in the variable GITHUB_TOKEN.',
+    description:
+      "The token with which comments are written. Default: the job's own; the command reads it from the variable `GITHUB_TOKEN` or `GH_TOKEN`.",
+    default: '',
+    runnerDefault: '${{ github.token }}',
+  }),
+  publish: option(optionalText, {
+    group,
+    hint: '<report.json>',
+    brief: 'Comment on a report in place of running anything.',
+    description:
+      'The path of a report.json that another workflow has written, or of its directory. It is told in a comment on its pull request, in place of running anything: for pull requests of forks, whose own jobs may not comment. Default: none.',
+    default: '',
+  }),
+  pullNumber: option(optionalOrdinal('pull request'), {
+    group,
+    hint: '<n>',
+    brief: 'The pull request of `publish`.',
+    description:
+      'The number of the pull request that `publish` comments on, whose newest commit must be the one of the report. Default: found by its branch, in a workflow on `workflow_run`.',
+    default: '',
+  }),
+};

@@ -1,0 +1,111 @@
+import type { Clock } from '../base/clock.ts';
+import { startDeadline } from '../base/deadline.ts';
+import { describeError, GitHubError } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
+import type { Redactor } from '../base/redaction.ts';
+import { type GitHubClient, openGitHub } from '../github/client.ts';
+import type { Repository } from '../github/repository.ts';
+import type { Report } from '../model/report.ts';
+import { renderComment } from '../report/comment.ts';
+import type { RunStamp } from './comment-marker.ts';
+import type { GitHubAccess, PageContext, PlannedGitHub } from './plan-github.ts';
+import { type CommentMode, postComment } from './post-comment.ts';
+
+export interface GitHubContext {
+  clock: Clock;
+  logger: Logger;
+  redactor: Redactor;
+  signal: AbortSignal;
+}
+
+/** Enough for a limit of GitHub's that lasts a minute. */
+const publishTimeoutMs = 120_000;
+
+/** Tells a gate's report on GitHub, as planned. Whatever is in the way is warned about: presentation never changes a verdict. */
+export async function publishToGitHub(report: Report, plan: PlannedGitHub, context: GitHubContext): Promise<void> {
+  // A job that was stopped established nothing, and has seconds left; what stopped it tells its own verdict.
+  if (context.signal.aborted) return;
+  try {
+    await using client = openClient(plan, context);
+    await tellPullRequest(client, report, { ...plan, ...plan.comment }, context);
+  } catch (error) {
+    context.logger.warning(`${explainNoComment(error, plan.comment.pullNumber)} The verdict stands.`);
+  }
+}
+
+/**
+ * Opens a client for as long as telling a verdict may take.
+ *
+ * @throws {ConfigurationError} when the URL of the API or the token cannot be used
+ */
+export function openClient(access: GitHubAccess, context: GitHubContext): GitHubClient {
+  const deadline = startDeadline(context.clock, publishTimeoutMs, 'Telling the verdict on GitHub');
+  return openGitHub({ ...access, ...context, deadline });
+}
+
+/** A comment on a pull request, and what it leads to. */
+export interface PullRequestComment {
+  repository: Repository;
+  pullNumber: number;
+  mode: CommentMode;
+  key: string;
+  run: RunStamp;
+  page: PageContext;
+}
+
+/**
+ * Writes the comment and says in the log what became of it.
+ *
+ * @throws {GateError} where GitHub cannot be reached, or refuses
+ */
+export async function tellPullRequest(
+  client: GitHubClient,
+  report: Report,
+  { repository, pullNumber, mode, key, run, page }: PullRequestComment,
+  { logger, redactor }: GitHubContext,
+): Promise<void> {
+  const { outcome } = report.verdict;
+  const linkLine = planLineLinks(report, page);
+  const render = (maxBytes: number) =>
+    redactor.redact(renderComment(report, { maxBytes, job: page.job, run: page.run, linkLine }));
+  const draft = { repository, pullNumber, mode, marker: { key, run, outcome }, render };
+  const { kind, url } = await postComment(client, draft, logger);
+  const place = `pull request ${pullNumber}`;
+  const said = {
+    created: `Commented on ${place}: ${url}`,
+    updated: `Updated the comment on ${place}: ${url}`,
+    unwanted: `Nothing to tell on ${place}: the verdict is ${outcome}, and comments are written ${mode}.`,
+    outdated: `A newer run has told its verdict on ${place}; that comment stays.`,
+  };
+  logger.info(said[kind]);
+}
+
+/** Links lines of the commit that was tested. Paths may be anybody's, and are kept inside of the repository. */
+function planLineLinks({ revision }: Report, { repositoryUrl, directory }: PageContext) {
+  const commit = revision?.commit ?? '';
+  return ({ file, line }: { file: string; line: number }): string | null => {
+    // Tests written in place are called `tests` and are in no file.
+    if (directory === null || !/^[0-9a-f]{40,64}$/.test(commit) || file === 'tests') return null;
+    const segments = [...directory.split('/'), ...file.replaceAll('\\', '/').split('/')].filter(
+      (segment) => segment !== '' && segment !== '.',
+    );
+    if (segments.includes('..') || /^(?:\/|[A-Za-z]:)/.test(file) || !Number.isInteger(line) || line < 1) return null;
+    const path = segments.map((segment) => encodeURIComponent(segment.toWellFormed())).join('/');
+    return `${repositoryUrl}/blob/${commit}/${path}#L${line}`;
+  };
+}
+
+/** Says why there is no comment, and what to do about it. */
+export function explainNoComment(error: unknown, pullNumber: number | null): string {
+  const place = pullNumber === null ? 'the pull request' : `pull request ${pullNumber}`;
+  return `Could not comment on ${place}: ${describeError(error)}${advise(error)}`;
+}
+
+function advise(error: unknown): string {
+  if (!(error instanceof GitHubError)) return '';
+  if (error.status === 401) return ' Check `github-token`.';
+  const isRefused = [403, 404, 410, 422].includes(error.status) && error.retryAfterMs === undefined;
+  return isRefused
+    ? ' The token needs the permission `pull-requests: write`, which jobs of forks and of Dependabot never have; docs/comments.md shows the two workflows that comment on theirs.'
+    : '';
+}
