@@ -15,6 +15,7 @@ const optionNames: ReadonlySet<string> = new Set([
   'annotations',
   'summary',
   'comment',
+  'check-run',
   'github-token',
 ]);
 

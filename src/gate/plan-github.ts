@@ -7,11 +7,16 @@ import type { Secret } from '../base/redaction.ts';
 import { parseRepository, type Repository } from '../github/repository.ts';
 import { buildCommentKey, type RunStamp } from './comment-marker.ts';
 import type { GateOptions } from './options/schema.ts';
+import type { PageContext } from './page-context.ts';
 import type { CommentMode } from './post-comment.ts';
 
 /** What is told on GitHub besides the job itself, and with whose rights. */
 export interface PlannedGitHub extends GitHubAccess {
-  comment: { mode: CommentMode; pullNumber: number; key: string };
+  /** Null for none. */
+  comment: { mode: CommentMode; pullNumber: number } | null;
+  hasCheckRun: boolean;
+  /** Tells this job from every other one of the repository, whichever run it is in. */
+  key: string;
   run: RunStamp;
   page: PageContext;
 }
@@ -23,17 +28,6 @@ export interface GitHubAccess {
   proxy: ProxySettings;
   repository: Repository;
   secrets: readonly Secret[];
-}
-
-/** What a comment leads to. */
-export interface PageContext {
-  /** Which job it is: `evals / test`. */
-  job: string | null;
-  run: { label: string; url: string } | null;
-  /** `https://github.com/owner/name`. */
-  repositoryUrl: string;
-  /** Where the paths of a report begin, relative to the repository's root; null where that is outside of it. */
-  directory: string | null;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -63,23 +57,23 @@ const payloadSchema = z.object({
 export type WorkflowRunPayload = NonNullable<z.output<typeof payloadSchema>['workflow_run']>;
 
 /**
- * Settles the comment on the pull request of the event; null where there is none to comment on. What keeps a comment that
- * was asked for from being written is a note: nothing about it decides a verdict.
+ * Settles what is told where; null where there is nothing to tell. What is in the way of something that was asked for is a
+ * note: nothing about it decides a verdict.
  */
 export async function planGitHub(
-  { comment: mode, githubToken, jobIndex }: Pick<GateOptions, 'comment' | 'githubToken' | 'jobIndex'>,
+  options: Pick<GateOptions, 'comment' | 'checkRun' | 'githubToken' | 'jobIndex'>,
   { cwd, environment, notes }: { cwd: string; environment: Environment; notes: string[] },
 ): Promise<PlannedGitHub | null> {
-  if (mode === 'off') return null;
+  const { comment: mode, checkRun: hasCheckRun, githubToken, jobIndex } = options;
+  const pullNumber = mode === 'off' ? null : await findPullNumber(environment);
+  const comment = mode === 'off' || pullNumber === null ? null : { mode, pullNumber };
+  if (comment === null && !hasCheckRun) return null;
   try {
     const access = readGitHubAccess(githubToken, environment);
-    const pullNumber = await findPullNumber(environment);
-    if (pullNumber === null) return null;
-    const { run, page } = readRun(environment, { cwd, jobIndex });
     const key = buildCommentKey([readWorkflowPath(environment), ...listJobParts(environment, jobIndex)]);
-    return { ...access, comment: { mode, pullNumber, key }, run, page };
+    return { ...access, comment, hasCheckRun, key, ...readRun(environment, { cwd, jobIndex }) };
   } catch (error) {
-    notes.push(`There will be no comment on the pull request: ${describeError(error)}`);
+    notes.push(`Nothing will be told on GitHub besides the job: ${describeError(error)}`);
     return null;
   }
 }

@@ -8,7 +8,8 @@ import type { Repository } from '../github/repository.ts';
 import type { Report } from '../model/report.ts';
 import { renderComment } from '../report/comment.ts';
 import type { RunStamp } from './comment-marker.ts';
-import type { GitHubAccess, PageContext, PlannedGitHub } from './plan-github.ts';
+import { composeLineUrl, type PageContext, type Place } from './page-context.ts';
+import type { GitHubAccess, PlannedGitHub } from './plan-github.ts';
 import { type CommentMode, postComment } from './post-comment.ts';
 
 export interface GitHubContext {
@@ -25,11 +26,20 @@ const publishTimeoutMs = 120_000;
 export async function publishToGitHub(report: Report, plan: PlannedGitHub, context: GitHubContext): Promise<void> {
   // A job that was stopped established nothing, and has seconds left; what stopped it tells its own verdict.
   if (context.signal.aborted) return;
+  const { comment, hasCheckRun } = plan;
+  const warn = (text: string) => context.logger.warning(`${text} The verdict stands.`);
   try {
     await using client = openClient(plan, context);
-    await tellPullRequest(client, report, { ...plan, ...plan.comment }, context);
+    if (comment !== null) {
+      await tellPullRequest(client, report, { ...plan, ...comment }, context).catch((error: unknown) =>
+        warn(explainNoComment(error, comment.pullNumber)),
+      );
+    }
+    if (hasCheckRun) {
+      await addCheck(client, report, plan, context).catch((error: unknown) => warn(explainNoCheck(error)));
+    }
   } catch (error) {
-    context.logger.warning(`${explainNoComment(error, plan.comment.pullNumber)} The verdict stands.`);
+    warn(`Could not tell the verdict on GitHub: ${describeError(error)}`);
   }
 }
 
@@ -65,7 +75,7 @@ export async function tellPullRequest(
   { logger, redactor }: GitHubContext,
 ): Promise<void> {
   const { outcome } = report.verdict;
-  const linkLine = planLineLinks(report, page);
+  const linkLine = (place: Place) => composeLineUrl(page, report.revision?.commit ?? null, place);
   const render = (maxBytes: number) =>
     redactor.redact(renderComment(report, { maxBytes, job: page.job, run: page.run, linkLine }));
   const draft = { repository, pullNumber, mode, marker: { key, run, outcome }, render };
@@ -80,32 +90,43 @@ export async function tellPullRequest(
   logger.info(said[kind]);
 }
 
-/** Links lines of the commit that was tested. Paths may be anybody's, and are kept inside of the repository. */
-function planLineLinks({ revision }: Report, { repositoryUrl, directory }: PageContext) {
-  const commit = revision?.commit ?? '';
-  return ({ file, line }: { file: string; line: number }): string | null => {
-    // Tests written in place are called `tests` and are in no file.
-    if (directory === null || !/^[0-9a-f]{40,64}$/.test(commit) || file === 'tests') return null;
-    const segments = [...directory.split('/'), ...file.replaceAll('\\', '/').split('/')].filter(
-      (segment) => segment !== '' && segment !== '.',
-    );
-    if (segments.includes('..') || /^(?:\/|[A-Za-z]:)/.test(file) || !Number.isInteger(line) || line < 1) return null;
-    const path = segments.map((segment) => encodeURIComponent(segment.toWellFormed())).join('/');
-    return `${repositoryUrl}/blob/${commit}/${path}#L${line}`;
-  };
+/**
+ * Adds the check to the commit and says so in the log.
+ *
+ * @throws {GateError} where GitHub cannot be reached, or refuses
+ */
+async function addCheck(
+  client: GitHubClient,
+  report: Report,
+  { repository, page }: { repository: Repository; page: PageContext },
+  { logger, redactor }: GitHubContext,
+): Promise<void> {
+  const { postCheck } = await import('./post-check.ts');
+  const check = await postCheck(client, report, { repository, page, redactor });
+  logger.info(
+    check === null ? 'There is no commit to add a check to.' : `Added a check: ${check.url ?? 'without a page'}`,
+  );
 }
 
 /** Says why there is no comment, and what to do about it. */
 export function explainNoComment(error: unknown, pullNumber: number | null): string {
   const place = pullNumber === null ? 'the pull request' : `pull request ${pullNumber}`;
-  return `Could not comment on ${place}: ${describeError(error)}${advise(error)}`;
+  const advice = adviseOn(
+    error,
+    'pull-requests: write',
+    ', which jobs of forks and of Dependabot never have; docs/comments.md shows the two workflows that comment on theirs',
+  );
+  return `Could not comment on ${place}: ${describeError(error)}${advice}`;
 }
 
-function advise(error: unknown): string {
+/** Says why there is no check, and what to do about it. */
+function explainNoCheck(error: unknown): string {
+  return `Could not add a check: ${describeError(error)}${adviseOn(error, 'checks: write', '')}`;
+}
+
+function adviseOn(error: unknown, permission: string, rest: string): string {
   if (!(error instanceof GitHubError)) return '';
   if (error.status === 401) return ' Check `github-token`.';
   const isRefused = [403, 404, 410, 422].includes(error.status) && error.retryAfterMs === undefined;
-  return isRefused
-    ? ' The token needs the permission `pull-requests: write`, which jobs of forks and of Dependabot never have; docs/comments.md shows the two workflows that comment on theirs.'
-    : '';
+  return isRefused ? ` The token needs the permission \`${permission}\`${rest}.` : '';
 }

@@ -25,13 +25,14 @@ const maxTitleLength = 200;
 const maxReasons = 10;
 
 /**
- * Plans at most ten annotations, errors where the verdict stops the job and else warnings: the verdict, then the worst cases at their place in the evals file. An inconclusive
+ * Plans at most ten annotations, or one more than `maxCases`: errors where the verdict stops the job and else warnings: the verdict, then the worst cases at their place in the evals file. An inconclusive
  * gate names its cause and blames no case; one that passed needs none.
  */
 export function planAnnotations(
   report: Report,
-  options: { fileExists?: (path: string) => boolean } = {},
+  options: { fileExists?: (path: string) => boolean; maxCases?: number } = {},
 ): Annotation[] {
+  const maxCases = options.maxCases ?? maxCaseAnnotations;
   const { outcome } = report.verdict;
   if (outcome === 'passed') return [];
   const level: Annotation['level'] = report.stopsJob ? 'error' : 'warning';
@@ -42,7 +43,7 @@ export function planAnnotations(
   };
   if (outcome === 'inconclusive') return [verdict];
   const failed = listFailedCases(report);
-  const shown = failed.length > maxCaseAnnotations ? failed.slice(0, maxCaseAnnotations - 1) : failed;
+  const shown = failed.length > maxCases ? failed.slice(0, maxCases - 1) : failed;
   const hidden = failed.length - shown.length;
   const rest: Annotation = {
     level,

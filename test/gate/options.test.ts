@@ -83,6 +83,7 @@ describe('parseGateOptions', () => {
       annotations: true,
       summary: true,
       comment: 'off',
+      checkRun: false,
       githubToken: null,
       publish: null,
       pullNumber: null,

@@ -129,7 +129,7 @@ describe('a gate with comment', () => {
   ])('knows the pull request of %s', async (_, event, number) => {
     await using api = await startGitHubApi();
     const { plan } = await publish(api.url, { job: { event }, texts: { 'allow-pull-request-target': 'true' } });
-    expect(plan.github?.comment.pullNumber).toBe(number);
+    expect(plan.github?.comment?.pullNumber).toBe(number);
     expect(api.comments.map(({ issue }) => issue)).toEqual([number]);
   });
 
@@ -154,6 +154,42 @@ describe('a gate with comment', () => {
     await publish(api.url, { report: createHostileReport(`leaks ${secret} and ${jobToken}`), secret });
     expect(readComment(api)).toContain('leaks *** and ***');
     expect(readComment(api)).not.toMatch(/a-secret|canary/);
+  });
+});
+
+describe('a gate with check-run', () => {
+  it('adds a check beside the comment', async () => {
+    await using api = await startGitHubApi();
+    const { said } = await publish(api.url, { texts: { 'check-run': 'true' } });
+    expect(said[1]).toBe('Added a check: https://github.com/your-org/your-server/runs/1');
+    expect([api.comments.length, api.checks.length]).toEqual([1, 1]);
+  });
+
+  it('adds one where there is no pull request, and without a comment', async () => {
+    await using api = await startGitHubApi();
+    const { said } = await publish(api.url, {
+      texts: { 'check-run': 'true', comment: 'off' },
+      job: { event: createPushEvent() },
+    });
+    expect(said).toEqual(['Added a check: https://github.com/your-org/your-server/runs/1']);
+    expect(api.asked()).toEqual(['POST check-runs']);
+  });
+
+  it('warns of its own permission, and still comments', async () => {
+    await using api = await startGitHubApi();
+    api.trouble.push({ request: 'POST check-runs', answer: refusals.forbidden });
+    const { said, warnings } = await publish(api.url, { texts: { 'check-run': 'true' } });
+    expect(said).toHaveLength(1);
+    expect(warnings).toEqual([
+      'Could not add a check: GitHub answered 403 to POST /repos/your-org/your-server/check-runs: Resource not accessible by integration. The token needs the permission `checks: write`. The verdict stands.',
+    ]);
+  });
+
+  it('adds it where the comment is refused', async () => {
+    await using api = await startGitHubApi();
+    api.trouble.push({ request: 'POST issues', answer: refusals.forbidden });
+    const { warnings } = await publish(api.url, { texts: { 'check-run': 'true' } });
+    expect([warnings.length, api.checks.length]).toEqual([1, 1]);
   });
 });
 
@@ -212,7 +248,7 @@ describe('what is in the way of a comment', () => {
     await using api = await startGitHubApi();
     const { plan, notes } = await publish(api.url, options);
     expect(plan.github).toBeNull();
-    expect(notes).toEqual([expect.stringContaining(`There will be no comment on the pull request: ${said}`)]);
+    expect(notes).toEqual([expect.stringContaining(`Nothing will be told on GitHub besides the job: ${said}`)]);
   });
 
   it('is nothing to speak of in a job that was stopped', async () => {

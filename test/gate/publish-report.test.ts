@@ -230,6 +230,7 @@ describe('the options of publish', () => {
   it.each([
     [{ publish: 'x', evals: 'a' }, 'publish-and-run'],
     [{ publish: 'x', merge: 'a' }, 'publish-and-run'],
+    [{ publish: 'x', 'check-run': 'true' }, 'publish-and-run'],
     [{ publish: 'x', 'pull-number': '0' }, 'bad-pull-number'],
     [{ tests: '- x', 'server-command': 'x', 'pull-number': '7' }, 'needs-publish'],
     [{ publish: 'x', comment: 'sometimes' }, 'bad-comment'],

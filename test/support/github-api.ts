@@ -35,6 +35,8 @@ export interface Trouble {
 export interface GitHubApi extends AsyncDisposable {
   url: string;
   comments: StoredComment[];
+  /** Bodies of the checks that were created. */
+  checks: Array<Record<string, unknown>>;
   /** Heads of pull requests by number. */
   pulls: Map<number, { sha: string; owner: string; branch: string }>;
   requests: ReceivedRequest[];
@@ -61,6 +63,7 @@ export const refusals = {
 
 export async function startGitHubApi(options: { prefix?: '/api/v3' } = {}): Promise<GitHubApi> {
   const comments: StoredComment[] = [];
+  const checks: GitHubApi['checks'] = [];
   const pulls: GitHubApi['pulls'] = new Map([[7, { sha: '1'.repeat(40), owner: 'your-org', branch: 'change' }]]);
   const trouble: Trouble[] = [];
   let lastId = 1000;
@@ -117,6 +120,16 @@ export async function startGitHubApi(options: { prefix?: '/api/v3' } = {}): Prom
       },
     ],
     [
+      /^POST \/check-runs$/,
+      (_match, { body }) => {
+        checks.push(JSON.parse(body) as Record<string, unknown>);
+        return json(201, {
+          id: checks.length,
+          html_url: `https://github.com/your-org/your-server/runs/${checks.length}`,
+        });
+      },
+    ],
+    [
       /^GET \/pulls\/(\d+)$/,
       ([, number]) => {
         const pull = pulls.get(Number(number));
@@ -158,6 +171,7 @@ export async function startGitHubApi(options: { prefix?: '/api/v3' } = {}): Prom
   const api: GitHubApi = {
     url: `${server.origin}${options.prefix ?? ''}`,
     comments,
+    checks,
     pulls,
     requests: server.requests,
     asked: () => server.requests.map(describe),

@@ -119,6 +119,8 @@ function findIdleOptions(name: 'merge' | 'publish', options: GateOptions, what: 
   if (dryRun) given.push('`dry-run`');
   if (stopEarly) given.push('`stop-early`');
   if (name === 'publish' && options.merge.length > 0) given.push('`merge`');
+  // A check that the repository itself has added would vouch for a report that nobody can check.
+  if (name === 'publish' && options.checkRun) given.push('`check-run`');
   if (given.length === 0) return [];
   return [issue(name, `${name}-and-run`, `${what}; leave out ${given.join(', ')}`)];
 }

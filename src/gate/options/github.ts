@@ -1,5 +1,5 @@
 import { option } from './option.ts';
-import { choice, optionalOrdinal, optionalSecret, optionalText } from './values.ts';
+import { choice, flag, optionalOrdinal, optionalSecret, optionalText } from './values.ts';
 
 const group = 'GitHub';
 
@@ -12,13 +12,21 @@ export const githubOptions = {
       'When the verdict is told in a comment on the pull request, of which every job keeps one up to date. `on-failure`: when it is not `passed`, and once it is again. `on-change`: when it is another than the one told last. Needs the permission `pull-requests: write`; where that is missing there is a warning, and the verdict stands.',
     default: 'off',
   }),
+  checkRun: option(flag, {
+    group,
+    hint: '[bool]',
+    brief: 'Add a check to the commit.',
+    description:
+      'Whether a check with the summary and annotations is added to the commit, `true` or `false`: `success` where the verdict is `passed`, `neutral` where it is not and the policy lets the job go on, else `failure`. Needs the permission `checks: write`.',
+    default: 'false',
+  }),
   githubToken: option(optionalSecret, {
     group,
     hint: '<token>',
     isSecret: true,
     brief: 'The token for GitHub; better given in the variable GITHUB_TOKEN.',
     description:
-      "The token with which comments are written. Default: the job's own; the command reads it from the variable `GITHUB_TOKEN` or `GH_TOKEN`.",
+      "The token with which comments and checks are written. Default: the job's own; the command reads it from the variable `GITHUB_TOKEN` or `GH_TOKEN`.",
     default: '',
     runnerDefault: '${{ github.token }}',
   }),

@@ -1,0 +1,38 @@
+/** What a text on GitHub leads to. */
+export interface PageContext {
+  /** Which job it is: `evals / test`. */
+  job: string | null;
+  run: { label: string; url: string } | null;
+  /** `https://github.com/owner/name`. */
+  repositoryUrl: string;
+  /** Where the paths of a report begin, relative to the repository's root; null where that is outside of it. */
+  directory: string | null;
+}
+
+/** A line of a file, as a report names it. */
+export interface Place {
+  file: string;
+  line: number;
+}
+
+/** What tests written in place are called; they are in no file. */
+const inlineTests = 'tests';
+
+/** Finds a line by its path from the repository's root; null where it is not in there. Paths may be anybody's. */
+export function locateInRepository(
+  { directory }: Pick<PageContext, 'directory'>,
+  { file, line }: Place,
+): { path: string; line: number } | null {
+  if (directory === null || file === inlineTests || /^(?:[/\\]|[A-Za-z]:)|\p{Cc}/u.test(file)) return null;
+  const segments = [...directory.split('/'), ...file.split(/[/\\]/)].filter((part) => part !== '' && part !== '.');
+  if (segments.length === 0 || segments.includes('..') || !Number.isInteger(line) || line < 1) return null;
+  return { path: segments.join('/').toWellFormed(), line };
+}
+
+/** Composes the address of a line of a commit; null where either is not known. */
+export function composeLineUrl(page: PageContext, commit: string | null, place: Place): string | null {
+  const located = locateInRepository(page, place);
+  if (located === null || !/^[0-9a-f]{40,64}$/.test(commit ?? '')) return null;
+  const path = located.path.split('/').map(encodeURIComponent).join('/');
+  return `${page.repositoryUrl}/blob/${commit}/${path}#L${located.line}`;
+}
