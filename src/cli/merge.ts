@@ -16,6 +16,7 @@ const optionNames: ReadonlySet<string> = new Set([
   'summary',
   'comment',
   'check-run',
+  'open-issue-on',
   'github-token',
 ]);
 

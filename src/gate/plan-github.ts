@@ -5,7 +5,7 @@ import { ConfigurationError, describeError } from '../base/errors.ts';
 import { listProxySecrets, type ProxySettings, readProxySettings } from '../base/proxy.ts';
 import type { Secret } from '../base/redaction.ts';
 import { parseRepository, type Repository } from '../github/repository.ts';
-import { buildCommentKey, type RunStamp } from './comment-marker.ts';
+import { buildKey, type RunStamp } from './marker.ts';
 import type { GateOptions } from './options/schema.ts';
 import type { PageContext } from './page-context.ts';
 import type { CommentMode } from './post-comment.ts';
@@ -15,6 +15,8 @@ export interface PlannedGitHub extends GitHubAccess {
   /** Null for none. */
   comment: { mode: CommentMode; pullNumber: number } | null;
   hasCheckRun: boolean;
+  /** What tells the issues of these suites from those of other jobs and branches; null for none. */
+  issueParts: ReadonlyArray<string | null> | null;
   /** Tells this job from every other one of the repository, whichever run it is in. */
   key: string;
   run: RunStamp;
@@ -61,17 +63,21 @@ export type WorkflowRunPayload = NonNullable<z.output<typeof payloadSchema>['wor
  * note: nothing about it decides a verdict.
  */
 export async function planGitHub(
-  options: Pick<GateOptions, 'comment' | 'checkRun' | 'githubToken' | 'jobIndex'>,
+  options: Pick<GateOptions, 'comment' | 'checkRun' | 'openIssueOn' | 'githubToken' | 'jobIndex'>,
   { cwd, environment, notes }: { cwd: string; environment: Environment; notes: string[] },
 ): Promise<PlannedGitHub | null> {
-  const { comment: mode, checkRun: hasCheckRun, githubToken, jobIndex } = options;
-  const pullNumber = mode === 'off' ? null : await findPullNumber(environment);
+  const { comment: mode, checkRun: hasCheckRun, openIssueOn, githubToken, jobIndex } = options;
+  const pullNumber = await findPullNumber(environment);
   const comment = mode === 'off' || pullNumber === null ? null : { mode, pullNumber };
-  if (comment === null && !hasCheckRun) return null;
+  // A pull request that fails is told of where it is worked on.
+  const hasIssues = openIssueOn === 'failed' && pullNumber === null;
+  if (comment === null && !hasCheckRun && !hasIssues) return null;
   try {
     const access = readGitHubAccess(githubToken, environment);
-    const key = buildCommentKey([readWorkflowPath(environment), ...listJobParts(environment, jobIndex)]);
-    return { ...access, comment, hasCheckRun, key, ...readRun(environment, { cwd, jobIndex }) };
+    const parts = [readWorkflowPath(environment), ...listJobParts(environment, jobIndex)];
+    const issueParts = hasIssues ? [...parts, environment['GITHUB_REF_NAME'] ?? null] : null;
+    const key = buildKey(parts);
+    return { ...access, comment, hasCheckRun, issueParts, key, ...readRun(environment, { cwd, jobIndex }) };
   } catch (error) {
     notes.push(`Nothing will be told on GitHub besides the job: ${describeError(error)}`);
     return null;

@@ -135,7 +135,7 @@ async function planComment(
   options: GateOptions,
   context: PlanContext & { notes: string[] },
 ): Promise<PlannedGitHub | null> {
-  if (options.comment === 'off' && !options.checkRun) return null;
+  if (options.comment === 'off' && !options.checkRun && options.openIssueOn === 'off') return null;
   const { planGitHub } = await import('./plan-github.ts');
   return await planGitHub(options, context);
 }

@@ -4,7 +4,7 @@ import type { GitHubClient } from '../github/client.ts';
 import { createComment, deleteComment, type IssueComment, listComments, updateComment } from '../github/comments.ts';
 import { getIdentity, isSamePerson } from '../github/identity.ts';
 import type { Repository } from '../github/repository.ts';
-import { type CommentMarker, isNewerRun, parseCommentMarker, renderCommentMarker } from './comment-marker.ts';
+import { type Marker, isNewerRun, parseMarker, renderMarker } from './marker.ts';
 
 export type CommentMode = 'on-failure' | 'on-change' | 'always';
 
@@ -13,7 +13,7 @@ export interface CommentDraft {
   repository: Repository;
   pullNumber: number;
   mode: CommentMode;
-  marker: CommentMarker;
+  marker: Marker;
   /** Renders what stands below the marker, within so many bytes. */
   render: (maxBytes: number) => string;
 }
@@ -31,7 +31,7 @@ const shortMaxBytes = 15_000;
 const maxRounds = 3;
 
 interface OwnComment extends IssueComment {
-  marker: CommentMarker;
+  marker: Marker;
 }
 
 /**
@@ -47,7 +47,7 @@ export async function postComment(client: GitHubClient, draft: CommentDraft, log
   const listOwn = async (): Promise<OwnComment[]> => {
     const comments = await listComments(client, draft.repository, draft.pullNumber);
     return comments.flatMap((comment) => {
-      const marker = isSamePerson(identity, comment.author) ? parseCommentMarker(comment.body) : null;
+      const marker = isSamePerson(identity, comment.author) ? parseMarker(comment.body) : null;
       return marker?.key === draft.marker.key ? [{ ...comment, marker }] : [];
     });
   };
@@ -72,8 +72,8 @@ export async function postComment(client: GitHubClient, draft: CommentDraft, log
 
 const createdAt = ({ url }: IssueComment): PostedComment => ({ kind: 'created', url });
 
-function isSameTelling(one: CommentMarker, other: CommentMarker): boolean {
-  return renderCommentMarker(one) === renderCommentMarker(other);
+function isSameTelling(one: Marker, other: Marker): boolean {
+  return renderMarker(one) === renderMarker(other);
 }
 
 function decide(own: readonly OwnComment[], { mode, marker }: CommentDraft): PostedComment['kind'] {
@@ -135,7 +135,7 @@ async function retryShorter(
   send: (body: string) => Promise<IssueComment>,
 ): Promise<IssueComment> {
   const build = (limit: number) => {
-    const head = `${renderCommentMarker(marker)}\n`;
+    const head = `${renderMarker(marker)}\n`;
     return head + render(limit - Buffer.byteLength(head));
   };
   try {

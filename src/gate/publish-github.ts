@@ -7,7 +7,8 @@ import { type GitHubClient, openGitHub } from '../github/client.ts';
 import type { Repository } from '../github/repository.ts';
 import type { Report } from '../model/report.ts';
 import { renderComment } from '../report/comment.ts';
-import type { RunStamp } from './comment-marker.ts';
+import { flattenText } from '../report/escape/plain.ts';
+import { buildKey, type RunStamp } from './marker.ts';
 import { composeLineUrl, type PageContext, type Place } from './page-context.ts';
 import type { GitHubAccess, PlannedGitHub } from './plan-github.ts';
 import { type CommentMode, postComment } from './post-comment.ts';
@@ -26,7 +27,7 @@ const publishTimeoutMs = 120_000;
 export async function publishToGitHub(report: Report, plan: PlannedGitHub, context: GitHubContext): Promise<void> {
   // A job that was stopped established nothing, and has seconds left; what stopped it tells its own verdict.
   if (context.signal.aborted) return;
-  const { comment, hasCheckRun } = plan;
+  const { comment, hasCheckRun, issueParts } = plan;
   const warn = (text: string) => context.logger.warning(`${text} The verdict stands.`);
   try {
     await using client = openClient(plan, context);
@@ -37,6 +38,11 @@ export async function publishToGitHub(report: Report, plan: PlannedGitHub, conte
     }
     if (hasCheckRun) {
       await addCheck(client, report, plan, context).catch((error: unknown) => warn(explainNoCheck(error)));
+    }
+    if (issueParts !== null) {
+      await keepIssues(client, report, { ...plan, issueParts }, context).catch((error: unknown) =>
+        warn(explainNoIssue(error)),
+      );
     }
   } catch (error) {
     warn(`Could not tell the verdict on GitHub: ${describeError(error)}`);
@@ -75,9 +81,7 @@ export async function tellPullRequest(
   { logger, redactor }: GitHubContext,
 ): Promise<void> {
   const { outcome } = report.verdict;
-  const linkLine = (place: Place) => composeLineUrl(page, report.revision?.commit ?? null, place);
-  const render = (maxBytes: number) =>
-    redactor.redact(renderComment(report, { maxBytes, job: page.job, run: page.run, linkLine }));
+  const render = renderFor(report, page, redactor);
   const draft = { repository, pullNumber, mode, marker: { key, run, outcome }, render };
   const { kind, url } = await postComment(client, draft, logger);
   const place = `pull request ${pullNumber}`;
@@ -108,6 +112,34 @@ async function addCheck(
   );
 }
 
+/** Keeps an issue for every suite; the report of one is that of the gate without the others. */
+async function keepIssues(
+  client: GitHubClient,
+  report: Report,
+  plan: PlannedGitHub & { issueParts: ReadonlyArray<string | null> },
+  { logger, redactor }: GitHubContext,
+): Promise<void> {
+  const { postIssue } = await import('./post-issue.ts');
+  const { repository, run, page, issueParts } = plan;
+  for (const suite of report.suites) {
+    const { verdict, totals } = suite;
+    const cases = report.cases.filter(({ suiteId }) => suiteId === suite.id);
+    const own = { ...report, verdict, totals, suites: [suite], cases, comparison: null };
+    const render = renderFor(own, page, redactor);
+    const title = redactor.redact(flattenText(`Evals fail: ${suite.name}`));
+    const marker = { key: buildKey([...issueParts, suite.id]), run, outcome: verdict.outcome };
+    const { kind, url } = await postIssue(client, { repository, marker, title, render }, logger);
+    if (kind !== 'unwanted') logger.info(`The issue of ${suite.name} is ${kind}: ${url}`);
+  }
+}
+
+/** Renders what a reader sees of a comment or an issue. */
+function renderFor(report: Report, page: PageContext, redactor: Redactor): (maxBytes: number) => string {
+  const linkLine = (place: Place) => composeLineUrl(page, report.revision?.commit ?? null, place);
+  const { job, run } = page;
+  return (maxBytes) => redactor.redact(renderComment(report, { maxBytes, job, run, linkLine }));
+}
+
 /** Says why there is no comment, and what to do about it. */
 export function explainNoComment(error: unknown, pullNumber: number | null): string {
   const place = pullNumber === null ? 'the pull request' : `pull request ${pullNumber}`;
@@ -122,6 +154,10 @@ export function explainNoComment(error: unknown, pullNumber: number | null): str
 /** Says why there is no check, and what to do about it. */
 function explainNoCheck(error: unknown): string {
   return `Could not add a check: ${describeError(error)}${adviseOn(error, 'checks: write', '')}`;
+}
+
+function explainNoIssue(error: unknown): string {
+  return `Could not keep the issues of the suites: ${describeError(error)}${adviseOn(error, 'issues: write', '')}`;
 }
 
 function adviseOn(error: unknown, permission: string, rest: string): string {

@@ -5,7 +5,7 @@ import type { GitHubClient } from '../github/client.ts';
 import { getPullRequest, listPullRequestsFrom, type PullRequest } from '../github/pulls.ts';
 import type { Repository } from '../github/repository.ts';
 import type { Report } from '../model/report.ts';
-import { buildCommentKey } from './comment-marker.ts';
+import { buildKey } from './marker.ts';
 import type { GateOptions } from './options/schema.ts';
 import {
   composeRepositoryUrl,
@@ -115,14 +115,14 @@ function planTelling(
   if (workflowRun === null) {
     // By hand there are no runs to count.
     const number = own.run.number || Math.max(0, Math.floor(Date.parse(startedAt) / 1000)) || 0;
-    return { mode, key: buildCommentKey(parts), run: { ...own.run, number }, page: own.page };
+    return { mode, key: buildKey(parts), run: { ...own.run, number }, page: own.page };
   }
   const { id, run_number: number, run_attempt: attempt, path, name } = workflowRun;
   const run = { id: String(id), number, attempt };
   const page = describeRun(run, composeRepositoryUrl(environment));
   return {
     mode,
-    key: buildCommentKey([...parts, path?.split('@')[0] ?? name ?? null]),
+    key: buildKey([...parts, path?.split('@')[0] ?? name ?? null]),
     run,
     // The paths of the report begin where that job worked, which is the root unless it chose another directory.
     page: { ...own.page, job: name ?? null, run: page, directory: '' },

@@ -84,6 +84,7 @@ describe('parseGateOptions', () => {
       summary: true,
       comment: 'off',
       checkRun: false,
+      openIssueOn: 'off',
       githubToken: null,
       publish: null,
       pullNumber: null,

@@ -3,7 +3,7 @@ import { startDeadline } from '../../src/base/deadline.ts';
 import { GitHubError } from '../../src/base/errors.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { Secret } from '../../src/base/redaction.ts';
-import { buildCommentKey, parseCommentMarker, renderCommentMarker } from '../../src/gate/comment-marker.ts';
+import { buildKey, parseMarker, renderMarker } from '../../src/gate/marker.ts';
 import { type CommentDraft, postComment } from '../../src/gate/post-comment.ts';
 import { type GitHubClient, openGitHub } from '../../src/github/client.ts';
 import type { VerdictOutcome } from '../../src/model/verdict.ts';
@@ -11,7 +11,7 @@ import { actionsBot, type GitHubApi, refusals, somebody, startGitHubApi } from '
 import { hangUp } from '../support/http-server.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
-const key = buildCommentKey(['evals.yml', 'test', '0', '']);
+const key = buildKey(['evals.yml', 'test', '0', '']);
 
 interface Telling {
   run?: number;
@@ -53,7 +53,7 @@ describe('postComment', () => {
     expect(await post(api)).toBe('created');
     expect(await post(api, { run: 2, outcome: 'passed' })).toBe('updated');
     expect(read(api)).toEqual(['run 2.1 passed']);
-    expect(parseCommentMarker(api.comments[0]?.body ?? '')).toEqual({
+    expect(parseMarker(api.comments[0]?.body ?? '')).toEqual({
       key,
       run: { id: '4002', number: 2, attempt: 1 },
       outcome: 'passed',
@@ -78,7 +78,7 @@ describe('postComment', () => {
 
   it('keeps the comments of parallel jobs apart', async () => {
     await using api = await startGitHubApi();
-    const other = buildCommentKey(['evals.yml', 'test', '1', '']);
+    const other = buildKey(['evals.yml', 'test', '1', '']);
     await Promise.all([post(api, { text: 'one' }), post(api, { key: other, text: 'other' })]);
     await Promise.all([post(api, { text: 'one again' }), post(api, { key: other, text: 'other again' })]);
     expect(read(api).toSorted()).toEqual(['one again', 'other again']);
@@ -86,7 +86,7 @@ describe('postComment', () => {
 
   it('leaves a marker alone that somebody else has posted', async () => {
     await using api = await startGitHubApi();
-    const copied = renderCommentMarker(createDraft({ run: 9 }).marker);
+    const copied = renderMarker(createDraft({ run: 9 }).marker);
     const evil = { id: 666, login: 'github-actions[bot]' };
     api.comments.push({ id: 1, issue: 7, body: `${copied}\nmine`, user: somebody });
     api.comments.push({ id: 2, issue: 7, body: `${copied}\nmine too`, user: evil });
@@ -97,7 +97,7 @@ describe('postComment', () => {
 
   it('leaves a comment of its own alone that only quotes a marker', async () => {
     await using api = await startGitHubApi();
-    const quoted = `> ${renderCommentMarker(createDraft({}).marker)}\nsaid the other one`;
+    const quoted = `> ${renderMarker(createDraft({}).marker)}\nsaid the other one`;
     api.comments.push({ id: 1, issue: 7, body: quoted, user: actionsBot });
     expect(await post(api)).toBe('created');
     expect(api.comments[0]?.body).toBe(quoted);
@@ -132,7 +132,7 @@ describe('postComment', () => {
       [1, 3],
       [2, 5],
     ] as const) {
-      const body = `${renderCommentMarker(createDraft({ run }).marker)}\nrun ${run}`;
+      const body = `${renderMarker(createDraft({ run }).marker)}\nrun ${run}`;
       api.comments.push({ id, issue: 7, body, user: actionsBot });
     }
     expect(await post(api, { run: 4 })).toBe('outdated');
@@ -160,7 +160,7 @@ describe('postComment', () => {
     [0, 'outdated', 'run 1.1 failed'],
   ])('gives way to an older comment that it did not see: run %i', async (run, kind, text) => {
     await using api = await startGitHubApi();
-    const body = `${renderCommentMarker(createDraft({ run: 1 }).marker)}\nrun 1.1 failed`;
+    const body = `${renderMarker(createDraft({ run: 1 }).marker)}\nrun 1.1 failed`;
     const before = () => void api.comments.push({ id: 1, issue: 7, body, user: actionsBot });
     api.trouble.push({ request: 'POST issues/7/comments', times: 1, before, isCarriedOut: true, answer: hangUp });
     expect([await post(api, { run }), ...read(api)]).toEqual([kind, text]);
@@ -250,8 +250,8 @@ describe('postComment in trouble', () => {
 describe('a marker', () => {
   it('is read back as it was written', () => {
     const { marker } = createDraft({ run: 123, attempt: 4, outcome: 'inconclusive' });
-    expect(parseCommentMarker(`${renderCommentMarker(marker)}\ntext`)).toEqual(marker);
-    expect(parseCommentMarker(` ${renderCommentMarker(marker)}`)).toBeNull();
-    expect(parseCommentMarker('<!-- mcp-eval-ci comment key=zz -->')).toBeNull();
+    expect(parseMarker(`${renderMarker(marker)}\ntext`)).toEqual(marker);
+    expect(parseMarker(` ${renderMarker(marker)}`)).toBeNull();
+    expect(parseMarker('<!-- mcp-eval-ci key=zz -->')).toBeNull();
   });
 });

@@ -10,7 +10,8 @@ import type { Report } from '../../src/model/report.ts';
 import { type GitHubApi, refusals, startGitHubApi } from '../support/github-api.ts';
 import { createGitHubJob, jobToken } from '../support/github-job.ts';
 import { findClosedPort } from '../support/http-server.ts';
-import { createHostileReport, createRedReport } from '../support/report-factory.ts';
+import { createHostileReport, createRedReport, createReport } from '../support/report-factory.ts';
+import { createCaseResults, createFailure, createSuiteResults } from '../support/results-factory.ts';
 import {
   createMergeGroupEvent,
   createPullRequestEvent,
@@ -68,9 +69,7 @@ describe('a gate with comment', () => {
       'Commented on pull request 7: https://github.com/your-org/your-server/pull/7#issuecomment-1001',
     ]);
     const lines = readComment(api).split('\n');
-    expect(lines[0]).toMatch(
-      /^<!-- mcp-eval-ci comment key=[0-9a-f]{16} run=41 number=12 attempt=2 verdict=failed -->$/,
-    );
+    expect(lines[0]).toMatch(/^<!-- mcp-eval-ci key=[0-9a-f]{16} run=41 number=12 attempt=2 verdict=failed -->$/);
     expect(lines[1]).toBe('### ❌ Eval gate failed: `evals / test`');
     const blob = `https://github.com/your-org/your-server/blob/${'1'.repeat(40)}`;
     expect(readComment(api)).toContain(`[\`evals/math.evals.yaml:7\`](<${blob}/evals/math.evals.yaml#L7>)`);
@@ -190,6 +189,57 @@ describe('a gate with check-run', () => {
     api.trouble.push({ request: 'POST issues', answer: refusals.forbidden });
     const { warnings } = await publish(api.url, { texts: { 'check-run': 'true' } });
     expect([warnings.length, api.checks.length]).toEqual([1, 1]);
+  });
+});
+
+describe('a gate with open-issue-on', () => {
+  const texts = { 'open-issue-on': 'failed', comment: 'off' };
+  const nightly = { texts, job: { event: createScheduleEvent() } };
+
+  it('opens an issue for every suite that fails, and for none that passes', async () => {
+    await using api = await startGitHubApi();
+    const failing = createSuiteResults({
+      cases: [createCaseResults({ passed: 0, failed: 1, failures: [createFailure()] })],
+    });
+    const suites = [
+      failing,
+      createSuiteResults({ suiteId: 'search', name: 'Search' }),
+      { ...failing, suiteId: 'b', name: 'B @octocat' },
+    ];
+    const { said } = await publish(api.url, {
+      ...nightly,
+      report: createReport({ suites, revision: report.revision }),
+    });
+    expect(said).toEqual([
+      'The issue of Math server is opened: https://github.com/your-org/your-server/issues/100',
+      'The issue of B @octocat is opened: https://github.com/your-org/your-server/issues/101',
+    ]);
+    expect(api.issues.map(({ title }) => title)).toEqual(['Evals fail: Math server', 'Evals fail: B @octocat']);
+    const [, ...lines] = api.issues[1]?.body.split('\n') ?? [];
+    expect(lines[0]).toBe('### ❌ Eval gate failed: `evals / test`');
+    expect(lines.join('\n')).not.toContain('Search');
+  });
+
+  it('closes it in the night in which the suite passes', async () => {
+    await using api = await startGitHubApi();
+    await publish(api.url, nightly);
+    await publish(api.url, { ...nightly, report: createReport(), job: { ...nightly.job, run: 13 } });
+    expect(api.issues.map(({ state }) => state)).toEqual(['closed']);
+  });
+
+  it('opens none on a pull request', async () => {
+    await using api = await startGitHubApi();
+    expect((await publish(api.url, { texts })).plan.github).toBeNull();
+    expect(api.requests).toEqual([]);
+  });
+
+  it('warns of its own permission', async () => {
+    await using api = await startGitHubApi();
+    api.trouble.push({ request: 'POST issues', answer: refusals.forbidden });
+    const { warnings } = await publish(api.url, nightly);
+    expect(warnings).toEqual([
+      expect.stringMatching(/^Could not keep the issues .*`issues: write`\. The verdict stands\.$/),
+    ]);
   });
 });
 

@@ -12,6 +12,16 @@ export interface StoredComment {
   user: GitHubUser;
 }
 
+export interface StoredIssue {
+  number: number;
+  state: string;
+  title: string;
+  body: string;
+  user: GitHubUser;
+  /** What lists of issues hold of pull requests. */
+  pull_request?: object;
+}
+
 /** Who comments with the token of a job. */
 export const actionsBot: GitHubUser = { id: 41_898_282, login: 'github-actions[bot]' };
 export const somebody: GitHubUser = { id: 5, login: 'octocat' };
@@ -35,6 +45,7 @@ export interface Trouble {
 export interface GitHubApi extends AsyncDisposable {
   url: string;
   comments: StoredComment[];
+  issues: StoredIssue[];
   /** Bodies of the checks that were created. */
   checks: Array<Record<string, unknown>>;
   /** Heads of pull requests by number. */
@@ -63,6 +74,7 @@ export const refusals = {
 
 export async function startGitHubApi(options: { prefix?: '/api/v3' } = {}): Promise<GitHubApi> {
   const comments: StoredComment[] = [];
+  const issues: StoredIssue[] = [];
   const checks: GitHubApi['checks'] = [];
   const pulls: GitHubApi['pulls'] = new Map([[7, { sha: '1'.repeat(40), owner: 'your-org', branch: 'change' }]]);
   const trouble: Trouble[] = [];
@@ -75,6 +87,9 @@ export async function startGitHubApi(options: { prefix?: '/api/v3' } = {}): Prom
     html_url: `https://github.com/your-org/your-server/pull/${issue}#issuecomment-${id}`,
     issue_url: `${api.url}${repository}/issues/${issue}`,
   });
+  const showIssue = (issue: StoredIssue) => {
+    return { ...issue, html_url: `https://github.com/your-org/your-server/issues/${issue.number}` };
+  };
   const showPull = ([number, { sha, owner, branch }]: [number, { sha: string; owner: string; branch: string }]) => ({
     number,
     state: 'open',
@@ -117,6 +132,32 @@ export async function startGitHubApi(options: { prefix?: '/api/v3' } = {}): Prom
         }
         comments.splice(place, 1);
         return (response) => void response.writeHead(204).end();
+      },
+    ],
+    [
+      /^GET \/issues$/,
+      (_match, _request, url) => {
+        const state = url.searchParams.get('state') ?? 'open';
+        const found = issues.filter(
+          (issue) => issue.user.login === url.searchParams.get('creator') && (state === 'all' || issue.state === state),
+        );
+        return paginate(found.toReversed().map(showIssue), url);
+      },
+    ],
+    [
+      /^POST \/issues$/,
+      (_match, { body }) => {
+        const issue = JSON.parse(body) as Pick<StoredIssue, 'title' | 'body'>;
+        issues.push({ ...issue, number: 100 + issues.length, state: 'open', user: api.identity });
+        return json(201, showIssue(issues.at(-1)!));
+      },
+    ],
+    [
+      /^PATCH \/issues\/(\d+)$/,
+      ([, number], { body }) => {
+        const issue = issues.find((candidate) => candidate.number === Number(number));
+        if (issue === undefined) return refusals.notFound;
+        return json(200, showIssue(Object.assign(issue, JSON.parse(body))));
       },
     ],
     [
@@ -171,6 +212,7 @@ export async function startGitHubApi(options: { prefix?: '/api/v3' } = {}): Prom
   const api: GitHubApi = {
     url: `${server.origin}${options.prefix ?? ''}`,
     comments,
+    issues,
     checks,
     pulls,
     requests: server.requests,

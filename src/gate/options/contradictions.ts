@@ -121,6 +121,7 @@ function findIdleOptions(name: 'merge' | 'publish', options: GateOptions, what: 
   if (name === 'publish' && options.merge.length > 0) given.push('`merge`');
   // A check that the repository itself has added would vouch for a report that nobody can check.
   if (name === 'publish' && options.checkRun) given.push('`check-run`');
+  if (name === 'publish' && options.openIssueOn !== 'off') given.push('`open-issue-on`');
   if (given.length === 0) return [];
   return [issue(name, `${name}-and-run`, `${what}; leave out ${given.join(', ')}`)];
 }

@@ -20,13 +20,21 @@ export const githubOptions = {
       'Whether a check with the summary and annotations is added to the commit, `true` or `false`: `success` where the verdict is `passed`, `neutral` where it is not and the policy lets the job go on, else `failure`. Needs the permission `checks: write`.',
     default: 'false',
   }),
+  openIssueOn: option(choice('verdict', ['off', 'failed']), {
+    group,
+    hint: '<off|failed>',
+    brief: 'Keep an issue open while a suite fails.',
+    description:
+      'Whether an issue is opened for every suite that fails, `failed` or `off`: it is updated with every further failure and closed once the suite passes. Not on pull requests; meant for nightly runs. Needs the permission `issues: write`.',
+    default: 'off',
+  }),
   githubToken: option(optionalSecret, {
     group,
     hint: '<token>',
     isSecret: true,
     brief: 'The token for GitHub; better given in the variable GITHUB_TOKEN.',
     description:
-      "The token with which comments and checks are written. Default: the job's own; the command reads it from the variable `GITHUB_TOKEN` or `GH_TOKEN`.",
+      "The token with which comments, checks and issues are written. Default: the job's own; the command reads it from the variable `GITHUB_TOKEN` or `GH_TOKEN`.",
     default: '',
     runnerDefault: '${{ github.token }}',
   }),
