@@ -4,10 +4,12 @@ import { isAbsolute, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import { type ConfigurationIssue, describeError } from '../base/errors.ts';
+import type { Secret } from '../base/redaction.ts';
 import type { PolicyFile, PolicyLayer } from '../model/policy.ts';
 import type { Suite } from '../model/suite.ts';
 import { readSuite } from '../suite/read.ts';
 import { readPolicy } from '../suite/read-policy.ts';
+import type { ReadBaseFile } from './base-files.ts';
 
 /** The policy of the branch that a pull request goes into. */
 export interface BasePolicy {
@@ -22,6 +24,8 @@ interface BaseContext {
   environment: Readonly<Record<string, string | undefined>>;
   /** Takes what differs between base and head. */
   notes: string[];
+  /** For GitHub's API, where git does not have the base. */
+  token: Secret | null;
 }
 
 const run = promisify(execFile);
@@ -38,23 +42,23 @@ const payloadSchema = z.object({
 });
 
 /**
- * Opens the policy of the base branch, which git has to hold; null where the event has no base, or it could not be found,
+ * Opens the policy of the base branch, which git or GitHub has to have; null where the event has no base, or it could not be found,
  * which is an issue.
  */
 export async function openBasePolicy(context: BaseContext, issues: ConfigurationIssue[]): Promise<BasePolicy | null> {
   const base = await findBase(context);
   if (base === null) return null;
-  const found = await findCommit(base.commits, context.cwd);
+  const found = await openFiles(base, context);
   if ('problem' in found) {
     const message = `is base, and the commit of ${base.name} is not here: ${found.problem}; give actions/checkout \`fetch-depth: 0\`, or take the policy as checked out with \`policy-ref: head\``;
     issues.push({ input: 'policy-ref', code: 'base-not-fetched', message });
     return null;
   }
-  const { commit } = found;
-  const { cwd, notes } = context;
+  const { read } = found;
+  const { notes } = context;
   return {
     chooseFile: async (path, own) => {
-      const text = await readBlob(commit, path, cwd);
+      const text = await read(path);
       if (text === null) {
         notes.push(`${base.name} has no ${path} yet, so that the policy file of this change counts.`);
         return own;
@@ -67,7 +71,7 @@ export async function openBasePolicy(context: BaseContext, issues: Configuration
     },
     chooseLayer: async (suite) => {
       const { file } = suite.location;
-      const text = file === inlineTests ? null : await readBlob(commit, file, cwd);
+      const text = file === inlineTests ? null : await read(file);
       const before = text === null ? null : readSuite(text, { file: `${base.name}:${file}` }).suite;
       if (before === null) {
         const why = text === null ? `${base.name} has no ${file}` : `${file} of ${base.name} cannot be read`;
@@ -84,7 +88,28 @@ export async function openBasePolicy(context: BaseContext, issues: Configuration
 /** What tests written in place are called; they are part of the workflow. */
 const inlineTests = 'tests';
 
-async function findBase({ environment }: BaseContext): Promise<{ name: string; commits: string[] } | null> {
+/** From git, which needs no permission; else from GitHub. */
+async function openFiles(
+  base: FoundBase,
+  { cwd, environment, token }: BaseContext,
+): Promise<{ read: ReadBaseFile } | { problem: string }> {
+  const found = await findCommit(base.commits, cwd);
+  if ('commit' in found) return { read: (path) => readBlob(found.commit, path, cwd) };
+  if (token === null || (environment['GITHUB_REPOSITORY'] ?? '') === '') return found;
+  const { openRemoteBase } = await import('./base-files.ts');
+  const remote = await openRemoteBase(base.remoteRef, { cwd, environment, token });
+  return 'problem' in remote ? { problem: `${found.problem}; ${remote.problem}` } : remote;
+}
+
+interface FoundBase {
+  name: string;
+  /** What git may know it by. */
+  commits: string[];
+  /** What GitHub knows it by. */
+  remoteRef: string;
+}
+
+async function findBase({ environment }: BaseContext): Promise<FoundBase | null> {
   const path = environment['GITHUB_EVENT_PATH'];
   const ref = environment['GITHUB_BASE_REF'] ?? '';
   const payload = path === undefined ? {} : await readPayload(path);
@@ -93,7 +118,9 @@ async function findBase({ environment }: BaseContext): Promise<{ name: string; c
     ...(sha !== undefined && /^[0-9a-f]{40,64}$/.test(sha) ? [sha] : []),
     ...(ref === '' ? [] : [`refs/remotes/origin/${ref}`]),
   ];
-  return commits.length === 0 ? null : { name: ref === '' ? 'base' : ref, commits };
+  const [first] = commits;
+  if (first === undefined) return null;
+  return { name: ref === '' ? 'base' : ref, commits, remoteRef: first.replace(/^refs\/remotes\/origin\//, 'heads/') };
 }
 
 async function readPayload(path: string): Promise<z.output<typeof payloadSchema>> {

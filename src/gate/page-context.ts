@@ -18,20 +18,25 @@ export interface Place {
 /** What tests written in place are called; they are in no file. */
 const inlineTests = 'tests';
 
-/** Finds a line by its path from the repository's root; null where it is not in there. Paths may be anybody's. */
-export function locateInRepository(
+/** Finds the path of a file from the repository's root; null where it is not in there. Paths may be anybody's. */
+export function locateInRepository(directory: string | null, file: string): string | null {
+  if (directory === null || /^(?:[/\\]|[A-Za-z]:)|\p{Cc}/u.test(file)) return null;
+  const segments = [...directory.split('/'), ...file.split(/[/\\]/)].filter((part) => part !== '' && part !== '.');
+  return segments.length === 0 || segments.includes('..') ? null : segments.join('/').toWellFormed();
+}
+
+/** Finds a line that a report names; null where it is in no file of the repository. */
+export function locateLine(
   { directory }: Pick<PageContext, 'directory'>,
   { file, line }: Place,
 ): { path: string; line: number } | null {
-  if (directory === null || file === inlineTests || /^(?:[/\\]|[A-Za-z]:)|\p{Cc}/u.test(file)) return null;
-  const segments = [...directory.split('/'), ...file.split(/[/\\]/)].filter((part) => part !== '' && part !== '.');
-  if (segments.length === 0 || segments.includes('..') || !Number.isInteger(line) || line < 1) return null;
-  return { path: segments.join('/').toWellFormed(), line };
+  const path = file === inlineTests ? null : locateInRepository(directory, file);
+  return path === null || !Number.isInteger(line) || line < 1 ? null : { path, line };
 }
 
 /** Composes the address of a line of a commit; null where either is not known. */
 export function composeLineUrl(page: PageContext, commit: string | null, place: Place): string | null {
-  const located = locateInRepository(page, place);
+  const located = locateLine(page, place);
   if (located === null || !/^[0-9a-f]{40,64}$/.test(commit ?? '')) return null;
   const path = located.path.split('/').map(encodeURIComponent).join('/');
   return `${page.repositoryUrl}/blob/${commit}/${path}#L${located.line}`;

@@ -137,7 +137,6 @@ export function readRun(
     attempt: count('GITHUB_RUN_ATTEMPT'),
   };
   const repositoryUrl = composeRepositoryUrl(environment);
-  const directory = relative(environment['GITHUB_WORKSPACE'] ?? cwd, cwd).replaceAll('\\', '/');
   const names = [environment['GITHUB_WORKFLOW'], environment['GITHUB_JOB']].filter((name) => name);
   const place = jobIndex === null || jobIndex === '0' ? '' : ` ${jobIndex}`;
   return {
@@ -146,9 +145,15 @@ export function readRun(
       job: names.length === 0 ? null : `${names.join(' / ')}${place}`,
       run: run.id === '0' ? null : describeRun(run, repositoryUrl),
       repositoryUrl,
-      directory: directory.startsWith('..') ? null : directory,
+      directory: locateDirectory(environment, cwd),
     },
   };
+}
+
+/** Where the working directory is in the repository, as it is checked out; null where it is outside of it. */
+export function locateDirectory(environment: Environment, cwd: string): string | null {
+  const directory = relative(environment['GITHUB_WORKSPACE'] || cwd, cwd).replaceAll('\\', '/');
+  return directory.startsWith('..') ? null : directory;
 }
 
 export function composeRepositoryUrl(environment: Environment): string {

@@ -36,7 +36,7 @@ export async function loadPolicy(
   let base: BasePolicy | null = null;
   if (options.policyRef === 'base') {
     const { openBasePolicy } = await import('./base-policy.ts');
-    base = await openBasePolicy({ ...context, notes }, issues);
+    base = await openBasePolicy({ ...context, notes, token: options.githubToken }, issues);
   }
   const own = options.policy === null ? null : await readPolicyFile(options.policy, context.cwd, issues);
   const file = base === null || options.policy === null ? own : await base.chooseFile(options.policy, own);

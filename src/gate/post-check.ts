@@ -6,7 +6,7 @@ import type { Repository } from '../github/repository.ts';
 import type { Report } from '../model/report.ts';
 import { planAnnotations } from '../report/annotations.ts';
 import { renderSummary } from '../report/summary.ts';
-import { locateInRepository, type PageContext } from './page-context.ts';
+import { locateLine, type PageContext } from './page-context.ts';
 
 /** GitHub takes 65,535 characters. */
 const maxSummaryBytes = 60_000;
@@ -48,8 +48,7 @@ function buildCheckRun(report: Report, page: PageContext): CheckRunDraft | null 
 
 function listAnnotations(report: Report, page: PageContext): CheckAnnotation[] {
   return planAnnotations(report, { maxCases: maxAnnotations }).flatMap(({ level, title, message, file, startLine }) => {
-    const place =
-      file === undefined || startLine === undefined ? null : locateInRepository(page, { file, line: startLine });
+    const place = file === undefined || startLine === undefined ? null : locateLine(page, { file, line: startLine });
     return place === null
       ? []
       : [

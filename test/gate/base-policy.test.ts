@@ -5,6 +5,9 @@ import { describe, expect, it } from 'vitest';
 import { ConfigurationError } from '../../src/base/errors.ts';
 import { parseGateOptions } from '../../src/gate/options.ts';
 import { planGate } from '../../src/gate/plan.ts';
+import { type GitHubApi, refusals, startGitHubApi } from '../support/github-api.ts';
+import { jobToken } from '../support/github-job.ts';
+import { json } from '../support/http-server.ts';
 import { createWorkspace, greenEvals, type Workspace } from '../support/workspace.ts';
 
 const withPolicy = (policy: string) => `${greenEvals}policy: ${policy}\n`;
@@ -120,5 +123,77 @@ describe('policy-ref: base', () => {
     const event = { pull_request: { number: 1, base: { sha: '--output=x' } } };
     await writeFile(join(workspace.path, 'event.json'), JSON.stringify(event));
     await expect(planBase(pullRequest)).rejects.toThrow(/git does not know refs\/remotes\/origin\/main/);
+  });
+});
+
+describe('policy-ref: base without the base in git', () => {
+  const baseSha = 'b'.repeat(40);
+  const high = withPolicy('{ minimumPassRate: 90% }');
+  const low = withPolicy('{ minimumPassRate: 10% }');
+
+  /** A checkout of the head alone, in a job of GitHub's; its step works in `cwd`. */
+  async function planRemote(api: GitHubApi, options: { texts?: Record<string, string>; cwd?: string } = {}) {
+    const { texts = {}, cwd = '.' } = options;
+    await using workspace = await createWorkspace({
+      [join(cwd, 'a.yaml')]: low,
+      [join(cwd, 'p.yaml')]: 'reportOnly: true\n',
+      'event.json': JSON.stringify({ pull_request: { number: 1, base: { sha: baseSha } } }),
+    });
+    const inputs = { 'server-command': 'x', evals: 'a.yaml', 'policy-ref': 'base', 'github-token': jobToken, ...texts };
+    return await planGate(parseGateOptions(inputs), {
+      cwd: join(workspace.path, cwd),
+      environment: {
+        GITHUB_API_URL: api.url,
+        GITHUB_BASE_REF: 'main',
+        GITHUB_EVENT_PATH: join(workspace.path, 'event.json'),
+        GITHUB_REPOSITORY: 'your-org/your-server',
+        GITHUB_WORKSPACE: workspace.path,
+      },
+    });
+  }
+
+  it('reads it from GitHub, from wherever the job works', async () => {
+    await using api = await startGitHubApi();
+    api.files.set(baseSha, { 'server/a.yaml': high, 'server/p.yaml': 'confidence: 95%\n' });
+    const plan = await planRemote(api, { cwd: 'server', texts: { policy: 'p.yaml' } });
+    expect(plan.suites).toMatchObject([
+      { minimumPassRate: 0.9, demands: { confidence: { source: 'main:p.yaml:1' }, reportOnly: { value: false } } },
+    ]);
+    expect(plan.policyNotes).toHaveLength(2);
+  });
+
+  it('takes what the base does not have from the pull request, and says so', async () => {
+    await using api = await startGitHubApi();
+    api.files.set(baseSha, {});
+    const plan = await planRemote(api);
+    expect(plan).toMatchObject({
+      suites: [{ minimumPassRate: 0.1 }],
+      policyNotes: ['main has no a.yaml, so that its own policy counts.'],
+    });
+  });
+
+  it.each([
+    ['does not know the commit', null],
+    ['hides the repository', refusals.notFound],
+    ['refuses', refusals.forbidden],
+  ])('is an error, and never the policy of the pull request, where GitHub %s', async (_, answer) => {
+    await using api = await startGitHubApi();
+    if (answer !== null) api.trouble.push({ request: 'GET commits', answer });
+    await expect(planRemote(api)).rejects.toThrow(/policy-ref: is base, .*\(base-not-fetched\)/);
+  });
+
+  it('judges nothing where a file of the base cannot be read after all', async () => {
+    await using api = await startGitHubApi();
+    api.files.set(baseSha, { 'a.yaml': high });
+    api.trouble.push({ request: 'GET contents', answer: refusals.forbidden });
+    await expect(planRemote(api)).rejects.toMatchObject({ status: 403, exitCode: 3 });
+    api.trouble.splice(0, 1, { request: 'GET contents', answer: json(200, [{ type: 'file' }]) });
+    await expect(planRemote(api)).rejects.toMatchObject({ code: 'PROTOCOL', exitCode: 3 });
+  });
+
+  it('asks nobody without a token', async () => {
+    await using api = await startGitHubApi();
+    await expect(planRemote(api, { texts: { 'github-token': '' } })).rejects.toThrow(/base-not-fetched/);
+    expect(api.requests).toEqual([]);
   });
 });

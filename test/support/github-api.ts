@@ -48,6 +48,9 @@ export interface GitHubApi extends AsyncDisposable {
   issues: StoredIssue[];
   /** Bodies of the checks that were created. */
   checks: Array<Record<string, unknown>>;
+  /** Files by path of the commits there are, and the commits of branches. */
+  files: Map<string, Record<string, string>>;
+  branches: Map<string, string>;
   /** Heads of pull requests by number. */
   pulls: Map<number, { sha: string; owner: string; branch: string }>;
   requests: ReceivedRequest[];
@@ -77,6 +80,8 @@ export async function startGitHubApi(options: { prefix?: '/api/v3' } = {}): Prom
   const issues: StoredIssue[] = [];
   const checks: GitHubApi['checks'] = [];
   const pulls: GitHubApi['pulls'] = new Map([[7, { sha: '1'.repeat(40), owner: 'your-org', branch: 'change' }]]);
+  const files: GitHubApi['files'] = new Map();
+  const branches: GitHubApi['branches'] = new Map();
   const trouble: Trouble[] = [];
   let lastId = 1000;
 
@@ -171,6 +176,22 @@ export async function startGitHubApi(options: { prefix?: '/api/v3' } = {}): Prom
       },
     ],
     [
+      /^GET \/commits\/(.+)$/,
+      ([, name = '']) => {
+        const ref = decodeURIComponent(name);
+        const sha = branches.get(ref) ?? ref;
+        return files.has(sha) ? json(200, { sha }) : json(422, { message: `No commit found for SHA: ${ref}` });
+      },
+    ],
+    [
+      /^GET \/contents\/(.+)$/,
+      ([, path = ''], _, url) => {
+        const text = files.get(url.searchParams.get('ref') ?? '')?.[decodeURIComponent(path)];
+        if (text === undefined) return refusals.notFound;
+        return json(200, { type: 'file', encoding: 'base64', content: Buffer.from(text).toString('base64') });
+      },
+    ],
+    [
       /^GET \/pulls\/(\d+)$/,
       ([, number]) => {
         const pull = pulls.get(Number(number));
@@ -214,6 +235,8 @@ export async function startGitHubApi(options: { prefix?: '/api/v3' } = {}): Prom
     comments,
     issues,
     checks,
+    files,
+    branches,
     pulls,
     requests: server.requests,
     asked: () => server.requests.map(describe),

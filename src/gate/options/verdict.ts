@@ -34,7 +34,7 @@ export const verdictOptions = {
     hint: '<head|base>',
     brief: 'Whose policy a pull request has.',
     description:
-      'Whose policy counts in a pull request. `head` takes the policy as it is checked out. `base` takes the policy file, and what the evals files demand, from the branch that the pull request goes into, so that a change cannot lower its own bar; it needs `actions/checkout` with `fetch-depth: 0`. Elsewhere there is no base, and the policy is taken as checked out.',
+      'Whose policy counts in a pull request. `head` takes the policy as it is checked out. `base` takes the policy file, and what the evals files demand, from the branch that the pull request goes into, so that a change cannot lower its own bar; it is read through git, or from GitHub with `github-token`. Elsewhere there is no base, and the policy is taken as checked out.',
     default: 'head',
   }),
   confidence: option(optionalConfidence, {

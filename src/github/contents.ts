@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { GitHubError, ProtocolError } from '../base/errors.ts';
+import type { GitHubClient } from './client.ts';
+import { parseAnswer } from './parse.ts';
+import type { Repository } from './repository.ts';
+
+/** Finds the commit that a branch, a tag or a hash names; null where there is none, or the token may not see it. */
+export async function findCommit(
+  { octokit }: GitHubClient,
+  repository: Repository,
+  ref: string,
+): Promise<string | null> {
+  const route = 'GET /repos/{owner}/{repo}/commits/{ref}';
+  try {
+    const { data } = await octokit.request(route, { ...repository, ref, per_page: 1 });
+    return parseAnswer(z.object({ sha: z.string() }), data, route).sha;
+  } catch (error) {
+    // 422 is the answer to a hash that nothing has.
+    if (error instanceof GitHubError && (error.status === 404 || error.status === 422)) return null;
+    throw error;
+  }
+}
+
+const fileSchema = z.object({ type: z.literal('file'), encoding: z.literal('base64'), content: z.string() });
+
+/**
+ * Reads a file of a commit as text; null where the commit has none at that path.
+ *
+ * @throws {ProtocolError} for a directory, and for a file above 1 MiB, whose content GitHub leaves out
+ */
+export async function readFileAt(
+  { octokit }: GitHubClient,
+  repository: Repository,
+  { path, commit }: { path: string; commit: string },
+): Promise<string | null> {
+  const route = 'GET /repos/{owner}/{repo}/contents/{path}';
+  try {
+    const { data } = await octokit.request(route, { ...repository, path, ref: commit });
+    const found = fileSchema.safeParse(data);
+    if (!found.success) throw new ProtocolError(`${JSON.stringify(path)} of ${commit} is no file of up to 1 MiB.`);
+    return Buffer.from(found.data.content, 'base64').toString('utf8');
+  } catch (error) {
+    if (error instanceof GitHubError && error.status === 404) return null;
+    throw error;
+  }
+}
