@@ -1,4 +1,4 @@
-const M=114,O=[114],w={8114:((D,c,s)=>{s.d(c,{appendHistoryLine:()=>u,i:()=>_});var l=s(7598),o=s(1455),m=s(6760),p=s(7594);const E=100,y=16*1024*1024;async function _(t){try{return await(0,o.readFile)(t,"utf8")}catch(e){if((0,p.WS)(e)==="ENOENT")return"";throw e}}async function u(t,e,d={maxRecords:E,maxBytes:y}){await(0,o.mkdir)((0,m.dirname)(t),{recursive:!0});const n=await _(t),a=f([...n.split(`
+const M=114,O=[114],w={38114:((D,c,s)=>{s.d(c,{appendHistoryLine:()=>u,i:()=>_});var l=s(77598),o=s(51455),m=s(76760),p=s(17594);const E=100,y=16*1024*1024;async function _(t){try{return await(0,o.readFile)(t,"utf8")}catch(e){if((0,p.WS)(e)==="ENOENT")return"";throw e}}async function u(t,e,d={maxRecords:E,maxBytes:y}){await(0,o.mkdir)((0,m.dirname)(t),{recursive:!0});const n=await _(t),a=f([...n.split(`
 `).filter(r=>r.trim()!==""),e],d);if(a.isAll){const r=n===""||n.endsWith(`
 `)?"":`
 `;await(0,o.appendFile)(t,`${r}${e}
