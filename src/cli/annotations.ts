@@ -5,13 +5,13 @@ import { renderAnnotationCommands } from '../report/annotation-commands.ts';
 import type { Annotation } from '../report/annotations.ts';
 
 /**
- * Prints annotations where the command runs in a workflow of GitHub, and nothing elsewhere. `places` are those that may
- * be annotated; paths become relative to the workspace, which the step may have left for a directory of its own.
+ * Prints annotations where the command runs in a workflow of GitHub, and nothing elsewhere. The runner reads them on either
+ * stream. `places` are those that may be annotated; paths become relative to the workspace, which the step may have left for a directory of its own.
  */
 export async function printAnnotations(
   places: ReadonlyArray<{ readonly file?: string } | null>,
   planAnnotations: (fileExists: (file: string) => boolean) => Annotation[],
-  redactor: Redactor,
+  { redactor, stream }: { redactor: Redactor; stream: NodeJS.WritableStream },
 ): Promise<void> {
   const { GITHUB_ACTIONS: isWorkflow, GITHUB_WORKSPACE: workspace } = process.env;
   if (isWorkflow !== 'true') return;
@@ -22,5 +22,5 @@ export async function printAnnotations(
       ? annotation
       : { ...annotation, file: relative(workspace, resolve(cwd, annotation.file)).split(sep).join('/') },
   );
-  process.stdout.write(renderAnnotationCommands(annotations, redactor));
+  stream.write(renderAnnotationCommands(annotations, redactor));
 }

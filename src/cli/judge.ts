@@ -5,9 +5,9 @@ import type { Redactor } from '../base/redaction.ts';
 import { exitCodes } from '../gate/exit-code.ts';
 import { listOptions, parseJudgeOptions } from '../gate/options.ts';
 import { publishFiles } from '../gate/publish.ts';
-import { renderTerminal } from '../report/terminal.ts';
 import { addGateOptions, readGateFlags } from './gate-options.ts';
 import { createTerminalLogger } from './logger.ts';
+import { addFormatOption, printReport, readFormat, type ReportFormat } from './report-format.ts';
 
 const optionNames: ReadonlySet<string> = new Set([
   'min-pass-rate',
@@ -26,6 +26,7 @@ export function addJudgeCommand(program: Command, setExitCode: (code: number) =>
     .description('Judge the results in a report.json anew, without running anything.')
     .argument('<report>', 'a report.json, or the directory that holds it');
   addGateOptions(command, options);
+  addFormatOption(command);
   command
     .addOption(
       new Option('--report-dir <directory>', 'Write report.json and junit.xml there. Default: nowhere.').helpGroup(
@@ -35,18 +36,20 @@ export function addJudgeCommand(program: Command, setExitCode: (code: number) =>
     .addHelpText('after', '\nExit codes:\n  0 passed · 1 failed · 2 configuration or usage · 3 inconclusive')
     .action(async (path: string, flags: Record<string, unknown>) => {
       const reportDir = typeof flags['reportDir'] === 'string' ? flags['reportDir'] : null;
-      setExitCode(await judgeReport(path, readGateFlags(flags, {}, options), { reportDir, redactor }));
+      setExitCode(
+        await judgeReport(path, readGateFlags(flags, {}, options), { reportDir, redactor, format: readFormat(flags) }),
+      );
     });
 }
 
 async function judgeReport(
   path: string,
   texts: Record<string, string>,
-  { reportDir, redactor }: { reportDir: string | null; redactor: Redactor },
+  { reportDir, redactor, format }: { reportDir: string | null; redactor: Redactor; format: ReportFormat },
 ): Promise<number> {
   const { planRejudge } = await import('../gate/plan-rejudge.ts');
   const { rejudgeReport } = await import('../gate/rejudge.ts');
-  const { stdout, stderr } = process;
+  const { stderr } = process;
   const logger = createTerminalLogger({
     write: (text) => stderr.write(text),
     redactor,
@@ -61,7 +64,7 @@ async function judgeReport(
   });
   for (const note of plan.notes) logger.warning(note);
   const report = rejudgeReport(plan.report, plan.demands);
-  stdout.write(renderTerminal(report, { color: stdout.hasColors?.() ?? false, columns: stdout.columns }));
+  printReport(report, { format, redactor });
   if (reportDir !== null) {
     const target = { path: resolve(process.cwd(), reportDir), label: reportDir };
     const files = await publishFiles(

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { Redactor } from '../base/redaction.ts';
 import { listOptions } from '../gate/options.ts';
 import { addGateOptions, readGateFlags } from './gate-options.ts';
+import { addFormatOption, readFormat } from './report-format.ts';
 import { runGate } from './run.ts';
 
 const optionNames: ReadonlySet<string> = new Set([
@@ -28,6 +29,7 @@ export function addMergeCommand(program: Command, setExitCode: (code: number) =>
     .description('Join the reports of shards into one verdict and one report.')
     .argument('<directories...>', 'of the shards, or the one that holds them all');
   addGateOptions(command, options);
+  addFormatOption(command);
   command
     .addHelpText(
       'after',
@@ -42,6 +44,6 @@ Exit codes:
     )
     .action(async (directories: string[], flags: Record<string, unknown>) => {
       const texts = { ...readGateFlags(flags, process.env, options), merge: directories.join('\n') };
-      setExitCode(await runGate({ quiet: false, verbose: false, texts }, redactor));
+      setExitCode(await runGate({ quiet: false, verbose: false, format: readFormat(flags), texts }, redactor));
     });
 }

@@ -27,6 +27,6 @@ Exit codes:
     )
     .action(async (report: string, flags: Record<string, unknown>) => {
       const texts = { ...readGateFlags(flags, process.env, options), publish: report };
-      setExitCode(await runGate({ quiet: false, verbose: false, texts }, redactor));
+      setExitCode(await runGate({ quiet: false, verbose: false, format: 'text', texts }, redactor));
     });
 }

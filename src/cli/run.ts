@@ -13,15 +13,16 @@ import { previewGate } from '../gate/preview.ts';
 import { publishFiles } from '../gate/publish.ts';
 import { planAnnotations } from '../report/annotations.ts';
 import { planIssueAnnotations } from '../report/issue-annotations.ts';
-import { renderTerminal } from '../report/terminal.ts';
 import { printAnnotations } from './annotations.ts';
 import { addGateOptions, readGateFlags } from './gate-options.ts';
 import { createTerminalLogger, redactText } from './logger.ts';
 import { createProgressDisplay } from './progress.ts';
+import { addFormatOption, printReport, readFormat, type ReportFormat } from './report-format.ts';
 
 export interface RunFlags {
   quiet: boolean;
   verbose: boolean;
+  format: ReportFormat;
   /** Every option of the gate, by its name, as text. */
   texts: Record<string, string>;
 }
@@ -33,6 +34,7 @@ export function addRunCommand(program: Command, setExitCode: (code: number) => v
     .description('Run evals against an MCP server and judge the pass rate.')
     .argument('[files...]', 'evals files, as if given with --evals');
   addGateOptions(command, listOptions());
+  addFormatOption(command);
   command
     .addOption(new Option('--quiet', 'Print no progress, only the report.').helpGroup('Output:'))
     .addOption(new Option('--verbose', 'Print what is tried and tried again, too.').helpGroup('Output:'))
@@ -54,11 +56,11 @@ Exit codes:
 function readFlags(files: readonly string[], flags: Record<string, unknown>): RunFlags {
   const texts = readGateFlags(flags, process.env, listOptions());
   texts['evals'] = [texts['evals'], ...files].join('\n');
-  return { quiet: flags['quiet'] === true, verbose: flags['verbose'] === true, texts };
+  return { quiet: flags['quiet'] === true, verbose: flags['verbose'] === true, format: readFormat(flags), texts };
 }
 
 /** Runs the gate with these texts of its options, prints and publishes what came of it, and returns the exit code. */
-export async function runGate({ quiet, verbose, texts }: RunFlags, redactor: Redactor): Promise<number> {
+export async function runGate({ quiet, verbose, format, texts }: RunFlags, redactor: Redactor): Promise<number> {
   limitHeapGrowth();
   const { stdout, stderr, env: environment } = process;
   const progress = createProgressDisplay({
@@ -105,8 +107,7 @@ export async function runGate({ quiet, verbose, texts }: RunFlags, redactor: Red
   });
   progress.clear();
 
-  const text = renderTerminal(report, { color: stdout.hasColors?.() ?? false, columns: stdout.columns });
-  stdout.write(redactor.redact(text));
+  printReport(report, { format, redactor });
   const files = await publishFiles(report, plan, {
     logger,
     redactor,
@@ -116,7 +117,8 @@ export async function runGate({ quiet, verbose, texts }: RunFlags, redactor: Red
   if (written.length > 0) logger.info(`Reports: ${written.join(', ')}`);
   if (plan.annotations) {
     const places = report.cases.map(({ location }) => location);
-    await printAnnotations(places, (fileExists) => planAnnotations(report, { fileExists }), redactor);
+    const planOurs = (fileExists: (file: string) => boolean) => planAnnotations(report, { fileExists });
+    await printAnnotations(places, planOurs, { redactor, stream: format === 'json' ? stderr : stdout });
   }
   if (plan.github !== null) {
     const { publishToGitHub } = await import('../gate/publish-github.ts');
@@ -131,7 +133,10 @@ async function planWithAnnotations(options: GateOptions, redactor: Redactor): Pr
   } catch (error) {
     if (error instanceof ConfigurationError && options.annotations) {
       const issues = redactDeep(error.issues, redactor);
-      await printAnnotations(issues, (fileExists) => planIssueAnnotations(issues, { fileExists }), redactor);
+      await printAnnotations(issues, (fileExists) => planIssueAnnotations(issues, { fileExists }), {
+        redactor,
+        stream: process.stdout,
+      });
     }
     throw error;
   }

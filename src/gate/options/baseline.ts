@@ -23,7 +23,7 @@ export const baselineOptions = {
   maximumRateDrop: option(optionalPassRate, {
     group,
     hint: '<percent>',
-    brief: 'By how much the pass rate may fall, such as 5%.',
+    brief: 'How far the pass rate may fall, as in 5%.',
     description:
       'By how much the pass rate of a suite may fall against `baseline`, in percentage points such as `5%`, over the cases that can be compared. The verdict is `failed` where it fell by more and the iterations show with 95% confidence that it fell at all. Default: no limit but that of `maximum-regressions`.',
     default: '',

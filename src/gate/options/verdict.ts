@@ -48,7 +48,7 @@ export const verdictOptions = {
   retryFailed: option(optionalCount('number of rounds', maxRetries), {
     group: 'The verdict',
     hint: '<n>',
-    brief: 'Run cases that failed again, up to n times.',
+    brief: 'Run failed cases again, up to n times.',
     description:
       'In how many further rounds, 0 to 5, cases that failed are run again, each round only with those that still fail. A case that then passes in full is flaky; `flaky` says how it counts. Default: what the policy says, which is 0 unless it says otherwise.',
     default: '',

@@ -22,7 +22,7 @@ export const whatRunsOptions = {
   suite: option(optionalText, {
     group: 'What runs',
     hint: '<id or name>',
-    brief: 'Run a suite of the hosted service as it stands.',
+    brief: 'Run a suite that the service keeps.',
     description:
       'A suite that the hosted service keeps, by its id or exact name, which is run as it stands; nothing in it is changed. Where the job has a server, that one is tested in place of the servers saved in the suite. Excludes `evals` and `tests`. Default: none.',
     default: '',
@@ -38,7 +38,7 @@ export const whatRunsOptions = {
   cases: option(words, {
     group: 'What runs',
     hint: '<id,…>',
-    brief: 'Run only the cases with these ids or titles.',
+    brief: 'Run only these cases, by id or title.',
     isList: true,
     description:
       'Runs only the cases with these ids or exact titles, separated by commas or line breaks. A name that matches no case is an error. A title that holds a comma is named by its id. Default: all cases.',
@@ -64,7 +64,7 @@ export const whatRunsOptions = {
   shard: option(optionalShard, {
     group: 'What runs',
     hint: '<i/n>',
-    brief: 'Run only this part of the cases, such as 1/4.',
+    brief: 'Run one part of the cases, such as 1/4.',
     description:
       'Which part of the cases this job runs, such as `1/4` for the first of four. Every case is in exactly one part, and the parts take about equally long where `history-path` knows how long the cases take. The reports of all parts are joined with `merge`. Default: all cases.',
     default: '',

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { renderReportJson } from '../../src/report/json.ts';
+import { parseReport } from '../../src/report/schema.ts';
+import { runCommand } from '../support/command.ts';
+import { createRedReport } from '../support/report-factory.ts';
+import { createWorkspace, everythingOverStdio, redEvals } from '../support/workspace.ts';
+
+const run = ['run', '--server-command', everythingOverStdio, '--evals', 'red.yaml'];
+
+describe('--format', () => {
+  it('prints the report as it is in report.json, and nothing else on stdout, for a machine', async () => {
+    await using workspace = await createWorkspace({ 'red.yaml': redEvals });
+    const env = { GITHUB_ACTIONS: 'true' };
+    const { exitCode, stdout, stderr } = await runCommand([...run, '--format', 'json'], { cwd: workspace.path, env });
+    expect(exitCode).toBe(1);
+    expect(stdout).toBe(await workspace.read('mcp-eval-report/report.json'));
+    expect(parseReport(JSON.parse(stdout)).verdict.outcome).toBe('failed');
+    // The runner reads its commands on either stream.
+    expect(stderr).toMatch(/^::error /m);
+  });
+
+  it('prints it for people unless it is asked for', async () => {
+    await using workspace = await createWorkspace({ 'red.yaml': redEvals });
+    const { stdout } = await runCommand(run, { cwd: workspace.path });
+    expect(stdout).toMatch(/^✗ Failed: /);
+  });
+
+  it('is known to judge, too', async () => {
+    await using workspace = await createWorkspace({ 'report.json': renderReportJson(createRedReport()) });
+    const judged = await runCommand(['judge', '.', '--format', 'json'], { cwd: workspace.path });
+    expect(parseReport(JSON.parse(judged.stdout))).toMatchObject({ verdict: { outcome: 'failed' } });
+  });
+
+  it('is refused when it is another one', async () => {
+    await using workspace = await createWorkspace({ 'red.yaml': redEvals });
+    const result = await runCommand([...run, '--format', 'xml'], { cwd: workspace.path });
+    expect(result).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(result.stderr).toContain("'--format <text|json>' argument 'xml' is invalid. Write text or json.");
+  });
+});
