@@ -3,6 +3,7 @@ import { CancelledError, ServerStartError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { redactDeep, type Redactor } from '../base/redaction.ts';
 import { generator } from '../base/version.ts';
+import type { Evidence } from '../model/evidence.ts';
 import type { Trend } from '../model/history.ts';
 import type { Report, ServerReport } from '../model/report.ts';
 import type { SuiteResults } from '../model/results.ts';
@@ -11,6 +12,7 @@ import type { RunningServer } from '../server/running-server.ts';
 import { decideExit } from '../verdict/exit.ts';
 import { judgeSuite, type SuiteJudgement } from '../verdict/judge.ts';
 import { concurrency, connectService } from './connect-service.ts';
+import { createEvidenceCollector } from './evidence.ts';
 import { exitCodes } from './exit-code.ts';
 import { explainInterruption } from './interruption.ts';
 import { noIterationLog, openIterationLog } from './iteration-log.ts';
@@ -45,6 +47,8 @@ export interface GateContext {
 
 export interface GateResult {
   report: Report;
+  /** What the report's page shows besides the report; null where nothing was run. */
+  evidence: Evidence | null;
   /** 0 passed, or what the policy lets pass · 1 failed · 3 inconclusive · 130, 143 stopped by a signal. */
   exitCode: 0 | 1 | 3 | 130 | 143;
 }
@@ -62,11 +66,11 @@ export async function gate(plan: GatePlan, context: GateContext): Promise<GateRe
   if (plan.merge !== null) {
     const { judgeShards } = await import('./merge-shards.ts');
     const report = judgeShards(plan.merge, plan);
-    return { report, exitCode: exitCodes[report.verdict.outcome] };
+    return { report, evidence: null, exitCode: exitCodes[report.verdict.outcome] };
   }
   using watch = startWatch(clock, { timeoutMs: plan.timeoutMs, signal });
 
-  const { server, results, baseline } = await runSuites(plan, context, watch);
+  const { server, results, baseline, evidence } = await runSuites(plan, context, watch);
   const today = startedAt.slice(0, 'YYYY-MM-DD'.length);
   const judgement = await judgeResults(results, { ...plan, baseline, today });
   const exit = decideExit(
@@ -88,7 +92,8 @@ export async function gate(plan: GatePlan, context: GateContext): Promise<GateRe
     ),
   );
   for (const warning of [...listStale(judgement.suites), ...exit.warnings]) context.logger.warning(warning);
-  return { report, exitCode: watch.stop.reason instanceof CancelledError ? watch.stop.reason.exitCode : exit.exitCode };
+  const exitCode = watch.stop.reason instanceof CancelledError ? watch.stop.reason.exitCode : exit.exitCode;
+  return { report, evidence: redactDeep(evidence, context.redactor), exitCode };
 }
 
 /** A part of the cases is no point of a trend of the whole. */
@@ -110,10 +115,16 @@ async function runSuites(
   plan: GatePlan,
   context: GateContext,
   watch: Watch,
-): Promise<{ server: ServerReport | null; results: SuiteResults[]; baseline: PlannedBaseline | null }> {
+): Promise<{
+  server: ServerReport | null;
+  results: SuiteResults[];
+  baseline: PlannedBaseline | null;
+  evidence: Evidence;
+}> {
   const { clock, logger, redactor } = context;
   const onProgress = context.onProgress ?? (() => {});
   const results: SuiteResults[] = [];
+  const evidence = createEvidenceCollector(redactor, { keepsTraces: plan.isFullReport });
   let running: RunningServer | null = null;
   let { baseline } = plan;
   let isOver = false;
@@ -128,7 +139,7 @@ async function runSuites(
       const { isolation } = plan;
       running = await startServer(plan.server, { isolation, sessions }, { ...context, onProgress, watch, teardown });
     }
-    const shared = { service, teardown, watch, clock, logger, redactor, onProgress };
+    const shared = { service, teardown, watch, clock, logger, redactor, onProgress, evidence };
     const server = running === null ? null : await registerServer(running, plan, shared);
     if (baseline !== null && baseline.baseline === null) {
       const { readBaseline } = await import('./read-baseline.ts');
@@ -158,7 +169,7 @@ async function runSuites(
     const end = { ...nothingRun, interruption };
     results.push(...plan.suites.slice(results.length).map((planned) => createPlannedTally(planned).finish(end)));
   }
-  return { server: running?.report ?? null, results, baseline };
+  return { server: running?.report ?? null, results, baseline, evidence: evidence.collect() };
 }
 
 /** After all first runs, so that whatever becomes of it takes no verdict away. */

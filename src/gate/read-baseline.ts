@@ -10,6 +10,7 @@ import { hashStoredDefinition } from '../suite/definition.ts';
 import { outlineSuite } from '../suite/outline.ts';
 import { matchStoredCases } from '../suite/sync.ts';
 import { createTally } from '../verdict/tally.ts';
+import { noEvidence } from './evidence.ts';
 import { noIterationLog } from './iteration-log.ts';
 import { openTraceJudge } from './judge-here.ts';
 import type { PlannedBaseline } from './plan-baseline.ts';
@@ -80,7 +81,11 @@ async function readRun(suite: PlannedSuite, run: Run, context: BaselineContext):
   const outline = { id, name: id, file: null, cases, leftOut: [] };
   const tally = createTally(outline, { minimumPassRate: 0, minimumPassRateSource: 'default', caseIds });
   const judge = suite.kind === 'file' ? await openTraceJudge(suite.whole, caseIds) : null;
-  await readIterations(run.id, { suiteId: id, tally, judge }, { ...context, iterationLog: noIterationLog });
+  await readIterations(
+    run.id,
+    { suiteId: id, tally, judge },
+    { ...context, iterationLog: noIterationLog, evidence: noEvidence },
+  );
   return listBaselineCases(tally.finish({ run, runUrl: null, isComplete: true, tunnelBreaks: 0, interruption: null }));
 }
 

@@ -18,25 +18,29 @@ interface Reading {
 
 interface ReadingContext extends Pick<
   SuiteRunContext,
-  'plan' | 'watch' | 'clock' | 'logger' | 'iterationLog' | 'retry'
+  'plan' | 'watch' | 'clock' | 'logger' | 'iterationLog' | 'evidence' | 'retry'
 > {
   service: Pick<ConnectedService, 'client' | 'projectId'>;
 }
 
-/** Streams every page into the tally, and into the log where there is one. */
+/** Streams every page into the tally and the evidence, and into the log where there is one. */
 export async function readIterations(
   runId: string,
   { suiteId, tally, judge }: Reading,
   context: ReadingContext,
 ): Promise<void> {
-  const { service, watch, iterationLog, retry } = context;
+  const { service, watch, iterationLog, evidence, retry } = context;
   const { client, projectId } = service;
   for await (const page of listIterations(client, { projectId, runId, signal: watch.stop })) {
     await iterationLog.add(suiteId, page, retry?.round);
     for (const iteration of page) {
       const place = { projectId, runId, iterationId: iteration.id, signal: watch.stop };
-      const own = judge === null ? undefined : await judgeHere(iteration, judge, () => readTrace(context, place));
-      tally.addIteration(iteration, own);
+      let trace: unknown;
+      const loadTrace = async () => (trace = await readTrace(context, place));
+      const own = judge === null ? undefined : await judgeHere(iteration, judge, loadTrace);
+      const counted = tally.addIteration(iteration, own);
+      if (counted !== null) evidence.addIteration(suiteId, iteration, counted);
+      if (own?.kind === 'failed') await evidence.addTrace(suiteId, iteration.id, trace);
     }
   }
 }
@@ -50,16 +54,19 @@ const maxExplained = { hosted: 60, local: 1000 };
  */
 export async function explainFailures(
   runId: string,
-  { tally, judge }: Reading,
+  { suiteId, tally, judge }: Reading,
   context: ReadingContext,
 ): Promise<void> {
-  const { service, watch, logger, plan } = context;
+  const { service, watch, logger, plan, evidence } = context;
   const failures = tally.listFailures().slice(0, maxExplained[plan.service.hosted === null ? 'local' : 'hosted']);
   try {
     for (const iteration of failures) {
       const place = { projectId: service.projectId, runId, iterationId: iteration.id, signal: watch.stop };
       const steps = await listSteps(service.client, place);
       tally.explainFailure(iteration.id, judge === null ? steps : judge.placeSteps(iteration, steps));
+      if (evidence.hasRoomForTraces()) {
+        await evidence.addTrace(suiteId, iteration.id, await readTrace(context, place));
+      }
     }
   } catch (error) {
     if (watch.stop.reason instanceof CancelledError) throw error;

@@ -4,6 +4,7 @@ import type { CaseResults, SuiteResults } from '../model/results.ts';
 import { addRetryRound, listStillFailing } from '../verdict/flaky.ts';
 import { listGaps } from '../verdict/gaps.ts';
 import { splitQuarantine } from '../verdict/quarantine.ts';
+import { noEvidence } from './evidence.ts';
 import { explainInterruption } from './interruption.ts';
 import type { PlannedSuite } from './plan-suites.ts';
 import type { PreparedSuite } from './prepare-suite.ts';
@@ -70,7 +71,12 @@ async function runAgain(
   if (context.watch.callOff.aborted) {
     return { told: { ...told, shortfall: explainInterruption(context.watch.callOff.reason).message }, cases: [] };
   }
-  const { results } = await runSuite(planned, { ...context, watch, retry: { prepared: selected, round } });
+  const { results } = await runSuite(planned, {
+    ...context,
+    watch,
+    evidence: noEvidence,
+    retry: { prepared: selected, round },
+  });
   const { run, runUrl } = results;
   const isStale = run !== null && runIds.has(run.id);
   runIds.add(run?.id);

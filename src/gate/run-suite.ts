@@ -7,6 +7,7 @@ import { outlineSuite } from '../suite/outline.ts';
 import { disagreesWithService } from '../verdict/gaps.ts';
 import { createTally, type SuiteEnd, type Tally } from '../verdict/tally.ts';
 import type { ConnectedService } from './connect-service.ts';
+import type { EvidenceCollector } from './evidence.ts';
 import { explainInterruption } from './interruption.ts';
 import type { IterationLog } from './iteration-log.ts';
 import type { RegisteredServer } from './job-tunnel.ts';
@@ -33,6 +34,7 @@ export interface SuiteRunContext {
   clock: Clock;
   logger: Logger;
   iterationLog: IterationLog;
+  evidence: EvidenceCollector;
   onProgress: ProgressListener;
   /** Where it is not the first run of the suite: what of it is run again, and in which round. */
   retry?: { prepared: PreparedSuite; round: number };

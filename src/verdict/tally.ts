@@ -12,14 +12,20 @@ export interface Tally {
   /**
    * Counts one iteration. One that was seen before is not counted again; if the two readings disagree, nothing is
    * known about it: it becomes unscored, or unknown where they differ in the case. `own` overrules the service where that
-   * passed the iteration; it can only take a pass away.
+   * passed the iteration; it can only take a pass away. Returns how it counts now; null where it belongs to no case.
    */
-  addIteration(iteration: Iteration, own?: OwnJudgement): void;
+  addIteration(iteration: Iteration, own?: OwnJudgement): CountedIteration | null;
   /** Lists the kept iterations that the service failed, of which steps tell more; one of each case before a second of any. */
   listFailures(): Iteration[];
   /** Adds to what is kept of a failure which of its steps failed, and why. */
   explainFailure(iterationId: string, steps: readonly StepResult[]): void;
   finish(end: SuiteEnd): SuiteResults;
+}
+
+/** The case that an iteration belongs to, and what it adds to its counts. */
+export interface CountedIteration {
+  caseId: string;
+  standing: Standing;
 }
 
 /** How a suite's run ended, besides its iterations. */
@@ -86,10 +92,10 @@ export function createTally(suite: SuiteOutline, options: TallyOptions): Tally {
       const earlier = seen.get(iteration.id);
       if (earlier === undefined) {
         seen.set(iteration.id, { tally, standing, isOverruled: overruling !== null });
-        if (tally === undefined) return;
+        if (tally === undefined) return null;
         countIteration(tally, standing, iteration);
         if (standing !== 'passed') keep(tally.evidence[standing], { iteration, steps: null, overruling });
-        return;
+        return { caseId: tally.outline.id, standing };
       }
       earlier.isOverruled &&= overruling !== null;
       if (earlier.tally !== tally) {
@@ -100,6 +106,7 @@ export function createTally(suite: SuiteOutline, options: TallyOptions): Tally {
         earlier.standing = 'unscored';
         tally.counts.unscored += 1;
       }
+      return earlier.tally === undefined ? null : { caseId: earlier.tally.outline.id, standing: earlier.standing };
     },
     listFailures: () => {
       const lists = [...tallies.values()].map(({ evidence }) => evidence.failed.filter(isUnexplained));

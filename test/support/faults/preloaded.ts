@@ -5,6 +5,7 @@ import '../../../src/server/public-fetch.ts';
 import '../../../src/server/ready-http.ts';
 import '../../../src/gate/job-tunnel.ts';
 import '../../../src/gate/judge-here.ts';
+import '../../../src/gate/keep-trace.ts';
 import '../../../src/gate/read-baseline.ts';
 import '../../../src/gate/retry-failed.ts';
 import '../../../src/gate/stop-early.ts';
