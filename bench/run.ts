@@ -1,6 +1,7 @@
 // Prints ratios against yardsticks measured in the same run, since absolute times say more about the machine.
 // `npm run bench` runs everything; `npm run bench -- throughput` one part.
 import { measureColdStart } from './cold-start.ts';
+import { measurePage } from './page.ts';
 import { measureScale } from './scale.ts';
 import { measureGrowth, measureThroughput } from './throughput.ts';
 import { measureTunnel } from './tunnel.ts';
@@ -13,6 +14,7 @@ const benchmarks = {
   scale: measureScale,
   tunnel: measureTunnel,
   verdict: measureVerdict,
+  page: measurePage,
 };
 
 const wanted = process.argv.slice(2);

@@ -3,6 +3,7 @@ import { systemClock } from '../lib/base/clock.js';
 import { silentLogger } from '../lib/base/logger.js';
 import { unlimitedPacer } from '../lib/base/pacing.js';
 import { createRedactor, Secret } from '../lib/base/redaction.js';
+import { createEvidenceCollector } from '../lib/gate/evidence.js';
 import { limitHeapGrowth } from '../lib/gate/heap.js';
 import { openIterationLog } from '../lib/gate/iteration-log.js';
 import { parseGateOptions } from '../lib/gate/options.js';
@@ -58,8 +59,9 @@ const tally = createTally(
   },
   { minimumPassRate: 0.8, minimumPassRateSource: 'default', caseIds: new Map(ids.map((id) => [id, id])) },
 );
+const evidence = createEvidenceCollector(redactor, { keepsTraces: false });
 const reading = { suiteId: 'scale', tally, judge: null };
-const context = { service: { client, projectId }, watch, clock, logger, iterationLog, plan };
+const context = { service: { client, projectId }, watch, clock, logger, iterationLog, evidence, plan };
 const run = await getRun(client, { projectId, runId });
 await readIterations(runId, reading, context);
 const readMs = performance.now() - startedMs;
@@ -74,7 +76,12 @@ const report = buildReport({
   suites: [{ results, verdict }],
   verdict,
 });
-await publishFiles(report, plan, { logger, redactor, summaryPath: `${directory}/summary.md` });
+await publishFiles(report, plan, {
+  logger,
+  redactor,
+  summaryPath: `${directory}/summary.md`,
+  evidence: evidence.collect(),
+});
 const peakBytes = process.resourceUsage().maxRSS * 1024;
 const durationMs = performance.now() - startedMs;
 const { iterations, failed } = report.totals;

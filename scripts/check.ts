@@ -5,6 +5,7 @@ const steps = [
   // The benchmarks measure what is built, so their types are those of lib/.
   { title: 'library (tsc)', command: 'tsc', args: ['-p', 'tsconfig.build.json'] },
   { title: 'types (tsc)', command: 'tsc', args: ['-p', '.'] },
+  { title: 'types of the report’s page (tsc)', command: 'tsc', args: ['-p', 'page'] },
   { title: 'lint (oxlint)', command: 'oxlint', args: ['--deny-warnings'] },
   { title: 'format (oxfmt)', command: 'oxfmt', args: ['--check', '.'] },
   { title: 'unused code and packages (knip)', command: 'knip', args: [] },

@@ -47,7 +47,7 @@ export async function runMain({ redactor, logger }: JobOutput): Promise<number> 
     const processMarker = randomUUID();
     const saveState = createStateWriter(logger);
     saveState('processMarker', processMarker);
-    const { report, exitCode } = await gate(plan, {
+    const { report, evidence, exitCode } = await gate(plan, {
       clock: systemClock,
       logger,
       redactor,
@@ -64,7 +64,7 @@ export async function runMain({ redactor, logger }: JobOutput): Promise<number> 
     const { renderTerminal } = await import('../report/terminal.ts');
     info(redactor.redact(renderTerminal(report, { color: true })));
     const summaryPath = environment['GITHUB_STEP_SUMMARY'] ?? null;
-    const files = await publishFiles(report, plan, { logger, redactor, summaryPath });
+    const files = await publishFiles(report, plan, { logger, redactor, summaryPath, evidence });
     if (plan.annotations) {
       const places = report.cases.map(({ location }) => location);
       const existing = await findExistingFiles(places, process.cwd());

@@ -81,6 +81,13 @@ export const outputTable: readonly OutputDefinition[] = [
     pattern: path,
     read: (_, files) => files.junitPath,
   },
+  {
+    name: 'html-path',
+    description:
+      'The path of report.html, below `report-dir`; empty where it was not asked for or could not be written, or holds what a shell would act on.',
+    pattern: path,
+    read: (_, files) => files.htmlPath,
+  },
 ];
 
 /** Reads the value of every output from a report. A value that its pattern refuses comes out empty. */

@@ -7,7 +7,7 @@ import { listOptions, parseJudgeOptions } from '../gate/options.ts';
 import { publishFiles } from '../gate/publish.ts';
 import { addGateOptions, readGateFlags } from './gate-options.ts';
 import { createTerminalLogger } from './logger.ts';
-import { addFormatOption, printReport, readFormat, type ReportFormat } from './report-format.ts';
+import { addFormatOption, printReport, readFormat, type OutputFormat } from './output-format.ts';
 
 const optionNames: ReadonlySet<string> = new Set([
   'min-pass-rate',
@@ -16,6 +16,7 @@ const optionNames: ReadonlySet<string> = new Set([
   'maximum-regressions',
   'maximum-rate-drop',
   'history-path',
+  'report-formats',
 ]);
 
 /** Adds `judge`: the verdict on a report that is there already, under other demands or the same. */
@@ -29,9 +30,7 @@ export function addJudgeCommand(program: Command, setExitCode: (code: number) =>
   addFormatOption(command);
   command
     .addOption(
-      new Option('--report-dir <directory>', 'Write report.json and junit.xml there. Default: nowhere.').helpGroup(
-        'Reports:',
-      ),
+      new Option('--report-dir <directory>', 'Write the reports there. Default: nowhere.').helpGroup('Reports:'),
     )
     .addHelpText('after', '\nExit codes:\n  0 passed · 1 failed · 2 configuration or usage · 3 inconclusive')
     .action(async (path: string, flags: Record<string, unknown>) => {
@@ -45,7 +44,7 @@ export function addJudgeCommand(program: Command, setExitCode: (code: number) =>
 async function judgeReport(
   path: string,
   texts: Record<string, string>,
-  { reportDir, redactor, format }: { reportDir: string | null; redactor: Redactor; format: ReportFormat },
+  { reportDir, redactor, format }: { reportDir: string | null; redactor: Redactor; format: OutputFormat },
 ): Promise<number> {
   const { planRejudge } = await import('../gate/plan-rejudge.ts');
   const { rejudgeReport } = await import('../gate/rejudge.ts');
@@ -57,7 +56,8 @@ async function judgeReport(
     isQuiet: false,
     isVerbose: false,
   });
-  const plan = await planRejudge(path, parseJudgeOptions(texts), {
+  const options = parseJudgeOptions(texts);
+  const plan = await planRejudge(path, options, {
     cwd: process.cwd(),
     // Without it, the report's own maximum stands.
     hasMaximumRegressions: (texts['maximum-regressions'] ?? '') !== '',
@@ -69,8 +69,8 @@ async function judgeReport(
     const target = { path: resolve(process.cwd(), reportDir), label: reportDir };
     const files = await publishFiles(
       report,
-      { reportDir: target, summary: false, history: null },
-      { logger, redactor, summaryPath: null },
+      { reportDir: target, reportFormats: options.reportFormats, summary: false, history: null },
+      { logger, redactor, summaryPath: null, evidence: null },
     );
     if (files.reportPath === null || files.junitPath === null) {
       const message = `${reportDir} could not be written to; name another directory`;

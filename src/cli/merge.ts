@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Redactor } from '../base/redaction.ts';
 import { listOptions } from '../gate/options.ts';
 import { addGateOptions, readGateFlags } from './gate-options.ts';
-import { addFormatOption, readFormat } from './report-format.ts';
+import { addFormatOption, readFormat } from './output-format.ts';
 import { runGate } from './run.ts';
 
 const optionNames: ReadonlySet<string> = new Set([

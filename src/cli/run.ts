@@ -17,12 +17,12 @@ import { printAnnotations } from './annotations.ts';
 import { addGateOptions, readGateFlags } from './gate-options.ts';
 import { createTerminalLogger, redactText } from './logger.ts';
 import { createProgressDisplay } from './progress.ts';
-import { addFormatOption, printReport, readFormat, type ReportFormat } from './report-format.ts';
+import { addFormatOption, printReport, readFormat, type OutputFormat } from './output-format.ts';
 
 export interface RunFlags {
   quiet: boolean;
   verbose: boolean;
-  format: ReportFormat;
+  format: OutputFormat;
   /** Every option of the gate, by its name, as text. */
   texts: Record<string, string>;
 }
@@ -97,7 +97,7 @@ export async function runGate({ quiet, verbose, format, texts }: RunFlags, redac
     for (const line of preview) stdout.write(`${redactText(line, redactor)}\n`);
     return 0;
   }
-  const { report, exitCode } = await gate(plan, {
+  const { report, evidence, exitCode } = await gate(plan, {
     clock: systemClock,
     logger,
     redactor,
@@ -112,8 +112,9 @@ export async function runGate({ quiet, verbose, format, texts }: RunFlags, redac
     logger,
     redactor,
     summaryPath: environment['GITHUB_STEP_SUMMARY'] ?? null,
+    evidence,
   });
-  const written = [files.reportPath, files.junitPath].filter((path) => path !== null);
+  const written = Object.values(files).filter((path) => path !== null);
   if (written.length > 0) logger.info(`Reports: ${written.join(', ')}`);
   if (plan.annotations) {
     const places = report.cases.map(({ location }) => location);

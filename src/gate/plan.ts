@@ -9,6 +9,7 @@ import type { JoinedShards } from '../verdict/merge.ts';
 import { readCiContext } from './ci-context.ts';
 import type { GateOptions } from './options/schema.ts';
 import type { PlannedGitHub } from './plan-github.ts';
+import type { ReportFormat } from './options/values.ts';
 import type { PlannedMerge } from './plan-merge.ts';
 import { planPast, type PlannedPast } from './plan-past.ts';
 import { type PlannedServer, planServer } from './plan-server.ts';
@@ -33,6 +34,7 @@ export interface GatePlan extends PlannedPast {
   stopsEarly: boolean;
   /** Absolute, and as the user wrote it, for messages and outputs. */
   reportDir: { path: string; label: string };
+  reportFormats: readonly ReportFormat[];
   isFullReport: boolean;
   annotations: boolean;
   summary: boolean;
@@ -101,6 +103,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     isolation: options.isolation,
     stopsEarly: options.stopEarly,
     reportDir: { path: resolve(context.cwd, options.reportDir ?? '.'), label: options.reportDir ?? '.' },
+    reportFormats: options.reportFormats,
     isFullReport: options.fullReport,
     annotations: options.annotations,
     summary: options.summary,

@@ -2,9 +2,11 @@ import { appendFile, mkdir, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { describeError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
-import type { Redactor } from '../base/redaction.ts';
+import { type Redactor, redactDeep } from '../base/redaction.ts';
+import type { Evidence } from '../model/evidence.ts';
 import type { Report } from '../model/report.ts';
 import { renderReportJson } from '../report/json.ts';
+import type { ReportFormat } from './options/values.ts';
 import type { GatePlan } from './plan.ts';
 
 export interface PublishContext {
@@ -12,24 +14,30 @@ export interface PublishContext {
   redactor: Redactor;
   /** The file that GitHub shows as the job's summary; null elsewhere. */
   summaryPath: string | null;
+  /** What single iterations did, for the page; null where nothing was run. */
+  evidence: Evidence | null;
 }
 
-/** Paths as the user wrote the report directory; null for a file that could not be written. */
+/** Paths as the user wrote the report directory; null for a file that could not be written or was not asked for. */
 export interface WrittenFiles {
   reportPath: string | null;
   junitPath: string | null;
+  htmlPath: string | null;
+  ctrfPath: string | null;
+  badgePath: string | null;
 }
 
 /**
- * Writes report.json and junit.xml into the report directory, and adds to the history and to the job summary where there
- * is one and the plan asks for it. What ran only in part is no point of a history. What cannot be written is warned about: presentation never changes a verdict.
+ * Writes report.json, junit.xml and what else the plan asks for into the report directory, and adds to the history and to the
+ * job summary where there is one and the plan asks for it. What ran only in part is no point of a history. What cannot be written
+ * is warned about: presentation never changes a verdict.
  */
 export async function publishFiles(
   report: Report,
-  plan: Pick<GatePlan, 'reportDir' | 'summary' | 'history'>,
+  plan: Pick<GatePlan, 'reportDir' | 'reportFormats' | 'summary' | 'history'>,
   context: PublishContext,
 ): Promise<WrittenFiles> {
-  const { redactor, logger, summaryPath } = context;
+  const { redactor, logger, summaryPath, evidence } = context;
   const attempt = async (path: string, write: () => Promise<void>): Promise<string | null> => {
     try {
       await write();
@@ -42,14 +50,37 @@ export async function publishFiles(
   const writeReportFile = (name: string, render: () => string | Promise<string>): Promise<string | null> =>
     attempt(join(plan.reportDir.label, name), async () => {
       await mkdir(plan.reportDir.path, { recursive: true });
-      await writeFile(resolve(plan.reportDir.path, name), redactor.redact(await render()));
+      await writeFile(resolve(plan.reportDir.path, name), await render());
     });
+  const writeRedacted = (name: string, render: () => string | Promise<string>): Promise<string | null> =>
+    writeReportFile(name, async () => redactor.redact(await render()));
+  const writeWanted = async (format: ReportFormat, write: () => Promise<string | null>): Promise<string | null> =>
+    plan.reportFormats.includes(format) ? await write() : null;
 
-  const reportPath = await writeReportFile('report.json', () => renderReportJson(report));
-  const junitPath = await writeReportFile('junit.xml', async () => {
+  const reportPath = await writeRedacted('report.json', () => renderReportJson(report));
+  const junitPath = await writeRedacted('junit.xml', async () => {
     const { renderJunit } = await import('../report/junit.ts');
     return renderJunit(report);
   });
+  const htmlPath = await writeWanted('html', () =>
+    writeReportFile('report.html', async () => {
+      const { renderHtml } = await import('../report/html/page.ts');
+      // What goes into the page and not the page: its policy names its script by the hash.
+      return renderHtml(redactDeep(report, redactor), { evidence: redactDeep(evidence, redactor) });
+    }),
+  );
+  const ctrfPath = await writeWanted('ctrf', () =>
+    writeRedacted('ctrf.json', async () => {
+      const { renderCtrf } = await import('../report/ctrf.ts');
+      return renderCtrf(report);
+    }),
+  );
+  const badgePath = await writeWanted('badge', () =>
+    writeRedacted('badge.svg', async () => {
+      const { renderBadge } = await import('../report/badge.ts');
+      return renderBadge(report);
+    }),
+  );
   const { history } = plan;
   const isCut = report.shard !== null || report.suites.some(({ stoppedEarly }) => stoppedEarly !== null);
   if (history !== null && !isCut) {
@@ -65,7 +96,7 @@ export async function publishFiles(
       await appendFile(summaryPath, redactor.redact(renderSummary(report)));
     });
   }
-  return { reportPath, junitPath };
+  return { reportPath, junitPath, htmlPath, ctrfPath, badgePath };
 }
 
 /**

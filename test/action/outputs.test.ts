@@ -3,7 +3,13 @@ import { listOutputs, outputTable, writeOutput } from '../../src/action/outputs.
 import { silentLogger } from '../../src/base/logger.ts';
 import { createReport } from '../support/report-factory.ts';
 
-const files = { reportPath: 'out/report.json', junitPath: 'out/junit.xml' };
+const files = {
+  reportPath: 'out/report.json',
+  junitPath: 'out/junit.xml',
+  htmlPath: 'out/report.html',
+  ctrfPath: null,
+  badgePath: null,
+};
 
 describe('listOutputs', () => {
   it('lists every output, in the order of the table', () => {

@@ -79,6 +79,7 @@ describe('parseGateOptions', () => {
       trustedAfter: 0,
       historyPath: null,
       reportDir: 'mcp-eval-report',
+      reportFormats: ['html'],
       fullReport: false,
       annotations: true,
       summary: true,
@@ -143,6 +144,15 @@ describe('parseGateOptions', () => {
     }
     expect(readIssues({ ...complete, flaky: 'ignore' })).toEqual(['flaky: bad-flaky']);
     expect(readIssues({ merge: 'shards', 'retry-failed': '1' })).toEqual(['merge: merge-and-run']);
+  });
+
+  it('reads which reports to write beside the usual ones, in one order, or none', () => {
+    const read = (text: string) => parseGateOptions({ ...complete, 'report-formats': text }).reportFormats;
+    expect(['badge, html', 'none', 'ctrf\nctrf', ''].map(read)).toEqual([['html', 'badge'], [], ['ctrf'], ['html']]);
+    expect(() => read('html,pdf')).toThrow(
+      'report-formats: "pdf" is not a report; write html, ctrf or badge, or none alone (bad-report-formats)',
+    );
+    expect(readIssues({ ...complete, 'report-formats': 'none,html' })).toEqual(['report-formats: bad-report-formats']);
   });
 
   it('refuses a pass rate that could be a fraction and names both readings', () => {

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../src/base/logger.ts';
@@ -6,6 +6,7 @@ import { createRedactor, Secret } from '../../src/base/redaction.ts';
 import { parseGateOptions } from '../../src/gate/options.ts';
 import { planGate } from '../../src/gate/plan.ts';
 import { findExistingFiles, publishFiles } from '../../src/gate/publish.ts';
+import { pageScript } from '../../src/report/html/page-assets.ts';
 import { parseReport } from '../../src/report/schema.ts';
 import { createGreenReport } from '../support/report-factory.ts';
 import { createWorkspace } from '../support/workspace.ts';
@@ -24,18 +25,40 @@ async function publish(
     logger: { ...silentLogger, warning: (text) => warnings.push(text) },
     redactor: createRedactor(options.secret === undefined ? [] : [new Secret(options.secret)]),
     summaryPath: options.summaryPath ?? null,
+    evidence: null,
   });
   return { files, warnings };
 }
 
+const inReportDir = (name: string) => `mcp-eval-report/${name}`;
+
 describe('publishFiles', () => {
-  it('writes both files into a directory that it makes, and names them as the user would', async () => {
+  it('writes its files into a directory that it makes, and names them as the user would', async () => {
     await using workspace = await createWorkspace();
     const { files, warnings } = await publish(workspace.path, { texts: { 'report-dir': 'out/deep' } });
-    expect(files).toEqual({ reportPath: 'out/deep/report.json', junitPath: 'out/deep/junit.xml' });
+    expect(files).toEqual({
+      reportPath: 'out/deep/report.json',
+      junitPath: 'out/deep/junit.xml',
+      htmlPath: 'out/deep/report.html',
+      ctrfPath: null,
+      badgePath: null,
+    });
     expect(warnings).toEqual([]);
     expect(parseReport(JSON.parse(await workspace.read('out/deep/report.json')))).toEqual(report);
     expect(await workspace.read('out/deep/junit.xml')).toContain('<testsuites');
+  });
+
+  it('writes what it is asked for beside them, and nothing else', async () => {
+    await using workspace = await createWorkspace();
+    const { files } = await publish(workspace.path, { texts: { 'report-formats': 'badge, ctrf' } });
+    expect([files.htmlPath, files.ctrfPath, files.badgePath]).toEqual([
+      null,
+      'mcp-eval-report/ctrf.json',
+      'mcp-eval-report/badge.svg',
+    ]);
+    const none = await publish(workspace.path, { texts: { 'report-dir': 'out', 'report-formats': 'none' } });
+    expect(none.warnings).toEqual([]);
+    expect((await readdir(join(workspace.path, 'out'))).toSorted()).toEqual(['junit.xml', 'report.json']);
   });
 
   it('takes an absolute directory', async () => {
@@ -53,10 +76,11 @@ describe('publishFiles', () => {
       texts: { 'report-dir': 'taken' },
       summaryPath: join(workspace.path, 'summary'),
     });
-    expect(files).toEqual({ reportPath: null, junitPath: null });
+    expect(files).toEqual({ reportPath: null, junitPath: null, htmlPath: null, ctrfPath: null, badgePath: null });
     expect(warnings.map((text) => text.split(':')[0])).toEqual([
       'Could not write taken/report.json',
       'Could not write taken/junit.xml',
+      'Could not write taken/report.html',
       'Could not write the job summary',
     ]);
   });
@@ -73,11 +97,18 @@ describe('publishFiles', () => {
   it('takes secrets out of every file', async () => {
     await using workspace = await createWorkspace({ 'summary.md': '' });
     const summaryPath = join(workspace.path, 'summary.md');
-    await publish(workspace.path, { summaryPath, secret: 'Adds two numbers' });
-    for (const file of ['summary.md', 'mcp-eval-report/report.json', 'mcp-eval-report/junit.xml']) {
+    const texts = { 'report-formats': 'html,ctrf,badge' };
+    await publish(workspace.path, { texts, summaryPath, secret: 'Adds two numbers' });
+    for (const file of ['summary.md', ...['report.json', 'junit.xml', 'report.html', 'ctrf.json'].map(inReportDir)]) {
       expect(await workspace.read(file)).toContain('***');
       expect(await workspace.read(file)).not.toContain('Adds two numbers');
     }
+  });
+
+  it('leaves the page’s own script as its policy names it, whatever a secret says', async () => {
+    await using workspace = await createWorkspace();
+    await publish(workspace.path, { secret: 'createElement' });
+    expect(await workspace.read(inReportDir('report.html'))).toContain(`<script>${pageScript}</script>`);
   });
 });
 

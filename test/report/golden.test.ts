@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import type { Report } from '../../src/model/report.ts';
 import { planAnnotations } from '../../src/report/annotations.ts';
+import { renderBadge } from '../../src/report/badge.ts';
 import { renderComment } from '../../src/report/comment.ts';
+import { renderCtrf } from '../../src/report/ctrf.ts';
+import { pageScript, pageStyle } from '../../src/report/html/page-assets.ts';
+import { renderHtml } from '../../src/report/html/page.ts';
 import { renderReportJson } from '../../src/report/json.ts';
 import { renderJunit } from '../../src/report/junit.ts';
 import { renderSummary } from '../../src/report/summary.ts';
@@ -25,6 +30,14 @@ const inWorkflow = {
     `https://github.com/your-org/your-server/blob/1111111/${encodeURIComponent(file.toWellFormed())}#L${line}`,
 };
 
+/** Without what is the same in every page, and the hashes of that. */
+function renderFrame(report: Report): string {
+  return renderHtml(report)
+    .replace(pageScript, '…')
+    .replace(pageStyle, '…')
+    .replaceAll(/sha256-[\w+/=]+/g, 'sha256-…');
+}
+
 describe('every format, as a reader sees it', () => {
   it.each([
     ['green', createGreenReport()],
@@ -44,6 +57,9 @@ describe('every format, as a reader sees it', () => {
     await expect(renderJunit(report)).toMatchFileSnapshot(golden('xml'));
     await expect(renderTerminal(report, { color: false, columns: 100 })).toMatchFileSnapshot(golden('txt'));
     await expect(renderReportJson(report)).toMatchFileSnapshot(golden('json'));
+    await expect(renderFrame(report)).toMatchFileSnapshot(golden('html'));
+    await expect(renderCtrf(report)).toMatchFileSnapshot(golden('ctrf.json'));
+    await expect(renderBadge(report)).toMatchFileSnapshot(golden('svg'));
     await expect(`${JSON.stringify(planAnnotations(report), null, 2)}\n`).toMatchFileSnapshot(
       golden('annotations.json'),
     );

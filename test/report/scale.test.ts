@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { createRedactor } from '../../src/base/redaction.ts';
+import { createEvidenceCollector } from '../../src/gate/evidence.ts';
+import { type Evidence, maxTraces } from '../../src/model/evidence.ts';
 import { maxFailuresPerSuite } from '../../src/model/report.ts';
 import { planAnnotations } from '../../src/report/annotations.ts';
 import { buildReport } from '../../src/report/build.ts';
 import { renderComment } from '../../src/report/comment.ts';
+import { renderHtml } from '../../src/report/html/page.ts';
 import { renderReportJson } from '../../src/report/json.ts';
 import { renderJunit } from '../../src/report/junit.ts';
 import { parseReport } from '../../src/report/schema.ts';
@@ -11,6 +15,8 @@ import { renderTerminal } from '../../src/report/terminal.ts';
 import { outlineSuite } from '../../src/suite/outline.ts';
 import { judgeSuite } from '../../src/verdict/judge.ts';
 import { createTally } from '../../src/verdict/tally.ts';
+import { readPage } from '../support/html-tree.ts';
+import { createIterationTrace } from '../support/page-factory.ts';
 import { createReport } from '../support/report-factory.ts';
 import { createRun } from '../support/results-factory.ts';
 import { createIteration, createSuite, createSuiteCase } from '../support/suite-factory.ts';
@@ -42,6 +48,21 @@ function failEverything() {
   return tally.finish({ run, runUrl: null, isComplete: true, tunnelBreaks: 0, interruption: null });
 }
 
+/** As much as a gate keeps. */
+function createEvidence(): Evidence {
+  const collector = createEvidenceCollector(createRedactor(), { keepsTraces: true });
+  for (let index = 0; index < 100_000; index += 1) {
+    const counted = { caseId: `case-${index % 1000}`, standing: 'failed' } as const;
+    collector.addIteration('math', createIteration({ id: `it_${index}`, iterationNumber: index }), counted);
+  }
+  const texts = [{ kind: 'text', toolName: null, text: 'Because. '.repeat(10_000) }] as const;
+  const messages = [{ role: 'assistant', parts: [...texts] }];
+  const traces = Array.from({ length: maxTraces }, (_, index) =>
+    createIterationTrace({ iterationId: `it_${index}`, messages }),
+  );
+  return { ...collector.collect(), traces };
+}
+
 describe('a report on 100,000 failures', () => {
   const results = failEverything();
   const verdict = judgeSuite(results);
@@ -67,8 +88,25 @@ describe('a report on 100,000 failures', () => {
     const annotations = planAnnotations(report);
     expect(annotations).toHaveLength(10);
     expect(annotations.at(-1)?.title).toBe('+992 more failed cases');
+    const page = renderHtml(report, { evidence: createEvidence() });
+    expect(Buffer.byteLength(page)).toBeLessThan(20 * 1024 * 1024);
+    expect(readPage(page).report.totals).toEqual(report.totals);
+    expect(readPage(page).report.cases.flatMap(({ failures }) => failures)).toHaveLength(maxFailuresPerSuite);
     expect(renderTerminal(report, { color: false }).split('\n').length).toBeLessThan(1000);
     expect(renderJunit(report)).toContain('tests="1000" failures="1000" errors="0"');
     expect(parseReport(JSON.parse(renderReportJson(report))).totals.failed).toBe(100_000);
   });
+
+  it.each([20_000_000, 5_000_000, 1_000_000, 200_000])(
+    'keeps a page within %i bytes and says what it left out',
+    (maxBytes) => {
+      const page = renderHtml(report, { evidence: createEvidence(), maxBytes });
+      expect(Buffer.byteLength(page)).toBeLessThanOrEqual(maxBytes);
+      const { report: shown, traces, leftOut } = readPage(page);
+      expect(shown.totals).toEqual(report.totals);
+      expect(shown.cases.length + leftOut.cases).toBe(1000);
+      expect(shown.cases.flatMap(({ failures }) => failures).length + leftOut.failures).toBe(maxFailuresPerSuite);
+      expect(traces.length + leftOut.traces).toBe(maxTraces);
+    },
+  );
 });

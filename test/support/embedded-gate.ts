@@ -44,7 +44,7 @@ export async function runEmbeddedGate(
     signal: new AbortController().signal,
     environment: variables,
   });
-  await publishFiles(result.report, plan, { logger, redactor, summaryPath: null });
+  await publishFiles(result.report, plan, { logger, redactor, summaryPath: null, evidence: result.evidence });
   return { ...result, warnings, infos };
 }
 

@@ -1,5 +1,5 @@
 import { option } from './option.ts';
-import { flag, optionalText } from './values.ts';
+import { flag, optionalText, reportFormats } from './values.ts';
 
 export const reportOptions = {
   reportDir: option(optionalText, {
@@ -10,12 +10,20 @@ export const reportOptions = {
       'The directory that report.json and junit.xml are written to, relative to the working directory. It is created when missing.',
     default: 'mcp-eval-report',
   }),
+  reportFormats: option(reportFormats, {
+    group: 'Reports',
+    hint: '<names>',
+    brief: 'Which of html, ctrf and badge are written there, too.',
+    description:
+      'What is written beside report.json and junit.xml, separated by commas: `html` (report.html, one page that needs no network), `ctrf` (ctrf.json, the Common Test Report Format), `badge` (badge.svg). `none` for neither.',
+    default: 'html',
+  }),
   fullReport: option(flag, {
     group: 'Reports',
     hint: '<true|false>',
     brief: 'Write every iteration to iterations.jsonl, too.',
     description:
-      'Whether every iteration that was read is written to `iterations.jsonl` beside `report.json`, one JSON document a line; the report itself keeps counts and some of the failures. `true` or `false`.',
+      'Whether every iteration that was read is written to `iterations.jsonl` beside `report.json`, one JSON document a line, and report.html shows traces of up to 50 failed ones; the report itself keeps counts and some of the failures. `true` or `false`.',
     default: 'false',
   }),
   annotations: option(flag, {

@@ -156,3 +156,18 @@ export const environment = lines.transform((entries, context) => {
   }
   return variables;
 });
+
+/** What a gate can write beside report.json and junit.xml. */
+export const reportFormatNames = ['html', 'ctrf', 'badge'] as const;
+export type ReportFormat = (typeof reportFormatNames)[number];
+
+/** Names of such files, or `none` alone. */
+export const reportFormats = words.transform((names, context): ReportFormat[] => {
+  if (names.length === 1 && names[0] === 'none') return [];
+  const unknown = names.find((name) => !reportFormatNames.some((known) => known === name));
+  if (unknown === undefined) return reportFormatNames.filter((name) => names.includes(name));
+  context.addIssue(
+    issue(`${JSON.stringify(unknown)} is not a report; write ${formatAlternatives(reportFormatNames)}, or none alone`),
+  );
+  return z.NEVER;
+});

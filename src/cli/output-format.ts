@@ -5,7 +5,7 @@ import { renderReportJson } from '../report/json.ts';
 import { renderTerminal } from '../report/terminal.ts';
 
 /** How a command prints its report on stdout: for people, or as `report.json` has it. */
-export type ReportFormat = 'text' | 'json';
+export type OutputFormat = 'text' | 'json';
 
 export function addFormatOption(command: Command): void {
   command.addOption(
@@ -18,12 +18,12 @@ export function addFormatOption(command: Command): void {
   );
 }
 
-export function readFormat(flags: Readonly<Record<string, unknown>>): ReportFormat {
+export function readFormat(flags: Readonly<Record<string, unknown>>): OutputFormat {
   return flags['format'] === 'json' ? 'json' : 'text';
 }
 
 /** Prints the report on stdout, and nothing else with it where it is JSON. */
-export function printReport(report: Report, { format, redactor }: { format: ReportFormat; redactor: Redactor }): void {
+export function printReport(report: Report, { format, redactor }: { format: OutputFormat; redactor: Redactor }): void {
   const { stdout } = process;
   const text =
     format === 'json'

@@ -1,0 +1,107 @@
+import { createRedactor } from '../lib/base/redaction.js';
+import { keepTrace } from '../lib/gate/keep-trace.js';
+import { type Evidence, type IterationMark, maxIterationMarks, maxTraces } from '../lib/model/evidence.js';
+import type { Report } from '../lib/model/report.js';
+import { renderHtml } from '../lib/report/html/page.js';
+import { launchBrowser, missingBrowser, openFilePage } from '../test/support/browser.ts';
+import { createReport } from '../test/support/report-factory.ts';
+import { createCaseResults, createFailure, createSuiteResults } from '../test/support/results-factory.ts';
+
+interface Shape {
+  title: string;
+  cases: number;
+  runs: number;
+  /** Every n-th case fails. */
+  failing: number;
+  traces: number;
+}
+
+const shapes: readonly Shape[] = [
+  { title: '100 cases × 10', cases: 100, runs: 10, failing: 5, traces: 0 },
+  { title: '1000 cases × 10', cases: 1000, runs: 10, failing: 5, traces: 0 },
+  { title: '1000 cases × 10, 50 large traces', cases: 1000, runs: 10, failing: 5, traces: maxTraces },
+  { title: '10,000 cases × 1', cases: 10_000, runs: 1, failing: 10, traces: 0 },
+  { title: '1000 cases × 100, all failed', cases: 1000, runs: 100, failing: 1, traces: maxTraces },
+];
+
+/** How large the report's page is, how long it takes to render, and how long until a reader can use it. */
+export async function measurePage(): Promise<void> {
+  console.log('\nreport.html: size, time to render, and in Chromium the time from opening it');
+  await using browser = missingBrowser === null ? await launchBrowser() : undefined;
+  if (browser === undefined) console.log(`  Not opened: ${missingBrowser}.`);
+  for (const shape of shapes) {
+    const report = createLargeReport(shape);
+    const evidence = createLargeEvidence(report, shape);
+    const start = performance.now();
+    const html = renderHtml(report, { evidence });
+    const renderMs = performance.now() - start;
+    const facts = [`${(Buffer.byteLength(html) / 1e6).toFixed(2)} MB`, `rendered in ${renderMs.toFixed(0)} ms`];
+    if (browser !== undefined) {
+      await using open = await openFilePage(browser, html);
+      const usableMs = await open.page.evaluate<number>('performance.getEntriesByName("usable")[0].startTime');
+      const searchMs = await open.page.evaluate<number>(`new Promise((resolve) => {
+        const search = document.querySelector('input[type=search]');
+        const start = performance.now();
+        search.value = 'number 7';
+        search.dispatchEvent(new Event('input'));
+        new MutationObserver(() => requestAnimationFrame(() => resolve(performance.now() - start)))
+          .observe(document.querySelector('[role=status]'), { childList: true, characterData: true, subtree: true });
+      })`);
+      facts.push(`usable after ${usableMs.toFixed(0)} ms`, `a search shown after ${searchMs.toFixed(0)} ms`);
+    }
+    console.log(`  ${shape.title}: ${facts.join(', ')}`);
+  }
+}
+
+function createLargeReport({ cases, runs, failing }: Shape): Report {
+  const results = Array.from({ length: cases }, (_, index) => {
+    const isFailing = index % failing === 0;
+    return createCaseResults({
+      id: `case-${index}`,
+      title: `Case number ${index} of many`,
+      tags: [`tag-${index % 12}`],
+      passed: isFailing ? 0 : runs,
+      failed: isFailing ? runs : 0,
+      durationsMs: [100 + (index % 900)],
+      failures: isFailing
+        ? Array.from({ length: Math.min(runs, 1000 / Math.min(1000, cases / failing)) }, (_, number) =>
+            createFailure({
+              iterationId: `it_${index}_${number + 1}`,
+              iterationNumber: number + 1,
+              reasons: [`Iteration ${number + 1}: ${'because '.repeat(30)}`],
+              expectedToolCalls: [{ toolName: 'add', arguments: { a: index, b: 3 } }],
+            }),
+          )
+        : [],
+    });
+  });
+  return createReport({ suites: [createSuiteResults({ cases: results })] });
+}
+
+function createLargeEvidence(report: Report, { runs, traces }: Shape): Evidence {
+  const iterations = report.cases.flatMap(({ suiteId, id, outcome }) =>
+    Array.from({ length: runs }, (_, index): IterationMark => {
+      const number = index + 1;
+      const standing = outcome === 'passed' ? 'passed' : 'failed';
+      const iterationId = `it_${id.slice('case-'.length)}_${number}`;
+      return { suiteId, caseId: id, iterationId, iterationNumber: number, standing, durationMs: 50 + number * 7 };
+    }),
+  );
+  const trace = {
+    messages: Array.from({ length: 80 }, () => ({ role: 'assistant', content: 'A long text. '.repeat(120) })),
+    spans: Array.from({ length: 200 }, (_, index) => ({
+      name: 'tool',
+      category: 'tool',
+      startMs: index * 10,
+      endMs: index * 10 + 9,
+    })),
+  };
+  const kept = keepTrace(trace, createRedactor());
+  const failed = iterations.filter(({ standing }) => standing === 'failed');
+  return {
+    iterations: iterations.slice(0, maxIterationMarks),
+    traces: failed
+      .slice(0, traces)
+      .flatMap(({ suiteId, iterationId }) => (kept === null ? [] : [{ suiteId, iterationId, ...kept }])),
+  };
+}

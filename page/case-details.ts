@@ -1,0 +1,136 @@
+import { formatCount } from '../src/base/count.ts';
+import { formatDuration } from '../src/base/deadline.ts';
+import type { CaseReport, IterationFailure } from '../src/model/report.ts';
+import type { PageData, PageMark } from '../src/report/html/page-data.ts';
+import { compareCalls, type DiffLine, listCallLines } from './diff.ts';
+import { type Child, create, createButton, createDisclosure, quote, say } from './dom.ts';
+import { createTimeline } from './timeline.ts';
+import { createTraceView } from './trace-view.ts';
+
+const signs: Record<DiffLine['side'], string> = { both: ' ', expected: '−', called: '+' };
+const spoken: Record<DiffLine['side'], string> = { both: '', expected: 'expected only: ', called: 'called only: ' };
+
+/** Shows what is known of a case: what it is, how long it took, what broke. */
+export function createCaseDetails(member: CaseReport, marks: readonly PageMark[], data: PageData): Child[] {
+  const groups = [
+    ...Map.groupBy(member.failures, ({ step, reasons, result }) => JSON.stringify([step, reasons, result])).values(),
+  ];
+  const omitted = member.failed - member.failures.filter(({ result }) => result !== 'cancelled').length;
+  return [
+    createFacts(member, data),
+    ...groups.flatMap((failures) => {
+      const [example] = failures;
+      return example === undefined
+        ? []
+        : [createFailure(example, failures, (failure) => createTrace(failure, member.suiteId, data))];
+    }),
+    omitted > 0 && member.failures.length > 0
+      ? create(
+          'p',
+          { class: 'fine' },
+          `and ${formatCount(omitted, 'more failed iteration')}, of which nothing was kept`,
+        )
+      : null,
+    createTimeline(member, marks),
+  ];
+}
+
+function createFacts(member: CaseReport, { report }: PageData): HTMLElement {
+  const { quarantine, definitionHash, id, durationMs } = member;
+  const suite = report.suites.find(({ id }) => id === member.suiteId);
+  const facts: Array<[string, string]> = [
+    ['Suite', suite?.name ?? member.suiteId],
+    ['Id', id],
+    ...(durationMs === null ? [] : [['Median', formatDuration(durationMs)] satisfies [string, string]]),
+    ...(definitionHash === null ? [] : [['Definition', definitionHash] satisfies [string, string]]),
+    ...(quarantine === null
+      ? []
+      : [
+          [
+            'In quarantine',
+            `until ${quarantine.expires}, ${quarantine.owner}: ${quarantine.reason} (${quarantine.source})`,
+          ] satisfies [string, string],
+        ]),
+  ];
+  return create(
+    'dl',
+    { class: 'facts' },
+    ...facts.map(([name, value]) => create('div', {}, create('dt', {}, name), create('dd', {}, quote(value)))),
+  );
+}
+
+function createFailure(
+  example: IterationFailure,
+  failures: readonly IterationFailure[],
+  listTraces: (failure: IterationFailure) => HTMLElement[],
+): HTMLElement {
+  const names = failures.map(({ iterationNumber, iterationId }) => String(iterationNumber ?? iterationId));
+  const { step, reasons, result, durationMs } = example;
+  const where = step === null ? '' : `, step ${step.index + 1} (${step.kind})`;
+  const took = failures.length === 1 && durationMs !== null ? ` after ${formatDuration(durationMs)}` : '';
+  const [headline = '', ...others] = reasons;
+  return create(
+    'section',
+    { class: 'failure' },
+    create(
+      'h4',
+      {},
+      quote(`Iteration${names.length === 1 ? '' : 's'} ${names.join(', ')}${where}`),
+      create('span', { class: 'fine' }, quote(` ${result.replaceAll('_', ' ')}${took}`)),
+    ),
+    create('p', { class: 'reason' }, quote(headline)),
+    others.length === 0
+      ? null
+      : create('ul', { class: 'reason' }, ...others.map((text) => create('li', {}, quote(text)))),
+    createCalls(example),
+    ...failures.flatMap(listTraces),
+  );
+}
+
+/** Expected calls are those of a prompt; a case of direct calls has none, and what it called is listed. */
+function createCalls({ expectedToolCalls, actualToolCalls }: IterationFailure): HTMLElement | null {
+  if (expectedToolCalls.length === 0 && actualToolCalls.length === 0) return null;
+  const hasExpected = expectedToolCalls.length > 0;
+  const lines: DiffLine[] = hasExpected
+    ? compareCalls(expectedToolCalls, actualToolCalls)
+    : actualToolCalls.flatMap(listCallLines).map((text) => ({ side: 'both', text }));
+  const key = create(
+    'p',
+    { class: 'fine key', 'aria-hidden': 'true' },
+    create('span', { class: 'expected' }, '− expected'),
+    create('span', { class: 'called' }, '+ called'),
+  );
+  return create(
+    'figure',
+    { class: 'calls' },
+    create('figcaption', {}, hasExpected ? 'Expected and actual tool calls' : 'Tool calls', hasExpected ? key : null),
+    create(
+      'div',
+      { class: 'scroll', tabindex: '0', role: 'group', 'aria-label': 'Tool calls, line by line' },
+      create(
+        'ol',
+        { class: 'diff' },
+        ...lines.map(({ side, text }) =>
+          create(
+            'li',
+            { class: side },
+            create('span', { class: 'sign', 'aria-hidden': 'true' }, signs[side]),
+            spoken[side] === '' ? null : say(spoken[side]),
+            create('code', {}, quote(text)),
+          ),
+        ),
+      ),
+    ),
+    actualToolCalls.length === 0 ? create('p', { class: 'fine' }, 'No tool was called.') : null,
+  );
+}
+
+function createTrace(failure: IterationFailure, suiteId: string, { traces }: PageData): HTMLElement[] {
+  const index = traces.findIndex((trace) => trace.suiteId === suiteId && trace.iterationId === failure.iterationId);
+  const trace = traces[index];
+  if (trace === undefined) return [];
+  const name = `Trace of iteration ${failure.iterationNumber ?? failure.iterationId}`;
+  const button = createButton({ class: 'quiet' }, () => {}, name);
+  const { panel } = createDisclosure(button, `trace-${index}`, () => createTraceView(trace));
+  return [create('div', { class: 'trace' }, button, panel)];
+}

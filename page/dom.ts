@@ -1,0 +1,77 @@
+/** What an element may hold: text is always text. */
+export type Child = Node | string | null;
+
+/** Creates an element. Attributes are set as they are, so that only words of ours go into those that mean more than text. */
+export function create<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: Readonly<Record<string, string>>,
+  ...children: readonly Child[]
+): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag);
+  fill(element, attributes, children);
+  return element;
+}
+
+/** The same for SVG. */
+export function createSvg<K extends keyof SVGElementTagNameMap>(
+  tag: K,
+  attributes: Readonly<Record<string, string | number>>,
+  ...children: readonly Child[]
+): SVGElementTagNameMap[K] {
+  const element = document.createElementNS('http://www.w3.org/2000/svg', tag);
+  fill(element, attributes, children);
+  return element;
+}
+
+/** Creates a button that does something on this page. */
+export function createButton(
+  attributes: Readonly<Record<string, string>>,
+  press: () => void,
+  ...children: readonly Child[]
+): HTMLButtonElement {
+  const button = create('button', { type: 'button', ...attributes }, ...children);
+  button.addEventListener('click', press);
+  return button;
+}
+
+/** Foreign text, which must not reorder what stands around it. */
+export function quote(text: string, name = ''): HTMLElement {
+  return create('bdi', name === '' ? {} : { class: name }, text);
+}
+
+/** What screen readers say and nobody sees. */
+export function say(text: string): HTMLElement {
+  return create('span', { class: 'said' }, text);
+}
+
+/** Makes `button` show and hide what `build` returns, which is built when it is first shown. */
+export function createDisclosure(
+  button: HTMLButtonElement,
+  id: string,
+  build: () => readonly Child[],
+): { panel: HTMLElement; toggle: (isOpen: boolean) => void } {
+  const panel = create('div', { id, class: 'panel' });
+  panel.hidden = true;
+  let isBuilt = false;
+  const toggle = (isOpen: boolean) => {
+    if (isOpen && !isBuilt) {
+      isBuilt = true;
+      panel.append(...build().filter((child) => child !== null));
+    }
+    panel.hidden = !isOpen;
+    button.setAttribute('aria-expanded', String(isOpen));
+  };
+  button.setAttribute('aria-expanded', 'false');
+  button.setAttribute('aria-controls', id);
+  button.addEventListener('click', () => toggle(panel.hidden !== false));
+  return { panel, toggle };
+}
+
+function fill(
+  element: Element,
+  attributes: Readonly<Record<string, string | number>>,
+  children: readonly Child[],
+): void {
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+  element.append(...children.filter((child) => child !== null));
+}

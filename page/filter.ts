@@ -1,0 +1,72 @@
+import type { CaseReport, Report } from '../src/model/report.ts';
+
+/** How the list sorts cases: their outcome, and apart from it those that do not count. */
+export type CaseGroup = 'failed' | 'inconclusive' | 'quarantined' | 'passed';
+
+export const caseGroups: readonly CaseGroup[] = ['failed', 'inconclusive', 'quarantined', 'passed'];
+
+/** What the reader wants to see; null and the empty text want everything. */
+export interface CaseFilter {
+  group: CaseGroup | null;
+  tag: string | null;
+  suiteId: string | null;
+  text: string;
+}
+
+/** A case of the list, with everything that a search looks at. */
+export interface ListedCase {
+  member: CaseReport;
+  /** Where it stands in the report. */
+  index: number;
+  group: CaseGroup;
+  haystack: string;
+}
+
+/** Lists the cases worst first, over all suites. */
+export function listCases({ cases, suites }: Pick<Report, 'cases' | 'suites'>): ListedCase[] {
+  const names = new Map(suites.map(({ id, name }) => [id, name]));
+  return cases
+    .map((member, index) => ({
+      member,
+      index,
+      group: findGroup(member),
+      haystack: buildHaystack(member, names.get(member.suiteId) ?? ''),
+    }))
+    .toSorted((a, b) => rank(a) - rank(b));
+}
+
+function findGroup({ outcome, quarantine }: Pick<CaseReport, 'outcome' | 'quarantine'>): CaseGroup {
+  return quarantine !== null && outcome !== 'passed' ? 'quarantined' : outcome;
+}
+
+/** Whether a case is what the reader wants to see: every word of the text occurs in it, whatever its case. */
+export function matchesFilter(item: ListedCase, { group, tag, suiteId, text }: CaseFilter): boolean {
+  if (group !== null && item.group !== group) return false;
+  if (tag !== null && !item.member.tags.includes(tag)) return false;
+  if (suiteId !== null && item.member.suiteId !== suiteId) return false;
+  return text
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => item.haystack.includes(word));
+}
+
+function rank({ group, member }: ListedCase): number {
+  return caseGroups.indexOf(group) * 2 + (member.required ? 0 : 1);
+}
+
+function buildHaystack({ id, title, tags, location, failures, quarantine }: CaseReport, suiteName: string): string {
+  return [
+    title,
+    id,
+    suiteName,
+    ...tags,
+    location === null ? '' : `${location.file}:${location.line}`,
+    quarantine === null ? '' : `${quarantine.owner} ${quarantine.reason}`,
+    ...failures.flatMap(({ reasons, expectedToolCalls, actualToolCalls }) => [
+      ...reasons,
+      ...[...expectedToolCalls, ...actualToolCalls].map(({ toolName }) => toolName),
+    ]),
+  ]
+    .join('\n')
+    .toLowerCase();
+}

@@ -1,0 +1,30 @@
+import type { PageData } from '../src/report/html/page-data.ts';
+import { createCaseSection } from './case-list.ts';
+import { createComparisonCard } from './comparison-card.ts';
+import { create } from './dom.ts';
+import { createSuiteCard } from './suite-card.ts';
+import { startTheme } from './theme.ts';
+import { createTrendCard } from './trend-card.ts';
+
+const [app, theme, source] = ['app', 'theme', 'data'].map((id) => document.getElementById(id));
+if (theme != null) startTheme(theme);
+if (app != null && source != null) {
+  // Written by the same version of the same program.
+  const data = JSON.parse(source.textContent) as PageData; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  draw(app, data);
+  document.documentElement.dataset['ready'] = '';
+  performance.mark('usable');
+}
+
+function draw(app: HTMLElement, data: PageData): void {
+  const { report } = data;
+  const cards = [
+    ...report.suites.map((suite) => createSuiteCard(suite)),
+    createTrendCard(report),
+    createComparisonCard(report),
+  ].filter((card) => card !== null);
+  app.replaceChildren(create('div', { class: 'cards' }, ...cards));
+  const { section, openWanted } = createCaseSection(data);
+  app.append(section);
+  openWanted();
+}

@@ -1,0 +1,44 @@
+import { formatDuration } from '../src/base/deadline.ts';
+import type { CaseReport } from '../src/model/report.ts';
+import type { PageMark } from '../src/report/html/page-data.ts';
+import { create } from './dom.ts';
+
+const maxBars = 300;
+
+/** Draws how long each iteration took; null where no duration is known. */
+export function createTimeline({ total, planned }: CaseReport, marks: readonly PageMark[]): HTMLElement | null {
+  const timed = marks.flatMap(([number, standing, durationMs]) =>
+    durationMs === null ? [] : [{ name: String(number ?? '–'), standing, durationMs }],
+  );
+  if (timed.length === 0) return null;
+  const shown = timed.slice(0, maxBars);
+  const longest = Math.max(...shown.map(({ durationMs }) => durationMs));
+  const shortest = Math.min(...shown.map(({ durationMs }) => durationMs));
+  const bars = shown.map(({ name, standing, durationMs }) => {
+    const bar = create('i', {
+      class: standing,
+      title: `Iteration ${name}: ${standing}, ${formatDuration(durationMs)}`,
+    });
+    bar.style.blockSize = `${longest === 0 ? 0 : Math.max(2, (durationMs / longest) * 100)}%`;
+    return bar;
+  });
+  const all = Math.max(total, planned);
+  const label = `${shown.length === 1 ? 'One iteration' : `${shown.length} iterations`}, from ${formatDuration(shortest)} to ${formatDuration(longest)}`;
+  const rows = shown.map(({ name, standing, durationMs }) =>
+    create('tr', {}, ...[name, standing, formatDuration(durationMs)].map((text) => create('td', {}, text))),
+  );
+  const head = ['Iteration', 'Result', 'Took'].map((text) => create('th', { scope: 'col' }, text));
+  return create(
+    'section',
+    { class: 'timeline' },
+    create('h4', {}, 'How long each iteration took'),
+    create('div', { class: 'bars', role: 'img', 'aria-label': label }, ...bars),
+    create('p', { class: 'fine' }, shown.length < all ? `${label}; ${all} in all` : label),
+    create(
+      'details',
+      {},
+      create('summary', {}, 'As a table'),
+      create('table', {}, create('thead', {}, create('tr', {}, ...head)), create('tbody', {}, ...rows)),
+    ),
+  );
+}

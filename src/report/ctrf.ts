@@ -1,0 +1,140 @@
+import type { CaseReport, Report, SuiteReport } from '../model/report.ts';
+import { computePassRate } from '../model/rate.ts';
+import { escapeJson } from './escape/json.ts';
+import { stripControls } from './escape/plain.ts';
+import { groupFailures } from './failures.ts';
+import { truncateText } from './truncate.ts';
+import { describeCaseCounts } from './wording.ts';
+
+/** Of the Common Test Report Format (github.com/ctrf-io/ctrf), whose schema this version names. */
+const specVersion = '0.0.0';
+
+const maxMessageLength = 1000;
+const maxTraceLength = 20_000;
+
+type CtrfStatus = 'passed' | 'failed' | 'skipped' | 'other';
+
+interface CtrfTest {
+  testId: string;
+  name: string;
+  status: CtrfStatus;
+  rawStatus: string;
+  /** Whole milliseconds. */
+  duration: number;
+  suite: string[];
+  tags?: string[];
+  filePath?: string;
+  line?: number;
+  message?: string;
+  trace?: string;
+  flaky?: true;
+  extra?: Record<string, unknown>;
+}
+
+/**
+ * Renders `ctrf.json`, one test per case. It agrees with the verdict: failures that a passing suite's minimum tolerates pass
+ * with a message, and a suite's verdict that none of its cases tells is a test of its own.
+ */
+export function renderCtrf(report: Report): string {
+  const tests = listTests(report);
+  const count = (status: CtrfStatus) => tests.filter((test) => test.status === status).length;
+  const start = Date.parse(report.startedAt) || 0;
+  const duration = Math.round(report.durationMs);
+  const document = {
+    reportFormat: 'CTRF',
+    specVersion,
+    ...(start === 0 ? {} : { timestamp: new Date(start + duration).toISOString() }),
+    generatedBy: `${report.generator.name} ${report.generator.version}`,
+    results: {
+      tool: { name: report.generator.name, version: report.generator.version },
+      summary: {
+        tests: tests.length,
+        passed: count('passed'),
+        failed: count('failed'),
+        skipped: count('skipped'),
+        pending: 0,
+        other: count('other'),
+        flaky: tests.filter(({ flaky }) => flaky === true).length,
+        suites: report.suites.length,
+        start,
+        stop: start + duration,
+        duration,
+      },
+      tests,
+      extra: {
+        verdict: report.verdict.outcome,
+        stopsJob: report.stopsJob,
+        reasons: report.verdict.reasons.map(({ message }) => cut(message)),
+        iterations: report.totals,
+      },
+    },
+  };
+  return `${escapeJson(JSON.stringify(document, null, 2))}\n`;
+}
+
+function listTests(report: Report): CtrfTest[] {
+  // A gate without suites is inconclusive, and an empty file would read as green.
+  const gate = { id: '', name: report.generator.name, file: null, verdict: report.verdict };
+  return (report.suites.length === 0 ? [gate] : report.suites).flatMap((suite) => {
+    const tests = report.cases.filter(({ suiteId }) => suiteId === suite.id).map((member) => buildTest(member, suite));
+    const { outcome } = suite.verdict;
+    const isTold = outcome === 'passed' || (outcome === 'failed' && tests.some(({ status }) => status === 'failed'));
+    return isTold ? tests : [buildVerdictTest(suite), ...tests];
+  });
+}
+
+type JudgedSuite = Pick<SuiteReport, 'id' | 'name' | 'file' | 'verdict'>;
+
+function buildVerdictTest({ id, name, file, verdict: { outcome, reasons } }: JudgedSuite): CtrfTest {
+  return {
+    testId: `${id}/`,
+    name: 'verdict',
+    status: outcome === 'failed' ? 'failed' : 'other',
+    rawStatus: outcome,
+    duration: 0,
+    suite: [name],
+    ...(file === null ? {} : { filePath: file }),
+    message: cut(reasons.map(({ message }) => message).join('\n') || 'Nothing was established.'),
+  };
+}
+
+function buildTest(member: CaseReport, suite: JudgedSuite): CtrfTest {
+  const { id, title, tags, location, durationMs, outcome, passed, failed, total, planned, quarantine } = member;
+  const status = decideStatus(member, suite);
+  const [reason] = member.failures.flatMap(({ reasons }) => reasons);
+  const trace = groupFailures(member)
+    .map(({ heading, lines }) => [heading, ...lines.map((line) => `  ${line}`)].join('\n'))
+    .join('\n');
+  return {
+    testId: `${suite.id}/${id}`,
+    name: title === '' ? id : title,
+    status,
+    rawStatus: quarantine === null ? outcome : `${outcome}, in quarantine`,
+    duration: Math.round(durationMs ?? 0),
+    suite: [suite.name],
+    ...(tags.length === 0 ? {} : { tags }),
+    ...(location === null ? {} : { filePath: location.file, line: location.line }),
+    ...(outcome === 'passed'
+      ? {}
+      : { message: cut(`${describeCaseCounts(member)}${reason === undefined ? '' : `: ${reason}`}`) }),
+    ...(trace === '' ? {} : { trace: truncateText(stripControls(trace), maxTraceLength) }),
+    ...(status === 'passed' && passed > 0 && failed > 0 ? { flaky: true } : {}),
+    extra: {
+      required: member.required,
+      iterations: { planned, total, passed, failed },
+      passRate: computePassRate(passed, total),
+    },
+  };
+}
+
+function decideStatus({ outcome, quarantine, total, failures }: CaseReport, { verdict }: JudgedSuite): CtrfStatus {
+  if (outcome === 'passed') return 'passed';
+  if (quarantine !== null) return 'skipped';
+  // One that never began says nothing that the suite's own test does not.
+  if (outcome === 'inconclusive') return total === 0 && failures.length === 0 ? 'skipped' : 'other';
+  return verdict.outcome === 'passed' ? 'passed' : 'failed';
+}
+
+function cut(text: string): string {
+  return truncateText(stripControls(text), maxMessageLength);
+}

@@ -1,0 +1,127 @@
+import type { Evidence, IterationTrace } from '../../model/evidence.ts';
+import { maxFailuresPerCase, type Report } from '../../model/report.ts';
+import { stripControls } from '../escape/plain.ts';
+import { escapeScriptJson } from '../escape/html.ts';
+import { truncateText } from '../truncate.ts';
+
+/** What the page draws, as its script reads it. */
+export interface PageData {
+  /** Texts cut, and cleared of what is no text; as many cases and failures as fit. */
+  report: Report;
+  /** Of each case in the report, in its order; empty where nothing is known of single iterations. */
+  marks: PageMark[][];
+  traces: IterationTrace[];
+  /** What did not fit. */
+  leftOut: { cases: number; failures: number; traces: number };
+}
+
+/** Number, standing and duration of an iteration. */
+export type PageMark = [
+  iterationNumber: number | null,
+  standing: 'passed' | 'failed' | 'unscored',
+  durationMs: number | null,
+];
+
+/** How much of the report the page holds. Tried from the fullest to the shortest until the text fits. */
+interface Fullness {
+  maxTextLength: number;
+  maxTraces: number;
+  maxFailures: number;
+  hasToolCalls: boolean;
+  hasMarks: boolean;
+  maxCases: number;
+}
+
+const fullest: Fullness = {
+  maxTextLength: 20_000,
+  maxTraces: Infinity,
+  maxFailures: maxFailuresPerCase,
+  hasToolCalls: true,
+  hasMarks: true,
+  maxCases: Infinity,
+};
+
+const fullnesses: readonly Fullness[] = [
+  fullest,
+  { ...fullest, maxTextLength: 4000 },
+  { ...fullest, maxTextLength: 1000, maxTraces: 10 },
+  { ...fullest, maxTextLength: 300, maxTraces: 0, maxFailures: 1 },
+  { ...fullest, maxTextLength: 300, maxTraces: 0, maxFailures: 1, hasToolCalls: false, maxCases: 5000 },
+  {
+    maxTextLength: 120,
+    maxTraces: 0,
+    maxFailures: 0,
+    hasToolCalls: false,
+    hasMarks: false,
+    maxCases: 100,
+  },
+];
+
+/** Renders what the page draws as JSON for a script element, of at most `maxBytes` in UTF-8 where that can be. */
+export function renderPageData(report: Report, evidence: Evidence | null, maxBytes: number): string {
+  let json = '';
+  for (const fullness of fullnesses) {
+    json = escapeScriptJson(JSON.stringify(buildPageData(report, evidence, fullness)));
+    if (Buffer.byteLength(json) <= maxBytes) break;
+  }
+  return json;
+}
+
+function buildPageData(report: Report, evidence: Evidence | null, fullness: Fullness): PageData {
+  const clear = (text: string) => truncateText(stripControls(text), fullness.maxTextLength);
+  const cases = report.cases.slice(0, fullness.maxCases).map((member) => ({
+    ...member,
+    failures: member.failures
+      .slice(0, fullness.maxFailures)
+      .map((failure) => (fullness.hasToolCalls ? failure : { ...failure, expectedToolCalls: [], actualToolCalls: [] })),
+  }));
+  const { comparison } = report;
+  const marks = groupMarks(fullness.hasMarks ? evidence : null);
+  const traces = (evidence?.traces ?? []).slice(0, fullness.maxTraces);
+  return {
+    report: mapTexts(
+      {
+        ...report,
+        cases,
+        comparison: comparison === null ? null : { ...comparison, cases: comparison.cases.slice(0, fullness.maxCases) },
+      },
+      clear,
+    ),
+    marks: cases.map(({ suiteId, id }) => marks.get(nameCase(suiteId, id)) ?? []),
+    traces: mapTexts(traces, clear),
+    leftOut: {
+      cases: report.cases.length - cases.length,
+      failures: countFailures(report.cases) - countFailures(cases),
+      traces: (evidence?.traces.length ?? 0) - traces.length,
+    },
+  };
+}
+
+function groupMarks(evidence: Evidence | null): Map<string, PageMark[]> {
+  const groups = Map.groupBy(evidence?.iterations ?? [], ({ suiteId, caseId }) => nameCase(suiteId, caseId));
+  return new Map(
+    [...groups].map(([name, members]) => [
+      name,
+      members
+        .toSorted((a, b) => (a.iterationNumber ?? 0) - (b.iterationNumber ?? 0))
+        .map(({ iterationNumber, standing, durationMs }) => [iterationNumber, standing, durationMs]),
+    ]),
+  );
+}
+
+function nameCase(suiteId: string, caseId: string): string {
+  return JSON.stringify([suiteId, caseId]);
+}
+
+function countFailures(cases: Report['cases']): number {
+  return cases.reduce((sum, { failures }) => sum + failures.length, 0);
+}
+
+/** Returns a copy of plain data in which every text is changed, names of members included. */
+function mapTexts<T>(value: T, change: (text: string) => string): T;
+function mapTexts(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value);
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, change));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [change(name), mapTexts(item, change)]));
+}

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { type CaseFilter, listCases, matchesFilter } from '../../page/filter.ts';
+import { createPageReport } from '../support/page-factory.ts';
+
+const items = listCases(createPageReport());
+
+function find(filter: Partial<CaseFilter>): string[] {
+  const whole = { group: null, tag: null, suiteId: null, text: '', ...filter };
+  return items.filter((item) => matchesFilter(item, whole)).map(({ member }) => member.title);
+}
+
+describe('listCases', () => {
+  it('has the worst first: required failures, other ones, what does not count, what passed', () => {
+    expect(items.map(({ group, member }) => `${group} ${member.title}`)).toEqual([
+      'failed Asks for the weather in Paris',
+      'failed Converts degrees',
+      'quarantined Follows a redirect',
+      'passed Lists cities',
+      'passed Gets the forecast',
+      'passed Reads the units',
+      'passed Refuses an unknown city',
+    ]);
+  });
+});
+
+describe('matchesFilter', () => {
+  it.each([
+    [{}, 7],
+    [{ group: 'failed' }, 2],
+    [{ group: 'inconclusive' }, 0],
+    [{ group: 'quarantined' }, 1],
+    [{ tag: 'smoke' }, 3],
+    [{ tag: 'smok' }, 0],
+    [{ suiteId: 'weather' }, 7],
+    [{ suiteId: 'math' }, 0],
+    [{ group: 'failed', tag: 'smoke' }, 1],
+  ] as const)('finds with %j %i cases', (filter, count) => {
+    expect(find(filter)).toHaveLength(count);
+  });
+
+  it.each([
+    ['PARIS', ['Asks for the weather in Paris']],
+    ['weather.evals.yaml:44', ['Converts degrees']],
+    ['get_forecast', ['Asks for the weather in Paris']],
+    ['degrees 211.99', ['Converts degrees']],
+    ['degrees paris', []],
+    ['@alice', ['Follows a redirect']],
+  ])('looks for every word of %j', (text, titles) => {
+    expect(find({ text })).toEqual(titles);
+  });
+});

@@ -1,0 +1,127 @@
+import { createHash } from 'node:crypto';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Report } from '../../../src/model/report.ts';
+import { pageScript, pageStyle } from '../../../src/report/html/page-assets.ts';
+import { renderHtml } from '../../../src/report/html/page.ts';
+import { hostileText, hostileTexts } from '../../support/hostile-text.ts';
+import { listComments, listElements, readPage } from '../../support/html-tree.ts';
+import { createIterationTrace, createPageEvidence, createPageReport } from '../../support/page-factory.ts';
+import { createHostileReport, createRedReport, createReport } from '../../support/report-factory.ts';
+import { createCaseResults, createFailure, createSuiteResults } from '../../support/results-factory.ts';
+
+/** A hundred cases with a foreign title and reason each. */
+function createReportOn(texts: readonly string[]): Report {
+  const cases = texts.map((text, index) =>
+    createCaseResults({
+      id: `case-${index}`,
+      title: text,
+      tags: [text],
+      failed: 1,
+      failures: [
+        createFailure({
+          iterationId: text,
+          reasons: [text],
+          actualToolCalls: [{ toolName: text, arguments: { [text]: text } }],
+        }),
+      ],
+    }),
+  );
+  return createReport({ suites: [createSuiteResults({ cases })], notes: texts.slice(0, 10) });
+}
+
+/** The elements of a page, with scripts and without. */
+function listBoth(page: string): string[][] {
+  return [true, false].map((scripting) => listElements(page, { scripting }));
+}
+
+describe('renderHtml', () => {
+  it('says the verdict, its reason and what did not pass without any script', () => {
+    const page = renderHtml(createRedReport());
+    const text = page
+      .slice(page.indexOf('<main'), page.indexOf('</main>'))
+      .replaceAll(/<[^>]*>/g, '')
+      .trim();
+    expect(text.split(/\n+/)).toMatchInlineSnapshot(`
+      [
+        "✗",
+        "Eval gate failed",
+        "7 of 11 iterations passed (63.6%), the minimum is 90% (from evals/math.evals.yaml:4)",
+        "The required case &quot;Adds two numbers&quot; failed 2 of 3 iterations.",
+        "11 iterations of 3 cases: 7 passed, 4 failed (63.6%), in 12.3 s",
+        "math 2.0.0 over stdio, MCP 2025-11-25, process per iteration",
+        "Cases that did not pass",
+        "Adds two numbers, 1 of 3 passed: Expected the result of add to contain &quot;4&quot;, got &quot;5&quot;.",
+        "Asks for the weather in Paris, 1 of 3 passed: The call of get_weather has other arguments than expected.",
+        "Scripts are off here; with them the page shows every case and its iterations.",
+      ]
+    `);
+  });
+
+  it('lets nothing run or load but its own script and style, which its policy names', () => {
+    const page = renderHtml(createRedReport());
+    const policy = /Content-Security-Policy" content="([^"]+)"/.exec(page)?.[1]?.split('; ') ?? [];
+    const hash = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+    expect(policy).toEqual([
+      `default-src 'none'`,
+      `script-src ${hash(pageScript)}`,
+      `style-src ${hash(pageStyle)}`,
+      `base-uri 'none'`,
+      `form-action 'none'`,
+      `require-trusted-types-for 'script'`,
+      `trusted-types 'none'`,
+    ]);
+    expect(page.split('<script>')[1]?.split('</script>')[0]).toBe(pageScript);
+    expect(page.split('<style>')[1]?.split('</style>')[0]).toBe(pageStyle);
+    expect(`${pageScript}${pageStyle}`).not.toMatch(/<\/?(?:script|style)|<!--/i);
+    expect(pageStyle).not.toMatch(/url\(|@import/);
+    expect(pageScript).not.toMatch(/innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function/);
+  });
+
+  it('gives the script the report as it is, and the iterations by case', () => {
+    const report = createPageReport();
+    const evidence = createPageEvidence(report);
+    const data = readPage(renderHtml(report, { evidence }));
+    expect(data.report).toEqual(report);
+    expect(data.traces).toEqual(evidence.traces);
+    expect(data.leftOut).toEqual({ cases: 0, failures: 0, traces: 0 });
+    expect(data.marks.map((marks) => marks.length)).toEqual(report.cases.map(({ planned }) => planned));
+    expect(data.marks[0]?.map(([number, standing]) => [number, standing])).toEqual([
+      [1, 'passed'],
+      [2, 'failed'],
+      [3, 'passed'],
+      [4, 'failed'],
+      [5, 'passed'],
+    ]);
+    expect(readPage(renderHtml(report)).marks).toEqual(report.cases.map(() => []));
+  });
+
+  it('has the same elements whatever 10,000 hostile texts say, and hands each of them on as text', () => {
+    const expected = listBoth(renderHtml(createReportOn(Array.from({ length: 100 }, () => 'plain'))));
+    fc.assert(
+      fc.property(fc.array(hostileText, { minLength: 100, maxLength: 100 }), (texts) => {
+        const page = renderHtml(createReportOn(texts));
+        expect(listBoth(page)).toEqual(expected);
+        expect(listComments(page)).toEqual([]);
+        expect(readPage(page).report.cases).toHaveLength(100);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('has the same elements where every text of the report is hostile', () => {
+    const evidenceOn = (text: string) => ({
+      iterations: [],
+      traces: [
+        createIterationTrace({
+          iterationId: text,
+          messages: [{ role: text, parts: [{ kind: 'call', toolName: text, text }] }],
+          spans: [{ name: text, category: text, startMs: 0, durationMs: 1, isError: false }],
+        }),
+      ],
+    });
+    const render = (text: string) => renderHtml(createHostileReport(text), { evidence: evidenceOn(text) });
+    const expected = listBoth(render('plain'));
+    for (const text of hostileTexts) expect(listBoth(render(text))).toEqual(expected);
+  });
+});

@@ -1,0 +1,66 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+
+/** A page opened from a file, as people open it. */
+export interface OpenPage extends AsyncDisposable {
+  page: Page;
+  /** What the page complained about: errors, refusals of its own policy, and requests for anything but itself. */
+  complaints: string[];
+}
+
+const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'];
+
+/** Finds a Chromium on this machine, `CHROME_PATH` first; undefined where there is none. */
+function findChromium(): string | undefined {
+  const named = process.env['CHROME_PATH'];
+  const directories = (process.env['PATH'] ?? '').split(delimiter);
+  const found = directories.flatMap((directory) => names.map((name) => join(directory, name)));
+  return [...(named === undefined ? [] : [named]), ...found].find((file) => existsSync(file));
+}
+
+/** The reason for which tests of the page are skipped here; null where a browser is at hand. */
+export const missingBrowser: string | null =
+  findChromium() === undefined ? 'no Chromium in PATH or CHROME_PATH; install one to test the page in it' : null;
+
+/** Starts the browser that `findChromium` found, headless. */
+export async function launchBrowser(): Promise<Browser> {
+  const executablePath = findChromium();
+  if (executablePath === undefined) throw new Error(missingBrowser ?? '');
+  // Containers have no user namespaces and little shared memory.
+  return await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+}
+
+/** Opens the text as a file in a context of its own and waits until the page can be used. */
+export async function openFilePage(
+  browser: Browser,
+  html: string,
+  options: BrowserContextOptions & { anchor?: string } = {},
+): Promise<OpenPage> {
+  const { anchor = '', ...contextOptions } = options;
+  const directory = await mkdtemp(join(tmpdir(), 'mcp-eval-ci-page-'));
+  const file = join(directory, 'report.html');
+  await writeFile(file, html);
+  const context = await browser.newContext(contextOptions);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('console', (message) => complaints.push(message.text()));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(pathToFileURL(file).href)) complaints.push(`request for ${request.url()}`);
+  });
+  await page.goto(pathToFileURL(file).href + anchor);
+  if (contextOptions.javaScriptEnabled !== false)
+    await page.waitForSelector(':root[data-ready]', { state: 'attached' });
+  return {
+    page,
+    complaints,
+    [Symbol.asyncDispose]: async () => {
+      await context.close();
+      await rm(directory, { recursive: true });
+    },
+  };
+}
