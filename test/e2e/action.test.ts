@@ -28,6 +28,7 @@ describe('the action', () => {
         total: '4',
         'report-path': 'mcp-eval-report/report.json',
         'junit-path': 'mcp-eval-report/junit.xml',
+        'html-path': 'mcp-eval-report/report.html',
       },
       post: { exitCode: 0, annotations: [], problems: [], leftovers: [] },
     });

@@ -88,7 +88,7 @@ describe.concurrent('a service that tells all it knows in what it says of a run'
       'service-9',
       'service-10',
     ]);
-    for (const sink of ['log', 'summary', 'annotations', 'report.json', 'junit.xml']) {
+    for (const sink of ['log', 'summary', 'annotations', 'report.json', 'report.html', 'junit.xml']) {
       expect(run.sinks[sink]).toContain('***');
     }
 
@@ -147,6 +147,7 @@ describe.concurrent('a service that tells all it knows in what it says of a run'
       'summary',
       'annotations',
       'junit.xml',
+      'report.html',
       'report.json',
     ]);
   });

@@ -48,10 +48,11 @@ describe('a secret that the server tells', () => {
   it('appears nowhere when a case fails on it', async () => {
     await run({ 'evals/red.evals.yaml': redEvals }, (result, texts) => {
       expect(result.exitCode).toBe(1);
-      expect(Object.keys(texts)).toEqual(expect.arrayContaining(['report.json', 'junit.xml']));
+      expect(Object.keys(texts)).toEqual(expect.arrayContaining(['report.json', 'report.html', 'junit.xml']));
       expect(findLeaks([canary, plainCanary], texts)).toEqual([]);
       // It was told: what stands in its place shows that there was something to hide.
-      for (const place of ['log', 'summary', 'report.json', 'junit.xml']) expect(texts[place]).toContain('***');
+      for (const place of ['log', 'summary', 'report.json', 'report.html', 'junit.xml'])
+        expect(texts[place]).toContain('***');
     });
   });
 
@@ -69,7 +70,7 @@ describe('a secret that the server tells', () => {
     await run({ 'evals/red.evals.yaml': redEvals, 'server.mjs': server }, (_, texts) => {
       const places = new Set(findLeaks(['not-registered-canary'], texts).map(({ place }) => place));
       expect([...places]).toEqual(
-        expect.arrayContaining(['log', 'summary', 'annotations', 'report.json', 'junit.xml']),
+        expect.arrayContaining(['log', 'summary', 'annotations', 'report.json', 'report.html', 'junit.xml']),
       );
     });
   });

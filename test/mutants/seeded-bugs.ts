@@ -347,4 +347,32 @@ export const seededBugs: readonly SeededBug[] = [
     to: 'if (false) return { problem',
     tests: ['gate/base-policy.test.ts'],
   },
+  {
+    what: 'a text in the report’s page ends the script that it stands in',
+    file: 'report/escape/html.ts',
+    from: '/[<>&\\u2028\\u2029]/g',
+    to: '/[&\\u2028\\u2029]/g',
+    tests: ['report/escape/html.test.ts'],
+  },
+  {
+    what: 'a reason of the verdict is markup in the report’s page',
+    file: 'report/html/page.ts',
+    from: 'return escapeHtml(truncateText(flattenText(text), maxLength));',
+    to: 'return truncateText(flattenText(text), maxLength);',
+    tests: ['report/html/page.test.ts'],
+  },
+  {
+    what: 'the report’s page grows with whatever is put into it',
+    file: 'report/html/page-data.ts',
+    from: 'if (Buffer.byteLength(json) <= maxBytes) break;',
+    to: 'if (json !== undefined) break;',
+    tests: ['report/scale.test.ts'],
+  },
+  {
+    what: 'a trace is kept with the secrets that a server told',
+    file: 'gate/keep-trace.ts',
+    from: "redactDeep({ messages: trace['messages'], spans: trace['spans'] }, redactor)",
+    to: "{ messages: trace['messages'], spans: trace['spans'], by: redactDeep({}, redactor) }",
+    tests: ['gate/keep-trace.test.ts'],
+  },
 ];
