@@ -135,7 +135,6 @@ function createResults(cases: CaseResults[]): SuiteResults {
     iterationsRead: cases.reduce((sum, { planned }) => sum + planned, 0),
     unknownIterations: 0,
     overruled: 0,
-    tunnelBreaks: 0,
     interruption: null,
     retries: [],
     isStoppedEarly: false,
