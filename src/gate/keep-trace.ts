@@ -26,7 +26,7 @@ export function keepTrace(trace: unknown, redactor: Redactor): KeptTrace | null 
   const known = listObjects(messages);
   const times = listObjects(spans).flatMap(readSpan);
   const startMs = Math.min(...times.map((span) => span.startMs));
-  const timeline = times.toSorted((a, b) => a.startMs - b.startMs).slice(0, maxSpans);
+  const timeline = times.toSorted((a, b) => a.startMs - b.startMs || b.durationMs - a.durationMs).slice(0, maxSpans);
   if (known.length === 0 && times.length === 0) return null;
   const cut = (maxLength: number): KeptTrace => ({
     messages: selectMessages(known, maxLength),

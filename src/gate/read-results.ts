@@ -49,7 +49,7 @@ export async function readIterations(
 const maxExplained = { hosted: 60, local: 1000 };
 
 /**
- * Reads which steps failed and why, last of all: it tells what the verdict is about and is no part of it, so that a
+ * Reads which steps failed and why, and traces where they are wanted, last of all: it tells what the verdict is about and is no part of it, so that a
  * service that has no answer is only warned about.
  */
 export async function explainFailures(
@@ -57,20 +57,35 @@ export async function explainFailures(
   { suiteId, tally, judge }: Reading,
   context: ReadingContext,
 ): Promise<void> {
-  const { service, watch, logger, plan, evidence } = context;
+  const { service, watch, plan, evidence } = context;
   const failures = tally.listFailures().slice(0, maxExplained[plan.service.hosted === null ? 'local' : 'hosted']);
-  try {
+  const placeOf = ({ id }: Iteration) => {
+    return { projectId: service.projectId, runId, iterationId: id, signal: watch.stop };
+  };
+  await tellWhatFails('Not every failed step could be read', context, async () => {
     for (const iteration of failures) {
-      const place = { projectId: service.projectId, runId, iterationId: iteration.id, signal: watch.stop };
-      const steps = await listSteps(service.client, place);
+      const steps = await listSteps(service.client, placeOf(iteration));
       tally.explainFailure(iteration.id, judge === null ? steps : judge.placeSteps(iteration, steps));
-      if (evidence.hasRoomForTraces()) {
-        await evidence.addTrace(suiteId, iteration.id, await readTrace(context, place));
-      }
     }
+  });
+  await tellWhatFails('Not every trace could be read', context, async () => {
+    for (const iteration of failures) {
+      if (!evidence.hasRoomForTraces()) return;
+      await evidence.addTrace(suiteId, iteration.id, await readTrace(context, placeOf(iteration)));
+    }
+  });
+}
+
+async function tellWhatFails(
+  what: string,
+  { watch, logger }: Pick<ReadingContext, 'watch' | 'logger'>,
+  read: () => Promise<void>,
+): Promise<void> {
+  try {
+    await read();
   } catch (error) {
     if (watch.stop.reason instanceof CancelledError) throw error;
-    logger.warning(`Not every failed step could be read: ${describeError(error)} The verdict stands.`);
+    logger.warning(`${what}: ${describeError(error)} The verdict stands.`);
   }
 }
 

@@ -20,7 +20,11 @@ describe('keepTrace', () => {
           ],
         },
       ],
-      spans: [createCallSpan('call-2', { startMs: 1100, endMs: 1130, status: 'error' }), createCallSpan('call-1')],
+      spans: [
+        createCallSpan('call-2', { startMs: 1100, endMs: 1130, status: 'error' }),
+        createCallSpan('call-1'),
+        createCallSpan('call-1', { category: 'step', name: 'ask', endMs: 1200 }),
+      ],
     };
     expect(keepTrace(trace, redactor)).toEqual({
       messages: [
@@ -38,6 +42,7 @@ describe('keepTrace', () => {
         },
       ],
       spans: [
+        { name: 'ask', category: 'step', startMs: 0, durationMs: 200, isError: false },
         { name: 'tool', category: 'tool', startMs: 0, durationMs: 40, isError: false },
         { name: 'tool', category: 'tool', startMs: 100, durationMs: 30, isError: true },
       ],
@@ -65,10 +70,15 @@ describe('keepTrace', () => {
     ]);
   });
 
-  it('takes secrets out before it cuts', () => {
-    const long = `${'x'.repeat(7990)}hunter2-hunter2`;
-    const trace = { messages: [{ role: 'user', content: long.repeat(2) }] };
-    expect(JSON.stringify(keepTrace(trace, redactor))).not.toMatch(/hunter2|hunt…/);
+  it('takes secrets out, before it cuts', () => {
+    const trace = (text: string) => ({ messages: [{ role: 'user', content: text }] });
+    expect(keepTrace(trace('It is hunter2-hunter2.'), redactor)?.messages[0]?.parts[0]?.text).toBe('It is ***.');
+    for (let before = 7950; before < 8000; before += 1) {
+      const kept = keepTrace(trace(`${'x'.repeat(before)}hunter2-hunter2${'x'.repeat(8000)}`), redactor);
+      const text = kept?.messages[0]?.parts[0]?.text ?? '';
+      expect(text).toMatch(/^x{7900}/);
+      expect(text).not.toContain('hunt');
+    }
   });
 
   it('keeps the beginning and the end of a long one, and says so', () => {
