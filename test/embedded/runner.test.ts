@@ -133,10 +133,14 @@ describe('the runner', () => {
   it('executes as many iterations at once as it was told, and no more', async () => {
     let running = 0;
     let most = 0;
+    const three = Promise.withResolvers<void>();
     const wait = {
       call: async () => {
         most = Math.max(most, (running += 1));
-        await new Promise((resolve) => setTimeout(resolve, 10));
+        if (running === 3) three.resolve();
+        await three.promise;
+        // A fourth would come meanwhile.
+        await new Promise((resolve) => setTimeout(resolve, 50));
         running -= 1;
         return text('done');
       },
