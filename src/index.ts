@@ -19,6 +19,7 @@ export { listOptions, parseGateOptions, type OptionDescription } from './gate/op
 export type { GateOptions } from './gate/options/schema.ts';
 export { planGate, type GatePlan, type PlanContext } from './gate/plan.ts';
 export { describeProgress, type GateProgress, type ProgressListener } from './gate/progress.ts';
+export type { Evidence, IterationMark, IterationTrace } from './model/evidence.ts';
 export type {
   CaseReport,
   DemandReport,
@@ -32,6 +33,9 @@ export type {
 export type { Suite, SuiteCase } from './model/suite.ts';
 export type { Verdict, VerdictOutcome, VerdictReason } from './model/verdict.ts';
 export { planAnnotations, type Annotation } from './report/annotations.ts';
+export { renderBadge } from './report/badge.ts';
+export { renderCtrf } from './report/ctrf.ts';
+export { renderHtml, type PageOptions } from './report/html/page.ts';
 export { renderReportJson } from './report/json.ts';
 export { renderJunit } from './report/junit.ts';
 export { parseReport } from './report/schema.ts';

@@ -23,220 +23,219 @@ async function findBarriers(page: Page): Promise<string[]> {
   return violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html}`));
 }
 
-describe.skipIf(missingBrowser !== null)(
-  `the page in a browser${missingBrowser === null ? '' : `: ${missingBrowser}`}`,
-  () => {
-    beforeAll(async () => {
-      browser = await launchBrowser();
-    });
-    afterAll(async () => {
-      await browser.close();
-    });
+if (missingBrowser !== null) console.warn(`Skipped: ${missingBrowser}.`);
 
-    it('lists the cases worst first, the worst one open, and neither complains nor asks for anything', async () => {
-      await using open = await openFilePage(browser, html);
-      expect(await titles(open.page)).toEqual([
-        'Asks for the weather in Paris',
-        'Converts degrees',
-        'Follows a redirect',
-        'Lists cities',
-        'Gets the forecast',
-        'Reads the units',
-        'Refuses an unknown city',
-      ]);
-      expect(await open.page.locator('.case .panel:visible').count()).toBe(1);
-      expect(await open.page.locator('.diff').first().innerText()).toContain('unit: "celsius"');
-      expect(open.complaints).toEqual([]);
-    });
+describe.skipIf(missingBrowser !== null)('the page in a browser', () => {
+  beforeAll(async () => {
+    browser = await launchBrowser();
+  });
+  afterAll(async () => {
+    await browser.close();
+  });
 
-    it('narrows the list down by text, outcome and tag, and says how many are left', async () => {
-      await using open = await openFilePage(browser, html);
-      const { page } = open;
-      const status = page.getByRole('status');
-      await page.getByRole('searchbox', { name: 'Search' }).fill('211.99 degrees');
-      await status.getByText('1 of 7 cases').waitFor();
-      expect(await titles(page)).toEqual(['Converts degrees']);
-      await page.getByRole('searchbox', { name: 'Search' }).fill('');
-      await status.getByText('7 cases', { exact: true }).waitFor();
-      const passed = page.getByRole('button', { name: 'passed 4' });
-      await passed.click();
-      expect(await passed.getAttribute('aria-pressed')).toBe('true');
-      expect(await titles(page)).toHaveLength(4);
-      await page.getByRole('combobox', { name: 'Tag' }).selectOption('smoke');
-      expect(await titles(page)).toEqual(['Lists cities', 'Gets the forecast']);
-      await page.getByRole('button', { name: 'failed 2' }).click();
-      expect(await titles(page)).toEqual(['Asks for the weather in Paris']);
-      await page.getByRole('searchbox', { name: 'Search' }).fill('nothing has this');
-      await status.getByText('0 of 7 cases').waitFor();
-    });
+  it('lists the cases worst first, the worst one open, and neither complains nor asks for anything', async () => {
+    await using open = await openFilePage(browser, html);
+    expect(await titles(open.page)).toEqual([
+      'Asks for the weather in Paris',
+      'Converts degrees',
+      'Follows a redirect',
+      'Lists cities',
+      'Gets the forecast',
+      'Reads the units',
+      'Refuses an unknown city',
+    ]);
+    expect(await open.page.locator('.case .panel:visible').count()).toBe(1);
+    expect(await open.page.locator('.diff').first().innerText()).toContain('unit: "celsius"');
+    expect(open.complaints).toEqual([]);
+  });
 
-    it('shows the trace of a failed iteration, and hides it again', async () => {
-      await using open = await openFilePage(browser, html);
-      const button = open.page.getByRole('button', { name: 'Trace of iteration 2' });
-      expect(await button.getAttribute('aria-expanded')).toBe('false');
-      await button.click();
-      expect(await button.getAttribute('aria-expanded')).toBe('true');
-      expect(await open.page.locator('.waterfall li').count()).toBe(6);
-      expect(await open.page.locator('.message .role').allTextContents()).toEqual([
-        'user',
-        'assistant',
-        'tool',
-        'assistant',
-        'tool',
-        'assistant',
-      ]);
-      expect(await open.page.locator('.caption.error').innerText()).toBe('get_forecast answers with an error');
-      await button.click();
-      expect(await open.page.locator('.waterfall').isVisible()).toBe(false);
-    });
+  it('narrows the list down by text, outcome and tag, and says how many are left', async () => {
+    await using open = await openFilePage(browser, html);
+    const { page } = open;
+    const status = page.getByRole('status');
+    await page.getByRole('searchbox', { name: 'Search' }).fill('211.99 degrees');
+    await status.getByText('1 of 7 cases').waitFor();
+    expect(await titles(page)).toEqual(['Converts degrees']);
+    await page.getByRole('searchbox', { name: 'Search' }).fill('');
+    await status.getByText('7 cases', { exact: true }).waitFor();
+    const passed = page.getByRole('button', { name: 'passed 4' });
+    await passed.click();
+    expect(await passed.getAttribute('aria-pressed')).toBe('true');
+    expect(await titles(page)).toHaveLength(4);
+    await page.getByRole('combobox', { name: 'Tag' }).selectOption('smoke');
+    expect(await titles(page)).toEqual(['Lists cities', 'Gets the forecast']);
+    await page.getByRole('button', { name: 'failed 2' }).click();
+    expect(await titles(page)).toEqual(['Asks for the weather in Paris']);
+    await page.getByRole('searchbox', { name: 'Search' }).fill('nothing has this');
+    await status.getByText('0 of 7 cases').waitFor();
+  });
 
-    it('can be used by keyboard alone', async () => {
-      await using open = await openFilePage(browser, html);
-      const { page } = open;
-      const focused = async () =>
-        await page.evaluate<string>(
-          'document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent',
-        );
-      await page.keyboard.press('Tab');
-      expect(await focused()).toBe('Skip to the cases');
-      await page.keyboard.press('Enter');
-      await page.keyboard.press('Tab');
-      expect(await page.evaluate('document.activeElement.type')).toBe('search');
-      await page.keyboard.type('degrees');
-      await page.getByRole('status').getByText('1 of 7 cases').waitFor();
-      const seen: string[] = [];
-      while (seen.length < 20 && !(seen.at(-1) ?? '').includes('Converts degrees')) {
-        await page.keyboard.press('Tab');
-        seen.push(await focused());
-      }
-      expect(seen.at(-1)).toContain('Converts degrees');
-      await page.keyboard.press('Enter');
-      expect(await page.locator('.case .panel').isVisible()).toBe(true);
-      await page.keyboard.press('Space');
-      expect(await page.locator('.case .panel').isVisible()).toBe(false);
-      // On and on: from the last thing on the page the browser goes back to its beginning, and nothing holds on to it.
-      const places = new Set<string>();
-      for (let press = 0; press < 40; press += 1) {
-        await page.keyboard.press('Tab');
-        places.add(await focused());
-      }
-      expect(places).toContain('Skip to the cases');
-    });
+  it('shows the trace of a failed iteration, and hides it again', async () => {
+    await using open = await openFilePage(browser, html);
+    const button = open.page.getByRole('button', { name: 'Trace of iteration 2' });
+    expect(await button.getAttribute('aria-expanded')).toBe('false');
+    await button.click();
+    expect(await button.getAttribute('aria-expanded')).toBe('true');
+    expect(await open.page.locator('.waterfall li').count()).toBe(6);
+    expect(await open.page.locator('.message .role').allTextContents()).toEqual([
+      'user',
+      'assistant',
+      'tool',
+      'assistant',
+      'tool',
+      'assistant',
+    ]);
+    expect(await open.page.locator('.caption.error').innerText()).toBe('get_forecast answers with an error');
+    await button.click();
+    expect(await open.page.locator('.waterfall').isVisible()).toBe(false);
+  });
 
-    it('shows where the focus is', async () => {
-      await using open = await openFilePage(browser, html);
-      await open.page.getByRole('button', { name: 'Theme' }).focus();
-      await open.page.keyboard.press('Shift+Tab');
-      await open.page.keyboard.press('Tab');
-      const style = await open.page.evaluate<string>('getComputedStyle(document.activeElement).outlineStyle');
-      expect(style).toBe('solid');
-    });
-
-    it('opens the case that the address names, and names the one that was opened', async () => {
-      await using open = await openFilePage(browser, html, { anchor: '#case:weather/flaps' });
-      expect(await open.page.locator('.case.quarantined .panel').isVisible()).toBe(true);
-      expect(await open.page.locator('.case .panel:visible').count()).toBe(1);
-      await open.page.getByRole('button', { name: 'Converts degrees' }).click();
-      expect(new URL(open.page.url()).hash).toBe('#case:weather/adds');
-    });
-
-    it.each(['light', 'dark'] as const)('has no barriers that can be found in its %s theme', async (colorScheme) => {
-      await using open = await openFilePage(browser, html, { colorScheme });
-      await open.page.getByRole('button', { name: 'Trace of iteration 2' }).click();
-      for (const summary of await open.page.locator('summary:visible').all()) await summary.click();
-      expect(await findBarriers(open.page)).toEqual([]);
-    });
-
-    it('follows the system’s theme until the reader chooses one', async () => {
-      await using open = await openFilePage(browser, html, { colorScheme: 'dark' });
-      const background = async () =>
-        await open.page.evaluate<string>('getComputedStyle(document.documentElement).backgroundColor');
-      const dark = await background();
-      const button = open.page.getByRole('button', { name: 'Theme' });
-      await button.click();
-      expect(await button.innerText()).toBe('Theme: light');
-      const light = await background();
-      expect(light).not.toBe(dark);
-      await open.page.reload();
-      expect(await background()).toBe(light);
-      await button.click();
-      expect(await background()).toBe(dark);
-      await button.click();
-      expect(await button.innerText()).toBe('Theme: auto');
-    });
-
-    it('fits a phone without scrolling sideways', async () => {
-      await using open = await openFilePage(browser, html, { viewport: { width: 360, height: 740 } });
-      await open.page.getByRole('button', { name: 'Trace of iteration 2' }).click();
-      expect(await open.page.evaluate('document.documentElement.scrollWidth')).toBe(360);
-      expect(await findBarriers(open.page)).toEqual([]);
-    });
-
-    it('says the verdict and what failed where scripts are off', async () => {
-      await using open = await openFilePage(browser, html, { javaScriptEnabled: false });
-      expect(await open.page.locator('h1').innerText()).toBe('Eval gate failed');
-      expect(await open.page.locator('.plain li').count()).toBe(3);
-    });
-
-    it('draws a hundred of many cases, and more when asked', async () => {
-      const cases = Array.from({ length: 250 }, (_, index) =>
-        createCaseResults({ id: `case-${index}`, title: `Case ${index}`, failed: 1, failures: [createFailure()] }),
+  it('can be used by keyboard alone', async () => {
+    await using open = await openFilePage(browser, html);
+    const { page } = open;
+    const focused = async () =>
+      await page.evaluate<string>(
+        'document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent',
       );
-      const page = renderHtml(createReport({ suites: [createSuiteResults({ cases })] }));
+    await page.keyboard.press('Tab');
+    expect(await focused()).toBe('Skip to the cases');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.type')).toBe('search');
+    await page.keyboard.type('degrees');
+    await page.getByRole('status').getByText('1 of 7 cases').waitFor();
+    const seen: string[] = [];
+    while (seen.length < 20 && !(seen.at(-1) ?? '').includes('Converts degrees')) {
+      await page.keyboard.press('Tab');
+      seen.push(await focused());
+    }
+    expect(seen.at(-1)).toContain('Converts degrees');
+    await page.keyboard.press('Enter');
+    expect(await page.locator('.case .panel').isVisible()).toBe(true);
+    await page.keyboard.press('Space');
+    expect(await page.locator('.case .panel').isVisible()).toBe(false);
+    // On and on: from the last thing on the page the browser goes back to its beginning, and nothing holds on to it.
+    const places = new Set<string>();
+    for (let press = 0; press < 40; press += 1) {
+      await page.keyboard.press('Tab');
+      places.add(await focused());
+    }
+    expect(places).toContain('Skip to the cases');
+  });
+
+  it('shows where the focus is', async () => {
+    await using open = await openFilePage(browser, html);
+    await open.page.getByRole('button', { name: 'Theme' }).focus();
+    await open.page.keyboard.press('Shift+Tab');
+    await open.page.keyboard.press('Tab');
+    const style = await open.page.evaluate<string>('getComputedStyle(document.activeElement).outlineStyle');
+    expect(style).toBe('solid');
+  });
+
+  it('opens the case that the address names, and names the one that was opened', async () => {
+    await using open = await openFilePage(browser, html, { anchor: '#case:weather/flaps' });
+    expect(await open.page.locator('.case.quarantined .panel').isVisible()).toBe(true);
+    expect(await open.page.locator('.case .panel:visible').count()).toBe(1);
+    await open.page.getByRole('button', { name: 'Converts degrees' }).click();
+    expect(new URL(open.page.url()).hash).toBe('#case:weather/adds');
+  });
+
+  it.each(['light', 'dark'] as const)('has no barriers that can be found in its %s theme', async (colorScheme) => {
+    await using open = await openFilePage(browser, html, { colorScheme });
+    await open.page.getByRole('button', { name: 'Trace of iteration 2' }).click();
+    for (const summary of await open.page.locator('summary:visible').all()) await summary.click();
+    expect(await findBarriers(open.page)).toEqual([]);
+  });
+
+  it('follows the system’s theme until the reader chooses one', async () => {
+    await using open = await openFilePage(browser, html, { colorScheme: 'dark' });
+    const background = async () =>
+      await open.page.evaluate<string>('getComputedStyle(document.documentElement).backgroundColor');
+    const dark = await background();
+    const button = open.page.getByRole('button', { name: 'Theme' });
+    await button.click();
+    expect(await button.innerText()).toBe('Theme: light');
+    const light = await background();
+    expect(light).not.toBe(dark);
+    await open.page.reload();
+    expect(await background()).toBe(light);
+    await button.click();
+    expect(await background()).toBe(dark);
+    await button.click();
+    expect(await button.innerText()).toBe('Theme: auto');
+  });
+
+  it('fits a phone without scrolling sideways', async () => {
+    await using open = await openFilePage(browser, html, { viewport: { width: 360, height: 740 } });
+    await open.page.getByRole('button', { name: 'Trace of iteration 2' }).click();
+    expect(await open.page.evaluate('document.documentElement.scrollWidth')).toBe(360);
+    expect(await findBarriers(open.page)).toEqual([]);
+  });
+
+  it('says the verdict and what failed where scripts are off', async () => {
+    await using open = await openFilePage(browser, html, { javaScriptEnabled: false });
+    expect(await open.page.locator('h1').innerText()).toBe('Eval gate failed');
+    expect(await open.page.locator('.plain li').count()).toBe(3);
+  });
+
+  it('draws a hundred of many cases, and more when asked', async () => {
+    const cases = Array.from({ length: 250 }, (_, index) =>
+      createCaseResults({ id: `case-${index}`, title: `Case ${index}`, failed: 1, failures: [createFailure()] }),
+    );
+    const page = renderHtml(createReport({ suites: [createSuiteResults({ cases })] }));
+    await using open = await openFilePage(browser, page);
+    expect(await titles(open.page)).toHaveLength(100);
+    await open.page.getByRole('button', { name: 'Show 100 more of 150' }).click();
+    expect(await titles(open.page)).toHaveLength(200);
+    expect(await open.page.evaluate('document.activeElement.textContent')).toContain('Case 100');
+    await open.page.getByRole('button', { name: 'Show 50 more of 50' }).click();
+    expect(await titles(open.page)).toHaveLength(250);
+    expect(await open.page.locator('.more').isVisible()).toBe(false);
+  });
+
+  it('shows hostile texts as text, whatever is opened', async () => {
+    const active = 'script,img,iframe,object,embed,link,base,form,style,video,audio,meta,a';
+    const cases = hostileTexts.map((text, index) =>
+      createCaseResults({
+        id: `case-${index}`,
+        title: text,
+        failed: 1,
+        failures: [
+          createFailure({ reasons: [text], expectedToolCalls: [{ toolName: text, arguments: { [text]: text } }] }),
+        ],
+      }),
+    );
+    const texts = ['</script><img src=x onerror=alert(1)>', '<!--<script>', '"><svg onload=alert(1)>', '__proto__'];
+    const pages = [
+      renderHtml(createReport({ suites: [createSuiteResults({ cases })] })),
+      ...texts.map((text) => {
+        const messages = [{ role: text, parts: [{ kind: 'call', toolName: text, text } as const] }];
+        const trace = createIterationTrace({ suiteId: 'math', iterationId: text, messages });
+        return renderHtml(createHostileReport(text), { evidence: { iterations: [], traces: [trace] } });
+      }),
+    ];
+    for (const page of pages) {
       await using open = await openFilePage(browser, page);
-      expect(await titles(open.page)).toHaveLength(100);
-      await open.page.getByRole('button', { name: 'Show 100 more of 150' }).click();
-      expect(await titles(open.page)).toHaveLength(200);
-      expect(await open.page.evaluate('document.activeElement.textContent')).toContain('Case 100');
-      await open.page.getByRole('button', { name: 'Show 50 more of 50' }).click();
-      expect(await titles(open.page)).toHaveLength(250);
-      expect(await open.page.locator('.more').isVisible()).toBe(false);
-    });
-
-    it('shows hostile texts as text, whatever is opened', async () => {
-      const active = 'script,img,iframe,object,embed,link,base,form,style,video,audio,meta,a';
-      const cases = hostileTexts.map((text, index) =>
-        createCaseResults({
-          id: `case-${index}`,
-          title: text,
-          failed: 1,
-          failures: [
-            createFailure({ reasons: [text], expectedToolCalls: [{ toolName: text, arguments: { [text]: text } }] }),
-          ],
-        }),
-      );
-      const texts = ['</script><img src=x onerror=alert(1)>', '<!--<script>', '"><svg onload=alert(1)>', '__proto__'];
-      const pages = [
-        renderHtml(createReport({ suites: [createSuiteResults({ cases })] })),
-        ...texts.map((text) => {
-          const messages = [{ role: text, parts: [{ kind: 'call', toolName: text, text } as const] }];
-          const trace = createIterationTrace({ suiteId: 'math', iterationId: text, messages });
-          return renderHtml(createHostileReport(text), { evidence: { iterations: [], traces: [trace] } });
-        }),
-      ];
-      for (const page of pages) {
-        await using open = await openFilePage(browser, page);
-        // Traces open inside of cases.
-        for (const _ of ['cases', 'traces']) {
-          await open.page.evaluate(
-            'document.querySelectorAll("button[aria-expanded=false]").forEach((one) => one.click())',
-          );
-        }
-        expect(await open.page.locator('.case .panel:visible').count()).toBeGreaterThan(1);
-        expect(await open.page.locator(`#app :is(${active})`).count()).toBe(0);
-        expect(await open.page.locator('script').count()).toBe(2);
-        expect(open.complaints).toEqual([]);
+      // Traces open inside of cases.
+      for (const _ of ['cases', 'traces']) {
+        await open.page.evaluate(
+          'document.querySelectorAll("button[aria-expanded=false]").forEach((one) => one.click())',
+        );
       }
-    });
+      expect(await open.page.locator('.case .panel:visible').count()).toBeGreaterThan(1);
+      expect(await open.page.locator(`#app :is(${active})`).count()).toBe(0);
+      expect(await open.page.locator('script').count()).toBe(2);
+      expect(open.complaints).toEqual([]);
+    }
+  });
 
-    it('could not run what had got in all the same', async () => {
-      const broken = html.replace(
-        '<footer>',
-        '<img src="x" onerror="document.title=1"><script>document.title=2</script><footer>',
-      );
-      await using open = await openFilePage(browser, broken);
-      expect(await open.page.title()).toBe('✗ Eval gate failed');
-      expect(open.complaints.join('\n')).toContain('Content Security Policy');
-    });
-  },
-);
+  it('could not run what had got in all the same', async () => {
+    const broken = html.replace(
+      '<footer>',
+      '<img src="x" onerror="document.title=1"><script>document.title=2</script><footer>',
+    );
+    await using open = await openFilePage(browser, broken);
+    expect(await open.page.title()).toBe('✗ Eval gate failed');
+    expect(open.complaints.join('\n')).toContain('Content Security Policy');
+  });
+});
