@@ -2,6 +2,7 @@ import { formatCount } from '../src/base/count.ts';
 import { formatDuration } from '../src/base/deadline.ts';
 import type { PageData } from '../src/report/html/page-data.ts';
 import { describeCaseCounts, formatPassed } from '../src/report/wording.ts';
+import { describeFlaky, describeTrial } from '../src/report/rounds.ts';
 import { createCaseDetails } from './case-details.ts';
 import { create, createButton, createDisclosure, quote, say } from './dom.ts';
 import { type CaseFilter, type ListedCase, listCases, matchesFilter } from './filter.ts';
@@ -90,7 +91,9 @@ function createCase(item: ListedCase, data: PageData): DrawnCase {
   const [failure] = member.failures;
   const chips = [
     ...(member.required ? [create('span', { class: 'chip strong' }, 'required')] : []),
-    ...(group === 'quarantined' ? [create('span', { class: 'chip' }, 'in quarantine')] : []),
+    ...[member.quarantine === null ? null : 'in quarantine', describeTrial(member), describeFlaky(member)].flatMap(
+      (word) => (word === null ? [] : [create('span', { class: 'chip' }, word)]),
+    ),
     ...member.tags.map((tag) => create('span', { class: 'chip' }, quote(tag))),
   ];
   const row = create(

@@ -1,9 +1,11 @@
 import type { CaseReport, Report } from '../src/model/report.ts';
+import { isLetPass } from '../src/report/rounds.ts';
 
 /** How the list sorts cases: their outcome, and apart from it those that do not count. */
-export type CaseGroup = 'failed' | 'inconclusive' | 'quarantined' | 'passed';
+/** A case is set aside where what failed in it is held against nothing. */
+export type CaseGroup = 'failed' | 'inconclusive' | 'set-aside' | 'passed';
 
-export const caseGroups: readonly CaseGroup[] = ['failed', 'inconclusive', 'quarantined', 'passed'];
+export const caseGroups: readonly CaseGroup[] = ['failed', 'inconclusive', 'set-aside', 'passed'];
 
 /** What the reader wants to see; null and the empty text want everything. */
 export interface CaseFilter {
@@ -35,8 +37,9 @@ export function listCases({ cases, suites }: Pick<Report, 'cases' | 'suites'>): 
     .toSorted((a, b) => rank(a) - rank(b));
 }
 
-function findGroup({ outcome, quarantine }: Pick<CaseReport, 'outcome' | 'quarantine'>): CaseGroup {
-  return quarantine !== null && outcome !== 'passed' ? 'quarantined' : outcome;
+function findGroup(member: CaseReport): CaseGroup {
+  const isSetAside = member.quarantine !== null || isLetPass(member);
+  return isSetAside && member.outcome !== 'passed' ? 'set-aside' : member.outcome;
 }
 
 /** Whether a case is what the reader wants to see: every word of the text occurs in it, whatever its case. */

@@ -4,4 +4,4 @@ import type { CaseGroup } from './filter.ts';
 /** Signs that tell outcomes apart without their colours. */
 export const outcomeMarks: Record<VerdictOutcome, string> = { passed: '✓', failed: '✗', inconclusive: '?' };
 
-export const groupMarks: Record<CaseGroup, string> = { ...outcomeMarks, quarantined: '‖' };
+export const groupMarks: Record<CaseGroup, string> = { ...outcomeMarks, 'set-aside': '‖' };

@@ -14,7 +14,7 @@ describe('listCases', () => {
     expect(items.map(({ group, member }) => `${group} ${member.title}`)).toEqual([
       'failed Asks for the weather in Paris',
       'failed Converts degrees',
-      'quarantined Follows a redirect',
+      'set-aside Follows a redirect',
       'passed Lists cities',
       'passed Gets the forecast',
       'passed Reads the units',
@@ -23,12 +23,22 @@ describe('listCases', () => {
   });
 });
 
+describe('a case that failed and is on trial', () => {
+  it('is set aside', () => {
+    const { suites, cases } = createPageReport();
+    const onTrial = cases.map((member) => ({ ...member, trial: { passedGates: 1, neededGates: 3 } }));
+    expect(new Set(listCases({ suites, cases: onTrial }).map(({ group }) => group))).toEqual(
+      new Set(['set-aside', 'passed']),
+    );
+  });
+});
+
 describe('matchesFilter', () => {
   it.each([
     [{}, 7],
     [{ group: 'failed' }, 2],
     [{ group: 'inconclusive' }, 0],
-    [{ group: 'quarantined' }, 1],
+    [{ group: 'set-aside' }, 1],
     [{ tag: 'smoke' }, 3],
     [{ tag: 'smok' }, 0],
     [{ suiteId: 'weather' }, 7],

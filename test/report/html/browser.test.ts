@@ -134,7 +134,7 @@ describe.skipIf(missingBrowser !== null)('the page in a browser', () => {
 
   it('opens the case that the address names, and names the one that was opened', async () => {
     await using open = await openFilePage(browser, html, { anchor: '#case:weather/flaps' });
-    expect(await open.page.locator('.case.quarantined .panel').isVisible()).toBe(true);
+    expect(await open.page.locator('.case.set-aside .panel').isVisible()).toBe(true);
     expect(await open.page.locator('.case .panel:visible').count()).toBe(1);
     await open.page.getByRole('button', { name: 'Converts degrees' }).click();
     expect(new URL(open.page.url()).hash).toBe('#case:weather/adds');
