@@ -69,7 +69,7 @@ async function judgeReport(
     const target = { path: resolve(process.cwd(), reportDir), label: reportDir };
     const files = await publishFiles(
       report,
-      { reportDir: target, reportFormats: options.reportFormats, summary: false, history: null },
+      { reportDir: target, reportFormats: options.reportFormats, summary: false, history: null, page: null },
       { logger, redactor, summaryPath: null, evidence: null },
     );
     if (files.reportPath === null || files.junitPath === null) {

@@ -10,6 +10,7 @@ import { readCiContext } from './ci-context.ts';
 import type { GateOptions } from './options/schema.ts';
 import type { PlannedGitHub } from './plan-github.ts';
 import type { ReportFormat } from './options/values.ts';
+import type { PageContext } from './page-context.ts';
 import type { PlannedMerge } from './plan-merge.ts';
 import { planPast, type PlannedPast } from './plan-past.ts';
 import { type PlannedServer, planServer } from './plan-server.ts';
@@ -35,6 +36,8 @@ export interface GatePlan extends PlannedPast {
   /** Absolute, and as the user wrote it, for messages and outputs. */
   reportDir: { path: string; label: string };
   reportFormats: readonly ReportFormat[];
+  /** Where the repository is shown; null where it is not on GitHub. */
+  page: PageContext | null;
   isFullReport: boolean;
   annotations: boolean;
   summary: boolean;
@@ -104,6 +107,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     stopsEarly: options.stopEarly,
     reportDir: { path: resolve(context.cwd, options.reportDir ?? '.'), label: options.reportDir ?? '.' },
     reportFormats: options.reportFormats,
+    page: ci.repository === null ? null : await readPage(options, context),
     isFullReport: options.fullReport,
     annotations: options.annotations,
     summary: options.summary,
@@ -113,6 +117,11 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     policyNotes: policy.notes,
     secrets: [...service.secrets, ...(server?.secrets ?? []), ...(github?.secrets ?? [])],
   };
+}
+
+async function readPage({ jobIndex }: GateOptions, { cwd, environment }: PlanContext): Promise<PageContext> {
+  const { readRun } = await import('./plan-github.ts');
+  return readRun(environment, { cwd, jobIndex }).page;
 }
 
 async function planJoining(

@@ -7,6 +7,7 @@ import type { Evidence } from '../model/evidence.ts';
 import type { Report } from '../model/report.ts';
 import { renderReportJson } from '../report/json.ts';
 import type { ReportFormat } from './options/values.ts';
+import { composeLineUrl, type Place } from './page-context.ts';
 import type { GatePlan } from './plan.ts';
 
 export interface PublishContext {
@@ -34,7 +35,7 @@ export interface WrittenFiles {
  */
 export async function publishFiles(
   report: Report,
-  plan: Pick<GatePlan, 'reportDir' | 'reportFormats' | 'summary' | 'history'>,
+  plan: Pick<GatePlan, 'reportDir' | 'reportFormats' | 'summary' | 'history' | 'page'>,
   context: PublishContext,
 ): Promise<WrittenFiles> {
   const { redactor, logger, summaryPath, evidence } = context;
@@ -93,7 +94,13 @@ export async function publishFiles(
   if (plan.summary && summaryPath !== null) {
     await attempt('the job summary', async () => {
       const { renderSummary } = await import('../report/summary.ts');
-      await appendFile(summaryPath, redactor.redact(renderSummary(report)));
+      const { page } = plan;
+      const commit = report.revision?.commit ?? null;
+      const options = {
+        iterations: evidence?.iterations ?? [],
+        ...(page === null ? {} : { linkLine: (place: Place) => composeLineUrl(page, commit, place) }),
+      };
+      await appendFile(summaryPath, redactor.redact(renderSummary(report, options)));
     });
   }
   return { reportPath, junitPath, htmlPath, ctrfPath, badgePath };

@@ -3,6 +3,7 @@ import type { CaseReport, Report, SuiteReport } from '../model/report.ts';
 import type { VerdictOutcome } from '../model/verdict.ts';
 import { describeBaseline, describeChanges } from './comparison.ts';
 import { renderCodeSpan, renderLink, renderProse } from './escape/markdown.ts';
+import { renderPlace } from './place.ts';
 import { describeStanding, markCase } from './standing.ts';
 import { truncateText } from './truncate.ts';
 import { describeSuiteRate, describeTotals, formatPassed, nameReasons, outcomeMarks, outcomeWords } from './wording.ts';
@@ -144,12 +145,6 @@ function renderCase(member: CaseReport, { linkLine }: CommentOptions): string {
     `- ${markCase(member)} ${name}: ${formatPassed(member)} passed${location === null ? '' : ` · ${renderPlace(location, linkLine)}`}`,
     ...(reason === undefined ? [] : [renderCodeSpan(truncateText(reason, maxReasonLength))]),
   ].join('<br>\n  ');
-}
-
-function renderPlace(place: { file: string; line: number }, linkLine: CommentOptions['linkLine']): string {
-  const label = truncateText(`${place.file}:${place.line}`, maxTitleLength);
-  const url = linkLine?.(place) ?? null;
-  return url === null ? renderCodeSpan(label) : renderLink(label, url);
 }
 
 /** What the verdict does not know. Counts alone: a rate over a part looks like a result. */

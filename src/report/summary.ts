@@ -1,9 +1,12 @@
 import { formatCount } from '../base/count.ts';
+import type { IterationMark } from '../model/evidence.ts';
 import { formatPassRate } from '../model/rate.ts';
 import type { CaseReport, DemandReport, Report, SuiteReport } from '../model/report.ts';
 import { listComparisonBlocks } from './comparison.ts';
 import { renderCodeSpan, renderLink, renderProse, renderTableCode } from './escape/markdown.ts';
 import { countOmittedFailures, groupFailures } from './failures.ts';
+import { createIterationMarks, type MarkIterations } from './iteration-marks.ts';
+import { renderPlace } from './place.ts';
 import { describeFlaky, describeRepeats, describeTrial, findRates, listRoundNotes } from './rounds.ts';
 import { listTrendBlocks } from './trend.ts';
 import { describeStanding, markCase } from './standing.ts';
@@ -25,6 +28,16 @@ export interface SummaryOptions {
   maxBytes?: number;
   /** Where to read on, such as the report's artifact. */
   links?: ReadonlyArray<{ label: string; url: string }>;
+  /** Where a line of a file is shown; null where it is not. */
+  linkLine?: (place: { file: string; line: number }) => string | null;
+  /** What became of single iterations. */
+  iterations?: readonly IterationMark[];
+}
+
+/** How much is told, and with what. */
+interface Page extends Fullness {
+  linkLine: NonNullable<SummaryOptions['linkLine']>;
+  markIterations: MarkIterations;
 }
 
 /** How much of the cases is told. Tried from the fullest to the shortest until the text fits. */
@@ -58,9 +71,10 @@ const maxOpenDetails = 5;
  * worst of them, counts. Foreign text stands in code spans and fences only.
  */
 export function renderSummary(report: Report, options: SummaryOptions = {}): string {
-  const maxBytes = options.maxBytes ?? 900 * 1024;
+  const { maxBytes = 900 * 1024, links = [], linkLine = () => null, iterations = [] } = options;
+  const markIterations = createIterationMarks(iterations);
   for (const fullness of fullnesses) {
-    const text = renderPage(report, fullness, options);
+    const text = renderPage(report, { ...fullness, linkLine, markIterations }, links);
     if (Buffer.byteLength(text) <= maxBytes) return text;
   }
   return `${renderTitle(report)}\n`;
@@ -70,16 +84,16 @@ function renderTitle({ verdict: { outcome } }: Report): string {
   return `## ${marks[outcome]} Eval gate ${outcomeWords[outcome]}`;
 }
 
-function renderPage(report: Report, fullness: Fullness, { links = [] }: SummaryOptions): string {
+function renderPage(report: Report, page: Page, links: NonNullable<SummaryOptions['links']>): string {
   const blocks = [
     renderTitle(report),
-    ...listReasons(report, fullness),
-    ...listNotes(report, fullness),
-    ...report.suites.flatMap((suite) => listSuite(report, suite, fullness)),
+    ...listReasons(report, page),
+    ...listNotes(report, page),
+    ...report.suites.flatMap((suite) => listSuite(report, suite, page)),
     ...(report.comparison === null
       ? []
-      : listComparisonBlocks(report.comparison, { maxRows: Math.min(fullness.maxRows, maxComparedRows) })),
-    ...listTrendBlocks(report, { hasTable: fullness.maxDetails > 0 }),
+      : listComparisonBlocks(report.comparison, { maxRows: Math.min(page.maxRows, maxComparedRows) })),
+    ...listTrendBlocks(report, { hasTable: page.maxDetails > 0 }),
     '---',
     [
       describeTotals(report),
@@ -117,7 +131,7 @@ function listNotes({ notes }: Report, { maxReasons }: Fullness): string[] {
       [[...shown, ...(hidden > 0 ? [`> and ${formatCount(hidden, 'more note')}`] : [])].join('\n>\n')];
 }
 
-function listSuite(report: Report, suite: SuiteReport, fullness: Fullness): string[] {
+function listSuite(report: Report, suite: SuiteReport, page: Page): string[] {
   const cases = report.cases.filter(({ suiteId }) => suiteId === suite.id);
   const notPassed = cases.filter(({ outcome }) => outcome !== 'passed');
   const passed = cases.filter(({ outcome }) => outcome === 'passed');
@@ -129,11 +143,11 @@ function listSuite(report: Report, suite: SuiteReport, fullness: Fullness): stri
       ...linkRun(suite),
     ].join(' · '),
     ...listRoundNotes(suite, cases).map((text) => renderProse(truncateText(text, maxReasonLength))),
-    ...listTable(notPassed, fullness),
-    ...listDetails(notPassed, { maxDetails: fullness.maxDetails, maxOpen: maxOpenFor(suite) }),
-    ...listPassed(passed, fullness),
-    ...listRepeats(suite, cases, fullness),
-    ...listDemands(suite, fullness),
+    ...listTable(notPassed, page),
+    ...listDetails(notPassed, { ...page, maxOpen: maxOpenFor(suite) }),
+    ...listPassed(passed, page),
+    ...listRepeats(suite, cases, page),
+    ...listDemands(suite, page),
   ];
 }
 
@@ -187,49 +201,52 @@ function maxOpenFor({ verdict }: SuiteReport): number {
   return verdict.outcome === 'passed' ? 0 : maxOpenDetails;
 }
 
-function listTable(cases: readonly CaseReport[], { maxRows }: Fullness): string[] {
+function listTable(cases: readonly CaseReport[], page: Page): string[] {
+  const { maxRows } = page;
   const hidden = cases.length - maxRows;
   return [
-    ...(cases.length === 0 || maxRows === 0 ? [] : [renderTable(cases.slice(0, maxRows))]),
+    ...(cases.length === 0 || maxRows === 0 ? [] : [renderTable(cases.slice(0, maxRows), page)]),
     ...(hidden > 0 ? [`${formatCount(hidden, 'more case')} did not pass; the report lists them.`] : []),
   ];
 }
 
-function renderTable(cases: readonly CaseReport[]): string {
+function renderTable(cases: readonly CaseReport[], { markIterations }: Page): string {
   const rows = cases.map((member) => {
     const name = renderTableCode(truncateText(member.title, maxTitleLength));
-    return `| ${markCase(member)} | ${name}${describeStanding(member)} | ${formatPassed(member)} |`;
+    const marks = markIterations(member);
+    const passed = `${formatPassed(member)}${marks === null ? '' : ` ${marks}`}`;
+    return `| ${markCase(member)} | ${name}${describeStanding(member)} | ${passed} |`;
   });
   return ['| | Case | Passed |', '|---|---|---|', ...rows].join('\n');
 }
 
-function listPassed(cases: readonly CaseReport[], { hasPassedCases }: Fullness): string[] {
+function listPassed(cases: readonly CaseReport[], page: Page): string[] {
   if (cases.length === 0) return [];
-  if (!hasPassedCases) return [`${formatCount(cases.length, 'case')} passed.`];
+  if (!page.hasPassedCases) return [`${formatCount(cases.length, 'case')} passed.`];
   return cases.length <= maxPassedRows
-    ? [renderTable(cases)]
-    : fold(`${formatCount(cases.length, 'case')} passed`, [renderTable(cases)]);
+    ? [renderTable(cases, page)]
+    : fold(`${formatCount(cases.length, 'case')} passed`, [renderTable(cases, page)]);
 }
 
-function listDetails(cases: readonly CaseReport[], limits: { maxDetails: number; maxOpen: number }): string[] {
+function listDetails(cases: readonly CaseReport[], limits: Page & { maxOpen: number }): string[] {
+  const list = (member: CaseReport) => listCaseDetails(member, limits);
   const told = cases.filter(({ failures }) => failures.length > 0).slice(0, limits.maxDetails);
   const folded = told.slice(limits.maxOpen);
   return [
-    ...told.slice(0, limits.maxOpen).flatMap(listCaseDetails),
+    ...told.slice(0, limits.maxOpen).flatMap(list),
     ...(folded.length === 0
       ? []
       : fold(
           `What failed in ${formatCount(folded.length, limits.maxOpen === 0 ? 'case' : 'more case')}`,
-          folded.flatMap(listCaseDetails),
+          folded.flatMap(list),
         )),
   ];
 }
 
-function listCaseDetails(member: CaseReport): string[] {
+function listCaseDetails(member: CaseReport, { linkLine }: Page): string[] {
   const { title, location, required, quarantine } = member;
   const flaky = describeFlaky(member);
-  const place =
-    location === null ? [] : [renderCodeSpan(truncateText(`${location.file}:${location.line}`, maxTitleLength))];
+  const place = location === null ? [] : [renderPlace(location, linkLine)];
   const omitted = countOmittedFailures(member);
   return [
     `#### ${markCase(member)} ${renderCodeSpan(truncateText(title, maxTitleLength))}`,

@@ -1,0 +1,23 @@
+import type { IterationMark } from '../model/evidence.ts';
+import type { CaseReport } from '../model/report.ts';
+
+/** Beyond these, a row of marks says less than the counts. */
+const maxMarks = 20;
+
+const marks: Record<IterationMark['standing'], string> = { passed: '✓', failed: '✗', unscored: '·' };
+
+/** Draws what became of each iteration of a case, in their order: `✓✗✓`. */
+export type MarkIterations = (member: CaseReport) => string | null;
+
+/** Null for a case with one iteration, with more than a row can hold, and where not all of them are known. */
+export function createIterationMarks(iterations: readonly IterationMark[]): MarkIterations {
+  const byCase = Map.groupBy(iterations, ({ suiteId, caseId }) => `${suiteId}/${caseId}`);
+  return ({ suiteId, id, planned }) => {
+    const own = byCase.get(`${suiteId}/${id}`) ?? [];
+    if (own.length < 2 || own.length > maxMarks || own.length !== planned) return null;
+    return own
+      .toSorted((a, b) => (a.iterationNumber ?? 0) - (b.iterationNumber ?? 0))
+      .map(({ standing }) => marks[standing])
+      .join('');
+  };
+}

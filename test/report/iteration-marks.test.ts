@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import type { IterationMark } from '../../src/model/evidence.ts';
+import { createIterationMarks } from '../../src/report/iteration-marks.ts';
+import { renderSummary } from '../../src/report/summary.ts';
+import { createReport } from '../support/report-factory.ts';
+import { createCaseResults, createFailure, createSuiteResults } from '../support/results-factory.ts';
+
+const report = createReport({
+  suites: [
+    createSuiteResults({
+      minimumPassRate: 1,
+      cases: [createCaseResults({ passed: 1, failed: 2, failures: [createFailure()] }), createCaseResults({ id: 'b' })],
+    }),
+  ],
+});
+const [member] = report.cases;
+
+function mark(standings: ReadonlyArray<IterationMark['standing']>, fields: Partial<IterationMark> = {}) {
+  return standings.map((standing, index) => ({
+    suiteId: 'math',
+    caseId: 'adds',
+    iterationId: `it_${index}`,
+    iterationNumber: standings.length - index,
+    standing,
+    durationMs: null,
+    ...fields,
+  }));
+}
+
+const draw = (iterations: IterationMark[]) =>
+  member === undefined ? undefined : createIterationMarks(iterations)(member);
+
+describe('the marks of iterations', () => {
+  it('are in the order of their numbers', () => {
+    expect(draw(mark(['failed', 'failed', 'passed']))).toBe('✓✗✗');
+    expect(draw(mark(['unscored', 'failed', 'passed']))).toBe('✓✗·');
+  });
+
+  it('are left out where some are not known, or are another case’s', () => {
+    expect(draw(mark(['failed', 'passed']))).toBeNull();
+    expect(draw(mark(['failed', 'failed', 'passed'], { caseId: 'b' }))).toBeNull();
+    expect(draw([])).toBeNull();
+  });
+
+  it('are left out where there would be too many of them', () => {
+    const results = createSuiteResults({ cases: [createCaseResults({ passed: 21 })] });
+    const [many] = createReport({ suites: [results] }).cases;
+    const iterations = mark(Array.from({ length: 21 }, () => 'passed' as const));
+    expect(many === undefined ? undefined : createIterationMarks(iterations)(many)).toBeNull();
+  });
+});
+
+describe('the job summary', () => {
+  it('shows them beside the counts, and links the place of what failed', () => {
+    const linkLine = ({ file, line }: { file: string; line: number }) => `https://example.test/${file}#L${line}`;
+    const summary = renderSummary(report, { iterations: mark(['failed', 'failed', 'passed']), linkLine });
+    expect(summary).toContain('| ❌ | `Adds two numbers` | 1 of 3 ✓✗✗ |');
+    expect(summary).toContain('[`evals/math.evals.yaml:7`](<https://example.test/evals/math.evals.yaml#L7>)');
+  });
+
+  it('does without either', () => {
+    const summary = renderSummary(report);
+    expect(summary).toContain('| ❌ | `Adds two numbers` | 1 of 3 |');
+    expect(summary).toContain('`evals/math.evals.yaml:7` · 1 of 3 passed');
+  });
+});
