@@ -1,5 +1,5 @@
 import { toPercent } from '../model/rate.ts';
-import type { SuiteOutline } from '../model/results.ts';
+import type { CaseOutline, SuiteOutline } from '../model/results.ts';
 import { listCases } from '../service/cases.ts';
 import type { NewRun } from '../service/runs.ts';
 import { findSuite, getSuite } from '../service/suites.ts';
@@ -84,16 +84,20 @@ function outlineStored(
     id: suiteId,
     name,
     file: null,
-    cases: cases.map((stored) => ({
-      id: stored.id,
-      title: stored.title ?? stored.id,
-      tags: [],
-      isRequired: false,
-      location: null,
-      definitionHash: hashStoredDefinition(stored),
-      runs: null,
-    })),
+    cases: cases.map(outlineStoredCase),
     leftOut: stored.filter((each) => !cases.includes(each)).map(({ id }) => id),
+  };
+}
+
+export function outlineStoredCase(stored: WireCase): CaseOutline {
+  return {
+    id: stored.id,
+    title: stored.title ?? stored.id,
+    tags: [],
+    isRequired: false,
+    location: null,
+    definitionHash: hashStoredDefinition(stored),
+    runs: null,
   };
 }
 

@@ -6,7 +6,6 @@ import { listCases } from '../service/cases.ts';
 import { getRun, listSuiteRuns } from '../service/runs.ts';
 import { findOldestSuite } from '../service/suites.ts';
 import type { WireCase } from '../service/wire.ts';
-import { hashStoredDefinition } from '../suite/definition.ts';
 import { outlineSuite } from '../suite/outline.ts';
 import { matchStoredCases } from '../suite/sync.ts';
 import { createTally } from '../verdict/tally.ts';
@@ -15,6 +14,7 @@ import { noIterationLog } from './iteration-log.ts';
 import { openTraceJudge } from './judge-here.ts';
 import type { PlannedBaseline } from './plan-baseline.ts';
 import type { FileSuite, PlannedSuite } from './plan-suites.ts';
+import { outlineStoredCase } from './prepare-stored-suite.ts';
 import { refuseUnknown, stepServerName } from './prepare-suite.ts';
 import { readIterations } from './read-results.ts';
 import type { SuiteRunContext } from './run-suite.ts';
@@ -110,7 +110,7 @@ function outlineFile({ whole }: FileSuite, stored: readonly WireCase[]): StoredO
     return [{ ...member, runs: null, definitionHash: isSame ? member.definitionHash : null }];
   });
   const ours = new Map([...matches].map(([caseId, match]) => [match.stored.id, caseId]));
-  const foreign = stored.filter((each) => !ours.has(each.id)).map(outlineCase);
+  const foreign = stored.filter((each) => !ours.has(each.id)).map(outlineStoredCase);
   return {
     id,
     cases: [...known, ...foreign],
@@ -119,19 +119,7 @@ function outlineFile({ whole }: FileSuite, stored: readonly WireCase[]): StoredO
 }
 
 function outlineStored(suiteId: string, stored: readonly WireCase[]): StoredOutline {
-  return { id: suiteId, cases: stored.map(outlineCase), caseIds: new Map(stored.map(({ id }) => [id, id])) };
-}
-
-function outlineCase(stored: WireCase): CaseOutline {
-  return {
-    id: stored.id,
-    title: stored.title ?? stored.id,
-    tags: [],
-    isRequired: false,
-    location: null,
-    definitionHash: hashStoredDefinition(stored),
-    runs: null,
-  };
+  return { id: suiteId, cases: stored.map(outlineStoredCase), caseIds: new Map(stored.map(({ id }) => [id, id])) };
 }
 
 function listBaselineCases({ suiteId, cases }: SuiteResults): BaselineCase[] {

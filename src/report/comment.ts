@@ -4,9 +4,10 @@ import type { VerdictOutcome } from '../model/verdict.ts';
 import { describeBaseline, describeChanges } from './comparison.ts';
 import { renderCodeSpan, renderLink, renderProse } from './escape/markdown.ts';
 import { renderPlace } from './place.ts';
+import { renderReasons } from './reasons.ts';
 import { describeStanding, markCase } from './standing.ts';
 import { truncateText } from './truncate.ts';
-import { describeSuiteRate, describeTotals, formatPassed, nameReasons, outcomeMarks, outcomeWords } from './wording.ts';
+import { describeSuiteRate, describeTotals, formatPassed, outcomeMarks, outcomeWords } from './wording.ts';
 
 export interface CommentOptions {
   /** In UTF-8. GitHub refuses a comment of more than about 64 KiB; the default stays below it. */
@@ -74,18 +75,11 @@ function renderBody(report: Report, fullness: Fullness, options: CommentOptions)
 }
 
 function listReasons(report: Report, { maxReasons }: Fullness): string[] {
-  const { outcome, reasons } = report.verdict;
-  const [headline, ...others] = nameReasons(report, reasons.slice(0, maxReasons)).map(
-    ({ suiteName, message }) =>
-      (suiteName === null ? '' : `${renderCodeSpan(truncateText(suiteName, maxTitleLength))}: `) +
-      renderProse(truncateText(message, maxReasonLength)),
-  );
-  const hidden = reasons.length - maxReasons;
-  const list = [...others, ...(hidden > 0 ? [`and ${formatCount(hidden, 'more reason')}`] : [])];
+  const { headline, others } = renderReasons(report, { maxReasons, maxTitleLength, maxReasonLength });
   return [
-    ...(headline === undefined ? [] : [`**Why:** ${headline}`]),
+    ...headline,
     // Of a verdict that passed, the others say of each suite what its own line says.
-    ...(list.length === 0 || outcome === 'passed' ? [] : [list.map((text) => `- ${text}`).join('\n')]),
+    ...(report.verdict.outcome === 'passed' ? [] : others),
   ];
 }
 

@@ -9,6 +9,7 @@ import { createIterationMarks, type MarkIterations } from './iteration-marks.ts'
 import { renderPlace } from './place.ts';
 import { describeFlaky, describeRepeats, describeTrial, findRates, listRoundNotes } from './rounds.ts';
 import { listTrendBlocks } from './trend.ts';
+import { renderReasons } from './reasons.ts';
 import { describeStanding, markCase } from './standing.ts';
 import { truncateText } from './truncate.ts';
 import {
@@ -18,7 +19,6 @@ import {
   describeTotals,
   formatPassed,
   nameDemand,
-  nameReasons,
   outcomeMarks as marks,
   outcomeWords,
 } from './wording.ts';
@@ -105,18 +105,11 @@ function renderPage(report: Report, page: Page, links: NonNullable<SummaryOption
 }
 
 function listReasons(report: Report, { maxReasons }: Fullness): string[] {
-  const { outcome, reasons } = report.verdict;
-  const [headline, ...others] = nameReasons(report, reasons.slice(0, maxReasons)).map(
-    ({ suiteName, message }) =>
-      (suiteName === null ? '' : `${renderCodeSpan(truncateText(suiteName, maxTitleLength))}: `) +
-      renderProse(truncateText(message, maxReasonLength)),
-  );
-  const hidden = reasons.length - maxReasons;
-  const list = [...others, ...(hidden > 0 ? [`and ${formatCount(hidden, 'more reason')}`] : [])];
+  const { headline, others } = renderReasons(report, { maxReasons, maxTitleLength, maxReasonLength });
   return [
-    ...(headline === undefined ? [] : [`**Why:** ${headline}`]),
-    ...(list.length === 0 ? [] : [list.map((text) => `- ${text}`).join('\n')]),
-    ...(outcome === 'inconclusive'
+    ...headline,
+    ...others,
+    ...(report.verdict.outcome === 'inconclusive'
       ? ['Nothing was established about this change, neither good nor bad. Mend the cause above and run it again.']
       : []),
   ];

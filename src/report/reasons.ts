@@ -1,0 +1,32 @@
+import { formatCount } from '../base/count.ts';
+import type { Report } from '../model/report.ts';
+import { renderCodeSpan, renderProse } from './escape/markdown.ts';
+import { truncateText } from './truncate.ts';
+import { nameReasons } from './wording.ts';
+
+/** Why the verdict is what it is, as blocks of Markdown. */
+export interface ReasonBlocks {
+  /** The decisive one; empty where none was given. */
+  headline: string[];
+  /** A list of the others, and how many more there are; empty where that is all. */
+  others: string[];
+}
+
+/** Renders at most `maxReasons` of the verdict's reasons, each with the suite that it is about where there are several. */
+export function renderReasons(
+  report: Report,
+  { maxReasons, maxTitleLength, maxReasonLength }: Record<'maxReasons' | 'maxTitleLength' | 'maxReasonLength', number>,
+): ReasonBlocks {
+  const { reasons } = report.verdict;
+  const [headline, ...others] = nameReasons(report, reasons.slice(0, maxReasons)).map(
+    ({ suiteName, message }) =>
+      (suiteName === null ? '' : `${renderCodeSpan(truncateText(suiteName, maxTitleLength))}: `) +
+      renderProse(truncateText(message, maxReasonLength)),
+  );
+  const hidden = reasons.length - maxReasons;
+  const list = [...others, ...(hidden > 0 ? [`and ${formatCount(hidden, 'more reason')}`] : [])];
+  return {
+    headline: headline === undefined ? [] : [`**Why:** ${headline}`],
+    others: list.length === 0 ? [] : [list.map((text) => `- ${text}`).join('\n')],
+  };
+}
