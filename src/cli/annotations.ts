@@ -6,7 +6,8 @@ import type { Annotation } from '../report/annotations.ts';
 
 /**
  * Prints annotations where the command runs in a workflow of GitHub, and nothing elsewhere. The runner reads them on either
- * stream. `places` are those that may be annotated; paths become relative to the workspace, which the step may have left for a directory of its own.
+ * stream. `places` are those that may be annotated; paths become relative to the workspace, which the step may have left
+ * for a directory of its own.
  */
 export async function printAnnotations(
   places: ReadonlyArray<{ readonly file?: string } | null>,

@@ -49,8 +49,8 @@ export async function readIterations(
 const maxExplained = { hosted: 60, local: 1000 };
 
 /**
- * Reads which steps failed and why, and traces where they are wanted, last of all: it tells what the verdict is about and is no part of it, so that a
- * service that has no answer is only warned about.
+ * Reads which steps failed and why, and traces where they are wanted, last of all: it tells what the verdict is about and
+ * is no part of it, so that a service that has no answer is only warned about.
  */
 export async function explainFailures(
   runId: string,

@@ -25,8 +25,9 @@ const maxTitleLength = 200;
 const maxReasons = 10;
 
 /**
- * Plans at most ten annotations, or one more than `maxCases`: errors where the verdict stops the job and else warnings: the verdict, then the worst cases at their place in the evals file. An inconclusive
- * gate names its cause and blames no case; one that passed needs none.
+ * Plans at most ten annotations, or one more than `maxCases`: the verdict, then the worst cases at their place in the evals
+ * file; errors where the verdict stops the job, and else warnings. An inconclusive gate names its cause and blames no case;
+ * one that passed needs none.
  */
 export function planAnnotations(
   report: Report,

@@ -72,8 +72,8 @@ export function judgeSuite(results: SuiteResults, options: JudgeOptions = {}): V
 
 /**
  * Judges one suite's run: `passed` only where everything was read and every demand is met, `failed` only where
- * everything was read and a demand is not, over a connection that held, `inconclusive` for all else. Pure; the same results give the same verdict in
- * whatever order they were counted.
+ * everything was read and a demand is not, over a connection that held, `inconclusive` for all else. Pure; the same
+ * results give the same verdict in whatever order they were counted.
  */
 export function assessSuite(results: SuiteResults, options: JudgeOptions = {}): SuiteJudgement {
   const { policy = noPolicy, findings = [] } = options;
@@ -108,7 +108,7 @@ export function assessSuite(results: SuiteResults, options: JudgeOptions = {}): 
   }
   const { outcome, reasons } = doubtFailure(results, weigh(assessments, findings));
   // What a further round found was chosen by its failures, so that only the first one tells of the case.
-  // Which iterations of a run ran that was stopped early depends on what they came to, too.
+  // Of a run that was stopped early, too, the results decided which iterations ran.
   const repeats = isSettled ? null : computeSuiteRepeats(outside.filter(({ id }) => byId.has(id)));
   return {
     ...describeCounted(results, counted, { flaky: demands.flaky, repeats }),
