@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { generator } from '../../src/base/version.ts';
 import { listOptions } from '../../src/gate/options.ts';
@@ -51,5 +52,12 @@ describe('mcp-eval-ci', () => {
     const result = await run(...words.split(' ').filter((word) => word !== ''));
     expect(result).toMatchObject({ exitCode: 2, stdout: '' });
     expect(result.stderr).toMatch(message);
+  });
+});
+
+describe('the command of the checkout', () => {
+  it.skipIf(process.platform === 'win32')('may be executed, however often the library is built', async () => {
+    const { mode } = await stat('lib/cli/main.js');
+    expect(mode & 0o111).toBe(0o111);
   });
 });
