@@ -39,7 +39,7 @@ await using client = openServiceClient({
   pacer: unlimitedPacer,
 });
 using watch = startWatch(clock, { timeoutMs: 600_000, signal: new AbortController().signal });
-await using iterationLog = openIterationLog(plan.reportDir, { logger, redactor });
+await using iterationLog = await openIterationLog(plan.reportDir, { logger, redactor });
 const ids = Array.from({ length: Number(cases) }, (_, index) => `case_${index}`);
 const tally = createTally(
   {
@@ -60,8 +60,8 @@ const tally = createTally(
   { minimumPassRate: 0.8, minimumPassRateSource: 'default', caseIds: new Map(ids.map((id) => [id, id])) },
 );
 const evidence = createEvidenceCollector(redactor, { keepsTraces: false });
-const reading = { suiteId: 'scale', tally, judge: null };
-const context = { service: { client, projectId }, watch, clock, logger, iterationLog, evidence, plan };
+const reading = { suite: { id: 'scale', name: 'Scale' }, tally, judge: null };
+const context = { service: { client, projectId }, watch, clock, logger, iterationLog, traceLog: null, evidence, plan };
 const run = await getRun(client, { projectId, runId });
 await readIterations(runId, reading, context);
 const readMs = performance.now() - startedMs;

@@ -47,7 +47,7 @@ export async function runMain({ redactor, logger }: JobOutput): Promise<number> 
     const processMarker = randomUUID();
     const saveState = createStateWriter(logger);
     saveState('processMarker', processMarker);
-    const { report, evidence, exitCode } = await gate(plan, {
+    const result = await gate(plan, {
       clock: systemClock,
       logger,
       redactor,
@@ -60,6 +60,7 @@ export async function runMain({ redactor, logger }: JobOutput): Promise<number> 
       onProgress: throttleProgress(systemClock, (progress) => logger.info(describeProgress(progress))),
     });
 
+    const { report, evidence, exitCode } = result;
     // Chunks of their own: the post step, which loads the same entry, shows no report.
     const { renderTerminal } = await import('../report/terminal.ts');
     info(redactor.redact(renderTerminal(report, { color: true })));
@@ -73,10 +74,8 @@ export async function runMain({ redactor, logger }: JobOutput): Promise<number> 
       process.stdout.write(renderAnnotationCommands(annotations, redactor));
     }
     for (const output of listOutputs(report, files)) writeOutput(output, logger);
-    if (plan.github !== null) {
-      const { publishToGitHub } = await import('../gate/publish-github.ts');
-      await publishToGitHub(report, plan.github, { clock: systemClock, logger, redactor, signal });
-    }
+    const { publishOnline } = await import('../gate/publish-online.ts');
+    await publishOnline(result, plan, { clock: systemClock, logger, redactor, signal });
     return exitCode;
   } catch (error) {
     logger.error(describeFailure(error));

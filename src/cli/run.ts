@@ -11,6 +11,7 @@ import type { GateOptions } from '../gate/options/schema.ts';
 import { type GatePlan, planGate } from '../gate/plan.ts';
 import { previewGate } from '../gate/preview.ts';
 import { publishFiles } from '../gate/publish.ts';
+import { publishOnline } from '../gate/publish-online.ts';
 import { planAnnotations } from '../report/annotations.ts';
 import { planIssueAnnotations } from '../report/issue-annotations.ts';
 import { printAnnotations } from './annotations.ts';
@@ -97,7 +98,7 @@ export async function runGate({ quiet, verbose, format, texts }: RunFlags, redac
     for (const line of preview) stdout.write(`${redactText(line, redactor)}\n`);
     return 0;
   }
-  const { report, evidence, exitCode } = await gate(plan, {
+  const result = await gate(plan, {
     clock: systemClock,
     logger,
     redactor,
@@ -107,6 +108,7 @@ export async function runGate({ quiet, verbose, format, texts }: RunFlags, redac
   });
   progress.clear();
 
+  const { report, evidence, exitCode } = result;
   printReport(report, { format, redactor });
   const files = await publishFiles(report, plan, {
     logger,
@@ -121,10 +123,7 @@ export async function runGate({ quiet, verbose, format, texts }: RunFlags, redac
     const planOurs = (fileExists: (file: string) => boolean) => planAnnotations(report, { fileExists });
     await printAnnotations(places, planOurs, { redactor, stream: format === 'json' ? stderr : stdout });
   }
-  if (plan.github !== null) {
-    const { publishToGitHub } = await import('../gate/publish-github.ts');
-    await publishToGitHub(report, plan.github, { clock: systemClock, logger, redactor, signal });
-  }
+  await publishOnline(result, plan, { clock: systemClock, logger, redactor, signal });
   return exitCode;
 }
 

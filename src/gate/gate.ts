@@ -26,6 +26,7 @@ import { registerServer } from './register-server.ts';
 import { createPlannedTally, nothingRun, type RanSuite, runSuite, type SuiteRunContext } from './run-suite.ts';
 import { startServer } from './start-server.ts';
 import { createTeardown } from './teardown.ts';
+import type { TraceLog } from './trace-log.ts';
 import { startWatch, type Watch } from './watch.ts';
 
 /** What the gate needs of its surroundings. */
@@ -49,6 +50,8 @@ export interface GateResult {
   report: Report;
   /** What the report's page shows besides the report; null where nothing was run. */
   evidence: Evidence | null;
+  /** Where the traces are, one request to a collector a line; null where nobody asked for them, or there are none. */
+  tracePath: string | null;
   /** 0 passed, or what the policy lets pass · 1 failed · 3 inconclusive · 130, 143 stopped by a signal. */
   exitCode: 0 | 1 | 3 | 130 | 143;
 }
@@ -66,11 +69,11 @@ export async function gate(plan: GatePlan, context: GateContext): Promise<GateRe
   if (plan.merge !== null) {
     const { judgeShards } = await import('./merge-shards.ts');
     const report = judgeShards(plan.merge, plan);
-    return { report, evidence: null, exitCode: exitCodes[report.verdict.outcome] };
+    return { report, evidence: null, tracePath: null, exitCode: exitCodes[report.verdict.outcome] };
   }
   using watch = startWatch(clock, { timeoutMs: plan.timeoutMs, signal });
 
-  const { server, results, baseline, evidence } = await runSuites(plan, context, watch);
+  const { server, results, baseline, evidence, tracePath } = await runSuites(plan, context, watch);
   const today = startedAt.slice(0, 'YYYY-MM-DD'.length);
   const judgement = await judgeResults(results, { ...plan, baseline, today });
   const exit = decideExit(
@@ -93,7 +96,7 @@ export async function gate(plan: GatePlan, context: GateContext): Promise<GateRe
   );
   for (const warning of [...listStale(judgement.suites), ...exit.warnings]) context.logger.warning(warning);
   const exitCode = watch.stop.reason instanceof CancelledError ? watch.stop.reason.exitCode : exit.exitCode;
-  return { report, evidence: redactDeep(evidence, context.redactor), exitCode };
+  return { report, evidence: redactDeep(evidence, context.redactor), tracePath, exitCode };
 }
 
 /** A part of the cases is no point of a trend of the whole. */
@@ -120,12 +123,14 @@ async function runSuites(
   results: SuiteResults[];
   baseline: PlannedBaseline | null;
   evidence: Evidence;
+  tracePath: string | null;
 }> {
   const { clock, logger, redactor } = context;
   const onProgress = context.onProgress ?? (() => {});
   const results: SuiteResults[] = [];
   const evidence = createEvidenceCollector(redactor, { keepsTraces: plan.isFullReport });
   let running: RunningServer | null = null;
+  let traceLog: TraceLog | null = null;
   let { baseline } = plan;
   let isOver = false;
   try {
@@ -133,7 +138,9 @@ async function runSuites(
     await using teardown = createTeardown(logger, () =>
       isOver && !watch.callOff.aborted ? watch.deadline.remainingMs() : 0,
     );
-    await using iterationLog = plan.isFullReport ? openIterationLog(plan.reportDir, context) : noIterationLog;
+    await using iterationLog = plan.isFullReport ? await openIterationLog(plan.reportDir, context) : noIterationLog;
+    await using traces = await openTraces(plan, context);
+    traceLog = traces;
     if (plan.server !== null) {
       const sessions = countSessions(plan);
       const { isolation } = plan;
@@ -149,7 +156,7 @@ async function runSuites(
       };
     }
     const ran: RanSuite[] = [];
-    const suiteContext = { ...shared, plan, server, iterationLog };
+    const suiteContext = { ...shared, plan, server, iterationLog, traceLog };
     for (const planned of plan.suites) {
       const suite = await runSuite(planned, suiteContext);
       ran.push(suite);
@@ -169,7 +176,15 @@ async function runSuites(
     const end = { ...nothingRun, interruption };
     results.push(...plan.suites.slice(results.length).map((planned) => createPlannedTally(planned).finish(end)));
   }
-  return { server: running?.report ?? null, results, baseline, evidence: evidence.collect() };
+  const tracePath = traceLog?.path() ?? null;
+  return { server: running?.report ?? null, results, baseline, evidence: evidence.collect(), tracePath };
+}
+
+/** A chunk of its own: most gates keep none. */
+async function openTraces(plan: GatePlan, context: GateContext): Promise<TraceLog | null> {
+  if (!plan.reportFormats.includes('otlp') && plan.collector === null) return null;
+  const { openTraceLog } = await import('./trace-log.ts');
+  return await openTraceLog(plan, context);
 }
 
 /** After all first runs, so that whatever becomes of it takes no verdict away. */

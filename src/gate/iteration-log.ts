@@ -1,53 +1,30 @@
-import { mkdir, open, type FileHandle } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
-import { describeError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Redactor } from '../base/redaction.ts';
 import type { Iteration } from '../model/run.ts';
+import { openLineLog } from './line-log.ts';
 
 /** Every iteration that was read, on disk, one JSON document a line. */
 export interface IterationLog extends AsyncDisposable {
-  /**
-   * Adds those that are not there yet, with the round in which they were run again. Never throws: what cannot be written is
-   * warned about once.
-   */
+  /** Adds those that are not there yet, with the round in which they were run again. Never throws. */
   add(suiteId: string, iterations: readonly Iteration[], retry?: number): Promise<void>;
 }
-
-const iterationLogName = 'iterations.jsonl';
 
 /** For a gate of which nobody asked for a full report. */
 export const noIterationLog: IterationLog = { add: async () => {}, [Symbol.asyncDispose]: async () => {} };
 
-/** Starts the log in the report directory, in place of an earlier one. The file is made with the first iteration. */
-export function openIterationLog(
+/** Starts the log in the report directory, in place of an earlier one. */
+export async function openIterationLog(
   reportDir: { path: string; label: string },
-  { logger, redactor }: { logger: Logger; redactor: Redactor },
-): IterationLog {
+  context: { logger: Logger; redactor: Redactor },
+): Promise<IterationLog> {
   const writtenIds = new Set<string>();
-  let file: FileHandle | null = null;
-  let isBroken = false;
-  const openFile = async () => {
-    await mkdir(reportDir.path, { recursive: true });
-    return await open(resolve(reportDir.path, iterationLogName), 'w');
-  };
+  const lines = await openLineLog(reportDir, 'iterations.jsonl', context);
   return {
     add: async (suiteId, iterations, retry) => {
-      if (isBroken) return;
       const fresh = iterations.filter(({ id }) => !writtenIds.has(id));
       for (const { id } of fresh) writtenIds.add(id);
-      const lines = fresh.map((iteration) => `${JSON.stringify({ suiteId, retry, ...iteration })}\n`).join('');
-      try {
-        file ??= await openFile();
-        await file.write(redactor.redact(lines));
-      } catch (error) {
-        isBroken = true;
-        const path = join(reportDir.label, iterationLogName);
-        logger.warning(`Could not write ${path} to its end: ${describeError(error)}. The verdict stands.`);
-      }
+      await lines.write(fresh.map((iteration) => `${JSON.stringify({ suiteId, retry, ...iteration })}\n`).join(''));
     },
-    [Symbol.asyncDispose]: async () => {
-      await file?.close();
-    },
+    [Symbol.asyncDispose]: async () => await lines[Symbol.asyncDispose](),
   };
 }

@@ -11,6 +11,7 @@ import type { GateOptions } from './options/schema.ts';
 import type { PlannedGitHub } from './plan-github.ts';
 import type { ReportFormat } from './options/values.ts';
 import type { PageContext } from './page-context.ts';
+import type { PlannedCollector } from './plan-collector.ts';
 import type { PlannedMerge } from './plan-merge.ts';
 import { planPast, type PlannedPast } from './plan-past.ts';
 import { type PlannedServer, planServer } from './plan-server.ts';
@@ -43,6 +44,8 @@ export interface GatePlan extends PlannedPast {
   summary: boolean;
   /** What is told on GitHub besides the job itself; null for nothing. */
   github: PlannedGitHub | null;
+  /** Where the traces are sent; null for nowhere. */
+  collector: PlannedCollector | null;
   isDryRun: boolean;
   /** What is going to be other than the evals files say, one sentence each. */
   notes: string[];
@@ -91,6 +94,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     issues.push({ input: 'baseline', code: 'one-run-for-several', message });
   }
   const github = await planComment(options, { ...context, notes });
+  const collector = await planTraces(options, context, issues);
   if (issues.length > 0) throw new ConfigurationError(issues);
 
   return {
@@ -112,10 +116,16 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     annotations: options.annotations,
     summary: options.summary,
     github,
+    collector,
     isDryRun: options.dryRun,
     notes,
     policyNotes: policy.notes,
-    secrets: [...service.secrets, ...(server?.secrets ?? []), ...(github?.secrets ?? [])],
+    secrets: [
+      ...service.secrets,
+      ...(server?.secrets ?? []),
+      ...(github?.secrets ?? []),
+      ...(collector?.secrets ?? []),
+    ],
   };
 }
 
@@ -150,6 +160,16 @@ async function planComment(
   if (options.comment === 'off' && !options.checkRun && options.openIssueOn === 'off') return null;
   const { planGitHub } = await import('./plan-github.ts');
   return await planGitHub(options, context);
+}
+
+async function planTraces(
+  options: GateOptions,
+  context: PlanContext,
+  issues: ConfigurationIssue[],
+): Promise<PlannedCollector | null> {
+  if (options.otlpEndpoint === null && options.otlpHeaders.size === 0) return null;
+  const { planCollector } = await import('./plan-collector.ts');
+  return planCollector(options, context, issues);
 }
 
 async function planPart(

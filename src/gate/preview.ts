@@ -19,6 +19,7 @@ export async function previewGate(plan: GatePlan, context: ConnectContext): Prom
   const lines = [
     describeServer(plan),
     ...plan.suites.flatMap((planned) => [...describeSuite(planned), ...describeRetries(planned)]),
+    ...describePublishing(plan),
     ...plan.notes,
   ];
   if (plan.service.hosted === null) return lines;
@@ -48,6 +49,17 @@ function describeServer({ server, service, timeoutMs }: GatePlan): string {
       : (server.command ?? 'the server that runs already at server-url');
   const how = service.isTunnelled ? `, through a tunnel as ${service.serverName}` : '';
   return `Would test ${what} with the service ${service.profile.name}${how}, within ${formatDuration(timeoutMs)}.`;
+}
+
+/** What would be told outside of the job. */
+function describePublishing({ github, collector }: GatePlan): string[] {
+  const { comment = null, hasCheckRun = false, issueParts = null } = github ?? {};
+  return [
+    ...(comment === null ? [] : [`Would comment on pull request ${comment.pullNumber} (${comment.mode}).`]),
+    ...(hasCheckRun ? ['Would add a check to the commit.'] : []),
+    ...(issueParts === null ? [] : ['Would keep an issue open for every suite that fails.']),
+    ...(collector === null ? [] : [`Would send the traces to ${collector.url.host}.`]),
+  ];
 }
 
 function describeRetries(planned: PlannedSuite): string[] {

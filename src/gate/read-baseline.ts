@@ -83,8 +83,8 @@ async function readRun(suite: PlannedSuite, run: Run, context: BaselineContext):
   const judge = suite.kind === 'file' ? await openTraceJudge(suite.whole, caseIds) : null;
   await readIterations(
     run.id,
-    { suiteId: id, tally, judge },
-    { ...context, iterationLog: noIterationLog, evidence: noEvidence },
+    { suite: outline, tally, judge },
+    { ...context, iterationLog: noIterationLog, traceLog: null, evidence: noEvidence },
   );
   return listBaselineCases(tally.finish({ run, runUrl: null, isComplete: true, tunnelBreaks: 0, interruption: null }));
 }

@@ -10,37 +10,39 @@ import type { SuiteRunContext } from './run-suite.ts';
 
 /** Where the iterations of a run go. */
 interface Reading {
-  /** Ours, not the service's. */
-  suiteId: string;
+  /** As the evals file calls it, not the service. */
+  suite: { id: string; name: string };
   tally: Tally;
   judge: TraceJudge | null;
 }
 
 interface ReadingContext extends Pick<
   SuiteRunContext,
-  'plan' | 'watch' | 'clock' | 'logger' | 'iterationLog' | 'evidence' | 'retry'
+  'plan' | 'watch' | 'clock' | 'logger' | 'iterationLog' | 'traceLog' | 'evidence' | 'retry'
 > {
   service: Pick<ConnectedService, 'client' | 'projectId'>;
 }
 
-/** Streams every page into the tally and the evidence, and into the log where there is one. */
+/** Streams every page into the tally and the evidence, and into the logs where there are any. */
 export async function readIterations(
   runId: string,
-  { suiteId, tally, judge }: Reading,
+  { suite, tally, judge }: Reading,
   context: ReadingContext,
 ): Promise<void> {
-  const { service, watch, iterationLog, evidence, retry } = context;
+  const { service, watch, iterationLog, traceLog, evidence, retry } = context;
   const { client, projectId } = service;
   for await (const page of listIterations(client, { projectId, runId, signal: watch.stop })) {
-    await iterationLog.add(suiteId, page, retry?.round);
+    await iterationLog.add(suite.id, page, retry?.round);
     for (const iteration of page) {
       const place = { projectId, runId, iterationId: iteration.id, signal: watch.stop };
       let trace: unknown;
       const loadTrace = async () => (trace = await readTrace(context, place));
       const own = judge === null ? undefined : await judgeHere(iteration, judge, loadTrace);
       const counted = tally.addIteration(iteration, own);
-      if (counted !== null) evidence.addIteration(suiteId, iteration, counted);
-      if (own?.kind === 'failed') await evidence.addTrace(suiteId, iteration.id, trace);
+      if (own?.kind === 'failed') await evidence.addTrace(suite.id, iteration.id, trace);
+      if (counted === null) continue;
+      evidence.addIteration(suite.id, iteration, counted);
+      await traceLog?.addIteration({ ...counted, suite, runId, iteration, round: retry?.round ?? 0 });
     }
   }
 }
@@ -54,10 +56,10 @@ const maxExplained = { hosted: 60, local: 1000 };
  */
 export async function explainFailures(
   runId: string,
-  { suiteId, tally, judge }: Reading,
+  { suite, tally, judge }: Reading,
   context: ReadingContext,
 ): Promise<void> {
-  const { service, watch, plan, evidence } = context;
+  const { service, watch, plan, evidence, traceLog } = context;
   const failures = tally.listFailures().slice(0, maxExplained[plan.service.hosted === null ? 'local' : 'hosted']);
   const placeOf = ({ id }: Iteration) => {
     return { projectId: service.projectId, runId, iterationId: id, signal: watch.stop };
@@ -70,8 +72,11 @@ export async function explainFailures(
   });
   await tellWhatFails('Not every trace could be read', context, async () => {
     for (const iteration of failures) {
-      if (!evidence.hasRoomForTraces()) return;
-      await evidence.addTrace(suiteId, iteration.id, await readTrace(context, placeOf(iteration)));
+      if (!evidence.hasRoomForTraces() && traceLog === null) return;
+      const place = placeOf(iteration);
+      const trace = await readTrace(context, place);
+      await evidence.addTrace(suite.id, iteration.id, trace);
+      await traceLog?.addTrace(place, trace);
     }
   });
 }
@@ -87,6 +92,21 @@ async function tellWhatFails(
     if (watch.stop.reason instanceof CancelledError) throw error;
     logger.warning(`${what}: ${describeError(error)} The verdict stands.`);
   }
+}
+
+/**
+ * Reads the traces of all iterations into their log, where that costs nobody a limit: of a hosted service there are those of
+ * failures, which were read already.
+ */
+export async function logTraces(runId: string, context: ReadingContext): Promise<void> {
+  const { plan, service, watch, traceLog } = context;
+  if (traceLog === null || plan.service.hosted !== null) return;
+  await tellWhatFails('Not every trace could be read', context, async () => {
+    for (const iterationId of traceLog.listUntraced(runId)) {
+      const place = { projectId: service.projectId, runId, iterationId, signal: watch.stop };
+      await traceLog.addTrace(place, await readTrace(context, place));
+    }
+  });
 }
 
 /** Services count in one place and list in another, of which one may lag behind; a moment later they often agree. */

@@ -16,11 +16,12 @@ import type { GatePlan } from './plan.ts';
 import type { PlannedSuite } from './plan-suites.ts';
 import { prepareFileSuite, type PreparedSuite } from './prepare-suite.ts';
 import type { ProgressListener } from './progress.ts';
-import { explainFailures, readIterations, rereadRun } from './read-results.ts';
+import { explainFailures, logTraces, readIterations, rereadRun } from './read-results.ts';
 import { watchSpending } from './spending.ts';
 import { type StartedRun, startRun } from './start-run.ts';
 import type { EarlyStop } from './stop-early.ts';
 import type { Teardown } from './teardown.ts';
+import type { TraceLog } from './trace-log.ts';
 import { startWallTimeBudget } from './wall-time.ts';
 import type { Watch } from './watch.ts';
 
@@ -34,6 +35,8 @@ export interface SuiteRunContext {
   clock: Clock;
   logger: Logger;
   iterationLog: IterationLog;
+  /** Null where nobody asked for it. */
+  traceLog: TraceLog | null;
   evidence: EvidenceCollector;
   onProgress: ProgressListener;
   /** Where it is not the first run of the suite: what of it is run again, and in which round. */
@@ -69,17 +72,18 @@ export async function runSuite(planned: PlannedSuite, context: SuiteRunContext):
     end.tunnelBreaks = run.countBreaks();
     isStoppedEarly = early?.hasAsked() === true && end.run.status === 'cancelled';
     const judge = await openJudge(started);
-    const suiteId = prepared.outline.id;
-    await readIterations(end.run.id, { suiteId, tally, judge }, context);
+    const suite = prepared.outline;
+    await readIterations(end.run.id, { suite, tally, judge }, context);
     end.isComplete = true;
     if (end.interruption === null && disagreesWithService(tally.finish(end))) {
       const second = createTally(prepared.outline, { ...prepared, caseIds: run.caseIds });
       end.run = await rereadRun(end.run.id, context);
-      await readIterations(end.run.id, { suiteId, tally: second, judge }, context);
+      await readIterations(end.run.id, { suite, tally: second, judge }, context);
       tally = second;
     }
     // What a further round tells is whether the case passes; why it failed stands in the first one.
-    if (context.retry === undefined) await explainFailures(end.run.id, { suiteId, tally, judge }, context);
+    if (context.retry === undefined) await explainFailures(end.run.id, { suite, tally, judge }, context);
+    await logTraces(end.run.id, context);
   } catch (error) {
     end.interruption ??= explainInterruption(error);
   }

@@ -34,6 +34,7 @@ export interface Iteration {
   status: string;
   /** `passed`, `failed`, `timed_out`, `cancelled`, or whatever the service said; null while it said nothing. */
   result: string | null;
+  startedAtMs: number | null;
   durationMs: number | null;
   error: string | null;
   model: string | null;

@@ -80,6 +80,7 @@ function toIteration(iteration: WireIteration): Iteration {
     iterationNumber: iteration.iterationNumber ?? null,
     status: iteration.status,
     result: iteration.result ?? null,
+    startedAtMs: iteration.startedAt ?? null,
     durationMs: iteration.durationMs ?? null,
     error: iteration.error ?? null,
     model: iteration.model ?? null,

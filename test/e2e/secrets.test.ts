@@ -15,6 +15,7 @@ const inputs = {
   'server-command': 'node server.mjs',
   'server-env': `PASSED_THROUGH\nSERVICE_TOKEN=${plainCanary}`,
   evals: 'evals/*.evals.yaml',
+  'report-formats': 'html, ctrf, badge, otlp',
 };
 
 async function run(files: Record<string, string>, check: (run: ActionRun, texts: Texts) => void): Promise<void> {
@@ -51,7 +52,7 @@ describe('a secret that the server tells', () => {
       expect(Object.keys(texts)).toEqual(expect.arrayContaining(['report.json', 'report.html', 'junit.xml']));
       expect(findLeaks([canary, plainCanary], texts)).toEqual([]);
       // It was told: what stands in its place shows that there was something to hide.
-      for (const place of ['log', 'summary', 'report.json', 'report.html', 'junit.xml'])
+      for (const place of ['log', 'summary', 'report.json', 'report.html', 'junit.xml', 'traces.otlp.jsonl'])
         expect(texts[place]).toContain('***');
     });
   });
@@ -70,7 +71,15 @@ describe('a secret that the server tells', () => {
     await run({ 'evals/red.evals.yaml': redEvals, 'server.mjs': server }, (_, texts) => {
       const places = new Set(findLeaks(['not-registered-canary'], texts).map(({ place }) => place));
       expect([...places]).toEqual(
-        expect.arrayContaining(['log', 'summary', 'annotations', 'report.json', 'report.html', 'junit.xml']),
+        expect.arrayContaining([
+          'log',
+          'summary',
+          'annotations',
+          'report.json',
+          'report.html',
+          'junit.xml',
+          'traces.otlp.jsonl',
+        ]),
       );
     });
   });

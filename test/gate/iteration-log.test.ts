@@ -7,19 +7,19 @@ import { openIterationLog } from '../../src/gate/iteration-log.ts';
 import { createIteration } from '../support/suite-factory.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
-function openLog(workspace: Workspace) {
+async function openLog(workspace: Workspace) {
   const redactor = createRedactor();
   redactor.add(new Secret('hunter2-hunter2'));
   const warnings: string[] = [];
   const logger = { ...silentLogger, warning: (message: string) => void warnings.push(message) };
-  const log = openIterationLog({ path: join(workspace.path, 'out'), label: 'out' }, { logger, redactor });
+  const log = await openIterationLog({ path: join(workspace.path, 'out'), label: 'out' }, { logger, redactor });
   return { log, warnings };
 }
 
 describe('openIterationLog', () => {
   it('writes each iteration once, a line each, without secrets', async () => {
     await using workspace = await createWorkspace({ 'out/iterations.jsonl': 'of an earlier gate\n' });
-    const { log, warnings } = openLog(workspace);
+    const { log, warnings } = await openLog(workspace);
     const one = createIteration({ id: '1', error: 'The token "hunter2-hunter2" is wrong.' });
     await log.add('suite-a', [one, createIteration({ id: '2' })]);
     await log.add('suite-b', [one, createIteration({ id: '3' })]);
@@ -36,18 +36,20 @@ describe('openIterationLog', () => {
   it('warns once where it cannot write, and goes on without', async () => {
     await using workspace = await createWorkspace();
     await writeFile(join(workspace.path, 'out'), 'not a directory');
-    const { log, warnings } = openLog(workspace);
+    const { log, warnings } = await openLog(workspace);
     await log.add('suite', [createIteration({ id: '1' })]);
     await log.add('suite', [createIteration({ id: '2' })]);
     await log[Symbol.asyncDispose]();
     expect(warnings).toHaveLength(1);
-    expect(warnings[0]).toMatch(/^Could not write out\/iterations\.jsonl to its end: EEXIST.*\. The verdict stands\.$/);
+    expect(warnings[0]).toMatch(
+      /^Could not write out\/iterations\.jsonl to its end: ENOTDIR.*\. The verdict stands\.$/,
+    );
   });
 
   it('makes no file where nothing was read', async () => {
     await using workspace = await createWorkspace();
     await mkdir(join(workspace.path, 'out'));
-    const { log } = openLog(workspace);
+    const { log } = await openLog(workspace);
     await log[Symbol.asyncDispose]();
     await expect(workspace.read('out/iterations.jsonl')).rejects.toThrow('ENOENT');
   });

@@ -86,6 +86,8 @@ describe('parseGateOptions', () => {
       comment: 'off',
       checkRun: false,
       openIssueOn: 'off',
+      otlpEndpoint: null,
+      otlpHeaders: new Map(),
       githubToken: null,
       publish: null,
       pullNumber: null,
@@ -150,7 +152,7 @@ describe('parseGateOptions', () => {
     const read = (text: string) => parseGateOptions({ ...complete, 'report-formats': text }).reportFormats;
     expect(['badge, html', 'none', 'ctrf\nctrf', ''].map(read)).toEqual([['html', 'badge'], [], ['ctrf'], ['html']]);
     expect(() => read('html,pdf')).toThrow(
-      'report-formats: "pdf" is not a report; write html, ctrf or badge, or none alone (bad-report-formats)',
+      'report-formats: "pdf" is not a report; write html, ctrf, badge or otlp, or none alone (bad-report-formats)',
     );
     expect(readIssues({ ...complete, 'report-formats': 'none,html' })).toEqual(['report-formats: bad-report-formats']);
   });

@@ -140,4 +140,30 @@ describe('previewGate', () => {
       /^suite: The project has no suite with the id or name "Nightly"/,
     );
   });
+
+  it('says what would be told elsewhere, and tells it nowhere', async () => {
+    const telling = {
+      comment: 'always',
+      'check-run': 'true',
+      'open-issue-on': 'failed',
+      'github-token': 'token_0123456789',
+    };
+    const traces = { 'otlp-endpoint': 'https://otel.example.com' };
+    const read = async (branch: string) => {
+      const { lines } = await preview({ tests: stored, ...telling, ...traces }, { GITHUB_REF_NAME: branch });
+      return lines.filter((line) => /^Would (?!test)/.test(line));
+    };
+    expect(await read('gh-readonly-queue/main/pr-12-abc')).toEqual([
+      'Would comment on pull request 12 (always).',
+      'Would add a check to the commit.',
+      'Would send the traces to otel.example.com.',
+    ]);
+    expect(await read('main')).toEqual([
+      'Would add a check to the commit.',
+      'Would keep an issue open for every suite that fails.',
+      'Would send the traces to otel.example.com.',
+    ]);
+    const { lines } = await preview({ tests: stored });
+    expect(lines.filter((line) => /^Would (?!test)/.test(line))).toEqual([]);
+  });
 });

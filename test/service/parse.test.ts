@@ -81,6 +81,7 @@ describe('parseIterationPage', () => {
         iterationNumber: null,
         status: 'completed',
         result: null,
+        startedAtMs: null,
         durationMs: null,
         error: null,
         model: null,

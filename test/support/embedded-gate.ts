@@ -5,6 +5,8 @@ import { gate, type GateResult } from '../../src/gate/gate.ts';
 import { parseGateOptions } from '../../src/gate/options.ts';
 import { planGate } from '../../src/gate/plan.ts';
 import { publishFiles } from '../../src/gate/publish.ts';
+import { publishOnline } from '../../src/gate/publish-online.ts';
+import { createJumpingClock } from './bent-clock.ts';
 import type { Workspace } from './workspace.ts';
 
 const server = `${process.execPath} ${process.cwd()}/test/support/stdio-server.ts`;
@@ -16,7 +18,7 @@ export interface EmbeddedGate extends GateResult {
 }
 
 /**
- * Runs a gate with the embedded service in a workspace, and writes its files there. The server's tool `argv` answers with
+ * Runs a gate with the embedded service in a workspace, writes its files there and tells what the plan wants told elsewhere. The server's tool `argv` answers with
  * `says`, by which a case can be made to pass in one gate and to fail in the next.
  */
 export async function runEmbeddedGate(
@@ -45,6 +47,10 @@ export async function runEmbeddedGate(
     environment: variables,
   });
   await publishFiles(result.report, plan, { logger, redactor, summaryPath: null, evidence: result.evidence });
+  const { signal } = new AbortController();
+  // Nothing is gained by waiting as long between attempts as a collector elsewhere would deserve.
+  const clock = createJumpingClock({ fromMs: 20, toMs: 60_000, instead: 20 });
+  await publishOnline(result, plan, { clock, logger, redactor, signal });
   return { ...result, warnings, infos };
 }
 

@@ -49,6 +49,7 @@ export function createIteration(overrides: Partial<Iteration> = {}): Iteration {
     iterationNumber: 1,
     status: 'completed',
     result: 'passed',
+    startedAtMs: null,
     durationMs: 100,
     error: null,
     model: null,

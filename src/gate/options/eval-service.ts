@@ -45,7 +45,7 @@ export const evalServiceOptions = {
       'The id of an environment of the hosted service to run `suite` in. An environment brings its own servers, so that this excludes `server-command` and `server-url`. Default: none.',
     default: '',
   }),
-  modelApiKeys: option(secrets, {
+  modelApiKeys: option(secrets('provider=key'), {
     group,
     hint: '<provider=key>',
     isSecret: true,
@@ -58,7 +58,7 @@ export const evalServiceOptions = {
   queueTimeout: option(duration, {
     group,
     hint: '<duration>',
-    brief: 'How long to wait for other runs to end.',
+    brief: 'How long to wait for other runs.',
     description:
       'How long to wait for a free place while the hosted service executes as many runs as it may at once, as a number and a unit (`ms`, `s`, `m`, `h`). It counts towards `timeout`.',
     default: '10m',
@@ -66,7 +66,7 @@ export const evalServiceOptions = {
   tunnel: option(choice('tunnel', ['auto', 'always', 'never']), {
     group,
     hint: '<auto|always|never>',
-    brief: 'Whether to open a tunnel to the server.',
+    brief: 'Whether to tunnel to the server.',
     description:
       'Whether the service reaches the server through a tunnel. `auto` opens one for a hosted service. `always` does for the embedded one too, which exercises the whole path without an account. `never` gives the service the URL of the server itself, which it must be able to reach.',
     default: 'auto',

@@ -23,7 +23,7 @@ export const githubOptions = {
   openIssueOn: option(choice('verdict', ['off', 'failed']), {
     group,
     hint: '<off|failed>',
-    brief: 'Keep an issue open while a suite fails.',
+    brief: 'Keep an issue while a suite fails.',
     description:
       'Whether an issue is opened for every suite that fails, `failed` or `off`: it is updated with every further failure and closed once the suite passes. Not on pull requests; meant for nightly runs. Needs the permission `issues: write`.',
     default: 'off',
@@ -41,7 +41,7 @@ export const githubOptions = {
   publish: option(optionalText, {
     group,
     hint: '<report.json>',
-    brief: 'Comment on a report in place of running anything.',
+    brief: 'Comment on a report, and run nothing.',
     description:
       'The path of a report.json that another workflow has written, or of its directory. It is told in a comment on its pull request, in place of running anything: for pull requests of forks, whose own jobs may not comment. Default: none.',
     default: '',

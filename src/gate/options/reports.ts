@@ -1,5 +1,5 @@
 import { option } from './option.ts';
-import { flag, optionalText, reportFormats } from './values.ts';
+import { flag, optionalText, reportFormats, secrets } from './values.ts';
 
 export const reportOptions = {
   reportDir: option(optionalText, {
@@ -13,9 +13,9 @@ export const reportOptions = {
   reportFormats: option(reportFormats, {
     group: 'Reports',
     hint: '<names>',
-    brief: 'Which of html, ctrf and badge are written there, too.',
+    brief: 'Which of html, ctrf, badge and otlp are written there, too.',
     description:
-      'What is written beside report.json and junit.xml, separated by commas: `html` (report.html, one page that needs no network), `ctrf` (ctrf.json, the Common Test Report Format), `badge` (badge.svg). `none` for neither.',
+      'What is written beside report.json and junit.xml, separated by commas: `html` (report.html, one page that needs no network), `ctrf` (ctrf.json, the Common Test Report Format), `badge` (badge.svg), `otlp` (traces.otlp.jsonl, the traces as spans of OpenTelemetry). `none` for neither.',
     default: 'html',
   }),
   fullReport: option(flag, {
@@ -41,5 +41,23 @@ export const reportOptions = {
     description:
       "Whether the verdict and its details are added to the job summary. `true` or `false`. Job summaries are GitHub's; elsewhere nothing is written.",
     default: 'true',
+  }),
+  otlpEndpoint: option(optionalText, {
+    group: 'Reports',
+    hint: '<url>',
+    brief: 'Send the traces to this OTLP collector.',
+    description:
+      'An OpenTelemetry collector that takes OTLP over HTTP, such as `https://host:4318`; the traces are posted as JSON to `/v1/traces` below it, and written to traces.otlp.jsonl. They tell names, times, outcomes and errors, and never what was asked or answered. Of a hosted service, the steps of failures alone. Default: none.',
+    default: '',
+  }),
+  otlpHeaders: option(secrets('name=value'), {
+    group: 'Reports',
+    hint: '<name=value>',
+    isSecret: true,
+    brief: 'A header for it; may be given again.',
+    isList: true,
+    description:
+      'Headers for the collector, one `name=value` per line, such as `authorization=` followed by a secret of the repository. With them, `otlp-endpoint` has to be https. Default: none.',
+    default: '',
   }),
 };

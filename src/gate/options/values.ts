@@ -131,16 +131,17 @@ function formatAlternatives(words: readonly string[]): string {
 
 export const optionalSecret = z.string().transform((text) => (text.trim() === '' ? null : new Secret(text.trim())));
 
-/** `provider=key` lines. No part of an entry is ever quoted, since it may be the key. */
-export const secrets = lines.transform((entries, context) => {
-  const keys = new Map<string, Secret>();
-  for (const [index, entry] of entries.entries()) {
-    const [, name, key] = /^([\w.-]+)=\s*(\S.*)$/.exec(entry) ?? [];
-    if (name !== undefined && key !== undefined) keys.set(name, new Secret(key));
-    else context.addIssue(issue(`line ${index + 1} is not provider=key`));
-  }
-  return keys;
-});
+/** Secrets behind names, one a line in this `form`. No part of an entry is ever quoted, since it may be the secret. */
+export const secrets = (form: `${string}=${string}`) =>
+  lines.transform((entries, context) => {
+    const values = new Map<string, Secret>();
+    for (const [index, entry] of entries.entries()) {
+      const [, name, value] = /^([\w.-]+)=\s*(\S.*)$/.exec(entry) ?? [];
+      if (name !== undefined && value !== undefined) values.set(name, new Secret(value));
+      else context.addIssue(issue(`line ${index + 1} is not ${form}`));
+    }
+    return values;
+  });
 
 const environmentName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
@@ -158,7 +159,7 @@ export const environment = lines.transform((entries, context) => {
 });
 
 /** What a gate can write beside report.json and junit.xml. */
-export const reportFormatNames = ['html', 'ctrf', 'badge'] as const;
+export const reportFormatNames = ['html', 'ctrf', 'badge', 'otlp'] as const;
 export type ReportFormat = (typeof reportFormatNames)[number];
 
 /** Names of such files, or `none` alone. */

@@ -72,7 +72,7 @@ export const whatRunsOptions = {
   merge: option(lines, {
     group: 'What runs',
     hint: '<directory>',
-    brief: 'Join the reports of shards in place of running anything.',
+    brief: 'Join reports of shards, and run nothing.',
     isList: true,
     description:
       'Joins the reports of shards into one verdict, in place of running anything: the directory below which every shard has its own with a report.json, or one such directory per line. Shards that are missing, or do not belong together, are an error. Excludes everything that says what to run. Default: none.',

@@ -1,0 +1,156 @@
+import { request } from 'undici';
+import { z } from 'zod';
+import { endOnAbort } from '../base/abort.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Deadline } from '../base/deadline.ts';
+import { CancelledError, ConfigurationError } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
+import { isLoopback } from '../base/loopback.ts';
+import { unlimitedPacer } from '../base/pacing.ts';
+import type { ProxySettings } from '../base/proxy.ts';
+import { createRedactor, type Secret } from '../base/redaction.ts';
+import { createRetryQuota } from '../base/retry.ts';
+import { generator } from '../base/version.ts';
+import type { AttemptOutcome } from './attempt.ts';
+import { acceptedEncoding, parseJson, readBody } from './body.ts';
+import { readFailedAnswer, readTransportError } from './failure.ts';
+import { repeatUntilAnswered } from './repeat.ts';
+import { openRoute } from './route.ts';
+
+/** Where an OpenTelemetry collector is, and what lets us in. */
+export interface CollectorAddress {
+  /** Ends in `/v1/traces`. */
+  url: URL;
+  headers: ReadonlyMap<string, Secret>;
+  proxy: ProxySettings;
+}
+
+/** A connection to an OpenTelemetry collector that takes OTLP over HTTP, as JSON. */
+export interface Collector extends AsyncDisposable {
+  /**
+   * Sends one export request, and returns how many of its spans the collector left out, and why. It is sent again where an
+   * answer is missing: a span has the same ids each time.
+   *
+   * @throws {ServiceError} when the collector refuses
+   * @throws {NetworkError} when no answer arrives
+   */
+  exportTraces(body: string): Promise<{ rejectedSpans: number; reason: string }>;
+}
+
+export interface CollectorOptions extends CollectorAddress {
+  clock: Clock;
+  logger: Logger;
+  /** No attempt and no wait goes beyond it. */
+  deadline: Deadline;
+  signal: AbortSignal;
+  /** Draws in [0, 1) for the jitter of waits. */
+  random?: () => number;
+}
+
+const attemptTimeoutMs = 10_000;
+const maxAttempts = 5;
+const maxAnswerBytes = 2 ** 20;
+
+/** Numbers of 64 bits are text in protobuf's JSON; writers send them as numbers, too. */
+const answerSchema = z.object({
+  partialSuccess: z.object({ rejectedSpans: z.coerce.number().catch(0), errorMessage: z.string().catch('') }),
+});
+
+/**
+ * Reads the address of a collector, which `/v1/traces` is added to. OpenTelemetry Protocol 1.x, "OTLP/HTTP Request". It is never
+ * quoted: it may hold credentials.
+ *
+ * @throws {ConfigurationError} unless it is http or https, and https where headers would be seen on the way
+ */
+export function parseCollectorUrl(text: string, headers: ReadonlyMap<string, Secret>): URL {
+  const refuse = (input: string, code: string, message: string) => new ConfigurationError([{ input, code, message }]);
+  const url = URL.parse(text);
+  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
+    throw refuse('otlp-endpoint', 'bad-url', 'is not an http or https URL; write one such as https://host:4318');
+  }
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+    const message = 'has a user, password, query or fragment; leave them out, and give credentials in `otlp-headers`';
+    throw refuse('otlp-endpoint', 'bad-url', message);
+  }
+  if (headers.size > 0 && url.protocol === 'http:' && !isLoopback(url.hostname)) {
+    const message = 'is plain http, over which `otlp-headers` could be read by anybody; write https';
+    throw refuse('otlp-endpoint', 'plain-http', message);
+  }
+  for (const value of headers.values()) {
+    // HTTP clients quote a header that they refuse.
+    if (/^[\t\x20-\x7e]+$/.test(value.reveal())) continue;
+    throw refuse('otlp-headers', 'bad-header', 'has a value with a character that no header can have');
+  }
+  url.pathname = `${url.pathname.replace(/\/+$/, '').replace(/\/v1\/traces$/, '')}/v1/traces`;
+  return url;
+}
+
+/** Opens a connection. Nothing is sent before the first export; disposing it ends what is under way. */
+export function openCollector(options: CollectorOptions): Collector {
+  const { url, proxy, clock, logger, deadline, random = Math.random } = options;
+  const closing = new AbortController();
+  const route = openRoute(url, { proxy, signal: closing.signal });
+  const quota = createRetryQuota(maxAttempts);
+  const redactor = createRedactor([...options.headers.values()]);
+  const headers = {
+    ...Object.fromEntries([...options.headers].map(([name, value]) => [name.toLowerCase(), value.reveal()])),
+    'content-type': 'application/json',
+    'accept-encoding': acceptedEncoding,
+    'user-agent': `${generator.name}/${generator.version}`,
+  };
+  const cancelled = AbortSignal.any([closing.signal, options.signal]);
+
+  const attempt = async (body: string, remainingMs: number): Promise<AttemptOutcome<string>> => {
+    const timeoutMs = Math.ceil(Math.min(attemptTimeoutMs, remainingMs));
+    const signal = AbortSignal.any([cancelled, AbortSignal.timeout(timeoutMs)]);
+    const what = `POST ${url.pathname}`;
+    try {
+      const { dispatcher } = route;
+      const answering = request(url, { dispatcher, method: 'POST', headers, body, bodyTimeout: 0, signal });
+      const response = await endOnAbort(answering, signal);
+      const encoding = response.headers['content-encoding']?.toString();
+      const text = redactor.redact(await readBody(response.body, encoding, { maxBytes: maxAnswerBytes, signal }));
+      const { statusCode: status } = response;
+      if (status < 300) return { ok: true, answer: text };
+      return { ok: false, ...readFailedAnswer({ status, headers: response.headers, text }, what) };
+    } catch (error) {
+      cancelled.throwIfAborted();
+      return {
+        ok: false,
+        ...readTransportError(error, { url, what, attemptTimeoutMs: timeoutMs, proxy: route.proxy }),
+      };
+    }
+  };
+
+  return {
+    exportTraces: async (body) => {
+      const answer = await repeatUntilAnswered(async (remainingMs) => await attempt(body, remainingMs), {
+        isSafe: true,
+        maxAttempts,
+        purpose: undefined,
+        clock,
+        pacer: unlimitedPacer,
+        quota,
+        random,
+        logger,
+        signal: cancelled,
+        deadlines: [deadline],
+      });
+      return readPartialSuccess(answer);
+    },
+    [Symbol.asyncDispose]: async () => {
+      closing.abort(new CancelledError('The connection to the collector was closed.'));
+      await route.dispatcher.destroy();
+    },
+  };
+}
+
+/** What is accepted is accepted, whatever else the answer says. */
+function readPartialSuccess(text: string): { rejectedSpans: number; reason: string } {
+  try {
+    const { rejectedSpans, errorMessage } = answerSchema.parse(parseJson(text)).partialSuccess;
+    return { rejectedSpans, reason: errorMessage };
+  } catch {
+    return { rejectedSpans: 0, reason: '' };
+  }
+}

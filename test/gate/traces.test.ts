@@ -1,0 +1,144 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { silentLogger } from '../../src/base/logger.ts';
+import type { Secret } from '../../src/base/redaction.ts';
+import { publishTraces } from '../../src/gate/publish-traces.ts';
+import { parseCollectorUrl } from '../../src/service/collector.ts';
+import { openContractService } from '../support/contract-service.ts';
+import { startFlakyServer, writeCallingCases } from '../support/flaky-server.ts';
+import { runHostedGate } from '../support/hosted-gate.ts';
+import { runEmbeddedGate, writeSayingCases } from '../support/embedded-gate.ts';
+import { findClosedPort, json, startHttpServer } from '../support/http-server.ts';
+import { createWorkspace } from '../support/workspace.ts';
+
+interface Span {
+  traceId: string;
+  parentSpanId?: string;
+  name: string;
+  attributes: Array<{ key: string; value: { stringValue?: string } }>;
+  status: { code?: number; message?: string };
+}
+
+const files = { 'says.evals.yaml': writeSayingCases('Sayings', ['one', 'two']) };
+const says = { says: 'one', environment: { PATH: process.env['PATH'] ?? '' } };
+
+function readSpans(lines: string): Span[] {
+  const requests = lines.trimEnd().split('\n');
+  return requests.flatMap((line): Span[] => JSON.parse(line).resourceSpans[0].scopeSpans[0].spans);
+}
+
+function readAttribute({ attributes }: Span, name: string): string | undefined {
+  return attributes.find(({ key }) => key === name)?.value.stringValue;
+}
+
+async function sendTo(origin: string, tracePath: string | null): Promise<string> {
+  const warnings: string[] = [];
+  const logger = { ...silentLogger, warning: (message: string) => void warnings.push(message) };
+  const { signal } = new AbortController();
+  const headers = new Map<string, Secret>();
+  const proxy = { httpProxy: null, httpsProxy: null, noProxy: null };
+  const address = { url: parseCollectorUrl(origin, headers), headers, proxy, secrets: [] };
+  await publishTraces(tracePath ?? '', address, { clock: systemClock, logger, signal });
+  return warnings.join('\n');
+}
+
+describe('the traces of a gate', () => {
+  it('are sent to the collector, whole, of what passed and what failed', async () => {
+    await using workspace = await createWorkspace(files);
+    await using collector = await startHttpServer(json(200, {}));
+    const { exitCode, infos, warnings } = await runEmbeddedGate(
+      workspace,
+      { 'otlp-endpoint': collector.origin, 'otlp-headers': 'X-Api-Key=collector-key-0123456789' },
+      says,
+    );
+    expect({ exitCode, warnings }).toEqual({ exitCode: 1, warnings: [] });
+    const sent = collector.requests.map(({ body }) => body).join('\n');
+    expect(collector.requests[0]?.headers['x-api-key']).toBe('collector-key-0123456789');
+    expect(`${sent}\n`).toBe(await workspace.read('mcp-eval-report/traces.otlp.jsonl'));
+
+    const spans = readSpans(sent);
+    const roots = spans.filter(({ parentSpanId }) => parentSpanId === undefined);
+    const result = 'test.case.result.status';
+    expect(roots.map((span) => [span.name, readAttribute(span, result), span.status.code])).toEqual([
+      ['Says one', 'pass', undefined],
+      ['Says two', 'fail', 2],
+    ]);
+    for (const { traceId } of roots) {
+      const below = spans.filter((span) => span.traceId === traceId && span.parentSpanId !== undefined);
+      expect(below.map(({ name }) => name)).toContain('tools/call argv');
+    }
+    expect(infos).toContain(`Sent ${spans.length} spans to 127.0.0.1:${collector.port}.`);
+    // What the tool answered is nobody's but the report's.
+    expect(sent).not.toContain('stdio-server.ts');
+  });
+
+  it('are written alone where they are a report format', async () => {
+    await using workspace = await createWorkspace(files);
+    await runEmbeddedGate(workspace, { 'report-formats': 'otlp' }, says);
+    const roots = readSpans(await workspace.read('mcp-eval-report/traces.otlp.jsonl')).filter(
+      ({ parentSpanId }) => parentSpanId === undefined,
+    );
+    expect(roots).toHaveLength(2);
+  });
+
+  it('leave the verdict alone where the collector is gone, refuses them or leaves some out', async () => {
+    await using workspace = await createWorkspace({
+      ...files,
+      'mcp-eval-report/traces.otlp.jsonl': 'of an earlier gate\n',
+    });
+    const closed = `http://127.0.0.1:${await findClosedPort()}`;
+    await using refusing = await startHttpServer(json(403, { code: 'FORBIDDEN', message: 'no traces here' }));
+    const partialSuccess = { rejectedSpans: '1', errorMessage: 'too old' };
+    await using choosy = await startHttpServer(json(200, { partialSuccess }));
+    const { exitCode, warnings, tracePath } = await runEmbeddedGate(workspace, { 'otlp-endpoint': closed }, says);
+    expect(exitCode).toBe(1);
+    expect(warnings.join('\n')).toMatch(
+      /^Could not send every trace to 127\.0\.0\.1:\d+ \(none was sent\): No answer from .*ECONNREFUSED.* All of them are in traces\.otlp\.jsonl\. The verdict stands\.$/,
+    );
+    expect(await workspace.read('mcp-eval-report/traces.otlp.jsonl')).not.toContain('earlier gate');
+    expect(await sendTo(refusing.origin, tracePath)).toMatch(
+      /answered 403 FORBIDDEN .* no traces here .*The verdict stands\.$/,
+    );
+    expect(await sendTo(choosy.origin, tracePath)).toMatch(/left out 1 span: too old The verdict stands\.$/);
+  });
+
+  it('of a hosted service have the steps of what failed, each of which costs it a request', async () => {
+    await using service = await openContractService();
+    await using server = await startFlakyServer({ steady: ['passes'], broken: ['fails'] });
+    await using workspace = await createWorkspace();
+    const { tracePath } = await runHostedGate(
+      service,
+      { 'server-url': server.url, evals: 'a.evals.yaml', 'report-dir': workspace.path, 'report-formats': 'otlp' },
+      { files: { 'a.evals.yaml': writeCallingCases(['steady', 'broken']) } },
+    );
+    expect(tracePath).toBe(join(workspace.path, 'traces.otlp.jsonl'));
+    const spans = readSpans(await workspace.read('traces.otlp.jsonl'));
+    const stepsOf = (name: string) => {
+      const root = spans.find((span) => span.name === name);
+      return spans.filter(({ parentSpanId, traceId }) => parentSpanId !== undefined && traceId === root?.traceId)
+        .length;
+    };
+    expect(spans.filter(({ parentSpanId }) => parentSpanId === undefined)).toHaveLength(2);
+    expect(stepsOf('Calls steady')).toBe(0);
+    expect(stepsOf('Calls broken')).toBeGreaterThan(0);
+  });
+
+  it('are not kept unless somebody asks for them', async () => {
+    await using workspace = await createWorkspace(files);
+    await runEmbeddedGate(workspace, {}, says);
+    await expect(workspace.read('mcp-eval-report/traces.otlp.jsonl')).rejects.toThrow('ENOENT');
+  });
+
+  it('need an endpoint, and one that keeps headers to itself', async () => {
+    await using workspace = await createWorkspace(files);
+    const header = { 'otlp-headers': 'authorization=Bearer collector-key-0123456789' };
+    await expect(runEmbeddedGate(workspace, header, says)).rejects.toThrow('has no effect without `otlp-endpoint`');
+    await expect(
+      runEmbeddedGate(workspace, { ...header, 'otlp-endpoint': 'http://otel-collector:4318' }, says),
+    ).rejects.toThrow('is plain http');
+    await expect(
+      runEmbeddedGate(workspace, { 'otlp-endpoint': 'https://host', 'otlp-headers': 'just-a-key' }, says),
+    ).rejects.toThrow('line 1 is not name=value');
+  });
+});
