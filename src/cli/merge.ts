@@ -13,6 +13,7 @@ const optionNames: ReadonlySet<string> = new Set([
   'maximum-rate-drop',
   'history-path',
   'report-dir',
+  'report-formats',
   'annotations',
   'summary',
   'comment',

@@ -3,7 +3,13 @@ import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readExampleInputs, readExampleJob } from '../support/example-workflow.ts';
-import { createPullRequestEvent, createScheduleEvent } from '../support/runner-harness/events.ts';
+import { startGitHubApi } from '../support/github-api.ts';
+import { jobToken } from '../support/github-job.ts';
+import {
+  createPullRequestEvent,
+  createScheduleEvent,
+  createWorkflowRunEvent,
+} from '../support/runner-harness/events.ts';
 import { type ActionRun, runAction } from '../support/runner-harness/run-action.ts';
 import { createWorkspace, greenEvals, type Workspace } from '../support/workspace.ts';
 
@@ -33,9 +39,16 @@ async function worsen({ path }: Workspace): Promise<void> {
 describe('nightly.yml and pull-request.yml', () => {
   it('keep a history, and fail a night and a pull request that regress', async () => {
     await using workspace = await createRepository();
+    await using api = await startGitHubApi();
     const nightly = readExampleInputs(readExampleJob('nightly.yml', 'evals'), { 'github.ref_name': 'main' });
     const runNight = (): Promise<ActionRun> =>
-      runAction({ workspace: workspace.path, inputs: nightly, event: createScheduleEvent() });
+      runAction({
+        workspace: workspace.path,
+        inputs: { ...nightly, 'github-token': jobToken },
+        event: createScheduleEvent(),
+        env: { GITHUB_API_URL: api.url },
+        secrets: [jobToken],
+      });
 
     const first = await runNight();
     expect(first).toMatchObject({ exitCode: 0, problems: [], leftovers: [] });
@@ -44,6 +57,7 @@ describe('nightly.yml and pull-request.yml', () => {
     const second = await runNight();
     expect(second).toMatchObject({ exitCode: 0, annotations: [] });
     expect(second.summary).toContain('██ 2 gates on `main`');
+    expect(api.issues).toEqual([]);
 
     await worsen(workspace);
     const inputs = readExampleInputs(readExampleJob('pull-request.yml', 'evals'), { 'github.base_ref': 'main' });
@@ -53,6 +67,7 @@ describe('nightly.yml and pull-request.yml', () => {
 
     const third = await runNight();
     expect(third).toMatchObject({ exitCode: 1, outputs: { verdict: 'failed' } });
+    expect(api.issues).toMatchObject([{ state: 'open', title: 'Evals fail: Everything' }]);
     expect((await workspace.read('eval-history/history.jsonl')).trim().split('\n')).toHaveLength(4);
   });
 });
@@ -84,5 +99,39 @@ describe('shards.yml', () => {
       problems: [],
       outputs: { verdict: 'passed', passed: '4', total: '4', 'report-path': 'mcp-eval-report/report.json' },
     });
+  });
+});
+
+describe('forks-evals.yml and forks-comment.yml', () => {
+  it('tell a fork’s report on its pull request, and no report of another commit', async () => {
+    await using workspace = await createRepository();
+    await using api = await startGitHubApi();
+    const headSha = '1'.repeat(40);
+    api.pulls.set(7, { sha: headSha, owner: 'someone', branch: 'change' });
+    const evals = await runAction({
+      workspace: workspace.path,
+      inputs: readExampleInputs(readExampleJob('forks-evals.yml', 'evals'), {}),
+      event: createPullRequestEvent({ isFork: true }),
+    });
+    expect(evals).toMatchObject({ exitCode: 0, problems: [], leftovers: [] });
+
+    // As the artifact is stored, and downloaded where nothing of the pull request is checked out.
+    const text = await workspace.read('mcp-eval-report/report.json');
+    const comment = async (report: string) => {
+      await using other = await createWorkspace({ 'report/report.json': report });
+      return await runAction({
+        workspace: other.path,
+        inputs: { ...readExampleInputs(readExampleJob('forks-comment.yml', 'comment'), {}), 'github-token': jobToken },
+        event: createWorkflowRunEvent({ isFork: true }),
+        env: { GITHUB_API_URL: api.url },
+        secrets: [jobToken],
+      });
+    };
+    expect(await comment(text.replaceAll(headSha, '9'.repeat(40)))).toMatchObject({ exitCode: 2, problems: [] });
+    expect(api.comments).toEqual([]);
+    expect(await comment(text)).toMatchObject({ exitCode: 0, problems: [], annotations: [] });
+    expect(api.comments).toMatchObject([
+      { issue: 7, body: expect.stringContaining('### ✅ Eval gate passed: `evals`') },
+    ]);
   });
 });

@@ -29,7 +29,7 @@ describe('merged shards', () => {
     await using workspace = await createWorkspace(files);
     const whole = await runEmbeddedGate(workspace, {}, { says: 'a b d e' });
     await runShards(workspace, 'a b d e');
-    const merged = await merge(workspace);
+    const merged = await merge(workspace, '--report-formats', 'badge');
     expect(merged).toMatchObject({ exitCode: whole.exitCode });
 
     const report = parseReport(JSON.parse(await workspace.read('mcp-eval-report/report.json')));
@@ -42,6 +42,7 @@ describe('merged shards', () => {
         .toSorted();
     expect(list(report)).toEqual(list(whole.report));
     expect(await workspace.read('mcp-eval-report/junit.xml')).toContain('tests="5"');
+    expect(await workspace.read('mcp-eval-report/badge.svg')).toContain('<svg');
   });
 
   it('pass by the minimum of the whole although a part is below it', async () => {

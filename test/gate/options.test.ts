@@ -146,6 +146,7 @@ describe('parseGateOptions', () => {
     }
     expect(readIssues({ ...complete, flaky: 'ignore' })).toEqual(['flaky: bad-flaky']);
     expect(readIssues({ merge: 'shards', 'retry-failed': '1' })).toEqual(['merge: merge-and-run']);
+    expect(readIssues({ merge: 'shards', 'otlp-endpoint': 'https://host' })).toEqual(['merge: merge-and-run']);
   });
 
   it('reads which reports to write beside the usual ones, in one order, or none', () => {

@@ -100,8 +100,21 @@ function findServerIssues(options: GateOptions): ConfigurationIssue[] {
 
 /** Nothing is run where reports are read, so that whoever says what to run means something else. */
 function findIdleOptions(name: 'merge' | 'publish', options: GateOptions, what: string): ConfigurationIssue[] {
-  const { evals, tests, suite, cases, tags, runs, shard, dryRun, serverCommand, serverUrl, retryFailed, stopEarly } =
-    options;
+  const {
+    evals,
+    tests,
+    suite,
+    cases,
+    tags,
+    runs,
+    shard,
+    dryRun,
+    serverCommand,
+    serverUrl,
+    retryFailed,
+    stopEarly,
+    otlpEndpoint,
+  } = options;
   const single = {
     tests,
     suite,
@@ -110,6 +123,7 @@ function findIdleOptions(name: 'merge' | 'publish', options: GateOptions, what: 
     'server-command': serverCommand,
     'server-url': serverUrl,
     'retry-failed': retryFailed,
+    'otlp-endpoint': otlpEndpoint,
   };
   const lists = { evals, cases, tags };
   const given = [
