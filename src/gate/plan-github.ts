@@ -8,7 +8,9 @@ import { parseRepository, type Repository } from '../github/repository.ts';
 import { buildKey, type RunStamp } from './marker.ts';
 import type { GateOptions } from './options/schema.ts';
 import type { PageContext } from './page-context.ts';
-import type { CommentMode } from './post-comment.ts';
+
+/** After which verdicts the pull request is told. */
+export type CommentMode = 'on-failure' | 'on-change' | 'always';
 
 /** What is told on GitHub besides the job itself, and with whose rights. */
 export interface PlannedGitHub extends GitHubAccess {

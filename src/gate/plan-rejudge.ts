@@ -4,10 +4,22 @@ import type { PolicyFile } from '../model/policy.ts';
 import type { Report } from '../model/report.ts';
 import { listIdleSuites } from '../verdict/layers.ts';
 import type { GateOptions } from './options/schema.ts';
+import type { PlannedBaseline } from './plan-baseline.ts';
 import { planPast } from './plan-past.ts';
 import { readPolicyFile } from './read-policy-file.ts';
 import { readReport } from './read-report.ts';
-import type { NewDemands } from './rejudge.ts';
+
+/** What is demanded in place of what the gate was asked for; null leaves that. */
+export interface NewDemands {
+  /** Fraction 0..1. */
+  minimumPassRate: number | null;
+  baseline: PlannedBaseline | null;
+  maximumRegressions: number | null;
+  /** Fraction 0..1. */
+  maximumRateDrop: number | null;
+  /** In place of all that policies demanded then. */
+  policy: PolicyFile | null;
+}
 
 /** A report that is to be judged anew, and under which demands. */
 export interface RejudgePlan {

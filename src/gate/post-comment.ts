@@ -5,8 +5,7 @@ import { createComment, deleteComment, type IssueComment, listComments, updateCo
 import { getIdentity, isSamePerson } from '../github/identity.ts';
 import type { Repository } from '../github/repository.ts';
 import { type Marker, isNewerRun, parseMarker, renderMarker } from './marker.ts';
-
-export type CommentMode = 'on-failure' | 'on-change' | 'always';
+import type { CommentMode } from './plan-github.ts';
 
 /** A comment that is to stand on a pull request. */
 export interface CommentDraft {

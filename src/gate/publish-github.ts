@@ -10,8 +10,8 @@ import { renderComment } from '../report/comment.ts';
 import { flattenText } from '../report/escape/plain.ts';
 import { buildKey, type RunStamp } from './marker.ts';
 import { composeLineUrl, type PageContext, type Place } from './page-context.ts';
-import type { GitHubAccess, PlannedGitHub } from './plan-github.ts';
-import { type CommentMode, postComment } from './post-comment.ts';
+import type { CommentMode, GitHubAccess, PlannedGitHub } from './plan-github.ts';
+import { postComment } from './post-comment.ts';
 
 export interface GitHubContext {
   clock: Clock;

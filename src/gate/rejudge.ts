@@ -1,5 +1,5 @@
 import type { Comparison } from '../model/comparison.ts';
-import { emptyPolicyLayer, type PolicyFile, settleDemands } from '../model/policy.ts';
+import { emptyPolicyLayer, settleDemands } from '../model/policy.ts';
 import type { Report } from '../model/report.ts';
 import { buildReport, type ReportInput } from '../report/build.ts';
 import { compareWithBaseline, listRegressions, settleComparison } from '../verdict/compare.ts';
@@ -7,18 +7,7 @@ import { judgeGate } from '../verdict/judge.ts';
 import { joinLayers, listSuiteLayers } from '../verdict/layers.ts';
 import { rejudgeSuite, type RestoredSuite, restoreSuites } from '../verdict/restore.ts';
 import type { PlannedBaseline } from './plan-baseline.ts';
-
-/** What is demanded in place of what the gate was asked for; null leaves that. */
-export interface NewDemands {
-  /** Fraction 0..1. */
-  minimumPassRate: number | null;
-  baseline: PlannedBaseline | null;
-  maximumRegressions: number | null;
-  /** Fraction 0..1. */
-  maximumRateDrop: number | null;
-  /** In place of all that policies demanded then. */
-  policy: PolicyFile | null;
-}
+import type { NewDemands } from './plan-rejudge.ts';
 
 /** Judges the results of a report anew, under other demands or the same, without running anything. */
 export function rejudgeReport(report: Report, demands: NewDemands): Report {
