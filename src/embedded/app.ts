@@ -10,6 +10,7 @@ import { limitRate, type RateLimit } from './rate-limit.ts';
 import { createAccountRoutes } from './routes/account.ts';
 import { createCaseBatchRoutes } from './routes/case-batch.ts';
 import { createCaseRoutes } from './routes/cases.ts';
+import { createIngestRoutes } from './routes/ingest.ts';
 import { createRunRoutes } from './routes/runs.ts';
 import { createServerRoutes } from './routes/servers.ts';
 import { createSuiteRoutes } from './routes/suites.ts';
@@ -37,6 +38,7 @@ export function createApp(context: ServiceContext, access: { apiKey: Secret; rat
     createSuiteRoutes(context),
     createCaseBatchRoutes(context),
     createCaseRoutes(context),
+    createIngestRoutes(context),
   ]) {
     api.route('/', routes);
   }

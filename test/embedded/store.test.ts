@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs';
 import { cp, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -5,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ConfigurationError } from '../../src/base/errors.ts';
 import { openStore } from '../../src/embedded/store/open.ts';
+import { migrations } from '../../src/embedded/store/schema.ts';
 import { inlineTest, openContractService, saveServer, saveSuite, waitForEnd } from '../support/contract-service.ts';
 import { startEchoServer } from '../support/echo-server.ts';
 
@@ -82,13 +84,28 @@ describe('a store that is kept', () => {
     );
   });
 
+  it('is brought up to date, with all that an older version wrote', () => {
+    mkdirSync(dataDir);
+    const database = new DatabaseSync(join(dataDir, 'embedded.db'));
+    database.exec(`${migrations[0]}; pragma user_version = 1;
+      insert into projects values ('p', 'Old', '{}', 1, 1);
+      insert into runs values ('r', 'p', 's', 1, 'completed', 'passed', 100, null, null, 1, 1, 0, 1, 2);
+      insert into iterations (run_id, position, id, case_id, title, iteration_number, status, result)
+        values ('r', 0, 'i', 'c', 'Echoes', 1, 'completed', 'passed');`);
+    database.close();
+    const store = openStore(dataDir);
+    expect(store.runs.get('r')).toMatchObject({ result: 'passed', source: 'api', externalId: null });
+    expect(store.iterations.list('r', -1, 2)).toMatchObject([{ id: 'i', caseId: 'c', title: 'Echoes', model: null }]);
+    store.close();
+  });
+
   it('is refused when a newer version wrote it', () => {
     openStore(dataDir).close();
     const database = new DatabaseSync(join(dataDir, 'embedded.db'));
     database.exec('pragma user_version = 99');
     database.close();
     expect(() => openStore(dataDir)).toThrow(ConfigurationError);
-    expect(() => openStore(dataDir)).toThrow(/written by a newer version \(store version 99, this one knows 1\)/);
+    expect(() => openStore(dataDir)).toThrow(/written by a newer version \(store version 99, this one knows 2\)/);
   });
 });
 

@@ -3,7 +3,7 @@ import type { RunRecord } from '../store/runs.ts';
 
 /** A run as it is read; `notes` end with why a run has no result, since the API has no other field for that. */
 export function renderRun(run: RunRecord) {
-  const { id, suiteId, runNumber, status, result, createdAt, completedAt } = run;
+  const { id, suiteId, runNumber, status, result, source, createdAt, completedAt } = run;
   const notes = [run.notes, run.failure].filter((note) => note !== null).join('\n');
   return {
     id,
@@ -12,7 +12,7 @@ export function renderRun(run: RunRecord) {
     status,
     result,
     summary: renderSummary(run),
-    source: 'api',
+    source,
     notes: notes === '' ? null : notes,
     environment: null,
     scoreIntegrity: null,
@@ -23,12 +23,13 @@ export function renderRun(run: RunRecord) {
 
 /** `total` counts what was planned, so that a run that was cut short shows it. */
 export function renderSummary({ total, passed, failed }: RunRecord) {
-  return { total, passed, failed, passRate: passed / total };
+  return { total, passed, failed, passRate: total === 0 ? 0 : passed / total };
 }
 
-/** An iteration as it is read. No model took part in any of them. */
+/** An iteration as it is read. Models took part only in those that were executed elsewhere. */
 export function renderIteration(iteration: IterationRecord) {
   const { id, caseId, title, iterationNumber, status, result, startedAt, durationMs, toolCalls, error } = iteration;
+  const { model, provider, tokensUsed } = iteration;
   return {
     id,
     testCaseId: caseId,
@@ -36,11 +37,11 @@ export function renderIteration(iteration: IterationRecord) {
     iterationNumber,
     status,
     result,
-    model: null,
-    provider: null,
+    model,
+    provider,
     startedAt,
     durationMs,
-    tokensUsed: null,
+    tokensUsed,
     usage: null,
     actualToolCalls: toolCalls?.actual ?? [],
     expectedToolCalls: toolCalls?.expected ?? [],

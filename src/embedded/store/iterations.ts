@@ -12,7 +12,8 @@ interface ToolCalls {
 const iterationRow = z.object({
   position: z.number(),
   id: z.string(),
-  caseId: z.string(),
+  /** Null where an ingested one is of no case that the suite has. */
+  caseId: z.string().nullable(),
   title: z.string(),
   iterationNumber: z.number(),
   status: z.string(),
@@ -21,6 +22,9 @@ const iterationRow = z.object({
   durationMs: z.number().nullable(),
   error: z.string().nullable(),
   toolCalls: jsonColumn<ToolCalls>().nullable(),
+  model: z.string().nullable(),
+  provider: z.string().nullable(),
+  tokensUsed: z.number().nullable(),
 });
 export type IterationRecord = z.infer<typeof iterationRow>;
 
@@ -38,11 +42,38 @@ export interface NewIteration {
   iterationNumber: number;
 }
 
+/** One that was executed elsewhere: known by an id of the sender's, over already, and listed behind those before it. */
+export interface IngestedIteration {
+  runId: string;
+  id: string;
+  externalId: string;
+  caseId: string | null;
+  title: string;
+  iterationNumber: number;
+  result: 'passed' | 'failed';
+  durationMs: number | null;
+  error: string | null;
+  toolCalls: ToolCalls;
+  model: string | null;
+  provider: string | null;
+  tokensUsed: number | null;
+  /** An open document; undefined where none was sent. */
+  trace: object | undefined;
+}
+
 /** Iterations of runs, planned as `pending` when the run is created. */
 export function createIterationStore(database: DatabaseSync) {
   const insert = database.prepare(`
     insert into iterations (run_id, position, id, case_id, title, iteration_number, status)
     values (:runId, :position, :id, :caseId, :title, :iterationNumber, 'pending')`);
+  const ingest = database.prepare(`
+    insert into iterations (
+      run_id, position, id, external_id, case_id, title, iteration_number, status, result, duration_ms, error,
+      tool_calls, model, provider, tokens_used
+    ) values (
+      :runId, (select coalesce(max(position) + 1, 0) from iterations where run_id = :runId), :id, :externalId, :caseId,
+      :title, :iterationNumber, 'completed', :result, :durationMs, :error, :toolCalls, :model, :provider, :tokensUsed
+    ) on conflict (run_id, external_id) do nothing`);
   const start = database.prepare(`update iterations set status = 'running', started_at = ? where id = ?`);
   const end = database.prepare(`
     update iterations set status = :status, result = :result, started_at = :startedAtMs, duration_ms = :durationMs,
@@ -55,7 +86,8 @@ export function createIterationStore(database: DatabaseSync) {
     update iterations set status = 'cancelled' where status in ('pending', 'running')`);
   const selectPage = database.prepare(`
     select position, id, case_id as caseId, title, iteration_number as iterationNumber, status, result,
-      started_at as startedAt, duration_ms as durationMs, error, tool_calls as toolCalls
+      started_at as startedAt, duration_ms as durationMs, error, tool_calls as toolCalls, model, provider,
+      tokens_used as tokensUsed
     from iterations where run_id = ? and position > ? order by position limit ?`);
   const selectSteps = database.prepare('select steps from iterations where run_id = ? and id = ?');
   const selectTrace = database.prepare(`
@@ -74,6 +106,12 @@ export function createIterationStore(database: DatabaseSync) {
       traceRow.optional().parse(selectTrace.get(runId, id))?.document,
     insert: (iteration: NewIteration): void => {
       insert.run({ ...iteration });
+    },
+    /** Returns whether it is new: one that has its external id already stays as it is. */
+    ingest: ({ trace, toolCalls, ...columns }: IngestedIteration): boolean => {
+      if (ingest.run({ ...columns, toolCalls: JSON.stringify(toolCalls) }).changes === 0) return false;
+      if (trace !== undefined) insertTrace.run(columns.id, JSON.stringify(trace));
+      return true;
     },
     start: (id: string, now: number): void => {
       start.run(now, id);

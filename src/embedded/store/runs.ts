@@ -7,7 +7,7 @@ export type TerminalStatus = (typeof terminalRunStatuses)[number];
 const select = `
   select id, project_id as projectId, suite_id as suiteId, run_number as runNumber, status, result,
     minimum_pass_rate as minimumPassRate, notes, failure, total, passed, failed, created_at as createdAt,
-    completed_at as completedAt`;
+    completed_at as completedAt, source, external_id as externalId, evaluation_config_hash as evaluationConfigHash`;
 
 const runRow = z.object({
   id: z.string(),
@@ -25,6 +25,11 @@ const runRow = z.object({
   failed: z.number(),
   createdAt: z.number(),
   completedAt: z.number().nullable(),
+  /** `sdk`: executed elsewhere, and ingested. */
+  source: z.enum(['api', 'sdk']),
+  /** What the sender of an ingested run calls it; unique in the project. */
+  externalId: z.string().nullable(),
+  evaluationConfigHash: z.string().nullable(),
 });
 export type RunRecord = z.infer<typeof runRow>;
 
@@ -38,6 +43,8 @@ export interface NewRun {
   /** Planned iterations, all of them. */
   total: number;
   now: number;
+  /** Of a run that was executed elsewhere. */
+  ingested?: Pick<RunRecord, 'externalId' | 'evaluationConfigHash'>;
 }
 
 export interface RunEnd {
@@ -66,15 +73,19 @@ export function createRunStore(database: DatabaseSync) {
   const insert = database.prepare(`
     insert into runs values (
       :id, :projectId, :suiteId, (select coalesce(max(run_number), 0) + 1 from runs where suite_id = :suiteId),
-      'running', null, :minimumPassRate, :notes, null, :total, 0, 0, :now, null
+      'running', null, :minimumPassRate, :notes, null, :total, 0, 0, :now, null,
+      :source, :externalId, :evaluationConfigHash
     )`);
   const count = database.prepare('update runs set passed = passed + ?, failed = failed + ? where id = ?');
+  const setTotal = database.prepare('update runs set total = ? where id = ?');
   const end = database.prepare(`
     update runs set status = :status, result = :result, failure = :failure, completed_at = :now
     where id = :id and status = 'running'`);
   const endAll = database.prepare(`
-    update runs set status = 'failed', failure = :failure, completed_at = :now where status = 'running'`);
+    update runs set status = 'failed', failure = :failure, completed_at = :now
+    where status = 'running' and source = 'api'`);
   const selectOne = database.prepare(`${select} from runs where id = ?`);
+  const selectExternal = database.prepare(`${select} from runs where project_id = ? and external_id = ?`);
   const selectOfSuite = database.prepare(`${select} from runs where suite_id = ? order by run_number desc limit ?`);
   const selectTotals = database.prepare(`
     select coalesce(sum(passed), 0) as passed, coalesce(sum(failed), 0) as failed, count(*) as runs
@@ -85,19 +96,25 @@ export function createRunStore(database: DatabaseSync) {
   const getRow = (row: unknown): RunRecord | undefined => runRow.optional().parse(row);
   return {
     get: (id: string) => getRow(selectOne.get(id)),
+    getExternal: (projectId: string, externalId: string) => getRow(selectExternal.get(projectId, externalId)),
     listOfSuite: (suiteId: string, limit: number): RunRecord[] =>
       z.array(runRow).parse(selectOfSuite.all(suiteId, limit)),
     getTotals: (suiteId: string): SuiteTotals => totalsRow.parse(selectTotals.get(suiteId)),
     /** Fractions, oldest first. */
     listPassRates: (suiteId: string): number[] => z.array(passRateRow).parse(selectTrend.all(suiteId)).toReversed(),
-    insert: (run: NewRun): void => {
-      insert.run({ ...run });
+    insert: ({ ingested, ...run }: NewRun): void => {
+      const origin = { source: ingested === undefined ? 'api' : 'sdk', externalId: null, evaluationConfigHash: null };
+      insert.run({ ...run, ...origin, ...ingested });
     },
     count: (id: string, result: 'passed' | 'failed'): void => {
       count.run(result === 'passed' ? 1 : 0, result === 'failed' ? 1 : 0, id);
     },
+    setTotal: (id: string, total: number): void => {
+      setTotal.run(total, id);
+    },
     /** Returns whether this call ended it; a run that has ended stays as it ended. */
     end: (id: string, runEnd: RunEnd): boolean => end.run({ id, ...runEnd }).changes > 0,
+    /** Of the runs that are executed here; for those that are ingested, others say when they end. */
     endAll: (failure: string, now: number): void => {
       endAll.run({ failure, now });
     },

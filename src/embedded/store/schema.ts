@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ConfigurationError } from '../../base/errors.ts';
 
 /** One entry per version of the store, applied in order; entries are added, never edited. */
-const migrations = [
+export const migrations = [
   `
   create table projects (
     id text primary key, name text not null, record text not null,
@@ -44,6 +44,27 @@ const migrations = [
     scope text not null, key text not null, fingerprint text not null, answer text not null,
     primary key (scope, key)
   );
+  `,
+  // Runs that were executed elsewhere: known by the sender's ids, of cases that need not be here, and perhaps by models.
+  `
+  alter table runs add column source text not null default 'api';
+  alter table runs add column external_id text;
+  alter table runs add column evaluation_config_hash text;
+  create unique index runs_by_external_id on runs (project_id, external_id);
+  create table iterations_of_any_origin (
+    run_id text not null references runs (id), position integer not null, id text not null unique,
+    external_id text, case_id text, title text not null, iteration_number integer not null,
+    status text not null, result text, started_at integer, duration_ms integer, error text,
+    tool_calls text, steps text, model text, provider text, tokens_used integer,
+    primary key (run_id, position), unique (run_id, external_id)
+  );
+  insert into iterations_of_any_origin
+      (run_id, position, id, case_id, title, iteration_number, status, result, started_at, duration_ms, error,
+        tool_calls, steps)
+    select run_id, position, id, case_id, title, iteration_number, status, result, started_at, duration_ms, error,
+      tool_calls, steps from iterations;
+  drop table iterations;
+  alter table iterations_of_any_origin rename to iterations;
   `,
 ];
 

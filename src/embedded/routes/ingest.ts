@@ -1,0 +1,98 @@
+import { Hono } from 'hono';
+import {
+  ingestFinalizeSchema,
+  ingestIterationsSchema,
+  ingestReportSchema,
+  ingestStartSchema,
+} from '../bodies/ingest.ts';
+import type { ServiceContext } from '../context.ts';
+import { invalid, notFound } from '../envelope.ts';
+import { addResults, finalizeRun, type IngestContext, openIngestedRun } from '../ingest.ts';
+import { requireProject, requireRun } from '../lookup.ts';
+import type { Store } from '../store/open.ts';
+import type { RunRecord } from '../store/runs.ts';
+import { renderSummary } from './run-view.ts';
+
+const base = '/projects/:projectId/eval-ingest';
+
+/** Runs that were executed elsewhere. Every request may be sent again; answers carry `ok`, as those of no other route. */
+export function createIngestRoutes({ store, clock, readBody }: ServiceContext): Hono {
+  const routes = new Hono();
+  const enter = (projectId: string): IngestContext => {
+    return { store, projectId: findProjectId(store, projectId), now: clock.now() };
+  };
+
+  routes.post(`${base}/report`, async (c) => {
+    const context = enter(c.req.param('projectId'));
+    const body = await readBody(c.req, ingestReportSchema);
+    const ended = store.transact(() => {
+      const { run, isReused } = openIngestedRun(body, context);
+      // The verdict on a run that has ended is not to be had again.
+      if (isReused && run.status !== 'running') return finalizeRun(run, context);
+      const results = body.results.map((result, index) => ({
+        ...result,
+        externalIterationId: result.externalIterationId ?? `${body.externalRunId}-${index + 1}`,
+      }));
+      addResults(run, results, context);
+      return finalizeRun(run, context);
+    });
+    return c.json({ ok: true, ...renderEnded(ended) });
+  });
+
+  routes.post(`${base}/runs/start`, async (c) => {
+    const context = enter(c.req.param('projectId'));
+    const body = await readBody(c.req, ingestStartSchema);
+    const { run, isReused } = store.transact(() => openIngestedRun(body, context));
+    const { id: runId, suiteId, projectId, status } = run;
+    if (!isReused) return c.json({ ok: true, suiteId, runId, projectId });
+    return c.json({
+      ok: true,
+      reused: true,
+      ...(status === 'running' ? { suiteId, runId, projectId, status } : renderEnded(run)),
+    });
+  });
+
+  routes.post(`${base}/runs/iterations`, async (c) => {
+    const { projectId } = enter(c.req.param('projectId'));
+    const body = await readBody(c.req, ingestIterationsSchema);
+    const added = store.transact(() =>
+      addResults(requireIngestedRun(store, projectId, body.runId), body.results, { store }),
+    );
+    return c.json({ ok: true, ...added });
+  });
+
+  routes.post(`${base}/runs/finalize`, async (c) => {
+    const context = enter(c.req.param('projectId'));
+    const { runId, externalRunId } = await readBody(c.req, ingestFinalizeSchema);
+    const run = requireIngestedRun(store, context.projectId, runId);
+    if (run.externalId !== externalRunId) throw invalid('externalRunId: Not that of the run');
+    return c.json({ ok: true, ...renderEnded(store.transact(() => finalizeRun(run, context))) });
+  });
+  return routes;
+}
+
+/** The literal `default` stands for the first project of the account. */
+function findProjectId(store: Store, projectId: string): string {
+  const project = projectId === 'default' ? store.projects.list()[0] : requireProject(store, projectId);
+  if (project === undefined) throw notFound('Project');
+  return project.id;
+}
+
+function requireIngestedRun(store: Store, projectId: string, runId: string): RunRecord {
+  const run = requireRun(store, projectId, runId);
+  if (run.source !== 'sdk') throw notFound('Run');
+  return run;
+}
+
+/** Ingestion knows two statuses and always a result: what has no verdict has failed. */
+function renderEnded(run: RunRecord) {
+  const { id: runId, suiteId, projectId, status, result } = run;
+  return {
+    suiteId,
+    runId,
+    projectId,
+    status: status === 'completed' ? 'completed' : 'failed',
+    result: result ?? 'failed',
+    summary: renderSummary(run),
+  };
+}
