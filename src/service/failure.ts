@@ -5,7 +5,7 @@ import { parseRetryAfter } from '../base/retry.ts';
 import { parseJson } from './body.ts';
 import { explainProxyRefusal, readProxyStatus } from './proxy-refusal.ts';
 import type { ProxyHop } from './route.ts';
-import { errorEnvelopeSchema } from './wire.ts';
+import { bareErrorSchema, errorEnvelopeSchema } from './wire.ts';
 import type { WireErrorEnvelope } from './wire.ts';
 
 /** Why an attempt came to nothing, and when another one may be made. */
@@ -29,6 +29,9 @@ export interface FailedAnswer {
 /** A server that is out of the service's reach, and an answer of another shape, are rarely gone after a moment. */
 export const fewAttempts = 3;
 
+/** What routes without an envelope of their own say where a plan is used up: waiting a moment does not help. */
+const usedUp = /billing_limit_reached|maxEvalIterationsPerMonth/;
+
 /** Services write sentences; a longer message is a dump of something. */
 const longestMessage = 500;
 
@@ -36,13 +39,14 @@ const longestMessage = 500;
 export function readFailedAnswer(answer: FailedAnswer, what: string): AttemptFailure {
   if (answer.status < 400) return refuseRedirect(answer, what);
   const { code, message, details } = readEnvelope(answer);
-  const isRateLimited = answer.status === 429 && details?.['gateKey'] === undefined && !isQueueDetails(details);
+  const isUsedUp = details?.['gateKey'] !== undefined || usedUp.test(answer.text);
+  const isRateLimited = answer.status === 429 && !isUsedUp && !isQueueDetails(details);
   const error = new ServiceError(`The service answered ${answer.status} ${code} to ${what}: ${message}`, {
     code,
     status: answer.status,
     ...(details ? { details } : {}),
     retryAfterMs: readRetryAfterMs(answer, details),
-    hint: adviseOn(code, answer.status, details),
+    hint: adviseOn(code, answer.status, { details, isUsedUp }),
   });
   // A limiter refuses before anything is carried out, so even a request without a key may be sent again.
   if (isRateLimited) return { error, repeat: 'always', isRateLimited };
@@ -86,15 +90,16 @@ function refuseRedirect({ status }: FailedAnswer, what: string): AttemptFailure 
 }
 
 function readEnvelope(answer: FailedAnswer): WireErrorEnvelope {
+  const code = codeOfStatus(answer.status);
   try {
-    const envelope = errorEnvelopeSchema.parse(parseJson(answer.text));
+    const body = parseJson(answer.text);
+    // What lies behind the routes of ingestion has a shape of its own.
+    const bare = bareErrorSchema.safeParse(body);
+    const envelope = bare.success ? { code, message: bare.data.error } : errorEnvelopeSchema.parse(body);
     return { ...envelope, message: clipText(envelope.message, longestMessage) };
   } catch {
     const contentType = String(answer.headers['content-type'] ?? 'no content type');
-    return {
-      code: codeOfStatus(answer.status),
-      message: `no reason was given (${clipText(contentType, longestMessage)}).`,
-    };
+    return { code, message: `no reason was given (${clipText(contentType, longestMessage)}).` };
   }
 }
 
@@ -119,10 +124,14 @@ function firstOf(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header;
 }
 
-function adviseOn(code: string, status: number, details: WireErrorEnvelope['details']): string | undefined {
+function adviseOn(
+  code: string,
+  status: number,
+  { details, isUsedUp }: { details: WireErrorEnvelope['details']; isUsedUp: boolean },
+): string | undefined {
   if (code === 'OAUTH_REQUIRED') return 'The MCP server asks for OAuth; connect it in the project first.';
   if (code === 'SERVER_UNREACHABLE') return 'The service could not reach the MCP server; check its URL and the tunnel.';
-  if (details?.['gateKey'] !== undefined) return "The organization's plan is used up; raise it or wait for its reset.";
+  if (isUsedUp) return "The organization's plan is used up; raise it or wait for its reset.";
   if (isQueueDetails(details)) {
     return 'As many runs as the organization may have are in progress; run the job again when they are done.';
   }

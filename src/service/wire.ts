@@ -23,6 +23,8 @@ export const errorEnvelopeSchema = z.object({
 });
 export type WireErrorEnvelope = z.infer<typeof errorEnvelopeSchema>;
 
+export const bareErrorSchema = z.object({ error: z.string(), message: z.undefined().optional() });
+
 export const deletedSchema = z.object({ id: z.string(), deleted: z.literal(true) });
 
 export const meSchema = z.object({ id: z.string(), email: text, name: text, plan: text });
@@ -235,3 +237,21 @@ export const tunnelGrantSchema = z.object({
 export type WireTunnelGrant = z.infer<typeof tunnelGrantSchema>;
 
 export const tunnelClosedSchema = z.object({ serverId: text, status: z.literal('closed') });
+
+/** What ingestion answers with beside its contents; a refusal may come with status 200. */
+export const ingestRefusalSchema = z.object({ ok: z.literal(false), error: z.unknown() });
+
+/** A run that was executed elsewhere, as far as the service tells: a reused one may say nothing of what it holds. */
+export const ingestedRunSchema = z.object({
+  suiteId: z.string(),
+  runId: z.string(),
+  projectId: text,
+  reused: z.boolean().nullish(),
+  status: text,
+  result: text,
+  summary: z.object({ total: count, passed: count, failed: count }).nullish().catch(undefined),
+});
+export type WireIngestedRun = z.infer<typeof ingestedRunSchema>;
+
+export const ingestedIterationsSchema = z.object({ inserted: count, skipped: count, total: count });
+export type WireIngestedIterations = z.infer<typeof ingestedIterationsSchema>;

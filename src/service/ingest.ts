@@ -1,0 +1,119 @@
+import type { z } from 'zod';
+import { clipText } from '../base/clip.ts';
+import { ServiceError } from '../base/errors.ts';
+import type { ToolCall } from '../model/run.ts';
+import type { CallOptions, ServiceClient } from './client.ts';
+import { type Parse, parseAs } from './parse.ts';
+import { ingestedIterationsSchema, ingestedRunSchema, ingestRefusalSchema } from './wire.ts';
+import type { WireIngestedIterations, WireIngestedRun } from './wire.ts';
+
+/** A run that was executed here and is to be kept there. The service makes the suite where there is none of the name. */
+export interface IngestRun {
+  suiteName: string;
+  suiteDescription?: string;
+  serverNames?: readonly string[];
+  notes?: string;
+  /** Percent, 0..100: the wire's own scale. */
+  passCriteria?: { minimumPassRate: number };
+  /** Of this execution alone: whoever sends it again gets the first verdict back. */
+  externalRunId: string;
+  framework?: string;
+  ci?: IngestCi;
+  expectedIterations?: number;
+  tags?: readonly string[];
+}
+
+/** Where it was executed. */
+export interface IngestCi {
+  provider?: string;
+  pipelineId?: string;
+  jobId?: string;
+  runUrl?: string;
+  branch?: string;
+  commitSha?: string;
+}
+
+/** What one iteration came to. */
+export interface IngestResult {
+  caseTitle: string;
+  passed: boolean;
+  /** Of this iteration alone: a second one with it is skipped. */
+  externalIterationId: string;
+  externalCaseId?: string;
+  durationMs?: number;
+  provider?: string;
+  model?: string;
+  tokens?: { input?: number; output?: number; total?: number };
+  expectedToolCalls?: readonly ToolCall[];
+  actualToolCalls?: readonly ToolCall[];
+  error?: string;
+  /** An open document, as `getTrace` gives one. */
+  trace?: object;
+  metadata?: Readonly<Record<string, string | number | boolean>>;
+}
+
+/** `projectId` may be the literal `default`, which stands for the organization's own default project. */
+interface IngestParams extends CallOptions {
+  projectId: string;
+}
+
+const parseRun = parseIngested(ingestedRunSchema, 'the receipt of an ingested run');
+const parseIterations = parseIngested(ingestedIterationsSchema, 'the receipt of ingested iterations');
+
+/** Sends a run with all its results, and gives the verdict that the service makes of them. */
+export async function reportRun(
+  client: ServiceClient,
+  { run, results, ...params }: { run: IngestRun; results: readonly IngestResult[] } & IngestParams,
+): Promise<WireIngestedRun> {
+  return post(client, 'report', { ...params, body: { ...run, results }, parse: parseRun });
+}
+
+/** Opens a run whose results follow. One that is `reused` and has ended is to be left as it is. */
+export async function startIngestedRun(
+  client: ServiceClient,
+  { run, ...params }: { run: IngestRun } & IngestParams,
+): Promise<WireIngestedRun> {
+  return post(client, 'runs/start', { ...params, body: run, parse: parseRun });
+}
+
+/** Adds results to a run that is open. */
+export async function addIngestedIterations(
+  client: ServiceClient,
+  { runId, results, ...params }: { runId: string; results: readonly IngestResult[] } & IngestParams,
+): Promise<WireIngestedIterations> {
+  return post(client, 'runs/iterations', { ...params, body: { runId, results }, parse: parseIterations });
+}
+
+/** Ends an open run, and gives the verdict that the service makes of what it got. */
+export async function finalizeIngestedRun(
+  client: ServiceClient,
+  { runId, externalRunId, ...params }: { runId: string; externalRunId: string } & IngestParams,
+): Promise<WireIngestedRun> {
+  return post(client, 'runs/finalize', { ...params, body: { runId, externalRunId }, parse: parseRun });
+}
+
+/** The ids that everything carries make it safe to send any of it again. */
+async function post<T>(
+  client: ServiceClient,
+  operation: string,
+  { projectId, body, parse, ...options }: { body: object; parse: Parse<T> } & IngestParams,
+): Promise<T> {
+  const path = ['projects', projectId, 'eval-ingest', ...operation.split('/')];
+  return client.call({ method: 'POST', path, body, isRepeatable: true, purpose: 'finish', parse, ...options });
+}
+
+const longestRefusal = 500;
+
+function parseIngested<Schema extends z.ZodType>(schema: Schema, what: string): Parse<z.output<Schema>> {
+  const parse = parseAs(schema, what);
+  return (answer) => {
+    const refused = ingestRefusalSchema.safeParse(answer);
+    if (!refused.success) return parse(answer);
+    const { error } = refused.data;
+    const reason = clipText(
+      typeof error === 'string' ? error : (JSON.stringify(error) ?? 'no reason given'),
+      longestRefusal,
+    );
+    throw new ServiceError(`The service does not take the results: ${reason}`, { code: 'REFUSED', status: 200 });
+  };
+}
