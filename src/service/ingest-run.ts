@@ -38,7 +38,7 @@ export async function ingestRun(client: ServiceClient, params: IngestRunParams):
 
   const started = await startIngestedRun(client, { run, ...options });
   const { runId } = started;
-  if (started.reused === true && isTerminalStatus(started.status ?? '')) return started;
+  if (started.reused === true && hasVerdict(started)) return started;
   const end = { runId, externalRunId: run.externalRunId };
   try {
     for (const chunk of cutIntoChunks(results)) {
@@ -49,6 +49,11 @@ export async function ingestRun(client: ServiceClient, params: IngestRunParams):
     await closeRun(client, { ...end, projectId: options.projectId });
     throw error;
   }
+}
+
+/** Some tell the result of a run and no status. */
+function hasVerdict({ status, result }: WireIngestedRun): boolean {
+  return status == null ? result != null : isTerminalStatus(status);
 }
 
 /** The service never ends it by itself. Why it could not be filled is the error to be told, whatever becomes of this. */

@@ -29,8 +29,8 @@ const judgedHere =
 const uncounted = changeRun((run) => ({ ...run, summary: null }));
 
 /**
- * Those that are not here: 4, 5, 19 and 22 have tests of their own beside; 12 is about uploading results, which is not done; 20 is
- * in test/suite/assertions.test.ts; 23 is about deleting and patching suites, which is not done either.
+ * Those that are not here: 4, 5, 19 and 22 have tests of their own beside; 12 is in test/service/ingest.test.ts, 20 in
+ * test/suite/assertions.test.ts; 23 is about deleting and patching suites, which is not done either.
  */
 export const tolerances: readonly Tolerance[] = [
   {

@@ -68,6 +68,18 @@ describe('ingestRun', () => {
     expect(ended).toMatchObject({ runId, status: 'completed', summary: { total: 201 } });
   });
 
+  it.each([
+    [{ status: 'cancelled' }, ['start']],
+    [{ result: 'failed' }, ['start']],
+    [{ status: 'running' }, ['start', 'iterations', 'iterations', 'finalize']],
+    [{}, ['start', 'iterations', 'iterations', 'finalize']],
+  ])('adds to a run that is there only while it is open: %j', async (fields, expected) => {
+    await using server = await startHttpServer(json(200, { ...receipt, reused: true, ...fields }));
+    await using client = openTestClient(server);
+    await ingestRun(client, { projectId: 'p_1', run: describeRun('x'), results: listResults(201) });
+    expect(server.requests.map(({ url }) => url.split('/').at(-1))).toEqual(expected);
+  });
+
   it('ends the run that it could not fill, and tells why it could not', async () => {
     await using server = await startHttpServer((response, request) => {
       const refused = json(400, { code: 'VALIDATION_ERROR', message: 'No such thing.' });
