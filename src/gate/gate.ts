@@ -12,11 +12,12 @@ import type { RunningServer } from '../server/running-server.ts';
 import { decideExit } from '../verdict/exit.ts';
 import { judgeSuite, type SuiteJudgement } from '../verdict/judge.ts';
 import { concurrency, connectService } from './connect-service.ts';
-import { createEvidenceCollector } from './evidence.ts';
+import { createEvidenceCollector, type EvidenceCollector } from './evidence.ts';
 import { exitCodes } from './exit-code.ts';
 import { explainInterruption } from './interruption.ts';
 import { noIterationLog, openIterationLog } from './iteration-log.ts';
 import { judgeResults } from './judge-results.ts';
+import type { KeptResults, ResultKeeper } from './keep-results.ts';
 import type { Leftovers } from './leftovers.ts';
 import type { GatePlan } from './plan.ts';
 import type { PlannedBaseline } from './plan-baseline.ts';
@@ -52,6 +53,8 @@ export interface GateResult {
   evidence: Evidence | null;
   /** Where the traces are, one request to a collector a line; null where nobody asked for them, or there are none. */
   tracePath: string | null;
+  /** What is uploaded besides the report; null where nothing is. */
+  kept: KeptResults | null;
   /** 0 passed, or what the policy lets pass · 1 failed · 3 inconclusive · 130, 143 stopped by a signal. */
   exitCode: 0 | 1 | 3 | 130 | 143;
 }
@@ -69,11 +72,11 @@ export async function gate(plan: GatePlan, context: GateContext): Promise<GateRe
   if (plan.merge !== null) {
     const { judgeShards } = await import('./merge-shards.ts');
     const report = judgeShards(plan.merge, plan);
-    return { report, evidence: null, tracePath: null, exitCode: exitCodes[report.verdict.outcome] };
+    return { report, evidence: null, tracePath: null, kept: null, exitCode: exitCodes[report.verdict.outcome] };
   }
   using watch = startWatch(clock, { timeoutMs: plan.timeoutMs, signal });
 
-  const { server, results, baseline, evidence, tracePath } = await runSuites(plan, context, watch);
+  const { server, results, baseline, evidence, tracePath, kept } = await runSuites(plan, context, watch);
   const today = startedAt.slice(0, 'YYYY-MM-DD'.length);
   const judgement = await judgeResults(results, { ...plan, baseline, today });
   const exit = decideExit(
@@ -96,7 +99,7 @@ export async function gate(plan: GatePlan, context: GateContext): Promise<GateRe
   );
   for (const warning of [...listStale(judgement.suites), ...exit.warnings]) context.logger.warning(warning);
   const exitCode = watch.stop.reason instanceof CancelledError ? watch.stop.reason.exitCode : exit.exitCode;
-  return { report, evidence: redactDeep(evidence, context.redactor), tracePath, exitCode };
+  return { report, evidence: redactDeep(evidence, context.redactor), tracePath, kept, exitCode };
 }
 
 /** A part of the cases is no point of a trend of the whole. */
@@ -124,11 +127,14 @@ async function runSuites(
   baseline: PlannedBaseline | null;
   evidence: Evidence;
   tracePath: string | null;
+  kept: KeptResults | null;
 }> {
   const { clock, logger, redactor } = context;
   const onProgress = context.onProgress ?? (() => {});
   const results: SuiteResults[] = [];
-  const evidence = createEvidenceCollector(redactor, { keepsTraces: plan.isFullReport });
+  const collector = createEvidenceCollector(redactor, { keepsTraces: plan.isFullReport });
+  const keeper = await openKeeper(plan, { collector, redactor });
+  const evidence = keeper ?? collector;
   let running: RunningServer | null = null;
   let traceLog: TraceLog | null = null;
   let { baseline } = plan;
@@ -177,7 +183,18 @@ async function runSuites(
     results.push(...plan.suites.slice(results.length).map((planned) => createPlannedTally(planned).finish(end)));
   }
   const tracePath = traceLog?.path() ?? null;
-  return { server: running?.report ?? null, results, baseline, evidence: evidence.collect(), tracePath };
+  const kept = keeper?.kept() ?? null;
+  return { server: running?.report ?? null, results, baseline, evidence: evidence.collect(), tracePath, kept };
+}
+
+/** Null where nothing is uploaded. */
+async function openKeeper(
+  { upload }: GatePlan,
+  { collector, redactor }: { collector: EvidenceCollector; redactor: Redactor },
+): Promise<ResultKeeper | null> {
+  if (upload === null) return null;
+  const { createResultKeeper } = await import('./keep-results.ts');
+  return createResultKeeper(collector, { redactor });
 }
 
 /** A chunk of its own: most gates keep none. */

@@ -58,8 +58,9 @@ export function planService(
   };
 }
 
-function planHosted(
-  { service, baseUrl: givenUrl, apiKey, project }: GateOptions,
+/** Settles how a hosted service is reached; null where the options say too little. What is wrong goes to `issues`. */
+export function planHosted(
+  { service, baseUrl: givenUrl, apiKey, project }: Pick<GateOptions, 'service' | 'baseUrl' | 'apiKey' | 'project'>,
   environment: Readonly<Record<string, string | undefined>>,
   issues: ConfigurationIssue[],
 ): HostedService | null {

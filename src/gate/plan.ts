@@ -6,7 +6,7 @@ import { describeSource } from '../model/policy.ts';
 import type { Revision, ShardReport } from '../model/report.ts';
 import { listIdleSuites } from '../verdict/layers.ts';
 import type { JoinedShards } from '../verdict/merge.ts';
-import { readCiContext } from './ci-context.ts';
+import { type CiContext, readCiContext } from './ci-context.ts';
 import type { GateOptions } from './options/schema.ts';
 import type { PlannedGitHub } from './plan-github.ts';
 import type { ReportFormat } from './options/values.ts';
@@ -17,6 +17,7 @@ import { planPast, type PlannedPast } from './plan-past.ts';
 import { type PlannedServer, planServer } from './plan-server.ts';
 import { type PlannedService, planService } from './plan-service.ts';
 import { type PlannedSuite, planSuites } from './plan-suites.ts';
+import type { PlannedUpload } from './plan-upload.ts';
 
 /** Everything the gate is going to do, decided and checked; nothing has been started, created or written yet. */
 export interface GatePlan extends PlannedPast {
@@ -46,6 +47,8 @@ export interface GatePlan extends PlannedPast {
   github: PlannedGitHub | null;
   /** Where the traces are sent; null for nowhere. */
   collector: PlannedCollector | null;
+  /** Where the results are uploaded to when the verdict is there; null for nowhere. */
+  upload: PlannedUpload | null;
   isDryRun: boolean;
   /** What is going to be other than the evals files say, one sentence each. */
   notes: string[];
@@ -95,6 +98,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   }
   const github = await planComment(options, { ...context, notes });
   const collector = await planTraces(options, context, issues);
+  const upload = await planUploading(options, { ...context, ci }, issues);
   if (issues.length > 0) throw new ConfigurationError(issues);
 
   return {
@@ -117,15 +121,11 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     summary: options.summary,
     github,
     collector,
+    upload,
     isDryRun: options.dryRun,
     notes,
     policyNotes: policy.notes,
-    secrets: [
-      ...service.secrets,
-      ...(server?.secrets ?? []),
-      ...(github?.secrets ?? []),
-      ...(collector?.secrets ?? []),
-    ],
+    secrets: [service, server, github, collector, upload].flatMap((part) => part?.secrets ?? []),
   };
 }
 
@@ -170,6 +170,16 @@ async function planTraces(
   if (options.otlpEndpoint === null && options.otlpHeaders.size === 0) return null;
   const { planCollector } = await import('./plan-collector.ts');
   return planCollector(options, context, issues);
+}
+
+async function planUploading(
+  { upload, ...options }: GateOptions,
+  context: PlanContext & { ci: CiContext },
+  issues: ConfigurationIssue[],
+): Promise<PlannedUpload | null> {
+  if (upload === 'off') return null;
+  const { planUpload } = await import('./plan-upload.ts');
+  return planUpload({ ...options, upload }, context, issues);
 }
 
 async function planPart(

@@ -1,10 +1,12 @@
 import { formatCount } from '../base/count.ts';
 import { formatDuration } from '../base/deadline.ts';
 import { formatMinimumPassRate } from '../model/rate.ts';
+import { requireProject } from '../service/project.ts';
 import { findOldestSuite } from '../service/suites.ts';
 import { type ConnectContext, type ConnectedService, connectService } from './connect-service.ts';
 import type { GatePlan } from './plan.ts';
 import type { FileSuite, PlannedSuite } from './plan-suites.ts';
+import type { PlannedUpload } from './plan-upload.ts';
 import { findStoredSuite } from './prepare-stored-suite.ts';
 import { describeChanges, planStoredSync } from './sync-suite.ts';
 
@@ -22,6 +24,7 @@ export async function previewGate(plan: GatePlan, context: ConnectContext): Prom
     ...describePublishing(plan),
     ...plan.notes,
   ];
+  if (plan.upload !== null) lines.push(...(await previewUpload(plan, plan.upload, context)));
   if (plan.service.hosted === null) return lines;
   await using service = await connectService(plan, context);
   for (const planned of plan.suites) {
@@ -40,6 +43,20 @@ async function previewChanges(planned: FileSuite, service: ConnectedService, sig
   const sync = await planStoredSync(planned, stored.id, { service, whole: planned.whole, signal });
   const [title, changes] = describeChanges(sync, planned.hostedName);
   return [`${title}.`, ...changes.map((change) => `  ${change}`)];
+}
+
+/** Asks for the project, so that a key that does not lead to it is told here. */
+async function previewUpload({ suites }: GatePlan, upload: PlannedUpload, context: ConnectContext): Promise<string[]> {
+  const { openUploadClient } = await import('./upload-results.ts');
+  await using client = openUploadClient(upload, context);
+  const { baseUrl, project } = upload.service;
+  const { name } = await requireProject(client, { project, signal: context.signal });
+  const where = `of the project ${JSON.stringify(name)} at ${baseUrl}`;
+  return suites.flatMap((planned) =>
+    planned.kind === 'stored'
+      ? []
+      : `Would upload the results of ${planned.suite.name} to the suite ${JSON.stringify(planned.hostedName)} ${where}.`,
+  );
 }
 
 function describeServer({ server, service, timeoutMs }: GatePlan): string {

@@ -16,8 +16,8 @@ export interface OnlineContext {
  * fails there is warned about, and the verdict stands.
  */
 export async function publishOnline(
-  { report, tracePath }: Pick<GateResult, 'report' | 'tracePath'>,
-  { github, collector }: Pick<GatePlan, 'github' | 'collector'>,
+  { report, tracePath, kept }: Pick<GateResult, 'report' | 'tracePath' | 'kept'>,
+  { github, collector, upload, suites }: Pick<GatePlan, 'github' | 'collector' | 'upload' | 'suites'>,
   context: OnlineContext,
 ): Promise<void> {
   if (github !== null) {
@@ -27,5 +27,9 @@ export async function publishOnline(
   if (collector !== null && tracePath !== null) {
     const { publishTraces } = await import('./publish-traces.ts');
     await publishTraces(tracePath, collector, context);
+  }
+  if (upload !== null && kept !== null) {
+    const { uploadResults } = await import('./upload-results.ts');
+    await uploadResults({ report, kept, upload, suites }, context);
   }
 }

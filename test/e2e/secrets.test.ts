@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ContractService, openContractService } from '../support/contract-service.ts';
 import { findLeaks } from '../support/runner-harness/leaks.ts';
 import { type ActionRun, runAction } from '../support/runner-harness/run-action.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
@@ -18,9 +19,21 @@ const inputs = {
   'report-formats': 'html, ctrf, badge, otlp',
 };
 
+let service: ContractService;
+beforeAll(async () => {
+  service = await openContractService();
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+let runs = 0;
+
+/** Every job uploads its results, too. */
 async function run(files: Record<string, string>, check: (run: ActionRun, texts: Texts) => void): Promise<void> {
   await using workspace = await createWorkspace({ 'server.mjs': talkativeServer, ...files });
-  const result = await runAction({ workspace: workspace.path, inputs, env: { PASSED_THROUGH: canary } });
+  const upload = { upload: 'svc', 'base-url': service.baseUrl, 'api-key': service.apiKey };
+  // Of another run, or the service would keep what it got first.
+  const env = { PASSED_THROUGH: canary, GITHUB_RUN_ID: String((runs += 1)) };
+  const result = await runAction({ workspace: workspace.path, inputs: { ...inputs, ...upload }, env });
   check(result, await collectTexts(workspace, result));
 }
 
@@ -41,8 +54,23 @@ async function collectTexts(workspace: Workspace, result: ActionRun): Promise<Te
     outputs: JSON.stringify(result.outputs),
     state: JSON.stringify(result.state),
     exported: JSON.stringify(result.exported),
+    uploaded: await collectUploaded(),
     ...Object.fromEntries(files),
   };
+}
+
+/** All that the service has been told so far. */
+async function collectUploaded(): Promise<string> {
+  const read = async (path: string) => (await service.project.get(path)).body;
+  const texts: unknown[] = [];
+  for (const { id } of (await read('/eval-suites')).items) {
+    for (const run of (await read(`/eval-suites/${id}/runs`)).items) {
+      const { items } = await read(`/eval-runs/${run.id}/iterations`);
+      const traces = items.map((item: { id: string }) => read(`/eval-runs/${run.id}/iterations/${item.id}/trace`));
+      texts.push(await read(`/eval-suites/${id}`), run, items, await Promise.all(traces));
+    }
+  }
+  return JSON.stringify(texts);
 }
 
 describe('a secret that the server tells', () => {
@@ -50,9 +78,17 @@ describe('a secret that the server tells', () => {
     await run({ 'evals/red.evals.yaml': redEvals }, (result, texts) => {
       expect(result.exitCode).toBe(1);
       expect(Object.keys(texts)).toEqual(expect.arrayContaining(['report.json', 'report.html', 'junit.xml']));
-      expect(findLeaks([canary, plainCanary], texts)).toEqual([]);
+      expect(findLeaks([canary, plainCanary, service.apiKey], texts)).toEqual([]);
       // It was told: what stands in its place shows that there was something to hide.
-      for (const place of ['log', 'summary', 'report.json', 'report.html', 'junit.xml', 'traces.otlp.jsonl'])
+      for (const place of [
+        'log',
+        'summary',
+        'report.json',
+        'report.html',
+        'junit.xml',
+        'traces.otlp.jsonl',
+        'uploaded',
+      ])
         expect(texts[place]).toContain('***');
     });
   });
@@ -62,7 +98,7 @@ describe('a secret that the server tells', () => {
     await run({ 'evals/red.evals.yaml': redEvals, 'server.mjs': dying }, (result, texts) => {
       expect(result.exitCode).toBe(3);
       expect(texts['log']).toContain('***');
-      expect(findLeaks([canary, plainCanary], texts)).toEqual([]);
+      expect(findLeaks([canary, plainCanary, service.apiKey], texts)).toEqual([]);
     });
   });
 
@@ -79,6 +115,7 @@ describe('a secret that the server tells', () => {
           'report.html',
           'junit.xml',
           'traces.otlp.jsonl',
+          'uploaded',
         ]),
       );
     });

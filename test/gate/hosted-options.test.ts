@@ -91,3 +91,24 @@ describe('parseTunnelOptions', () => {
     ]);
   });
 });
+
+describe('the options of an upload', () => {
+  const upload = { ...hosted, service: 'embedded', upload: 'svc' };
+
+  it('need what the hosted service needs', () => {
+    expect(readIssues(upload)).toEqual([]);
+    expect(readIssues({ ...upload, upload: 'mcpjam', 'base-url': '' })).toEqual([]);
+    expect(readIssues({ ...upload, 'base-url': '', 'api-key': '' })).toEqual([
+      'api-key: missing-api-key',
+      'base-url: missing-base-url',
+    ]);
+    expect(() => parseGateOptions({ ...upload, 'api-key': '' })).toThrow(/get none: use `upload: off` there/);
+    expect(readIssues({ ...upload, upload: 'off', 'base-url': '', 'api-key': '' })).toEqual([]);
+  });
+
+  it('are idle where the service has executed the evals itself, or nothing is executed', () => {
+    expect(readIssues({ ...upload, service: 'mcpjam' })).toEqual(['upload: needs-embedded-service']);
+    expect(() => parseGateOptions({ merge: 'shards', upload: 'svc' })).toThrow(/^merge: .*leave out `upload`/);
+    expect(() => parseGateOptions({ publish: 'report', upload: 'svc' })).toThrow(/^publish: .*leave out `upload`/);
+  });
+});

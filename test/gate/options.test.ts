@@ -54,6 +54,7 @@ describe('parseGateOptions', () => {
       isolation: 'iteration',
       allowPullRequestTarget: false,
       service: 'embedded',
+      upload: 'off',
       baseUrl: null,
       apiKey: null,
       project: null,

@@ -166,4 +166,15 @@ describe('previewGate', () => {
     const { lines } = await preview({ tests: stored });
     expect(lines.filter((line) => /^Would (?!test)/.test(line))).toEqual([]);
   });
+
+  it('says where results would be uploaded to, and asks whether the key leads there', async () => {
+    const before = await readProject();
+    const upload = { service: 'embedded', upload: 'svc', tests: tests('kept') };
+    const { lines, methods } = await preview(upload);
+    expect(lines.at(-1)).toMatch(
+      /^Would upload the results of Inline tests to the suite "Inline tests · change" of the project "Default" at http:/,
+    );
+    expect([methods, await readProject()]).toEqual([['GET'], before]);
+    expect((await catchError(preview({ ...upload, project: 'Other' }))).message).toMatch(/No project has .* "Other"/);
+  });
 });

@@ -375,4 +375,32 @@ export const seededBugs: readonly SeededBug[] = [
     to: "{ messages: trace['messages'], spans: trace['spans'], by: redactDeep({}, redactor) }",
     tests: ['gate/keep-trace.test.ts'],
   },
+  {
+    what: 'half a run is uploaded, and gets a verdict in the service',
+    file: 'gate/draft-upload.ts',
+    from: "verdict.outcome === 'inconclusive'",
+    to: 'results.length === 0',
+    tests: ['gate/upload-results.test.ts'],
+  },
+  {
+    what: 'a workflow that is run again gets the verdict of its first attempt back',
+    file: 'gate/ci-context.ts',
+    from: 'JSON.stringify([repository, runId, attempt, job,',
+    to: 'JSON.stringify([repository, runId, job,',
+    tests: ['gate/upload-results.test.ts'],
+  },
+  {
+    what: 'a run that could not be filled stays open in the service',
+    file: 'service/ingest-run.ts',
+    from: 'await closeRun(client, { ...end, projectId: options.projectId });',
+    to: '',
+    tests: ['service/ingest.test.ts'],
+  },
+  {
+    what: 'a trace takes the room of a result',
+    file: 'gate/keep-results.ts',
+    from: 'if (!makeRoom(needed)) {',
+    to: 'if (bytes + needed > maxBytes) {',
+    tests: ['gate/keep-results.test.ts'],
+  },
 ];

@@ -1,9 +1,9 @@
-import { systemClock } from '../../src/base/clock.ts';
+import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { createRedactor } from '../../src/base/redaction.ts';
 import { gate, type GateResult } from '../../src/gate/gate.ts';
 import { parseGateOptions } from '../../src/gate/options.ts';
-import { planGate } from '../../src/gate/plan.ts';
+import { type GatePlan, planGate } from '../../src/gate/plan.ts';
 import { publishFiles } from '../../src/gate/publish.ts';
 import { publishOnline } from '../../src/gate/publish-online.ts';
 import { createJumpingClock } from './bent-clock.ts';
@@ -15,17 +15,30 @@ export interface EmbeddedGate extends GateResult {
   warnings: string[];
   /** What was told besides. */
   infos: string[];
+  plan: GatePlan;
 }
 
+interface GateSurroundings {
+  says?: string;
+  environment?: Record<string, string>;
+  signal?: AbortSignal;
+  /** Of what is told online. */
+  onlineClock?: Clock;
+}
+
+/** Nothing is gained by waiting as long between attempts as whoever is elsewhere would deserve. */
+const createQuickClock = () => createJumpingClock({ fromMs: 20, toMs: 60_000, instead: 20 });
+
 /**
- * Runs a gate with the embedded service in a workspace, writes its files there and tells what the plan wants told elsewhere. The server's tool `argv` answers with
- * `says`, by which a case can be made to pass in one gate and to fail in the next.
+ * Runs a gate with the embedded service in a workspace, writes its files there and tells what the plan wants told elsewhere. The
+ * server's tool `argv` answers with `says`, by which a case can be made to pass in one gate and to fail in the next.
  */
 export async function runEmbeddedGate(
   workspace: Workspace,
   inputs: Record<string, string> = {},
-  { says = '', environment = {} }: { says?: string; environment?: Record<string, string> } = {},
+  surroundings: GateSurroundings = {},
 ): Promise<EmbeddedGate> {
+  const { says = '', environment = {}, signal = new AbortController().signal } = surroundings;
   const warnings: string[] = [];
   const infos: string[] = [];
   const logger = {
@@ -43,15 +56,13 @@ export async function runEmbeddedGate(
     clock: systemClock,
     logger,
     redactor,
-    signal: new AbortController().signal,
+    signal,
     environment: variables,
   });
   await publishFiles(result.report, plan, { logger, redactor, summaryPath: null, evidence: result.evidence });
-  const { signal } = new AbortController();
-  // Nothing is gained by waiting as long between attempts as a collector elsewhere would deserve.
-  const clock = createJumpingClock({ fromMs: 20, toMs: 60_000, instead: 20 });
+  const clock = surroundings.onlineClock ?? createQuickClock();
   await publishOnline(result, plan, { clock, logger, redactor, signal });
-  return { ...result, warnings, infos };
+  return { ...result, warnings, infos, plan };
 }
 
 /** Cases with these ids, each of which passes where the server says its id. */

@@ -12,6 +12,7 @@ export function findContradictions(options: GateOptions): ConfigurationIssue[] {
     ...findEvalsIssues(options),
     ...findServerIssues(options),
     ...findServiceIssues(options),
+    ...findUploadIssues(options),
     ...common,
     ...findShardIssues(options),
     ...findEarlyStopIssues(options),
@@ -132,6 +133,7 @@ function findIdleOptions(name: 'merge' | 'publish', options: GateOptions, what: 
   ];
   if (dryRun) given.push('`dry-run`');
   if (stopEarly) given.push('`stop-early`');
+  if (options.upload !== 'off') given.push('`upload`');
   if (name === 'publish' && options.merge.length > 0) given.push('`merge`');
   // A check that the repository itself has added would vouch for a report that nobody can check.
   if (name === 'publish' && options.checkRun) given.push('`check-run`');
@@ -234,7 +236,7 @@ function findServiceBaselineIssues(
 }
 
 function findServiceIssues(options: GateOptions): ConfigurationIssue[] {
-  const { service, apiKey, baseUrl, serverName } = options;
+  const { service, serverName } = options;
   const issues: ConfigurationIssue[] = [];
   if (serverName !== null && serverName.length > 128) {
     issues.push(
@@ -243,14 +245,27 @@ function findServiceIssues(options: GateOptions): ConfigurationIssue[] {
   }
   // With the embedded service these stand idle, so that one workflow can choose the service by what it may see.
   if (service === 'embedded') return issues;
+  return [...issues, ...findAccessIssues(service, options, { elsewhere: 'service: embedded' })];
+}
+
+/** The embedded service keeps nothing; what others have executed is with them already. */
+function findUploadIssues(options: GateOptions): ConfigurationIssue[] {
+  const { service, upload } = options;
+  if (upload === 'off') return [];
+  if (service === 'embedded') return findAccessIssues(upload, options, { elsewhere: 'upload: off' });
+  const message = `brings results of the embedded service to a hosted one, and runs of the service ${service} are there already; leave it out`;
+  return [issue('upload', 'needs-embedded-service', message)];
+}
+
+function findAccessIssues(
+  service: string,
+  { apiKey, baseUrl }: GateOptions,
+  { elsewhere }: { elsewhere: string },
+): ConfigurationIssue[] {
+  const issues: ConfigurationIssue[] = [];
   if (apiKey === null) {
-    issues.push(
-      issue(
-        'api-key',
-        'missing-api-key',
-        `is needed by the service ${service}; pass a secret of the repository. Workflows of forks and of Dependabot get none: use \`service: embedded\` there`,
-      ),
-    );
+    const message = `is needed by the service ${service}; pass a secret of the repository. Workflows of forks and of Dependabot get none: use \`${elsewhere}\` there`;
+    issues.push(issue('api-key', 'missing-api-key', message));
   }
   if (baseUrl === null && service === 'svc') {
     issues.push(

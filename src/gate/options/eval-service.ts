@@ -12,12 +12,20 @@ export const evalServiceOptions = {
       'Who executes the evals. `embedded` is the eval service inside this process, which needs no account and no secret. `svc` and `mcpjam` are hosted services, which reach the server of the job through a tunnel and need `api-key`; `svc` needs `base-url` too.',
     default: 'embedded',
   }),
+  upload: option(choice('upload', ['off', 'svc', 'mcpjam']), {
+    group,
+    hint: '<off|svc|mcpjam>',
+    brief: 'Where results of the embedded service go, too.',
+    description:
+      'The hosted service that gets the results of the embedded one when the verdict is there, so that people find its runs in their project. It needs `api-key`, and `svc` needs `base-url` too. What goes wrong is warned about and changes no verdict. `off` uploads nothing.',
+    default: 'off',
+  }),
   baseUrl: option(optionalText, {
     group,
     hint: '<url>',
     brief: 'Where the hosted service is, such as https://host/api/v1.',
     description:
-      "The base URL of the hosted service's API, such as `https://host/api/v1`. It must be https, unless it leads to this machine. Default: that of `mcpjam`, where `service` says so.",
+      "The base URL of the hosted service's API, such as `https://host/api/v1`. It must be https, unless it leads to this machine. Default: that of `mcpjam`, where `service` or `upload` says so.",
     default: '',
   }),
   apiKey: option(optionalSecret, {
@@ -26,7 +34,7 @@ export const evalServiceOptions = {
     isSecret: true,
     brief: 'The key of the hosted service; better given in the variable MCP_EVAL_API_KEY.',
     description:
-      'The API key of the hosted service, from a secret of the repository. Workflows of forks and of Dependabot get no secrets: there, use `service: embedded`. The command reads it from the variable `MCP_EVAL_API_KEY` too.',
+      'The API key of the hosted service, from a secret of the repository. Workflows of forks and of Dependabot get no secrets: there, use `service: embedded` and `upload: off`. The command reads it from the variable `MCP_EVAL_API_KEY` too.',
     default: '',
   }),
   project: option(optionalText, {
