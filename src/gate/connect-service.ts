@@ -8,6 +8,7 @@ import { requireProject } from '../service/project.ts';
 import { type LeftoverBook, type Leftovers, noLeftoverBook, openLeftoverBook } from './leftovers.ts';
 import type { GatePlan } from './plan.ts';
 import type { HostedService } from './plan-service.ts';
+import type { PlannedUpload } from './plan-upload.ts';
 
 /** Iterations at once. More would only queue up behind each other on the few cores of a CI machine. */
 export const concurrency = 4;
@@ -85,6 +86,14 @@ async function connectHosted(
         : openLeftoverBook({ profile: profile.name, baseUrl, projectId }, saveLeftovers),
     close: async () => await urgentClient[Symbol.asyncDispose](),
   });
+}
+
+/** Opens the client of an upload. Signals go with the calls, so that a run can still be ended after one called them off. */
+export function openUploadClient(
+  { profile, service: { baseUrl, apiKey, proxy } }: PlannedUpload,
+  { clock, logger }: Pick<ConnectContext, 'clock' | 'logger'>,
+): ServiceClient {
+  return openServiceClient({ baseUrl, apiKey, profile, clock, logger, proxy });
 }
 
 async function enterProject(

@@ -3,7 +3,7 @@ import { formatDuration } from '../base/deadline.ts';
 import { formatMinimumPassRate } from '../model/rate.ts';
 import { requireProject } from '../service/project.ts';
 import { findOldestSuite } from '../service/suites.ts';
-import { type ConnectContext, type ConnectedService, connectService } from './connect-service.ts';
+import { type ConnectContext, type ConnectedService, connectService, openUploadClient } from './connect-service.ts';
 import type { GatePlan } from './plan.ts';
 import type { FileSuite, PlannedSuite } from './plan-suites.ts';
 import type { PlannedUpload } from './plan-upload.ts';
@@ -47,7 +47,6 @@ async function previewChanges(planned: FileSuite, service: ConnectedService, sig
 
 /** Asks for the project, so that a key that does not lead to it is told here. */
 async function previewUpload({ suites }: GatePlan, upload: PlannedUpload, context: ConnectContext): Promise<string[]> {
-  const { openUploadClient } = await import('./upload-results.ts');
   await using client = openUploadClient(upload, context);
   const { baseUrl, project } = upload.service;
   const { name } = await requireProject(client, { project, signal: context.signal });

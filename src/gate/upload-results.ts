@@ -5,10 +5,11 @@ import { DeadlineError, describeError, GateError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { type Redactor, redactDeep } from '../base/redaction.ts';
 import { endSentence } from '../base/sentence.ts';
-import { openServiceClient, type ServiceClient } from '../service/client.ts';
+import type { ServiceClient } from '../service/client.ts';
 import { ingestRun } from '../service/ingest-run.ts';
 import { requireProject } from '../service/project.ts';
 import type { WireIngestedRun } from '../service/wire.ts';
+import { openUploadClient } from './connect-service.ts';
 import { draftUploads, type SuiteDraft, type UploadSource } from './draft-upload.ts';
 import type { PlannedUpload } from './plan-upload.ts';
 
@@ -55,14 +56,6 @@ export async function uploadResults(source: UploadSource, context: UploadContext
   } catch (error) {
     warn(`The results could not be uploaded: ${explain(error)}`);
   }
-}
-
-/** Opens the client of an upload. Signals go with the calls, so that a run can still be ended after one called them off. */
-export function openUploadClient(
-  { profile, service: { baseUrl, apiKey, proxy } }: PlannedUpload,
-  { clock, logger }: Pick<UploadContext, 'clock' | 'logger'>,
-): ServiceClient {
-  return openServiceClient({ baseUrl, apiKey, profile, clock, logger, proxy });
 }
 
 interface Sending {
