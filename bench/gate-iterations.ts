@@ -5,7 +5,7 @@ import { createRedactor } from '../lib/base/redaction.js';
 import { gate } from '../lib/gate/gate.js';
 import { limitHeapGrowth } from '../lib/gate/heap.js';
 import { parseGateOptions } from '../lib/gate/options.js';
-import { planGate } from '../lib/gate/plan.js';
+import { planGate } from '../lib/gate/plan/plan.js';
 
 // As the action and the command do.
 limitHeapGrowth();

@@ -17,8 +17,8 @@ export { createRedactor, Secret, type Redactor } from './base/redaction.ts';
 export { gate, type GateContext, type GateResult } from './gate/gate.ts';
 export { listOptions, parseGateOptions, type OptionDescription } from './gate/options.ts';
 export type { GateOptions } from './gate/options/schema.ts';
-export { planGate, type GatePlan, type PlanContext } from './gate/plan.ts';
-export { describeProgress, type GateProgress, type ProgressListener } from './gate/progress.ts';
+export { planGate, type GatePlan, type PlanContext } from './gate/plan/plan.ts';
+export { describeProgress, type GateProgress, type ProgressListener } from './gate/run/progress.ts';
 export type { Evidence, IterationMark, IterationTrace } from './model/evidence.ts';
 export type {
   CaseReport,

@@ -55,6 +55,9 @@ describe('the checker', () => {
     ],
     ['engine/a.ts', `import { a } from './deep/a.ts';`, `import { a } from '../service/a.ts';`],
     ['base/a.ts', `import { a } from './b.ts';`, `import { a } from '../model/a.ts';`],
+    ['gate/plan/a.ts', `import { a } from '../options/a.ts';`, `import { a } from '../run/a.ts';`],
+    ['gate/run/a.ts', `import { a } from '../plan/a.ts';`, `import { a } from '../gate.ts';`],
+    ['gate/publish/a.ts', `import type { A } from '../gate.ts';`, `import type { A } from '../elsewhere/a.ts';`],
   ])('lets %s look to its left only', (file, allowed, refused) => {
     expect(listRules(file, allowed)).toEqual([]);
     expect(listRules(file, refused)).toEqual(['order']);

@@ -8,9 +8,9 @@ import { listenForInterrupts } from '../gate/interrupt.ts';
 import { listKnownSecrets } from '../gate/known-secrets.ts';
 import { listOptions, parseGateOptions } from '../gate/options.ts';
 import type { GateOptions } from '../gate/options/schema.ts';
-import { planGate } from '../gate/plan.ts';
-import { describeProgress, throttleProgress } from '../gate/progress.ts';
-import { findExistingFiles, publishFiles } from '../gate/publish.ts';
+import { planGate } from '../gate/plan/plan.ts';
+import { describeProgress, throttleProgress } from '../gate/run/progress.ts';
+import { findExistingFiles, publishFiles } from '../gate/publish/publish-files.ts';
 import { renderAnnotationCommands } from '../report/annotation-commands.ts';
 import { describeFailure } from './failure.ts';
 import type { JobOutput } from './logger.ts';
@@ -30,7 +30,7 @@ export async function runMain({ redactor, logger }: JobOutput): Promise<number> 
     options = parseGateOptions(inputs);
     const cwd = process.cwd();
     if (options.publish !== null) {
-      const { publishReport } = await import('../gate/publish-report.ts');
+      const { publishReport } = await import('../gate/publish/publish-report.ts');
       const signal = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
       return await publishReport(options, { cwd, environment, clock: systemClock, logger, redactor, signal });
     }
@@ -74,7 +74,7 @@ export async function runMain({ redactor, logger }: JobOutput): Promise<number> 
       process.stdout.write(renderAnnotationCommands(annotations, redactor));
     }
     for (const output of listOutputs(report, files)) writeOutput(output, logger);
-    const { publishOnline } = await import('../gate/publish-online.ts');
+    const { publishOnline } = await import('../gate/publish/publish-online.ts');
     await publishOnline(result, plan, { clock: systemClock, logger, redactor, signal });
     return exitCode;
   } catch (error) {

@@ -1,7 +1,7 @@
 import { setOutput } from '@actions/core';
 import { describeError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
-import type { WrittenFiles } from '../gate/publish.ts';
+import type { WrittenFiles } from '../gate/publish/publish-files.ts';
 import type { Report } from '../model/report.ts';
 
 interface OutputDefinition {

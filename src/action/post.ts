@@ -4,7 +4,7 @@ import { describeError } from '../base/errors.ts';
 import { listProxySecrets, readProxySettings } from '../base/proxy.ts';
 import { Secret } from '../base/redaction.ts';
 import { listKnownSecrets } from '../gate/known-secrets.ts';
-import { clearLeftovers, type Leftovers, parseLeftovers } from '../gate/leftovers.ts';
+import { clearLeftovers, type Leftovers, parseLeftovers } from '../gate/run/leftovers.ts';
 import { stopMarkedProcesses } from '../server/sweep.ts';
 import type { JobOutput } from './logger.ts';
 

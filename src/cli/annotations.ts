@@ -1,6 +1,6 @@
 import { relative, resolve, sep } from 'node:path';
 import type { Redactor } from '../base/redaction.ts';
-import { findExistingFiles } from '../gate/publish.ts';
+import { findExistingFiles } from '../gate/publish/publish-files.ts';
 import { renderAnnotationCommands } from '../report/annotation-commands.ts';
 import type { Annotation } from '../report/annotations.ts';
 

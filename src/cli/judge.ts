@@ -4,7 +4,7 @@ import { ConfigurationError } from '../base/errors.ts';
 import type { Redactor } from '../base/redaction.ts';
 import { exitCodes } from '../gate/exit-code.ts';
 import { listOptions, parseJudgeOptions } from '../gate/options.ts';
-import { publishFiles } from '../gate/publish.ts';
+import { publishFiles } from '../gate/publish/publish-files.ts';
 import { addGateOptions, readGateFlags } from './gate-options.ts';
 import { createTerminalLogger } from './logger.ts';
 import { addFormatOption, printReport, readFormat, type OutputFormat } from './output-format.ts';
@@ -46,8 +46,8 @@ async function judgeReport(
   texts: Record<string, string>,
   { reportDir, redactor, format }: { reportDir: string | null; redactor: Redactor; format: OutputFormat },
 ): Promise<number> {
-  const { planRejudge } = await import('../gate/plan-rejudge.ts');
-  const { rejudgeReport } = await import('../gate/rejudge.ts');
+  const { planRejudge } = await import('../gate/plan/plan-rejudge.ts');
+  const { rejudgeReport } = await import('../gate/judge/rejudge.ts');
   const { stderr } = process;
   const logger = createTerminalLogger({
     write: (text) => stderr.write(text),

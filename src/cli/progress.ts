@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { describeProgress, type ProgressListener, throttleProgress } from '../gate/progress.ts';
+import { describeProgress, type ProgressListener, throttleProgress } from '../gate/run/progress.ts';
 import type { Redactor } from '../base/redaction.ts';
 import { redactLine } from './logger.ts';
 

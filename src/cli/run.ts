@@ -8,10 +8,10 @@ import { listenForInterrupts } from '../gate/interrupt.ts';
 import { listKnownSecrets } from '../gate/known-secrets.ts';
 import { listOptions, parseGateOptions } from '../gate/options.ts';
 import type { GateOptions } from '../gate/options/schema.ts';
-import { type GatePlan, planGate } from '../gate/plan.ts';
+import { type GatePlan, planGate } from '../gate/plan/plan.ts';
 import { previewGate } from '../gate/preview.ts';
-import { publishFiles } from '../gate/publish.ts';
-import { publishOnline } from '../gate/publish-online.ts';
+import { publishFiles } from '../gate/publish/publish-files.ts';
+import { publishOnline } from '../gate/publish/publish-online.ts';
 import { planAnnotations } from '../report/annotations.ts';
 import { planIssueAnnotations } from '../report/issue-annotations.ts';
 import { printAnnotations } from './annotations.ts';
@@ -85,7 +85,7 @@ export async function runGate({ quiet, verbose, format, texts }: RunFlags, redac
   for (const secret of listKnownSecrets(texts, environment)) redactor.add(secret);
   const options = parseGateOptions(texts);
   if (options.publish !== null) {
-    const { publishReport } = await import('../gate/publish-report.ts');
+    const { publishReport } = await import('../gate/publish/publish-report.ts');
     const signal = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
     const cwd = process.cwd();
     return await publishReport(options, { cwd, environment, clock: systemClock, logger, redactor, signal });

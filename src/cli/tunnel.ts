@@ -5,7 +5,7 @@ import { hostTunnel, planTunnel } from '../gate/host-tunnel.ts';
 import { listenForInterrupts } from '../gate/interrupt.ts';
 import { listKnownSecrets } from '../gate/known-secrets.ts';
 import { listOptions, parseTunnelOptions } from '../gate/options.ts';
-import { describeProgress } from '../gate/progress.ts';
+import { describeProgress } from '../gate/run/progress.ts';
 import { addGateOptions, readGateFlags } from './gate-options.ts';
 import { createTerminalLogger } from './logger.ts';
 

@@ -11,24 +11,24 @@ import { buildReport } from '../report/build.ts';
 import type { RunningServer } from '../server/running-server.ts';
 import { decideExit } from '../verdict/exit.ts';
 import { judgeSuite, type SuiteJudgement } from '../verdict/judge.ts';
-import { concurrency, connectService } from './connect-service.ts';
-import { createEvidenceCollector, type EvidenceCollector } from './evidence.ts';
+import { concurrency, connectService } from './run/connect-service.ts';
+import { createEvidenceCollector, type EvidenceCollector } from './run/evidence.ts';
 import { exitCodes } from './exit-code.ts';
-import { explainInterruption } from './interruption.ts';
-import { noIterationLog, openIterationLog } from './iteration-log.ts';
-import { judgeResults } from './judge-results.ts';
-import type { KeptResults, ResultKeeper } from './keep-results.ts';
-import type { Leftovers } from './leftovers.ts';
-import type { GatePlan } from './plan.ts';
-import type { PlannedBaseline } from './plan-baseline.ts';
-import type { PlannedSuite } from './plan-suites.ts';
-import type { ProgressListener } from './progress.ts';
-import { registerServer } from './register-server.ts';
-import { createPlannedTally, nothingRun, type RanSuite, runSuite, type SuiteRunContext } from './run-suite.ts';
-import { startServer } from './start-server.ts';
-import { createTeardown } from './teardown.ts';
-import type { TraceLog } from './trace-log.ts';
-import { startWatch, type Watch } from './watch.ts';
+import { explainInterruption } from './run/interruption.ts';
+import { noIterationLog, openIterationLog } from './run/iteration-log.ts';
+import { judgeResults } from './judge/judge-results.ts';
+import type { KeptResults, ResultKeeper } from './run/keep-results.ts';
+import type { Leftovers } from './run/leftovers.ts';
+import type { GatePlan } from './plan/plan.ts';
+import type { PlannedBaseline } from './plan/plan-baseline.ts';
+import type { PlannedSuite } from './plan/plan-suites.ts';
+import type { ProgressListener } from './run/progress.ts';
+import { registerServer } from './run/register-server.ts';
+import { createPlannedTally, nothingRun, type RanSuite, runSuite, type SuiteRunContext } from './run/run-suite.ts';
+import { startServer } from './run/start-server.ts';
+import { createTeardown } from './run/teardown.ts';
+import type { TraceLog } from './run/trace-log.ts';
+import { startWatch, type Watch } from './run/watch.ts';
 
 /** What the gate needs of its surroundings. */
 export interface GateContext {
@@ -70,7 +70,7 @@ export async function gate(plan: GatePlan, context: GateContext): Promise<GateRe
   for (const secret of plan.secrets) context.redactor.add(secret);
   for (const note of plan.notes) context.logger.warning(note);
   if (plan.merge !== null) {
-    const { judgeShards } = await import('./merge-shards.ts');
+    const { judgeShards } = await import('./judge/merge-shards.ts');
     const report = judgeShards(plan.merge, plan);
     return { report, evidence: null, tracePath: null, kept: null, exitCode: exitCodes[report.verdict.outcome] };
   }
@@ -155,7 +155,7 @@ async function runSuites(
     const shared = { service, teardown, watch, clock, logger, redactor, onProgress, evidence };
     const server = running === null ? null : await registerServer(running, plan, shared);
     if (baseline !== null && baseline.baseline === null) {
-      const { readBaseline } = await import('./read-baseline.ts');
+      const { readBaseline } = await import('./run/read-baseline.ts');
       baseline = {
         ...baseline,
         baseline: await readBaseline(baseline, plan.suites, { ...shared, plan, iterationLog }),
@@ -193,14 +193,14 @@ async function openKeeper(
   { collector, redactor }: { collector: EvidenceCollector; redactor: Redactor },
 ): Promise<ResultKeeper | null> {
   if (upload === null) return null;
-  const { createResultKeeper } = await import('./keep-results.ts');
+  const { createResultKeeper } = await import('./run/keep-results.ts');
   return createResultKeeper(collector, { redactor });
 }
 
 /** A chunk of its own: most gates keep none. */
 async function openTraces(plan: GatePlan, context: GateContext): Promise<TraceLog | null> {
   if (!plan.reportFormats.includes('otlp') && plan.collector === null) return null;
-  const { openTraceLog } = await import('./trace-log.ts');
+  const { openTraceLog } = await import('./run/trace-log.ts');
   return await openTraceLog(plan, context);
 }
 
@@ -209,7 +209,7 @@ async function retrySuites(ran: readonly RanSuite[], results: SuiteResults[], co
   for (const [index, planned] of context.plan.suites.entries()) {
     const suite = ran[index];
     if (suite === undefined || planned.demands.retryFailed.value === 0) continue;
-    const { retryFailed } = await import('./retry-failed.ts');
+    const { retryFailed } = await import('./run/retry-failed.ts');
     results[index] = await retryFailed(suite, planned, context);
   }
 }

@@ -1,17 +1,17 @@
 import { ConfigurationError, type ConfigurationIssue, type GateError, ServerStartError } from '../base/errors.ts';
 import type { Secret } from '../base/redaction.ts';
-import { readCiContext } from './ci-context.ts';
-import { connectService } from './connect-service.ts';
+import { readCiContext } from './plan/ci-context.ts';
+import { connectService } from './run/connect-service.ts';
 import type { GateContext } from './gate.ts';
-import type { RegisteredServer } from './job-tunnel.ts';
+import type { RegisteredServer } from './run/job-tunnel.ts';
 import type { GateOptions } from './options/schema.ts';
-import type { PlanContext } from './plan.ts';
-import { type PlannedServer, planServer } from './plan-server.ts';
-import { type PlannedService, planService } from './plan-service.ts';
-import { registerServer } from './register-server.ts';
-import { startServer } from './start-server.ts';
-import { createTeardown } from './teardown.ts';
-import { startWatch } from './watch.ts';
+import type { PlanContext } from './plan/plan.ts';
+import { type PlannedServer, planServer } from './plan/plan-server.ts';
+import { type PlannedService, planService } from './plan/plan-service.ts';
+import { registerServer } from './run/register-server.ts';
+import { startServer } from './run/start-server.ts';
+import { createTeardown } from './run/teardown.ts';
+import { startWatch } from './run/watch.ts';
 
 /** A server that is to be reachable for a hosted service, for as long as somebody wants. */
 export interface TunnelPlan {

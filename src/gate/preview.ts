@@ -3,12 +3,12 @@ import { formatDuration } from '../base/deadline.ts';
 import { formatMinimumPassRate } from '../model/rate.ts';
 import { requireProject } from '../service/project.ts';
 import { findOldestSuite } from '../service/suites.ts';
-import { type ConnectContext, type ConnectedService, connectService, openUploadClient } from './connect-service.ts';
-import type { GatePlan } from './plan.ts';
-import type { FileSuite, PlannedSuite } from './plan-suites.ts';
-import type { PlannedUpload } from './plan-upload.ts';
-import { findStoredSuite } from './prepare-stored-suite.ts';
-import { describeChanges, planStoredSync } from './sync-suite.ts';
+import { type ConnectContext, type ConnectedService, connectService, openUploadClient } from './run/connect-service.ts';
+import type { GatePlan } from './plan/plan.ts';
+import type { FileSuite, PlannedSuite } from './plan/plan-suites.ts';
+import type { PlannedUpload } from './plan/plan-upload.ts';
+import { findStoredSuite } from './run/prepare-stored-suite.ts';
+import { describeChanges, planStoredSync } from './run/sync-suite.ts';
 
 /**
  * Says what the gate would run, and what it would change in a hosted service, one line each. Reads from the service and starts,

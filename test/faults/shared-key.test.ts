@@ -4,7 +4,7 @@ import { createRedactor } from '../../src/base/redaction.ts';
 import { contractLimits } from '../../src/embedded/limits.ts';
 import { gate } from '../../src/gate/gate.ts';
 import { parseGateOptions } from '../../src/gate/options.ts';
-import { planGate } from '../../src/gate/plan.ts';
+import { planGate } from '../../src/gate/plan/plan.ts';
 import { type ContractService, openContractService } from '../support/contract-service.ts';
 import { borrowGlobals } from '../support/faults/borrowed-globals.ts';
 import '../support/faults/preloaded.ts';

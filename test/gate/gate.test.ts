@@ -4,7 +4,7 @@ import { silentLogger } from '../../src/base/logger.ts';
 import { createRedactor } from '../../src/base/redaction.ts';
 import { gate, type GateResult } from '../../src/gate/gate.ts';
 import { parseGateOptions } from '../../src/gate/options.ts';
-import { planGate } from '../../src/gate/plan.ts';
+import { planGate } from '../../src/gate/plan/plan.ts';
 import type { Report } from '../../src/model/report.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { listMarkedPids } from '../support/processes.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { listKnownSecrets } from '../../src/gate/known-secrets.ts';
 import { parseGateOptions } from '../../src/gate/options.ts';
-import { planGate } from '../../src/gate/plan.ts';
+import { planGate } from '../../src/gate/plan/plan.ts';
 import { createWorkspace, greenEvals } from '../support/workspace.ts';
 
 const reveal = (texts: Record<string, string>, environment: Record<string, string> = {}) =>

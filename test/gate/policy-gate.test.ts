@@ -4,7 +4,7 @@ import { silentLogger } from '../../src/base/logger.ts';
 import { createRedactor } from '../../src/base/redaction.ts';
 import { gate } from '../../src/gate/gate.ts';
 import { parseGateOptions } from '../../src/gate/options.ts';
-import { planGate } from '../../src/gate/plan.ts';
+import { planGate } from '../../src/gate/plan/plan.ts';
 import { createWorkspace, everythingOverStdio, redEvals } from '../support/workspace.ts';
 
 async function run(inputs: Record<string, string>, files: Record<string, string>, now = () => systemClock.now()) {

@@ -3,7 +3,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { createRedactor } from '../../src/base/redaction.ts';
 import { parseGateOptions } from '../../src/gate/options.ts';
-import { planGate } from '../../src/gate/plan.ts';
+import { planGate } from '../../src/gate/plan/plan.ts';
 import { previewGate } from '../../src/gate/preview.ts';
 import {
   type ContractService,

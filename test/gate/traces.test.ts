@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import type { Secret } from '../../src/base/redaction.ts';
-import { publishTraces } from '../../src/gate/publish-traces.ts';
+import { publishTraces } from '../../src/gate/publish/publish-traces.ts';
 import { parseCollectorUrl } from '../../src/service/collector.ts';
 import { openContractService } from '../support/contract-service.ts';
 import { startFlakyServer, writeCallingCases } from '../support/flaky-server.ts';

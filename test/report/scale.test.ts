@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createRedactor } from '../../src/base/redaction.ts';
-import { createEvidenceCollector } from '../../src/gate/evidence.ts';
+import { createEvidenceCollector } from '../../src/gate/run/evidence.ts';
 import { type Evidence, maxTraces } from '../../src/model/evidence.ts';
 import { maxFailuresPerSuite } from '../../src/model/report.ts';
 import { planAnnotations } from '../../src/report/annotations.ts';

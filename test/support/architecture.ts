@@ -34,6 +34,21 @@ const roomRanks: ReadonlyMap<string, number> = new Map([
   ['action', 6],
 ]);
 
+/** The same within a room that has many files, by its folders; files that are in none of them come under the room's own name. */
+const folderRanks: ReadonlyMap<string, ReadonlyMap<string, number>> = new Map([
+  [
+    'gate',
+    new Map([
+      ['options', 0],
+      ['plan', 1],
+      ['run', 2],
+      ['judge', 2],
+      ['gate', 3],
+      ['publish', 4],
+    ]),
+  ],
+]);
+
 /** The public surface: above every room, imported by none. */
 const publicSurface = 'index.ts';
 
@@ -129,11 +144,17 @@ function judgeRelativeImport(
   if (!target.endsWith('.ts')) return { rule: 'import', message: `imports ${specifier} without its .ts extension` };
   if (target === publicSurface) return { rule: 'order', message: 'imports the public surface' };
   const targetRoom = target.split('/')[0] ?? '';
-  if (room === null || targetRoom === room) return null;
-  const isBelow = (roomRanks.get(targetRoom) ?? Infinity) < (roomRanks.get(room) ?? -Infinity);
-  return isBelow
-    ? null
-    : { rule: 'order', message: `${room}/ imports ${specifier}; ${targetRoom}/ is not to its left` };
+  if (room === null) return null;
+  const ranks = targetRoom === room ? folderRanks.get(room) : roomRanks;
+  const [own, other] = targetRoom === room ? [findFolder(filePath), findFolder(target)] : [room, targetRoom];
+  if (ranks === undefined || own === other) return null;
+  const isBelow = (ranks.get(other) ?? Infinity) < (ranks.get(own) ?? -Infinity);
+  return isBelow ? null : { rule: 'order', message: `${own}/ imports ${specifier}; ${other}/ is not to its left` };
+}
+
+function findFolder(filePath: string): string {
+  const [room = '', folder = ''] = filePath.split('/');
+  return folder.endsWith('.ts') ? room : folder;
 }
 
 function judgePackageImport(room: string | null, specifier: string): Pick<Violation, 'rule' | 'message'> | null {

@@ -3,9 +3,9 @@ import { silentLogger } from '../../src/base/logger.ts';
 import { createRedactor } from '../../src/base/redaction.ts';
 import { gate, type GateResult } from '../../src/gate/gate.ts';
 import { parseGateOptions } from '../../src/gate/options.ts';
-import { type GatePlan, planGate } from '../../src/gate/plan.ts';
-import { publishFiles } from '../../src/gate/publish.ts';
-import { publishOnline } from '../../src/gate/publish-online.ts';
+import { type GatePlan, planGate } from '../../src/gate/plan/plan.ts';
+import { publishFiles } from '../../src/gate/publish/publish-files.ts';
+import { publishOnline } from '../../src/gate/publish/publish-online.ts';
 import { createJumpingClock } from './bent-clock.ts';
 import type { Workspace } from './workspace.ts';
 

@@ -2,7 +2,7 @@ import { silentLogger } from '../../../src/base/logger.ts';
 import { CancelledError } from '../../../src/base/errors.ts';
 import { readProxySettings } from '../../../src/base/proxy.ts';
 import { Secret } from '../../../src/base/redaction.ts';
-import { clearLeftovers } from '../../../src/gate/leftovers.ts';
+import { clearLeftovers } from '../../../src/gate/run/leftovers.ts';
 import { saveServer } from '../contract-service.ts';
 import { startForwardProxy } from '../forward-proxy.ts';
 import { findClosedPort } from '../http-server.ts';

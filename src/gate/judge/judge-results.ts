@@ -1,0 +1,49 @@
+import type { Comparison } from '../../model/comparison.ts';
+import type { SuiteDemands } from '../../model/policy.ts';
+import type { SuiteResults } from '../../model/results.ts';
+import type { Verdict } from '../../model/verdict.ts';
+import { assessSuite, judgeGate, selectFindings, type SuiteJudgement } from '../../verdict/judge.ts';
+import type { PlannedBaseline } from '../plan/plan-baseline.ts';
+import type { PlannedSuite } from '../plan/plan-suites.ts';
+
+export interface Judgement {
+  suites: Array<SuiteJudgement & { results: SuiteResults; policy: SuiteDemands }>;
+  verdict: Verdict;
+  comparison: Comparison | null;
+}
+
+/**
+ * Judges the suites' results, which are in the order of the plan, and joins their verdicts, held against the baseline where
+ * there is one. `today` is a day in UTC, `YYYY-MM-DD`.
+ */
+export async function judgeResults(
+  results: readonly SuiteResults[],
+  plan: { suites: readonly PlannedSuite[]; baseline: PlannedBaseline | null; today: string },
+): Promise<Judgement> {
+  const { comparison, regressions } = await compareResults(results, plan);
+  const suites = plan.suites.flatMap(({ demands }, index) => {
+    const suite = results[index];
+    if (suite === undefined) return [];
+    const policy = { demands, today: plan.today };
+    return [
+      {
+        results: suite,
+        policy: demands,
+        ...assessSuite(suite, { policy, findings: selectFindings(regressions, suite) }),
+      },
+    ];
+  });
+  return { suites, verdict: judgeGate(suites.map(({ verdict }) => verdict)), comparison };
+}
+
+async function compareResults(
+  results: readonly SuiteResults[],
+  { baseline: planned, suites }: { baseline: PlannedBaseline | null; suites: readonly PlannedSuite[] },
+) {
+  if (planned === null || planned.baseline === null) return { comparison: null, regressions: [] };
+  const { compareWithBaseline, listRegressions, settleComparison } = await import('../../verdict/compare.ts');
+  const asRun = results.map((results, index) => ({ results, effect: suites[index]?.demands.flaky.value ?? 'fail' }));
+  const settled = settleComparison(planned.baseline, asRun);
+  const comparison = compareWithBaseline(settled.baseline, settled.results, planned.limits);
+  return { comparison, regressions: listRegressions(comparison) };
+}

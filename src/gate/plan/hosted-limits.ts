@@ -1,0 +1,77 @@
+import type { ConfigurationIssue } from '../../base/errors.ts';
+import { formatCount } from '../../base/count.ts';
+import { isToolResultAssertion } from '../../model/assertion.ts';
+import type { Suite, SuiteCase } from '../../model/suite.ts';
+import type { ServiceProfile } from '../../service/profile.ts';
+import { compileCase } from '../../suite/compile.ts';
+import { resolveChecks } from '../../suite/build.ts';
+
+/** Runs no more iterations of a case than the service takes, and says so. */
+export function capRuns(suite: Suite, { limits, name }: ServiceProfile, notes: string[]): Suite {
+  const most = limits.iterationsPerCase;
+  const above = suite.cases.filter(({ runs }) => runs > most);
+  if (above.length === 0) return suite;
+  const titles = above.map(({ title, runs }) => `"${title}" (${runs})`).join(', ');
+  notes.push(
+    `${suite.name}: the service ${name} runs a case at most ${most} times, so these run ${most} times: ${titles}.`,
+  );
+  return { ...suite, cases: suite.cases.map((item) => ({ ...item, runs: Math.min(item.runs, most) })) };
+}
+
+/** Finds what a hosted service would refuse, or take for something else. */
+export function findHostedIssues(suite: Suite, profile: ServiceProfile): ConfigurationIssue[] {
+  return [...findTooManyCases(suite, profile), ...findPromptsWithoutModel(suite), ...findNamesakes(suite, profile)];
+}
+
+function findTooManyCases(suite: Suite, { limits, name }: ServiceProfile): ConfigurationIssue[] {
+  const most = limits.testsPerRequest;
+  if (suite.cases.length <= most) return [];
+  const message = `${suite.name} has ${formatCount(suite.cases.length, 'case')}, and the service ${name} takes ${most} in a suite; split the file`;
+  return [{ file: suite.location.file, line: suite.location.line, code: 'too-many-cases', message }];
+}
+
+function findPromptsWithoutModel(suite: Suite): ConfigurationIssue[] {
+  if (suite.model !== null) return [];
+  return suite.cases.flatMap((item) => {
+    const prompt = item.steps.find(({ step }) => step.kind === 'prompt');
+    if (prompt === undefined || item.model !== null) return [];
+    const message = `case "${item.title}" has a prompt step and no model; set \`model\` in the case or the suite, such as anthropic/claude-haiku-4.5`;
+    return [{ ...prompt.location, code: 'missing-model', message }];
+  });
+}
+
+/** Services tell cases by title and steps; two that differ only in what a service does not know become one. */
+function findNamesakes(suite: Suite, { name }: ServiceProfile): ConfigurationIssue[] {
+  const seen = new Map<string, SuiteCase>();
+  return suite.cases.flatMap((item) => {
+    const { title, steps } = compileCase(item, suite, { serverName: '', dialect: 'contract' });
+    const key = JSON.stringify([title, steps]);
+    const earlier = seen.get(key);
+    seen.set(key, earlier ?? item);
+    if (earlier === undefined) return [];
+    const message = `case "${title}" is the same as the one in line ${earlier.location.line} to the service ${name}; give it another title`;
+    return [{ ...item.location, code: 'same-case', message }];
+  });
+}
+
+/** Says what is going to be inconclusive with a service, before anybody waits for it. */
+export function listHostedNotes(suite: Suite, { name, keepsToolResults }: ServiceProfile): string[] {
+  if (keepsToolResults) return [];
+  const cases = suite.cases.filter((item) => isPinned(item) && hasToolResultAssertions(item, suite));
+  if (cases.length === 0) return [];
+  const titles = cases.map(({ title }) => `"${title}"`).join(', ');
+  return [
+    `${suite.name}: the service ${name} keeps no results of toolCall steps, so assertions on them cannot be judged and these cases will have no result: ${titles}. Run them with the embedded service.`,
+  ];
+}
+
+function isPinned({ steps }: SuiteCase): boolean {
+  return steps.some(({ step }) => step.kind === 'toolCall');
+}
+
+function hasToolResultAssertions(item: SuiteCase, suite: Suite): boolean {
+  return (
+    item.steps.some(({ step }) => step.kind === 'assert' && isToolResultAssertion(step.assertion)) ||
+    resolveChecks(suite.checks, item.checks).some(isToolResultAssertion)
+  );
+}

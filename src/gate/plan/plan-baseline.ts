@@ -1,0 +1,66 @@
+import { resolve } from 'node:path';
+import type { ConfigurationIssue } from '../../base/errors.ts';
+import type { Baseline, RegressionLimits } from '../../model/comparison.ts';
+import type { Report } from '../../model/report.ts';
+import { findInHistory, historySource } from '../../report/history.ts';
+import type { PlannedHistory } from './plan-history.ts';
+import { readReport } from './read-report.ts';
+
+/** What the results are compared with, and how much worse they may be. */
+export interface PlannedBaseline {
+  /** As the user named it. */
+  source: string;
+  /** Null where the service keeps it: it is read before anything is run. */
+  baseline: Baseline | null;
+  /** Which of the service's runs it is; null for the newest completed one of each suite's `baselineName`. */
+  runId: string | null;
+  limits: RegressionLimits;
+}
+
+interface BaselineContext {
+  cwd: string;
+  history: PlannedHistory | null;
+  /** Takes why nothing will be compared. */
+  notes: string[];
+}
+
+/** Reads the baseline. One that is not there is a note, since every first run lacks it; one that cannot be read is an issue. */
+export async function planBaseline(
+  { source, limits }: { source: string; limits: RegressionLimits },
+  { cwd, history, notes }: BaselineContext,
+  issues: ConfigurationIssue[],
+): Promise<PlannedBaseline | null> {
+  if (historySource.test(source)) {
+    const baseline = findInHistory(history?.records ?? [], source);
+    if (baseline !== undefined) return { source, baseline, runId: null, limits };
+    notes.push(`The history has no conclusive gate of ${source}, so nothing is compared; a first run has none.`);
+    return null;
+  }
+  const read = await readReport(resolve(cwd, source));
+  if (read.kind === 'report') {
+    if (read.report.suites.every(({ stoppedEarly }) => stoppedEarly === null)) {
+      return { source, baseline: takeBaseline(source, read.report), runId: null, limits };
+    }
+    notes.push(`The gate of the baseline ${source} was stopped early, so nothing is compared; its rates are biased.`);
+    return null;
+  }
+  if (read.kind === 'missing') {
+    notes.push(`The baseline ${source} does not exist, so nothing is compared; a first run has none.`);
+  } else {
+    const message = `${JSON.stringify(source)} cannot be read as a report: ${read.why}; give the report.json of an earlier gate`;
+    issues.push({ input: 'baseline', code: 'bad-baseline', message });
+  }
+  return null;
+}
+
+function takeBaseline(source: string, { startedAt, revision, cases }: Report): Baseline {
+  return {
+    source,
+    startedAt,
+    commit: revision?.commit ?? null,
+    branch: revision?.branch ?? null,
+    cases: cases.map(({ suiteId, id, title, passed, total, definitionHash }) => {
+      return { suiteId, id, title, passed, total, definitionHash };
+    }),
+  };
+}

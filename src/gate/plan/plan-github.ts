@@ -1,0 +1,181 @@
+import { readFile } from 'node:fs/promises';
+import { relative } from 'node:path';
+import { z } from 'zod';
+import { ConfigurationError, describeError } from '../../base/errors.ts';
+import { listProxySecrets, type ProxySettings, readProxySettings } from '../../base/proxy.ts';
+import type { Secret } from '../../base/redaction.ts';
+import { parseRepository, type Repository } from '../../github/repository.ts';
+import { buildKey, type RunStamp } from './marker.ts';
+import type { GateOptions } from '../options/schema.ts';
+import type { PageContext } from './page-context.ts';
+
+/** After which verdicts the pull request is told. */
+export type CommentMode = 'on-failure' | 'on-change' | 'always';
+
+/** What is told on GitHub besides the job itself, and with whose rights. */
+export interface PlannedGitHub extends GitHubAccess {
+  /** Null for none. */
+  comment: { mode: CommentMode; pullNumber: number } | null;
+  hasCheckRun: boolean;
+  /** What tells the issues of these suites from those of other jobs and branches; null for none. */
+  issueParts: ReadonlyArray<string | null> | null;
+  /** Tells this job from every other one of the repository, whichever run it is in. */
+  key: string;
+  run: RunStamp;
+  page: PageContext;
+}
+
+/** How GitHub's API is reached. */
+export interface GitHubAccess {
+  apiUrl: string;
+  token: Secret;
+  proxy: ProxySettings;
+  repository: Repository;
+  secrets: readonly Secret[];
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const payloadSchema = z.object({
+  pull_request: z.object({ number: z.number() }).optional().catch(undefined),
+  // Of an `issue_comment` on a pull request.
+  issue: z
+    .object({ number: z.number(), pull_request: z.object({}) })
+    .optional()
+    .catch(undefined),
+  workflow_run: z
+    .object({
+      id: z.number(),
+      run_number: z.number(),
+      run_attempt: z.number(),
+      head_sha: z.string(),
+      head_branch: z.string().nullish(),
+      head_repository: z.object({ owner: z.object({ login: z.string() }) }).nullish(),
+      name: z.string().nullish(),
+      path: z.string().nullish(),
+    })
+    .optional()
+    .catch(undefined),
+});
+
+export type WorkflowRunPayload = NonNullable<z.output<typeof payloadSchema>['workflow_run']>;
+
+/**
+ * Settles what is told where; null where there is nothing to tell. What is in the way of something that was asked for is a
+ * note: nothing about it decides a verdict.
+ */
+export async function planGitHub(
+  options: Pick<GateOptions, 'comment' | 'checkRun' | 'openIssueOn' | 'githubToken' | 'jobIndex'>,
+  { cwd, environment, notes }: { cwd: string; environment: Environment; notes: string[] },
+): Promise<PlannedGitHub | null> {
+  const { comment: mode, checkRun: hasCheckRun, openIssueOn, githubToken, jobIndex } = options;
+  const pullNumber = await findPullNumber(environment);
+  const comment = mode === 'off' || pullNumber === null ? null : { mode, pullNumber };
+  // A pull request that fails is told of where it is worked on.
+  const hasIssues = openIssueOn === 'failed' && pullNumber === null;
+  if (comment === null && !hasCheckRun && !hasIssues) return null;
+  try {
+    const access = readGitHubAccess(githubToken, environment);
+    const parts = [readWorkflowPath(environment), ...listJobParts(environment, jobIndex)];
+    const issueParts = hasIssues ? [...parts, environment['GITHUB_REF_NAME'] ?? null] : null;
+    const key = buildKey(parts);
+    return { ...access, comment, hasCheckRun, issueParts, key, ...readRun(environment, { cwd, jobIndex }) };
+  } catch (error) {
+    notes.push(`Nothing will be told on GitHub besides the job: ${describeError(error)}`);
+    return null;
+  }
+}
+
+/**
+ * Reads how GitHub is reached.
+ *
+ * @throws {ConfigurationError} where there is no token, no repository, or a proxy that cannot be used
+ */
+export function readGitHubAccess(token: Secret | null, environment: Environment): GitHubAccess {
+  const repository = parseRepository(environment['GITHUB_REPOSITORY'] ?? '');
+  if (token === null) {
+    const message = 'is missing; give the action the input, or the command the variable GITHUB_TOKEN';
+    throw new ConfigurationError([{ input: 'github-token', code: 'missing-github-token', message }]);
+  }
+  if (repository === null) {
+    const message = 'does not say which repository this is; outside of GitHub’s workflows, set it to owner/name';
+    throw new ConfigurationError([{ input: 'GITHUB_REPOSITORY', code: 'missing-repository', message }]);
+  }
+  const proxy = readProxySettings(environment);
+  const apiUrl = environment['GITHUB_API_URL'] || 'https://api.github.com';
+  return { apiUrl, token, proxy, repository, secrets: [token, ...listProxySecrets(proxy)] };
+}
+
+async function findPullNumber(environment: Environment): Promise<number | null> {
+  const { pull_request: pull, issue } = await readPayload(environment);
+  // A merge queue tests a pull request on a branch that is named after it.
+  const queued = /^gh-readonly-queue\/.+\/pr-(\d+)-/.exec(environment['GITHUB_REF_NAME'] ?? '')?.[1];
+  return pull?.number ?? issue?.number ?? (queued === undefined ? null : Number(queued));
+}
+
+/** Reads the run whose end started the workflow; null where something else did. */
+export async function readWorkflowRun(environment: Environment): Promise<WorkflowRunPayload | null> {
+  return (await readPayload(environment)).workflow_run ?? null;
+}
+
+/** An event that cannot be read names nothing. */
+async function readPayload(environment: Environment): Promise<z.output<typeof payloadSchema>> {
+  try {
+    return payloadSchema.parse(JSON.parse(await readFile(environment['GITHUB_EVENT_PATH'] ?? '', 'utf8')));
+  } catch {
+    return {};
+  }
+}
+
+/** Reads which run this is, and where its pages are. */
+export function readRun(
+  environment: Environment,
+  { cwd, jobIndex }: { cwd: string; jobIndex: string | null },
+): { run: RunStamp; page: PageContext } {
+  const count = (name: string) => (/^\d{1,15}$/.test(environment[name] ?? '') ? Number(environment[name]) : 0);
+  const run = {
+    id: String(count('GITHUB_RUN_ID')),
+    number: count('GITHUB_RUN_NUMBER'),
+    attempt: count('GITHUB_RUN_ATTEMPT'),
+  };
+  const repositoryUrl = composeRepositoryUrl(environment);
+  const names = [environment['GITHUB_WORKFLOW'], environment['GITHUB_JOB']].filter((name) => name);
+  const place = jobIndex === null || jobIndex === '0' ? '' : ` ${jobIndex}`;
+  return {
+    run,
+    page: {
+      job: names.length === 0 ? null : `${names.join(' / ')}${place}`,
+      run: run.id === '0' ? null : describeRun(run, repositoryUrl),
+      repositoryUrl,
+      directory: locateDirectory(environment, cwd),
+    },
+  };
+}
+
+/** Where the working directory is in the repository, as it is checked out; null where it is outside of it. */
+export function locateDirectory(environment: Environment, cwd: string): string | null {
+  const directory = relative(environment['GITHUB_WORKSPACE'] || cwd, cwd).replaceAll('\\', '/');
+  return directory.startsWith('..') ? null : directory;
+}
+
+export function composeRepositoryUrl(environment: Environment): string {
+  return `${environment['GITHUB_SERVER_URL'] || 'https://github.com'}/${environment['GITHUB_REPOSITORY'] ?? ''}`;
+}
+
+export function describeRun({ id, number, attempt }: RunStamp, repositoryUrl: string): PageContext['run'] {
+  const label = `Run ${number}${attempt > 1 ? `, attempt ${attempt}` : ''}`;
+  return { label, url: `${repositoryUrl}/actions/runs/${id}/attempts/${Math.max(1, attempt)}` };
+}
+
+/** What tells this job's step from others of the workflow. */
+export function listJobParts(environment: Environment, jobIndex: string | null): Array<string | null> {
+  const step = environment['GITHUB_ACTION'] ?? '';
+  // `__run_3` counts the scripts of the job; one more before it would make it another step.
+  return [environment['GITHUB_JOB'] ?? null, jobIndex ?? '0', /^__run(?:_\d+)?$/.test(step) ? '' : step];
+}
+
+/** The workflow's file: names are not unique. */
+function readWorkflowPath(environment: Environment): string | null {
+  const [, path] = /^[^/]+\/[^/]+\/(.+?)@/.exec(environment['GITHUB_WORKFLOW_REF'] ?? '') ?? [];
+  return path ?? environment['GITHUB_WORKFLOW'] ?? null;
+}

@@ -1,0 +1,71 @@
+import { readdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { type ConfigurationIssue, describeError, readErrorCode } from '../../base/errors.ts';
+import type { PolicyFile } from '../../model/policy.ts';
+import type { Report } from '../../model/report.ts';
+import { type JoinedShards, joinShards, type LabelledReport } from '../../verdict/merge.ts';
+import type { GateOptions } from '../options/schema.ts';
+import { readReport } from './read-report.ts';
+
+/** Shards that are to be judged as one gate. */
+export interface PlannedMerge extends JoinedShards {
+  revision: Report['revision'];
+  /** Fraction 0..1, in place of what the reports say; null leaves that. */
+  minimumPassRate: number | null;
+  /** In place of what policies demanded of the parts; null leaves that. */
+  policy: PolicyFile | null;
+}
+
+/**
+ * Reads the shards' reports: each path is a report.json, a directory that holds one, or a directory of such directories,
+ * which is how artifacts are downloaded. What does not fit together is one issue.
+ */
+export async function planMerge(
+  { merge: paths, minPassRate: minimumPassRate, policy }: Pick<GateOptions, 'merge' | 'minPassRate' | 'policy'>,
+  { cwd }: { cwd: string },
+  issues: ConfigurationIssue[],
+): Promise<Omit<PlannedMerge, 'policy'>> {
+  const members: LabelledReport[] = [];
+  const problems: string[] = [];
+  for (const path of paths) {
+    const found = await readPath(path, cwd);
+    members.push(...found.members);
+    problems.push(...found.problems);
+  }
+  const { joined, problems: clashes } = joinShards(members, { isJudgedAnew: policy !== null });
+  // What could not be read would be reported as missing, too.
+  const told = problems.length > 0 ? problems : clashes;
+  if (told.length > 0) {
+    issues.push({ input: 'merge', code: 'bad-merge', message: `These shards are no whole: ${told.join('; ')}` });
+  }
+  return { ...joined, revision: members[0]?.report.revision ?? null, minimumPassRate };
+}
+
+async function readPath(path: string, cwd: string): Promise<{ members: LabelledReport[]; problems: string[] }> {
+  const read = await readReport(resolve(cwd, path));
+  if (read.kind === 'report') return { members: [{ label: path, report: read.report }], problems: [] };
+  if (read.kind === 'bad') return { members: [], problems: [`${path}: ${read.why}`] };
+  const members: LabelledReport[] = [];
+  const problems: string[] = [];
+  try {
+    for (const name of await listDirectories(resolve(cwd, path))) {
+      const label = join(path, name);
+      const inside = await readReport(resolve(cwd, label));
+      if (inside.kind === 'report') members.push({ label, report: inside.report });
+      else problems.push(`${label}: ${inside.kind === 'missing' ? 'it holds no report.json' : inside.why}`);
+    }
+  } catch (error) {
+    const why = readErrorCode(error) === 'ENOENT' ? 'there is no such directory' : describeError(error);
+    return { members: [], problems: [`${path}: ${why}`] };
+  }
+  if (members.length === 0 && problems.length === 0) problems.push(`${path}: there is no report.json in or below it`);
+  return { members, problems };
+}
+
+async function listDirectories(path: string): Promise<string[]> {
+  const entries = await readdir(path, { withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+    .toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }));
+}

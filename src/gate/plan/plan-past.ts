@@ -1,0 +1,36 @@
+import type { ConfigurationIssue } from '../../base/errors.ts';
+import type { GateOptions } from '../options/schema.ts';
+import { readServiceBaseline } from '../options/service-baseline.ts';
+import type { PlannedBaseline } from './plan-baseline.ts';
+import type { PlannedHistory } from './plan-history.ts';
+
+/** What a gate knows of those before it. */
+export interface PlannedPast {
+  /** Null where nothing is compared. */
+  baseline: PlannedBaseline | null;
+  /** Null where none is kept. */
+  history: PlannedHistory | null;
+}
+
+/** Reads the history and the baseline. Most gates know nothing of earlier ones, and load nothing for it. */
+export async function planPast(
+  options: GateOptions,
+  context: { cwd: string; notes: string[] },
+  issues: ConfigurationIssue[],
+): Promise<PlannedPast> {
+  const { historyPath, baseline: source, maximumRegressions, maximumRateDrop } = options;
+  let history: PlannedHistory | null = null;
+  let baseline: PlannedBaseline | null = null;
+  if (historyPath !== null) {
+    const { planHistory } = await import('./plan-history.ts');
+    history = await planHistory(historyPath, context, issues);
+  }
+  if (source !== null) {
+    const { planBaseline } = await import('./plan-baseline.ts');
+    const limits = { maximumRegressions, maximumRateDrop };
+    const inService = readServiceBaseline(options);
+    if (inService !== null) return { history, baseline: { source, baseline: null, runId: inService.runId, limits } };
+    baseline = await planBaseline({ source, limits }, { ...context, history }, issues);
+  }
+  return { history, baseline };
+}

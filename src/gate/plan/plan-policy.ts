@@ -1,0 +1,195 @@
+import type { ConfigurationIssue } from '../../base/errors.ts';
+import {
+  type Demanded,
+  emptyPolicyLayer,
+  type PolicyFile,
+  type PolicyLayer,
+  settleDemands,
+  type SuiteDemands,
+} from '../../model/policy.ts';
+import { formatMinimumPassRate } from '../../model/rate.ts';
+import type { Suite } from '../../model/suite.ts';
+import { suggestNearest } from '../../suite/findings.ts';
+import { joinLayers, listSuiteLayers } from '../../verdict/layers.ts';
+import type { BasePolicy } from './base-policy.ts';
+import type { GateOptions } from '../options/schema.ts';
+import { readPolicyFile } from './read-policy-file.ts';
+
+/** Everything that demands something, besides the evals files as they are checked out. */
+export interface LoadedPolicy {
+  file: PolicyFile | null;
+  /** Reads what the evals files of the base branch demand; does nothing where the head's own policy counts. */
+  readBaseSuites(suites: readonly Suite[]): Promise<void>;
+  planFileDemands(suites: FileSuites, issues: ConfigurationIssue[]): FileDemands;
+  planStoredDemands(stored: StoredCases, issues: ConfigurationIssue[]): StoredDemands;
+  /** What a reader of the verdict should know about the policy, one sentence each. */
+  notes: string[];
+}
+
+/** Reads the policy file, from the base branch where that is asked for. What is wrong goes to `issues`. */
+export async function loadPolicy(
+  options: GateOptions,
+  context: { cwd: string; environment: Readonly<Record<string, string | undefined>> },
+  issues: ConfigurationIssue[],
+): Promise<LoadedPolicy> {
+  const notes: string[] = [];
+  let base: BasePolicy | null = null;
+  if (options.policyRef === 'base') {
+    const { openBasePolicy } = await import('./base-policy.ts');
+    base = await openBasePolicy({ ...context, notes, token: options.githubToken }, issues);
+  }
+  const own = options.policy === null ? null : await readPolicyFile(options.policy, context.cwd, issues);
+  const file = base === null || options.policy === null ? own : await base.chooseFile(options.policy, own);
+  const layers = new Map<string, PolicyLayer>();
+  const inputs = readInputs(options);
+  const fromFile = (suite: { id: string; name: string }) => (file === null ? [] : listSuiteLayers(file, suite));
+  return {
+    file,
+    notes,
+    readBaseSuites: async (suites) => {
+      if (base === null) return;
+      for (const suite of suites) layers.set(suite.id, await base.chooseLayer(suite));
+    },
+    planFileDemands: (suites, issues) => {
+      const own = layers.get(suites.whole.id) ?? suites.whole.policy;
+      return planFileDemands(suites, { inputs, fromFile: fromFile(suites.whole), own }, issues);
+    },
+    planStoredDemands: (stored, issues) =>
+      planStoredDemands(stored, [inputs, ...fromFile({ id: stored.suite, name: stored.suite })], issues),
+  };
+}
+
+function readInputs(options: GateOptions): PolicyLayer {
+  const { minPassRate, confidence, onInconclusive, reportOnly, retryFailed, flaky } = options;
+  const place = <T>(value: T | null, source: string): Demanded<T> | null => (value === null ? null : { value, source });
+  return {
+    ...emptyPolicyLayer,
+    minimumPassRate: place(minPassRate, 'min-pass-rate'),
+    confidence: place(confidence, 'confidence'),
+    onInconclusive: place(onInconclusive, 'on-inconclusive'),
+    reportOnly: place(reportOnly, 'report-only'),
+    retryFailed: place(retryFailed, 'retry-failed'),
+    flaky: place(flaky, 'flaky'),
+  };
+}
+
+interface FileSuites {
+  /** With the cases that were selected. */
+  suite: Suite;
+  /** With every case of the file. */
+  whole: Suite;
+}
+
+interface StoredCases {
+  suite: string;
+  /** Those that were chosen; empty for all. */
+  cases: readonly string[];
+}
+
+interface StoredDemands {
+  /** In place of what the suite itself says; null where nothing is said. */
+  minimumPassRate: Demanded<number> | null;
+  demands: SuiteDemands;
+}
+
+interface FileDemands {
+  minimumPassRate: number;
+  minimumPassRateSource: string;
+  demands: SuiteDemands;
+}
+
+/**
+ * Settles what is demanded of a suite from a file. Names of cases become ids; one that the file does not have is an issue,
+ * and what is demanded of cases that were not selected is left out.
+ */
+function planFileDemands(
+  { suite, whole }: FileSuites,
+  { inputs, fromFile, own }: { inputs: PolicyLayer; fromFile: readonly PolicyLayer[]; own: PolicyLayer },
+  issues: ConfigurationIssue[],
+): FileDemands {
+  const specific = [...fromFile.slice(0, -1), own];
+  for (const layer of specific) issues.push(...findUnknownNames(layer, whole));
+  const layers = [inputs, ...fromFile, own].map((layer) => nameById(layer, whole));
+  const joined = joinLayers(layers);
+  const minimum = joined.minimumPassRate ?? { value: 1, source: 'default' };
+  issues.push(...findUnreachable(minimum, joined.confidence));
+  return {
+    minimumPassRate: minimum.value,
+    minimumPassRateSource: minimum.source,
+    demands: selectDemands(settleDemands(joined), { suite, whole }),
+  };
+}
+
+/** Settles what is demanded of a suite that a service keeps, of which nothing is known yet but what it is called. */
+function planStoredDemands(
+  { cases }: StoredCases,
+  layers: readonly PolicyLayer[],
+  issues: ConfigurationIssue[],
+): StoredDemands {
+  const joined = joinLayers(layers);
+  if (joined.minimumPassRate !== null) issues.push(...findUnreachable(joined.minimumPassRate, joined.confidence));
+  const demands = settleDemands(joined);
+  // Of the cases that were not chosen nobody can tell whether they are gone.
+  const isChosen = (name: string) => cases.length === 0 || cases.includes(name);
+  return {
+    minimumPassRate: joined.minimumPassRate,
+    demands: { ...demands, quarantine: demands.quarantine.filter((entry) => isChosen(entry.case)) },
+  };
+}
+
+function findCase(suite: Suite, name: string): Suite['cases'][number] | undefined {
+  return suite.cases.find(({ id }) => id === name) ?? suite.cases.find(({ title }) => title === name);
+}
+
+function nameById(layer: PolicyLayer, whole: Suite): PolicyLayer {
+  const toId = (name: string) => findCase(whole, name)?.id ?? name;
+  return {
+    ...layer,
+    cases: layer.cases.map((demand) => ({ ...demand, name: toId(demand.name) })),
+    required: layer.required.map((demand) => ({ ...demand, name: toId(demand.name) })),
+    quarantine: layer.quarantine.map((entry) => ({ ...entry, case: toId(entry.case) })),
+  };
+}
+
+function findUnknownNames({ cases, required, tags }: PolicyLayer, whole: Suite): ConfigurationIssue[] {
+  const issues: ConfigurationIssue[] = [];
+  const names = whole.cases.flatMap(({ id, title }) => [id, title]);
+  for (const { name, source } of [...cases, ...required]) {
+    if (findCase(whole, name) !== undefined) continue;
+    const message = `The policy demands something of the case ${JSON.stringify(name)}, which ${whole.location.file} does not have${suggestNearest(name, names)}`;
+    issues.push({ ...splitSource(source), code: 'unknown-case', message });
+  }
+  const known = [...new Set(whole.cases.flatMap((item) => item.tags))];
+  for (const { name, source } of tags) {
+    if (known.includes(name)) continue;
+    const message = `The policy demands something of the tag ${JSON.stringify(name)}, which no case of ${whole.location.file} has${suggestNearest(name, known)}`;
+    issues.push({ ...splitSource(source), code: 'unknown-tag', message });
+  }
+  return issues;
+}
+
+/** Nothing shows a rate of 100 %, so that with a confidence the gate could never pass. */
+function findUnreachable(minimum: Demanded<number>, confidence: Demanded<number> | null): ConfigurationIssue[] {
+  if (confidence === null || minimum.value < 1) return [];
+  const why = minimum.source === 'default' ? 'the default minimum' : `the minimum from ${minimum.source}`;
+  const message = `No number of iterations shows a pass rate of 100% (${why}) with ${formatMinimumPassRate(confidence.value)} confidence; demand less, such as 95%, or leave the confidence out`;
+  return [{ ...splitSource(confidence.source), code: 'confidence-in-100', message }];
+}
+
+function selectDemands(demands: SuiteDemands, { suite, whole }: { suite: Suite; whole: Suite }): SuiteDemands {
+  const isSelected = (name: string) => suite.cases.some(({ id }) => id === name);
+  const isKnown = (name: string) => whole.cases.some(({ id }) => id === name);
+  return {
+    ...demands,
+    tags: demands.tags.filter(({ name }) => suite.cases.some(({ tags }) => tags.includes(name))),
+    cases: demands.cases.filter(({ name }) => isSelected(name)),
+    required: demands.required.filter(({ name }) => isSelected(name)),
+    quarantine: demands.quarantine.filter((entry) => isSelected(entry.case) || !isKnown(entry.case)),
+  };
+}
+
+/** `file:line` as an issue takes it; the name of an input else. */
+function splitSource(source: string): Pick<ConfigurationIssue, 'file' | 'line' | 'input'> {
+  const [, file, line] = /^(.+):(\d+)$/.exec(source) ?? [];
+  return file === undefined ? { input: source } : { file, line: Number(line) };
+}

@@ -1,0 +1,70 @@
+import { resolve } from 'node:path';
+import { ConfigurationError, type ConfigurationIssue } from '../../base/errors.ts';
+import type { PolicyFile } from '../../model/policy.ts';
+import type { Report } from '../../model/report.ts';
+import { listIdleSuites } from '../../verdict/layers.ts';
+import type { GateOptions } from '../options/schema.ts';
+import type { PlannedBaseline } from './plan-baseline.ts';
+import { planPast } from './plan-past.ts';
+import { readPolicyFile } from './read-policy-file.ts';
+import { readReport } from './read-report.ts';
+
+/** What is demanded in place of what the gate was asked for; null leaves that. */
+export interface NewDemands {
+  /** Fraction 0..1. */
+  minimumPassRate: number | null;
+  baseline: PlannedBaseline | null;
+  maximumRegressions: number | null;
+  /** Fraction 0..1. */
+  maximumRateDrop: number | null;
+  /** In place of all that policies demanded then. */
+  policy: PolicyFile | null;
+}
+
+/** A report that is to be judged anew, and under which demands. */
+export interface RejudgePlan {
+  report: Report;
+  demands: NewDemands;
+  notes: string[];
+}
+
+/** Reads the report and the baseline. @throws {ConfigurationError} with everything that is wrong */
+export async function planRejudge(
+  path: string,
+  options: GateOptions,
+  { cwd, hasMaximumRegressions }: { cwd: string; hasMaximumRegressions: boolean },
+): Promise<RejudgePlan> {
+  const issues: ConfigurationIssue[] = [];
+  const notes: string[] = [];
+  const { baseline } = await planPast(options, { cwd, notes }, issues);
+  const policy = options.policy === null ? null : await readPolicyFile(options.policy, cwd, issues);
+  const read = await readReport(resolve(cwd, path));
+  if (read.kind !== 'report') {
+    const why = read.kind === 'missing' ? 'there is no such report' : read.why;
+    issues.push({ file: path, code: 'bad-report', message: `Cannot be judged: ${why}` });
+    throw new ConfigurationError(issues);
+  }
+  if (issues.length > 0) throw new ConfigurationError(issues);
+  if (policy !== null) notes.push(...listIdleSuites(policy, read.report.suites));
+  if (policy !== null && hasBudgets(policy)) {
+    notes.push(`The budgets of ${policy.file} are not judged: a report does not tell what was spent.`);
+  }
+  const maximumRegressions = hasMaximumRegressions ? options.maximumRegressions : null;
+  return {
+    report: read.report,
+    demands: {
+      minimumPassRate: options.minPassRate,
+      baseline,
+      maximumRegressions,
+      maximumRateDrop: options.maximumRateDrop,
+      policy,
+    },
+    notes,
+  };
+}
+
+function hasBudgets({ common, suites }: PolicyFile): boolean {
+  return [common, ...suites.map(({ layer }) => layer)].some(({ budgets }) =>
+    Object.values(budgets).some((budget) => budget !== null),
+  );
+}

@@ -1,0 +1,88 @@
+import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { ConfigurationIssue } from '../../base/errors.ts';
+import { Secret } from '../../base/redaction.ts';
+import type { GateOptions } from '../options/schema.ts';
+
+/** The server under test, as it is going to be started or found. */
+export interface PlannedServer {
+  command: string | null;
+  url: string | null;
+  /** Absolute. */
+  cwd: string;
+  /** Added to the allow-listed environment that every server gets. Printed as names only. */
+  environment: ReadonlyMap<string, Secret>;
+  /** Those of the values that no output may show. */
+  secrets: readonly Secret[];
+  readyTimeoutMs: number;
+}
+
+/** Settles how the server is started; null where the options name none. What is wrong goes to `issues`. */
+export async function planServer(
+  options: GateOptions,
+  context: { cwd: string; environment: Readonly<Record<string, string | undefined>> },
+  issues: ConfigurationIssue[],
+): Promise<PlannedServer | null> {
+  const { serverCommand: command, serverUrl: url } = options;
+  if (command === null && url === null) return null;
+  const environment = resolveEnvironment(options.serverEnv, context.environment, issues);
+  const cwd = resolve(context.cwd, options.serverCwd ?? '.');
+  if (!(await isDirectory(cwd))) {
+    const message = `${JSON.stringify(options.serverCwd ?? '.')} is not a directory; it is taken relative to the working directory, so check the path and that an earlier step makes it`;
+    issues.push({ input: 'server-cwd', code: 'no-directory', message });
+  }
+  const secrets = [...(await listSecrets(environment, options.serverEnv)), ...listUrlSecrets(url)];
+  return { command, url, cwd, environment, secrets, readyTimeoutMs: options.serverReadyTimeout };
+}
+
+/** What the job passes through is often a secret of it, and what a workflow writes out only where it is called one. */
+const secretName = /key|token|secret|pass|pwd|credential|auth|private|signature|cookie|dsn/i;
+const urlWithPassword = /:\/\/[^/?#\s]*:[^/?#\s]+@/;
+
+async function listSecrets(
+  environment: ReadonlyMap<string, Secret>,
+  written: GateOptions['serverEnv'],
+): Promise<Secret[]> {
+  const secrets = [...environment]
+    .filter(([name, value]) => written.get(name) === null || isSecret(name, value))
+    .map(([, value]) => value);
+  if (secrets.length === 0) return [];
+  // `failed` hides nothing, and taken out of everything it would take the verdict along.
+  const { buildReportJsonSchema } = await import('../../report/schema.ts');
+  const vocabulary = JSON.stringify(buildReportJsonSchema());
+  return secrets.filter((secret) => !vocabulary.includes(secret.reveal()));
+}
+
+function isSecret(name: string, value: Secret): boolean {
+  return secretName.test(name) || urlWithPassword.test(value.reveal());
+}
+
+/** Of the query: whole, and the values whose names say that they are secret. */
+function listUrlSecrets(url: string | null): Secret[] {
+  const parsed = URL.parse(url ?? '');
+  if (parsed === null || parsed.search === '') return [];
+  const values = [...parsed.searchParams].filter(([name]) => secretName.test(name)).map(([, value]) => value);
+  return [parsed.search, ...values].map((text) => new Secret(text));
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined);
+  return found?.isDirectory() ?? false;
+}
+
+function resolveEnvironment(
+  variables: GateOptions['serverEnv'],
+  jobEnvironment: Readonly<Record<string, string | undefined>>,
+  issues: ConfigurationIssue[],
+): Map<string, Secret> {
+  const resolved = new Map<string, Secret>();
+  for (const [name, value] of variables) {
+    const found = value ?? jobEnvironment[name];
+    if (found !== undefined) resolved.set(name, new Secret(found));
+    else {
+      const message = `${name} is to be passed through, but this job has no such variable; set it or write ${name}=value`;
+      issues.push({ input: 'server-env', code: 'missing-variable', message });
+    }
+  }
+  return resolved;
+}

@@ -1,0 +1,150 @@
+import type { ConfigurationIssue } from '../../base/errors.ts';
+import type { Demanded, SuiteDemands } from '../../model/policy.ts';
+import type { Suite } from '../../model/suite.ts';
+import type { ServiceProfile } from '../../service/profile.ts';
+import { readInlineTests } from '../../suite/inline.ts';
+import { findSharedIds, loadSuites } from '../../suite/load.ts';
+import { selectCases } from '../../suite/select.ts';
+import type { CiContext } from './ci-context.ts';
+import { nameHostedSuite } from './hosted-names.ts';
+import { capRuns, findHostedIssues, listHostedNotes } from './hosted-limits.ts';
+import { planOneServer } from './one-server.ts';
+import { readServiceBaseline } from '../options/service-baseline.ts';
+import type { LoadedPolicy } from './plan-policy.ts';
+import type { GateOptions } from '../options/schema.ts';
+
+export type PlannedSuite = FileSuite | StoredSuite;
+
+/** A suite of an evals file, or one written in place. */
+export interface FileSuite {
+  kind: 'file';
+  /** With the cases that were selected. */
+  suite: Suite;
+  /** With every case of the file: what a service is to keep of it. */
+  whole: Suite;
+  /** What the suite is called in a hosted service. */
+  hostedName: string;
+  /** What it is called there for the branch that is the baseline; null where none is. */
+  baselineName: string | null;
+  /** Fraction 0..1. */
+  minimumPassRate: number;
+  /** `min-pass-rate`, `evals/x.evals.yaml:4` or `default`. */
+  minimumPassRateSource: string;
+  /** What is demanded besides. */
+  demands: SuiteDemands;
+}
+
+/** A suite that a hosted service keeps, run as it stands. */
+export interface StoredSuite {
+  kind: 'stored';
+  /** Its id or name. */
+  suite: string;
+  /** Ids or titles; empty for every case. */
+  cases: readonly string[];
+  /** Iterations of every case, in place of what the suite says. */
+  runs: number | null;
+  /** Fraction 0..1, in place of what the suite says. */
+  minimumPassRate: Demanded<number> | null;
+  /** What is demanded besides. */
+  demands: SuiteDemands;
+}
+
+interface SuitePlanContext {
+  cwd: string;
+  ci: CiContext;
+  profile: ServiceProfile;
+  policy: LoadedPolicy;
+  /** Takes what is going to be other than the files say. */
+  notes: string[];
+}
+
+/** Reads and selects the suites, or names the one that the service keeps. What is wrong goes to `issues`. */
+export async function planSuites(
+  options: GateOptions,
+  context: SuitePlanContext,
+  issues: ConfigurationIssue[],
+): Promise<PlannedSuite[]> {
+  if (options.suite !== null) return [planStoredSuite(options.suite, options, context, issues)];
+  return await planFileSuites(options, context, issues);
+}
+
+async function planFileSuites(
+  options: GateOptions,
+  { cwd, ci, profile, policy, notes }: SuitePlanContext,
+  issues: ConfigurationIssue[],
+): Promise<FileSuite[]> {
+  const { suites, findings } = await readSuites(options, cwd);
+  issues.push(...findings);
+  // Names that are only unreadable would be reported as unknown.
+  if (findings.length > 0) return [];
+  await policy.readBaseSuites(suites);
+  const selection = { cases: options.cases, tags: options.tags, runs: options.runs };
+  const selected = selectCases(suites, selection);
+  issues.push(...selected.issues);
+  const planned = selected.suites.map((suite) => {
+    const whole = suites.find(({ id }) => id === suite.id) ?? suite;
+    return { suite: planOneServer(suite), whole: planOneServer(whole).suite };
+  });
+  for (const { suite } of planned) issues.push(...suite.issues);
+  for (const { suite, whole } of planned) {
+    if (profile.name === 'embedded') issues.push(...findPromptSteps(suite.suite));
+    else issues.push(...findHostedIssues(whole, profile));
+    notes.push(...listHostedNotes(suite.suite, profile));
+  }
+  const branch = readServiceBaseline(options)?.branch ?? null;
+  return planned.map(({ suite: { suite }, whole }) => ({
+    kind: 'file',
+    suite: capRuns(suite, profile, notes),
+    whole: capRuns(whole, profile, []),
+    hostedName: nameHostedSuite(suite.name, options.suiteScope, ci),
+    baselineName: nameBaselineSuite(suite.name, { branch, ci }),
+    ...policy.planFileDemands({ suite, whole }, issues),
+  }));
+}
+
+function nameBaselineSuite(name: string, { branch, ci }: { branch: string | null; ci: CiContext }): string | null {
+  if (branch === null) return null;
+  return nameHostedSuite(name, 'branch', { ...ci, line: branch, isDefaultBranch: branch === ci.defaultBranch });
+}
+
+async function readSuites(
+  options: GateOptions,
+  cwd: string,
+): Promise<{ suites: Suite[]; findings: ConfigurationIssue[] }> {
+  const loaded = await loadSuites(options.evals, { cwd });
+  if (options.tests === null) return loaded;
+  const inline = readInlineTests(options.tests, { file: 'tests', name: 'Inline tests' });
+  const findings = [...loaded.findings, ...inline.findings];
+  if (inline.suite === null) return { suites: loaded.suites, findings };
+  const sharedWithFile = loaded.suites.filter(({ id }) => id === inline.suite?.id).slice(0, 1);
+  return {
+    suites: [...loaded.suites, inline.suite],
+    findings: [...findings, ...findSharedIds([...sharedWithFile, inline.suite])],
+  };
+}
+
+function planStoredSuite(
+  suite: string,
+  { cases, runs }: GateOptions,
+  { profile: { limits, name }, policy }: SuitePlanContext,
+  issues: ConfigurationIssue[],
+): StoredSuite {
+  if (runs !== null && runs > limits.iterationsPerCase) {
+    const message = `${runs} is more than the ${limits.iterationsPerCase} iterations of a case that the service ${name} runs at once`;
+    issues.push({ input: 'runs', code: 'too-many-runs', message });
+  }
+  return { kind: 'stored', suite, cases, runs, ...policy.planStoredDemands({ suite, cases }, issues) };
+}
+
+/** A gate that skipped them would judge less than the file asks for, so they are refused before anything starts. */
+function findPromptSteps(suite: Suite): ConfigurationIssue[] {
+  return suite.cases.flatMap((testCase) =>
+    testCase.steps
+      .filter(({ step }) => step.kind === 'prompt')
+      .map(({ location }) => ({
+        ...location,
+        code: 'prompt-step-unsupported',
+        message: `case "${testCase.title}" has a prompt step, and the embedded service runs no models; leave the case out with \`cases\` or \`tags\`, test its tools with toolCall steps, or use a hosted \`service\``,
+      })),
+  );
+}

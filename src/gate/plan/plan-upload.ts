@@ -1,0 +1,71 @@
+import type { ConfigurationIssue } from '../../base/errors.ts';
+import { listProxySecrets } from '../../base/proxy.ts';
+import type { Secret } from '../../base/redaction.ts';
+import type { IngestCi } from '../../service/ingest.ts';
+import { type ServiceProfile, serviceProfiles } from '../../service/profile.ts';
+import type { CiContext } from './ci-context.ts';
+import type { GateOptions } from '../options/schema.ts';
+import { readRun } from './plan-github.ts';
+import { type HostedService, planHosted } from './plan-service.ts';
+
+/** A hosted project that is to keep the results of a gate whose evals are executed here. */
+export interface PlannedUpload {
+  profile: ServiceProfile;
+  service: HostedService;
+  /** Where it is executed; null where nobody says. */
+  ci: IngestCi | null;
+  /** What tells this execution from every other one, those of the same job before and after it included. */
+  invocation: ReadonlyArray<string | null>;
+  tags: readonly string[];
+  /** The key, and what the URLs of proxies hold of them. */
+  secrets: readonly Secret[];
+}
+
+/** Settles where results are uploaded to; null where the options have something wrong. What is wrong goes to `issues`. */
+export function planUpload(
+  options: GateOptions & { upload: 'svc' | 'mcpjam' },
+  { ci, cwd, environment }: { ci: CiContext; cwd: string; environment: Readonly<Record<string, string | undefined>> },
+  issues: ConfigurationIssue[],
+): PlannedUpload | null {
+  const service = planHosted({ ...options, service: options.upload }, environment, issues);
+  if (service === null) return null;
+  const { jobIndex, shard } = options;
+  return {
+    profile: serviceProfiles[options.upload],
+    service,
+    ci: ci.repository === null ? null : describeCi(ci, { cwd, environment, jobIndex }),
+    // Scripts of a matrix that do not say which job they are have the name of the machine to tell them apart.
+    invocation: [
+      ci.invocation,
+      environment['RUNNER_NAME'] ?? null,
+      shard === null ? null : `${shard.index}/${shard.total}`,
+    ],
+    tags: [
+      'mcp-eval-ci',
+      ...(ci.line === null ? [] : [ci.line]),
+      ...(shard === null ? [] : [`shard ${shard.index}/${shard.total}`]),
+    ],
+    secrets: [service.apiKey, ...listProxySecrets(service.proxy)],
+  };
+}
+
+function describeCi(
+  { commit }: CiContext,
+  {
+    cwd,
+    environment,
+    jobIndex,
+  }: { cwd: string; environment: Readonly<Record<string, string | undefined>>; jobIndex: string | null },
+): IngestCi {
+  const { run, page } = readRun(environment, { cwd, jobIndex });
+  const branch = environment['GITHUB_HEAD_REF'] || environment['GITHUB_REF_NAME'] || null;
+  const job = [environment['GITHUB_JOB'] || 'job', ...(jobIndex === null ? [] : [jobIndex])].join(' ');
+  return {
+    provider: 'github',
+    pipelineId: run.id,
+    jobId: job,
+    ...(page.run === null ? {} : { runUrl: page.run.url }),
+    ...(branch === null ? {} : { branch }),
+    ...(commit === null ? {} : { commitSha: commit }),
+  };
+}

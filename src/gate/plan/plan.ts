@@ -1,0 +1,225 @@
+import { resolve } from 'node:path';
+import { ConfigurationError, type ConfigurationIssue } from '../../base/errors.ts';
+import { isLoopback } from '../../base/loopback.ts';
+import type { Secret } from '../../base/redaction.ts';
+import { describeSource } from '../../model/policy.ts';
+import type { Revision, ShardReport } from '../../model/report.ts';
+import { listIdleSuites } from '../../verdict/layers.ts';
+import type { JoinedShards } from '../../verdict/merge.ts';
+import { type CiContext, readCiContext } from './ci-context.ts';
+import type { GateOptions } from '../options/schema.ts';
+import type { PlannedGitHub } from './plan-github.ts';
+import type { ReportFormat } from '../options/values.ts';
+import type { PageContext } from './page-context.ts';
+import type { PlannedCollector } from './plan-collector.ts';
+import type { PlannedMerge } from './plan-merge.ts';
+import { planPast, type PlannedPast } from './plan-past.ts';
+import { type PlannedServer, planServer } from './plan-server.ts';
+import { type PlannedService, planService } from './plan-service.ts';
+import { type PlannedSuite, planSuites } from './plan-suites.ts';
+import type { PlannedUpload } from './plan-upload.ts';
+
+/** Everything the gate is going to do, decided and checked; nothing has been started, created or written yet. */
+export interface GatePlan extends PlannedPast {
+  suites: PlannedSuite[];
+  /** Null where a suite of the service runs on the servers saved in it. */
+  server: PlannedServer | null;
+  service: PlannedService;
+  /** What is tested, as far as it is known; null where neither part is. */
+  revision: Revision | null;
+  /** Which part of the cases it is; null for all of them. */
+  shard: ShardReport | null;
+  /** The shards that are judged as one gate, in place of everything above; null where something is run. */
+  merge: PlannedMerge | null;
+  timeoutMs: number;
+  isolation: 'iteration' | 'run';
+  /** Whether a run is cancelled as soon as its verdict is settled. */
+  stopsEarly: boolean;
+  /** Absolute, and as the user wrote it, for messages and outputs. */
+  reportDir: { path: string; label: string };
+  reportFormats: readonly ReportFormat[];
+  /** Where the repository is shown; null where it is not on GitHub. */
+  page: PageContext | null;
+  isFullReport: boolean;
+  annotations: boolean;
+  summary: boolean;
+  /** What is told on GitHub besides the job itself; null for nothing. */
+  github: PlannedGitHub | null;
+  /** Where the traces are sent; null for nowhere. */
+  collector: PlannedCollector | null;
+  /** Where the results are uploaded to when the verdict is there; null for nowhere. */
+  upload: PlannedUpload | null;
+  isDryRun: boolean;
+  /** What is going to be other than the evals files say, one sentence each. */
+  notes: string[];
+  /** What a reader of the verdict should know about the policy, one sentence each. */
+  policyNotes: string[];
+  /** Everything in the plan that no output may show. */
+  secrets: readonly Secret[];
+}
+
+/** What the plan depends on besides the options; passed in, so that nothing below reads the process. */
+export interface PlanContext {
+  cwd: string;
+  environment: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * Reads the evals files and settles every option into a plan.
+ *
+ * @throws {ConfigurationError} with every finding of every file and every option at once.
+ */
+export async function planGate(options: GateOptions, context: PlanContext): Promise<GatePlan> {
+  const issues: ConfigurationIssue[] = [];
+  const ci = await readCiContext(context.environment, { jobIndex: options.jobIndex });
+  const service = planService(options, { ci, environment: context.environment }, issues);
+  const notes: string[] = [];
+  const { history, baseline } = await planPast(options, { cwd: context.cwd, notes }, issues);
+  const joining = await planJoining(options, context, issues);
+  // A chunk of its own: the post step, which loads the same entry, plans nothing.
+  const { loadPolicy } = await import('./plan-policy.ts');
+  const policy = await loadPolicy(options, context, issues);
+  const place = { cwd: context.cwd, ci, profile: service.profile, policy, notes };
+  const all = joining !== null ? [] : await planSuites(options, place, issues);
+  // What is demanded of the whole is not what was demanded of its parts.
+  const merge = joining === null ? null : { ...joining, policy: policy.file };
+  const suiteNames = merge === null ? all.map(nameSuite) : merge.suites.map(nameJoined);
+  if (policy.file !== null) notes.push(...listIdleSuites(policy.file, suiteNames));
+  const { suites, shard } = await planPart(await weighTrust(all, { options, history }), { options, history }, issues);
+  const server = await planServer(options, context, issues);
+  if (ci.isPullRequestTarget && server?.command != null && !options.allowPullRequestTarget) {
+    issues.push({ input: 'server-command', code: 'pull-request-target', message: pullRequestTargetMessage });
+  }
+  if (options.stopEarly) issues.push(...findRetries(suites));
+  issues.push(...findUnreachableServer(service, server));
+  if (baseline !== null && baseline.runId !== null && all.length > 1) {
+    const message = `names one run, and this gate has ${all.length} suites, each with runs of its own; name a branch`;
+    issues.push({ input: 'baseline', code: 'one-run-for-several', message });
+  }
+  const github = await planComment(options, { ...context, notes });
+  const collector = await planTraces(options, context, issues);
+  const upload = await planUploading(options, { ...context, ci }, issues);
+  if (issues.length > 0) throw new ConfigurationError(issues);
+
+  return {
+    suites,
+    shard,
+    merge,
+    server,
+    service,
+    baseline,
+    history,
+    revision: ci.commit === null && ci.line === null ? null : { commit: ci.commit, branch: ci.line },
+    timeoutMs: options.timeout,
+    isolation: options.isolation,
+    stopsEarly: options.stopEarly,
+    reportDir: { path: resolve(context.cwd, options.reportDir ?? '.'), label: options.reportDir ?? '.' },
+    reportFormats: options.reportFormats,
+    page: ci.repository === null ? null : await readPage(options, context),
+    isFullReport: options.fullReport,
+    annotations: options.annotations,
+    summary: options.summary,
+    github,
+    collector,
+    upload,
+    isDryRun: options.dryRun,
+    notes,
+    policyNotes: policy.notes,
+    secrets: [service, server, github, collector, upload].flatMap((part) => part?.secrets ?? []),
+  };
+}
+
+async function readPage({ jobIndex }: GateOptions, { cwd, environment }: PlanContext): Promise<PageContext> {
+  const { readRun } = await import('./plan-github.ts');
+  return readRun(environment, { cwd, jobIndex }).page;
+}
+
+async function planJoining(
+  options: GateOptions,
+  { cwd }: PlanContext,
+  issues: ConfigurationIssue[],
+): Promise<Omit<PlannedMerge, 'policy'> | null> {
+  if (options.merge.length === 0) return null;
+  const { planMerge } = await import('./plan-merge.ts');
+  return await planMerge(options, { cwd }, issues);
+}
+
+async function weighTrust(
+  suites: PlannedSuite[],
+  { options, history }: { options: GateOptions; history: GatePlan['history'] },
+): Promise<PlannedSuite[]> {
+  if (options.trustedAfter === 0) return suites;
+  const { planTrust } = await import('./plan-trust.ts');
+  return planTrust(suites, { neededGates: options.trustedAfter, records: history?.records ?? [] });
+}
+
+async function planComment(
+  options: GateOptions,
+  context: PlanContext & { notes: string[] },
+): Promise<PlannedGitHub | null> {
+  if (options.comment === 'off' && !options.checkRun && options.openIssueOn === 'off') return null;
+  const { planGitHub } = await import('./plan-github.ts');
+  return await planGitHub(options, context);
+}
+
+async function planTraces(
+  options: GateOptions,
+  context: PlanContext,
+  issues: ConfigurationIssue[],
+): Promise<PlannedCollector | null> {
+  if (options.otlpEndpoint === null && options.otlpHeaders.size === 0) return null;
+  const { planCollector } = await import('./plan-collector.ts');
+  return planCollector(options, context, issues);
+}
+
+async function planUploading(
+  { upload, ...options }: GateOptions,
+  context: PlanContext & { ci: CiContext },
+  issues: ConfigurationIssue[],
+): Promise<PlannedUpload | null> {
+  if (upload === 'off') return null;
+  const { planUpload } = await import('./plan-upload.ts');
+  return planUpload({ ...options, upload }, context, issues);
+}
+
+async function planPart(
+  suites: PlannedSuite[],
+  { options, history }: { options: GateOptions; history: GatePlan['history'] },
+  issues: ConfigurationIssue[],
+): Promise<Pick<GatePlan, 'suites' | 'shard'>> {
+  if (options.shard === null) return { suites, shard: null };
+  const { planShard } = await import('./plan-shard.ts');
+  const files = suites.filter((planned) => planned.kind === 'file');
+  return planShard(files, options.shard, { records: history?.records ?? [], issues });
+}
+
+function nameSuite(planned: PlannedSuite): { id: string; name: string } {
+  return planned.kind === 'file' ? planned.suite : { id: planned.suite, name: planned.suite };
+}
+
+function nameJoined({ results: { suiteId, name } }: JoinedShards['suites'][number]): { id: string; name: string } {
+  return { id: suiteId, name };
+}
+
+/** What failed is run again when all of it is known, and may change what a flaky case counts. */
+function findRetries(suites: readonly PlannedSuite[]): ConfigurationIssue[] {
+  const retrying = suites.find(({ demands }) => demands.retryFailed.value > 0);
+  if (retrying === undefined) return [];
+  const message = `stops before everything has run, and ${nameSuite(retrying).name} runs again what failed (${describeSource(retrying.demands.retryFailed.source)}); leave out one of the two`;
+  return [{ input: 'stop-early', code: 'stop-early-and-retries', message }];
+}
+
+/** A service elsewhere has another loopback, and a server over stdio has no address but there. */
+function findUnreachableServer(
+  { hosted, isTunnelled }: PlannedService,
+  server: PlannedServer | null,
+): ConfigurationIssue[] {
+  if (isTunnelled || server === null || hosted === null || isLoopback(new URL(hosted.baseUrl).hostname)) return [];
+  const url = URL.parse(server.url ?? '');
+  if (url !== null && !isLoopback(url.hostname)) return [];
+  const message = 'is never, but the service cannot reach a server that only this machine can; leave it at auto';
+  return [{ input: 'tunnel', code: 'server-out-of-reach', message }];
+}
+
+const pullRequestTargetMessage =
+  'would run on pull_request_target, where code of a pull request gets the secrets and the token of this repository; use pull_request, or set `allow-pull-request-target` where the server is not built from the pull request';

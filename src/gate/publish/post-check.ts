@@ -1,0 +1,64 @@
+import { clipText } from '../../base/clip.ts';
+import { redactDeep, type Redactor } from '../../base/redaction.ts';
+import { type CheckAnnotation, type CheckRunDraft, createCheckRun } from '../../github/check-runs.ts';
+import type { GitHubClient } from '../../github/client.ts';
+import type { Repository } from '../../github/repository.ts';
+import type { Report } from '../../model/report.ts';
+import { planAnnotations } from '../../report/annotations.ts';
+import { renderSummary } from '../../report/summary.ts';
+import { locateLine, type PageContext } from '../plan/page-context.ts';
+
+/** GitHub takes 65,535 characters. */
+const maxSummaryBytes = 60_000;
+const maxAnnotations = 50;
+const maxNameLength = 100;
+const maxTitleLength = 200;
+
+/**
+ * Adds a check to the commit that was tested: its summary, and failing cases at their lines. Of a report that names no
+ * commit there is nothing to add it to, and null comes back.
+ *
+ * @throws {GitHubError} when GitHub refuses
+ * @throws {NetworkError} when no answer arrives
+ */
+export async function postCheck(
+  client: GitHubClient,
+  report: Report,
+  { repository, page, redactor }: { repository: Repository; page: PageContext; redactor: Redactor },
+): Promise<{ url: string | null } | null> {
+  const draft = buildCheckRun(report, page);
+  return draft === null ? null : await createCheckRun(client, repository, redactDeep(draft, redactor));
+}
+
+function buildCheckRun(report: Report, page: PageContext): CheckRunDraft | null {
+  const commit = report.revision?.commit ?? '';
+  if (!/^[0-9a-f]{40,64}$/.test(commit)) return null;
+  const { outcome, reasons } = report.verdict;
+  return {
+    name: clipText(`Eval gate: ${page.job ?? 'by hand'}`, maxNameLength),
+    commit,
+    // What is not known to have passed must not count as passed where the check is required: `neutral` would.
+    conclusion: outcome === 'passed' ? 'success' : report.stopsJob ? 'failure' : 'neutral',
+    detailsUrl: page.run?.url ?? null,
+    title: clipText(reasons[0]?.message ?? outcome, maxTitleLength),
+    summary: renderSummary(report, { maxBytes: maxSummaryBytes }),
+    annotations: listAnnotations(report, page),
+  };
+}
+
+function listAnnotations(report: Report, page: PageContext): CheckAnnotation[] {
+  return planAnnotations(report, { maxCases: maxAnnotations }).flatMap(({ level, title, message, file, startLine }) => {
+    const place = file === undefined || startLine === undefined ? null : locateLine(page, { file, line: startLine });
+    return place === null
+      ? []
+      : [
+          {
+            path: place.path,
+            line: place.line,
+            level: level === 'error' ? ('failure' as const) : level,
+            title,
+            message,
+          },
+        ];
+  });
+}

@@ -1,0 +1,147 @@
+import { describeError, GateError, GitHubError } from '../../base/errors.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { GitHubClient } from '../../github/client.ts';
+import { createComment, deleteComment, type IssueComment, listComments, updateComment } from '../../github/comments.ts';
+import { getIdentity, isSamePerson } from '../../github/identity.ts';
+import type { Repository } from '../../github/repository.ts';
+import { type Marker, isNewerRun, parseMarker, renderMarker } from '../plan/marker.ts';
+import type { CommentMode } from '../plan/plan-github.ts';
+
+/** A comment that is to stand on a pull request. */
+export interface CommentDraft {
+  repository: Repository;
+  pullNumber: number;
+  mode: CommentMode;
+  marker: Marker;
+  /** Renders what stands below the marker, within so many bytes. */
+  render: (maxBytes: number) => string;
+}
+
+/** What became of it: `outdated` where a newer run has told already, `unwanted` where the mode has nothing told. */
+export interface PostedComment {
+  kind: 'created' | 'updated' | 'unwanted' | 'outdated';
+  url: string | null;
+}
+
+const maxBytes = 60_000;
+/** Where GitHub finds the text too long after all. */
+const shortMaxBytes = 15_000;
+/** A comment that came about unseen, or was deleted by somebody, is looked for again. */
+const maxRounds = 3;
+
+interface OwnComment extends IssueComment {
+  marker: Marker;
+}
+
+/**
+ * Has one comment stand for a job: creates it, or updates the one that is there. It is known by its marker together with
+ * its author, so that nobody can have a comment of theirs overwritten by copying the marker. What a newer run has told is
+ * left alone.
+ *
+ * @throws {GitHubError} when GitHub refuses
+ * @throws {NetworkError} when no answer arrives
+ */
+export async function postComment(client: GitHubClient, draft: CommentDraft, logger: Logger): Promise<PostedComment> {
+  const identity = await getIdentity(client);
+  const listOwn = async (): Promise<OwnComment[]> => {
+    const comments = await listComments(client, draft.repository, draft.pullNumber);
+    return comments.flatMap((comment) => {
+      const marker = isSamePerson(identity, comment.author) ? parseMarker(comment.body) : null;
+      return marker?.key === draft.marker.key ? [{ ...comment, marker }] : [];
+    });
+  };
+  for (let round = 1; ; round += 1) {
+    const own = await listOwn();
+    const told = own.find(({ marker }) => isSameTelling(marker, draft.marker));
+    if (told !== undefined && round > 1) {
+      // Of an earlier round, whose answer was lost on the way.
+      return (await yieldToOlder(client, draft, { own, listOwn, logger, created: told })) ?? createdAt(told);
+    }
+    const kind = decide(own, draft);
+    if (kind === 'unwanted' || kind === 'outdated') return { kind, url: own[0]?.url ?? null };
+    try {
+      return await write(client, draft, { own, listOwn, logger });
+    } catch (error) {
+      const isGone = error instanceof GitHubError && error.status === 404 && own.length > 0;
+      if (round === maxRounds || !(isGone || (error instanceof GateError && error.mayHaveHappened))) throw error;
+      logger.debug(`Looking for the comment again: ${describeError(error)}`);
+    }
+  }
+}
+
+const createdAt = ({ url }: IssueComment): PostedComment => ({ kind: 'created', url });
+
+function isSameTelling(one: Marker, other: Marker): boolean {
+  return renderMarker(one) === renderMarker(other);
+}
+
+function decide(own: readonly OwnComment[], { mode, marker }: CommentDraft): PostedComment['kind'] {
+  const [first, ...others] = own;
+  if (first === undefined) return mode === 'on-failure' && marker.outcome === 'passed' ? 'unwanted' : 'created';
+  const last = others.reduce(
+    (newest, { marker }) => (isNewerRun(marker.run, newest.run) ? marker : newest),
+    first.marker,
+  );
+  if (isNewerRun(last.run, marker.run)) return 'outdated';
+  return mode === 'on-change' && last.outcome === marker.outcome ? 'unwanted' : 'updated';
+}
+
+interface Surroundings {
+  /** Oldest first. */
+  own: readonly OwnComment[];
+  listOwn: () => Promise<OwnComment[]>;
+  logger: Logger;
+}
+
+async function write(client: GitHubClient, draft: CommentDraft, around: Surroundings): Promise<PostedComment> {
+  const { repository, pullNumber: number } = draft;
+  const [kept, ...doubles] = around.own;
+  if (kept === undefined) {
+    const created = await retryShorter(draft, (body) => createComment(client, repository, { number, body }));
+    return (await yieldToOlder(client, draft, { ...around, created })) ?? createdAt(created);
+  }
+  const { url } = await retryShorter(draft, (body) => updateComment(client, repository, { id: kept.id, body }));
+  for (const { id } of doubles) await remove(client, repository, id, around.logger);
+  return { kind: 'updated', url };
+}
+
+/** Two runs may create one each at the same moment. Both then see the older one, and whoever has the other gives way. */
+async function yieldToOlder(
+  client: GitHubClient,
+  draft: CommentDraft,
+  { created, listOwn, logger }: Surroundings & { created: IssueComment },
+): Promise<PostedComment | null> {
+  const { repository, marker } = draft;
+  const [oldest] = await listOwn();
+  if (oldest === undefined || oldest.id >= created.id) return null;
+  const isOutdated = isNewerRun(oldest.marker.run, marker.run);
+  if (!isOutdated) await retryShorter(draft, (body) => updateComment(client, repository, { id: oldest.id, body }));
+  await remove(client, repository, created.id, logger);
+  return { kind: isOutdated ? 'outdated' : 'updated', url: oldest.url };
+}
+
+async function remove(client: GitHubClient, repository: Repository, id: number, logger: Logger): Promise<void> {
+  try {
+    await deleteComment(client, repository, id);
+  } catch (error) {
+    // What is to be told is told; the next run finds the double again.
+    logger.debug(`A second comment of this job could not be deleted: ${describeError(error)}`);
+  }
+}
+
+async function retryShorter(
+  { marker, render }: CommentDraft,
+  send: (body: string) => Promise<IssueComment>,
+): Promise<IssueComment> {
+  const build = (limit: number) => {
+    const head = `${renderMarker(marker)}\n`;
+    return head + render(limit - Buffer.byteLength(head));
+  };
+  try {
+    return await send(build(maxBytes));
+  } catch (error) {
+    if (!(error instanceof GitHubError) || error.status !== 422) throw error;
+    const body = build(shortMaxBytes);
+    return await send(body);
+  }
+}

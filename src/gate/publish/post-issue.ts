@@ -1,0 +1,82 @@
+import { clipText } from '../../base/clip.ts';
+import { describeError, GateError } from '../../base/errors.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { GitHubClient } from '../../github/client.ts';
+import { getIdentity, isSamePerson } from '../../github/identity.ts';
+import { createIssue, type Issue, listIssues, updateIssue } from '../../github/issues.ts';
+import type { Repository } from '../../github/repository.ts';
+import { isNewerRun, type Marker, parseMarker, renderMarker } from '../plan/marker.ts';
+
+/** An issue that is to be open as long as a suite fails. */
+export interface IssueDraft {
+  repository: Repository;
+  marker: Marker;
+  title: string;
+  /** Renders what stands below the marker, within so many bytes. */
+  render: (maxBytes: number) => string;
+}
+
+/** What became of it: `unwanted` where a suite that does not fail has none open, or nothing was established. */
+export interface PostedIssue {
+  kind: 'opened' | 'updated' | 'closed' | 'unwanted' | 'outdated';
+  url: string | null;
+}
+
+const maxBytes = 60_000;
+const maxTitleLength = 120;
+/** An issue that came about unseen is looked for again. */
+const maxRounds = 3;
+
+interface OwnIssue extends Issue {
+  marker: Marker;
+}
+
+/**
+ * Has one issue stand for a suite that fails: opens it, updates it with every further failure, closes it once the suite
+ * passes, and opens it again after that. It is known by its marker together with its author. What a newer run has told is
+ * left alone, and an inconclusive verdict changes nothing.
+ *
+ * @throws {GitHubError} when GitHub refuses
+ * @throws {NetworkError} when no answer arrives
+ */
+export async function postIssue(client: GitHubClient, draft: IssueDraft, logger: Logger): Promise<PostedIssue> {
+  const { marker } = draft;
+  if (marker.outcome === 'inconclusive') return { kind: 'unwanted', url: null };
+  for (let round = 1; ; round += 1) {
+    const own = await findOwn(client, draft);
+    const kind = decide(own, marker);
+    if (kind === 'unwanted' || kind === 'outdated') return { kind, url: own?.url ?? null };
+    try {
+      const { url } = await write(client, draft, own);
+      return { kind, url };
+    } catch (error) {
+      if (round === maxRounds || !(error instanceof GateError && error.mayHaveHappened)) throw error;
+      logger.debug(`Looking for the issue again: ${describeError(error)}`);
+    }
+  }
+}
+
+/** The oldest, should there be several: all runs then agree on one. */
+async function findOwn(client: GitHubClient, { repository, marker }: IssueDraft): Promise<OwnIssue | null> {
+  const identity = await getIdentity(client);
+  const issues = await listIssues(client, repository, identity.login);
+  const own = issues.flatMap((issue) => {
+    const found = isSamePerson(identity, issue.author) ? parseMarker(issue.body) : null;
+    return found?.key === marker.key ? [{ ...issue, marker: found }] : [];
+  });
+  return own.toSorted((a, b) => a.number - b.number)[0] ?? null;
+}
+
+function decide(own: OwnIssue | null, marker: Marker): PostedIssue['kind'] {
+  if (own !== null && isNewerRun(own.marker.run, marker.run)) return 'outdated';
+  if (marker.outcome === 'passed') return own?.isOpen === true ? 'closed' : 'unwanted';
+  return own?.isOpen === true ? 'updated' : 'opened';
+}
+
+async function write(client: GitHubClient, draft: IssueDraft, own: OwnIssue | null): Promise<Issue> {
+  const { repository, marker, title, render } = draft;
+  const head = `${renderMarker(marker)}\n`;
+  const body = head + render(maxBytes - Buffer.byteLength(head));
+  if (own === null) return await createIssue(client, repository, { title: clipText(title, maxTitleLength), body });
+  return await updateIssue(client, repository, { number: own.number, body, isOpen: marker.outcome !== 'passed' });
+}

@@ -1,0 +1,127 @@
+import { appendFile, mkdir, stat, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { describeError } from '../../base/errors.ts';
+import type { Logger } from '../../base/logger.ts';
+import { type Redactor, redactDeep } from '../../base/redaction.ts';
+import type { Evidence } from '../../model/evidence.ts';
+import type { Report } from '../../model/report.ts';
+import { renderReportJson } from '../../report/json.ts';
+import type { ReportFormat } from '../options/values.ts';
+import { composeLineUrl, type Place } from '../plan/page-context.ts';
+import type { GatePlan } from '../plan/plan.ts';
+
+export interface PublishContext {
+  logger: Logger;
+  redactor: Redactor;
+  /** The file that GitHub shows as the job's summary; null elsewhere. */
+  summaryPath: string | null;
+  /** What single iterations did, for the page; null where nothing was run. */
+  evidence: Evidence | null;
+}
+
+/** Paths as the user wrote the report directory; null for a file that could not be written or was not asked for. */
+export interface WrittenFiles {
+  reportPath: string | null;
+  junitPath: string | null;
+  htmlPath: string | null;
+  ctrfPath: string | null;
+  badgePath: string | null;
+}
+
+/**
+ * Writes report.json, junit.xml and what else the plan asks for into the report directory, and adds to the history and to the
+ * job summary where there is one and the plan asks for it. What ran only in part is no point of a history. What cannot be written
+ * is warned about: presentation never changes a verdict.
+ */
+export async function publishFiles(
+  report: Report,
+  plan: Pick<GatePlan, 'reportDir' | 'reportFormats' | 'summary' | 'history' | 'page'>,
+  context: PublishContext,
+): Promise<WrittenFiles> {
+  const { redactor, logger, summaryPath, evidence } = context;
+  const attempt = async (path: string, write: () => Promise<void>): Promise<string | null> => {
+    try {
+      await write();
+      return path;
+    } catch (error) {
+      logger.warning(`Could not write ${path}: ${describeError(error)}. The verdict stands.`);
+      return null;
+    }
+  };
+  const writeReportFile = (name: string, render: () => string | Promise<string>): Promise<string | null> =>
+    attempt(join(plan.reportDir.label, name), async () => {
+      await mkdir(plan.reportDir.path, { recursive: true });
+      await writeFile(resolve(plan.reportDir.path, name), await render());
+    });
+  const writeRedacted = (name: string, render: () => string | Promise<string>): Promise<string | null> =>
+    writeReportFile(name, async () => redactor.redact(await render()));
+  const writeWanted = async (format: ReportFormat, write: () => Promise<string | null>): Promise<string | null> =>
+    plan.reportFormats.includes(format) ? await write() : null;
+
+  const reportPath = await writeRedacted('report.json', () => renderReportJson(report));
+  const junitPath = await writeRedacted('junit.xml', async () => {
+    const { renderJunit } = await import('../../report/junit.ts');
+    return renderJunit(report);
+  });
+  const htmlPath = await writeWanted('html', () =>
+    writeReportFile('report.html', async () => {
+      const { renderHtml } = await import('../../report/html/page.ts');
+      // What goes into the page and not the page: its policy names its script by the hash.
+      return renderHtml(redactDeep(report, redactor), { evidence: redactDeep(evidence, redactor) });
+    }),
+  );
+  const ctrfPath = await writeWanted('ctrf', () =>
+    writeRedacted('ctrf.json', async () => {
+      const { renderCtrf } = await import('../../report/ctrf.ts');
+      return renderCtrf(report);
+    }),
+  );
+  const badgePath = await writeWanted('badge', () =>
+    writeRedacted('badge.svg', async () => {
+      const { renderBadge } = await import('../../report/badge.ts');
+      return renderBadge(report);
+    }),
+  );
+  const { history } = plan;
+  const isCut = report.shard !== null || report.suites.some(({ stoppedEarly }) => stoppedEarly !== null);
+  if (history !== null && !isCut) {
+    await attempt(history.label, async () => {
+      const { renderHistoryLine } = await import('../../report/history.ts');
+      const { appendHistoryLine } = await import('../plan/history-file.ts');
+      await appendHistoryLine(history.path, redactor.redact(renderHistoryLine(report)));
+    });
+  }
+  if (plan.summary && summaryPath !== null) {
+    await attempt('the job summary', async () => {
+      const { renderSummary } = await import('../../report/summary.ts');
+      const { page } = plan;
+      const commit = report.revision?.commit ?? null;
+      const options = {
+        iterations: evidence?.iterations ?? [],
+        ...(page === null ? {} : { linkLine: (place: Place) => composeLineUrl(page, commit, place) }),
+      };
+      await appendFile(summaryPath, redactor.redact(renderSummary(report, options)));
+    });
+  }
+  return { reportPath, junitPath, htmlPath, ctrfPath, badgePath };
+}
+
+/**
+ * Lists which of these places are in files below `cwd`; an annotation on any other would show nowhere. Tests written in
+ * place are placed in `tests`, which many a repository has as a directory.
+ */
+export async function findExistingFiles(
+  places: ReadonlyArray<{ readonly file?: string } | null>,
+  cwd: string,
+): Promise<ReadonlySet<string>> {
+  const files = new Set(places.flatMap((place) => place?.file ?? []));
+  const found = await Promise.all(
+    [...files].map((file) =>
+      stat(resolve(cwd, file)).then(
+        (found) => (found.isFile() ? [file] : []),
+        () => [],
+      ),
+    ),
+  );
+  return new Set(found.flat());
+}

@@ -1,0 +1,168 @@
+import type { Clock } from '../../base/clock.ts';
+import { startDeadline } from '../../base/deadline.ts';
+import { describeError, GitHubError } from '../../base/errors.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { Redactor } from '../../base/redaction.ts';
+import { type GitHubClient, openGitHub } from '../../github/client.ts';
+import type { Repository } from '../../github/repository.ts';
+import type { Report } from '../../model/report.ts';
+import { renderComment } from '../../report/comment.ts';
+import { flattenText } from '../../report/escape/plain.ts';
+import { buildKey, type RunStamp } from '../plan/marker.ts';
+import { composeLineUrl, type PageContext, type Place } from '../plan/page-context.ts';
+import type { CommentMode, GitHubAccess, PlannedGitHub } from '../plan/plan-github.ts';
+import { postComment } from './post-comment.ts';
+
+export interface GitHubContext {
+  clock: Clock;
+  logger: Logger;
+  redactor: Redactor;
+  signal: AbortSignal;
+}
+
+/** Enough for a limit of GitHub's that lasts a minute. */
+const publishTimeoutMs = 120_000;
+
+/** Tells a gate's report on GitHub, as planned. Whatever is in the way is warned about: presentation never changes a verdict. */
+export async function publishToGitHub(report: Report, plan: PlannedGitHub, context: GitHubContext): Promise<void> {
+  // A job that was stopped established nothing, and has seconds left; what stopped it tells its own verdict.
+  if (context.signal.aborted) return;
+  const { comment, hasCheckRun, issueParts } = plan;
+  const warn = (text: string) => context.logger.warning(`${text} The verdict stands.`);
+  try {
+    await using client = openClient(plan, context);
+    if (comment !== null) {
+      await tellPullRequest(client, report, { ...plan, ...comment }, context).catch((error: unknown) =>
+        warn(explainNoComment(error, comment.pullNumber)),
+      );
+    }
+    if (hasCheckRun) {
+      await addCheck(client, report, plan, context).catch((error: unknown) => warn(explainNoCheck(error)));
+    }
+    if (issueParts !== null) {
+      await keepIssues(client, report, { ...plan, issueParts }, context).catch((error: unknown) =>
+        warn(explainNoIssue(error)),
+      );
+    }
+  } catch (error) {
+    warn(`Could not tell the verdict on GitHub: ${describeError(error)}`);
+  }
+}
+
+/**
+ * Opens a client for as long as telling a verdict may take.
+ *
+ * @throws {ConfigurationError} when the URL of the API or the token cannot be used
+ */
+export function openClient(access: GitHubAccess, context: GitHubContext): GitHubClient {
+  const deadline = startDeadline(context.clock, publishTimeoutMs, 'Telling the verdict on GitHub');
+  return openGitHub({ ...access, ...context, deadline });
+}
+
+/** A comment on a pull request, and what it leads to. */
+export interface PullRequestComment {
+  repository: Repository;
+  pullNumber: number;
+  mode: CommentMode;
+  key: string;
+  run: RunStamp;
+  page: PageContext;
+}
+
+/**
+ * Writes the comment and says in the log what became of it.
+ *
+ * @throws {GateError} where GitHub cannot be reached, or refuses
+ */
+export async function tellPullRequest(
+  client: GitHubClient,
+  report: Report,
+  { repository, pullNumber, mode, key, run, page }: PullRequestComment,
+  { logger, redactor }: GitHubContext,
+): Promise<void> {
+  const { outcome } = report.verdict;
+  const render = renderFor(report, page, redactor);
+  const draft = { repository, pullNumber, mode, marker: { key, run, outcome }, render };
+  const { kind, url } = await postComment(client, draft, logger);
+  const place = `pull request ${pullNumber}`;
+  const said = {
+    created: `Commented on ${place}: ${url}`,
+    updated: `Updated the comment on ${place}: ${url}`,
+    unwanted: `Nothing to tell on ${place}: the verdict is ${outcome}, and comments are written ${mode}.`,
+    outdated: `A newer run has told its verdict on ${place}; that comment stays.`,
+  };
+  logger.info(said[kind]);
+}
+
+/**
+ * Adds the check to the commit and says so in the log.
+ *
+ * @throws {GateError} where GitHub cannot be reached, or refuses
+ */
+async function addCheck(
+  client: GitHubClient,
+  report: Report,
+  { repository, page }: { repository: Repository; page: PageContext },
+  { logger, redactor }: GitHubContext,
+): Promise<void> {
+  const { postCheck } = await import('./post-check.ts');
+  const check = await postCheck(client, report, { repository, page, redactor });
+  logger.info(
+    check === null ? 'There is no commit to add a check to.' : `Added a check: ${check.url ?? 'without a page'}`,
+  );
+}
+
+/** Keeps an issue for every suite; the report of one is that of the gate without the others. */
+async function keepIssues(
+  client: GitHubClient,
+  report: Report,
+  plan: PlannedGitHub & { issueParts: ReadonlyArray<string | null> },
+  { logger, redactor }: GitHubContext,
+): Promise<void> {
+  const { postIssue } = await import('./post-issue.ts');
+  const { repository, run, page, issueParts } = plan;
+  for (const suite of report.suites) {
+    const { verdict, totals } = suite;
+    const cases = report.cases.filter(({ suiteId }) => suiteId === suite.id);
+    const own = { ...report, verdict, totals, suites: [suite], cases, comparison: null };
+    const render = renderFor(own, page, redactor);
+    const title = redactor.redact(flattenText(`Evals fail: ${suite.name}`));
+    const marker = { key: buildKey([...issueParts, suite.id]), run, outcome: verdict.outcome };
+    const { kind, url } = await postIssue(client, { repository, marker, title, render }, logger);
+    if (kind !== 'unwanted') logger.info(`The issue of ${suite.name} is ${kind}: ${url}`);
+  }
+}
+
+/** Renders what a reader sees of a comment or an issue. */
+function renderFor(report: Report, page: PageContext, redactor: Redactor): (maxBytes: number) => string {
+  const linkLine = (place: Place) => composeLineUrl(page, report.revision?.commit ?? null, place);
+  const { job, run } = page;
+  return (maxBytes) => redactor.redact(renderComment(report, { maxBytes, job, run, linkLine }));
+}
+
+/** Says why there is no comment, and what to do about it. */
+export function explainNoComment(error: unknown, pullNumber: number | null): string {
+  const place = pullNumber === null ? 'the pull request' : `pull request ${pullNumber}`;
+  const advice = adviseOn(
+    error,
+    'pull-requests: write',
+    ', which jobs of forks and of Dependabot never have; docs/comments.md shows the two workflows that comment on theirs',
+  );
+  return `Could not comment on ${place}: ${describeError(error)}${advice}`;
+}
+
+/** Says why there is no check, and what to do about it. */
+function explainNoCheck(error: unknown): string {
+  return `Could not add a check: ${describeError(error)}${adviseOn(error, 'checks: write', '')}`;
+}
+
+function explainNoIssue(error: unknown): string {
+  return `Could not keep the issues of the suites: ${describeError(error)}${adviseOn(error, 'issues: write', '')}`;
+}
+
+function adviseOn(error: unknown, permission: string, rest: string): string {
+  if (!(error instanceof GitHubError)) return '';
+  if (error.status === 401) return ' Check `github-token`.';
+  const isRefused = [403, 404, 410, 422].includes(error.status) && error.retryAfterMs === undefined;
+  return isRefused ? ` The token needs the permission \`${permission}\`${rest}.` : '';
+}

@@ -1,0 +1,130 @@
+import { resolve } from 'node:path';
+import { ConfigurationError, GateError } from '../../base/errors.ts';
+import { redactDeep } from '../../base/redaction.ts';
+import type { GitHubClient } from '../../github/client.ts';
+import { getPullRequest, listPullRequestsFrom, type PullRequest } from '../../github/pulls.ts';
+import type { Repository } from '../../github/repository.ts';
+import type { Report } from '../../model/report.ts';
+import { buildKey } from '../plan/marker.ts';
+import type { GateOptions } from '../options/schema.ts';
+import {
+  composeRepositoryUrl,
+  describeRun,
+  listJobParts,
+  readGitHubAccess,
+  readRun,
+  readWorkflowRun,
+  type WorkflowRunPayload,
+} from '../plan/plan-github.ts';
+import {
+  explainNoComment,
+  type GitHubContext,
+  openClient,
+  type PullRequestComment,
+  tellPullRequest,
+} from './publish-github.ts';
+import { readForeignReport } from './read-foreign-report.ts';
+
+type PublishOptions = Pick<GateOptions, 'comment' | 'githubToken' | 'jobIndex' | 'publish' | 'pullNumber'>;
+
+export interface PublishContext extends GitHubContext {
+  cwd: string;
+  environment: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * Tells a report that another workflow has written in a comment on its pull request, and returns the exit code: 0 also where
+ * there is nothing to tell, 3 where GitHub would not have it. The report is whatever the author of the pull request wanted
+ * it to be: it has to be of the commit of the run that it came from, and of the newest commit of the pull request, and all
+ * of its text is foreign.
+ *
+ * @throws {ConfigurationError} when the report cannot be read, is of another commit, or nobody says where it belongs
+ */
+export async function publishReport(options: PublishOptions, context: PublishContext): Promise<0 | 3> {
+  const { cwd, environment, logger, redactor } = context;
+  const access = readGitHubAccess(options.githubToken, environment);
+  for (const secret of access.secrets) redactor.add(secret);
+  const report = redactDeep(await readForeignReport(resolve(cwd, options.publish ?? '')), redactor);
+  const run = await readWorkflowRun(environment);
+  const commit = checkCommit(report, run);
+  const { repository } = access;
+
+  await using client = openClient(access, context);
+  let { pullNumber } = options;
+  try {
+    const pulls = await findPulls(client, repository, { pullNumber, run });
+    const current = pulls.filter(({ headCommit }) => headCommit === commit);
+    if (current.length === 0) {
+      const found = pullNumber === null ? 'No open pull request' : `Pull request ${pullNumber} no longer`;
+      logger.warning(`${found} has ${commit} as its newest commit, which is the report's; nothing is told.`);
+    }
+    for (const { number } of current) {
+      pullNumber = number;
+      await tellPullRequest(
+        client,
+        report,
+        { repository, pullNumber, ...planTelling(report, run, { options, context }) },
+        context,
+      );
+    }
+    return 0;
+  } catch (error) {
+    if (!(error instanceof GateError) || error instanceof ConfigurationError) throw error;
+    logger.warning(explainNoComment(error, pullNumber));
+    return 3;
+  }
+}
+
+/** A report of another commit would have its verdict shown for this one. */
+function checkCommit({ revision }: Report, run: WorkflowRunPayload | null): string {
+  const commit = revision?.commit ?? '';
+  const refuse = (code: string, message: string) => new ConfigurationError([{ input: 'publish', code, message }]);
+  if (!/^[0-9a-f]{40,64}$/.test(commit)) {
+    throw refuse('report-without-commit', 'does not say of which commit it is; was it written in a workflow?');
+  }
+  if (run !== null && run.head_sha !== commit) {
+    const message = `is of the commit ${commit}, and the run that it should come from of ${run.head_sha}`;
+    throw refuse('report-of-another-commit', message);
+  }
+  return commit;
+}
+
+async function findPulls(
+  client: GitHubClient,
+  repository: Repository,
+  { pullNumber, run }: { pullNumber: number | null; run: WorkflowRunPayload | null },
+): Promise<PullRequest[]> {
+  if (pullNumber !== null) return [await getPullRequest(client, repository, pullNumber)];
+  const branch = run?.head_branch ?? null;
+  const owner = run?.head_repository?.owner.login ?? null;
+  if (branch !== null && owner !== null) return await listPullRequestsFrom(client, repository, { owner, branch });
+  const message = 'is missing, and no `workflow_run` event tells which pull request the report is of';
+  throw new ConfigurationError([{ input: 'pull-number', code: 'missing-pull-number', message }]);
+}
+
+/** Where the report's own run is known, the comment stands for that one: its order counts, and its page is linked. */
+function planTelling(
+  { startedAt }: Report,
+  workflowRun: WorkflowRunPayload | null,
+  { options, context }: { options: PublishOptions; context: PublishContext },
+): Omit<PullRequestComment, 'repository' | 'pullNumber'> {
+  const { environment } = context;
+  const mode = options.comment === 'off' ? 'always' : options.comment;
+  const parts = ['publish', ...listJobParts(environment, options.jobIndex)];
+  const own = readRun(environment, { cwd: context.cwd, jobIndex: options.jobIndex });
+  if (workflowRun === null) {
+    // By hand there are no runs to count.
+    const number = own.run.number || Math.max(0, Math.floor(Date.parse(startedAt) / 1000)) || 0;
+    return { mode, key: buildKey(parts), run: { ...own.run, number }, page: own.page };
+  }
+  const { id, run_number: number, run_attempt: attempt, path, name } = workflowRun;
+  const run = { id: String(id), number, attempt };
+  const page = describeRun(run, composeRepositoryUrl(environment));
+  return {
+    mode,
+    key: buildKey([...parts, path?.split('@')[0] ?? name ?? null]),
+    run,
+    // The paths of the report begin where that job worked, which is the root unless it chose another directory.
+    page: { ...own.page, job: name ?? null, run: page, directory: '' },
+  };
+}

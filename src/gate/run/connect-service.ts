@@ -1,0 +1,121 @@
+import type { Clock } from '../../base/clock.ts';
+import type { Deadline } from '../../base/deadline.ts';
+import type { Logger } from '../../base/logger.ts';
+import { unlimitedPacer } from '../../base/pacing.ts';
+import type { Redactor } from '../../base/redaction.ts';
+import { openServiceClient, type ServiceClient } from '../../service/client.ts';
+import { requireProject } from '../../service/project.ts';
+import { type LeftoverBook, type Leftovers, noLeftoverBook, openLeftoverBook } from './leftovers.ts';
+import type { GatePlan } from '../plan/plan.ts';
+import type { HostedService } from '../plan/plan-service.ts';
+import type { PlannedUpload } from '../plan/plan-upload.ts';
+
+/** Iterations at once. More would only queue up behind each other on the few cores of a CI machine. */
+export const concurrency = 4;
+
+/** The part of a plan that settles which service is used and how. */
+export type ServicePlan = Pick<GatePlan, 'service' | 'isolation' | 'timeoutMs'>;
+
+/** An eval service that answers, and the project of it that the gate works in. */
+export interface ConnectedService extends AsyncDisposable {
+  readonly client: ServiceClient;
+  /** The same service without the pace of its limits, for the few calls of a teardown that is in a hurry. */
+  readonly urgentClient: ServiceClient;
+  readonly projectId: string;
+  readonly leftovers: LeftoverBook;
+}
+
+export interface ConnectContext {
+  clock: Clock;
+  logger: Logger;
+  redactor: Redactor;
+  signal: AbortSignal;
+  /** No call but those of a teardown waits beyond it. */
+  deadline?: Deadline | undefined;
+  saveLeftovers?: ((leftovers: Leftovers | null) => void) | undefined;
+}
+
+/**
+ * Opens the service inside this process, or connects to the hosted one, and finds the project.
+ *
+ * @throws {ConfigurationError} when the key, the address or the project is not right
+ */
+export async function connectService(plan: ServicePlan, context: ConnectContext): Promise<ConnectedService> {
+  const { hosted } = plan.service;
+  return hosted === null ? await openOwnService(plan, context) : await connectHosted(plan, hosted, context);
+}
+
+/** Opens the eval service inside this process, and the client that alone may speak to it. */
+async function openOwnService(plan: ServicePlan, context: ConnectContext): Promise<ConnectedService> {
+  const { clock, logger, redactor, signal } = context;
+  // A chunk of its own: hosted runs never need the engine or the store, and start without reading them.
+  const { localLimits, openEmbeddedService } = await import('../../embedded/open.ts');
+  const service = await openEmbeddedService({
+    clock,
+    logger,
+    concurrency: plan.isolation === 'run' ? 1 : concurrency,
+    limits: localLimits,
+    runTimeoutMs: plan.timeoutMs,
+  });
+  redactor.add(service.apiKey);
+  const { baseUrl, apiKey } = service;
+  const client = openServiceClient({ baseUrl, apiKey, profile: plan.service.profile, clock, logger });
+  return await enterProject(client, client, {
+    project: service.projectId,
+    signal,
+    openLeftovers: () => noLeftoverBook,
+    close: async () => await service[Symbol.asyncDispose](),
+  });
+}
+
+async function connectHosted(
+  plan: ServicePlan,
+  { baseUrl, apiKey, project, proxy }: HostedService,
+  { clock, logger, signal, deadline, saveLeftovers }: ConnectContext,
+): Promise<ConnectedService> {
+  const { profile } = plan.service;
+  const options = { baseUrl, apiKey, profile, clock, logger, proxy };
+  const client = openServiceClient({ ...options, deadline });
+  const urgentClient = openServiceClient({ ...options, pacer: unlimitedPacer });
+  return await enterProject(client, urgentClient, {
+    project,
+    signal,
+    openLeftovers: (projectId) =>
+      saveLeftovers === undefined || profile.name === 'embedded'
+        ? noLeftoverBook
+        : openLeftoverBook({ profile: profile.name, baseUrl, projectId }, saveLeftovers),
+    close: async () => await urgentClient[Symbol.asyncDispose](),
+  });
+}
+
+/** Opens the client of an upload. Signals go with the calls, so that a run can still be ended after one called them off. */
+export function openUploadClient(
+  { profile, service: { baseUrl, apiKey, proxy } }: PlannedUpload,
+  { clock, logger }: Pick<ConnectContext, 'clock' | 'logger'>,
+): ServiceClient {
+  return openServiceClient({ baseUrl, apiKey, profile, clock, logger, proxy });
+}
+
+async function enterProject(
+  client: ServiceClient,
+  urgentClient: ServiceClient,
+  options: {
+    project: string | null;
+    signal: AbortSignal;
+    openLeftovers: (projectId: string) => LeftoverBook;
+    close: () => Promise<void>;
+  },
+): Promise<ConnectedService> {
+  const close = async () => {
+    await client[Symbol.asyncDispose]();
+    await options.close();
+  };
+  try {
+    const { id: projectId } = await requireProject(client, { project: options.project, signal: options.signal });
+    const leftovers = options.openLeftovers(projectId);
+    return { client, urgentClient, projectId, leftovers, [Symbol.asyncDispose]: close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

@@ -1,0 +1,30 @@
+import {
+  BudgetError,
+  CancelledError,
+  DeadlineError,
+  describeError,
+  GateError,
+  ServerStartError,
+  TunnelError,
+} from '../../base/errors.ts';
+import { endSentence } from '../../base/sentence.ts';
+import type { VerdictReason } from '../../model/verdict.ts';
+
+/**
+ * Says why the gate could not judge, as a reason of the verdict. Only for faults of the surroundings: anything that is
+ * not one of ours is a bug, which is thrown on, because a verdict over it would hide it.
+ */
+export function explainInterruption(error: unknown): VerdictReason {
+  if (!(error instanceof GateError) || error.exitCode === 2) throw error;
+  const what = endSentence(describeError(error));
+  return { code: readCode(error), message: error.hint === undefined ? what : `${what} ${error.hint}` };
+}
+
+function readCode(error: GateError): VerdictReason['code'] {
+  if (error instanceof ServerStartError) return 'server-lost';
+  if (error instanceof TunnelError) return 'tunnel-lost';
+  if (error instanceof DeadlineError) return 'deadline';
+  if (error instanceof BudgetError) return 'budget-exceeded';
+  if (error instanceof CancelledError) return 'cancelled';
+  return 'infrastructure';
+}

@@ -1,0 +1,219 @@
+import { endOnAbort } from '../../base/abort.ts';
+import type { Clock } from '../../base/clock.ts';
+import {
+  CancelledError,
+  ConfigurationError,
+  NetworkError,
+  ProtocolError,
+  ServiceError,
+  TunnelError,
+} from '../../base/errors.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { ProxySettings } from '../../base/proxy.ts';
+import type { Redactor } from '../../base/redaction.ts';
+import { createTunnel, type TunnelGrant } from '../../service/tunnels.ts';
+import { openTunnelHost } from '../../tunnel/host.ts';
+import type { ConnectedService } from './connect-service.ts';
+import { clearServer, type ServerLeftover } from './leftovers.ts';
+import type { Teardown } from './teardown.ts';
+import { watchPublicUrl } from './public-url.ts';
+
+/** The server of this job as a service knows it. */
+export interface RegisteredServer {
+  id: string;
+  name: string;
+  /**
+   * How often the tunnel to it has broken off, whether or not it came back, with a call under way since `sinceMs` on the
+   * monotonic clock, or so soon after one that its answer may be lost. 0 where there is no tunnel.
+   */
+  countBreaks(sinceMs: number): number;
+}
+
+export interface JobTunnelOptions {
+  service: ConnectedService;
+  serverName: string;
+  /** Whether no other job has the name. */
+  isOwnServerName: boolean;
+  /** Whether the service itself is on this machine, where neither it nor its relay needs TLS. */
+  isServiceLocal: boolean;
+  /** Where the server listens on this machine. */
+  targetUrl: string;
+  /** Whether every handshake waits for the one before it, so that asking for one during a run would only measure that. */
+  isOneAtATime: boolean;
+  proxy: ProxySettings | undefined;
+  teardown: Teardown;
+  clock: Clock;
+  logger: Logger;
+  redactor: Redactor;
+  signal: AbortSignal;
+}
+
+/** A tunnel through which the server of this job answers at its public URL. */
+export interface JobTunnel extends RegisteredServer {
+  /** Resolves when the tunnel is of no use any more. Never rejects. */
+  readonly lost: Promise<TunnelError>;
+}
+
+/** Calls under way when the gate is over belong to a run that has ended or been cancelled. */
+const drainTimeoutMs = 300;
+
+/** A connection that is lost without a word is missed only after a while, and whatever it was to carry by then is lost with it. */
+const longestSilenceMs = 10_000;
+
+/** Another host has the tunnel now, or another grant: it is not ours to close any more. */
+const takenCodes: ReadonlySet<number | undefined> = new Set([4001, 4002]);
+
+/**
+ * Has the service grant a tunnel, leads it to the server, and resolves once the server has answered an MCP handshake at the
+ * public URL. Everything is undone by the teardown.
+ *
+ * @throws {TunnelError} when the relay cannot be reached, or the server not through it
+ * @throws {ConfigurationError} when the service refuses to grant one
+ * @throws {ServiceError} when it cannot
+ */
+export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunnel> {
+  const { service, serverName, isOwnServerName, teardown, clock, logger, redactor, signal } = options;
+  const { projectId, leftovers } = service;
+  signal.throwIfAborted();
+
+  /** Null where there is nothing of ours to be cleared. */
+  let leftover: ServerLeftover | null = {
+    name: serverName,
+    serverId: null,
+    hasTunnel: true,
+    isOwn: isOwnServerName,
+    previous: null,
+  };
+  /** What may hold a secret is not written down; it is restored all the same, as long as this process lives. */
+  const note = (next: ServerLeftover | null) => {
+    leftover = next;
+    leftovers.setServer(next !== null && hasSecret(next.previous?.url) ? { ...next, previous: null } : next);
+  };
+  const noteTaken = (error: unknown) => {
+    if (error instanceof TunnelError && takenCodes.has(error.closeCode)) note(null);
+  };
+  /** Not given up when the job is: a grant that arrives after that must be closed all the same. */
+  const mint = async (describe: (grant: TunnelGrant) => ServerLeftover): Promise<TunnelGrant> => {
+    try {
+      const grant = await createTunnel(service.client, { projectId, name: serverName });
+      for (const secret of grant.secrets) redactor.add(secret);
+      note(describe(grant));
+      return grant;
+    } catch (error) {
+      if (leftover?.serverId === null && isRefusal(error)) note(null);
+      throw error;
+    }
+  };
+  note(leftover);
+  const first = leftover;
+  let minting = mint((grant) => describeLeftover(grant, first));
+  let isStopping = false;
+  let stopServing = async (): Promise<void> => {};
+  teardown.add(`close the tunnel of ${serverName}`, async (teardownSignal, isHurried) => {
+    isStopping = true;
+    const stopped = stopServing();
+    await endOnAbort(
+      minting.catch(() => {}),
+      teardownSignal,
+    );
+    if (leftover !== null) {
+      const client = isHurried ? service.urgentClient : service.client;
+      await clearServer(client, leftover, { projectId, signal: teardownSignal });
+      note(null);
+    }
+    await stopped;
+  });
+
+  const grant = await endOnAbort(minting, signal);
+  const { serverId } = grant;
+  if (!options.isServiceLocal) requireTls(grant);
+  if (isOwnServerName ? isSomebodyElses(grant) : grant.existed) warnAboutOverwrite(grant, options);
+
+  const { relayWsUrl, connectToken } = grant;
+  let { url: publicUrl } = grant;
+  /** When a call was last under way before each break that may have cut it off. */
+  const cutAtMs: number[] = [];
+  const host = await openTunnelHost({
+    relayWsUrl,
+    connectToken,
+    subprotocol: service.client.profile.subprotocol,
+    target: { url: options.targetUrl },
+    serverId,
+    clock,
+    logger,
+    signal,
+    drainTimeoutMs,
+    proxy: options.proxy,
+    onBreak: (lastCallAtMs) => {
+      if (isStopping) return;
+      if (lastCallAtMs !== null && clock.monotonicMs() - lastCallAtMs < longestSilenceMs) cutAtMs.push(lastCallAtMs);
+      logger.warning('The tunnel broke off, and the calls under way with it; the relay is dialled again.');
+    },
+    remint: async () => {
+      if (isStopping) throw new CancelledError('The tunnel is being closed.');
+      minting = mint((next) => ({ ...(leftover ?? first), serverId: next.serverId }));
+      const next = await minting;
+      publicUrl = next.url;
+      return next;
+    },
+  }).catch((error: unknown) => {
+    noteTaken(error);
+    throw error;
+  });
+  void host.lost.then(noteTaken);
+  const watching = watchPublicUrl(() => publicUrl, { ...options, hostLost: host.lost });
+  stopServing = async () => {
+    await Promise.all([watching[Symbol.asyncDispose](), host[Symbol.asyncDispose]()]);
+  };
+  await watching.ready;
+  return {
+    id: serverId,
+    name: grant.name,
+    countBreaks: (sinceMs) => cutAtMs.filter((atMs) => atMs >= sinceMs).length,
+    lost: Promise.race([host.lost, watching.lost]),
+  };
+}
+
+function describeLeftover(grant: TunnelGrant, leftover: ServerLeftover): ServerLeftover {
+  const { serverId, previousUrl, previousTransportType } = grant;
+  const previous =
+    !grant.existed || previousUrl === null ? null : { url: previousUrl.reveal(), transportType: previousTransportType };
+  return { ...leftover, serverId, isOwn: leftover.isOwn && !isSomebodyElses(grant), previous };
+}
+
+/** Whether the service has granted nothing, as opposed to a failure that may have come after the grant. */
+function isRefusal(error: unknown): boolean {
+  const isAnswer =
+    error instanceof ConfigurationError || error instanceof ServiceError || error instanceof NetworkError;
+  return isAnswer && !error.mayHaveHappened;
+}
+
+/**
+ * A record that was there before is somebody's, whatever its name; one that led to this very tunnel was made by an attempt at
+ * the grant whose answer was lost, since jobs share no name of their own.
+ */
+function isSomebodyElses({ existed, previousUrl }: TunnelGrant): boolean {
+  return existed && previousUrl !== null;
+}
+
+/** @throws {ProtocolError} where the token or the secret of the URL would travel in the clear; neither is ever quoted */
+function requireTls({ relayWsUrl, url }: TunnelGrant): void {
+  const isRelaySafe = URL.parse(relayWsUrl)?.protocol === 'wss:';
+  if (isRelaySafe && URL.parse(url.reveal())?.protocol === 'https:') return;
+  throw new ProtocolError('The service granted a tunnel without TLS, which alone protects its secrets.', {
+    path: isRelaySafe ? 'url' : 'relayWsUrl',
+  });
+}
+
+function hasSecret(url: string | undefined): boolean {
+  const parsed = URL.parse(url ?? '');
+  return parsed !== null && (parsed.search !== '' || parsed.username !== '' || parsed.password !== '');
+}
+
+function warnAboutOverwrite(grant: TunnelGrant, { serverName, logger }: JobTunnelOptions): void {
+  const before = URL.parse(grant.previousUrl?.reveal() ?? '');
+  const where = before === null ? '' : ` It led to ${before.origin}${before.pathname}, and will again at the end.`;
+  logger.warning(
+    `The project has a server called ${serverName} already; this job uses its record, and cuts off whoever uses it now.${where}`,
+  );
+}

@@ -1,0 +1,41 @@
+import type { OwnJudgement } from '../../model/results.ts';
+import type { Iteration, StepResult } from '../../model/run.ts';
+import type { Suite, SuiteCase } from '../../model/suite.ts';
+
+/** Judges assertions that the service does not know, from what it recorded of an iteration. */
+export interface TraceJudge {
+  hasAssertions(iteration: Iteration): boolean;
+  judge(iteration: Iteration, trace: unknown): OwnJudgement;
+  /** Counts the steps as the file does, of which the service has only those that it knows. */
+  placeSteps(iteration: Iteration, steps: readonly StepResult[]): StepResult[];
+}
+
+/** `caseIds` leads from the service's id of a case to ours; where a service gives none, an unmistakable title does. */
+export async function openTraceJudge(suite: Suite, caseIds: ReadonlyMap<string, string>): Promise<TraceJudge | null> {
+  const { judgeTrace, listTraceAssertions } = await import('../../engine/judge-trace.ts');
+  const judged = suite.cases.flatMap((item) => {
+    const assertions = listTraceAssertions(item, suite);
+    return assertions.length === 0 ? [] : [{ item, assertions, steps: item.steps.map(({ step }) => step) }];
+  });
+  if (judged.length === 0) return null;
+
+  const byId = new Map(judged.map((entry) => [entry.item.id, entry]));
+  const find = ({ testCaseId, title }: Iteration) =>
+    byId.get((testCaseId === null ? findByTitle(suite, title)?.id : caseIds.get(testCaseId)) ?? '');
+  return {
+    hasAssertions: (iteration) => find(iteration) !== undefined,
+    judge: (iteration, trace) => {
+      const found = find(iteration);
+      return found === undefined ? { kind: 'passed' } : judgeTrace(trace, found.assertions, found.steps);
+    },
+    placeSteps: (iteration, steps) => {
+      const indices = new Map(find(iteration)?.steps.map(({ id }, index) => [id, index]));
+      return steps.map((step) => ({ ...step, stepIndex: indices.get(step.stepId) ?? step.stepIndex }));
+    },
+  };
+}
+
+function findByTitle({ cases }: Suite, title: string | null): SuiteCase | undefined {
+  const [only, ...others] = cases.filter((item) => item.title === title);
+  return others.length === 0 ? only : undefined;
+}

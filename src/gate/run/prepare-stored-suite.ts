@@ -1,0 +1,124 @@
+import { toPercent } from '../../model/rate.ts';
+import type { CaseOutline, SuiteOutline } from '../../model/results.ts';
+import { listCases } from '../../service/cases.ts';
+import type { NewRun } from '../../service/runs.ts';
+import { findSuite, getSuite } from '../../service/suites.ts';
+import type { WireCase } from '../../service/wire.ts';
+import { hashStoredDefinition } from '../../suite/definition.ts';
+import type { RegisteredServer } from './job-tunnel.ts';
+import type { GatePlan } from '../plan/plan.ts';
+import type { StoredSuite } from '../plan/plan-suites.ts';
+import { type PrepareContext, type PreparedSuite, refuseUnknown, stepServerName } from './prepare-suite.ts';
+
+type StoredContext = Omit<PrepareContext, 'server'> & {
+  plan: Pick<GatePlan, 'service'>;
+  /** Null where the suite runs on the servers saved in it. */
+  server: RegisteredServer | null;
+};
+
+/**
+ * Looks up a suite that the service keeps, and how it is to be run as it stands. Nothing in it is changed.
+ *
+ * @throws {ConfigurationError} when there is no such suite or case, or the suite calls several servers and the job has one
+ */
+export async function prepareStoredSuite(planned: StoredSuite, context: StoredContext): Promise<PreparedSuite> {
+  const { service, signal, plan } = context;
+  const { client, projectId } = service;
+  const suiteId = await findStoredSuite(planned, context);
+  const detail = await getSuite(client, { projectId, suiteId, signal });
+  const stored = await listCases(client, { projectId, suiteId, signal });
+  const cases = selectStored(stored, planned.cases);
+  const minimumAccuracy = detail.settings?.minimumAccuracy ?? null;
+  const { environmentId } = plan.service;
+  const run: NewRun = {
+    ...selectServer(cases, context.server),
+    ...(environmentId === null ? {} : { environmentId }),
+    ...(planned.cases.length === 0 ? {} : { caseIds: cases.map(({ id }) => id) }),
+    ...(planned.runs === null ? {} : { iterationOverride: planned.runs }),
+    ...(planned.minimumPassRate === null
+      ? {}
+      : { passCriteria: { minimumPassRate: toPercent(planned.minimumPassRate.value) } }),
+  };
+  return {
+    suiteId,
+    outline: outlineStored(suiteId, detail.name, { stored, cases }),
+    ...(planned.minimumPassRate !== null
+      ? { minimumPassRate: planned.minimumPassRate.value, minimumPassRateSource: planned.minimumPassRate.source }
+      : {
+          minimumPassRate: (minimumAccuracy ?? 100) / 100,
+          minimumPassRateSource: minimumAccuracy === null ? 'default' : 'the suite',
+        }),
+    caseIds: new Map(cases.map(({ id }) => [id, id])),
+    run,
+    written: [],
+    judgedHere: null,
+  };
+}
+
+/** @throws {ConfigurationError} when the project has none of that id or name */
+export async function findStoredSuite(
+  { suite }: StoredSuite,
+  { service: { client, projectId }, signal }: Pick<PrepareContext, 'service' | 'signal'>,
+): Promise<string> {
+  const found = await findSuite(client, { projectId, suite, signal });
+  if (found !== undefined) return found.id;
+  throw refuseUnknown('suite', `The project has no suite with the id or name ${JSON.stringify(suite)}.`);
+}
+
+function selectStored(stored: readonly WireCase[], wanted: readonly string[]): readonly WireCase[] {
+  if (wanted.length === 0) return stored;
+  const isNamed = ({ id, declaredId, title }: WireCase, name: string) =>
+    name === id || name === declaredId || name === title;
+  const unknown = wanted.find((name) => !stored.some((item) => isNamed(item, name)));
+  if (unknown !== undefined) throw refuseUnknown('cases', `The suite has no case called ${JSON.stringify(unknown)}.`);
+  return stored.filter((item) => wanted.some((name) => isNamed(item, name)));
+}
+
+/** What can be told of a suite that no file here describes: how often a case runs is the service's to decide. */
+function outlineStored(
+  suiteId: string,
+  name: string,
+  { stored, cases }: { stored: readonly WireCase[]; cases: readonly WireCase[] },
+): SuiteOutline {
+  return {
+    id: suiteId,
+    name,
+    file: null,
+    cases: cases.map(outlineStoredCase),
+    leftOut: stored.filter((each) => !cases.includes(each)).map(({ id }) => id),
+  };
+}
+
+export function outlineStoredCase(stored: WireCase): CaseOutline {
+  return {
+    id: stored.id,
+    title: stored.title ?? stored.id,
+    tags: [],
+    isRequired: false,
+    location: null,
+    definitionHash: hashStoredDefinition(stored),
+    runs: null,
+  };
+}
+
+/** Puts the server of the job in the place of the suite's own, under the name by which the steps call that. */
+function selectServer(
+  cases: readonly WireCase[],
+  server: RegisteredServer | null,
+): Pick<NewRun, 'serverIds' | 'serverNames'> {
+  if (server === null) return {};
+  const names = new Set(cases.flatMap(({ steps }) => (steps ?? []).flatMap(readServerName)));
+  const [name = stepServerName, ...others] = names;
+  if (others.length > 0) {
+    throw refuseUnknown(
+      'suite',
+      `The steps of the suite call ${names.size} servers, and the job has one to put in their place; choose \`cases\` that call one, or run it without a server of the job.`,
+    );
+  }
+  return { serverIds: [server.id], serverNames: [name] };
+}
+
+function readServerName(step: Record<string, unknown>): string[] {
+  const { kind, serverName } = step;
+  return kind === 'toolCall' && typeof serverName === 'string' ? [serverName] : [];
+}

@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto';
+import { formatCount } from '../../base/count.ts';
+import { ConfigurationError, ProtocolError } from '../../base/errors.ts';
+import type { Logger } from '../../base/logger.ts';
+import { toPercent } from '../../model/rate.ts';
+import type { SuiteOutline } from '../../model/results.ts';
+import type { Suite } from '../../model/suite.ts';
+import type { NewRun } from '../../service/runs.ts';
+import { createSuite, findOldestSuite } from '../../service/suites.ts';
+import { compileSuite, type Dialect } from '../../suite/compile.ts';
+import { outlineSuite } from '../../suite/outline.ts';
+import type { ConnectedService } from './connect-service.ts';
+import type { RegisteredServer } from './job-tunnel.ts';
+import type { FileSuite } from '../plan/plan-suites.ts';
+
+/** How steps call the server of the job, whatever its record is called; a run says which record is meant. */
+export const stepServerName = 'server-under-test';
+
+/** The API demands a model of every suite. This one is never called: no case has a step that would. */
+const modelOfToolOnlySuites = 'none/none';
+
+/** A suite that the service can run, and what is known of it. */
+export interface PreparedSuite {
+  suiteId: string;
+  outline: SuiteOutline;
+  /** Fraction 0..1, and where it was asked for. */
+  minimumPassRate: number;
+  minimumPassRateSource: string;
+  /** From the service's id of a case to ours; those of cases that the run itself creates are not there yet. */
+  caseIds: ReadonlyMap<string, string>;
+  /** What the run says beyond its suite. */
+  run: NewRun;
+  /** The cases that the run writes into the suite, in the order of its tests. */
+  written: ReadonlyArray<{ id: string; title: string }>;
+  /** Where the cases are judged in part by us; null where the service judges all of it. */
+  judgedHere: Suite | null;
+}
+
+export interface PrepareContext {
+  service: ConnectedService;
+  server: RegisteredServer;
+  logger: Logger;
+  signal: AbortSignal;
+}
+
+/**
+ * Brings an evals file into the service: creates its suite, or makes the cases of the one that exists equal to the file's. The
+ * changes are told before they are made.
+ */
+export async function prepareFileSuite(planned: FileSuite, context: PrepareContext): Promise<PreparedSuite> {
+  const { service, server, signal, logger } = context;
+  const { client, projectId } = service;
+  const { suite, whole, hostedName, minimumPassRate, minimumPassRateSource } = planned;
+  const dialect = client.profile.name === 'embedded' ? 'embedded' : 'contract';
+  const passCriteria = { minimumPassRate: toPercent(minimumPassRate) };
+  const base = {
+    outline: outlineSuite(suite, whole),
+    minimumPassRate,
+    minimumPassRateSource,
+    judgedHere: dialect === 'contract' ? suite : null,
+  };
+  const serverSelection = { serverIds: [server.id], serverNames: [stepServerName] };
+
+  // The service inside this process is empty.
+  const stored =
+    dialect === 'embedded' ? undefined : await findOldestSuite(client, { projectId, name: hostedName, signal });
+  if (stored === undefined) {
+    if (dialect === 'contract') logger.group(`${hostedName} is created`, listTitles(suite));
+    const created = await createFileSuite(planned, dialect, context);
+    const run = { ...serverSelection, passCriteria };
+    return { ...base, ...created, run, written: [] };
+  }
+  const tests = compileSuite(suite, { serverName: stepServerName, dialect });
+  // A chunk of its own: only a hosted service keeps suites.
+  const { applySync, describeChanges, planStoredSync } = await import('./sync-suite.ts');
+  const sync = await planStoredSync(planned, stored.id, { ...context, whole });
+  logger.group(...describeChanges(sync, hostedName));
+  await applySync(sync, stored.id, context);
+  return {
+    ...base,
+    suiteId: stored.id,
+    caseIds: new Map(),
+    // Those that are new are created by the run, which also carries what the cases' own routes cannot.
+    run: { ...serverSelection, passCriteria, tests },
+    written: suite.cases,
+  };
+}
+
+/** Creates the suite with the cases that were selected. */
+async function createFileSuite(
+  { suite, hostedName }: FileSuite,
+  dialect: Dialect,
+  { service: { client, projectId }, server, signal }: PrepareContext,
+): Promise<{ suiteId: string; caseIds: ReadonlyMap<string, string> }> {
+  const created = await createSuite(client, {
+    projectId,
+    suite: {
+      name: hostedName,
+      serverIds: [server.id],
+      model: suite.model ?? modelOfToolOnlySuites,
+      tests: compileSuite(suite, { serverName: stepServerName, dialect }),
+    },
+    idempotencyKey: randomUUID(),
+    signal,
+  });
+  return { suiteId: created.suiteId, caseIds: matchWritten(suite.cases, created.caseUpsert) };
+}
+
+interface CaseUpsert {
+  committed: ReadonlyArray<{ id?: string | null | undefined; name?: string | null | undefined }>;
+  failed?: ReadonlyArray<{ name?: string | null | undefined; error?: string | null | undefined }> | null | undefined;
+}
+
+/**
+ * Finds out which of the service's cases stands for which of ours; it names them in the order in which they were sent.
+ *
+ * @throws {ProtocolError} naming the cases that it did not take: a run without them would judge less than was asked for
+ */
+export function matchWritten(
+  cases: ReadonlyArray<{ id: string; title: string }>,
+  { committed, failed }: CaseUpsert,
+): ReadonlyMap<string, string> {
+  const refused = (failed ?? []).map(({ name, error }) => `${name ?? 'unnamed'}: ${error ?? 'no reason given'}`);
+  // A run of a suite as it stands writes nothing, whatever its receipt lists.
+  const isComplete = cases.length === 0 || committed.length === cases.length;
+  if (!isComplete || refused.length > 0) {
+    const known = new Set(committed.map(({ name }) => name));
+    const missing = cases.filter(({ title }) => !known.has(title)).map(({ title }) => title);
+    const details = refused.length > 0 ? refused : missing;
+    throw new ProtocolError(
+      `The service took ${committed.length} of ${formatCount(cases.length, 'case')}. ${details.join('; ')}`.trimEnd(),
+    );
+  }
+  return new Map(
+    cases.flatMap(({ id: ours }, index) => {
+      const id = committed[index]?.id;
+      return id ? [[id, ours] as const] : [];
+    }),
+  );
+}
+
+function listTitles({ cases }: Suite): string[] {
+  return cases.map(({ title }) => `+ ${title}`);
+}
+
+/** Refuses a name that stands for nothing the service keeps. */
+export function refuseUnknown(input: string, message: string): ConfigurationError {
+  return new ConfigurationError([{ input, code: `bad-${input}`, message }]);
+}

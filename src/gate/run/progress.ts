@@ -1,0 +1,68 @@
+import { formatCount } from '../../base/count.ts';
+import type { Clock } from '../../base/clock.ts';
+import { formatDuration } from '../../base/deadline.ts';
+import type { CaseResults } from '../../model/results.ts';
+import type { ServerReport } from '../../model/report.ts';
+
+/** What the gate tells while it works, so that a terminal and a job's log can each show it in their way. */
+export type GateProgress =
+  | { kind: 'server-starting' }
+  | { kind: 'server-ready'; server: ServerReport; durationMs: number }
+  | { kind: 'tunnel-opening'; serverName: string }
+  | { kind: 'tunnel-ready'; serverName: string; durationMs: number }
+  | { kind: 'run-queued'; suite: string; waitedMs: number }
+  | { kind: 'run-started'; suite: string; runId: string; iterations: number; url: string | null }
+  | { kind: 'run-progress'; suite: string; finished: number; iterations: number }
+  | { kind: 'run-finished'; suite: string; status: string }
+  | { kind: 'case-read'; suite: string; result: CaseResults };
+
+export type ProgressListener = (progress: GateProgress) => void;
+
+/** A log that says nothing for long looks stuck; one that counts every second hides what matters. */
+const heartbeatMs = 10_000;
+
+/** Passes everything on to a log, but the count of a run that goes on only when nothing was told for ten seconds. */
+export function throttleProgress(clock: Clock, listener: ProgressListener): ProgressListener {
+  let toldAtMs = clock.monotonicMs();
+  return (progress) => {
+    if (progress.kind === 'run-progress' && clock.monotonicMs() - toldAtMs < heartbeatMs) return;
+    toldAtMs = clock.monotonicMs();
+    listener(progress);
+  };
+}
+
+/** Says one step of progress in one line of plain text; the texts of others in it are not escaped yet. */
+export function describeProgress(progress: GateProgress): string {
+  switch (progress.kind) {
+    case 'server-starting':
+      return 'Starting the server under test …';
+    case 'server-ready': {
+      const { name, version, transport } = progress.server;
+      const who = [name ?? 'The server', version].filter((part) => part !== null).join(' ');
+      return `${who} answers over ${transport} after ${formatDuration(progress.durationMs)}.`;
+    }
+    case 'tunnel-opening':
+      return `Opening a tunnel to the server as ${progress.serverName} …`;
+    case 'tunnel-ready':
+      return `The server answers at its public URL after ${formatDuration(progress.durationMs)}.`;
+    case 'run-queued': {
+      const since = progress.waitedMs < 1000 ? '' : `, for ${formatDuration(progress.waitedMs)} now`;
+      return `${progress.suite}: waiting for other runs to end${since}; the service executes no more at once.`;
+    }
+    case 'run-started': {
+      const { suite, iterations, runId, url } = progress;
+      return `${suite}: running ${formatCount(iterations, 'iteration')} (run ${runId})${url === null ? '.' : `: ${url}`}`;
+    }
+    case 'run-progress':
+      return `${progress.suite}: ${progress.finished} of ${formatCount(progress.iterations, 'iteration')} …`;
+    case 'run-finished':
+      return `${progress.suite}: run ${progress.status}.`;
+    case 'case-read':
+      return describeCase(progress.result);
+  }
+}
+
+function describeCase({ title, passed, failed, unscored, planned }: CaseResults): string {
+  const mark = failed > 0 ? '✗' : passed === planned && unscored === 0 ? '✓' : '?';
+  return `  ${mark} ${title} ${passed}/${planned}`;
+}

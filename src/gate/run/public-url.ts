@@ -1,0 +1,119 @@
+import type { Clock } from '../../base/clock.ts';
+import { formatDuration } from '../../base/deadline.ts';
+import { TunnelError } from '../../base/errors.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { ProxySettings } from '../../base/proxy.ts';
+import type { Secret } from '../../base/redaction.ts';
+import { endSentence } from '../../base/sentence.ts';
+
+export interface PublicUrlWatch extends AsyncDisposable {
+  /** Resolves once an MCP handshake has succeeded at the public URL. */
+  readonly ready: Promise<void>;
+  /** Resolves when none has for a minute. Never rejects. */
+  readonly lost: Promise<TunnelError>;
+}
+
+/** From the relay's greeting to the first handshake: the server itself is known to answer. */
+const readyTimeoutMs = 30_000;
+const retryDelayMs = 500;
+const probeIntervalMs = 20_000;
+const probeTimeoutMs = 15_000;
+/** As long as a tunnel may be down before nobody can rely on it. */
+const longestOutageMs = 60_000;
+
+/**
+ * Asks for an MCP handshake at the public URL, the way that the service will go: first until one succeeds, then again every
+ * 20 s. A tunnel can be connected and lead nowhere, of which nothing else would tell.
+ */
+export function watchPublicUrl(
+  readUrl: () => Secret,
+  options: {
+    clock: Clock;
+    logger: Logger;
+    proxy: ProxySettings | undefined;
+    isOneAtATime: boolean;
+    hostLost: Promise<TunnelError>;
+    signal: AbortSignal;
+  },
+): PublicUrlWatch {
+  const { clock, logger, isOneAtATime, hostLost } = options;
+  const closing = new AbortController();
+  const signal = AbortSignal.any([options.signal, closing.signal]);
+  const ready = Promise.withResolvers<void>();
+  const lost = Promise.withResolvers<TunnelError>();
+
+  const watch = async () => {
+    const [{ describeProbeFailure, probeHttpServer }, { openPublicFetch }] = await Promise.all([
+      import('../../server/ready-http.ts'),
+      import('../../server/public-fetch.ts'),
+    ]);
+    await using publicFetch = openPublicFetch(options.proxy ?? { httpProxy: null, httpsProxy: null, noProxy: null });
+    /** Why it failed; null where the server answered. */
+    const probe = async (timeoutMs: number): Promise<string | null> => {
+      const url = readUrl().reveal();
+      const probed = new AbortController();
+      const limit = clock.sleep(timeoutMs, { signal: probed.signal }).then(
+        () => probed.abort(),
+        () => {},
+      );
+      try {
+        const either = AbortSignal.any([signal, probed.signal]);
+        await probeHttpServer(url, { signal: either, fetch: publicFetch.fetch });
+        return null;
+      } catch (error) {
+        if (probed.signal.aborted) return 'nobody answered';
+        // HTTP clients like to quote the URL they could not reach.
+        return describeProbeFailure(error).replaceAll(url, 'the public URL');
+      } finally {
+        probed.abort();
+        await limit;
+      }
+    };
+
+    const startedMs = clock.monotonicMs();
+    for (;;) {
+      const leftMs = startedMs + readyTimeoutMs - clock.monotonicMs();
+      const failure = await probe(Math.max(1000, Math.min(probeTimeoutMs, leftMs)));
+      signal.throwIfAborted();
+      if (failure === null) break;
+      if (leftMs <= retryDelayMs) throw createUnreachableError(readyTimeoutMs, failure);
+      await clock.sleep(retryDelayMs, { signal });
+    }
+    ready.resolve();
+    if (isOneAtATime) return;
+    let answeredMs = clock.monotonicMs();
+    for (;;) {
+      await clock.sleep(probeIntervalMs, { signal });
+      const failure = await probe(probeTimeoutMs);
+      signal.throwIfAborted();
+      if (failure === null) answeredMs = clock.monotonicMs();
+      else logger.debug(`The server does not answer at its public URL: ${failure}`);
+      const outageMs = clock.monotonicMs() - answeredMs;
+      if (failure !== null && outageMs > longestOutageMs) {
+        return lost.resolve(createUnreachableError(outageMs, failure));
+      }
+    }
+  };
+
+  const watched = watch().catch((error: unknown) => ready.reject(error));
+  void hostLost.then((error) => ready.reject(error));
+  // Whoever is told by `lost` has stopped waiting for this.
+  ready.promise.catch(() => {});
+  return {
+    ready: ready.promise,
+    lost: lost.promise,
+    [Symbol.asyncDispose]: async () => {
+      closing.abort();
+      await watched;
+    },
+  };
+}
+
+function createUnreachableError(durationMs: number, failure: string): TunnelError {
+  return new TunnelError(
+    endSentence(
+      `The server could not be reached through the tunnel's public URL for ${formatDuration(durationMs)}: ${failure}`,
+    ),
+    { hint: 'The server itself answers on this machine, so the fault is on the way; run the job again.' },
+  );
+}

@@ -1,0 +1,131 @@
+import type { Logger } from '../../base/logger.ts';
+import type { Baseline, BaselineCase } from '../../model/comparison.ts';
+import type { CaseOutline, SuiteResults } from '../../model/results.ts';
+import type { Run } from '../../model/run.ts';
+import { listCases } from '../../service/cases.ts';
+import { getRun, listSuiteRuns } from '../../service/runs.ts';
+import { findOldestSuite } from '../../service/suites.ts';
+import type { WireCase } from '../../service/wire.ts';
+import { outlineSuite } from '../../suite/outline.ts';
+import { matchStoredCases } from '../../suite/sync.ts';
+import { createTally } from '../../verdict/tally.ts';
+import { noEvidence } from './evidence.ts';
+import { noIterationLog } from './iteration-log.ts';
+import { openTraceJudge } from './judge-here.ts';
+import type { PlannedBaseline } from '../plan/plan-baseline.ts';
+import type { FileSuite, PlannedSuite } from '../plan/plan-suites.ts';
+import { outlineStoredCase } from './prepare-stored-suite.ts';
+import { refuseUnknown, stepServerName } from './prepare-suite.ts';
+import { readIterations } from './read-results.ts';
+import type { SuiteRunContext } from './run-suite.ts';
+
+type BaselineContext = Pick<SuiteRunContext, 'service' | 'watch' | 'clock' | 'plan' | 'iterationLog'> & {
+  logger: Logger;
+};
+
+/**
+ * Reads the baseline that a service keeps: of each suite the newest completed run of its branch, or the run that is named.
+ * Iterations are judged as those of this gate will be. The cases are taken as the service keeps them now: where a case is
+ * not as the file has it, the two are not compared. Null, with a warning, where there is no such run yet.
+ *
+ * @throws {ConfigurationError} when the run that is named has not completed
+ * @throws {ServiceError} when the service does not know it
+ */
+export async function readBaseline(
+  planned: PlannedBaseline,
+  suites: readonly PlannedSuite[],
+  context: BaselineContext,
+): Promise<Baseline | null> {
+  const cases: BaselineCase[] = [];
+  let newestMs: number | null = null;
+  for (const suite of suites) {
+    const run = await findRun(suite, planned, context);
+    if (run === null) continue;
+    cases.push(...(await readRun(suite, run, context)));
+    newestMs = Math.max(newestMs ?? 0, run.createdAtMs ?? 0);
+  }
+  if (newestMs === null) {
+    const message = `The service has no completed run of ${planned.source}, so nothing is compared; a first run has none.`;
+    context.logger.warning(message);
+    return null;
+  }
+  const branch = /^branch:(.+)$/.exec(planned.source)?.[1] ?? null;
+  return { source: planned.source, startedAt: new Date(newestMs).toISOString(), commit: null, branch, cases };
+}
+
+async function findRun(
+  suite: PlannedSuite,
+  { runId }: PlannedBaseline,
+  { service: { client, projectId }, watch }: BaselineContext,
+): Promise<Run | null> {
+  const signal = watch.callOff;
+  if (runId !== null) {
+    const run = await getRun(client, { projectId, runId, signal });
+    if (run.status === 'completed') return run;
+    const message = `The run ${runId} is ${run.status}, and only one that has completed can be a baseline.`;
+    throw refuseUnknown('baseline', message);
+  }
+  const name = suite.kind === 'file' ? suite.baselineName : null;
+  if (name === null) return null;
+  const stored = await findOldestSuite(client, { projectId, name, signal });
+  if (stored === undefined) return null;
+  const runs = await listSuiteRuns(client, { projectId, suiteId: stored.id, limit: 100, signal });
+  return runs.find(({ status }) => status === 'completed') ?? null;
+}
+
+async function readRun(suite: PlannedSuite, run: Run, context: BaselineContext): Promise<BaselineCase[]> {
+  const { client, projectId } = context.service;
+  const { suiteId } = run;
+  const stored = await listCases(client, { projectId, suiteId, signal: context.watch.callOff });
+  const { id, cases, caseIds } = suite.kind === 'file' ? outlineFile(suite, stored) : outlineStored(suiteId, stored);
+  const outline = { id, name: id, file: null, cases, leftOut: [] };
+  const tally = createTally(outline, { minimumPassRate: 0, minimumPassRateSource: 'default', caseIds });
+  const judge = suite.kind === 'file' ? await openTraceJudge(suite.whole, caseIds) : null;
+  await readIterations(
+    run.id,
+    { suite: outline, tally, judge },
+    { ...context, iterationLog: noIterationLog, traceLog: null, evidence: noEvidence },
+  );
+  return listBaselineCases(tally.finish({ run, runUrl: null, isComplete: true, tunnelBreaks: 0, interruption: null }));
+}
+
+interface StoredOutline {
+  id: string;
+  cases: CaseOutline[];
+  /** From the service's id of a case to the one in the outline. */
+  caseIds: ReadonlyMap<string, string>;
+}
+
+/** The file's cases that the service keeps, and those that it alone has. */
+function outlineFile({ whole }: FileSuite, stored: readonly WireCase[]): StoredOutline {
+  const { id, cases } = outlineSuite(whole, whole);
+  const matches = new Map(
+    matchStoredCases(whole, stored, { serverName: stepServerName }).map((match) => [match.item.id, match]),
+  );
+  const known = cases.flatMap((member) => {
+    const match = matches.get(member.id);
+    if (match === undefined) return [];
+    // How often it runs is no part of what it does.
+    const isSame = match.fields.every((field) => field === 'runs');
+    return [{ ...member, runs: null, definitionHash: isSame ? member.definitionHash : null }];
+  });
+  const ours = new Map([...matches].map(([caseId, match]) => [match.stored.id, caseId]));
+  const foreign = stored.filter((each) => !ours.has(each.id)).map(outlineStoredCase);
+  return {
+    id,
+    cases: [...known, ...foreign],
+    caseIds: new Map([...ours, ...foreign.map((member) => [member.id, member.id] as const)]),
+  };
+}
+
+function outlineStored(suiteId: string, stored: readonly WireCase[]): StoredOutline {
+  return { id: suiteId, cases: stored.map(outlineStoredCase), caseIds: new Map(stored.map(({ id }) => [id, id])) };
+}
+
+function listBaselineCases({ suiteId, cases }: SuiteResults): BaselineCase[] {
+  return cases
+    .filter(({ passed, failed }) => passed + failed > 0)
+    .map(({ id, title, passed, failed, definitionHash }) => {
+      return { suiteId, id, title, passed, total: passed + failed, definitionHash };
+    });
+}

@@ -1,0 +1,112 @@
+import { formatCount } from '../../base/count.ts';
+import type { RetryRound } from '../../model/report.ts';
+import type { CaseResults, SuiteResults } from '../../model/results.ts';
+import { addRetryRound, listStillFailing } from '../../verdict/flaky.ts';
+import { listGaps } from '../../verdict/gaps.ts';
+import { splitQuarantine } from '../../verdict/quarantine.ts';
+import { noEvidence } from './evidence.ts';
+import { explainInterruption } from './interruption.ts';
+import type { PlannedSuite } from '../plan/plan-suites.ts';
+import type { PreparedSuite } from './prepare-suite.ts';
+import { type RanSuite, runSuite, type SuiteRunContext } from './run-suite.ts';
+import { startWatch } from './watch.ts';
+
+/**
+ * Runs the cases of a suite that failed again, in as many rounds as its policy allows, each with only those that still fail. Every
+ * round is a run of its own. One that cannot be completed counts for nothing and ends the rounds; what was established before
+ * it stands. Results that are no verdict yet are returned as they are.
+ */
+export async function retryFailed(
+  { results: first, prepared }: RanSuite,
+  planned: PlannedSuite,
+  context: SuiteRunContext,
+): Promise<SuiteResults> {
+  const rounds = planned.demands.retryFailed.value;
+  const today = new Date(context.clock.now()).toISOString().slice(0, 'YYYY-MM-DD'.length);
+  if (prepared === null || !isJudgeable(first, planned, today)) return first;
+  const runIds = new Set([first.run?.id]);
+  let results = first;
+  for (let round = 1; round <= rounds; round += 1) {
+    const failing = listStillFailing(results, planned.demands, today);
+    if (failing.length === 0) break;
+    const again = await runAgain(failing, { prepared, planned, round, rounds, runIds }, context);
+    results = addRetryRound(results, again.told, again.cases);
+    if (again.told.shortfall === null) continue;
+    context.logger.warning(
+      `${first.name}: round ${round}, of ${formatCount(failing.length, 'failed case')}, was not completed and counts for nothing: ${again.told.shortfall}`,
+    );
+    break;
+  }
+  return results;
+}
+
+/** A verdict that is inconclusive stays so whatever else is run. */
+function isJudgeable(results: SuiteResults, { demands }: PlannedSuite, today: string): boolean {
+  const { counted } = splitQuarantine(results.cases, demands, today);
+  return listGaps(results, { counted, tolerated: demands.budgets.infrastructureErrors }).length === 0;
+}
+
+interface Round {
+  prepared: PreparedSuite;
+  planned: PlannedSuite;
+  round: number;
+  /** How many there may be. */
+  rounds: number;
+  /** Of the runs before it, which no round may be given again. */
+  runIds: Set<string | undefined>;
+}
+
+async function runAgain(
+  failing: readonly CaseResults[],
+  { prepared, planned, round, rounds, runIds }: Round,
+  context: SuiteRunContext,
+): Promise<{ told: RetryRound; cases: CaseResults[] }> {
+  const told = { round, cases: failing.length, run: null };
+  const selected = selectCases(prepared, failing, `${prepared.outline.name} (retry ${round} of ${rounds})`);
+  if (selected === null) {
+    return { told: { ...told, shortfall: 'The service does not say which of its cases they are.' }, cases: [] };
+  }
+  // A round that outlasts a budget calls off itself, and not the suites after it.
+  using watch = startWatch(context.clock, { timeoutMs: context.plan.timeoutMs, signal: context.watch.callOff });
+  if (context.watch.callOff.aborted) {
+    return { told: { ...told, shortfall: explainInterruption(context.watch.callOff.reason).message }, cases: [] };
+  }
+  const { results } = await runSuite(planned, {
+    ...context,
+    watch,
+    evidence: noEvidence,
+    retry: { prepared: selected, round },
+  });
+  const { run, runUrl } = results;
+  const isStale = run !== null && runIds.has(run.id);
+  runIds.add(run?.id);
+  const [gap] = listGaps(results, { counted: results.cases, tolerated: null });
+  return {
+    told: {
+      ...told,
+      run: run === null ? null : { id: run.id, suiteId: run.suiteId, status: run.status, url: runUrl },
+      shortfall: isStale ? 'The service gave an earlier run in place of a new one.' : (gap?.message ?? null),
+    },
+    cases: isStale ? [] : results.cases,
+  };
+}
+
+/** The suite, with these cases alone; null where the service's ids of some of them are not known. */
+function selectCases(prepared: PreparedSuite, failing: readonly CaseResults[], name: string): PreparedSuite | null {
+  const wanted = new Set(failing.map(({ id }) => id));
+  const caseIds = [...prepared.caseIds].filter(([, id]) => wanted.has(id));
+  if (new Set(caseIds.map(([, id]) => id)).size < wanted.size) return null;
+  // The first run has written them; the service keeps them as they are to be run.
+  const { tests: _tests, ...run } = prepared.run;
+  return {
+    ...prepared,
+    outline: {
+      ...prepared.outline,
+      name,
+      cases: prepared.outline.cases.filter(({ id }) => wanted.has(id)),
+      leftOut: [],
+    },
+    run: { ...run, caseIds: caseIds.map(([id]) => id) },
+    written: [],
+  };
+}

@@ -1,0 +1,149 @@
+import { randomBytes } from 'node:crypto';
+import { describeError, ServerStartError } from '../../base/errors.ts';
+import { isTerminalStatus, type Run } from '../../model/run.ts';
+import type { VerdictReason } from '../../model/verdict.ts';
+import { listCases } from '../../service/cases.ts';
+import { isOutcomeUnknown, launchRun } from '../../service/launch.ts';
+import { cancelRun } from '../../service/runs.ts';
+import { waitForRun } from '../../service/wait.ts';
+import { explainInterruption } from './interruption.ts';
+import { endRun, type RunLeftover } from './leftovers.ts';
+import { matchWritten, type PreparedSuite } from './prepare-suite.ts';
+import type { SuiteRunContext } from './run-suite.ts';
+
+/** How long a run whose server has died may take to say at which case. */
+const lastWordsMs = 1000;
+
+export interface StartedRun {
+  /** From the service's id of a case to ours. */
+  readonly caseIds: ReadonlyMap<string, string>;
+  /** The page on which people look at it; null where the service has none. */
+  readonly url: string | null;
+  /** The run as last read. */
+  current(): Run;
+  /** How often the tunnel to the server has broken off since the run was asked for, and may have cut off a call of it. */
+  countBreaks(): number;
+  /** Waits until it ends. When the watch calls it off first, cancels it and returns why. */
+  waitForEnd(): Promise<VerdictReason | null>;
+}
+
+/** Finds the cases of a run whose receipt was lost in the suite itself: those of the file, by title and in their order. */
+async function findWritten(
+  { suiteId, written }: PreparedSuite,
+  { service: { client, projectId }, watch }: SuiteRunContext,
+): Promise<ReadonlyMap<string, string>> {
+  if (written.length === 0) return new Map();
+  const stored = Map.groupBy(
+    await listCases(client, { projectId, suiteId, signal: watch.callOff }),
+    ({ title }) => title,
+  );
+  const committed = written.flatMap(({ title }) => {
+    const found = stored.get(title)?.shift();
+    return found === undefined ? [] : [{ id: found.id, name: title }];
+  });
+  return matchWritten(written, { committed });
+}
+
+/** Leaves of a run's notes what the service added to them. */
+function dropMarker(run: Run, marker: string): Run {
+  const notes = run.notes?.replace(marker, '').trim() ?? '';
+  return { ...run, notes: notes === '' ? null : notes };
+}
+
+/** Starts a run of a prepared suite. The teardown cancels it unless it has ended by then. */
+export async function startRun(prepared: PreparedSuite, context: SuiteRunContext): Promise<StartedRun> {
+  const { service, plan, watch, teardown, onProgress, logger } = context;
+  const { client, urgentClient, projectId, leftovers } = service;
+  const { suiteId, outline } = prepared;
+  const { modelApiKeys, queueTimeoutMs, hosted } = plan.service;
+  // Of this launch alone: under a key of the step, a second command in it would be given the verdict of the first.
+  const idempotencyKey = randomBytes(32).toString('hex');
+  const marker = `mcp-eval-ci ${idempotencyKey.slice(0, 32)}`;
+
+  const askedAtMs = context.clock.monotonicMs();
+  let run: Run | null = null;
+  let mayExist = true;
+  let leftover: RunLeftover = { suiteId, runId: null, marker };
+  leftovers.setRun(leftover);
+  teardown.add(`cancel the run of ${outline.name}`, async (signal) => {
+    const isOver = run !== null && isTerminalStatus(run.status);
+    // One that was not found may still come; the list that was written down keeps it.
+    if (mayExist && !isOver && !(await endRun(urgentClient, leftover, { projectId, signal }))) return;
+    leftovers.removeRun(marker);
+  });
+
+  const { created, wasReadBack } = await launchRun(client, {
+    projectId,
+    run: { ...prepared.run, suiteId, ...(modelApiKeys.size === 0 ? {} : { modelApiKeys }) },
+    idempotencyKey,
+    marker,
+    queueTimeoutMs,
+    onQueued: (waitedMs) => onProgress({ kind: 'run-queued', suite: outline.name, waitedMs }),
+    signal: watch.callOff,
+  }).catch((error: unknown) => {
+    // Whoever stops in the middle of it does not know.
+    mayExist = error === watch.callOff.reason || isOutcomeUnknown(error);
+    throw error;
+  });
+  const { runId } = created;
+  leftover = { ...leftover, runId };
+  leftovers.setRun(leftover);
+  const url = hosted === null ? null : client.profile.composeRunUrl({ ...hosted, projectId, suiteId, runId });
+  const iterations = outline.cases.reduce((sum, { runs }) => sum + (runs ?? 1), 0);
+  onProgress({ kind: 'run-started', suite: outline.name, runId, iterations, url });
+  if (created.deduped === true) logger.info('The service had received this launch before; its run is taken up again.');
+
+  const current: Run = {
+    id: runId,
+    suiteId: created.suiteId,
+    status: created.status,
+    result: null,
+    summary: null,
+    createdAtMs: null,
+    completedAtMs: null,
+    notes: null,
+  };
+  run = current;
+  const written = wasReadBack
+    ? await findWritten(prepared, context)
+    : matchWritten(prepared.written, created.caseUpsert ?? { committed: [] });
+  return {
+    caseIds: new Map([...prepared.caseIds, ...written]),
+    url,
+    current: () => run ?? current,
+    countBreaks: () => context.server?.countBreaks(askedAtMs) ?? 0,
+    waitForEnd: async () => {
+      const request = { projectId, runId };
+      const tellProgress = ({ summary }: Run) => {
+        const finished = summary === null ? 0 : summary.passed + summary.failed;
+        const total = summary === null ? iterations : Math.max(summary.total, finished);
+        onProgress({ kind: 'run-progress', suite: outline.name, finished, iterations: total });
+      };
+      /** A call that the server died of ends the run by itself, and names the case; cancelling at once would be faster. */
+      const waitForLastWords = async (last: Run): Promise<Run> => {
+        const signal = AbortSignal.any([watch.stop, AbortSignal.timeout(lastWordsMs)]);
+        return await waitForRun(client, { ...request, signal }).catch(() => last);
+      };
+      /** What cannot be cancelled now is tried again by the teardown, and is no reason to forget the first one. */
+      const cancelOrKeep = async (last: Run): Promise<Run> =>
+        await cancelRun(client, { ...request, signal: watch.stop }).catch((error: unknown) => {
+          watch.stop.throwIfAborted();
+          logger.debug(describeError(error));
+          return last;
+        });
+      let interruption: VerdictReason | null = null;
+      let last = current;
+      try {
+        last = await waitForRun(client, { ...request, onProgress: tellProgress, signal: watch.callOff });
+      } catch (error) {
+        if (!watch.callOff.aborted || watch.stop.aborted) throw error;
+        interruption = explainInterruption(watch.callOff.reason);
+        if (watch.callOff.reason instanceof ServerStartError) last = await waitForLastWords(last);
+        if (!isTerminalStatus(last.status)) last = await cancelOrKeep(last);
+      }
+      run = dropMarker(last, marker);
+      onProgress({ kind: 'run-finished', suite: outline.name, status: last.status });
+      return interruption;
+    },
+  };
+}

@@ -1,0 +1,57 @@
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { Redactor } from '../../base/redaction.ts';
+import type { RunningServer } from '../../server/running-server.ts';
+import { concurrency } from './connect-service.ts';
+import type { PlannedServer } from '../plan/plan-server.ts';
+import type { ProgressListener } from './progress.ts';
+import type { Teardown } from './teardown.ts';
+import type { Watch } from './watch.ts';
+
+export interface StartServerContext {
+  clock: Clock;
+  logger: Logger;
+  redactor: Redactor;
+  environment: Readonly<Record<string, string | undefined>>;
+  processMarker?: string;
+  onProgress: ProgressListener;
+  watch: Watch;
+  teardown: Teardown;
+}
+
+/**
+ * Starts the server under test, or finds the one that runs already, and resolves once it has answered. The teardown stops
+ * it; when it dies before, the run is called off.
+ *
+ * @throws {ServerStartError} when it does not answer
+ */
+export async function startServer(
+  { command, url, cwd, environment: variables, readyTimeoutMs }: PlannedServer,
+  { isolation, sessions }: { isolation: 'iteration' | 'run'; sessions?: number },
+  context: StartServerContext,
+): Promise<RunningServer> {
+  const { clock, logger, redactor, environment, processMarker, watch, teardown, onProgress } = context;
+  const startedMs = clock.monotonicMs();
+  onProgress({ kind: 'server-starting' });
+  // A chunk of its own: the MCP SDK is half of what there would be to read before anything happens.
+  const { openServer } = await import('../../server/open.ts');
+  const running = await openServer(
+    {
+      command,
+      url,
+      cwd,
+      env: Object.fromEntries([...variables].map(([name, value]) => [name, value.reveal()])),
+      readyTimeoutMs,
+      isolation,
+      spares: concurrency,
+      ...(sessions === undefined ? {} : { sessions }),
+      ...(processMarker === undefined ? {} : { sessionMarker: processMarker }),
+    },
+    { clock, logger, signal: watch.callOff, environment },
+  );
+  teardown.add('stop the server', async () => await running[Symbol.asyncDispose]());
+  for (const secret of running.secrets) redactor.add(secret);
+  watch.addReason(running.lost);
+  onProgress({ kind: 'server-ready', server: running.report, durationMs: clock.monotonicMs() - startedMs });
+  return running;
+}

@@ -1,0 +1,70 @@
+import { describeError } from '../../base/errors.ts';
+import { listIterations } from '../../service/iterations.ts';
+import { cancelRun } from '../../service/runs.ts';
+import { settleVerdict } from '../../verdict/settled.ts';
+import { createTally } from '../../verdict/tally.ts';
+import type { PlannedSuite } from '../plan/plan-suites.ts';
+import type { PreparedSuite } from './prepare-suite.ts';
+import type { SuiteRunContext } from './run-suite.ts';
+import type { StartedRun } from './start-run.ts';
+
+/** Looking takes at most one part in so many of the time. */
+const leisure = 10;
+const shortestPauseMs = 200;
+
+export interface EarlyStop extends AsyncDisposable {
+  /** Whether the run was to be cancelled because its verdict was settled. */
+  hasAsked(): boolean;
+}
+
+/**
+ * Looks at what has ended of a run while it goes on, and cancels it as soon as nothing outstanding can change its verdict. Looking
+ * is no part of the verdict: where it fails, the run goes on to its end.
+ */
+export function openEarlyStop(
+  run: StartedRun,
+  { prepared, planned }: { prepared: PreparedSuite; planned: PlannedSuite },
+  { clock, logger, service: { client, projectId }, watch }: SuiteRunContext,
+): EarlyStop {
+  const over = new AbortController();
+  const signal = AbortSignal.any([over.signal, watch.callOff]);
+  const runId = run.current().id;
+  let hasAsked = false;
+
+  const isSettled = async (): Promise<boolean> => {
+    const tally = createTally(prepared.outline, prepared);
+    for await (const page of listIterations(client, { projectId, runId, signal })) {
+      for (const iteration of page) tally.addIteration(iteration);
+    }
+    const results = tally.finish({
+      run: run.current(),
+      runUrl: null,
+      isComplete: true,
+      tunnelBreaks: 0,
+      interruption: null,
+    });
+    const today = new Date(clock.now()).toISOString().slice(0, 'YYYY-MM-DD'.length);
+    return settleVerdict(results, { demands: planned.demands, today }) !== null;
+  };
+  const look = async (): Promise<void> => {
+    let pauseMs = shortestPauseMs;
+    while (!hasAsked) {
+      await clock.sleep(pauseMs, { signal });
+      const startedMs = clock.monotonicMs();
+      hasAsked = await isSettled();
+      pauseMs = Math.max(shortestPauseMs, leisure * (clock.monotonicMs() - startedMs));
+    }
+    logger.info(`${prepared.outline.name}: the verdict is settled, whatever is outstanding; the run is stopped.`);
+    await cancelRun(client, { projectId, runId, signal });
+  };
+  const looking = look().catch((error: unknown) => {
+    if (!signal.aborted) logger.debug(`Could not stop the run early: ${describeError(error)}`);
+  });
+  return {
+    hasAsked: () => hasAsked,
+    [Symbol.asyncDispose]: async () => {
+      over.abort();
+      await looking;
+    },
+  };
+}

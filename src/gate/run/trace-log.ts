@@ -1,0 +1,88 @@
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/logger.ts';
+import { redactDeep, type Redactor } from '../../base/redaction.ts';
+import { generator } from '../../base/version.ts';
+import { isJsonObject } from '../../engine/json-equal.ts';
+import { type Attributes, renderSpans, type SpanRecord } from '../../report/otlp/encode.ts';
+import { buildIterationSpan, identifyTrace, type TracedIteration } from '../../report/otlp/iteration-spans.ts';
+import { buildTraceSpans } from '../../report/otlp/trace-spans.ts';
+import { openLineLog } from './line-log.ts';
+import type { GatePlan } from '../plan/plan.ts';
+
+/** What the iterations did and how long it took, on disk as OpenTelemetry's spans, while results stream by. */
+export interface TraceLog extends AsyncDisposable {
+  /** Adds the span of an iteration, once. Never throws. */
+  addIteration(traced: TracedIteration): Promise<void>;
+  /** Lists the iterations of a run whose traces were not added. */
+  listUntraced(runId: string): string[];
+  /** Adds the spans of the trace of one that was added, once. Never throws. */
+  addTrace(place: { runId: string; iterationId: string }, trace: unknown): Promise<void>;
+  /** Where the file is, once the log is disposed of; null where there is none, or not all of it. */
+  path(): string | null;
+}
+
+/** Of one line, which is one request where it is sent: under a megabyte, where collectors take several. */
+const maxSpansPerLine = 1000;
+
+export const traceLogName = 'traces.otlp.jsonl';
+
+/** Starts the log in the report directory, in place of an earlier one. */
+export async function openTraceLog(
+  plan: Pick<GatePlan, 'reportDir' | 'page' | 'revision'>,
+  { clock, logger, redactor }: { clock: Clock; logger: Logger; redactor: Redactor },
+): Promise<TraceLog> {
+  const source = { ...generator, resource: describeJob(plan) };
+  const lines = await openLineLog(plan.reportDir, traceLogName, { logger, redactor });
+  /** By the id of the trace; what is null has all of its spans. */
+  const added = new Map<string, { runId: string; iterationId: string } | null>();
+  let waiting: SpanRecord[] = [];
+  const flush = async () => {
+    const spans = waiting;
+    waiting = [];
+    if (spans.length > 0) await lines.write(renderSpans(spans, source));
+  };
+  const add = async (spans: SpanRecord[]) => {
+    waiting.push(...spans);
+    if (waiting.length >= maxSpansPerLine) await flush();
+  };
+  return {
+    addIteration: async (traced) => {
+      const place = { runId: traced.runId, iterationId: traced.iteration.id };
+      const { traceId } = identifyTrace(place);
+      if (added.has(traceId)) return;
+      added.set(traceId, place);
+      // Texts are cut to size, which a secret must not be in yet.
+      const iteration = { ...redactDeep(traced.iteration, redactor), id: traced.iteration.id };
+      await add([buildIterationSpan({ ...traced, iteration }, { readAtMs: clock.now() })]);
+    },
+    listUntraced: (runId) => [...added.values()].flatMap((place) => (place?.runId === runId ? place.iterationId : [])),
+    addTrace: async (place, trace) => {
+      const ids = identifyTrace(place);
+      if (added.get(ids.traceId) == null) return;
+      added.set(ids.traceId, null);
+      const spans = isJsonObject(trace) ? trace['spans'] : undefined;
+      await add(buildTraceSpans({ spans: redactDeep(spans, redactor) }, ids));
+    },
+    path: () => lines.path(),
+    [Symbol.asyncDispose]: async () => {
+      await flush();
+      await lines[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** By the semantic conventions for CI/CD and for version control. */
+function describeJob({ page, revision }: Pick<GatePlan, 'page' | 'revision'>): Attributes {
+  const { branch = null } = revision ?? {};
+  const pullNumber = /^PR (\d+)$/.exec(branch ?? '')?.[1];
+  return {
+    'service.name': generator.name,
+    'service.version': generator.version,
+    'cicd.pipeline.task.name': page?.job ?? undefined,
+    'cicd.pipeline.run.url.full': page?.run?.url,
+    'vcs.repository.url.full': page?.repositoryUrl,
+    'vcs.ref.head.revision': revision?.commit ?? undefined,
+    'vcs.ref.head.name': pullNumber === undefined ? (branch ?? undefined) : undefined,
+    'vcs.change.id': pullNumber,
+  };
+}

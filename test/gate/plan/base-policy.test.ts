@@ -1,0 +1,199 @@
+import { execFileSync } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ConfigurationError } from '../../../src/base/errors.ts';
+import { parseGateOptions } from '../../../src/gate/options.ts';
+import { planGate } from '../../../src/gate/plan/plan.ts';
+import { type GitHubApi, refusals, startGitHubApi } from '../../support/github-api.ts';
+import { jobToken } from '../../support/github-job.ts';
+import { json } from '../../support/http-server.ts';
+import { createWorkspace, greenEvals, type Workspace } from '../../support/workspace.ts';
+
+const withPolicy = (policy: string) => `${greenEvals}policy: ${policy}\n`;
+
+function git({ path }: Workspace, ...args: string[]): string {
+  const identity = ['-c', 'user.name=t', '-c', 'user.email=t@t.example', '-c', 'commit.gpgsign=false'];
+  return execFileSync('git', [...identity, ...args], { cwd: path, encoding: 'utf8', stdio: 'pipe' }).trim();
+}
+
+/** A repository whose main has `base`, with `head` checked out over it; and the event of its pull request. */
+async function createPullRequest(base: Record<string, string>, head: Record<string, string>) {
+  const workspace = await createWorkspace(base);
+  git(workspace, 'init', '-q', '-b', 'main');
+  git(workspace, 'add', '.');
+  git(workspace, 'commit', '-q', '-m', 'base');
+  const sha = git(workspace, 'rev-parse', 'HEAD');
+  for (const [file, text] of Object.entries(head)) await writeFile(join(workspace.path, file), text);
+  await writeFile(join(workspace.path, 'event.json'), JSON.stringify({ pull_request: { number: 1, base: { sha } } }));
+  const environment = { GITHUB_EVENT_PATH: join(workspace.path, 'event.json'), GITHUB_BASE_REF: 'main' };
+  return { workspace, environment };
+}
+
+async function planBase(
+  { workspace, environment }: Awaited<ReturnType<typeof createPullRequest>>,
+  texts: Record<string, string> = {},
+) {
+  const inputs = { 'server-command': 'node server.js', evals: 'a.yaml', 'policy-ref': 'base', ...texts };
+  return await planGate(parseGateOptions(inputs), { cwd: workspace.path, environment });
+}
+
+describe('policy-ref: base', () => {
+  it('judges by what the base demands, and says that the pull request changes it', async () => {
+    const pullRequest = await createPullRequest(
+      { 'a.yaml': withPolicy('{ minimumPassRate: 90% }'), 'p.yaml': 'confidence: 95%\n' },
+      {
+        'a.yaml': withPolicy('{ minimumPassRate: 10%, reportOnly: true }').replace('    required: true\n', ''),
+        'p.yaml': 'confidence: 50%\nreportOnly: true\n',
+      },
+    );
+    await using _workspace = pullRequest.workspace;
+    const plan = await planBase(pullRequest, { policy: 'p.yaml' });
+    expect(plan.suites).toMatchObject([
+      {
+        minimumPassRate: 0.9,
+        minimumPassRateSource: 'main:a.yaml:23',
+        demands: {
+          confidence: { value: 0.95, source: 'main:p.yaml:1' },
+          reportOnly: { value: false, source: 'default' },
+          required: [{ name: 'sum', source: 'main:a.yaml:9' }],
+        },
+      },
+    ]);
+    expect(plan.policyNotes).toEqual([
+      'p.yaml is changed by this pull request; that of main counts.',
+      'The policy in a.yaml is changed by this pull request; that of main counts.',
+    ]);
+  });
+
+  it('says nothing where nothing about the policy changes', async () => {
+    const pullRequest = await createPullRequest(
+      { 'a.yaml': withPolicy('{ minimumPassRate: 90% }') },
+      { 'a.yaml': `# A line more\n${withPolicy('{ minimumPassRate: 90% }')}` },
+    );
+    await using _workspace = pullRequest.workspace;
+    expect((await planBase(pullRequest)).policyNotes).toEqual([]);
+  });
+
+  it('takes what is new from the pull request, and says so', async () => {
+    const pullRequest = await createPullRequest(
+      { 'README.md': '' },
+      { 'a.yaml': withPolicy('{ minimumPassRate: 30% }'), 'p.yaml': 'onInconclusive: warn\n' },
+    );
+    await using _workspace = pullRequest.workspace;
+    const plan = await planBase(pullRequest, { policy: 'p.yaml' });
+    expect(plan.suites).toMatchObject([{ minimumPassRate: 0.3, demands: { onInconclusive: { value: 'warn' } } }]);
+    expect(plan.policyNotes).toEqual([
+      'main has no p.yaml yet, so that the policy file of this change counts.',
+      'main has no a.yaml, so that its own policy counts.',
+    ]);
+  });
+
+  it('says that a required case is gone', async () => {
+    const [start = '', rest = ''] = greenEvals.split('  - id: sum\n');
+    const without = `${start}  - id: refusal\n${rest.split('  - id: refusal\n')[1]}`;
+    const pullRequest = await createPullRequest({ 'a.yaml': greenEvals }, { 'a.yaml': without });
+    await using _workspace = pullRequest.workspace;
+    expect((await planBase(pullRequest)).policyNotes[0]).toBe(
+      'The case "Adds two numbers", which main requires, is gone from a.yaml.',
+    );
+  });
+
+  it('is an error where the base was not fetched', async () => {
+    const pullRequest = await createPullRequest({ 'a.yaml': greenEvals }, {});
+    await using workspace = pullRequest.workspace;
+    const event = { pull_request: { number: 1, base: { sha: '0'.repeat(40) } } };
+    await writeFile(join(workspace.path, 'event.json'), JSON.stringify(event));
+    const error: unknown = await planBase(pullRequest).catch((error: unknown) => error);
+    expect(error).toBeInstanceOf(ConfigurationError);
+    expect(String(error)).toMatch(
+      /policy-ref: is base, and the commit of main is not here: .*fetch-depth: 0.*\(base-not-fetched\)/,
+    );
+  });
+
+  it('takes the policy as it is checked out where there is no base', async () => {
+    await using workspace = await createWorkspace({ 'a.yaml': withPolicy('{ minimumPassRate: 40% }') });
+    const plan = await planBase({ workspace, environment: {} as never });
+    expect(plan).toMatchObject({ suites: [{ minimumPassRate: 0.4 }], policyNotes: [] });
+  });
+
+  it('lets nobody name a commit that is an option of git', async () => {
+    const pullRequest = await createPullRequest({ 'a.yaml': greenEvals }, {});
+    await using workspace = pullRequest.workspace;
+    const event = { pull_request: { number: 1, base: { sha: '--output=x' } } };
+    await writeFile(join(workspace.path, 'event.json'), JSON.stringify(event));
+    await expect(planBase(pullRequest)).rejects.toThrow(/git does not know refs\/remotes\/origin\/main/);
+  });
+});
+
+describe('policy-ref: base without the base in git', () => {
+  const baseSha = 'b'.repeat(40);
+  const high = withPolicy('{ minimumPassRate: 90% }');
+  const low = withPolicy('{ minimumPassRate: 10% }');
+
+  /** A checkout of the head alone, in a job of GitHub's; its step works in `cwd`. */
+  async function planRemote(api: GitHubApi, options: { texts?: Record<string, string>; cwd?: string } = {}) {
+    const { texts = {}, cwd = '.' } = options;
+    await using workspace = await createWorkspace({
+      [join(cwd, 'a.yaml')]: low,
+      [join(cwd, 'p.yaml')]: 'reportOnly: true\n',
+      'event.json': JSON.stringify({ pull_request: { number: 1, base: { sha: baseSha } } }),
+    });
+    const inputs = { 'server-command': 'x', evals: 'a.yaml', 'policy-ref': 'base', 'github-token': jobToken, ...texts };
+    return await planGate(parseGateOptions(inputs), {
+      cwd: join(workspace.path, cwd),
+      environment: {
+        GITHUB_API_URL: api.url,
+        GITHUB_BASE_REF: 'main',
+        GITHUB_EVENT_PATH: join(workspace.path, 'event.json'),
+        GITHUB_REPOSITORY: 'your-org/your-server',
+        GITHUB_WORKSPACE: workspace.path,
+      },
+    });
+  }
+
+  it('reads it from GitHub, from wherever the job works', async () => {
+    await using api = await startGitHubApi();
+    api.files.set(baseSha, { 'server/a.yaml': high, 'server/p.yaml': 'confidence: 95%\n' });
+    const plan = await planRemote(api, { cwd: 'server', texts: { policy: 'p.yaml' } });
+    expect(plan.suites).toMatchObject([
+      { minimumPassRate: 0.9, demands: { confidence: { source: 'main:p.yaml:1' }, reportOnly: { value: false } } },
+    ]);
+    expect(plan.policyNotes).toHaveLength(2);
+  });
+
+  it('takes what the base does not have from the pull request, and says so', async () => {
+    await using api = await startGitHubApi();
+    api.files.set(baseSha, {});
+    const plan = await planRemote(api);
+    expect(plan).toMatchObject({
+      suites: [{ minimumPassRate: 0.1 }],
+      policyNotes: ['main has no a.yaml, so that its own policy counts.'],
+    });
+  });
+
+  it.each([
+    ['does not know the commit', null],
+    ['hides the repository', refusals.notFound],
+    ['refuses', refusals.forbidden],
+  ])('is an error, and never the policy of the pull request, where GitHub %s', async (_, answer) => {
+    await using api = await startGitHubApi();
+    if (answer !== null) api.trouble.push({ request: 'GET commits', answer });
+    await expect(planRemote(api)).rejects.toThrow(/policy-ref: is base, .*\(base-not-fetched\)/);
+  });
+
+  it('judges nothing where a file of the base cannot be read after all', async () => {
+    await using api = await startGitHubApi();
+    api.files.set(baseSha, { 'a.yaml': high });
+    api.trouble.push({ request: 'GET contents', answer: refusals.forbidden });
+    await expect(planRemote(api)).rejects.toMatchObject({ status: 403, exitCode: 3 });
+    api.trouble.splice(0, 1, { request: 'GET contents', answer: json(200, [{ type: 'file' }]) });
+    await expect(planRemote(api)).rejects.toMatchObject({ code: 'PROTOCOL', exitCode: 3 });
+  });
+
+  it('asks nobody without a token', async () => {
+    await using api = await startGitHubApi();
+    await expect(planRemote(api, { texts: { 'github-token': '' } })).rejects.toThrow(/base-not-fetched/);
+    expect(api.requests).toEqual([]);
+  });
+});

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import type { CiContext } from '../../../src/gate/plan/ci-context.ts';
+import { nameHostedServer, nameHostedSuite } from '../../../src/gate/plan/hosted-names.ts';
+
+const context: CiContext = {
+  repository: 'your-org/your-server',
+  line: 'PR 7',
+  isDefaultBranch: false,
+  defaultBranch: 'main',
+  commit: null,
+  isPullRequestTarget: false,
+  invocation: '["your-org/your-server","41","1","evals","",""]',
+  label: '41.1 evals',
+};
+
+describe('nameHostedSuite', () => {
+  it.each([
+    ['branch', context, 'Mine · PR 7'],
+    ['branch', { ...context, line: 'main', isDefaultBranch: true }, 'Mine'],
+    ['branch', { ...context, line: null }, 'Mine · local'],
+    ['shared', context, 'Mine'],
+    ['run', context, 'Mine · run 41.1 evals'],
+  ] as const)('by %s', (scope, ci, name) => {
+    expect(nameHostedSuite('Mine', scope, ci)).toBe(name);
+  });
+});
+
+describe('nameHostedServer', () => {
+  it('says whose server it is, and is different for every invocation', () => {
+    expect(nameHostedServer(context)).toMatch(/^mcp-eval-ci your-org\/your-server 41\.1 evals [0-9a-f]{10}$/);
+    expect(nameHostedServer({ ...context, invocation: 'another' })).not.toBe(nameHostedServer(context));
+  });
+
+  it('has at most the 128 characters of the API, and differs even then', () => {
+    const long = { ...context, repository: `your-org/${'x'.repeat(200)}` };
+    expect(nameHostedServer(long)).toHaveLength(128);
+    expect(nameHostedServer({ ...long, invocation: 'another' })).not.toBe(nameHostedServer(long));
+  });
+});

@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import { ConfigurationError } from '../../../src/base/errors.ts';
+import { parseGateOptions } from '../../../src/gate/options.ts';
+import { type GatePlan, planGate } from '../../../src/gate/plan/plan.ts';
+import type { FileSuite } from '../../../src/gate/plan/plan-suites.ts';
+import { createWorkspace, greenEvals } from '../../support/workspace.ts';
+
+async function plan(texts: Record<string, string>, files: Record<string, string>): Promise<GatePlan> {
+  await using workspace = await createWorkspace({ 'a.yaml': greenEvals, ...files });
+  const options = parseGateOptions({ 'server-command': 'node server.js', evals: 'a.yaml', ...texts });
+  return await planGate(options, { cwd: workspace.path, environment: {} });
+}
+
+async function planSuite(...args: Parameters<typeof plan>): Promise<FileSuite> {
+  const [suite] = (await plan(...args)).suites;
+  if (suite?.kind !== 'file') throw new Error('A suite from a file was expected.');
+  return suite;
+}
+
+async function listIssues(...args: Parameters<typeof plan>): Promise<string[]> {
+  const error: unknown = await plan(...args).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  return error instanceof ConfigurationError ? error.message.split('\n') : [];
+}
+
+const withPolicy = (policy: string) => `${greenEvals}policy: ${policy}\n`;
+
+describe('what is demanded of a suite', () => {
+  it('comes from the inputs, then the suite’s part of the policy file, then the rest of it, then the evals file', async () => {
+    const files = {
+      'a.yaml': withPolicy(
+        '{ minimumPassRate: 10%, confidence: 60%, onInconclusive: pass, reportOnly: true, flaky: pass, retryFailed: 1 }',
+      ),
+      'p.yaml': 'confidence: 80%\nonInconclusive: warn\nretryFailed: 2\nsuites:\n  everything: { confidence: 90% }\n',
+    };
+    expect(await planSuite({ policy: 'p.yaml', 'min-pass-rate': '70%' }, files)).toMatchObject({
+      minimumPassRate: 0.7,
+      minimumPassRateSource: 'min-pass-rate',
+      demands: {
+        confidence: { value: 0.9, source: 'p.yaml:5' },
+        retryFailed: { value: 2, source: 'p.yaml:3' },
+        flaky: { value: 'pass', source: 'a.yaml:23' },
+        onInconclusive: { value: 'warn', source: 'p.yaml:2' },
+        reportOnly: { value: true, source: 'a.yaml:23' },
+      },
+    });
+    expect(await planSuite({ confidence: '75', 'report-only': 'false', flaky: 'report' }, files)).toMatchObject({
+      minimumPassRate: 0.1,
+      minimumPassRateSource: 'a.yaml:23',
+      demands: {
+        confidence: { value: 0.75, source: 'confidence' },
+        reportOnly: { value: false, source: 'report-only' },
+        retryFailed: { value: 1, source: 'a.yaml:23' },
+        flaky: { value: 'report', source: 'flaky' },
+      },
+    });
+  });
+
+  it('names cases by their ids, and leaves out those that were not chosen', async () => {
+    const policy = `{ cases: { Echoes a message: 50%, sum: 50% }, required: [Refuses letters] }`;
+    const whole = await planSuite({}, { 'a.yaml': withPolicy(policy) });
+    expect(whole.demands.cases.map(({ name }) => name).toSorted()).toEqual(['echo', 'sum']);
+    expect(whole.demands.required.map(({ name }) => name)).toEqual(['refusal']);
+    const part = await planSuite({ cases: 'sum' }, { 'a.yaml': withPolicy(policy) });
+    expect(part.demands).toMatchObject({ cases: [{ name: 'sum' }], required: [] });
+  });
+
+  it('keeps quarantine entries of cases that are gone, and drops those of cases that were not chosen', async () => {
+    const entry = (name: string) => `{ case: ${name}, owner: o, reason: r, expires: 2026-01-01 }`;
+    const files = { 'a.yaml': withPolicy(`{ quarantine: [${entry('echo')}, ${entry('gone')}] }`) };
+    const { demands } = await planSuite({ cases: 'sum' }, files);
+    expect(demands.quarantine.map((entry) => entry.case)).toEqual(['gone']);
+  });
+
+  it('must be of cases and tags that are there', async () => {
+    expect(await listIssues({}, { 'a.yaml': withPolicy('{ cases: { smu: 50% }, tags: { slow: 50% } }') })).toEqual([
+      'a.yaml:23: The policy demands something of the case "smu", which a.yaml does not have; did you mean `sum`? (unknown-case)',
+      'a.yaml:23: The policy demands something of the tag "slow", which no case of a.yaml has (unknown-tag)',
+    ]);
+    expect(await listIssues({ policy: 'p.yaml' }, { 'p.yaml': 'tags: { slow: 50% }' })).toEqual([]);
+    expect(await listIssues({ policy: 'p.yaml' }, { 'p.yaml': 'suites: { Everything: { required: [ech] } }' })).toEqual(
+      [
+        'p.yaml:1: The policy demands something of the case "ech", which a.yaml does not have; did you mean `echo`? (unknown-case)',
+      ],
+    );
+  });
+
+  it('must be possible to show', async () => {
+    expect(await listIssues({ confidence: '95%' }, {})).toEqual([
+      'confidence: No number of iterations shows a pass rate of 100% (the default minimum) with 95% confidence; demand less, such as 95%, or leave the confidence out (confidence-in-100)',
+    ]);
+    expect(await listIssues({ confidence: '95%', 'min-pass-rate': '90%' }, {})).toEqual([]);
+  });
+
+  it('says which part of the policy file nobody answers to', async () => {
+    const { notes } = await plan({ policy: 'p.yaml' }, { 'p.yaml': 'suites: { search: { reportOnly: true } }' });
+    expect(notes).toEqual(['p.yaml has a policy for the suite "search", which is not part of this gate.']);
+  });
+
+  it('tells what is wrong with the policy file', async () => {
+    expect(await listIssues({ policy: 'p.yaml' }, { 'p.yaml': 'reportonly: true' })).toEqual([
+      'p.yaml:1:1: Unknown key `reportonly`; did you mean `reportOnly`? (unknown-key)',
+    ]);
+    const [issue] = await listIssues({ policy: 'q.yaml' }, {});
+    expect(issue).toMatch(/^policy: "q.yaml" cannot be read: .*\(unreadable-policy\)$/);
+  });
+
+  it('is told of a suite of the service, too', async () => {
+    await using workspace = await createWorkspace({ 'p.yaml': 'suites: { Nightly: { minimumPassRate: 60% } }' });
+    const texts = { service: 'mcpjam', 'api-key': 'key-123456', suite: 'Nightly', policy: 'p.yaml' };
+    const planned = await planGate(parseGateOptions(texts), { cwd: workspace.path, environment: {} });
+    expect(planned.suites).toMatchObject([{ kind: 'stored', minimumPassRate: { value: 0.6, source: 'p.yaml:1' } }]);
+  });
+});

@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest';
+import { ConfigurationError, formatConfigurationIssue } from '../../../src/base/errors.ts';
+import { parseGateOptions } from '../../../src/gate/options.ts';
+import { type GatePlan, planGate } from '../../../src/gate/plan/plan.ts';
+import type { FileSuite } from '../../../src/gate/plan/plan-suites.ts';
+import { createWorkspace, greenEvals } from '../../support/workspace.ts';
+
+const inline = '- title: Echoes\n  steps: [{ toolCall: echo }]\n';
+
+async function plan(
+  texts: Record<string, string>,
+  files: Record<string, string> = {},
+  environment: Record<string, string> = {},
+): Promise<GatePlan> {
+  await using workspace = await createWorkspace(files);
+  return await planGate(parseGateOptions({ 'server-command': 'node server.js', ...texts }), {
+    cwd: workspace.path,
+    environment,
+  });
+}
+
+function listFileSuites({ suites }: GatePlan): FileSuite[] {
+  return suites.filter((planned) => planned.kind === 'file');
+}
+
+async function listIssues(...args: Parameters<typeof plan>): Promise<string[]> {
+  try {
+    await plan(...args);
+    return [];
+  } catch (error) {
+    return error instanceof ConfigurationError ? error.issues.map(formatConfigurationIssue) : [String(error)];
+  }
+}
+
+describe('planGate', () => {
+  it('takes files first, then the tests written in place', async () => {
+    const planned = await plan({ evals: '*.yaml', tests: inline }, { 'a.yaml': greenEvals });
+    expect(listFileSuites(planned).map(({ suite }) => `${suite.id} from ${suite.location.file}`)).toEqual([
+      'everything from a.yaml',
+      'inline-tests from tests',
+    ]);
+  });
+
+  it('reads tests whose lines are all indented, and tells their lines as they are written', async () => {
+    const tests = `\n    ${inline.trimEnd().replaceAll('\n', '\n    ')}\n`;
+    expect(listFileSuites(await plan({ tests }))[0]?.suite.cases[0]?.location.line).toBe(2);
+    expect(await listIssues({ tests: tests.replace('toolCall', 'tolCall') })).toEqual([
+      expect.stringMatching(/^tests:3:\d+: .*`toolCall`/),
+    ]);
+  });
+
+  it('refuses tests written in place that call themselves like a file’s suite', async () => {
+    const tests = `suite: Everything\ncases:\n${inline}`;
+    expect(await listIssues({ evals: 'a.yaml', tests }, { 'a.yaml': greenEvals })).toEqual([
+      'tests:1:1: The suite id `everything` is taken by a.yaml; set another `id` (duplicate-suite-id)',
+    ]);
+    expect(await listIssues({ evals: 'a.yaml', tests: `id: other\n${tests}` }, { 'a.yaml': greenEvals })).toEqual([]);
+  });
+
+  it.each([
+    ['default', {}, '', 1],
+    ['a.yaml:2', {}, 'policy:\n  minimumPassRate: 80%\n', 0.8],
+    ['min-pass-rate', { 'min-pass-rate': '70%' }, 'policy:\n  minimumPassRate: 80%\n', 0.7],
+  ])('says that the minimum comes from %s', async (source, texts, policy, minimumPassRate) => {
+    const { suites } = await plan({ evals: 'a.yaml', ...texts }, { 'a.yaml': `${policy}${greenEvals}` });
+    expect(suites).toMatchObject([{ minimumPassRate, minimumPassRateSource: source }]);
+  });
+
+  it('refuses a prompt step at its line, unless its case is left out', async () => {
+    const files = { 'a.yaml': `${greenEvals}  - title: Asks\n    tags: [model]\n    steps:\n      - prompt: hello\n` };
+    expect(await listIssues({ evals: 'a.yaml' }, files)).toEqual([
+      expect.stringMatching(/^a\.yaml:26:\d+: case "Asks" has a prompt step/),
+    ]);
+    expect(await listIssues({ evals: 'a.yaml', cases: 'echo,sum' }, files)).toEqual([]);
+  });
+
+  it('passes variables through, and keeps secret what is one by its origin, its name or its form', async () => {
+    const { server } = await plan(
+      {
+        tests: inline,
+        'server-env': 'PASSED\nAPI_TOKEN=token-value\nMODE=production\nDATABASE=postgres://me:hunter22@db/orders',
+      },
+      {},
+      { PASSED: 'from-the-job', OTHER: 'x' },
+    );
+    expect([...(server?.environment ?? [])].map(([name, value]) => `${name}=${value.reveal()}`)).toEqual([
+      'PASSED=from-the-job',
+      'API_TOKEN=token-value',
+      'MODE=production',
+      'DATABASE=postgres://me:hunter22@db/orders',
+    ]);
+    expect(server?.secrets.map((secret) => secret.reveal())).toEqual([
+      'from-the-job',
+      'token-value',
+      'postgres://me:hunter22@db/orders',
+    ]);
+  });
+
+  it('takes no value for a secret that the report is made of, since masking it would mask the verdict', async () => {
+    const { server } = await plan(
+      { tests: inline, 'server-env': 'STATUS\nSCHEMA\nOTHER' },
+      {},
+      { STATUS: 'failed', SCHEMA: 'schema', OTHER: 'failed-canary' },
+    );
+    expect(server?.secrets.map((secret) => secret.reveal())).toEqual(['failed-canary']);
+  });
+
+  it('reports files, inputs and variables together', async () => {
+    const issues = await listIssues(
+      { evals: '*.yaml\nnone/*', tests: '- title: x', 'server-env': 'MISSING', 'server-cwd': 'nowhere' },
+      { 'a.yaml': 'suite: A\n' },
+    );
+    expect(issues.map((issue) => /\(([a-z-]+)\)$/.exec(issue)?.[1])).toEqual([
+      'no-files',
+      'missing-key',
+      'missing-key',
+      'missing-variable',
+      'no-directory',
+    ]);
+  });
+
+  it('takes a directory for the server that exists, and no file for one', async () => {
+    const files = { 'server/index.js': '' };
+    expect((await plan({ tests: inline, 'server-cwd': 'server' }, files)).server?.cwd).toMatch(/\/server$/);
+    expect(await listIssues({ tests: inline, 'server-cwd': 'server/index.js' }, files)).toEqual([
+      expect.stringContaining('(no-directory)'),
+    ]);
+  });
+
+  it('prints no value of the environment', async () => {
+    const printed = JSON.stringify(await plan({ tests: inline, 'server-env': 'API_TOKEN=canary' }));
+    expect(printed).not.toContain('canary');
+  });
+});

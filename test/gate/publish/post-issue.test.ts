@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import { startDeadline } from '../../../src/base/deadline.ts';
+import { silentLogger } from '../../../src/base/logger.ts';
+import { Secret } from '../../../src/base/redaction.ts';
+import { buildKey, renderMarker } from '../../../src/gate/plan/marker.ts';
+import { type IssueDraft, postIssue } from '../../../src/gate/publish/post-issue.ts';
+import { openGitHub } from '../../../src/github/client.ts';
+import type { VerdictOutcome } from '../../../src/model/verdict.ts';
+import { actionsBot, type GitHubApi, refusals, somebody, startGitHubApi } from '../../support/github-api.ts';
+import { hangUp } from '../../support/http-server.ts';
+import { VirtualClock } from '../../support/virtual-clock.ts';
+
+const key = buildKey(['nightly.yml', 'math']);
+
+function createDraft(outcome: VerdictOutcome, run: number, own = key): IssueDraft {
+  return {
+    repository: { owner: 'your-org', repo: 'your-server' },
+    marker: { key: own, run: { id: String(run), number: run, attempt: 1 }, outcome },
+    title: 'Evals fail: Math',
+    render: () => `run ${run} ${outcome}`,
+  };
+}
+
+async function post(api: GitHubApi, outcome: VerdictOutcome, run: number, own = key): Promise<string> {
+  const clock = new VirtualClock();
+  const deadline = startDeadline(clock, 120_000, 'Asking GitHub');
+  const token = new Secret('ghs_canaryCanaryCanary');
+  await using client = openGitHub({ apiUrl: api.url, token, clock, deadline, logger: silentLogger });
+  return (await postIssue(client, createDraft(outcome, run, own), silentLogger)).kind;
+}
+
+const read = (api: GitHubApi) => api.issues.map(({ state, body }) => [state, body.split('\n')[1]]);
+
+describe('postIssue', () => {
+  it('opens one issue, updates it, closes it on recovery and opens it again', async () => {
+    await using api = await startGitHubApi();
+    const told: unknown[] = [];
+    for (const [run, outcome] of (
+      ['passed', 'failed', 'failed', 'inconclusive', 'passed', 'passed', 'failed'] as const
+    ).entries()) {
+      told.push([await post(api, outcome, run), ...read(api).flat()]);
+    }
+    expect(told).toEqual([
+      ['unwanted'],
+      ['opened', 'open', 'run 1 failed'],
+      ['updated', 'open', 'run 2 failed'],
+      ['unwanted', 'open', 'run 2 failed'],
+      ['closed', 'closed', 'run 4 passed'],
+      ['unwanted', 'closed', 'run 4 passed'],
+      ['opened', 'open', 'run 6 failed'],
+    ]);
+    expect(api.issues.map(({ title }) => title)).toEqual(['Evals fail: Math']);
+  });
+
+  it('keeps the issues of suites apart', async () => {
+    await using api = await startGitHubApi();
+    await post(api, 'failed', 1);
+    await post(api, 'failed', 1, buildKey(['nightly.yml', 'search']));
+    await post(api, 'passed', 2);
+    expect(read(api)).toEqual([
+      ['closed', 'run 2 passed'],
+      ['open', 'run 1 failed'],
+    ]);
+  });
+
+  it('lets no older run overwrite what a newer one told', async () => {
+    await using api = await startGitHubApi();
+    await post(api, 'failed', 1);
+    await post(api, 'passed', 3);
+    expect(await post(api, 'failed', 2)).toBe('outdated');
+    expect(read(api)).toEqual([['closed', 'run 3 passed']]);
+  });
+
+  it('leaves issues of others alone, and pull requests of its own', async () => {
+    await using api = await startGitHubApi();
+    const body = `${renderMarker(createDraft('failed', 0).marker)}\ntheirs`;
+    const other = { state: 'open', title: 'x', body };
+    api.issues.push({ ...other, number: 1, user: somebody });
+    api.issues.push({ ...other, number: 2, user: { id: 666, login: actionsBot.login } });
+    api.issues.push({ ...other, number: 3, user: actionsBot, pull_request: {} });
+    expect(await post(api, 'failed', 1)).toBe('opened');
+    expect(read(api).map(([, text]) => text)).toEqual(['theirs', 'theirs', 'theirs', 'run 1 failed']);
+  });
+
+  it('finds its issue behind many others', async () => {
+    await using api = await startGitHubApi();
+    await post(api, 'failed', 1);
+    for (let number = 201; number <= 350; number += 1) {
+      api.issues.push({ number, state: 'open', title: 'x', body: '', user: actionsBot });
+    }
+    expect(await post(api, 'failed', 2)).toBe('updated');
+  });
+
+  it('opens one only where the answer to the first was lost', async () => {
+    await using api = await startGitHubApi();
+    api.trouble.push({ request: 'POST issues', times: 1, answer: hangUp, isCarriedOut: true });
+    await post(api, 'failed', 1);
+    expect(read(api)).toEqual([['open', 'run 1 failed']]);
+  });
+
+  it('throws that it is not allowed', async () => {
+    await using api = await startGitHubApi();
+    api.trouble.push({ request: 'POST issues', answer: refusals.forbidden });
+    await expect(post(api, 'failed', 1)).rejects.toMatchObject({ status: 403 });
+  });
+});

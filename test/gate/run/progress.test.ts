@@ -1,0 +1,22 @@
+import { describe, expect, it } from 'vitest';
+import { describeProgress, type GateProgress, throttleProgress } from '../../../src/gate/run/progress.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+
+const count = (finished: number): GateProgress => ({ kind: 'run-progress', suite: 'S', finished, iterations: 9 });
+
+describe('throttleProgress', () => {
+  it('passes a count on only when nothing was told for ten seconds', async () => {
+    const clock = new ManualClock();
+    const told: string[] = [];
+    const listener = throttleProgress(clock, (progress) => told.push(describeProgress(progress)));
+    listener({ kind: 'run-started', suite: 'S', runId: 'r', iterations: 9, url: null });
+    listener(count(1));
+    await clock.advance(9999);
+    listener(count(2));
+    await clock.advance(1);
+    listener(count(3));
+    listener(count(4));
+    listener({ kind: 'run-finished', suite: 'S', status: 'completed' });
+    expect(told).toEqual(['S: running 9 iterations (run r).', 'S: 3 of 9 iterations …', 'S: run completed.']);
+  });
+});
