@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { listChildVariables } from './child-environment.ts';
 
 const entry = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
@@ -23,10 +24,9 @@ export function runCommand(
     stop?: AbortSignal;
   },
 ): Promise<CommandResult> {
-  const { PATH = '', HOME = '' } = process.env;
   const child = spawn(process.execPath, [entry, ...args], {
     cwd: options.cwd,
-    env: { PATH, HOME, ...options.env },
+    env: { ...listChildVariables(), ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const stop = () => child.kill(options.stop?.reason === 'SIGINT' ? 'SIGINT' : 'SIGTERM');

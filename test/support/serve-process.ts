@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { createApiCaller } from './api-caller.ts';
+import { listChildVariables } from './child-environment.ts';
 import type { ContractService } from './contract-service.ts';
 
 const entry = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
@@ -12,9 +13,8 @@ const entry = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
  * somebody else hosts.
  */
 export async function startServeProcess(args: readonly string[] = []): Promise<ContractService> {
-  const { PATH = '', HOME = '' } = process.env;
   const child = spawn(process.execPath, [entry, 'serve', ...args], {
-    env: { PATH, HOME },
+    env: listChildVariables(),
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const exited = once(child, 'exit');
