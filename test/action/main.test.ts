@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { renderReportJson } from '../../src/report/json.ts';
+import { listChildVariables } from '../support/child-environment.ts';
 import { readExampleInputs, readExampleJob } from '../support/example-workflow.ts';
 import { type GitHubApi, refusals, startGitHubApi } from '../support/github-api.ts';
 import { createGitHubJob, jobToken } from '../support/github-job.ts';
@@ -33,12 +34,13 @@ async function start(
   const fileVariables = Object.entries(files).map(([name, file]) => [name, join(workspace.path, '.runner', file)]);
   await mkdir(join(workspace.path, '.runner'), { recursive: true });
   for (const file of Object.values(files)) await writeFile(join(workspace.path, '.runner', file), '');
-  const inputVariables = Object.entries({ 'server-command': everythingOverStdio, ...inputs }).map(([name, value]) => [
+  // One process for all iterations, since it is not the server that is looked at.
+  const server = { 'server-command': everythingOverStdio, isolation: 'run' };
+  const inputVariables = Object.entries({ ...server, ...inputs }).map(([name, value]) => [
     `INPUT_${name.toUpperCase()}`,
     value,
   ]);
-  const { PATH = '', HOME = '' } = process.env;
-  const variables = { PATH, HOME, ...Object.fromEntries([...fileVariables, ...inputVariables]), ...env };
+  const variables = { ...listChildVariables(), ...Object.fromEntries([...fileVariables, ...inputVariables]), ...env };
   return await new Promise((resolve) => {
     execFile(process.execPath, [entry], { cwd: workspace.path, env: variables }, (error, stdout) => {
       const reader = createCommandReader();
