@@ -5,7 +5,7 @@ import { runCommand } from '../support/command.ts';
 import { createRedReport } from '../support/report-factory.ts';
 import { createWorkspace, everythingOverStdio, redEvals } from '../support/workspace.ts';
 
-const run = ['run', '--server-command', everythingOverStdio, '--evals', 'red.yaml'];
+const run = ['run', '--isolation', 'run', '--server-command', everythingOverStdio, '--evals', 'red.yaml'];
 
 describe('--format', () => {
   it('prints the report as it is in report.json, and nothing else on stdout, for a machine', async () => {

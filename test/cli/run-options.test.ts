@@ -5,7 +5,7 @@ import { runCommand } from '../support/command.ts';
 import { createCommandReader } from '../support/runner-commands.ts';
 import { createWorkspace, everythingOverStdio, greenEvals, redEvals } from '../support/workspace.ts';
 
-const run = ['run', '--quiet', '--server-command', everythingOverStdio];
+const run = ['run', '--quiet', '--isolation', 'run', '--server-command', everythingOverStdio];
 
 /** The commands that the runner would obey in this output. */
 function listCommands(output: string) {

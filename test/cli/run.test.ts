@@ -5,12 +5,15 @@ import { runCommand } from '../support/command.ts';
 import { interruptedInTheLastMoment } from '../support/last-moment.ts';
 import { createWorkspace, everythingOverStdio, greenEvals, redEvals } from '../support/workspace.ts';
 
-const run = ['run', '--server-command', everythingOverStdio, '--evals', 'evals/*.evals.yaml'];
+const twoFlags = ['run', '--server-command', everythingOverStdio, '--evals', 'evals/*.evals.yaml'];
+
+/** One process for all iterations, where it is not the server that is looked at. */
+const run = [...twoFlags, '--isolation', 'run'];
 
 describe('mcp-eval-ci run', () => {
   it('exits 0 with a green report for two flags', async () => {
     await using workspace = await createWorkspace({ 'evals/green.evals.yaml': greenEvals });
-    const result = await runCommand(run, { cwd: workspace.path });
+    const result = await runCommand(twoFlags, { cwd: workspace.path });
     expect(result).toMatchObject({ exitCode: 0 });
     expect(result.stdout.split('\n')[0]).toMatch(/passed/i);
     const report = parseReport(JSON.parse(await workspace.read('mcp-eval-report/report.json')));

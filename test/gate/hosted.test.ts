@@ -10,7 +10,7 @@ import { everythingOverStdio } from '../support/workspace.ts';
 
 // The service is real and listens on loopback; to the gate it is one that somebody else hosts.
 
-const server = { 'server-command': everythingOverStdio };
+const server = { 'server-command': everythingOverStdio, isolation: 'run' };
 
 const tests = (...titles: string[]) =>
   titles

@@ -9,7 +9,7 @@ import { createWorkspace, everythingOverStdio, redEvals } from '../support/works
 
 async function run(inputs: Record<string, string>, files: Record<string, string>, now = () => systemClock.now()) {
   await using workspace = await createWorkspace({ 'a.yaml': redEvals, ...files });
-  const texts = { 'server-command': everythingOverStdio, evals: 'a.yaml', ...inputs };
+  const texts = { 'server-command': everythingOverStdio, isolation: 'run', evals: 'a.yaml', ...inputs };
   const environment = process.env;
   const plan = await planGate(parseGateOptions(texts), { cwd: workspace.path, environment });
   const warnings: string[] = [];
