@@ -1,7 +1,7 @@
 /**
  * Builds `lib/` with tsc and bundles the action from it into `dist/`, which is committed because the runner executes it as
- * it stands. With `--check`, compares a fresh bundle with the committed one and lists what differs. Run it through
- * `npm run build`, which puts the project's own tools on the path.
+ * it stands. With `--check`, compares a bundle of `lib/` as it is with the committed one and lists what differs; `npm run
+ * check` compiles before. Run it through `npm run build`, which puts the project's own tools on the path.
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -22,7 +22,8 @@ const maxEntryBytes = 1_550_000;
 const isCheck = process.argv.includes('--check');
 const outDir = mkdtempSync(path.join(tmpdir(), 'mcp-eval-ci-dist-'));
 try {
-  compile();
+  // A check leaves lib/ as it is, since a run of the tests may be using it.
+  if (!isCheck) compile();
   bundle(outDir);
   const problems = [...findOversize(outDir), ...(isCheck ? compare(outDir, dist) : [])];
   if (!isCheck) {
@@ -37,8 +38,7 @@ try {
 }
 
 function compile(): void {
-  // A check leaves the directory as it is, since a run of the tests may be using it.
-  if (!isCheck) rmSync(path.join(root, 'lib'), { recursive: true, force: true });
+  rmSync(path.join(root, 'lib'), { recursive: true, force: true });
   execFileSync('tsc', ['-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' });
 }
 

@@ -1,6 +1,8 @@
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+import pMap from 'p-map';
 
-/** A command whose output goes straight to the terminal. */
+/** A command, and the name under which its output is shown. */
 export interface Step {
   title: string;
   command: string;
@@ -8,15 +10,29 @@ export interface Step {
 }
 
 /**
- * Runs every step, also after one has failed, so that a single run shows all there is to mend.
+ * Runs every step, also after one has failed, so that a single run shows all there is to mend. As many run at the same time
+ * as there are processors, the first ones first; what a step prints is shown in one piece once it is over.
  *
  * @returns the titles of the steps that failed.
  */
-export function runSteps(steps: readonly Step[]): string[] {
-  return steps.flatMap(({ title, command, args }) => {
-    console.log(`\n== ${title}`);
-    const { status, error } = spawnSync(command, args, { stdio: 'inherit' });
-    if (error !== undefined) console.error(`${command} could not be started: ${error.message}`);
-    return status === 0 ? [] : [title];
+export async function runSteps(steps: readonly Step[]): Promise<string[]> {
+  const titles = await pMap(steps, async (step) => ((await runStep(step)) ? [] : [step.title]), {
+    concurrency: availableParallelism(),
+  });
+  return titles.flat();
+}
+
+function runStep({ title, command, args }: Step): Promise<boolean> {
+  const printed: Buffer[] = [];
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  child.stdout.on('data', (chunk: Buffer) => printed.push(chunk));
+  child.stderr.on('data', (chunk: Buffer) => printed.push(chunk));
+  return new Promise((resolve) => {
+    const finish = (isDone: boolean, ending = '') => {
+      process.stdout.write(`\n== ${title}\n${Buffer.concat(printed).toString()}${ending}`);
+      resolve(isDone);
+    };
+    child.once('error', (error) => finish(false, `${command} could not be started: ${error.message}\n`));
+    child.once('close', (exitCode) => finish(exitCode === 0));
   });
 }
