@@ -28,11 +28,11 @@ function runStep({ title, command, args }: Step): Promise<boolean> {
   child.stdout.on('data', (chunk: Buffer) => printed.push(chunk));
   child.stderr.on('data', (chunk: Buffer) => printed.push(chunk));
   return new Promise((resolve) => {
-    const finish = (isDone: boolean, ending = '') => {
-      process.stdout.write(`\n== ${title}\n${Buffer.concat(printed).toString()}${ending}`);
-      resolve(isDone);
-    };
-    child.once('error', (error) => finish(false, `${command} could not be started: ${error.message}\n`));
-    child.once('close', (exitCode) => finish(exitCode === 0));
+    // A command that could not be started is closed, too.
+    child.once('error', ({ message }) => printed.push(Buffer.from(`${command} could not be started: ${message}\n`)));
+    child.once('close', (exitCode) => {
+      process.stdout.write(`\n== ${title}\n${Buffer.concat(printed).toString()}`);
+      resolve(exitCode === 0);
+    });
   });
 }

@@ -31,14 +31,16 @@ async function connect(answer: (request: IncomingMessage, response: ServerRespon
   return relay.peer(1);
 }
 
-/** Passes when the number stays what it is. */
+/** Passes when the number stays what it is for a tenth of a second. */
 async function settle(read: () => number): Promise<number> {
-  for (let before = -1; ;) {
-    const now = read();
-    if (now === before && now > 0) return now;
-    before = now;
-    await new Promise((resolve) => setTimeout(resolve, 100));
+  let now = read();
+  for (let unchanged = 0; unchanged < 10 || now === 0;) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    const before = now;
+    now = read();
+    unchanged = now === before ? unchanged + 1 : 0;
   }
+  return now;
 }
 
 const grant = (peer: RelayPeer, id: number, n: number) => peer.send({ t: 'window', id, n });
@@ -93,7 +95,7 @@ describe('a request body with credit', () => {
     expect(await settle(sendCredited)).toBeLessThan(size);
 
     request.resume();
-    await expect.poll(sendCredited, { timeout: 20_000 }).toBe(size);
+    await expect.poll(sendCredited, { timeout: 20_000, interval: 5 }).toBe(size);
     peer.send({ t: 'req_end', id: 1 });
     await peer.waitFor('res_end', 1);
   });
