@@ -3,9 +3,15 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { FaultMatrixReporter } from './test/support/faults/matrix-reporter.ts';
 
+// What these tests need is loaded once for all of them; nothing in these rooms keeps anything to itself.
+const pureRooms = 'test/{base,model,suite,verdict,report}/**/*.test.ts';
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    projects: [
+      { extends: true, test: { name: 'pure', include: [pureRooms], isolate: false } },
+      { extends: true, test: { name: 'whole', include: ['test/**/*.test.ts'], exclude: [pureRooms] } },
+    ],
     reporters: ['default', new FaultMatrixReporter()],
     setupFiles: ['test/support/property-seed.ts'],
     // Real servers and child processes start in these tests; slow machines need room, and nothing asserts on time.
