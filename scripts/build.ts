@@ -39,7 +39,7 @@ try {
 
 function compile(): void {
   rmSync(path.join(root, 'lib'), { recursive: true, force: true });
-  execFileSync('tsc', ['-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' });
+  execFileSync('npm', ['run', '--silent', 'prepare'], { cwd: root, stdio: 'inherit' });
 }
 
 function bundle(target: string): void {
