@@ -1,5 +1,3 @@
-import { setTimeout as setTimer } from 'node:timers/promises';
-
 /** Time as the product sees it. Injected everywhere, so that tests run on a clock of their own. */
 export interface Clock {
   /** Wall-clock time in epoch milliseconds; for records only, since it may jump. */
@@ -16,14 +14,19 @@ const longestTimerMs = 2 ** 31 - 1;
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonicMs: () => performance.now(),
-  sleep: async (delayMs, { signal } = {}) => {
-    signal?.throwIfAborted();
-    try {
-      await setTimer(Math.min(Math.max(delayMs, 0), longestTimerMs), undefined, { signal });
-    } catch (error) {
-      // timers/promises wraps the reason in an AbortError of its own; callers want theirs.
-      signal?.throwIfAborted();
-      throw error;
-    }
-  },
+  // As in timers/promises, which wraps the reason in an error of its own; callers want theirs.
+  sleep: (delayMs, { signal } = {}) =>
+    new Promise((resolve, reject) => {
+      const stop = () => {
+        clearTimeout(timer);
+        reject(signal?.reason);
+      };
+      const wake = () => {
+        signal?.removeEventListener('abort', stop);
+        resolve();
+      };
+      const timer = setTimeout(wake, Math.min(Math.max(delayMs, 0), longestTimerMs));
+      if (signal?.aborted) stop();
+      else signal?.addEventListener('abort', stop, { once: true });
+    }),
 };

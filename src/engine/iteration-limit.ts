@@ -23,6 +23,7 @@ export function startIterationLimit(clock: Clock, timeoutMs: number, caller: Abo
       if (!signal.aborted) return null;
       return signal.reason === timeout.signal.reason ? 'timeout' : 'caller';
     },
-    [Symbol.dispose]: () => timer.abort(),
+    // Nobody hears of it; without a reason of ours, an error with its stack would be made for it.
+    [Symbol.dispose]: () => timer.abort('over'),
   };
 }

@@ -84,7 +84,7 @@ export async function openSession(
         goodbye.catch(() => {}),
         clock.sleep(closeTimeoutMs, { signal: stop.signal }).catch(() => {}),
       ]);
-      stop.abort();
+      stop.abort('ended');
       await client.close();
     },
   };

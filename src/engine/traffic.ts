@@ -1,11 +1,4 @@
-import {
-  isJSONRPCErrorResponse,
-  isJSONRPCNotification,
-  isJSONRPCRequest,
-  isJSONRPCResultResponse,
-  type RequestId,
-  type StreamableHTTPClientTransport,
-} from '@modelcontextprotocol/client';
+import type { RequestId, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { NetworkError } from '../base/errors.ts';
 
 export interface Traffic {
@@ -29,18 +22,17 @@ export function watchTraffic(transport: StreamableHTTPClientTransport): Traffic 
   const deliver = transport.onmessage;
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport is no EventTarget
   transport.onmessage = (message) => {
-    const isResponse = isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message);
-    if (isResponse && message.id !== undefined) unanswered.delete(message.id);
+    if (!('method' in message) && message.id !== undefined) unanswered.delete(message.id);
     deliver?.(message);
   };
   const send = transport.send.bind(transport);
   transport.send = async (message, options) => {
-    if (isJSONRPCNotification(message)) {
+    if ('method' in message && !('id' in message)) {
       const delivery = send(message, options);
       notifications.add(delivery);
       return await delivery.finally(() => notifications.delete(delivery));
     }
-    if (!isJSONRPCRequest(message)) return await send(message, options);
+    if (!('method' in message)) return await send(message, options);
     unanswered.add(message.id);
     const onRequestStreamEnd = () => {
       options?.onRequestStreamEnd?.();
