@@ -44,6 +44,8 @@ export interface EmbeddedOptions {
   rateLimit?: RateLimit | null;
   iterationTimeoutMs?: number;
   runTimeoutMs?: number;
+  /** Whether the server under test is told which span each of its calls is, so that its own come below it; not by default. */
+  propagatesTraces?: boolean;
   /** Replaces single limits of the relay. */
   relayLimits?: Partial<RelayLimits>;
 }
@@ -72,8 +74,9 @@ export async function openEmbeddedService(options: EmbeddedOptions): Promise<Emb
 
   const store = openStore(options.dataDir);
   const project = prepareStore(store, clock.now());
-  const { concurrency } = options;
-  const runner = createRunner({ store, clock, logger, concurrency, iterationTimeoutMs, runTimeoutMs });
+  const { concurrency, propagatesTraces = false } = options;
+  const limitsOfRuns = { concurrency, iterationTimeoutMs, runTimeoutMs };
+  const runner = createRunner({ store, clock, logger, ...limitsOfRuns, propagatesTraces });
   const readBody = createBodyReader(limits.maxBodyBytes);
   const bodies = createBodySchemas(limits);
   const relay = createRelayEdge({ clock, limits: { ...defaultRelayLimits, ...options.relayLimits } });

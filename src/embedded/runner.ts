@@ -8,6 +8,7 @@ import { runCase } from '../engine/run-case.ts';
 import type { Target } from '../engine/target.ts';
 import type { TestCase } from '../model/case.ts';
 import { meetsMinimumPassRate } from '../model/rate.ts';
+import { identifyTrace } from '../report/otlp/trace-ids.ts';
 import type { Store } from './store/open.ts';
 import type { TerminalStatus } from './store/runs.ts';
 
@@ -35,6 +36,8 @@ export interface RunnerOptions {
   concurrency: number;
   iterationTimeoutMs: number;
   runTimeoutMs: number;
+  /** Whether the server is told which span each of its calls is. */
+  propagatesTraces: boolean;
 }
 
 interface ActiveRun {
@@ -63,7 +66,8 @@ export function createRunner(options: RunnerOptions): Runner {
     const { id, testCase, target } = iteration;
     try {
       store.iterations.start(id, clock.now());
-      const outcome = await runCase(testCase, target, { clock, signal, timeoutMs: options.iterationTimeoutMs });
+      const trace = options.propagatesTraces ? identifyTrace({ runId, iterationId: id }) : null;
+      const outcome = await runCase(testCase, target, { clock, signal, timeoutMs: options.iterationTimeoutMs, trace });
       store.transact(() => {
         if (store.iterations.end(id, outcome) && outcome.result !== null) store.runs.count(runId, outcome.result);
       });

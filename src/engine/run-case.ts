@@ -4,6 +4,7 @@ import { endSentence } from '../base/sentence.ts';
 import { noBrowserReason } from '../model/assertion.ts';
 import type { Step, TestCase } from '../model/case.ts';
 import type { StepResult } from '../model/run.ts';
+import type { TraceIds } from '../report/otlp/trace-ids.ts';
 import { describeUnreachable } from './faults.ts';
 import { startIterationLimit, type IterationLimit } from './iteration-limit.ts';
 import { buildOutcome, completed, listChecks, type CaseOutcome, type Ending } from './outcome.ts';
@@ -31,11 +32,13 @@ const connectTimeoutMs = 60_000;
  * (unless `failOnToolError` is false or the case asserts `toolResultIsError: true`), and the model's calls match the
  * expected ones in every turn. A negative case is one in which the model must call nothing: calls that steps pin are
  * the author's, not the model's, and do not count.
+ *
+ * With `trace`, the server is told which span of that trace each of its calls is.
  */
 export async function runCase(
   testCase: TestCase,
   target: Target,
-  options: { clock: Clock; signal?: AbortSignal | undefined; timeoutMs: number },
+  options: { clock: Clock; signal?: AbortSignal | undefined; timeoutMs: number; trace?: TraceIds | null },
 ): Promise<CaseOutcome> {
   const { clock } = options;
   const timeoutMs = testCase.advancedConfig?.timeoutMs ?? options.timeoutMs;
@@ -49,7 +52,15 @@ export async function runCase(
   await using session = opened.session;
   using limit = startIterationLimit(clock, timeoutMs, options.signal);
   const steps: StepResult[] = [];
-  const context = { session, target, transcript, signal: limit.signal, doToolErrorsFail: doToolErrorsFail(testCase) };
+  const { trace = null } = options;
+  const context = {
+    session,
+    target,
+    transcript,
+    signal: limit.signal,
+    trace,
+    doToolErrorsFail: doToolErrorsFail(testCase),
+  };
   const ending = await runSteps(testCase.steps, { ...context, steps, limit, timeoutMs });
   return buildOutcome(testCase, { transcript, steps, ending });
 }

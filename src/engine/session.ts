@@ -13,8 +13,12 @@ export interface Session extends AsyncDisposable {
   protocolVersion: string;
   /** Null where a server of the 2026-07-28 revision keeps its name to itself. */
   server: { name: string; version: string } | null;
-  /** Calls a tool once. Rejects with the SDK's errors, a NetworkError, or the signal's reason. */
-  callTool(toolName: string, args: JsonObject, options: { signal: AbortSignal }): Promise<CallToolResult>;
+  /** Calls a tool once, below the span that `traceParent` names. Rejects with the SDK's errors, a NetworkError, or the signal's reason. */
+  callTool(
+    toolName: string,
+    args: JsonObject,
+    options: { signal: AbortSignal; traceParent?: string | undefined },
+  ): Promise<CallToolResult>;
   /**
    * The output schemas that the server declares, by tool name. Not kept in the session: from a list that it knows, the
    * SDK would judge results itself and withhold the ones that break their schema.
@@ -64,11 +68,11 @@ export async function openSession(
     protocol: client.getProtocolEra() ?? 'legacy',
     protocolVersion: client.getNegotiatedProtocolVersion() ?? '',
     server: server === undefined ? null : { name: server.name, version: server.version },
-    callTool: (toolName, args, { signal }) =>
-      raceSignal(
-        Promise.race([client.callTool({ name: toolName, arguments: args }, { ...limits, signal }), traffic.lost]),
-        signal,
-      ),
+    callTool: (toolName, args, { signal, traceParent }) => {
+      const meta = traceParent === undefined ? {} : { _meta: { traceparent: traceParent } };
+      const call = { name: toolName, arguments: args, ...meta };
+      return raceSignal(Promise.race([client.callTool(call, { ...limits, signal }), traffic.lost]), signal);
+    },
     listOutputSchemas: async ({ signal }) => {
       const listing = client.listTools(undefined, { ...limits, signal, cacheMode: 'bypass' });
       const { tools } = await raceSignal(Promise.race([listing, traffic.lost]), signal);

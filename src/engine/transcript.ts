@@ -14,6 +14,8 @@ export type CallOutput = { answeredAtMs: number } & (
 
 /** A tool call under way. Exactly one of the two is called, once. */
 export interface CallRecord {
+  /** Of its span in the trace. */
+  readonly spanId: string;
   complete(output: CallOutput): ToolResult;
   /** For a call that was cut off: it stays in the record, without a result. */
   abandon(): void;
@@ -93,6 +95,7 @@ export class Transcript implements Evidence {
       });
     };
     return {
+      spanId: toolCallId,
       complete: (output) => {
         addSpan(output.answeredAtMs, output.toolError === null, output.kind === 'error' ? output.code : null);
         this.messages.push({

@@ -199,7 +199,7 @@ async function openKeeper(
 
 /** A chunk of its own: most gates keep none. */
 async function openTraces(plan: GatePlan, context: GateContext): Promise<TraceLog | null> {
-  if (!plan.reportFormats.includes('otlp') && plan.collector === null) return null;
+  if (!plan.hasTraceLog) return null;
   const { openTraceLog } = await import('./run/trace-log.ts');
   return await openTraceLog(plan, context);
 }

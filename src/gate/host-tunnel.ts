@@ -49,7 +49,7 @@ export async function hostTunnel(
   const onProgress = context.onProgress ?? (() => {});
   for (const secret of plan.secrets) redactor.add(secret);
   using watch = startWatch(clock, { timeoutMs: Number.POSITIVE_INFINITY, signal });
-  const servicePlan = { ...plan, timeoutMs: Number.POSITIVE_INFINITY };
+  const servicePlan = { ...plan, timeoutMs: Number.POSITIVE_INFINITY, hasTraceLog: false };
   try {
     await using service = await connectService(servicePlan, { ...context, signal: watch.callOff });
     await using teardown = createTeardown(logger);

@@ -17,7 +17,7 @@ function createTestApp() {
   const errors: string[] = [];
   const logger = { ...silentLogger, error: (message: string) => errors.push(message) };
   const store = openStore(undefined);
-  const times = { iterationTimeoutMs: 1000, runTimeoutMs: 1000 };
+  const times = { iterationTimeoutMs: 1000, runTimeoutMs: 1000, propagatesTraces: false };
   const runner = createRunner({ store, clock: systemClock, logger, concurrency: 1, ...times });
   const bodies = createBodySchemas(limits);
   const readBody = createBodyReader(limits.maxBodyBytes);

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { runCase } from '../../src/engine/run-case.ts';
 import { assertStep, callStep, createCase } from '../support/case-factory.ts';
-import { refuse, startFixtureMcpServer, text } from '../support/fixture-mcp-server.ts';
+import { buildTraceSpans } from '../../src/report/otlp/trace-spans.ts';
+import { identifyTrace } from '../../src/report/otlp/trace-ids.ts';
+import { refuse, startFixtureMcpServer, text, type ToolContext } from '../support/fixture-mcp-server.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
 /** Wakes nobody: the iteration has all the time it wants, and time passes only inside its tools. */
@@ -102,5 +104,27 @@ describe('the trace of runCase', () => {
       ['call_1', 'error'],
       ['step_1', 'error'],
     ]);
+  });
+
+  it.each(['legacy', 'modern'] as const)('is one that a %s server can join, where it is asked to', async (era) => {
+    const told: unknown[] = [];
+    const call = ({ meta }: ToolContext) => {
+      told.push(meta['traceparent']);
+      return text('ok');
+    };
+    await using server = await startFixtureMcpServer({ echo: { call } }, { era });
+    const target = { url: server.url, serverName: 'fixture', protocol: era };
+    const testCase = createCase([callStep('echo'), callStep('echo')]);
+    const options = { clock: new IdleClock(), timeoutMs: 30_000 };
+    const trace = identifyTrace({ runId: 'run_1', iterationId: 'it_1' });
+    const joined = await runCase(testCase, target, { ...options, trace });
+    expect(joined.result).toBe('passed');
+    const calls = buildTraceSpans(joined.trace, trace).filter(({ kind }) => kind === 'client');
+    expect(told).toEqual(calls.map(({ traceId, spanId }) => `00-${traceId}-${spanId}-01`));
+    expect(told).toEqual([expect.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/), expect.any(String)]);
+    expect(told[0]).not.toBe(told[1]);
+
+    await runCase(testCase, target, options);
+    expect(told.slice(2)).toEqual([undefined, undefined]);
   });
 });

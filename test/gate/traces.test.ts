@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import type { Secret } from '../../src/base/redaction.ts';
+import type { Report } from '../../src/model/report.ts';
 import { publishTraces } from '../../src/gate/publish/publish-traces.ts';
 import { parseCollectorUrl } from '../../src/service/collector.ts';
 import { openContractService } from '../support/contract-service.ts';
@@ -14,6 +15,7 @@ import { createWorkspace } from '../support/workspace.ts';
 
 interface Span {
   traceId: string;
+  spanId: string;
   parentSpanId?: string;
   name: string;
   attributes: Array<{ key: string; value: { stringValue?: string } }>;
@@ -101,6 +103,19 @@ describe('the traces of a gate', () => {
       /answered 403 FORBIDDEN .* no traces here .*The verdict stands\.$/,
     );
     expect(await sendTo(choosy.origin, tracePath)).toMatch(/left out 1 span: too old The verdict stands\.$/);
+  });
+
+  it('are told to the server, so that its own spans come below the calls', async () => {
+    const asks = (id: string) =>
+      `suite: Joins\ncases:\n  - id: ${id}\n    title: Joins\n    steps:\n      - toolCall: traceparent\n      - assert: { toolResultContains: nothing }\n`;
+    await using workspace = await createWorkspace({ 'joins.evals.yaml': asks('joins') });
+    const readReason = ({ cases }: Report) => cases[0]?.failures[0]?.reasons.join('\n');
+    const { report } = await runEmbeddedGate(workspace, { 'report-formats': 'otlp' });
+    const spans = readSpans(await workspace.read('mcp-eval-report/traces.otlp.jsonl'));
+    const call = spans.find(({ name }) => name === 'tools/call traceparent');
+    expect(readReason(report)).toContain(`00-${call?.traceId}-${call?.spanId}-01`);
+
+    expect(readReason((await runEmbeddedGate(workspace, {})).report)).toContain('none');
   });
 
   it('of a hosted service have the steps of what failed, each of which costs it a request', async () => {

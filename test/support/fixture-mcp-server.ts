@@ -12,6 +12,8 @@ import { createMcpHandler, ProtocolError, Server, type CallToolResult, type Tool
 /** What a fixture tool may do besides answering. */
 export interface ToolContext {
   args: Record<string, unknown>;
+  /** What the client said besides. */
+  meta: Record<string, unknown>;
   /** Aborts when the client cancels the call. */
   signal: AbortSignal;
   /** Breaks every connection that is open, without an answer. */
@@ -112,7 +114,8 @@ function createMcpServer(
     mcpReq.signal.addEventListener('abort', onAbort);
     context.log.add(`call ${name}`);
     const tool = tools[name] ?? refuse(-32602, `Unknown tool: ${name}`);
-    const result = await tool.call({ args, signal: mcpReq.signal, dropConnections: context.dropConnections });
+    const { signal, _meta: meta = {} } = mcpReq;
+    const result = await tool.call({ args, meta, signal, dropConnections: context.dropConnections });
     // A transport may abort what it has answered already.
     mcpReq.signal.removeEventListener('abort', onAbort);
     return result;

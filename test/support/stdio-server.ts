@@ -29,6 +29,7 @@ const tools: Record<string, (args: Arguments, context: ServerContext) => unknown
   count: () => (counter += 1),
   environment: () => process.env,
   argv: () => process.argv.slice(2),
+  traceparent: (_, { mcpReq }) => mcpReq._meta?.['traceparent'] ?? 'none',
   /** Answers, and is gone a moment later. */
   leave: ({ code }) => {
     setTimeout(() => process.exit(Number(code)), 20);

@@ -2,12 +2,13 @@ import { endSentence } from '../../base/sentence.ts';
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import type { Step } from '../../model/case.ts';
 import { serverUnderTest } from '../../model/suite.ts';
+import { composeTraceParent, type TraceIds } from '../../report/otlp/trace-ids.ts';
 import { classifyCallFault } from '../faults.ts';
 import { findSchemaViolation } from '../output-schemas.ts';
 import { clipReason, printValue } from '../reasons.ts';
 import type { Session } from '../session.ts';
 import type { Target } from '../target.ts';
-import { readText, type CallOutput, type Transcript } from '../transcript.ts';
+import { readText, type CallOutput, type CallRecord, type Transcript } from '../transcript.ts';
 import type { StepOutcome } from './step-outcome.ts';
 
 export interface ToolCallContext {
@@ -16,6 +17,8 @@ export interface ToolCallContext {
   transcript: Transcript;
   stepIndex: number;
   signal: AbortSignal;
+  /** Where the server's own spans belong; null where nobody collects them. */
+  trace: TraceIds | null;
   /** Whether an error from a tool fails the iteration. It does not end it: later asserts may be about that error. */
   doToolErrorsFail: boolean;
 }
@@ -37,7 +40,7 @@ export async function runToolCallStep(
     return { status: 'fail', reason, effect: 'give-up' };
   }
   const record = context.transcript.beginPinnedCall({ toolName, arguments: step.arguments }, step, context.stepIndex);
-  const answer = await callTool(step, context).catch((error: unknown) => {
+  const answer = await callTool(step, record, context).catch((error: unknown) => {
     record.abandon();
     throw error;
   });
@@ -66,12 +69,15 @@ export async function runToolCallStep(
 
 async function callTool(
   step: Extract<Step, { kind: 'toolCall' }>,
+  { spanId }: CallRecord,
   context: ToolCallContext,
 ): Promise<CallOutput | { kind: 'unreachable'; message: string }> {
   const { toolName } = step;
   let result: CallToolResult;
   try {
-    result = await context.session.callTool(toolName, step.arguments, context);
+    const { signal, trace } = context;
+    const traceParent = trace === null ? undefined : composeTraceParent(trace, spanId);
+    result = await context.session.callTool(toolName, step.arguments, { signal, traceParent });
   } catch (error) {
     context.signal.throwIfAborted();
     const fault = classifyCallFault(error);

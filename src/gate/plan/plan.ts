@@ -45,7 +45,9 @@ export interface GatePlan extends PlannedPast {
   summary: boolean;
   /** What is told on GitHub besides the job itself; null for nothing. */
   github: PlannedGitHub | null;
-  /** Where the traces are sent; null for nowhere. */
+  /** Whether traces are written for OpenTelemetry. */
+  hasTraceLog: boolean;
+  /** Where they are sent; null for nowhere. */
   collector: PlannedCollector | null;
   /** Where the results are uploaded to when the verdict is there; null for nowhere. */
   upload: PlannedUpload | null;
@@ -121,6 +123,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     summary: options.summary,
     github,
     collector,
+    hasTraceLog: collector !== null || options.reportFormats.includes('otlp'),
     upload,
     isDryRun: options.dryRun,
     notes,

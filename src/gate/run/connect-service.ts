@@ -14,7 +14,7 @@ import type { PlannedUpload } from '../plan/plan-upload.ts';
 export const concurrency = 4;
 
 /** The part of a plan that settles which service is used and how. */
-export type ServicePlan = Pick<GatePlan, 'service' | 'isolation' | 'timeoutMs'>;
+export type ServicePlan = Pick<GatePlan, 'service' | 'isolation' | 'timeoutMs' | 'hasTraceLog'>;
 
 /** An eval service that answers, and the project of it that the gate works in. */
 export interface ConnectedService extends AsyncDisposable {
@@ -56,6 +56,7 @@ async function openOwnService(plan: ServicePlan, context: ConnectContext): Promi
     concurrency: plan.isolation === 'run' ? 1 : concurrency,
     limits: localLimits,
     runTimeoutMs: plan.timeoutMs,
+    propagatesTraces: plan.hasTraceLog,
   });
   redactor.add(service.apiKey);
   const { baseUrl, apiKey } = service;

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import type { Iteration } from '../../model/run.ts';
 import { flattenText, stripControls } from '../escape/plain.ts';
 import { truncateText } from '../truncate.ts';
 import type { SpanRecord } from './encode.ts';
+import { identifyTrace } from './trace-ids.ts';
 
 /** Which iteration of what it is. */
 export interface TracedIteration {
@@ -16,22 +16,8 @@ export interface TracedIteration {
   round: number;
 }
 
-/** Where the spans of an iteration belong. The same for the same iteration, however often it is read. */
-export interface TraceIds {
-  traceId: string;
-  /** Of the span of the iteration itself. */
-  rootId: string;
-}
-
 const maxNameLength = 200;
 const maxMessageLength = 1000;
-
-export function identifyTrace({ runId, iterationId }: { runId: string; iterationId: string }): TraceIds {
-  const digest = createHash('sha256')
-    .update(JSON.stringify([runId, iterationId]))
-    .digest('hex');
-  return { traceId: digest.slice(0, 32), rootId: digest.slice(32, 48) };
-}
 
 /** Builds the span of an iteration, the first one of its trace. `readAtMs` stands in where no service says when it began. */
 export function buildIterationSpan(traced: TracedIteration, { readAtMs }: { readAtMs: number }): SpanRecord {

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import type { Attributes, SpanRecord } from './encode.ts';
-import { cutName, type TraceIds } from './iteration-spans.ts';
+import { cutName } from './iteration-spans.ts';
+import { identifySpan, type TraceIds } from './trace-ids.ts';
 
 /** More of one iteration is a loop. */
 const maxSpans = 500;
@@ -14,20 +14,19 @@ type Fields = Readonly<Record<string, unknown>>;
  * Builds the spans of a trace, below that of its iteration: names, times and outcomes, and nothing of what was said, asked
  * or answered. The trace is an open document: what is not as agreed is left out.
  */
-export function buildTraceSpans(trace: unknown, { traceId, rootId }: TraceIds): SpanRecord[] {
+export function buildTraceSpans(trace: unknown, ids: TraceIds): SpanRecord[] {
   const spans = isObject(trace) && Array.isArray(trace['spans']) ? trace['spans'].slice(0, maxSpans) : [];
   const known = spans.filter(isObject);
-  const idOf = (id: string) => createHash('sha256').update(`${rootId} ${id}`).digest('hex').slice(0, 16);
-  const ids = new Set(known.flatMap(({ id }) => (typeof id === 'string' ? [id] : [])));
+  const knownIds = new Set(known.flatMap(({ id }) => (typeof id === 'string' ? [id] : [])));
   return known.flatMap((span, index) => {
     const { id, parentId, startMs, endMs } = span;
     if (!isTime(startMs) || !isTime(endMs)) return [];
-    const hasParent = typeof parentId === 'string' && parentId !== id && ids.has(parentId);
+    const hasParent = typeof parentId === 'string' && parentId !== id && knownIds.has(parentId);
     return [
       {
-        traceId,
-        spanId: idOf(typeof id === 'string' ? id : `number ${index}`),
-        parentSpanId: hasParent ? idOf(parentId) : rootId,
+        traceId: ids.traceId,
+        spanId: identifySpan(ids, typeof id === 'string' ? id : `number ${index}`),
+        parentSpanId: hasParent ? identifySpan(ids, parentId) : ids.rootId,
         startMs,
         endMs: Math.max(startMs, endMs),
         ...describeSpan(span),

@@ -1,6 +1,7 @@
 import * as conventions from '@opentelemetry/semantic-conventions/incubating';
 import { describe, expect, it } from 'vitest';
-import { buildIterationSpan, identifyTrace, type TracedIteration } from '../../../src/report/otlp/iteration-spans.ts';
+import { buildIterationSpan, type TracedIteration } from '../../../src/report/otlp/iteration-spans.ts';
+import { identifyTrace } from '../../../src/report/otlp/trace-ids.ts';
 import { buildTraceSpans } from '../../../src/report/otlp/trace-spans.ts';
 import { createIteration } from '../../support/suite-factory.ts';
 import { createCallSpan } from '../../support/trace-factory.ts';
