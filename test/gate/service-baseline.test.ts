@@ -25,7 +25,7 @@ async function runJob(
   jobs += 1;
   const environment = { ...jobOnBranch, GITHUB_RUN_ID: `${suite} ${jobs}`, GITHUB_REF_NAME: branch };
   const files = { 'x.evals.yaml': writeSayingCases(suite, ids, { head }) };
-  const server = { 'server-command': `${stdioServerCommand} ${says}`, 'server-cwd': process.cwd() };
+  const server = { 'server-command': `${stdioServerCommand} ${says}`, 'server-cwd': process.cwd(), isolation: 'run' };
   return await runHostedGate(service, { ...server, evals: 'x.evals.yaml', ...inputs }, { files, environment });
 }
 

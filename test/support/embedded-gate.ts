@@ -31,7 +31,8 @@ const createQuickClock = () => createJumpingClock({ fromMs: 20, toMs: 60_000, in
 
 /**
  * Runs a gate with the embedded service in a workspace, writes its files there and tells what the plan wants told elsewhere. The
- * server's tool `argv` answers with `says`, by which a case can be made to pass in one gate and to fail in the next.
+ * server's tool `argv` answers with `says`, by which a case can be made to pass in one gate and to fail in the next, and one
+ * process of it serves all iterations.
  */
 export async function runEmbeddedGate(
   workspace: Workspace,
@@ -48,10 +49,11 @@ export async function runEmbeddedGate(
   };
   const redactor = createRedactor();
   const variables = { PATH: process.env['PATH'] ?? '', ...environment };
-  const plan = await planGate(
-    parseGateOptions({ evals: '*.evals.yaml', 'server-command': `${server} ${says}`.trim(), ...inputs }),
-    { cwd: workspace.path, environment: variables },
-  );
+  const usual = { evals: '*.evals.yaml', 'server-command': `${server} ${says}`.trim(), isolation: 'run' };
+  const plan = await planGate(parseGateOptions({ ...usual, ...inputs }), {
+    cwd: workspace.path,
+    environment: variables,
+  });
   const result = await gate(plan, {
     clock: systemClock,
     logger,
