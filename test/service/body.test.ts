@@ -66,8 +66,9 @@ describe('reading an answer', () => {
     expect(error).toMatchObject({
       code: 'NETWORK',
       message: `No complete answer from 127.0.0.1:${server.port} to GET /api/v1/me within 100 ms.`,
+      // Not what the server has seen: on a busy machine the time may be over before a request is there.
+      hint: expect.stringMatching(/^It was tried 10 times in /),
     });
-    expect(server.requests.length).toBe(10);
   });
 
   it('refuses a compression that it did not ask for', async () => {
