@@ -1,3 +1,4 @@
+import { basename, join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { systemClock } from '../base/clock.ts';
 import { ConfigurationError } from '../base/errors.ts';
@@ -108,7 +109,7 @@ export async function runGate({ quiet, verbose, format, texts }: RunFlags, redac
   });
   progress.clear();
 
-  const { report, evidence, exitCode } = result;
+  const { report, evidence, tracePath, exitCode } = result;
   printReport(report, { format, redactor });
   const files = await publishFiles(report, plan, {
     logger,
@@ -116,7 +117,8 @@ export async function runGate({ quiet, verbose, format, texts }: RunFlags, redac
     summaryPath: environment['GITHUB_STEP_SUMMARY'] ?? null,
     evidence,
   });
-  const written = Object.values(files).filter((path) => path !== null);
+  const traces = tracePath === null ? [] : [join(plan.reportDir.label, basename(tracePath))];
+  const written = [...Object.values(files).filter((path) => path !== null), ...traces];
   if (written.length > 0) logger.info(`Reports: ${written.join(', ')}`);
   if (plan.annotations) {
     const places = report.cases.map(({ location }) => location);

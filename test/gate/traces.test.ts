@@ -100,9 +100,9 @@ describe('the traces of a gate', () => {
     );
     expect(await workspace.read('mcp-eval-report/traces.otlp.jsonl')).not.toContain('earlier gate');
     expect(await sendTo(refusing.origin, tracePath)).toMatch(
-      /answered 403 FORBIDDEN .* no traces here .*The verdict stands\.$/,
+      /answered 403 FORBIDDEN .* no traces here\. .*The verdict stands\.$/,
     );
-    expect(await sendTo(choosy.origin, tracePath)).toMatch(/left out 1 span: too old The verdict stands\.$/);
+    expect(await sendTo(choosy.origin, tracePath)).toMatch(/left out 1 span: too old\. The verdict stands\.$/);
   });
 
   it('are told to the server, so that its own spans come below the calls', async () => {

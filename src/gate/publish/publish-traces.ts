@@ -5,6 +5,7 @@ import { formatCount } from '../../base/count.ts';
 import { startDeadline } from '../../base/deadline.ts';
 import { describeError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
+import { endSentence } from '../../base/sentence.ts';
 import { flattenText } from '../../report/escape/plain.ts';
 import { truncateText } from '../../report/truncate.ts';
 import { openCollector } from '../../service/collector.ts';
@@ -38,14 +39,16 @@ export async function publishTraces(
   } catch (error) {
     const sent = sentSpans === 0 ? 'none was sent' : `${formatCount(sentSpans, 'span')} had been sent`;
     logger.warning(
-      `Could not send every trace to ${url.host} (${sent}): ${describeError(error)} All of them are in ${traceLogName}. The verdict stands.`,
+      `Could not send every trace to ${url.host} (${sent}): ${endSentence(describeError(error))} All of them are in ${traceLogName}. The verdict stands.`,
     );
     return;
   }
   logger.info(`Sent ${formatCount(sentSpans - rejectedSpans, 'span')} to ${url.host}.`);
   if (rejectedSpans === 0 && reasons.size === 0) return;
   const [reason = 'it does not say why'] = reasons;
-  logger.warning(`${url.host} left out ${formatCount(rejectedSpans, 'span')}: ${reason} The verdict stands.`);
+  logger.warning(
+    `${url.host} left out ${formatCount(rejectedSpans, 'span')}: ${endSentence(reason)} The verdict stands.`,
+  );
 }
 
 /** Each has one; in a text they would be escaped. */
