@@ -55,6 +55,18 @@ export const outputTable: readonly OutputDefinition[] = [
     read: (report) => String(report.totals.iterations),
   },
   {
+    name: 'regressions',
+    description: 'How many cases regressed since the baseline. Empty where nothing was compared.',
+    pattern: count,
+    read: ({ comparison }) => (comparison === null ? null : String(comparison.counts.regressed)),
+  },
+  {
+    name: 'flaky',
+    description: 'How many cases failed at first and passed when `retry-failed` ran them again.',
+    pattern: count,
+    read: ({ cases }) => String(cases.filter(({ classification }) => classification === 'flaky').length),
+  },
+  {
     name: 'run-id',
     description: 'The id of the eval run; of the first one where several suites ran. Empty where no run was created.',
     pattern: /^[\w-]{1,128}$/,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { listOutputs, outputTable, writeOutput } from '../../src/action/outputs.ts';
 import { silentLogger } from '../../src/base/logger.ts';
-import { createReport } from '../support/report-factory.ts';
+import { createComparedReport, createFlakyReport, createReport } from '../support/report-factory.ts';
 
 const files = {
   reportPath: 'out/report.json',
@@ -26,6 +26,15 @@ describe('listOutputs', () => {
     const report = createReport();
     const outputs = listOutputs({ ...report, totals: { ...report.totals, passRate } }, files);
     expect(outputs.find(({ name }) => name === 'pass-rate')?.value).toBe(text);
+  });
+
+  it.each([
+    ['nothing was compared or run again', createReport(), '', '0'],
+    ['one case regressed', createComparedReport(), '1', '0'],
+    ['one was flaky', createFlakyReport('pass'), '', '1'],
+  ])('counts regressions and flaky cases where %s', (_, report, regressions, flaky) => {
+    const values = new Map(listOutputs(report, files).map(({ name, value }) => [name, value]));
+    expect([values.get('regressions'), values.get('flaky')]).toEqual([regressions, flaky]);
   });
 
   it.each(['mcp-eval-report/report.json', '/tmp/a b/report.json', 'Prüfbericht/report.json', 'C:\\out\\report.json'])(
