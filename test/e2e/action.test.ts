@@ -103,9 +103,9 @@ describe('the action', () => {
     expect(run.exitCode).toBe(1);
     expect(run.problems).toEqual([]);
     expect(run.outputs).not.toHaveProperty('pwned');
-    const { 'run-url': runUrl, ...outputs } = run.outputs;
+    const { 'run-url': runUrl, regressions, ...outputs } = run.outputs;
     for (const { name, pattern } of outputTable) if (name in outputs) expect(outputs[name]).toMatch(pattern);
-    expect(runUrl).toBe('');
+    expect([runUrl, regressions]).toEqual(['', '']);
     expect(run.annotations.every(({ title }) => title !== 'pwned')).toBe(true);
     expect(run.droppedAnnotations).toEqual([]);
   });
