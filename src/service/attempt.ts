@@ -23,18 +23,26 @@ export interface AttemptRequest {
   body: string | undefined;
 }
 
+export interface AttemptOptions<T> {
+  limits: AttemptLimits;
+  redactor: Redactor;
+  signal: AbortSignal;
+  /** Reads an answer that is a success; what it throws is the attempt's failure. */
+  parseAnswer: (text: string, contentType: string | undefined) => T;
+}
+
 export type AttemptOutcome<T = unknown> = { ok: true; answer: T } | ({ ok: false } & AttemptFailure);
 
 /**
  * Sends a request once and reads the whole answer, within its limits. Failures are values; only an abort of the
  * caller's signal throws, with the signal's reason.
  */
-export async function attemptRequest(
+export async function attemptRequest<T>(
   { dispatcher, proxy }: Route,
   { method, url, headers, body }: AttemptRequest,
-  options: { limits: AttemptLimits; redactor: Redactor; signal: AbortSignal },
-): Promise<AttemptOutcome> {
-  const { limits, redactor } = options;
+  options: AttemptOptions<T>,
+): Promise<AttemptOutcome<T>> {
+  const { limits, redactor, parseAnswer } = options;
   const what = `${method} ${url.pathname}`;
   // Sockets live in real time, whatever the clock of the caller says.
   const signal = AbortSignal.any([options.signal, AbortSignal.timeout(Math.ceil(limits.attemptTimeoutMs))]);
@@ -69,8 +77,12 @@ export async function attemptRequest(
   }
 }
 
-/** @throws {ProtocolError} which tells what the answer claims to be, where that is something else */
-function parseAnswer(text: string, contentType: string | undefined): unknown {
+/**
+ * Reads an answer as JSON.
+ *
+ * @throws {ProtocolError} which tells what the answer claims to be, where that is something else
+ */
+export function parseJsonAnswer(text: string, contentType: string | undefined): unknown {
   try {
     return parseJson(text);
   } catch (error) {

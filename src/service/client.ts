@@ -11,7 +11,7 @@ import { createRedactor } from '../base/redaction.ts';
 import type { Secret } from '../base/redaction.ts';
 import { generator } from '../base/version.ts';
 import { buildUrl, parseApiKey, parseBaseUrl } from './address.ts';
-import { attemptRequest } from './attempt.ts';
+import { attemptRequest, parseJsonAnswer } from './attempt.ts';
 import type { AttemptLimits, AttemptOutcome, AttemptRequest } from './attempt.ts';
 import { explainRefusal, fewAttempts } from './failure.ts';
 import type { Parse } from './parse.ts';
@@ -127,7 +127,12 @@ export function openServiceClient(options: ServiceClientOptions): ServiceClient 
       const attemptOnce = async (remainingMs: number): Promise<AttemptOutcome<T>> => {
         const attemptTimeoutMs = Math.min(limits.attemptTimeoutMs, remainingMs);
         const attempt = { method: call.method, url, headers, body };
-        const options = { limits: { ...limits, attemptTimeoutMs }, redactor: callRedactor, signal };
+        const options = {
+          limits: { ...limits, attemptTimeoutMs },
+          redactor: callRedactor,
+          signal,
+          parseAnswer: parseJsonAnswer,
+        };
         const outcome = await attemptRequest(route, attempt, options);
         if (outcome.ok) return parseOutcome(outcome.answer, call);
         return call.isSetup ? { ...outcome, error: explainRefusal(outcome) } : outcome;

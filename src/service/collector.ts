@@ -1,6 +1,4 @@
-import { request } from 'undici';
 import { z } from 'zod';
-import { endOnAbort } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Deadline } from '../base/deadline.ts';
 import { CancelledError, ConfigurationError } from '../base/errors.ts';
@@ -11,9 +9,8 @@ import type { ProxySettings } from '../base/proxy.ts';
 import { createRedactor, type Secret } from '../base/redaction.ts';
 import { createRetryQuota } from '../base/retry.ts';
 import { generator } from '../base/version.ts';
-import type { AttemptOutcome } from './attempt.ts';
-import { acceptedEncoding, parseJson, readBody } from './body.ts';
-import { readFailedAnswer, readTransportError } from './failure.ts';
+import { type AttemptLimits, attemptRequest } from './attempt.ts';
+import { parseJson } from './body.ts';
 import { repeatUntilAnswered } from './repeat.ts';
 import { openRoute } from './route.ts';
 
@@ -25,16 +22,22 @@ export interface CollectorAddress {
   proxy: ProxySettings;
 }
 
+/** What the collector left out of a request, and why; none and an empty reason where it took all. */
+export interface PartialSuccess {
+  rejectedSpans: number;
+  reason: string;
+}
+
 /** A connection to an OpenTelemetry collector that takes OTLP over HTTP, as JSON. */
 export interface Collector extends AsyncDisposable {
   /**
-   * Sends one export request, and returns how many of its spans the collector left out, and why. It is sent again where an
+   * Sends one export request, and returns what of it the collector left out. It is sent again where an
    * answer is missing: a span has the same ids each time.
    *
    * @throws {ServiceError} when the collector refuses
    * @throws {NetworkError} when no answer arrives
    */
-  exportTraces(body: string): Promise<{ rejectedSpans: number; reason: string }>;
+  exportTraces(body: string): Promise<PartialSuccess>;
 }
 
 export interface CollectorOptions extends CollectorAddress {
@@ -47,9 +50,8 @@ export interface CollectorOptions extends CollectorAddress {
   random?: () => number;
 }
 
-const attemptTimeoutMs = 10_000;
+const attemptLimits: AttemptLimits = { headersTimeoutMs: 10_000, attemptTimeoutMs: 10_000, maxBytes: 2 ** 20 };
 const maxAttempts = 5;
-const maxAnswerBytes = 2 ** 20;
 
 /** Numbers of 64 bits are text in protobuf's JSON; writers send them as numbers, too. */
 const answerSchema = z.object({
@@ -95,36 +97,23 @@ export function openCollector(options: CollectorOptions): Collector {
   const headers = {
     ...Object.fromEntries([...options.headers].map(([name, value]) => [name.toLowerCase(), value.reveal()])),
     'content-type': 'application/json',
-    'accept-encoding': acceptedEncoding,
     'user-agent': `${generator.name}/${generator.version}`,
   };
-  const cancelled = AbortSignal.any([closing.signal, options.signal]);
+  const signal = AbortSignal.any([closing.signal, options.signal]);
 
-  const attempt = async (body: string, remainingMs: number): Promise<AttemptOutcome<string>> => {
-    const timeoutMs = Math.ceil(Math.min(attemptTimeoutMs, remainingMs));
-    const signal = AbortSignal.any([cancelled, AbortSignal.timeout(timeoutMs)]);
-    const what = `POST ${url.pathname}`;
-    try {
-      const { dispatcher } = route;
-      const answering = request(url, { dispatcher, method: 'POST', headers, body, bodyTimeout: 0, signal });
-      const response = await endOnAbort(answering, signal);
-      const encoding = response.headers['content-encoding']?.toString();
-      const text = redactor.redact(await readBody(response.body, encoding, { maxBytes: maxAnswerBytes, signal }));
-      const { statusCode: status } = response;
-      if (status < 300) return { ok: true, answer: text };
-      return { ok: false, ...readFailedAnswer({ status, headers: response.headers, text }, what) };
-    } catch (error) {
-      cancelled.throwIfAborted();
-      return {
-        ok: false,
-        ...readTransportError(error, { url, what, attemptTimeoutMs: timeoutMs, proxy: route.proxy }),
-      };
-    }
+  const attemptOnce = async (body: string, remainingMs: number) => {
+    const attemptTimeoutMs = Math.min(attemptLimits.attemptTimeoutMs, remainingMs);
+    const limits = { ...attemptLimits, attemptTimeoutMs };
+    return await attemptRequest(
+      route,
+      { method: 'POST', url, headers, body },
+      { limits, redactor, signal, parseAnswer: (text) => readPartialSuccess(redactor.redact(text)) },
+    );
   };
 
   return {
-    exportTraces: async (body) => {
-      const answer = await repeatUntilAnswered(async (remainingMs) => await attempt(body, remainingMs), {
+    exportTraces: async (body) =>
+      await repeatUntilAnswered((remainingMs) => attemptOnce(body, remainingMs), {
         isSafe: true,
         maxAttempts,
         purpose: undefined,
@@ -133,11 +122,9 @@ export function openCollector(options: CollectorOptions): Collector {
         quota,
         random,
         logger,
-        signal: cancelled,
+        signal,
         deadlines: [deadline],
-      });
-      return readPartialSuccess(answer);
-    },
+      }),
     [Symbol.asyncDispose]: async () => {
       closing.abort(new CancelledError('The connection to the collector was closed.'));
       await route.dispatcher.destroy();
@@ -146,7 +133,7 @@ export function openCollector(options: CollectorOptions): Collector {
 }
 
 /** What is accepted is accepted, whatever else the answer says. */
-function readPartialSuccess(text: string): { rejectedSpans: number; reason: string } {
+function readPartialSuccess(text: string): PartialSuccess {
   try {
     const { rejectedSpans, errorMessage } = answerSchema.parse(parseJson(text)).partialSuccess;
     return { rejectedSpans, reason: errorMessage };

@@ -15,7 +15,7 @@ export const reportOptions = {
     hint: '<names>',
     brief: 'Which of html, ctrf, badge and otlp are written there, too.',
     description:
-      'What is written beside report.json and junit.xml, separated by commas: `html` (report.html, one page that needs no network), `ctrf` (ctrf.json, the Common Test Report Format), `badge` (badge.svg), `otlp` (traces.otlp.jsonl, the traces as spans of OpenTelemetry). `none` for neither.',
+      'What is written beside report.json and junit.xml, separated by commas: `html` (report.html, one page that needs no network), `ctrf` (ctrf.json, the Common Test Report Format), `badge` (badge.svg), `otlp` (traces.otlp.jsonl, the traces as spans of OpenTelemetry). `none` for none of them.',
     default: 'html',
   }),
   fullReport: option(flag, {
@@ -47,7 +47,7 @@ export const reportOptions = {
     hint: '<url>',
     brief: 'Send the traces to this OTLP collector.',
     description:
-      'An OpenTelemetry collector that takes OTLP over HTTP, such as `https://host:4318`; the traces are posted as JSON to `/v1/traces` below it, and written to traces.otlp.jsonl. They tell names, times, outcomes and errors, and never what was asked or answered. Of a hosted service, the steps of failures alone. Default: none.',
+      'An OpenTelemetry collector that takes OTLP over HTTP, such as `https://host:4318`; the traces are posted as JSON to `/v1/traces` below it, and written to traces.otlp.jsonl. They tell names, times and outcomes, and of what was asked or answered no more than an error quotes. Of a hosted service, the steps of failures alone. Default: none.',
     default: '',
   }),
   otlpHeaders: option(secrets('name=value'), {
@@ -57,7 +57,7 @@ export const reportOptions = {
     brief: 'A header for it; may be given again.',
     isList: true,
     description:
-      'Headers for the collector, one `name=value` per line, such as `authorization=` followed by a secret of the repository. With them, `otlp-endpoint` has to be https. Default: none.',
+      'Headers for the collector, one `name=value` per line, such as `authorization=` followed by a secret of the repository. With them, `otlp-endpoint` has to be https, unless it leads to this machine. Default: none.',
     default: '',
   }),
 };

@@ -22,7 +22,7 @@ export interface TraceLog extends AsyncDisposable {
   path(): string | null;
 }
 
-/** Of one line, which is one request where it is sent: under a megabyte, where collectors take several. */
+/** Of one line, which is one request where it is sent: about half a megabyte, where collectors take several. */
 const maxSpansPerLine = 1000;
 
 export const traceLogName = 'traces.otlp.jsonl';
