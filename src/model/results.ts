@@ -59,6 +59,8 @@ export interface SuiteResults {
   unknownIterations: number;
   /** Iterations of known cases that the service passed and our own assertions did not; counted above as failed or unscored. */
   overruled: number;
+  /** Iterations that the service gave two different results for, or listed once and not again. */
+  contradicted: number;
   /**
    * How often the tunnel to the server broke off during the run and may have cut off calls of it, whether or not it came
    * back; 0 where there is none.

@@ -20,7 +20,8 @@ interface IterationParams extends CallOptions {
 }
 
 /**
- * Lists the iterations of a run page by page, each iteration once. Ends only when every page was read.
+ * Lists the iterations of a run page by page, each iteration once; one that a later page contradicts in its case or its result
+ * comes again as that page has it. Ends only when every page was read.
  *
  * @throws {ProtocolError} when the service's cursors lead nowhere
  */
@@ -35,7 +36,11 @@ export function listIterations(
     const load = () => client.call({ method: 'GET', path, query, purpose, parse: parseIterationPage, ...options });
     return askPatiently(client, load, { ...options, patience: lagPatience });
   };
-  return walkPages(loadPage, { what: 'iterations', idOf: (iteration) => iteration.id });
+  return walkPages(loadPage, {
+    what: 'iterations',
+    idOf: (iteration) => iteration.id,
+    contentOf: ({ testCaseId, status, result }) => JSON.stringify([testCaseId, status, result]),
+  });
 }
 
 /** Lists what became of each step of an iteration, in their order. Empty for runs that did not record it. */

@@ -10,31 +10,43 @@ export interface Page<Item> {
 const maxPages = 10_000;
 
 /**
- * Walks a paged collection to its end and gives each page's new items; an item seen before, by `idOf`, is left out.
- * `what` names the collection in errors.
+ * Walks a paged collection to its end and gives each page's new items. An item that repeats an earlier one, by `idOf` and
+ * `contentOf`, is left out; one that contradicts it is given again, so that the reader sees both. `what` names the collection
+ * in errors.
  *
  * @throws {ProtocolError} when the walk cannot end: a cursor comes a second time, or two pages running bring nothing new
  */
 export async function* walkPages<Item>(
   loadPage: (cursor: string | undefined) => Promise<Page<Item>>,
-  { what, idOf }: { what: string; idOf: (item: Item) => string },
+  {
+    what,
+    idOf,
+    contentOf = () => '',
+  }: { what: string; idOf: (item: Item) => string; contentOf?: (item: Item) => string },
 ): AsyncGenerator<Item[]> {
-  const seenIds = new Set<string>();
+  const seenContents = new Map<string, string>();
   const seenCursors = new Set<string>();
   let cursor: string | undefined;
   let wasBarren = false;
 
   for (let pageNumber = 1; pageNumber <= maxPages; pageNumber += 1) {
     const page = await loadPage(cursor);
-    const fresh = page.items.filter((item) => !seenIds.has(idOf(item)) && seenIds.add(idOf(item)));
+    const seenBefore = seenContents.size;
+    const fresh = page.items.filter((item) => {
+      const content = contentOf(item);
+      if (seenContents.get(idOf(item)) === content) return false;
+      seenContents.set(idOf(item), content);
+      return true;
+    });
     if (fresh.length > 0) yield fresh;
+    const isBarren = seenContents.size === seenBefore;
 
     cursor = page.nextCursor ?? '';
     if (cursor === '') return;
     if (seenCursors.has(cursor)) throw endlessWalk(what, `page ${pageNumber} leads back to an earlier one`);
-    if (fresh.length === 0 && wasBarren) throw endlessWalk(what, `pages ${pageNumber - 1} and ${pageNumber} are empty`);
+    if (isBarren && wasBarren) throw endlessWalk(what, `pages ${pageNumber - 1} and ${pageNumber} bring nothing new`);
     seenCursors.add(cursor);
-    wasBarren = fresh.length === 0;
+    wasBarren = isBarren;
   }
   throw endlessWalk(what, `${maxPages} pages were read and there are more`);
 }

@@ -1,4 +1,4 @@
-import { ServiceError } from '../base/errors.ts';
+import { ProtocolError, ServiceError } from '../base/errors.ts';
 import type { Secret } from '../base/redaction.ts';
 import type { MatchOptions, TestCase } from '../model/case.ts';
 import { isTerminalStatus } from '../model/run.ts';
@@ -64,11 +64,16 @@ export async function createRun(
   return client.call({ method: 'POST', path, body, secrets, ...kind, parse: parseRunCreated, ...options });
 }
 
-/** Gets a run as it stands now. */
+/**
+ * Gets a run as it stands now.
+ *
+ * @throws {ProtocolError} when the service answers with another run
+ */
 export async function getRun(client: ServiceClient, params: RunParams): Promise<Run> {
   const { projectId, runId, ...options } = params;
   const path = [...client.profile.runPath(projectId), runId];
-  return client.call({ method: 'GET', path, purpose: 'watch', parse: parseRun, ...options });
+  const parse = (answer: unknown) => requireRun(parseRun(answer), runId);
+  return client.call({ method: 'GET', path, purpose: 'watch', parse, ...options });
 }
 
 /** Cancels a run and gives it as it then stands. A run that had already ended is given as it ended. */
@@ -96,7 +101,17 @@ export async function stopRun(client: ServiceClient, params: RunParams): Promise
 async function requestCancel(client: ServiceClient, params: RunParams): Promise<Run> {
   const { projectId, runId, ...options } = params;
   const path = [...client.profile.runPath(projectId), runId, 'cancel'];
-  return client.call({ method: 'POST', path, isRepeatable: true, purpose: 'finish', parse: parseRun, ...options });
+  const parse = (answer: unknown) => requireRun(parseRun(answer), runId);
+  return client.call({ method: 'POST', path, isRepeatable: true, purpose: 'finish', parse, ...options });
+}
+
+/** The results of another run would be judged as those of this one. */
+function requireRun(run: Run, runId: string): Run {
+  if (run.id === runId) return run;
+  throw new ProtocolError(
+    `The service answered with run ${JSON.stringify(run.id)} instead of run ${JSON.stringify(runId)}.`,
+    { path: 'id', hint: 'Run the job again; if it happens again, report it to the operator of the service.' },
+  );
 }
 
 /** Deployments refuse to cancel what has ended with one of two statuses; the 400 may also mean something else. */

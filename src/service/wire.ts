@@ -7,7 +7,7 @@ import { z } from 'zod';
  */
 const timestampMs = z.number().nullish();
 const text = z.string().nullish();
-const count = z.number().nullish();
+const count = z.number().nonnegative().nullish();
 /** Shown to people and never judged, so an odd shape is no reason to fail: it reads as absent. */
 const openObject = z.record(z.string(), z.unknown()).nullish().catch(undefined);
 
@@ -186,8 +186,9 @@ export const iterationSchema = z.object({
   model: text,
   provider: text,
   startedAt: timestampMs,
-  durationMs: z.number().nullish(),
-  tokensUsed: z.number().nullish(),
+  /** Negative ones would make room in a budget. */
+  durationMs: z.number().nonnegative().nullish(),
+  tokensUsed: z.number().nonnegative().nullish(),
   actualToolCalls: z.array(toolCallSchema).nullish(),
   expectedToolCalls: z.array(toolCallSchema).nullish(),
   error: text,

@@ -31,6 +31,7 @@ export function listGaps(
     ...listCountGaps(results, run),
     ...listScoreGaps(counted, { tolerated, isPartial: counted.length < results.cases.length }),
     ...listUnknownGaps(results),
+    ...listContradictions(results),
     ...listPassedGaps(results, run),
   ];
 }
@@ -99,6 +100,12 @@ function listScoreGaps(
 function listUnknownGaps({ unknownIterations }: SuiteResults): VerdictReason[] {
   if (unknownIterations === 0) return [];
   const message = `${formatCount(unknownIterations, 'iteration')} could not be matched with a case of this suite.`;
+  return [{ code: 'results-unknown', message }];
+}
+
+function listContradictions({ contradicted }: SuiteResults): VerdictReason[] {
+  if (contradicted === 0) return [];
+  const message = `The service contradicts itself about ${formatCount(contradicted, 'iteration')}: the pages it sent do not give the same result for it.`;
   return [{ code: 'results-unknown', message }];
 }
 

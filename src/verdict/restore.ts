@@ -105,6 +105,7 @@ function restoreResults(suite: SuiteReport, cases: readonly CaseReport[]): Suite
     iterationsRead: cases.reduce((sum, { total, planned }) => sum + (stoppedEarly === null ? total : planned), 0),
     unknownIterations: 0,
     overruled: 0,
+    contradicted: 0,
     tunnelBreaks: suite.tunnelBreaks,
     interruption: null,
     retries: suite.retries,

@@ -17,9 +17,17 @@ export interface Tally {
   addIteration(iteration: Iteration, own?: OwnJudgement): CountedIteration | null;
   /** Lists the kept iterations that the service failed, of which steps tell more; one of each case before a second of any. */
   listFailures(): Iteration[];
+  /** Gives what this reading of the run established, to hold a second one against. */
+  describeReading(): Reading;
   /** Adds to what is kept of a failure which of its steps failed, and why. */
   explainFailure(iterationId: string, steps: readonly StepResult[]): void;
   finish(end: SuiteEnd): SuiteResults;
+}
+
+/** What one reading of a run established about its iterations, by id. */
+export interface Reading {
+  scored: ReadonlyMap<string, 'passed' | 'failed'>;
+  contradicted: ReadonlySet<string>;
 }
 
 /** The case that an iteration belongs to, and what it adds to its counts. */
@@ -37,6 +45,11 @@ export interface TallyOptions {
   minimumPassRateSource: string;
   /** From the service's id of a case to ours. */
   caseIds: ReadonlyMap<string, string>;
+  /**
+   * An earlier reading of the same run. An iteration that passed or failed there has ended: one that is gone or has the
+   * other result in this reading is contradicted.
+   */
+  earlier?: Reading;
 }
 
 interface CaseTally {
@@ -63,6 +76,7 @@ export function createTally(suite: SuiteOutline, options: TallyOptions): Tally {
   const tallies = new Map(suite.cases.map((outline) => [outline.id, openCase(outline)]));
   const caseIdsByTitle = indexUniqueTitles(suite.cases);
   const seen = new Map<string, SeenIteration>();
+  const contradicted = new Set(options.earlier?.contradicted);
   let keptCount = 0;
 
   const findTally = ({ testCaseId, title }: Iteration): CaseTally | undefined => {
@@ -92,6 +106,7 @@ export function createTally(suite: SuiteOutline, options: TallyOptions): Tally {
       const earlier = seen.get(iteration.id);
       if (earlier === undefined) {
         seen.set(iteration.id, { tally, standing, isOverruled: overruling !== null });
+        if ((options.earlier?.scored.get(iteration.id) ?? standing) !== standing) contradicted.add(iteration.id);
         if (tally === undefined) return null;
         countIteration(tally, standing, iteration);
         if (standing !== 'passed') keep(tally.evidence[standing], { iteration, steps: null, overruling });
@@ -101,8 +116,10 @@ export function createTally(suite: SuiteOutline, options: TallyOptions): Tally {
       if (earlier.tally !== tally) {
         retract(earlier, iteration.id);
         earlier.tally = undefined;
+        contradicted.add(iteration.id);
       } else if (tally !== undefined && earlier.standing !== standing) {
         retract(earlier, iteration.id);
+        if (earlier.standing !== 'unscored' && standing !== 'unscored') contradicted.add(iteration.id);
         earlier.standing = 'unscored';
         tally.counts.unscored += 1;
       }
@@ -120,6 +137,12 @@ export function createTally(suite: SuiteOutline, options: TallyOptions): Tally {
       const kept = tally?.evidence.failed.find(({ iteration }) => iteration.id === iterationId);
       if (kept !== undefined) kept.steps = steps;
     },
+    describeReading: () => ({
+      scored: new Map(
+        [...seen].flatMap(([id, { standing }]) => (standing === 'unscored' ? [] : [[id, standing] as const])),
+      ),
+      contradicted,
+    }),
     finish: ({ run, runUrl, isComplete, tunnelBreaks, interruption }) => ({
       suiteId: suite.id,
       name: suite.name,
@@ -134,6 +157,7 @@ export function createTally(suite: SuiteOutline, options: TallyOptions): Tally {
       iterationsRead: seen.size,
       unknownIterations: [...seen.values()].filter(({ tally }) => tally === undefined).length,
       overruled: [...seen.values()].filter(({ tally, isOverruled }) => tally !== undefined && isOverruled).length,
+      contradicted: new Set([...contradicted, ...listVanished(options.earlier, seen)]).size,
       tunnelBreaks,
       interruption,
       retries: [],
@@ -171,6 +195,11 @@ function closeCase({ outline, counts, durationsMs, tokensUsed, evidence }: CaseT
       .slice(0, maxFailuresPerCase),
     retries: [],
   };
+}
+
+/** Iterations that had a result in the earlier reading and are gone from this one. */
+function listVanished(earlier: Reading | undefined, seen: ReadonlyMap<string, unknown>): string[] {
+  return [...(earlier?.scored.keys() ?? [])].filter((id) => !seen.has(id));
 }
 
 /** Titles that name exactly one case, for services that do not say which case an iteration belongs to. */

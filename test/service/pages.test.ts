@@ -38,6 +38,34 @@ describe('walkPages', () => {
     expect((await walk(pages)).items).toEqual([['a', 'b'], ['c'], ['d']]);
   });
 
+  it('gives an item again where a later page contradicts it', async () => {
+    const pages: Array<Page<string>> = [
+      { items: ['a passed', 'b passed'], nextCursor: '1' },
+      { items: ['a passed', 'b failed', 'c passed'] },
+    ];
+    const walked: string[][] = [];
+    const walking = walkPages(async (cursor = '0') => pages[Number(cursor)] ?? { items: [] }, {
+      what: 'letters',
+      idOf: (item) => item.slice(0, 1),
+      contentOf: (item) => item,
+    });
+    for await (const page of walking) walked.push(page);
+    expect(walked).toEqual([['a passed', 'b passed'], ['b failed', 'c passed']]);
+  });
+
+  it('refuses pages that contradict each other without end', async () => {
+    let next = 0;
+    const walking = walkPages(async () => ({ items: [`a ${next}`], nextCursor: String((next += 1)) }), {
+      what: 'letters',
+      idOf: (item) => item.slice(0, 1),
+      contentOf: (item) => item,
+    });
+    const walk = async () => {
+      for await (const page of walking) expect(page).toHaveLength(1);
+    };
+    await expect(walk()).rejects.toThrow('pages 2 and 3 bring nothing new');
+  });
+
   it('goes on after one empty page', async () => {
     const pages: Pages = {
       start: { items: [], nextCursor: '2' },
@@ -76,7 +104,7 @@ describe('walkPages', () => {
     ['the same page', ['a']],
   ])('refuses %s under ever new cursors', async (_, items) => {
     let next = 0;
-    await expect(walk(() => ({ items, nextCursor: String((next += 1)) }))).rejects.toThrow(/pages \d and \d are empty/);
+    await expect(walk(() => ({ items, nextCursor: String((next += 1)) }))).rejects.toThrow(/pages \d and \d bring nothing new/);
     expect(next).toBeLessThanOrEqual(3);
   });
 

@@ -43,6 +43,7 @@ export function createSuiteResults(overrides: Partial<SuiteResults> = {}): Suite
     iterationsRead,
     unknownIterations: 0,
     overruled: 0,
+    contradicted: 0,
     tunnelBreaks: 0,
     interruption: null,
     retries: [],

@@ -191,6 +191,16 @@ describe('judgeSuite', () => {
       { cases: [createCaseResults({ passed: 2, unscored: 1 })] },
       [['results-unknown', '1 iteration ended without a result.']],
     ],
+    [
+      'a service that contradicts itself',
+      { contradicted: 1 },
+      [
+        [
+          'results-unknown',
+          'The service contradicts itself about 1 iteration: the pages it sent do not give the same result for it.',
+        ],
+      ],
+    ],
     ['no iterations', { cases: [] }, [['no-iterations', 'No iteration was scored, so nothing was shown.']]],
   ];
 

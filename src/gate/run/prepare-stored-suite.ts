@@ -1,9 +1,10 @@
+import { ProtocolError } from '../../base/errors.ts';
 import { toPercent } from '../../model/rate.ts';
 import type { CaseOutline, SuiteOutline } from '../../model/results.ts';
 import { listCases } from '../../service/cases.ts';
 import type { NewRun } from '../../service/runs.ts';
 import { findSuite, getSuite } from '../../service/suites.ts';
-import type { WireCase } from '../../service/wire.ts';
+import type { WireCase, WireSuiteDetail } from '../../service/wire.ts';
 import { hashStoredDefinition } from '../../suite/definition.ts';
 import type { RegisteredServer } from './job-tunnel.ts';
 import type { GatePlan } from '../plan/plan.ts';
@@ -28,7 +29,7 @@ export async function prepareStoredSuite(planned: StoredSuite, context: StoredCo
   const detail = await getSuite(client, { projectId, suiteId, signal });
   const stored = await listCases(client, { projectId, suiteId, signal });
   const cases = selectStored(stored, planned.cases);
-  const minimumAccuracy = detail.settings?.minimumAccuracy ?? null;
+  const minimumAccuracy = planned.minimumPassRate === null ? readMinimumAccuracy(detail) : null;
   const { environmentId } = plan.service;
   const run: NewRun = {
     ...selectServer(cases, context.server),
@@ -53,6 +54,23 @@ export async function prepareStoredSuite(planned: StoredSuite, context: StoredCo
     written: [],
     judgedHere: null,
   };
+}
+
+/**
+ * The suite's own minimum, in percent; null where it has none.
+ *
+ * @throws {ProtocolError} when it is no percentage: a gate that took the fraction 0.9 for 0.9 % would pass nearly everything
+ */
+function readMinimumAccuracy({ name, settings }: WireSuiteDetail): number | null {
+  const value = settings?.minimumAccuracy ?? null;
+  if (value === null || value === 0 || (value > 1 && value <= 100)) return value;
+  throw new ProtocolError(
+    `The service stores ${value} as the minimum pass rate of the suite ${JSON.stringify(name)}, which must be a percentage from 0 to 100${value > 0 && value <= 1 ? ' and could be a fraction' : ''}.`,
+    {
+      path: 'settings.minimumAccuracy',
+      hint: 'Set the percentage in the suite, such as 90, or give the gate `min-pass-rate`.',
+    },
+  );
 }
 
 /** @throws {ConfigurationError} when the project has none of that id or name */

@@ -76,7 +76,11 @@ export async function runSuite(planned: PlannedSuite, context: SuiteRunContext):
     await readIterations(end.run.id, { suite, tally, judge }, context);
     end.isComplete = true;
     if (end.interruption === null && disagreesWithService(tally.finish(end))) {
-      const second = createTally(prepared.outline, { ...prepared, caseIds: run.caseIds });
+      const second = createTally(prepared.outline, {
+        ...prepared,
+        caseIds: run.caseIds,
+        earlier: tally.describeReading(),
+      });
       end.run = await rereadRun(end.run.id, context);
       await readIterations(end.run.id, { suite, tally: second, judge }, context);
       tally = second;
