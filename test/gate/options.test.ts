@@ -38,6 +38,9 @@ describe('parseGateOptions', () => {
     expect(parseGateOptions(complete)).toEqual({
       evals: ['evals/*.evals.yaml'],
       tests: null,
+      branch: null,
+      commit: null,
+      baseRef: null,
       suite: null,
       suiteScope: 'branch',
       cases: [],
