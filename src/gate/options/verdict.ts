@@ -41,7 +41,7 @@ export const verdictOptions = {
   baseRef: option(optionalRef, {
     group: 'The verdict',
     hint: '<branch>',
-    brief: 'The branch or commit of `policy-ref: base`.',
+    brief: 'Whose policy `policy-ref: base` is.',
     description:
       'The branch or commit whose policy `policy-ref: base` uses, such as `main`. Git must have it. Default: the target of the pull or merge request, where the CI system names it.',
     default: '',
