@@ -1,34 +1,32 @@
 import { randomUUID } from 'node:crypto';
 import { getInput, info } from '@actions/core';
 import { systemClock } from '../base/clock.ts';
-import { ConfigurationError, type ConfigurationIssue, GateError } from '../base/errors.ts';
-import { redactDeep, type Redactor } from '../base/redaction.ts';
+import { ConfigurationError, GateError } from '../base/errors.ts';
+import { redactDeep } from '../base/redaction.ts';
 import { gate } from '../gate/gate.ts';
 import { listenForInterrupts } from '../gate/interrupt.ts';
 import { listKnownSecrets } from '../gate/known-secrets.ts';
-import { listOptions, parseGateOptions } from '../gate/options.ts';
-import type { GateOptions } from '../gate/options/schema.ts';
+import { listOptions } from '../gate/options.ts';
 import { planGate } from '../gate/plan/plan.ts';
+import { readGateOptions } from '../gate/read-options.ts';
 import { describeProgress, throttleProgress } from '../gate/run/progress.ts';
 import { findExistingFiles, publishFiles } from '../gate/publish/publish-files.ts';
 import { renderAnnotationCommands } from '../report/annotation-commands.ts';
 import { describeFailure } from './failure.ts';
 import type { JobOutput } from './logger.ts';
-import { listOutputs, writeOutput } from './outputs.ts';
+import { listOutputs, listUnjudgedOutputs, writeOutput } from './outputs.ts';
 import { leftoversState } from './post.ts';
 import { createStateWriter } from './state.ts';
 
 /** Runs the gate with the action's inputs, publishes what came of it, and returns the exit code. */
 export async function runMain({ redactor, logger }: JobOutput): Promise<number> {
   const { env: environment } = process;
-  let options: GateOptions | null = null;
+  const inputs = Object.fromEntries(listOptions().map(({ name }) => [name, getInput(name, { trimWhitespace: false })]));
+  const cwd = process.cwd();
+  const summaryPath = environment['GITHUB_STEP_SUMMARY'] ?? null;
   try {
-    const inputs = Object.fromEntries(
-      listOptions().map(({ name }) => [name, getInput(name, { trimWhitespace: false })]),
-    );
     for (const secret of listKnownSecrets(inputs, environment)) redactor.add(secret);
-    options = parseGateOptions(inputs);
-    const cwd = process.cwd();
+    const options = await readGateOptions(inputs, { cwd });
     if (options.publish !== null) {
       const { publishReport } = await import('../gate/publish/publish-report.ts');
       const signal = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
@@ -64,7 +62,6 @@ export async function runMain({ redactor, logger }: JobOutput): Promise<number> 
     // Chunks of their own: the post step, which loads the same entry, shows no report.
     const { renderTerminal } = await import('../report/terminal.ts');
     info(redactor.redact(renderTerminal(report, { color: true })));
-    const summaryPath = environment['GITHUB_STEP_SUMMARY'] ?? null;
     const files = await publishFiles(report, plan, { logger, redactor, summaryPath, evidence });
     if (plan.annotations) {
       const places = report.cases.map(({ location }) => location);
@@ -79,19 +76,13 @@ export async function runMain({ redactor, logger }: JobOutput): Promise<number> 
     return exitCode;
   } catch (error) {
     logger.error(describeFailure(error));
-    // Without options that could be read, nobody has asked for silence.
-    if (error instanceof ConfigurationError && options?.annotations !== false) {
-      process.stdout.write(await annotateIssues(error.issues, redactor));
+    if (error instanceof ConfigurationError) {
+      const { publishIssues } = await import('../gate/publish/publish-issues.ts');
+      const annotations = await publishIssues(error.issues, inputs, { cwd, logger, redactor, summaryPath });
+      process.stdout.write(renderAnnotationCommands(annotations, redactor));
     }
+    // With `publish`, the verdict is the one of a report that is there already.
+    if (inputs['publish']?.trim() === '') for (const output of listUnjudgedOutputs()) writeOutput(output, logger);
     return error instanceof GateError ? error.exitCode : 3;
   }
-}
-
-/** Annotations are cut to size, which a secret must not be in yet. */
-async function annotateIssues(told: readonly ConfigurationIssue[], redactor: Redactor): Promise<string> {
-  const { planIssueAnnotations } = await import('../report/issue-annotations.ts');
-  const issues = redactDeep(told, redactor);
-  const existing = await findExistingFiles(issues, process.cwd());
-  const annotations = planIssueAnnotations(issues, { fileExists: (file) => existing.has(file) });
-  return renderAnnotationCommands(annotations, redactor);
 }

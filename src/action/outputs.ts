@@ -23,7 +23,8 @@ const runUrl = /^https?:\/\/[\w.:[\]-]{1,255}\/[\w./~%-]{1,600}\?project=[\w.~%-
 export const outputTable: readonly OutputDefinition[] = [
   {
     name: 'verdict',
-    description: '`passed`, `failed` or `inconclusive`. Inconclusive means that nothing was established.',
+    description:
+      '`passed`, `failed` or `inconclusive`. Inconclusive means that nothing was established, also because the configuration is wrong.',
     pattern: /^(?:passed|failed|inconclusive)$/,
     read: (report) => report.verdict.outcome,
   },
@@ -108,6 +109,12 @@ export function listOutputs(report: Report, files: WrittenFiles): Array<{ name: 
     const value = read(report, files) ?? '';
     return { name, value: pattern.test(value) ? value : '' };
   });
+}
+
+/** The values of every output where there is no report, because the configuration is wrong or the gate could not go on. */
+export function listUnjudgedOutputs(): Array<{ name: string; value: string }> {
+  const known: Readonly<Record<string, string>> = { verdict: 'inconclusive', passed: '0', failed: '0', total: '0' };
+  return outputTable.map(({ name }) => ({ name, value: known[name] ?? '' }));
 }
 
 /** Sets one output. What cannot be written is warned about: how a verdict is told never changes it. */

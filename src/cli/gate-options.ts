@@ -21,6 +21,27 @@ export function addGateOptions(command: Command, options: readonly OptionDescrip
   }
 }
 
+/**
+ * Gives every boolean flag its value, so that commander takes no word after it for one: `--dry-run a.yaml` is a dry run of a.yaml.
+ * Values of other flags stay as they are, and so does everything after `--`.
+ */
+export function completeBooleanFlags(args: readonly string[], command: Command): string[] {
+  const end = args.includes('--') ? args.indexOf('--') : args.length;
+  let isValue = false;
+  const completed = args.slice(0, end).map((arg, index) => {
+    const option = isValue ? undefined : command.options.find(({ long, short }) => arg === long || arg === short);
+    isValue = option?.required === true;
+    if (option?.optional !== true) return arg;
+    const next = args[index + 1] ?? '';
+    if (/^(?:true|false)$/i.test(next)) {
+      const words = `${arg} and ${next} are two words. Join them with an equals sign: ${arg}=${next.toLowerCase()}`;
+      command.error(`error: ${words}`, { code: 'separate-boolean', exitCode: 2 });
+    }
+    return `${arg}=true`;
+  });
+  return [...completed, ...args.slice(end)];
+}
+
 /** Reads the flags of a command back into the texts of the gate's options; those that were not given are empty. */
 export function readGateFlags(
   flags: Readonly<Record<string, unknown>>,
@@ -30,8 +51,7 @@ export function readGateFlags(
   const texts = Object.fromEntries(
     options.map(({ name }) => {
       const value = flags[name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())];
-      // A flag whose value may be left out is true then.
-      return [name, value === true ? 'true' : typeof value === 'string' ? value : ''];
+      return [name, typeof value === 'string' ? value : ''];
     }),
   );
   for (const [name, variables] of Object.entries(secretVariables)) {

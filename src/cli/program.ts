@@ -1,9 +1,10 @@
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, type Option } from 'commander';
 import { formatCount } from '../base/count.ts';
 import { ConfigurationError, describeError, formatConfigurationIssue, GateError } from '../base/errors.ts';
 import { createRedactor } from '../base/redaction.ts';
 import { generator } from '../base/version.ts';
 import { escapeTerminalText } from '../report/escape/terminal.ts';
+import { completeBooleanFlags } from './gate-options.ts';
 import { addJudgeCommand } from './judge.ts';
 import { redactText } from './logger.ts';
 import { addMergeCommand } from './merge.ts';
@@ -52,7 +53,8 @@ Exit codes:
     addCommand(program, setExitCode, redactor);
   // Set on every command: subcommands copy settings only when they are created after.
   // The longest flag leaves descriptions less than the 40 columns below which they would not be wrapped.
-  for (const command of [program, ...program.commands]) command.exitOverride().configureHelp({ minWidthToWrap: 30 });
+  const help = { minWidthToWrap: 30, optionTerm: ({ flags }: Option) => flags.replace(/ \[(.+)\]$/, '[=$1]') };
+  for (const command of [program, ...program.commands]) command.exitOverride().configureHelp(help);
 
   const printFailure = (error: unknown) => process.stderr.write(`${redactText(describeFailure(error), redactor)}\n`);
   // Node itself would print it with every secret in it.
@@ -61,7 +63,10 @@ Exit codes:
     process.exit(3);
   });
   try {
-    await program.parseAsync(args, { from: 'user' });
+    const [name, ...rest] = args;
+    const command = program.commands.find((each) => each.name() === name);
+    const completed = command === undefined ? args : [command.name(), ...completeBooleanFlags(rest, command)];
+    await program.parseAsync(completed, { from: 'user' });
     return exitCode;
   } catch (error) {
     // Commander has printed its own message already; its code is 0 for --help and --version.

@@ -2,23 +2,24 @@ import { basename, join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { systemClock } from '../base/clock.ts';
 import { ConfigurationError } from '../base/errors.ts';
-import { redactDeep, type Redactor } from '../base/redaction.ts';
+import type { Logger } from '../base/logger.ts';
+import type { Redactor } from '../base/redaction.ts';
 import { gate } from '../gate/gate.ts';
 import { limitHeapGrowth } from '../gate/heap.ts';
 import { listenForInterrupts } from '../gate/interrupt.ts';
 import { listKnownSecrets } from '../gate/known-secrets.ts';
-import { listOptions, parseGateOptions } from '../gate/options.ts';
-import type { GateOptions } from '../gate/options/schema.ts';
-import { type GatePlan, planGate } from '../gate/plan/plan.ts';
+import { listOptions } from '../gate/options.ts';
+import { planGate } from '../gate/plan/plan.ts';
+import { readGateOptions } from '../gate/read-options.ts';
 import { previewGate } from '../gate/preview.ts';
-import { publishFiles } from '../gate/publish/publish-files.ts';
+import { findExistingFiles, publishFiles } from '../gate/publish/publish-files.ts';
+import { publishIssues } from '../gate/publish/publish-issues.ts';
 import { publishOnline } from '../gate/publish/publish-online.ts';
 import { planAnnotations } from '../report/annotations.ts';
-import { planIssueAnnotations } from '../report/issue-annotations.ts';
 import { printAnnotations } from './annotations.ts';
 import { addGateOptions, readGateFlags } from './gate-options.ts';
 import { createTerminalLogger, redactText } from './logger.ts';
-import { createProgressDisplay } from './progress.ts';
+import { createProgressDisplay, type ProgressDisplay } from './progress.ts';
 import { addFormatOption, printReport, readFormat, type OutputFormat } from './output-format.ts';
 
 export interface RunFlags {
@@ -84,14 +85,32 @@ export async function runGate({ quiet, verbose, format, texts }: RunFlags, redac
   });
 
   for (const secret of listKnownSecrets(texts, environment)) redactor.add(secret);
-  const options = parseGateOptions(texts);
+  try {
+    return await runPlan({ quiet, format, texts }, { logger, progress, redactor });
+  } catch (error) {
+    if (error instanceof ConfigurationError) {
+      const summaryPath = environment['GITHUB_STEP_SUMMARY'] ?? null;
+      const context = { cwd: process.cwd(), logger, redactor, summaryPath };
+      const stream = format === 'json' ? stderr : stdout;
+      printAnnotations(await publishIssues(error.issues, texts, context), { redactor, stream });
+    }
+    throw error;
+  }
+}
+
+async function runPlan(
+  { quiet, format, texts }: Omit<RunFlags, 'verbose'>,
+  { logger, progress, redactor }: { logger: Logger; progress: ProgressDisplay; redactor: Redactor },
+): Promise<number> {
+  const { stdout, stderr, env: environment } = process;
+  const cwd = process.cwd();
+  const options = await readGateOptions(texts, { cwd });
   if (options.publish !== null) {
     const { publishReport } = await import('../gate/publish/publish-report.ts');
     const signal = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
-    const cwd = process.cwd();
     return await publishReport(options, { cwd, environment, clock: systemClock, logger, redactor, signal });
   }
-  const plan = await planWithAnnotations(options, redactor);
+  const plan = await planGate(options, { cwd, environment });
   for (const secret of plan.secrets) redactor.add(secret);
   const signal = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
   if (plan.isDryRun) {
@@ -121,25 +140,13 @@ export async function runGate({ quiet, verbose, format, texts }: RunFlags, redac
   const written = [...Object.values(files).filter((path) => path !== null), ...traces];
   if (written.length > 0) logger.info(`Reports: ${written.join(', ')}`);
   if (plan.annotations) {
-    const places = report.cases.map(({ location }) => location);
-    const planOurs = (fileExists: (file: string) => boolean) => planAnnotations(report, { fileExists });
-    await printAnnotations(places, planOurs, { redactor, stream: format === 'json' ? stderr : stdout });
+    const existing = await findExistingFiles(
+      report.cases.map(({ location }) => location),
+      cwd,
+    );
+    const annotations = planAnnotations(report, { fileExists: (file) => existing.has(file) });
+    printAnnotations(annotations, { redactor, stream: format === 'json' ? stderr : stdout });
   }
   await publishOnline(result, plan, { clock: systemClock, logger, redactor, signal });
   return exitCode;
-}
-
-async function planWithAnnotations(options: GateOptions, redactor: Redactor): Promise<GatePlan> {
-  try {
-    return await planGate(options, { cwd: process.cwd(), environment: process.env });
-  } catch (error) {
-    if (error instanceof ConfigurationError && options.annotations) {
-      const issues = redactDeep(error.issues, redactor);
-      await printAnnotations(issues, (fileExists) => planIssueAnnotations(issues, { fileExists }), {
-        redactor,
-        stream: process.stdout,
-      });
-    }
-    throw error;
-  }
 }

@@ -69,6 +69,7 @@ export async function gate(plan: GatePlan, context: GateContext): Promise<GateRe
   const startedMs = clock.monotonicMs();
   for (const secret of plan.secrets) context.redactor.add(secret);
   for (const note of plan.notes) context.logger.warning(note);
+  for (const remark of plan.remarks) context.logger.info(remark);
   if (plan.merge !== null) {
     const { judgeShards } = await import('./judge/merge-shards.ts');
     const report = judgeShards(plan.merge, plan);

@@ -24,7 +24,7 @@ export interface TunnelPlan {
 /** Settles what a tunnel that is hosted by hand needs. @throws {ConfigurationError} with everything that is wrong */
 export async function planTunnel(options: GateOptions, context: PlanContext): Promise<TunnelPlan> {
   const issues: ConfigurationIssue[] = [];
-  const ci = await readCiContext(context.environment, { jobIndex: options.jobIndex });
+  const ci = await readCiContext(options, context);
   const service = { ...planService(options, { ci, environment: context.environment }, issues), isTunnelled: true };
   const server = await planServer(options, context, issues);
   if (service.profile.name === 'embedded') {

@@ -53,8 +53,8 @@ function parseOptions(
   const parsed = gateOptionsSchema.safeParse(
     Object.fromEntries(
       descriptions.map(({ name, default: fallback }) => {
-        const text = texts[name] ?? '';
-        return [toOptionKey(name), text.trim() === '' ? fallback : text];
+        const standIn = name === 'service' ? implyService(texts) : fallback;
+        return [toOptionKey(name), isBlank(texts[name]) ? standIn : texts[name]];
       }),
     ),
   );
@@ -64,6 +64,16 @@ function parseOptions(
   ];
   if (!parsed.success || issues.length > 0) throw new ConfigurationError(issues);
   return parsed.data;
+}
+
+/** Who names a service and a key for it means to use it; with `upload`, they are where the results go. */
+function implyService(texts: Readonly<Record<string, string | undefined>>): 'svc' | 'embedded' {
+  const isUploading = !isBlank(texts['upload']) && texts['upload']?.trim() !== 'off';
+  return isBlank(texts['base-url']) || isBlank(texts['api-key']) || isUploading ? 'embedded' : 'svc';
+}
+
+function isBlank(text: string | undefined): boolean {
+  return text === undefined || text.trim() === '';
 }
 
 function toConfigurationIssue(zodIssue: z.core.$ZodIssue): ConfigurationIssue {

@@ -23,6 +23,7 @@ export async function previewGate(plan: GatePlan, context: ConnectContext): Prom
     ...plan.suites.flatMap((planned) => [...describeSuite(planned), ...describeRetries(planned)]),
     ...describePublishing(plan),
     ...plan.notes,
+    ...plan.remarks,
   ];
   if (plan.upload !== null) lines.push(...(await previewUpload(plan, plan.upload, context)));
   if (plan.service.hosted === null) return lines;

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { split } from 'shlex';
-
-import { ConfigurationError, describeError } from '../base/errors.ts';
+import { ConfigurationError } from '../base/errors.ts';
 import { Secret } from '../base/redaction.ts';
 import { buildChildEnvironment, markerVariable } from './environment.ts';
 import { openHttpServer } from './open-http.ts';
 import { openStdioServer } from './open-stdio.ts';
 import { createOutputRing } from './ring.ts';
 import type { ReachedServer, RunningServer, ServerContext, ServerOptions, StartContext } from './running-server.ts';
+import { splitCommand } from './split-command.ts';
 import { tailLines } from './start-error.ts';
 import { stopMarkedProcesses } from './sweep.ts';
 
@@ -70,19 +69,6 @@ function reachServer(
   if (start !== null) return openStdioServer(start, options);
   const message = 'neither a server command nor a server URL is given; there is nothing to test';
   throw new ConfigurationError([{ code: 'missing-server', input: 'server-command', message }]);
-}
-
-function splitCommand(command: string): string[] {
-  const fail = (message: string, cause?: unknown): never => {
-    throw new ConfigurationError([{ code: 'invalid-command', input: 'server-command', message }], { cause });
-  };
-  try {
-    const words = split(command);
-    return words.length > 0 ? words : fail('the command is empty');
-  } catch (error) {
-    if (error instanceof ConfigurationError) throw error;
-    return fail(`${JSON.stringify(command)} cannot be split into words: ${describeError(error)}`, error);
-  }
 }
 
 function checkUrl(url: string): void {

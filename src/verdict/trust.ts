@@ -2,8 +2,8 @@ import type { HistoryRecord } from '../model/history.ts';
 import type { TrialCase } from '../model/policy.ts';
 import type { CaseOutline } from '../model/results.ts';
 
-/** How the history calls the gates of pull requests, in which a change could pass on its own terms. */
-const pullRequest = /^PR \d+$/;
+/** How the history calls the gates of pull and merge requests, in which a change could pass on its own terms. */
+const changeRequest = /^(?:PR|MR) \S+$/;
 
 /**
  * Lists the cases on trial: those that have not passed, in every iteration and with the definition that they have now, in
@@ -15,7 +15,7 @@ export function listTrials(
   records: readonly HistoryRecord[],
   neededGates: number,
 ): TrialCase[] {
-  const told = records.filter(({ branch }) => branch === null || !pullRequest.test(branch));
+  const told = records.filter(({ branch }) => branch === null || !changeRequest.test(branch));
   return cases.flatMap(({ id, isRequired, definitionHash }) => {
     if (isRequired) return [];
     const gates = told.flatMap((record) =>

@@ -130,6 +130,61 @@ describe('runMain', () => {
   });
 });
 
+describe('runMain with a configuration that is wrong', () => {
+  const inputs = { evals: 'bad.yaml', 'min-pass-rate': '0.9', policy: 'policy.yaml' };
+  const files = { 'bad.yaml': 'suite: Bad\nchekcs: []\n', 'policy.yaml': 'confidense: 95%\n' };
+
+  it('reports problems of inputs and files at once, in log, annotations, summary and outputs', async () => {
+    await using workspace = await createWorkspace(files);
+    const { exitCode, stdout, commands } = await start(workspace, inputs);
+    expect(exitCode).toBe(2);
+    const summary = await workspace.read('.runner/summary');
+    expect(summary).toMatchInlineSnapshot(`
+      "## ⚠️ Eval gate not run
+
+      The configuration has 4 problems. The gate started nothing and ends with exit code 2.
+
+      - \`min-pass-rate\`: 0.9 could mean 0.9% or 90%; write the one you mean with its % sign
+      - \`policy.yaml:1:1\`: Unknown key \`\` \`confidense\` \`\`; did you mean \`\` \`confidence\` \`\`?
+      - \`bad.yaml:1:1\`: The key \`\` \`cases\` \`\` is missing
+      - \`bad.yaml:2:1\`: Unknown key \`\` \`chekcs\` \`\`; did you mean \`\` \`checks\` \`\`?
+      "
+    `);
+    expect(summary.split('\n').filter((line) => line.startsWith('- '))).toHaveLength(4);
+    expect(commands.filter(({ command }) => command === 'error')).toHaveLength(4);
+    expect(stdout).toContain('bad.yaml:2:1: ');
+    expect(parseKeyValues(await workspace.read('.runner/output'))).toEqual({
+      verdict: 'inconclusive',
+      'pass-rate': '',
+      passed: '0',
+      failed: '0',
+      total: '0',
+      regressions: '',
+      flaky: '',
+      'run-id': '',
+      'run-url': '',
+      'report-path': '',
+      'junit-path': '',
+      'html-path': '',
+    });
+  });
+
+  it('keeps quiet where the inputs ask for it, although they could not be read', async () => {
+    await using workspace = await createWorkspace(files);
+    const { exitCode, commands } = await start(workspace, { ...inputs, summary: 'False', annotations: 'false' });
+    expect(exitCode).toBe(2);
+    expect(commands.filter(({ command }) => command === 'error')).toEqual([]);
+    expect(await workspace.read('.runner/summary')).toBe('');
+  });
+
+  it('ends with 2 where the summary cannot be written', async () => {
+    await using workspace = await createWorkspace(files);
+    const { exitCode, stdout } = await start(workspace, inputs, { GITHUB_STEP_SUMMARY: '/nowhere/summary' });
+    expect(exitCode).toBe(2);
+    expect(stdout).toContain('Could not write the job summary: ENOENT');
+  });
+});
+
 describe('runMain with comment', () => {
   const verdicts = [
     ['green.yaml', 0, 'passed'],

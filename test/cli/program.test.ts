@@ -29,7 +29,7 @@ describe('mcp-eval-ci --help', () => {
     const { stdout } = await run('run', '--help');
     expect(stdout.split('\n').length).toBeLessThan(120);
     for (const { name, default: fallback } of listOptions().filter((option) => option.runnerDefault === undefined)) {
-      expect(stdout).toContain(`  --${name} `);
+      expect(stdout).toMatch(new RegExp(`^  --${name}(?: |\\[=bool\\])`, 'm'));
       expect(stdout).toContain(fallback === '' ? '' : `[${fallback}]`);
     }
   });

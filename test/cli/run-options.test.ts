@@ -34,6 +34,36 @@ describe('flags of mcp-eval-ci run', () => {
     expect(result.stdout).toContain('2 iterations of 2 cases: 2 passed');
   });
 
+  it('takes no word after a boolean flag for its value', async () => {
+    await using workspace = await createWorkspace({ 'a.yaml': greenEvals });
+    const dry = async (...flags: string[]) => await runCommand([...run, ...flags], { cwd: workspace.path });
+    const preview = expect.stringContaining('Everything (a.yaml): 3 cases, 4 iterations');
+    expect(await dry('--dry-run', 'a.yaml')).toMatchObject({ exitCode: 0, stdout: preview });
+    expect(await dry('--full-report', '--dry-run', '--report-formats', 'none', 'a.yaml')).toMatchObject({
+      exitCode: 0,
+      stdout: preview,
+    });
+    // The value of another flag, and a file whose name looks like a flag.
+    expect(await dry('--dry-run=true', '--tags', '--summary', '--', 'a.yaml')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('"--summary"'),
+    });
+    expect(await dry('--dry-run=maybe', 'a.yaml')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('dry-run: "maybe" is not a boolean; write true or false (bad-dry-run)'),
+    });
+  });
+
+  it('refuses a boolean that is written as a word of its own', async () => {
+    await using workspace = await createWorkspace({ 'a.yaml': greenEvals });
+    expect(await runCommand([...run, 'a.yaml', '--dry-run', 'false'], { cwd: workspace.path })).toEqual({
+      exitCode: 2,
+      stdout: '',
+      stderr:
+        'error: --dry-run and false are two words. Join them with an equals sign: --dry-run=false\nRun with --help for the options.\n',
+    });
+  });
+
   it('starts the server in a directory, and exits 2 for one that is not there', async () => {
     await using workspace = await createWorkspace({ 'a.yaml': greenEvals });
     await mkdir(join(workspace.path, 'a b'));
@@ -60,7 +90,7 @@ describe('mcp-eval-ci run in a workflow', () => {
       [undefined, undefined],
       ['packages/a/evals/red.yaml', '3'],
     ]);
-    const silent = await runCommand([...run, '--annotations', 'false', 'evals/red.yaml'], options);
+    const silent = await runCommand([...run, '--annotations=false', 'evals/red.yaml'], options);
     expect(listCommands(silent.stdout)).toEqual([]);
   });
 

@@ -1,4 +1,5 @@
 import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseReport } from '../../src/report/schema.ts';
 import { runCommand } from '../support/command.ts';
@@ -101,6 +102,21 @@ describe('mcp-eval-ci run', () => {
     expect(result).toMatchObject({ exitCode: 2 });
     expect(result.stderr).toContain('min-pass-rate:');
     expect(result.stderr).toContain('runs:');
+  });
+
+  it('exits 2 with bad options and bad evals files in one list, and adds it to the job summary', async () => {
+    await using workspace = await createWorkspace({ 'a.yaml': 'suite: Bad\n', summary: '' });
+    const env = { GITHUB_STEP_SUMMARY: join(workspace.path, 'summary') };
+    const result = await runCommand(['run', '--runs', 'many', 'a.yaml', 'b.yaml'], { cwd: workspace.path, env });
+    expect(result).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(result.stderr).toMatchInlineSnapshot(`
+      "runs: "many" is not a number of runs; write a whole number from 1 to 100 (bad-runs)
+      evals: No file matches "b.yaml"; patterns are relative to the working directory, such as evals/*.evals.yaml (no-files)
+      a.yaml:1:1: The key \`cases\` is missing (missing-key)
+      3 problems in the configuration; nothing was run.
+      "
+    `);
+    expect(await workspace.read('summary')).toContain('The configuration has 3 problems.');
   });
 
   it('refuses a prompt step before anything starts, naming its line', async () => {

@@ -74,12 +74,13 @@ describe('the action', () => {
     expect(run.log).toContain('no-such-program');
   });
 
-  it('exits 2 with every finding of a bad evals file at its line, and no output that could pass for a verdict', async () => {
+  it('exits 2 with every finding of a bad evals file at its line, in the summary too, and an inconclusive verdict', async () => {
     await using workspace = await createWorkspace({
       'evals/bad.evals.yaml': greenEvals.replace('required:', 'requierd:').replace('runs: 2', 'runs: 200'),
     });
     const run = await runAction({ workspace: workspace.path, inputs });
-    expect(run).toMatchObject({ exitCode: 2, outputs: {}, summary: null });
+    expect(run).toMatchObject({ exitCode: 2, outputs: { verdict: 'inconclusive', total: '0', 'pass-rate': '' } });
+    expect(run.summary).toMatch(/^## . Eval gate not run\n\nThe configuration has 2 problems\./);
     expect(run.annotations.map(({ file, line }) => `${file}:${line}`)).toEqual([
       'evals/bad.evals.yaml:11',
       'evals/bad.evals.yaml:12',

@@ -26,7 +26,7 @@ describe('a gate with a history', () => {
     );
     expect(first).toMatchObject({ exitCode: 0, report: { comparison: null, trend: { branch: 'main', runs: [] } } });
     expect(first.warnings).toEqual([
-      'The history has no conclusive gate of branch:main, so nothing is compared; a first run has none.',
+      'evals-history/history.jsonl has no gates yet, so the gate skips the comparison with branch:main.',
     ]);
 
     const second = await runEmbeddedGate(workspace, inputs, { says: 'b', ...night('b') });
@@ -56,6 +56,20 @@ describe('a gate with a history', () => {
       'c passed',
       'd failed',
     ]);
+  });
+
+  it('names the branches that it has where it has none of the baseline’s', async () => {
+    await using workspace = await createWorkspace({ 'x.evals.yaml': evals });
+    await runEmbeddedGate(workspace, { ...inputs, branch: 'develop' }, { says: 'a b' });
+    await runEmbeddedGate(workspace, inputs, { says: 'a b' });
+    const compared = (baseline: string) => runEmbeddedGate(workspace, { ...inputs, baseline }, { says: 'b' });
+    expect((await compared('branch:main')).warnings).toEqual([
+      'evals-history/history.jsonl has no gate of the branch main, so the gate skips the comparison. It has gates of: develop (1), no branch (1). Correct `baseline`, or name the branch of each gate with `branch`.',
+    ]);
+    expect((await compared('commit:abcdef0')).warnings).toEqual([
+      'None of the 3 gates in evals-history/history.jsonl is conclusive and of commit:abcdef0, so the gate skips the comparison.',
+    ]);
+    expect((await compared('branch:develop')).report.comparison).not.toBeNull();
   });
 
   it('goes on after a line that was cut off, and says so', async () => {

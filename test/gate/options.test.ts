@@ -38,6 +38,9 @@ describe('parseGateOptions', () => {
     expect(parseGateOptions(complete)).toEqual({
       evals: ['evals/*.evals.yaml'],
       tests: null,
+      branch: null,
+      commit: null,
+      baseRef: null,
       suite: null,
       suiteScope: 'branch',
       cases: [],
@@ -93,6 +96,18 @@ describe('parseGateOptions', () => {
       publish: null,
       pullNumber: null,
     });
+  });
+
+  it.each([
+    ['svc', {}],
+    ['embedded', { service: 'embedded' }],
+    ['mcpjam', { service: 'mcpjam' }],
+    ['embedded', { upload: 'svc' }],
+    ['embedded', { 'api-key': ' ' }],
+    ['embedded', { 'base-url': '' }],
+  ])('takes the service %s for a base URL and a key with %j', (service, texts) => {
+    const named = { 'base-url': 'https://host.example/api/v1', 'api-key': 'sk_1' };
+    expect(parseGateOptions({ ...complete, ...named, ...texts }).service).toBe(service);
   });
 
   it('reads lists by line, and names and tags by comma too', () => {

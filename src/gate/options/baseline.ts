@@ -1,5 +1,5 @@
 import { option } from './option.ts';
-import { count, optionalPassRate, optionalText } from './values.ts';
+import { count, optionalCommit, optionalPassRate, optionalRef, optionalText } from './values.ts';
 
 const group = 'Baseline and history';
 
@@ -42,6 +42,22 @@ export const baselineOptions = {
     brief: 'Keep a record of every gate in this file.',
     description:
       'A file, relative to the working directory, to which every gate adds one line of JSON with its verdict and the counts of its cases; the newest 100 are kept. The job summary then shows the trend of the branch, and `baseline` can name a branch or a commit. Keep it between jobs with actions/cache. Default: none.',
+    default: '',
+  }),
+  branch: option(optionalRef, {
+    group,
+    hint: '<name>',
+    brief: 'The branch that is tested.',
+    description:
+      'The branch that is tested, as the history, reports and `suite-scope` name it. Default: what the CI system says, else what git has checked out.',
+    default: '',
+  }),
+  commit: option(optionalCommit, {
+    group,
+    hint: '<hash>',
+    brief: 'The commit that is tested.',
+    description:
+      'The full hash of the commit that is tested, as the history and reports name it. Default: what the CI system says, else what git has checked out.',
     default: '',
   }),
 };

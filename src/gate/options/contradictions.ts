@@ -17,6 +17,7 @@ export function findContradictions(options: GateOptions): ConfigurationIssue[] {
     ...findShardIssues(options),
     ...findEarlyStopIssues(options),
     ...findTrustIssues(options),
+    ...findPolicyIssues(options),
   ];
 }
 
@@ -192,6 +193,13 @@ function findTrustIssues({ trustedAfter, historyPath, suite }: GateOptions): Con
     issues.push(issue('trusted-after', 'trust-without-evals', message));
   }
   return issues;
+}
+
+/** Names a base that nothing would be read from. */
+function findPolicyIssues({ baseRef, policyRef }: GateOptions): ConfigurationIssue[] {
+  if (baseRef === null || policyRef === 'base') return [];
+  const message = 'has no effect with `policy-ref: head`; set `policy-ref: base`, or remove it';
+  return [issue('base-ref', 'needs-policy-ref', message)];
 }
 
 /** Finds what is wrong with the baseline, which is all that judging a report anew needs. */

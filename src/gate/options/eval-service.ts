@@ -7,10 +7,10 @@ export const evalServiceOptions = {
   service: option(choice('service', ['embedded', 'svc', 'mcpjam']), {
     group,
     hint: '<embedded|svc|mcpjam>',
-    brief: 'Who executes the evals.',
+    brief: 'Who executes the evals. [embedded]',
     description:
-      'Who executes the evals. `embedded` is the eval service inside this process, which needs no account and no secret. `svc` and `mcpjam` are hosted services, which reach the server of the job through a tunnel and need `api-key`; `svc` needs `base-url` too.',
-    default: 'embedded',
+      'Who executes the evals: `embedded` (this process), or the hosted `svc` or `mcpjam`, which need `api-key`. Default: `svc` if `base-url` and `api-key` are set and `upload` is off, else `embedded`.',
+    default: '',
   }),
   upload: option(choice('upload', ['off', 'svc', 'mcpjam']), {
     group,

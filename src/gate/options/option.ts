@@ -3,7 +3,7 @@ import { z } from 'zod';
 /** What the documentation, the action's metadata and the command's help say about one option. */
 export interface OptionMeta {
   group: OptionGroup;
-  /** How the value is written, for the help of the command: `<glob>`; in brackets where it may be left out: `[bool]`. */
+  /** How the value is written, for the help of the command: `<glob>`, or `[bool]` for a flag that is true without one. */
   hint: string;
   /** One short sentence, for the help of the command. */
   brief: string;

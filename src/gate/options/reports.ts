@@ -20,7 +20,7 @@ export const reportOptions = {
   }),
   fullReport: option(flag, {
     group: 'Reports',
-    hint: '<true|false>',
+    hint: '[bool]',
     brief: 'Write every iteration to iterations.jsonl, too.',
     description:
       'Whether every iteration that was read is written to `iterations.jsonl` beside `report.json`, one JSON document a line, and report.html shows traces of up to 50 failed ones; the report itself keeps counts and some of the failures. `true` or `false`.',
@@ -28,7 +28,7 @@ export const reportOptions = {
   }),
   annotations: option(flag, {
     group: 'Reports',
-    hint: '<true|false>',
+    hint: '[bool]',
     brief: 'Annotate failing cases, in a GitHub workflow.',
     description:
       "Whether failing cases are annotated at their line in the evals file. `true` or `false`. Annotations are GitHub's; elsewhere nothing is printed.",
@@ -36,7 +36,7 @@ export const reportOptions = {
   }),
   summary: option(flag, {
     group: 'Reports',
-    hint: '<true|false>',
+    hint: '[bool]',
     brief: 'Add to the job summary, in a GitHub workflow.',
     description:
       "Whether the verdict and its details are added to the job summary. `true` or `false`. Job summaries are GitHub's; elsewhere nothing is written.",

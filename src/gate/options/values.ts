@@ -20,6 +20,21 @@ export const words = list(/\r?\n|,/);
 
 export const optionalText = z.string().transform((text) => (text.trim() === '' ? null : text.trim()));
 
+/** What git could have as the name of a branch or another ref, as far as that keeps messages and commands in one piece. */
+export const optionalRef = optionalText.transform((text, context) => {
+  if (text === null || /^(?!-)[^\s\p{Cc}~^:?*[\\]{1,250}$/u.test(text)) return text;
+  context.addIssue(issue(`${JSON.stringify(text)} cannot be the name of a branch; write one such as main`));
+  return z.NEVER;
+});
+
+export const optionalCommit = optionalText.transform((text, context) => {
+  if (text === null || /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text)) return text;
+  context.addIssue(
+    issue(`${JSON.stringify(text)} is not the hash of a commit; write all of it, as git rev-parse HEAD does`),
+  );
+  return z.NEVER;
+});
+
 /** Kept as it is: in YAML the indentation of the first line counts, and findings tell lines by their number. */
 export const optionalDocument = z.string().transform((text) => (text.trim() === '' ? null : text));
 

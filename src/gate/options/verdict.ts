@@ -9,6 +9,7 @@ import {
   optionalCount,
   optionalFlag,
   optionalPassRate,
+  optionalRef,
   optionalText,
 } from './values.ts';
 
@@ -34,8 +35,16 @@ export const verdictOptions = {
     hint: '<head|base>',
     brief: 'Whose policy a pull request has.',
     description:
-      'Whose policy counts in a pull request. `head` takes the policy as it is checked out. `base` takes the policy file, and what the evals files demand, from the branch that the pull request goes into, so that a change cannot lower its own bar; it is read through git, or from GitHub with `github-token`. Elsewhere there is no base, and the policy is taken as checked out.',
+      'Whose policy counts in a pull or merge request. `head` uses the checked-out policy; `base` uses the target branch, so that a change cannot lower its own bar. Without the base, the gate ends with exit code 2.',
     default: 'head',
+  }),
+  baseRef: option(optionalRef, {
+    group: 'The verdict',
+    hint: '<branch>',
+    brief: 'Whose policy `policy-ref: base` is.',
+    description:
+      'The branch or commit whose policy `policy-ref: base` uses, such as `main`. Git must have it. Default: the target of the pull or merge request, where the CI system names it.',
+    default: '',
   }),
   confidence: option(optionalConfidence, {
     group: 'The verdict',

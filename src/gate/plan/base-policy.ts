@@ -1,15 +1,13 @@
-import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
 import { isAbsolute, relative } from 'node:path';
-import { promisify } from 'node:util';
-import { z } from 'zod';
-import { type ConfigurationIssue, describeError } from '../../base/errors.ts';
+import type { ConfigurationIssue } from '../../base/errors.ts';
 import type { Secret } from '../../base/redaction.ts';
 import type { PolicyFile, PolicyLayer } from '../../model/policy.ts';
 import type { Suite } from '../../model/suite.ts';
 import { readSuite } from '../../suite/read.ts';
 import { readPolicy } from '../../suite/read-policy.ts';
 import type { ReadBaseFile } from './base-files.ts';
+import type { ChangeBase, CiContext } from './ci-context.ts';
+import { describeGitError, runGit } from './git-checkout.ts';
 
 /** The policy of the branch that a pull request goes into. */
 export interface BasePolicy {
@@ -20,66 +18,64 @@ export interface BasePolicy {
 }
 
 interface BaseContext {
+  ci: CiContext;
   cwd: string;
   environment: Readonly<Record<string, string | undefined>>;
   /** Takes what differs between base and head. */
   notes: string[];
+  /** Takes why the policy is the one that is checked out. */
+  remarks: string[];
   /** For GitHub's API, where git does not have the base. */
   token: Secret | null;
 }
 
-const run = promisify(execFile);
-const gitTimeoutMs = 30_000;
-/** An evals file is at most 1 MiB. */
-const maxOutputBytes = 2 * 1024 * 1024;
-
-const payloadSchema = z.object({
-  pull_request: z
-    .object({ base: z.object({ sha: z.string() }) })
-    .optional()
-    .catch(undefined),
-  merge_group: z.object({ base_sha: z.string() }).optional().catch(undefined),
-});
-
 /**
- * Opens the policy of the base branch, which git or GitHub has to have; null where the event has no base, or it could not be found,
- * which is an issue.
+ * Opens the policy of the base branch, which git or GitHub has to have. Null where nothing is asked to be merged, which is a remark,
+ * and where the base could not be found, which is an issue.
  */
 export async function openBasePolicy(context: BaseContext, issues: ConfigurationIssue[]): Promise<BasePolicy | null> {
-  const base = await findBase(context);
-  if (base === null) return null;
-  const found = await openFiles(base, context);
-  if ('problem' in found) {
-    const message = `is base, and the commit of ${base.name} is not here: ${found.problem}; give actions/checkout \`fetch-depth: 0\`, or take the policy as checked out with \`policy-ref: head\``;
-    issues.push({ input: 'policy-ref', code: 'base-not-fetched', message });
+  const { base } = context.ci;
+  if (base === null) {
+    context.remarks.push(
+      '`policy-ref: base`: this is no pull or merge request, so the policy is the one that is checked out.',
+    );
     return null;
   }
+  const found = await openFiles(base, context);
+  if ('problem' in found) {
+    issues.push({ input: 'policy-ref', code: 'base-not-fetched', message: explainProblem(base, context, found) });
+    return null;
+  }
+  const name = base.branch ?? base.revisions[0]?.slice(0, 12) ?? 'base';
   const { read } = found;
   const { notes } = context;
   return {
     chooseFile: async (path, own) => {
       const text = await read(path);
       if (text === null) {
-        notes.push(`${base.name} has no ${path} yet, so that the policy file of this change counts.`);
+        notes.push(`${name} has no ${path} yet, so that the policy file of this change counts.`);
         return own;
       }
-      const { policy, findings } = readPolicy(text, { file: `${base.name}:${path}` });
+      const { policy, findings } = readPolicy(text, { file: `${name}:${path}` });
       // A base that is not valid would otherwise be a way around it.
       issues.push(...findings);
-      if (policy !== null) notes.push(...describeChange(path, base.name, [stripFile(policy), own && stripFile(own)]));
+      if (policy !== null)
+        notes.push(...describeChange(path, { ...base, name }, [stripFile(policy), own && stripFile(own)]));
       return policy;
     },
     chooseLayer: async (suite) => {
       const { file } = suite.location;
       const text = file === inlineTests ? null : await read(file);
-      const before = text === null ? null : readSuite(text, { file: `${base.name}:${file}` }).suite;
+      const before = text === null ? null : readSuite(text, { file: `${name}:${file}` }).suite;
       if (before === null) {
-        const why = text === null ? `${base.name} has no ${file}` : `${file} of ${base.name} cannot be read`;
+        const why = text === null ? `${name} has no ${file}` : `${file} of ${name} cannot be read`;
         notes.push(`${why}, so that its own policy counts.`);
         return suite.policy;
       }
-      const layer = demandRequired(before, suite, notes, base.name);
-      notes.push(...describeChange(`The policy in ${file}`, base.name, [listDemands(before), listDemands(suite)]));
+      const layer = demandRequired(before, suite, notes, name);
+      notes.push(
+        ...describeChange(`The policy in ${file}`, { ...base, name }, [listDemands(before), listDemands(suite)]),
+      );
       return layer;
     },
   };
@@ -88,47 +84,38 @@ export async function openBasePolicy(context: BaseContext, issues: Configuration
 /** What tests written in place are called; they are part of the workflow. */
 const inlineTests = 'tests';
 
-/** From git, which needs no permission; else from GitHub. */
+/** From git, which needs no permission; else from GitHub, where this is a job of its. */
 async function openFiles(
-  base: FoundBase,
-  { cwd, environment, token }: BaseContext,
+  { revisions }: ChangeBase,
+  { ci, cwd, environment, token }: BaseContext,
 ): Promise<{ read: ReadBaseFile } | { problem: string }> {
-  const found = await findCommit(base.commits, cwd);
+  const [first] = revisions;
+  if (first === undefined) return { problem: '' };
+  const found = await findCommit(revisions, cwd);
   if ('commit' in found) return { read: (path) => readBlob(found.commit, path, cwd) };
-  if (token === null || (environment['GITHUB_REPOSITORY'] ?? '') === '') return found;
+  if (ci.system !== 'github' || token === null || ci.repository === null) return found;
   const { openRemoteBase } = await import('./base-files.ts');
-  const remote = await openRemoteBase(base.remoteRef, { cwd, environment, token });
+  const remoteRef = first.replace(/^refs\/remotes\/origin\//, 'heads/');
+  const remote = await openRemoteBase(remoteRef, { cwd, environment, token });
   return 'problem' in remote ? { problem: `${found.problem}; ${remote.problem}` } : remote;
 }
 
-interface FoundBase {
-  name: string;
-  /** What git may know it by. */
-  commits: string[];
-  /** What GitHub knows it by. */
-  remoteRef: string;
-}
-
-async function findBase({ environment }: BaseContext): Promise<FoundBase | null> {
-  const path = environment['GITHUB_EVENT_PATH'];
-  const ref = environment['GITHUB_BASE_REF'] ?? '';
-  const payload = path === undefined ? {} : await readPayload(path);
-  const sha = payload.pull_request?.base.sha ?? payload.merge_group?.base_sha;
-  const commits = [
-    ...(sha !== undefined && /^[0-9a-f]{40,64}$/.test(sha) ? [sha] : []),
-    ...(ref === '' ? [] : [`refs/remotes/origin/${ref}`]),
-  ];
-  const [first] = commits;
-  if (first === undefined) return null;
-  return { name: ref === '' ? 'base' : ref, commits, remoteRef: first.replace(/^refs\/remotes\/origin\//, 'heads/') };
-}
-
-async function readPayload(path: string): Promise<z.output<typeof payloadSchema>> {
-  try {
-    return payloadSchema.parse(JSON.parse(await readFile(path, 'utf8')));
-  } catch {
-    return {};
+/** Says what is not there and how it gets there, in the words of the CI system. */
+function explainProblem(
+  { noun, label, branch, revisions }: ChangeBase,
+  { ci }: BaseContext,
+  found: { problem: string },
+) {
+  const checkedOut = 'or use the checked-out policy with `policy-ref: head`';
+  if (revisions.length === 0) {
+    const what = label ?? `this ${noun}`;
+    return `is base, and ${ci.systemName} does not say which branch ${what} goes into. Name it with \`base-ref\`, such as main, ${checkedOut}`;
   }
+  const name = branch ?? 'the base';
+  const why = `is base, and the commit of ${name} is not here: ${found.problem}`;
+  if (ci.system === 'github') return `${why}. Set \`fetch-depth: 0\` on actions/checkout, ${checkedOut}`;
+  const ref = branch !== null && /^[\w./-]+$/.test(branch) ? branch : '<branch>';
+  return `${why}. Fetch it before the gate starts, with \`git fetch origin +refs/heads/${ref}:refs/remotes/origin/${ref}\`, ${checkedOut}`;
 }
 
 async function findCommit(
@@ -138,10 +125,10 @@ async function findCommit(
   let problem = '';
   for (const candidate of candidates) {
     try {
-      const commit = await git(['rev-parse', '--verify', '--quiet', '--end-of-options', `${candidate}^{commit}`], cwd);
-      return { commit: commit.trim() };
+      const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${candidate}^{commit}`];
+      return { commit: (await runGit(args, cwd)).trim() };
     } catch (error) {
-      problem = readStderr(error) || `git does not know ${candidate}`;
+      problem = describeGitError(error) || `git does not know ${candidate}`;
     }
   }
   return { problem };
@@ -152,22 +139,11 @@ async function readBlob(commit: string, path: string, cwd: string): Promise<stri
   const fromCwd = isAbsolute(path) ? relative(cwd, path) : path;
   const name = `${commit}:./${fromCwd.replaceAll('\\', '/')}`;
   try {
-    await git(['cat-file', '-e', name], cwd);
+    await runGit(['cat-file', '-e', name], cwd);
   } catch {
     return null;
   }
-  return await git(['cat-file', 'blob', name], cwd);
-}
-
-async function git(args: readonly string[], cwd: string): Promise<string> {
-  const options = { cwd, timeout: gitTimeoutMs, maxBuffer: maxOutputBytes, encoding: 'utf8' as const };
-  return (await run('git', [...args], options)).stdout;
-}
-
-function readStderr(error: unknown): string {
-  const parsed = z.object({ stderr: z.string() }).safeParse(error);
-  if (parsed.success && parsed.data.stderr.trim() !== '') return parsed.data.stderr.trim();
-  return parsed.success ? '' : describeError(error);
+  return await runGit(['cat-file', 'blob', name], cwd);
 }
 
 /** What the base requires stays required, as long as the case is there. */
@@ -196,9 +172,13 @@ function stripFile({ common, quarantine, suites }: PolicyFile): unknown {
   return { common, quarantine, suites };
 }
 
-function describeChange(what: string, name: string, [before, after]: readonly [unknown, unknown]): string[] {
+function describeChange(
+  what: string,
+  { name, noun }: { name: string; noun: ChangeBase['noun'] },
+  [before, after]: readonly [unknown, unknown],
+): string[] {
   const withoutSources = (value: unknown) =>
     JSON.stringify(value, (key, part: unknown) => (key === 'source' ? undefined : part));
   if (withoutSources(before) === withoutSources(after)) return [];
-  return [`${what} is changed by this pull request; that of ${name} counts.`];
+  return [`${what} is changed by this ${noun}; that of ${name} counts.`];
 }

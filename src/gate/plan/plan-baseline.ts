@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { formatCount } from '../../base/count.ts';
 import type { ConfigurationIssue } from '../../base/errors.ts';
 import type { Baseline, RegressionLimits } from '../../model/comparison.ts';
 import type { Report } from '../../model/report.ts';
@@ -33,7 +34,7 @@ export async function planBaseline(
   if (historySource.test(source)) {
     const baseline = findInHistory(history?.records ?? [], source);
     if (baseline !== undefined) return { source, baseline, runId: null, limits };
-    notes.push(`The history has no conclusive gate of ${source}, so nothing is compared; a first run has none.`);
+    notes.push(explainMissingRecord(source, history));
     return null;
   }
   const read = await readReport(resolve(cwd, source));
@@ -51,6 +52,32 @@ export async function planBaseline(
     issues.push({ input: 'baseline', code: 'bad-baseline', message });
   }
   return null;
+}
+
+const maxBranchesShown = 10;
+
+/** Says what the history has instead: a branch that never compares would let every regression pass. */
+function explainMissingRecord(source: string, history: PlannedHistory | null): string {
+  const { label = 'history-path', records = [] } = history ?? {};
+  const [, kind, name] = historySource.exec(source) ?? [];
+  const skipped = 'so the gate skips the comparison';
+  if (records.length === 0) return `${label} has no gates yet, ${skipped} with ${source}.`;
+  const gates = formatCount(records.length, 'gate');
+  if (kind !== 'branch') return `None of the ${gates} in ${label} is conclusive and of ${source}, ${skipped}.`;
+  const counts = new Map<string | null, number>();
+  for (const { branch } of records) counts.set(branch, (counts.get(branch) ?? 0) + 1);
+  const own = counts.get(name ?? null);
+  if (own !== undefined) {
+    return `${label} has ${formatCount(own, 'gate')} of the branch ${name}, none of them conclusive, ${skipped}.`;
+  }
+  const named = [...counts].flatMap(([branch, count]) => (branch === null ? [] : [`${branch} (${count})`]));
+  const unnamed = counts.get(null);
+  const has = [
+    ...named.slice(0, maxBranchesShown),
+    ...(named.length > maxBranchesShown ? [`${named.length - maxBranchesShown} more`] : []),
+    ...(unnamed === undefined ? [] : [`no branch (${unnamed})`]),
+  ].join(', ');
+  return `${label} has no gate of the branch ${name}, ${skipped}. It has gates of: ${has}. Correct \`baseline\`, or name the branch of each gate with \`branch\`.`;
 }
 
 function takeBaseline(source: string, { startedAt, revision, cases }: Report): Baseline {

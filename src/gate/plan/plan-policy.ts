@@ -12,6 +12,7 @@ import type { Suite } from '../../model/suite.ts';
 import { suggestNearest } from '../../suite/findings.ts';
 import { joinLayers, listSuiteLayers } from '../../verdict/layers.ts';
 import type { BasePolicy } from './base-policy.ts';
+import type { CiContext } from './ci-context.ts';
 import type { GateOptions } from '../options/schema.ts';
 import { readPolicyFile } from './read-policy-file.ts';
 
@@ -24,19 +25,22 @@ export interface LoadedPolicy {
   planStoredDemands(stored: StoredCases, issues: ConfigurationIssue[]): StoredDemands;
   /** What a reader of the verdict should know about the policy, one sentence each. */
   notes: string[];
+  /** What only the log says about it. */
+  remarks: string[];
 }
 
 /** Reads the policy file, from the base branch where that is asked for. What is wrong goes to `issues`. */
 export async function loadPolicy(
   options: GateOptions,
-  context: { cwd: string; environment: Readonly<Record<string, string | undefined>> },
+  context: { ci: CiContext; cwd: string; environment: Readonly<Record<string, string | undefined>> },
   issues: ConfigurationIssue[],
 ): Promise<LoadedPolicy> {
   const notes: string[] = [];
+  const remarks: string[] = [];
   let base: BasePolicy | null = null;
   if (options.policyRef === 'base') {
     const { openBasePolicy } = await import('./base-policy.ts');
-    base = await openBasePolicy({ ...context, notes, token: options.githubToken }, issues);
+    base = await openBasePolicy({ ...context, notes, remarks, token: options.githubToken }, issues);
   }
   const own = options.policy === null ? null : await readPolicyFile(options.policy, context.cwd, issues);
   const file = base === null || options.policy === null ? own : await base.chooseFile(options.policy, own);
@@ -46,6 +50,7 @@ export async function loadPolicy(
   return {
     file,
     notes,
+    remarks,
     readBaseSuites: async (suites) => {
       if (base === null) return;
       for (const suite of suites) layers.set(suite.id, await base.chooseLayer(suite));

@@ -1,7 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { ConfigurationIssue } from '../../base/errors.ts';
+import { ConfigurationError, type ConfigurationIssue } from '../../base/errors.ts';
 import { Secret } from '../../base/redaction.ts';
+import { splitCommand } from '../../server/split-command.ts';
 import type { GateOptions } from '../options/schema.ts';
 
 /** The server under test, as it is going to be started or found. */
@@ -25,6 +26,7 @@ export async function planServer(
 ): Promise<PlannedServer | null> {
   const { serverCommand: command, serverUrl: url } = options;
   if (command === null && url === null) return null;
+  if (command !== null) issues.push(...findCommandIssues(command));
   const environment = resolveEnvironment(options.serverEnv, context.environment, issues);
   const cwd = resolve(context.cwd, options.serverCwd ?? '.');
   if (!(await isDirectory(cwd))) {
@@ -33,6 +35,16 @@ export async function planServer(
   }
   const secrets = [...(await listSecrets(environment, options.serverEnv)), ...listUrlSecrets(url)];
   return { command, url, cwd, environment, secrets, readyTimeoutMs: options.serverReadyTimeout };
+}
+
+function findCommandIssues(command: string): readonly ConfigurationIssue[] {
+  try {
+    splitCommand(command);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error.issues;
+    throw error;
+  }
 }
 
 /** What the job passes through is often a secret of it, and what a workflow writes out only where it is called one. */

@@ -33,7 +33,7 @@ export function planUpload(
   return {
     profile: serviceProfiles[options.upload],
     service,
-    ci: ci.repository === null ? null : describeCi(ci, { cwd, environment, jobIndex }),
+    ci: describeCi(ci, { cwd, environment, jobIndex }),
     // Scripts of a matrix that do not say which job they are have the name of the machine to tell them apart.
     invocation: [
       ci.invocation,
@@ -50,22 +50,23 @@ export function planUpload(
 }
 
 function describeCi(
-  { commit }: CiContext,
+  { system, repository, commit, build }: CiContext,
   {
     cwd,
     environment,
     jobIndex,
   }: { cwd: string; environment: Readonly<Record<string, string | undefined>>; jobIndex: string | null },
-): IngestCi {
-  const { run, page } = readRun(environment, { cwd, jobIndex });
-  const branch = environment['GITHUB_HEAD_REF'] || environment['GITHUB_REF_NAME'] || null;
-  const job = [environment['GITHUB_JOB'] || 'job', ...(jobIndex === null ? [] : [jobIndex])].join(' ');
+): IngestCi | null {
+  if (system === null || (system === 'github' && repository === null)) return null;
+  const page = system === 'github' ? readRun(environment, { cwd, jobIndex }).page : null;
+  const url = page === null ? build.url : page.run?.url;
+  const job = [build.job || 'job', ...(jobIndex === null ? [] : [jobIndex])].join(' ');
   return {
-    provider: 'github',
-    pipelineId: run.id,
+    provider: system,
+    ...(build.id === null ? {} : { pipelineId: build.id }),
     jobId: job,
-    ...(page.run === null ? {} : { runUrl: page.run.url }),
-    ...(branch === null ? {} : { branch }),
+    ...(url == null ? {} : { runUrl: url }),
+    ...(build.branch === null ? {} : { branch: build.branch }),
     ...(commit === null ? {} : { commitSha: commit }),
   };
 }

@@ -54,6 +54,8 @@ export interface GatePlan extends PlannedPast {
   isDryRun: boolean;
   /** What is going to be other than the evals files say, one sentence each. */
   notes: string[];
+  /** What the log says of the plan that is nothing to be warned of, one sentence each. */
+  remarks: string[];
   /** What a reader of the verdict should know about the policy, one sentence each. */
   policyNotes: string[];
   /** Everything in the plan that no output may show. */
@@ -73,14 +75,14 @@ export interface PlanContext {
  */
 export async function planGate(options: GateOptions, context: PlanContext): Promise<GatePlan> {
   const issues: ConfigurationIssue[] = [];
-  const ci = await readCiContext(context.environment, { jobIndex: options.jobIndex });
+  const ci = await readCiContext(options, context);
   const service = planService(options, { ci, environment: context.environment }, issues);
   const notes: string[] = [];
   const { history, baseline } = await planPast(options, { cwd: context.cwd, notes }, issues);
   const joining = await planJoining(options, context, issues);
   // A chunk of its own: the post step, which loads the same entry, plans nothing.
   const { loadPolicy } = await import('./plan-policy.ts');
-  const policy = await loadPolicy(options, context, issues);
+  const policy = await loadPolicy(options, { ...context, ci }, issues);
   const place = { cwd: context.cwd, ci, profile: service.profile, policy, notes };
   const all = joining !== null ? [] : await planSuites(options, place, issues);
   // What is demanded of the whole is not what was demanded of its parts.
@@ -117,7 +119,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     stopsEarly: options.stopEarly,
     reportDir: { path: resolve(context.cwd, options.reportDir ?? '.'), label: options.reportDir ?? '.' },
     reportFormats: options.reportFormats,
-    page: ci.repository === null ? null : await readPage(options, context),
+    page: ci.system === 'github' && ci.repository !== null ? await readPage(options, context) : null,
     isFullReport: options.fullReport,
     annotations: options.annotations,
     summary: options.summary,
@@ -127,6 +129,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     upload,
     isDryRun: options.dryRun,
     notes,
+    remarks: policy.remarks,
     policyNotes: policy.notes,
     secrets: [service, server, github, collector, upload].flatMap((part) => part?.secrets ?? []),
   };

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { ConfigurationError } from '../../../src/base/errors.ts';
 import { parseGateOptions } from '../../../src/gate/options.ts';
 import { planGate } from '../../../src/gate/plan/plan.ts';
+import { ciExamples } from '../../support/ci-variables.ts';
 import { type GitHubApi, refusals, startGitHubApi } from '../../support/github-api.ts';
 import { jobToken } from '../../support/github-job.ts';
 import { json } from '../../support/http-server.ts';
@@ -106,15 +107,55 @@ describe('policy-ref: base', () => {
     await writeFile(join(workspace.path, 'event.json'), JSON.stringify(event));
     const error: unknown = await planBase(pullRequest).catch((error: unknown) => error);
     expect(error).toBeInstanceOf(ConfigurationError);
-    expect(String(error)).toMatch(
-      /policy-ref: is base, and the commit of main is not here: .*fetch-depth: 0.*\(base-not-fetched\)/,
+    expect(error).toMatchObject({
+      message:
+        'policy-ref: is base, and the commit of main is not here: git does not know refs/remotes/origin/main. Set `fetch-depth: 0` on actions/checkout, or use the checked-out policy with `policy-ref: head` (base-not-fetched)',
+    });
+  });
+
+  it('takes the policy as it is checked out where there is no base, and says so in the log', async () => {
+    await using workspace = await createWorkspace({ 'a.yaml': withPolicy('{ minimumPassRate: 40% }') });
+    const plan = await planBase({ workspace, environment: {} as never });
+    expect(plan).toMatchObject({ suites: [{ minimumPassRate: 0.4 }], policyNotes: [], notes: [] });
+    expect(plan.remarks).toEqual([
+      '`policy-ref: base`: this is no pull or merge request, so the policy is the one that is checked out.',
+    ]);
+  });
+
+  it('reads the branch that `base-ref` names, on whatever event', async () => {
+    const pullRequest = await createPullRequest(
+      { 'a.yaml': withPolicy('{ minimumPassRate: 90% }') },
+      { 'a.yaml': withPolicy('{ minimumPassRate: 10% }') },
+    );
+    await using workspace = pullRequest.workspace;
+    const plan = await planBase({ workspace, environment: {} as never }, { 'base-ref': 'main' });
+    expect(plan).toMatchObject({ suites: [{ minimumPassRate: 0.9, minimumPassRateSource: 'main:a.yaml:23' }] });
+    const inputs = { 'policy-ref': 'head', 'base-ref': 'main' };
+    await expect(planBase({ workspace, environment: {} as never }, inputs)).rejects.toThrow(
+      'base-ref: has no effect with `policy-ref: head`; set `policy-ref: base`, or remove it (needs-policy-ref)',
     );
   });
 
-  it('takes the policy as it is checked out where there is no base', async () => {
-    await using workspace = await createWorkspace({ 'a.yaml': withPolicy('{ minimumPassRate: 40% }') });
-    const plan = await planBase({ workspace, environment: {} as never });
-    expect(plan).toMatchObject({ suites: [{ minimumPassRate: 0.4 }], policyNotes: [] });
+  it.each([
+    [
+      'CircleCI, pull request',
+      'policy-ref: is base, and CircleCI does not say which branch PR 7 goes into. Name it with `base-ref`, such as main, or use the checked-out policy with `policy-ref: head` (base-not-fetched)',
+    ],
+    [
+      'GitLab, push to a branch with an open merge request',
+      'policy-ref: is base, and GitLab CI does not say which branch MR 7 goes into. Name it with `base-ref`, such as main, or use the checked-out policy with `policy-ref: head` (base-not-fetched)',
+    ],
+    [
+      'Jenkins, pull request',
+      'policy-ref: is base, and the commit of main is not here: git does not know refs/remotes/origin/main. Fetch it before the gate starts, with `git fetch origin +refs/heads/main:refs/remotes/origin/main`, or use the checked-out policy with `policy-ref: head` (base-not-fetched)',
+    ],
+  ])('is an error where it cannot be had: %s', async (name, message) => {
+    await using workspace = await createWorkspace({ 'a.yaml': greenEvals });
+    git(workspace, 'init', '-q', '-b', 'feature/x');
+    const error: unknown = await planBase({ workspace, environment: ciExamples[name]?.variables as never }).catch(
+      (error: unknown) => error,
+    );
+    expect(error).toMatchObject({ message, exitCode: 2 });
   });
 
   it('lets nobody name a commit that is an option of git', async () => {

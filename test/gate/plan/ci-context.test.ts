@@ -11,6 +11,8 @@ import {
 import { jobOnBranch } from '../../support/hosted-gate.ts';
 import { createWorkspace } from '../../support/workspace.ts';
 
+const nothing = { branch: null, commit: null, baseRef: null, jobIndex: null };
+
 async function read(event: RunnerEvent, options: { jobIndex?: string; env?: object } = {}): Promise<CiContext> {
   await using workspace = await createWorkspace({ 'event.json': JSON.stringify(event.payload) });
   const environment = {
@@ -21,7 +23,8 @@ async function read(event: RunnerEvent, options: { jobIndex?: string; env?: obje
     GITHUB_EVENT_PATH: join(workspace.path, 'event.json'),
     ...options.env,
   };
-  return await readCiContext(environment, { jobIndex: options.jobIndex ?? null });
+  const overrides = { ...nothing, jobIndex: options.jobIndex ?? null };
+  return await readCiContext(overrides, { cwd: workspace.path, environment });
 }
 
 describe('readCiContext', () => {
@@ -63,15 +66,35 @@ describe('readCiContext', () => {
 
   it('does without an event that can be read', async () => {
     const environment = { ...jobOnBranch, GITHUB_EVENT_PATH: '/nowhere' };
-    expect(await readCiContext(environment, { jobIndex: null })).toMatchObject({
+    expect(await readCiContext(nothing, { cwd: '/nowhere', environment })).toMatchObject({
       line: 'change',
       isDefaultBranch: false,
     });
   });
 
   it('makes every invocation outside GitHub one of its own', async () => {
-    const [first, second] = [await readCiContext({}, { jobIndex: null }), await readCiContext({}, { jobIndex: null })];
-    expect(first).toMatchObject({ repository: null, line: null });
+    await using workspace = await createWorkspace();
+    const elsewhere = { cwd: workspace.path, environment: {} };
+    const [first, second] = [await readCiContext(nothing, elsewhere), await readCiContext(nothing, elsewhere)];
+    expect(first).toMatchObject({ system: null, repository: null, line: null, commit: null, base: null });
     expect(first.invocation).not.toBe(second.invocation);
+  });
+
+  it.each([
+    ['a push', createPushEvent(), null],
+    ['a schedule', createScheduleEvent(), null],
+    ['a pull request', createPullRequestEvent(), { label: 'PR 7', branch: null, revisions: ['2'.repeat(40)] }],
+    [
+      'the merge queue',
+      createMergeGroupEvent(),
+      { label: 'PR 7', branch: 'main', revisions: ['2'.repeat(40), 'refs/remotes/origin/main'] },
+    ],
+  ])('knows what %s goes into', async (_, event, base) => {
+    expect((await read(event)).base).toEqual(base === null ? null : { noun: 'pull request', ...base });
+  });
+
+  it('expects a base on a pull request of which nothing can be read', async () => {
+    const environment = { ...jobOnBranch, GITHUB_EVENT_NAME: 'pull_request', GITHUB_EVENT_PATH: '/nowhere' };
+    expect(await readCiContext(nothing, { cwd: '/nowhere', environment })).toMatchObject({ base: { revisions: [] } });
   });
 });

@@ -3,14 +3,18 @@ import type { CiContext } from '../../../src/gate/plan/ci-context.ts';
 import { nameHostedServer, nameHostedSuite } from '../../../src/gate/plan/hosted-names.ts';
 
 const context: CiContext = {
+  system: 'github',
+  systemName: 'GitHub Actions',
   repository: 'your-org/your-server',
   line: 'PR 7',
   isDefaultBranch: false,
   defaultBranch: 'main',
   commit: null,
+  base: null,
   isPullRequestTarget: false,
   invocation: '["your-org/your-server","41","1","evals","",""]',
   label: '41.1 evals',
+  build: { id: '41', job: 'evals', url: null, branch: 'main' },
 };
 
 describe('nameHostedSuite', () => {

@@ -66,6 +66,15 @@ describe('planGate', () => {
     expect(suites).toMatchObject([{ minimumPassRate, minimumPassRateSource: source }]);
   });
 
+  it('refuses a command that cannot be split as it is meant, before anything starts', async () => {
+    expect(await listIssues({ tests: inline, 'server-command': 'node C:\\srv\\x.js' })).toEqual([
+      expect.stringMatching(/^server-command: .* \(lost-backslash\)$/),
+    ]);
+    expect(await listIssues({ tests: inline, 'server-command': 'node "x' })).toEqual([
+      'server-command: "node \\"x" cannot be split into words: Got EOF while in a quoted string (invalid-command)',
+    ]);
+  });
+
   it('refuses a prompt step at its line, unless its case is left out', async () => {
     const files = { 'a.yaml': `${greenEvals}  - title: Asks\n    tags: [model]\n    steps:\n      - prompt: hello\n` };
     expect(await listIssues({ evals: 'a.yaml' }, files)).toEqual([

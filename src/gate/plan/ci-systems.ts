@@ -1,0 +1,248 @@
+/** The CI systems whose variables are known, by what people call them. */
+export const ciSystemNames = {
+  github: 'GitHub Actions',
+  gitlab: 'GitLab CI',
+  buildkite: 'Buildkite',
+  circleci: 'CircleCI',
+  jenkins: 'Jenkins',
+  azure: 'Azure Pipelines',
+  bitbucket: 'Bitbucket Pipelines',
+} as const;
+
+export type CiSystem = keyof typeof ciSystemNames;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What git says of the checkout; null for what it does not know. */
+export interface GitCheckout {
+  /** Null on a detached HEAD, which most CI systems check out. */
+  branch: string | null;
+  commit: string | null;
+  /** What `origin/HEAD` leads to. */
+  defaultBranch: string | null;
+}
+
+/** A pull request of one system, a merge request of another. */
+export interface ChangeRequest {
+  noun: 'pull request' | 'merge request';
+  /** `PR 12`, `MR 7`. No branch has such a name: git allows no blank in it. */
+  label: string;
+  /** The branch that it goes into; null where the system does not say. */
+  target: string | null;
+  /** The commit of that branch, where the system names it. */
+  targetCommit: string | null;
+}
+
+/** What a CI system says of its job; null for what it does not say. */
+export interface CiJob {
+  /** Null where no system is known. */
+  system: CiSystem | null;
+  repository: string | null;
+  /** The branch that is tested; of a change request its own. Null for a tag. */
+  branch: string | null;
+  isTag: boolean;
+  change: ChangeRequest | null;
+  /** Whether the build is one of `branch`, for which the change request happens to be open. */
+  isBranchBuild: boolean;
+  defaultBranch: string | null;
+  commit: string | null;
+  build: string | null;
+  job: string | null;
+  url: string | null;
+}
+
+/**
+ * Reads what the CI system says of this job. The first system that its variables show is the one: runners that stand in for
+ * GitHub's on another system set GitHub's variables on purpose. GitHub itself needs its event's payload, and is not read here.
+ */
+export function detectCiJob(environment: Environment, git: Pick<GitCheckout, 'defaultBranch'>): CiJob {
+  const read = (name: string) => environment[name]?.trim() || null;
+  if (read('GITLAB_CI') !== null) return readGitLab(read);
+  if (read('BUILDKITE') !== null) return readBuildkite(read);
+  if (read('CIRCLECI') !== null) return readCircle(read, git);
+  if (read('TF_BUILD') !== null) return readAzure(read);
+  if (read('BITBUCKET_BUILD_NUMBER') !== null) return readBitbucket(read);
+  if (read('JENKINS_URL') !== null) return readJenkins(read);
+  return unknownJob;
+}
+
+const unknownJob: CiJob = {
+  system: null,
+  repository: null,
+  branch: null,
+  isTag: false,
+  change: null,
+  isBranchBuild: false,
+  defaultBranch: null,
+  commit: null,
+  build: null,
+  job: null,
+  url: null,
+};
+
+type Read = (name: string) => string | null;
+
+/** https://docs.gitlab.com/ci/variables/predefined_variables/ */
+function readGitLab(read: Read): CiJob {
+  const tag = read('CI_COMMIT_TAG');
+  const defaultBranch = read('CI_DEFAULT_BRANCH');
+  const iid = read('CI_MERGE_REQUEST_IID');
+  const external = read('CI_EXTERNAL_PULL_REQUEST_IID');
+  const pushed = read('CI_COMMIT_BRANCH');
+  // Of a branch pipeline: `group/project!12`, for each merge request that the branch is the source of.
+  const open = pushed === defaultBranch ? undefined : /!(\d+)/.exec(read('CI_OPEN_MERGE_REQUESTS') ?? '')?.[1];
+  const common = {
+    ...unknownJob,
+    system: 'gitlab',
+    repository: read('CI_PROJECT_PATH'),
+    isTag: tag !== null,
+    defaultBranch,
+    commit: read('CI_COMMIT_SHA'),
+    build: read('CI_PIPELINE_ID'),
+    job: read('CI_JOB_NAME'),
+    url: read('CI_JOB_URL'),
+  } as const;
+  if (iid !== null) {
+    const change = {
+      noun: 'merge request',
+      label: `MR ${iid}`,
+      target: read('CI_MERGE_REQUEST_TARGET_BRANCH_NAME'),
+      // Pipelines for merged results and merge trains alone have both.
+      targetCommit: read('CI_MERGE_REQUEST_TARGET_BRANCH_SHA'),
+    } as const;
+    const commit = read('CI_MERGE_REQUEST_SOURCE_BRANCH_SHA') ?? common.commit;
+    return { ...common, branch: read('CI_MERGE_REQUEST_SOURCE_BRANCH_NAME'), change, commit };
+  }
+  if (external !== null) {
+    const change = {
+      noun: 'pull request',
+      label: `PR ${external}`,
+      target: read('CI_EXTERNAL_PULL_REQUEST_TARGET_BRANCH_NAME'),
+      targetCommit: read('CI_EXTERNAL_PULL_REQUEST_TARGET_BRANCH_SHA'),
+    } as const;
+    const commit = read('CI_EXTERNAL_PULL_REQUEST_SOURCE_BRANCH_SHA') ?? common.commit;
+    return { ...common, branch: read('CI_EXTERNAL_PULL_REQUEST_SOURCE_BRANCH_NAME'), change, commit };
+  }
+  const branch = tag === null ? (pushed ?? read('CI_COMMIT_REF_NAME')) : null;
+  if (open === undefined || branch === null) return { ...common, branch };
+  const change = { noun: 'merge request', label: `MR ${open}`, target: null, targetCommit: null } as const;
+  return { ...common, branch, change, isBranchBuild: true };
+}
+
+/** https://buildkite.com/docs/pipelines/configure/environment-variables */
+function readBuildkite(read: Read): CiJob {
+  const number = read('BUILDKITE_PULL_REQUEST');
+  const isTag = read('BUILDKITE_TAG') !== null;
+  const names = [read('BUILDKITE_ORGANIZATION_SLUG'), read('BUILDKITE_PIPELINE_SLUG')].filter((name) => name !== null);
+  return {
+    ...unknownJob,
+    system: 'buildkite',
+    repository: names.length === 0 ? null : names.join('/'),
+    // For a tag it has the tag's name.
+    branch: isTag ? null : read('BUILDKITE_BRANCH'),
+    isTag,
+    change: isNumber(number) ? request(number, read('BUILDKITE_PULL_REQUEST_BASE_BRANCH')) : null,
+    defaultBranch: read('BUILDKITE_PIPELINE_DEFAULT_BRANCH'),
+    commit: read('BUILDKITE_COMMIT'),
+    build: read('BUILDKITE_BUILD_NUMBER'),
+    job: read('BUILDKITE_LABEL') ?? read('BUILDKITE_STEP_KEY'),
+    url: read('BUILDKITE_BUILD_URL'),
+  };
+}
+
+/** https://circleci.com/docs/reference/variables/, which name neither the branch a pull request goes into nor the default one. */
+function readCircle(read: Read, { defaultBranch }: Pick<GitCheckout, 'defaultBranch'>): CiJob {
+  const branch = read('CIRCLE_BRANCH');
+  const fork = read('CIRCLE_PR_NUMBER');
+  const opened = /\/(\d+)\/?$/.exec(read('CIRCLE_PULL_REQUEST') ?? '')?.[1];
+  // Every build is of a branch. That one may have been opened from the default branch says nothing about its builds.
+  const number = fork ?? (branch !== null && branch === defaultBranch ? null : (opened ?? null));
+  const names = [read('CIRCLE_PROJECT_USERNAME'), read('CIRCLE_PROJECT_REPONAME')].filter((name) => name !== null);
+  return {
+    ...unknownJob,
+    system: 'circleci',
+    repository: names.length === 0 ? null : names.join('/'),
+    branch,
+    isTag: read('CIRCLE_TAG') !== null,
+    change: number === null ? null : request(number, null),
+    commit: read('CIRCLE_SHA1'),
+    build: read('CIRCLE_BUILD_NUM'),
+    job: read('CIRCLE_JOB'),
+    url: read('CIRCLE_BUILD_URL'),
+  };
+}
+
+/** https://learn.microsoft.com/azure/devops/pipelines/build/variables */
+function readAzure(read: Read): CiJob {
+  const ref = read('BUILD_SOURCEBRANCH');
+  const isTag = ref?.startsWith('refs/tags/') === true;
+  // Of GitHub the number that people know, of Azure's own repositories the id.
+  const number = read('SYSTEM_PULLREQUEST_PULLREQUESTNUMBER') ?? read('SYSTEM_PULLREQUEST_PULLREQUESTID');
+  const isChange = read('BUILD_REASON') === 'PullRequest' || ref?.startsWith('refs/pull/') === true || number !== null;
+  const source = isChange ? read('SYSTEM_PULLREQUEST_SOURCEBRANCH') : isTag ? null : ref;
+  const change = request(number ?? 'unknown', stripHeads(read('SYSTEM_PULLREQUEST_TARGETBRANCH')));
+  return {
+    ...unknownJob,
+    system: 'azure',
+    repository: read('BUILD_REPOSITORY_NAME'),
+    branch: stripHeads(source),
+    isTag,
+    change: isChange ? change : null,
+    commit: (isChange ? read('SYSTEM_PULLREQUEST_SOURCECOMMITID') : null) ?? read('BUILD_SOURCEVERSION'),
+    build: read('BUILD_BUILDID'),
+    job: read('SYSTEM_JOBDISPLAYNAME') ?? read('SYSTEM_JOBNAME'),
+  };
+}
+
+/** https://support.atlassian.com/bitbucket-cloud/docs/variables-and-secrets/ */
+function readBitbucket(read: Read): CiJob {
+  const number = read('BITBUCKET_PR_ID');
+  const target = read('BITBUCKET_PR_DESTINATION_BRANCH');
+  const change = number === null ? null : request(number, target, read('BITBUCKET_PR_DESTINATION_COMMIT'));
+  return {
+    ...unknownJob,
+    system: 'bitbucket',
+    repository: read('BITBUCKET_REPO_FULL_NAME'),
+    branch: read('BITBUCKET_BRANCH'),
+    isTag: read('BITBUCKET_TAG') !== null,
+    change,
+    commit: read('BITBUCKET_COMMIT'),
+    build: read('BITBUCKET_BUILD_NUMBER'),
+    job: read('BITBUCKET_STEP_UUID'),
+  };
+}
+
+/** https://www.jenkins.io/doc/book/pipeline/multibranch/ and what the Git plugin adds (GIT_*), which other jobs have alone. */
+function readJenkins(read: Read): CiJob {
+  const number = read('CHANGE_ID');
+  const isTag = read('TAG_NAME') !== null;
+  // In the build of a change request BRANCH_NAME is `PR-12`.
+  const named = number === null ? read('BRANCH_NAME') : read('CHANGE_BRANCH');
+  const checkedOut =
+    read('GIT_LOCAL_BRANCH') ?? read('GIT_BRANCH')?.replace(/^(?:refs\/remotes\/)?origin\//, '') ?? null;
+  const branch = named ?? (number === null && checkedOut !== 'detached' ? checkedOut : null);
+  return {
+    ...unknownJob,
+    system: 'jenkins',
+    branch: isTag ? null : branch,
+    isTag,
+    change: number === null ? null : request(number, read('CHANGE_TARGET')),
+    defaultBranch: read('BRANCH_IS_PRIMARY') === 'true' ? read('BRANCH_NAME') : null,
+    commit: read('GIT_COMMIT'),
+    build: read('BUILD_NUMBER'),
+    job: read('JOB_NAME'),
+    url: read('BUILD_URL'),
+  };
+}
+
+function request(number: string, target: string | null, targetCommit: string | null = null): ChangeRequest {
+  return { noun: 'pull request', label: `PR ${number.replaceAll(/\s+/g, '-')}`, target, targetCommit };
+}
+
+function isNumber(text: string | null): text is string {
+  return text !== null && /^\d+$/.test(text);
+}
+
+function stripHeads(ref: string | null): string | null {
+  return ref?.replace(/^refs\/heads\//, '') ?? null;
+}

@@ -1,0 +1,44 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { z } from 'zod';
+import { describeError } from '../../base/errors.ts';
+import type { GitCheckout } from './ci-systems.ts';
+
+const run = promisify(execFile);
+const timeoutMs = 30_000;
+/** An evals file is at most 1 MiB. */
+const maxOutputBytes = 2 * 1024 * 1024;
+
+/** Runs git in a directory and returns what it prints. */
+export async function runGit(args: readonly string[], cwd: string): Promise<string> {
+  const options = { cwd, timeout: timeoutMs, maxBuffer: maxOutputBytes, encoding: 'utf8' as const };
+  return (await run('git', [...args], options)).stdout;
+}
+
+/** What git says is wrong, or why it could not be run; empty where it only answers with no. */
+export function describeGitError(error: unknown): string {
+  const { stderr, code } = errorSchema.parse(error);
+  if (code === 'ENOENT') return 'git is not installed';
+  return stderr.trim() !== '' || typeof code === 'number' ? stderr.trim() : describeError(error);
+}
+
+const errorSchema = z
+  .object({ stderr: z.string().catch(''), code: z.union([z.string(), z.number()]).nullish().catch(null) })
+  .catch({ stderr: '', code: null });
+
+/** Asks git what is checked out. Knows nothing where there is no git, or no repository. */
+export async function probeGit(cwd: string): Promise<GitCheckout> {
+  const ask = async (...args: string[]) => {
+    try {
+      return (await runGit(args, cwd)).trim() || null;
+    } catch {
+      return null;
+    }
+  };
+  const [branch, commit, remoteHead] = await Promise.all([
+    ask('symbolic-ref', '--quiet', '--short', 'HEAD'),
+    ask('rev-parse', '--verify', '--quiet', 'HEAD^{commit}'),
+    ask('symbolic-ref', '--quiet', 'refs/remotes/origin/HEAD'),
+  ]);
+  return { branch, commit, defaultBranch: remoteHead?.replace(/^refs\/remotes\/origin\//, '') ?? null };
+}

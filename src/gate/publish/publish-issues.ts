@@ -1,0 +1,40 @@
+import { appendFile } from 'node:fs/promises';
+import { type ConfigurationIssue, describeError } from '../../base/errors.ts';
+import type { Logger } from '../../base/logger.ts';
+import { redactDeep, type Redactor } from '../../base/redaction.ts';
+import { type Annotation } from '../../report/annotations.ts';
+import { planIssueAnnotations } from '../../report/issue-annotations.ts';
+import { renderIssueSummary } from '../../report/issue-summary.ts';
+import { findExistingFiles } from './publish-files.ts';
+
+interface IssueContext {
+  cwd: string;
+  logger: Logger;
+  redactor: Redactor;
+  /** The file that GitHub shows as the job's summary; null elsewhere. */
+  summaryPath: string | null;
+}
+
+/**
+ * Adds what is wrong with the configuration to the job summary, and returns the annotations for it, as far as the inputs ask for
+ * either. Goes by their texts: the options could not be read. What cannot be written is warned about.
+ */
+export async function publishIssues(
+  told: readonly ConfigurationIssue[],
+  texts: Readonly<Record<string, string | undefined>>,
+  { cwd, logger, redactor, summaryPath }: IssueContext,
+): Promise<Annotation[]> {
+  // Cut to size below, which a secret must not be in yet.
+  const issues = redactDeep(told, redactor);
+  const isWanted = (name: string) => texts[name]?.trim().toLowerCase() !== 'false';
+  if (isWanted('summary') && summaryPath !== null) {
+    try {
+      await appendFile(summaryPath, redactor.redact(renderIssueSummary(issues)));
+    } catch (error) {
+      logger.warning(`Could not write the job summary: ${describeError(error)}.`);
+    }
+  }
+  if (!isWanted('annotations')) return [];
+  const existing = await findExistingFiles(issues, cwd);
+  return planIssueAnnotations(issues, { fileExists: (file) => existing.has(file) });
+}

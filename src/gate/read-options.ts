@@ -1,0 +1,43 @@
+import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
+import { readInlineTests } from '../suite/inline.ts';
+import { loadSuites } from '../suite/load.ts';
+import { parseGateOptions } from './options.ts';
+import { type GateOptions, gateOptionsSchema } from './options/schema.ts';
+import { readPolicyFile } from './plan/read-policy-file.ts';
+
+/**
+ * Reads options as `parseGateOptions` does. Where some are wrong, it reads the files that the others name all the same, so that
+ * one run reports every problem.
+ *
+ * @throws {ConfigurationError} with every problem of every option, and then of every file.
+ */
+export async function readGateOptions(
+  texts: Readonly<Record<string, string | undefined>>,
+  { cwd }: { cwd: string },
+): Promise<GateOptions> {
+  try {
+    return parseGateOptions(texts);
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    throw new ConfigurationError([...error.issues, ...(await findFileIssues(texts, cwd))], { cause: error });
+  }
+}
+
+const fileOptions = gateOptionsSchema.pick({ evals: true, tests: true, policy: true, merge: true, publish: true });
+
+async function findFileIssues(
+  texts: Readonly<Record<string, string | undefined>>,
+  cwd: string,
+): Promise<ConfigurationIssue[]> {
+  const given = Object.keys(fileOptions.shape).map((name) => [name, texts[name] ?? '']);
+  const { data } = fileOptions.safeParse(Object.fromEntries(given));
+  // Where reports are read, evals files are not.
+  if (data === undefined || data.merge.length > 0 || data.publish !== null) return [];
+  const issues: ConfigurationIssue[] = [];
+  if (data.policy !== null) await readPolicyFile(data.policy, cwd, issues);
+  issues.push(...(await loadSuites(data.evals, { cwd })).findings);
+  if (data.tests !== null) {
+    issues.push(...readInlineTests(data.tests, { file: 'tests', name: 'Inline tests' }).findings);
+  }
+  return issues;
+}

@@ -1,0 +1,38 @@
+import { split } from 'shlex';
+import { ConfigurationError, describeError } from '../base/errors.ts';
+
+/**
+ * Splits a command into words as a POSIX shell would.
+ *
+ * @throws {ConfigurationError} when there is no word, a quote is not closed, or a backslash would be lost
+ */
+export function splitCommand(command: string): string[] {
+  const fail = (code: string, message: string, cause?: unknown): never => {
+    throw new ConfigurationError([{ code, input: 'server-command', message }], { cause });
+  };
+  const word = findWordThatLosesBackslash(command);
+  if (word !== null) {
+    const remedy = `Write ${word.replaceAll(/\\+/g, '/')} with forward slashes, or '${word}' in single quotes`;
+    return fail('lost-backslash', `a POSIX shell removes the backslashes of ${word}, and so does the gate. ${remedy}`);
+  }
+  try {
+    const words = split(command);
+    return words.length > 0 ? words : fail('invalid-command', 'the command is empty');
+  } catch (error) {
+    if (error instanceof ConfigurationError) throw error;
+    const message = `${JSON.stringify(command)} cannot be split into words: ${describeError(error)}`;
+    return fail('invalid-command', message, error);
+  }
+}
+
+/**
+ * Finds the first word with a backslash outside of quotes before a character that no shell asks to escape: a path of Windows. One
+ * before a blank, a quote, `$` and the like was put there on purpose.
+ */
+function findWordThatLosesBackslash(command: string): string | null {
+  for (const [word] of command.matchAll(/(?:\\.|'[^']*'|"(?:\\.|[^"\\])*"|[^\s'"\\])+/gs)) {
+    const unquoted = word.replaceAll(/\\.|'[^']*'|"(?:\\.|[^"\\])*"/gs, (part) => (part.startsWith('\\') ? part : ''));
+    if (/\\[\p{L}\p{N}_.:/@%+=,-]/u.test(unquoted.replaceAll('\\\\', ''))) return word;
+  }
+  return null;
+}
