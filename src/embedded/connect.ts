@@ -1,6 +1,7 @@
 import { describeError, NetworkError, ProtocolError } from '../base/errors.ts';
 import { checkTarget, type Target } from '../engine/target.ts';
 import { ApiError } from './envelope.ts';
+import type { ProtocolTable } from './protocols.ts';
 import type { ServerRecord } from './store/servers.ts';
 
 /** How long a server may take for its handshake before a run of it is refused. */
@@ -12,16 +13,23 @@ const connectTimeoutMs = 60_000;
  *
  * @throws {ApiError} SERVER_UNREACHABLE naming the first one that did not answer as an MCP server does.
  */
-export async function connectTargets(servers: readonly ServerRecord[]): Promise<ReadonlyMap<string, Target>> {
+export async function connectTargets(
+  servers: readonly ServerRecord[],
+  protocols: Pick<ProtocolTable, 'choose'>,
+): Promise<ReadonlyMap<string, Target>> {
   const distinct = new Map(servers.map((server) => [server.id, server]));
-  return new Map(await Promise.all([...distinct].map(async ([id, server]) => [id, await connect(server)] as const)));
+  return new Map(
+    await Promise.all(
+      [...distinct].map(async ([id, server]) => [id, await connect(server, protocols.choose(id))] as const),
+    ),
+  );
 }
 
-async function connect({ content }: ServerRecord): Promise<Target> {
+async function connect({ content }: ServerRecord, choice: Target['protocol']): Promise<Target> {
   const target: Target = {
     url: content.url ?? '',
     serverName: content.name,
-    protocol: 'auto',
+    protocol: choice,
     ...(content.headers === undefined ? {} : { headers: content.headers }),
   };
   try {

@@ -3,6 +3,7 @@ import type { Logger } from '../base/logger.ts';
 import type { BodyReader } from './bodies/read.ts';
 import type { BodySchemas } from './bodies/schemas.ts';
 import type { ServiceLimits } from './limits.ts';
+import type { ProtocolTable } from './protocols.ts';
 import type { RelayEdge } from './relay/edge.ts';
 import type { Runner } from './runner.ts';
 import type { Store } from './store/open.ts';
@@ -17,5 +18,6 @@ export interface ServiceContext {
   bodies: BodySchemas;
   store: Store;
   runner: Runner;
+  protocols: ProtocolTable;
   relay: Pick<RelayEdge, 'issue' | 'revoke'>;
 }

@@ -72,7 +72,10 @@ export function createLauncher(context: ServiceContext): Launcher {
       llmCallsPerRun: limits.llmCallsPerRun,
     });
     using _slot = takeSlot();
-    const targets = await connectTargets(planned.map(({ server }) => server));
+    const targets = await connectTargets(
+      planned.map(({ server }) => server),
+      context.protocols,
+    );
     // After the connection, as in the API: a server that is down is told first.
     requireNamedServers(found.cases, found.servers);
     // It may have been deleted while the servers were connected to.
@@ -151,6 +154,7 @@ function expandIterations({ caseId, testCase, server }: PlannedCase, targets: Re
     caseId,
     iterationNumber: index + 1,
     testCase,
+    serverId: server.id,
     target,
   }));
 }

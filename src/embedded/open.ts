@@ -11,6 +11,7 @@ import { createBodyReader } from './bodies/read.ts';
 import { createBodySchemas } from './bodies/schemas.ts';
 import { createId } from './id.ts';
 import { contractLimits, defaultIterationTimeoutMs, defaultRunTimeoutMs, type ServiceLimits } from './limits.ts';
+import { createProtocolTable, type ProtocolTable } from './protocols.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { createRelayEdge } from './relay/edge.ts';
 import { defaultRelayLimits } from './relay/limits.ts';
@@ -58,6 +59,8 @@ export interface EmbeddedService extends AsyncDisposable {
   /** The project that every store starts with. */
   readonly projectId: string;
   readonly projectName: string;
+  /** What the gate in this process knows and hears of how its servers are spoken to. */
+  readonly protocols: ProtocolTable;
 }
 
 /**
@@ -76,12 +79,13 @@ export async function openEmbeddedService(options: EmbeddedOptions): Promise<Emb
   const project = prepareStore(store, clock.now());
   const { concurrency, propagatesTraces = false } = options;
   const limitsOfRuns = { concurrency, iterationTimeoutMs, runTimeoutMs };
-  const runner = createRunner({ store, clock, logger, ...limitsOfRuns, propagatesTraces });
+  const protocols = createProtocolTable();
+  const runner = createRunner({ store, protocols, clock, logger, ...limitsOfRuns, propagatesTraces });
   const readBody = createBodyReader(limits.maxBodyBytes);
   const bodies = createBodySchemas(limits);
   const relay = createRelayEdge({ clock, limits: { ...defaultRelayLimits, ...options.relayLimits } });
   const app = createApp(
-    { clock, logger, limits, iterationTimeoutMs, readBody, bodies, store, runner, relay },
+    { clock, logger, limits, iterationTimeoutMs, readBody, bodies, store, runner, protocols, relay },
     { apiKey, rateLimit: options.rateLimit ?? null },
   );
   // The adaptor would replace the process's own Request and Response, which are others' too.
@@ -108,6 +112,7 @@ export async function openEmbeddedService(options: EmbeddedOptions): Promise<Emb
     apiKey,
     projectId: project.id,
     projectName: project.name,
+    protocols,
     [Symbol.asyncDispose]: async () => {
       const closed = once(server, 'close');
       server.close();

@@ -9,6 +9,7 @@ import type { Target } from '../engine/target.ts';
 import type { TestCase } from '../model/case.ts';
 import { meetsMinimumPassRate } from '../model/rate.ts';
 import { identifyTrace } from '../report/otlp/trace-ids.ts';
+import type { ProtocolTable } from './protocols.ts';
 import type { Store } from './store/open.ts';
 import type { TerminalStatus } from './store/runs.ts';
 
@@ -16,6 +17,7 @@ import type { TerminalStatus } from './store/runs.ts';
 export interface PlannedIteration {
   id: string;
   testCase: TestCase;
+  serverId: string;
   target: Target;
 }
 
@@ -30,6 +32,8 @@ export interface Runner extends AsyncDisposable {
 
 export interface RunnerOptions {
   store: Store;
+  /** Hears what the sessions speak. */
+  protocols: Pick<ProtocolTable, 'addSpoken'>;
   clock: Clock;
   logger: Logger;
   /** Iterations of one run that execute at the same time. */
@@ -46,7 +50,7 @@ interface ActiveRun {
 }
 
 export function createRunner(options: RunnerOptions): Runner {
-  const { store, clock, logger } = options;
+  const { store, protocols, clock, logger } = options;
   const active = new Map<string, ActiveRun>();
 
   /** The one way in which runs end: whoever comes first decides, and nothing is left open. */
@@ -63,11 +67,12 @@ export function createRunner(options: RunnerOptions): Runner {
 
   const runIteration = async (runId: string, iteration: PlannedIteration, signal: AbortSignal): Promise<void> => {
     if (signal.aborted) return;
-    const { id, testCase, target } = iteration;
+    const { id, testCase, serverId, target } = iteration;
     try {
       store.iterations.start(id, clock.now());
       const trace = options.propagatesTraces ? identifyTrace({ runId, iterationId: id }) : null;
       const outcome = await runCase(testCase, target, { clock, signal, timeoutMs: options.iterationTimeoutMs, trace });
+      if (outcome.protocolVersion !== null) protocols.addSpoken(serverId, outcome.protocolVersion);
       store.transact(() => {
         if (store.iterations.end(id, outcome) && outcome.result !== null) store.runs.count(runId, outcome.result);
       });

@@ -23,6 +23,8 @@ export interface CaseOutcome {
   actualToolCalls: ToolCall[];
   /** What the model was expected to call: the `toolCalledWith` asserts that follow a prompt. Empty without prompts. */
   expectedToolCalls: ToolCall[];
+  /** The revision of MCP that the session spoke; null where none was opened. */
+  protocolVersion: string | null;
   startedAtMs: number;
   /** From before the connection until the judgement; the end of the session is not counted. */
   durationMs: number;
@@ -43,8 +45,9 @@ export const completed: Ending = { status: 'completed', reason: null };
 /** Judges what the steps left to be judged and puts the record together. */
 export function buildOutcome(
   testCase: TestCase,
-  { transcript, steps, ending }: { transcript: Transcript; steps: readonly StepResult[]; ending: Ending },
+  session: { transcript: Transcript; steps: readonly StepResult[]; ending: Ending; protocolVersion: string | null },
 ): CaseOutcome {
+  const { transcript, steps, ending, protocolVersion } = session;
   const durationMs = Math.round(transcript.elapsedMs());
   const expected = listExpectedCalls(testCase.steps);
   const prompts = judgeTurns(transcript.turns, expected, {
@@ -68,6 +71,7 @@ export function buildOutcome(
     ),
     actualToolCalls: transcript.toolCalls,
     expectedToolCalls: expected.flat(),
+    protocolVersion,
     startedAtMs: transcript.startedAtMs,
     durationMs,
     trace: { messages: transcript.messages, spans: transcript.spans, prompts, metadata: { predicates } },

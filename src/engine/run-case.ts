@@ -48,8 +48,11 @@ export async function runCase(
     signal: options.signal,
     timeoutMs: Math.max(timeoutMs, connectTimeoutMs),
   });
-  if ('ending' in opened) return buildOutcome(testCase, { transcript, steps: [], ending: opened.ending });
+  if ('ending' in opened) {
+    return buildOutcome(testCase, { transcript, steps: [], ending: opened.ending, protocolVersion: null });
+  }
   await using session = opened.session;
+  const { protocolVersion } = session;
   using limit = startIterationLimit(clock, timeoutMs, options.signal);
   const steps: StepResult[] = [];
   const { trace = null } = options;
@@ -62,7 +65,7 @@ export async function runCase(
     doToolErrorsFail: doToolErrorsFail(testCase),
   };
   const ending = await runSteps(testCase.steps, { ...context, steps, limit, timeoutMs });
-  return buildOutcome(testCase, { transcript, steps, ending });
+  return buildOutcome(testCase, { transcript, steps, ending, protocolVersion });
 }
 
 async function connect(

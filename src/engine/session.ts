@@ -36,13 +36,36 @@ const closeTimeoutMs = 2000;
 const sdkTimeoutMs = 2 ** 31 - 1;
 
 /**
- * Opens a session with the target and completes the handshake.
+ * Opens a session with the target and completes the handshake. With `auto`, `initialize` comes first and 2026-07-28 second, in
+ * the order in which a server is asked when it is started.
  *
  * No capability is advertised, so the SDK refuses what a server asks of its client: sampling, elicitation and roots.
  *
  * @throws the SDK's or fetch's error when there is no handshake, or the signal's reason.
  */
 export async function openSession(
+  target: Target,
+  { clock, signal }: { clock: Clock; signal: AbortSignal },
+): Promise<Session> {
+  if (target.protocol !== 'auto') return await openSessionAs(target.protocol, target, { clock, signal });
+  try {
+    return await openSessionAs('legacy', target, { clock, signal });
+  } catch (error) {
+    if (signal.aborted || isNetworkFailure(error)) throw error;
+    return await openSessionAs('modern', target, { clock, signal }).catch(() => {
+      signal.throwIfAborted();
+      throw error;
+    });
+  }
+}
+
+/** Whether no response came. Fetch reports that as a TypeError, which the SDK wraps while it negotiates. */
+export function isNetworkFailure(error: unknown): boolean {
+  return error instanceof TypeError || (error instanceof Error && isNetworkFailure(error.cause));
+}
+
+async function openSessionAs(
+  era: 'legacy' | 'modern',
   target: Target,
   { clock, signal }: { clock: Clock; signal: AbortSignal },
 ): Promise<Session> {
@@ -53,7 +76,7 @@ export async function openSession(
   });
   const client = new Client(generator, {
     capabilities: {},
-    versionNegotiation: { mode: target.protocol === 'modern' ? { pin: modernRevision } : target.protocol },
+    versionNegotiation: { mode: era === 'modern' ? { pin: modernRevision } : era },
   });
   const limits = { timeout: sdkTimeoutMs };
   try {
@@ -65,7 +88,7 @@ export async function openSession(
   const traffic = watchTraffic(transport);
   const server = client.getServerVersion();
   return {
-    protocol: client.getProtocolEra() ?? 'legacy',
+    protocol: era,
     protocolVersion: client.getNegotiatedProtocolVersion() ?? '',
     server: server === undefined ? null : { name: server.name, version: server.version },
     callTool: (toolName, args, { signal, traceParent }) => {

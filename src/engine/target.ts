@@ -3,13 +3,13 @@ import { formatDuration } from '../base/deadline.ts';
 import { NetworkError, ProtocolError } from '../base/errors.ts';
 import { endSentence } from '../base/sentence.ts';
 import { describeUnreachable } from './faults.ts';
-import { openSession } from './session.ts';
+import { isNetworkFailure, openSession } from './session.ts';
 
 /** An MCP server reachable over Streamable HTTP, and what the cases call it. */
 export interface Target {
   url: string;
   serverName: string;
-  /** `legacy`: up to 2025-11-25, with a handshake; `modern`: 2026-07-28; `auto` asks the server first. */
+  /** `legacy`: up to 2025-11-25, with a handshake; `modern`: 2026-07-28; `auto`: the first of them that the server accepts. */
   protocol: 'legacy' | 'modern' | 'auto';
   headers?: Record<string, string>;
 }
@@ -60,9 +60,4 @@ export async function checkTarget(
     const message = `${place} did not complete the handshake: ${describeUnreachable(error)}`;
     throw new ProtocolError(endSentence(message), { cause: error });
   }
-}
-
-/** Fetch reports every failure to get a response as a TypeError, which the SDK wraps while it negotiates. */
-function isNetworkFailure(error: unknown): boolean {
-  return error instanceof TypeError || (error instanceof Error && isNetworkFailure(error.cause));
 }

@@ -8,10 +8,9 @@ import type { Trend } from '../model/history.ts';
 import type { Report, ServerReport } from '../model/report.ts';
 import type { SuiteResults } from '../model/results.ts';
 import { buildReport } from '../report/build.ts';
-import type { RunningServer } from '../server/running-server.ts';
 import { decideExit } from '../verdict/exit.ts';
 import { judgeSuite, type SuiteJudgement } from '../verdict/judge.ts';
-import { concurrency, connectService } from './run/connect-service.ts';
+import { connectService } from './run/connect-service.ts';
 import { createEvidenceCollector, type EvidenceCollector } from './run/evidence.ts';
 import { exitCodes } from './exit-code.ts';
 import { explainInterruption } from './run/interruption.ts';
@@ -21,12 +20,10 @@ import type { KeptResults, ResultKeeper } from './run/keep-results.ts';
 import type { Leftovers } from './run/leftovers.ts';
 import type { GatePlan } from './plan/plan.ts';
 import type { PlannedBaseline } from './plan/plan-baseline.ts';
-import type { PlannedSuite } from './plan/plan-suites.ts';
 import type { ProgressListener } from './run/progress.ts';
-import { registerServer } from './run/register-server.ts';
 import { createPlannedTally, nothingRun, type RanSuite, runSuite, type SuiteRunContext } from './run/run-suite.ts';
-import { startServer } from './run/start-server.ts';
 import { createTeardown } from './run/teardown.ts';
+import { createTestServers, type TestServers } from './run/test-servers.ts';
 import type { TraceLog } from './run/trace-log.ts';
 import { startWatch, type Watch } from './run/watch.ts';
 
@@ -77,7 +74,7 @@ export async function gate(plan: GatePlan, context: GateContext): Promise<GateRe
   }
   using watch = startWatch(clock, { timeoutMs: plan.timeoutMs, signal });
 
-  const { server, results, baseline, evidence, tracePath, kept } = await runSuites(plan, context, watch);
+  const { server, serverNotes, results, baseline, evidence, tracePath, kept } = await runSuites(plan, context, watch);
   const today = startedAt.slice(0, 'YYYY-MM-DD'.length);
   const judgement = await judgeResults(results, { ...plan, baseline, today });
   const exit = decideExit(
@@ -87,7 +84,7 @@ export async function gate(plan: GatePlan, context: GateContext): Promise<GateRe
       demands: policy,
     })),
   );
-  const notes = [...plan.policyNotes, ...exit.notes];
+  const notes = [...plan.policyNotes, ...serverNotes, ...exit.notes];
   const stopsJob = exit.exitCode !== 0 || watch.stop.reason instanceof CancelledError;
   const durationMs = Math.round(clock.monotonicMs() - startedMs);
   const { revision, shard } = plan;
@@ -124,6 +121,7 @@ async function runSuites(
   watch: Watch,
 ): Promise<{
   server: ServerReport | null;
+  serverNotes: string[];
   results: SuiteResults[];
   baseline: PlannedBaseline | null;
   evidence: Evidence;
@@ -136,7 +134,7 @@ async function runSuites(
   const collector = createEvidenceCollector(redactor, { keepsTraces: plan.isFullReport });
   const keeper = await openKeeper(plan, { collector, redactor });
   const evidence = keeper ?? collector;
-  let running: RunningServer | null = null;
+  const servers = createTestServers(plan);
   let traceLog: TraceLog | null = null;
   let { baseline } = plan;
   let isOver = false;
@@ -148,13 +146,8 @@ async function runSuites(
     await using iterationLog = plan.isFullReport ? await openIterationLog(plan.reportDir, context) : noIterationLog;
     await using traces = await openTraces(plan, context);
     traceLog = traces;
-    if (plan.server !== null) {
-      const sessions = countSessions(plan);
-      const { isolation } = plan;
-      running = await startServer(plan.server, { isolation, sessions }, { ...context, onProgress, watch, teardown });
-    }
     const shared = { service, teardown, watch, clock, logger, redactor, onProgress, evidence };
-    const server = running === null ? null : await registerServer(running, plan, shared);
+    await servers.open({ ...context, ...shared });
     if (baseline !== null && baseline.baseline === null) {
       const { readBaseline } = await import('./run/read-baseline.ts');
       baseline = {
@@ -163,19 +156,19 @@ async function runSuites(
       };
     }
     const ran: RanSuite[] = [];
-    const suiteContext = { ...shared, plan, server, iterationLog, traceLog };
+    const suiteContext = { ...shared, plan, iterationLog, traceLog };
     for (const planned of plan.suites) {
-      const suite = await runSuite(planned, suiteContext);
+      const suite = await runSuite(planned, { ...suiteContext, server: servers.find(planned) });
       ran.push(suite);
       results.push(suite.results);
     }
-    await retrySuites(ran, results, suiteContext);
+    await retrySuites({ ran, results, servers }, suiteContext);
     // What was cut short may have left something that has to be looked for, for which seconds must do.
     isOver = results.every(
       ({ interruption, retries }) => interruption === null && retries.every(({ shortfall }) => shortfall === null),
     );
     if (results.some((suite) => judgeSuite(suite).outcome !== 'passed')) {
-      showLastWords(logger, running?.stderrTail() ?? []);
+      showLastWords(logger, servers.stderrTail());
     }
   } catch (error) {
     const interruption = explainInterruption(error);
@@ -185,7 +178,9 @@ async function runSuites(
   }
   const tracePath = traceLog?.path() ?? null;
   const kept = keeper?.kept() ?? null;
-  return { server: running?.report ?? null, results, baseline, evidence: evidence.collect(), tracePath, kept };
+  const server = servers.report();
+  const serverNotes = servers.listNotes();
+  return { server, serverNotes, results, baseline, evidence: evidence.collect(), tracePath, kept };
 }
 
 /** Null where nothing is uploaded. */
@@ -206,23 +201,16 @@ async function openTraces(plan: GatePlan, context: GateContext): Promise<TraceLo
 }
 
 /** After all first runs, so that whatever becomes of it takes no verdict away. */
-async function retrySuites(ran: readonly RanSuite[], results: SuiteResults[], context: SuiteRunContext): Promise<void> {
+async function retrySuites(
+  { ran, results, servers }: { ran: readonly RanSuite[]; results: SuiteResults[]; servers: TestServers },
+  context: Omit<SuiteRunContext, 'server'>,
+): Promise<void> {
   for (const [index, planned] of context.plan.suites.entries()) {
     const suite = ran[index];
     if (suite === undefined || planned.demands.retryFailed.value === 0) continue;
     const { retryFailed } = await import('./run/retry-failed.ts');
-    results[index] = await retryFailed(suite, planned, context);
+    results[index] = await retryFailed(suite, planned, { ...context, server: servers.find(planned) });
   }
-}
-
-/** One per iteration, one per suite with which the service sees whether the server is there, and one through a tunnel. */
-function countSessions({ suites, service }: GatePlan): number {
-  return suites.reduce((sum, planned) => sum + 1 + countIterations(planned), service.isTunnelled ? 1 : 0);
-}
-
-function countIterations(planned: PlannedSuite): number {
-  // Nobody knows yet how many a suite of the service has; spares are started for a few.
-  return planned.kind === 'file' ? planned.suite.cases.reduce((sum, { runs }) => sum + runs, 0) : concurrency;
 }
 
 function showLastWords(logger: Logger, lines: readonly string[]): void {

@@ -1,5 +1,6 @@
 import { ConfigurationError, type ConfigurationIssue, type GateError, ServerStartError } from '../base/errors.ts';
 import type { Secret } from '../base/redaction.ts';
+import { anyProtocol } from '../model/protocol.ts';
 import { readCiContext } from './plan/ci-context.ts';
 import { connectService } from './run/connect-service.ts';
 import type { GateContext } from './gate.ts';
@@ -54,7 +55,7 @@ export async function hostTunnel(
     await using service = await connectService(servicePlan, { ...context, signal: watch.callOff });
     await using teardown = createTeardown(logger);
     const shared = { ...context, onProgress, watch, teardown };
-    const running = await startServer(plan.server, { isolation: plan.isolation }, shared);
+    const running = await startServer(plan.server, { isolation: plan.isolation, protocol: anyProtocol }, shared);
     const server = await registerServer(running, plan, { ...shared, service });
     context.onReady(server);
     const reason = await waitForAbort(watch.callOff);

@@ -70,7 +70,10 @@ export interface ServerReport {
   /** Name and version that the server gave in its handshake; null where it gave none. */
   name: string | null;
   version: string | null;
+  /** The oldest revision of MCP that the run spoke; where that is not known, what the server negotiated when it was started. */
   protocolVersion: string | null;
+  /** Every revision that sessions of the run spoke, oldest first; empty where none was opened or a hosted service opened them. */
+  protocolVersions: string[];
   /** What an iteration shares with the one before it. */
   isolation: 'process per iteration' | 'session per iteration' | 'one process for the run' | 'stateless';
 }

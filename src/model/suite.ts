@@ -1,6 +1,7 @@
 import type { ChecksEnvelope, MatchOptions, Step } from './case.ts';
 import type { Check } from './assertion.ts';
-import type { PolicyLayer } from './policy.ts';
+import type { Demanded, PolicyLayer } from './policy.ts';
+import type { ProtocolChoice } from './protocol.ts';
 
 /** A place in a file of the user's: the path as annotations need it (relative to the workspace), 1-based. */
 export interface SourceLocation {
@@ -17,6 +18,8 @@ export interface Suite {
   location: SourceLocation;
   /** `provider/name`, for prompt steps of cases that name none. */
   model: string | null;
+  /** The revision of MCP that its cases are run in; null where the file does not say. */
+  protocol: Demanded<ProtocolChoice> | null;
   match: MatchOptions;
   /** Asserted at the end of every iteration of every case that does not replace them. */
   checks: Check[];

@@ -157,7 +157,14 @@ export const reportSchema = z.object({
       transport: z.enum(['stdio', 'http']),
       name: z.string().nullable(),
       version: z.string().nullable(),
-      protocolVersion: z.string().nullable(),
+      protocolVersion: z
+        .string()
+        .nullable()
+        .describe('The oldest revision of MCP that the run spoke, or else what the server negotiated at its start.'),
+      protocolVersions: z
+        .array(z.string())
+        .default([])
+        .describe('Every revision that sessions of the run spoke; empty where that is not known.'),
       isolation: z
         .enum(['process per iteration', 'session per iteration', 'one process for the run', 'stateless'])
         .describe('What an iteration shares with the one before it.'),

@@ -38,10 +38,15 @@ function describeRate({ passed, failed, passRate }: Totals, { outcome }: Verdict
 }
 
 /** Says how the server was reached and what iterations share: `everything 2.0.0 over stdio, process per iteration`. */
-export function describeServer({ name, version, transport, protocolVersion, isolation }: ServerReport): string {
+export function describeServer(report: ServerReport): string {
+  const { name, version, transport, isolation } = report;
   const server = [name ?? 'The server', version].filter((part) => part !== null).join(' ');
-  const protocol = protocolVersion === null ? '' : `, MCP ${protocolVersion}`;
-  return `${server} over ${transport}${protocol}, ${isolation}`;
+  return `${server} over ${transport}${describeProtocol(report)}, ${isolation}`;
+}
+
+function describeProtocol({ protocolVersion, protocolVersions }: ServerReport): string {
+  if (protocolVersions.length > 0) return `, MCP ${protocolVersions.join(' and ')}`;
+  return protocolVersion === null ? '' : `, MCP ${protocolVersion} at its start`;
 }
 
 /** Says a tool call as one would write it: `add({"a":1,"b":2})`. */

@@ -2,24 +2,22 @@ import { formatDuration } from '../base/deadline.ts';
 import { ServerStartError } from '../base/errors.ts';
 import { startProcess } from './process.ts';
 import type { ServerProcess } from './process.ts';
-import { waitForHttpServer } from './ready-http.ts';
+import { describeUrl, watchRefusals } from './http-refusal.ts';
+import { type HandshakeError, waitForHttpServer } from './ready-http.ts';
 import { waitForReadiness } from './ready.ts';
 import { createOutputRing } from './ring.ts';
-import type { ReachedServer, ServerContext, StartContext } from './running-server.ts';
-import { createExitError, createLostError, tailLines } from './start-error.ts';
+import type { ReachedServer, ServerContext, StartContext, WantedProtocol } from './running-server.ts';
+import { createExitError, createLostError, createRevisionError, tailLines } from './start-error.ts';
 
 /** How long whoever holds the port may take to show that it is an MCP server. */
 const foreignProbeMs = 2000;
 
-/** How long a server may answer that there is nothing at the path: some listen before they know all their routes. */
-const missingTimeoutMs = 5000;
-
 /** Waits until the server at the URL answers, having started its command first where there is one. */
 export async function openHttpServer(
   url: string,
-  options: ServerContext & { readyTimeoutMs: number; start: StartContext | null },
+  options: ServerContext & { readyTimeoutMs: number; protocol: WantedProtocol; start: StartContext | null },
 ): Promise<ReachedServer> {
-  const { start } = options;
+  const { start, clock, protocol } = options;
   const ring = start?.ring ?? createOutputRing();
   if (start !== null) await refuseForeignServer(url, options);
   const server = start === null ? null : startHttpCommand(start);
@@ -27,18 +25,18 @@ export async function openHttpServer(
   void server?.exited.then((exit) => reportExit(createExitError(start?.command ?? '', exit, { ring, remark: '' })));
 
   let lastFailure = 'it was not asked';
-  let missingSinceMs: number | null = null;
-  const onFailure = (reason: string, status: number | null) => {
+  const readStderr = () => ring.readLines(tailLines);
+  const refusals = watchRefusals(url, { signal: options.signal, readStderr });
+  const onFailure = async (failure: HandshakeError) => {
     // HTTP clients like to quote the URL they could not reach.
-    lastFailure = reason.replaceAll(url, describeUrl(url));
-    const nowMs = options.clock.monotonicMs();
-    if (status !== 404) missingSinceMs = null;
-    else if (nowMs - (missingSinceMs ??= nowMs) >= missingTimeoutMs)
-      throw createPathError(url, ring.readLines(tailLines));
+    lastFailure = failure.message.replaceAll(url, describeUrl(url));
+    if (failure.offered !== null) throw createRevisionError(failure.offered, protocol, ring);
+    const error = await refusals.explain(failure, clock.monotonicMs());
+    if (error !== null) throw error;
   };
   try {
     const handshake = await waitForReadiness(
-      (signal) => waitForHttpServer(url, { clock: options.clock, signal, onFailure }),
+      (signal) => waitForHttpServer(url, { clock, signal, protocol: protocol.value, onFailure }),
       {
         ...options,
         exited,
@@ -47,7 +45,7 @@ export async function openHttpServer(
           return new ServerStartError(
             `No MCP server answered at ${describeUrl(url)} within ${time}; last: ${lastFailure}.`,
             {
-              stderrTail: ring.readLines(tailLines),
+              stderrTail: readStderr(),
               hint: 'Check host, port and path (often /mcp), and that the server listens on that address; if it only needs longer, raise the ready timeout.',
             },
           );
@@ -66,6 +64,7 @@ export async function openHttpServer(
         name: handshake.name,
         version: handshake.version,
         protocolVersion: handshake.protocolVersion,
+        protocolVersions: [],
         isolation: handshake.protocol === 'modern' ? 'stateless' : 'session per iteration',
       },
       lost: lost.promise,
@@ -78,14 +77,6 @@ export async function openHttpServer(
     await server?.stop();
     throw error;
   }
-}
-
-function createPathError(url: string, stderrTail: readonly string[]): ServerStartError {
-  const { origin, pathname } = new URL(url);
-  return new ServerStartError(`A server answers at ${origin}, but has nothing at the path ${pathname} (HTTP 404).`, {
-    stderrTail,
-    hint: `Give the path of its MCP endpoint in server-url${pathname === '/mcp' ? '.' : ', which often is /mcp.'}`,
-  });
 }
 
 /**
@@ -122,10 +113,4 @@ function startHttpCommand(start: StartContext): ServerProcess {
   const server = startProcess(start.words, { ...start, readsStdin: false });
   server.stdout.on('data', (chunk: Buffer) => start.ring.append(chunk));
   return server;
-}
-
-/** Without credentials and query, which may be secret. */
-function describeUrl(url: string): string {
-  const { origin, pathname } = new URL(url);
-  return `${origin}${pathname}`;
 }

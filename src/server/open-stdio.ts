@@ -11,11 +11,12 @@ import { serveSessions } from './bridge/sessions.ts';
 import { shareChild } from './bridge/shared-child.ts';
 import { serveStateless } from './bridge/stateless.ts';
 import { startProcess } from './process.ts';
+import { listEras } from './protocol.ts';
 import type { Handshake } from './protocol.ts';
 import { probeStdio } from './ready-stdio.ts';
 import { waitForReadiness } from './ready.ts';
-import type { ReachedServer, ServerOptions, StartContext } from './running-server.ts';
-import { createExitError, createLostError, tailLines } from './start-error.ts';
+import type { ReachedServer, ServerOptions, StartContext, WantedProtocol } from './running-server.ts';
+import { createExitError, createLostError, createRevisionError, tailLines } from './start-error.ts';
 
 /** A session nobody uses: long enough for a model to think between two calls. Shorter where the next session waits for it. */
 const idleTimeoutMs = { iteration: 5 * 60_000, run: 60_000 };
@@ -26,13 +27,16 @@ const idleTimeoutMs = { iteration: 5 * 60_000, run: 60_000 };
  */
 export async function openStdioServer(
   start: StartContext,
-  options: Pick<ServerOptions, 'isolation' | 'spares' | 'sessions'>,
+  options: Pick<ServerOptions, 'isolation' | 'spares' | 'sessions' | 'protocol'>,
 ): Promise<ReachedServer> {
   const { clock, logger, ring } = start;
   const warnOfRubbish = createRubbishWarning(logger);
   const startServer = () => startProcess(start.words, { ...start, readsStdin: true });
   // Where there is no readiness, the error quotes the line, and a warning would say it twice.
-  const handshake = await probeCommand(start, () => connectChild(startServer(), { ring }), warnOfRubbish);
+  const handshake = await probeCommand(start, options.protocol, {
+    startChild: () => connectChild(startServer(), { ring }),
+    warnOfRubbish,
+  });
   const startChild = () => connectChild(startServer(), { ring, onRubbish: warnOfRubbish });
 
   const isStateless = handshake.protocol === 'modern';
@@ -66,6 +70,7 @@ export async function openStdioServer(
       name: handshake.name,
       version: handshake.version,
       protocolVersion: handshake.protocolVersion,
+      protocolVersions: [],
       isolation: isStateless ? 'stateless' : isShared ? 'one process for the run' : 'process per iteration',
     },
     lost: lost.promise,
@@ -83,23 +88,24 @@ function giveChildren(pool: ChildPool): ChildSource {
  */
 async function probeCommand(
   start: StartContext,
-  startChild: () => ProcessChild,
-  warnOfRubbish: (line: string) => void,
+  protocol: WantedProtocol,
+  { startChild, warnOfRubbish }: { startChild: () => ProcessChild; warnOfRubbish: (line: string) => void },
 ): Promise<Handshake> {
   const { command, ring } = start;
   const child = startChild();
+  const question = listEras(protocol.value)[0] === 'legacy' ? 'initialize' : 'server/discover';
   const describeRubbish = () =>
     child.rubbish === null
       ? ''
       : ` On stdout, where only MCP messages belong, it wrote: ${JSON.stringify(child.rubbish)}.`;
   try {
-    const probe = await waitForReadiness(() => probeStdio(child), {
+    const probe = await waitForReadiness(() => probeStdio(child, protocol.value), {
       ...start,
       exited: child.exited.then((exit) => createExitError(command, exit, { ring, remark: describeRubbish() })),
       createTimeoutError: () => {
         const time = formatDuration(start.readyTimeoutMs);
         return new ServerStartError(
-          `The server under test did not answer initialize on stdio within ${time}.${describeRubbish()}`,
+          `The server under test did not answer ${question} on stdio within ${time}.${describeRubbish()}`,
           {
             stderrTail: ring.readLines(tailLines),
             hint:
@@ -114,8 +120,9 @@ async function probeCommand(
       if (child.rubbish !== null) warnOfRubbish(child.rubbish);
       return probe.handshake;
     }
+    if ('offered' in probe) throw createRevisionError(probe.offered, protocol, ring);
     throw new ServerStartError(
-      `The server under test answered initialize with something else than an MCP handshake: ${clipText(probe.answer, 500)}`,
+      `The server under test answered ${question} with something else than an MCP handshake: ${clipText(probe.answer, 500)}`,
       {
         stderrTail: ring.readLines(tailLines),
         hint: 'Check that the command starts an MCP server.',

@@ -64,7 +64,7 @@ function reachServer(
   { context, start }: { context: ServerContext; start: StartContext | null },
 ): Promise<ReachedServer> {
   if (options.url !== null) {
-    return openHttpServer(options.url, { ...context, start, readyTimeoutMs: options.readyTimeoutMs });
+    return openHttpServer(options.url, { ...context, ...options, start });
   }
   if (start !== null) return openStdioServer(start, options);
   const message = 'neither a server command nor a server URL is given; there is nothing to test';

@@ -1,4 +1,5 @@
 import { LATEST_PROTOCOL_VERSION, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/client';
+import type { ProtocolChoice } from '../model/protocol.ts';
 
 /**
  * The two families of the protocol: `legacy` opens with an `initialize` handshake and may have sessions (up to 2025-11-25),
@@ -20,3 +21,14 @@ export interface Handshake {
 
 /** Who we are while we only find out whether a server answers. */
 export const probeClientInfo = { name: 'mcp-eval-ci', version: '1' };
+
+/** The era in which a server is asked first, and the one in which it is asked where it refuses that. */
+export function listEras(choice: ProtocolChoice): [ProtocolEra, ProtocolEra] {
+  return choice === modernVersion ? ['modern', 'legacy'] : ['legacy', 'modern'];
+}
+
+/** Whether a handshake is in a revision that the gate speaks and that was asked for. */
+export function isWanted({ protocol, protocolVersion }: Handshake, choice: ProtocolChoice): boolean {
+  if (choice !== 'auto') return protocolVersion === choice;
+  return protocol === 'legacy' ? legacyVersions.includes(protocolVersion) : protocolVersion === modernVersion;
+}

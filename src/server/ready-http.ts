@@ -1,66 +1,101 @@
-import { Client, SdkHttpError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import {
+  Client,
+  SdkHttpError,
+  StreamableHTTPClientTransport,
+  UnsupportedProtocolVersionError,
+} from '@modelcontextprotocol/client';
 import type { FetchLike } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 
 import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
-import { modernVersion, probeClientInfo } from './protocol.ts';
-import type { Handshake } from './protocol.ts';
+import type { ProtocolChoice } from '../model/protocol.ts';
+import { isWanted, listEras, modernVersion, probeClientInfo } from './protocol.ts';
+import type { Handshake, ProtocolEra } from './protocol.ts';
 
 const retryDelayMs = 100;
 
 /** A server that accepts a connection and says nothing is asked again; some listen before they can answer. */
 const attemptTimeoutMs = 10_000;
 
+/** What the last response of a failed handshake was. */
+export interface LastResponse {
+  status: number;
+  /** Where a redirect leads, as the server wrote it; null for other responses. */
+  location: string | null;
+}
+
+/** A handshake over HTTP that failed. The message says why in a few words, and never quotes a whole page. */
+export class HandshakeError extends Error {
+  /** Null where nothing answered. */
+  readonly response: LastResponse | null;
+  /** The revisions that the server offers instead of the one that was asked for; null where it failed for another reason. */
+  readonly offered: readonly string[] | null;
+
+  constructor(message: string, details: { response: LastResponse | null; offered?: readonly string[] | null }) {
+    // Without a cause: what the SDK throws quotes whole pages.
+    super(message);
+    this.response = details.response;
+    this.offered = details.offered ?? null;
+  }
+}
+
+export interface ProbeOptions {
+  signal: AbortSignal;
+  /** `auto` unless given. */
+  protocol?: ProtocolChoice;
+  fetch?: FetchLike;
+}
+
 /**
  * Asks the server at `url` to introduce itself until it does, whatever it answers meanwhile. A bare GET would not do: healthy
- * servers answer it with 400. `onFailure` hears why each attempt failed, and the HTTP status if that was why; it ends the wait by
- * throwing. Else only an answer or the signal does.
+ * servers answer it with 400. `onFailure` hears why each attempt failed; it ends the wait by throwing. Else only an answer or the
+ * signal does.
  */
 export async function waitForHttpServer(
   url: string,
-  options: {
-    clock: Clock;
-    signal: AbortSignal;
-    onFailure: (reason: string, status: number | null) => void;
-    fetch?: FetchLike;
-  },
+  options: ProbeOptions & { clock: Clock; onFailure: (failure: HandshakeError) => void | Promise<void> },
 ): Promise<Handshake> {
   for (;;) {
     options.signal.throwIfAborted();
     try {
       return await probeHttpServer(url, options);
     } catch (error) {
-      options.onFailure(describeProbeFailure(error), error instanceof SdkHttpError ? (error.status ?? null) : null);
+      if (!(error instanceof HandshakeError)) throw error;
+      await options.onFailure(error);
     }
     await options.clock.sleep(retryDelayMs, { signal: options.signal });
   }
 }
 
-/** Asks the server at `url` once to introduce itself. Rejects with whatever came instead of an answer. */
-export async function probeHttpServer(
-  url: string,
-  options: { signal: AbortSignal; fetch?: FetchLike },
-): Promise<Handshake> {
-  try {
-    return await shakeHands(url, 'legacy', options);
-  } catch (error) {
-    // Nobody refused the handshake if nobody is there.
-    if (!hasAnswered(error)) throw error;
-    try {
-      return await shakeHands(url, { pin: modernVersion }, options);
-    } catch {
-      throw error;
-    }
-  }
+/**
+ * Asks the server at `url` once to introduce itself, in the one era and then in the other.
+ *
+ * @throws {HandshakeError} when it does not, or only in a revision that was not asked for.
+ */
+export async function probeHttpServer(url: string, options: ProbeOptions): Promise<Handshake> {
+  const { protocol = 'auto' } = options;
+  const [first, second] = listEras(protocol);
+  const refused = await tryHands(url, first, options);
+  if (!(refused instanceof HandshakeError)) return requireWanted(refused, protocol);
+  // Nothing refused the handshake if nothing is there.
+  if (refused.response === null) throw refused;
+  const other = await tryHands(url, second, options);
+  if (other instanceof HandshakeError) throw other.offered === null ? refused : other;
+  if (protocol === 'auto') return requireWanted(other, protocol);
+  // A server that is just starting may have refused for that reason alone.
+  const again = await tryHands(url, first, options);
+  return requireWanted(again instanceof HandshakeError ? other : again, protocol);
 }
 
-/** Says in a few words why a handshake failed: of an answer the status and its own message, never a whole page. */
-export function describeProbeFailure(error: unknown): string {
-  if (!(error instanceof SdkHttpError)) return describeError(error);
-  const status = `it answered HTTP ${error.status}`;
-  const message = readMessage(error.data['text']);
-  return message === undefined ? status : `${status}: ${message}`;
+/** @throws {HandshakeError} when the handshake is in a revision that was not asked for. */
+function requireWanted(handshake: Handshake, protocol: ProtocolChoice): Handshake {
+  if (isWanted(handshake, protocol)) return handshake;
+  throw createOfferError([handshake.protocolVersion], null);
+}
+
+function createOfferError(offered: readonly string[], response: LastResponse | null): HandshakeError {
+  return new HandshakeError(`it offers MCP ${offered.join(', ')}`, { response, offered });
 }
 
 const longestMessage = 200;
@@ -69,6 +104,14 @@ const errorBodySchema = z.union([
   z.object({ error: z.object({ message: messageSchema }) }).transform(({ error }) => error.message),
   z.object({ message: messageSchema }).transform(({ message }) => message),
 ]);
+
+/** Says in a few words why a handshake failed: of a response the status and its own message, never a whole page. */
+function describeFailure(error: unknown): string {
+  if (!(error instanceof SdkHttpError)) return describeError(error);
+  const status = `it answered HTTP ${error.status}`;
+  const message = readMessage(error.data['text']);
+  return message === undefined ? status : `${status}: ${message}`;
+}
 
 /** The message of a JSON-RPC error, or of an API's; undefined where the body is neither. */
 function readMessage(body: unknown): string | undefined {
@@ -79,29 +122,45 @@ function readMessage(body: unknown): string | undefined {
   }
 }
 
-async function shakeHands(
+/** Resolves with the handshake, or with why there is none; rejects with the signal's reason only. */
+async function tryHands(
   url: string,
-  mode: 'legacy' | { pin: string },
-  { signal, fetch }: { signal: AbortSignal; fetch?: FetchLike },
-): Promise<Handshake> {
+  era: ProtocolEra,
+  { signal, fetch = globalThis.fetch }: ProbeOptions,
+): Promise<Handshake | HandshakeError> {
+  let response: LastResponse | null = null;
   const transport = new StreamableHTTPClientTransport(new URL(url), {
-    requestInit: { redirect: 'error' },
-    ...(fetch === undefined ? {} : { fetch }),
+    // A redirect is never followed: the run would not follow it with every request either.
+    requestInit: { redirect: 'manual' },
+    fetch: async (target, init) => {
+      const received = await fetch(target, init);
+      const { status, headers } = received;
+      response = { status, location: status >= 300 && status < 400 ? headers.get('location') : null };
+      return received;
+    },
   });
+  const mode = era === 'legacy' ? era : { pin: modernVersion };
   const client = new Client(probeClientInfo, { versionNegotiation: { mode } });
   try {
     await client.connect(transport, { signal, timeout: attemptTimeoutMs });
     const server = client.getServerVersion();
-    const protocol = mode === 'legacy' ? 'legacy' : 'modern';
     const protocolVersion = client.getNegotiatedProtocolVersion() ?? modernVersion;
-    if (protocol === 'legacy') await transport.terminateSession().catch(() => {});
-    return { protocol, protocolVersion, name: server?.name ?? null, version: server?.version ?? null };
+    if (era === 'legacy') await transport.terminateSession().catch(() => {});
+    return { protocol: era, protocolVersion, name: server?.name ?? null, version: server?.version ?? null };
+  } catch (error) {
+    signal.throwIfAborted();
+    const offered = readOffer(error);
+    if (offered !== null) return createOfferError(offered, response);
+    return new HandshakeError(describeFailure(error), { response });
   } finally {
     await client.close();
   }
 }
 
-/** Whether the error is the server's own answer, as opposed to none. */
-function hasAnswered(error: unknown): boolean {
-  return error instanceof SdkHttpError || (error instanceof Error && 'code' in error && typeof error.code === 'number');
+/** The revisions of a server that completed a handshake in none that the gate speaks; null where that is not what happened. */
+function readOffer(error: unknown): readonly string[] | null {
+  if (error instanceof UnsupportedProtocolVersionError) return error.supported;
+  // The SDK has no class of its own for this one.
+  const [, version] = /protocol version is not supported: (\S{1,100})/.exec(describeError(error)) ?? [];
+  return version === undefined ? null : [version];
 }

@@ -2,9 +2,14 @@ import type { Clock } from '../base/clock.ts';
 import type { ServerStartError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Secret } from '../base/redaction.ts';
+import type { Demanded } from '../model/policy.ts';
+import type { ProtocolChoice } from '../model/protocol.ts';
 import type { ServerReport } from '../model/report.ts';
 import type { ProtocolEra } from './protocol.ts';
 import type { OutputRing } from './ring.ts';
+
+/** The revision that the server must speak, and the option or `file:line` that asks for it. */
+export type WantedProtocol = Demanded<ProtocolChoice>;
 
 export interface ServerOptions {
   /** One string, split into words as a POSIX shell would, and run without one. */
@@ -15,6 +20,7 @@ export interface ServerOptions {
   /** Added to the allow-listed base environment. */
   env: Record<string, string>;
   readyTimeoutMs: number;
+  protocol: WantedProtocol;
   /** `iteration`: every session has a process of its own; `run`: sessions use one process in turns. */
   isolation: 'iteration' | 'run';
   /** Processes started ahead of the sessions that will need them. */

@@ -1,6 +1,9 @@
+import { clipText } from '../base/clip.ts';
 import { ServerStartError } from '../base/errors.ts';
 import type { ProcessExit } from './process.ts';
+import { legacyVersions, modernVersion } from './protocol.ts';
 import type { OutputRing } from './ring.ts';
+import type { WantedProtocol } from './running-server.ts';
 
 /** Lines of stderr that an error carries: enough for a stack trace, little enough to be read. */
 export const tailLines = 50;
@@ -29,6 +32,30 @@ export function createExitError(
         ? 'A server keeps running until its stdin closes. Check that the command starts the server in the foreground and in the right mode.'
         : 'Run the command by hand with the same arguments. The server gets a small environment only; pass what it needs with server-env.',
   });
+}
+
+/** Says that the server completes a handshake, and in none of the revisions that would do. */
+export function createRevisionError(
+  offered: readonly string[],
+  { value, source }: WantedProtocol,
+  ring: OutputRing,
+): ServerStartError {
+  const stderrTail = ring.readLines(tailLines);
+  const offer = offered.map((version) => clipText(version, 100)).join(', ');
+  if (value === 'auto') {
+    return new ServerStartError(`The server under test offers MCP ${offer}, which the gate does not speak.`, {
+      stderrTail,
+      hint: `The gate speaks ${[...legacyVersions, modernVersion].toSorted().join(', ')}. Use a version of the server that speaks one of them.`,
+    });
+  }
+  const asker = source === 'protocol' ? '`protocol`' : source;
+  return new ServerStartError(
+    `The server under test does not speak MCP ${value}, which ${asker} asks for. It offers ${offer}.`,
+    {
+      stderrTail,
+      hint: `Set \`protocol\` to a revision that the server offers, or to \`auto\`.`,
+    },
+  );
 }
 
 /** Says that the process serving the evals is gone. */

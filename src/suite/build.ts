@@ -3,7 +3,7 @@ import { defaultMatchOptions } from '../model/case.ts';
 import type { ChecksEnvelope, Step } from '../model/case.ts';
 import type { Suite, SuiteCase } from '../model/suite.ts';
 import { parseCheck } from './assertion-schema.ts';
-import { buildPolicyLayer } from './build-policy.ts';
+import { buildPolicyLayer, locateText } from './build-policy.ts';
 import type { Finding } from './findings.ts';
 import { assignIds, deriveSlug } from './slug.ts';
 import type { SourceDocument } from './source-document.ts';
@@ -52,6 +52,8 @@ export function buildSuite(written: WrittenSuite, document: SourceDocument): { s
     name: written.suite,
     location: document.locateValue([]),
     model: written.model ?? null,
+    protocol:
+      written.protocol === undefined ? null : { value: written.protocol, source: locateText(document, ['protocol']) },
     match,
     checks,
     policy: buildPolicyLayer(written.policy ?? {}, document, ['policy']),

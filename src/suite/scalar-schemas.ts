@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { parseDuration } from '../base/deadline.ts';
+import { bothProtocolsMessage, type ProtocolChoice, protocolChoices } from '../model/protocol.ts';
 import { parsePassRate } from '../model/rate.ts';
 import { quoteValue } from './findings.ts';
 
@@ -77,6 +78,25 @@ export const passRate = z
     const parsed = parsePassRate(written);
     if (parsed.ok) return parsed.passRate;
     context.addIssue({ code: 'custom', message: parsed.message, params: { code: 'bad-pass-rate' } });
+    return z.NEVER;
+  });
+
+/** A revision of MCP, or `auto`. */
+export const protocol = z
+  .unknown()
+  .meta({
+    type: 'string',
+    enum: [...protocolChoices],
+    description: 'Revision of MCP that the cases are run in. The option `protocol` overrides it.',
+  })
+  .transform((written, context): ProtocolChoice => {
+    const found = protocolChoices.find((choice) => choice === written);
+    if (found !== undefined) return found;
+    const message =
+      written === 'both'
+        ? bothProtocolsMessage
+        : `${quoteValue(written)} is not a revision of MCP that can be pinned; write ${protocolChoices.join(', ')}`;
+    context.addIssue({ code: 'custom', message, params: { code: 'bad-protocol' } });
     return z.NEVER;
   });
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { writtenCheckSchema } from './assertion-schema.ts';
 import { suitePolicySchema } from './policy-schema.ts';
-import { demand, id, modelId, runs, text, timeout } from './scalar-schemas.ts';
+import { demand, id, modelId, protocol, runs, text, timeout } from './scalar-schemas.ts';
 import { stepsSchema } from './step-schema.ts';
 
 const matchSchema = z
@@ -57,6 +57,7 @@ export const suiteSchema = z.strictObject({
   suite: text.meta({ description: 'Name of the suite.' }),
   id: id.exactOptional().meta({ description: 'Stable id; defaults to a slug of the name.' }),
   model: modelId.exactOptional(),
+  protocol: protocol.exactOptional(),
   runs: runs.exactOptional(),
   timeout: timeout.exactOptional(),
   match: matchSchema.exactOptional(),

@@ -1,5 +1,5 @@
 import type { BodyKind } from './frames.ts';
-import type { FrameLink } from './link.ts';
+import { congestionBytes, type FrameLink } from './link.ts';
 
 /** Where the bytes of a body come from: a stream, or the parser of an HTTP connection. */
 export interface Pausable {
@@ -41,8 +41,16 @@ export interface OutgoingBody {
  */
 export function openOutgoingBody(
   { link, id, kind, window }: FlowOptions,
-  { source, chunkBytes, onEnd }: { source: Pausable; chunkBytes: number; onEnd: () => void },
+  options: {
+    source: Pausable;
+    chunkBytes: number;
+    /** Bytes that may wait in the socket before the source is paused; `congestionBytes` unless given. */
+    maxBufferedBytes?: number;
+    onEnd: () => void;
+  },
 ): OutgoingBody {
+  const { source, chunkBytes, maxBufferedBytes = congestionBytes, onEnd } = options;
+  const isCongested = () => link.bufferedBytes() > maxBufferedBytes;
   let credit = window ?? Number.POSITIVE_INFINITY;
   let waiting: Buffer[] = [];
   let isPaused = false;
@@ -52,7 +60,7 @@ export function openOutgoingBody(
   /** Sends one frame, if one may be sent. */
   const sendFirst = (): boolean => {
     const [chunk] = waiting;
-    if (chunk === undefined || credit <= 0 || link.isCongested) return false;
+    if (chunk === undefined || credit <= 0 || isCongested()) return false;
     const size = Math.min(chunk.length, chunkBytes, frameBytes, credit);
     link.sendBody(kind, id, chunk.subarray(0, size));
     credit -= size;
@@ -65,7 +73,7 @@ export function openOutgoingBody(
     if (isStopped) return;
     while (sendFirst());
     if (waiting.length > 0) {
-      if (link.isCongested) link.onceDrained(flush);
+      if (isCongested()) link.onceDrained(flush);
       if (!isPaused) source.pause();
       isPaused = true;
     } else if (isEnded) {
@@ -114,8 +122,8 @@ export interface IncomingBody {
   stop(): void;
 }
 
-/** What one body may keep in memory when the sender knows no credit. */
-const uncreditedBytes = 1024 * 1024;
+/** What one body may keep in memory when its peer knows no credit. */
+export const uncreditedBytes = 1024 * 1024;
 
 /**
  * Grants the sender credit as bytes are passed on. A sender that goes beyond it, or knows none, is stopped by not reading

@@ -31,7 +31,8 @@ export type AbortCode = (typeof abortCodes)[number];
 
 /**
  * The text frames of the relay protocol, version 1. `window` frames, and `window` in `hello`, are ours: a relay that does
- * not announce a window never sees them. Ids are unsigned 32-bit integers.
+ * not announce a window never sees them, and a host announces that it grants credit by a first one with the id 0. Ids are
+ * unsigned 32-bit integers.
  */
 export type TextFrame =
   | z.infer<typeof helloSchema>

@@ -76,6 +76,8 @@ export async function openTunnelHost(options: TunnelHostOptions): Promise<Tunnel
       greet: ({ limits, window }, link) => {
         const table = createCallTable({ link, target, clock, limits, window });
         calls = table;
+        // Without it the relay would not expect grants, and would send bodies that other bodies have to wait for.
+        if (window !== null) link.send({ t: 'window', id: 0, n: window });
         greeted.resolve();
         logger.debug('The tunnel is connected.');
         return (frame) => table.receive(frame);

@@ -4,7 +4,7 @@ import { parseBodyFrame, parseTextFrame, renderBodyHead, renderTextFrame } from 
 import type { BodyFrame, BodyKind, IgnoredFrame, TextFrame } from './frames.ts';
 
 /** Bytes waiting in a socket above which no more body is sent until they have left; more of them only leave the caches. */
-const congestionBytes = 256 * 1024;
+export const congestionBytes = 256 * 1024;
 
 /** Bytes that are sent at once, without waiting for others of the same turn. */
 const flushBytes = 65_536;
@@ -13,8 +13,9 @@ const flushBytes = 65_536;
 export interface FrameLink {
   send(frame: TextFrame): void;
   sendBody(kind: BodyKind, id: number, payload: Buffer): void;
-  readonly isCongested: boolean;
-  /** Calls back once, when a congested link is empty again. */
+  /** Bytes that wait to be sent. */
+  bufferedBytes(): number;
+  /** Calls back once, when a link with bytes that wait is empty again. */
   onceDrained(callback: () => void): void;
   /** Stops reading from the socket until every owner of a hold has released it. */
   hold(owner: object): void;
@@ -75,9 +76,7 @@ export function openLink(
       // The other side may as well begin with it.
       if (stream.writableLength >= flushBytes) flush();
     },
-    get isCongested() {
-      return socket.bufferedAmount > congestionBytes;
-    },
+    bufferedBytes: () => socket.bufferedAmount,
     onceDrained: (callback) => {
       drained.add(callback);
     },

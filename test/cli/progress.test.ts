@@ -22,6 +22,7 @@ describe.each([true, false])('progress on a terminal: %s', (isTerminal) => {
         name: 'knows hun\u0008ter22\n::error::x and hunter22',
         version: '1',
         protocolVersion: '2025-11-25',
+        protocolVersions: ['2025-11-25'],
         isolation: 'process per iteration',
       },
       durationMs: 5,

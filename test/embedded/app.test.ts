@@ -7,6 +7,7 @@ import { createApp } from '../../src/embedded/app.ts';
 import { createBodyReader } from '../../src/embedded/bodies/read.ts';
 import { createBodySchemas } from '../../src/embedded/bodies/schemas.ts';
 import { contractLimits as limits } from '../../src/embedded/limits.ts';
+import { createProtocolTable } from '../../src/embedded/protocols.ts';
 import { createRelayEdge } from '../../src/embedded/relay/edge.ts';
 import { defaultRelayLimits } from '../../src/embedded/relay/limits.ts';
 import { createRunner } from '../../src/embedded/runner.ts';
@@ -18,11 +19,12 @@ function createTestApp() {
   const logger = { ...silentLogger, error: (message: string) => errors.push(message) };
   const store = openStore(undefined);
   const times = { iterationTimeoutMs: 1000, runTimeoutMs: 1000, propagatesTraces: false };
-  const runner = createRunner({ store, clock: systemClock, logger, concurrency: 1, ...times });
+  const protocols = createProtocolTable();
+  const runner = createRunner({ store, protocols, clock: systemClock, logger, concurrency: 1, ...times });
   const bodies = createBodySchemas(limits);
   const readBody = createBodyReader(limits.maxBodyBytes);
   const relay = createRelayEdge({ clock: systemClock, limits: defaultRelayLimits });
-  const services = { store, runner, relay };
+  const services = { store, runner, protocols, relay };
   const context = { clock: systemClock, logger, limits, readBody, bodies, ...services, iterationTimeoutMs: 1000 };
   const app = createApp(context, { apiKey: new Secret('sk_test'), rateLimit: null });
   const get = async (path: string): Promise<Response> =>

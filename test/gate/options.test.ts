@@ -70,6 +70,7 @@ describe('parseGateOptions', () => {
       minPassRate: null,
       policy: null,
       policyRef: 'head',
+      protocol: null,
       confidence: null,
       retryFailed: null,
       flaky: null,

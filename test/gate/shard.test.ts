@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { ConfigurationIssue } from '../../src/base/errors.ts';
 import type { HistoryRecord } from '../../src/model/history.ts';
 import { emptyPolicyLayer, settleDemands } from '../../src/model/policy.ts';
+import { anyProtocol } from '../../src/model/protocol.ts';
 import type { FileSuite } from '../../src/gate/plan/plan-suites.ts';
 import { planShard } from '../../src/gate/plan/plan-shard.ts';
 import { runEmbeddedGate, writeSayingCases } from '../support/embedded-gate.ts';
@@ -18,6 +19,7 @@ function planSuiteOf(id: string, caseIds: readonly string[], runs = 1): FileSuit
     whole: suite,
     hostedName: id,
     baselineName: null,
+    protocol: anyProtocol,
     minimumPassRate: 1,
     minimumPassRateSource: 'default',
     demands: settleDemands(emptyPolicyLayer),

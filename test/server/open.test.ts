@@ -13,6 +13,7 @@ describe('openServer', () => {
       name: 'stdio-server',
       version: '1.2.3',
       protocolVersion: '2025-11-25',
+      protocolVersions: [],
       isolation: 'process per iteration',
     });
     expect(server.protocol).toBe('legacy');
@@ -32,6 +33,7 @@ describe('openServer', () => {
       name: 'stdio-server',
       version: '1.2.3',
       protocolVersion: '2026-07-28',
+      protocolVersions: [],
       isolation: 'stateless',
     });
   });

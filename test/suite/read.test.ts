@@ -45,6 +45,7 @@ describe('readSuite', () => {
         name: 'Everything server',
         location: { file: 'evals/a.evals.yaml', line: 1, column: 1 },
         model: 'anthropic/claude-haiku-4.5',
+        protocol: null,
         match: { toolCallOrder: 'in-order', extraToolCalls: 'unlimited', arguments: 'partial' },
         checks: [{ type: 'noToolErrors' }],
         policy: {

@@ -12,6 +12,8 @@ import { createMcpHandler, ProtocolError, Server, type CallToolResult, type Tool
 /** What a fixture tool may do besides answering. */
 export interface ToolContext {
   args: Record<string, unknown>;
+  /** Of the session; undefined in the era that has none. */
+  sessionId: string | undefined;
   /** What the client said besides. */
   meta: Record<string, unknown>;
   /** Aborts when the client cancels the call. */
@@ -42,10 +44,13 @@ export function refuse(code: number, message: string, data?: unknown): never {
   throw new ProtocolError(code, message, data);
 }
 
-/** Starts an MCP server on loopback: `legacy` with sessions, or `modern` without. Its tools are tried as they are given. */
+/**
+ * Starts an MCP server on loopback: `legacy` with sessions, `modern` without, or `both` at one URL. Its tools are tried as they are
+ * given.
+ */
 export async function startFixtureMcpServer(
   tools: Record<string, FixtureTool>,
-  options: { era?: 'legacy' | 'modern'; name?: string } = {},
+  options: { era?: 'legacy' | 'modern' | 'both'; name?: string } = {},
 ): Promise<FixtureMcpServer> {
   const log = createEventLog();
   const sessions = new Map<string, NodeStreamableHTTPServerTransport>();
@@ -56,7 +61,9 @@ export async function startFixtureMcpServer(
   const modern = toNodeHandler(createMcpHandler(() => createMcpServer(tools, context), { legacy: 'reject' }));
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (options.era === 'modern') return await modern(request as NodeIncomingMessageLike, response);
+    // Only the requests of 2026-07-28 name their method in a header.
+    const isModern = options.era === 'both' ? request.headers['mcp-method'] !== undefined : options.era === 'modern';
+    if (isModern) return await modern(request as NodeIncomingMessageLike, response);
     const id = request.headers['mcp-session-id'];
     const known = sessions.get(String(id));
     if (known !== undefined) return await known.handleRequest(request, response);
@@ -108,14 +115,14 @@ function createMcpServer(
       })),
     };
   });
-  server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
+  server.setRequestHandler('tools/call', async ({ params }, { mcpReq, sessionId }) => {
     const { name, arguments: args = {} } = params;
     const onAbort = () => context.log.add(`cancel ${name}`);
     mcpReq.signal.addEventListener('abort', onAbort);
     context.log.add(`call ${name}`);
     const tool = tools[name] ?? refuse(-32602, `Unknown tool: ${name}`);
     const { signal, _meta: meta = {} } = mcpReq;
-    const result = await tool.call({ args, meta, signal, dropConnections: context.dropConnections });
+    const result = await tool.call({ args, sessionId, meta, signal, dropConnections: context.dropConnections });
     // A transport may abort what it has answered already.
     mcpReq.signal.removeEventListener('abort', onAbort);
     return result;

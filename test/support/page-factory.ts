@@ -131,6 +131,7 @@ export function createPageReport(): Report {
       name: 'weather',
       version: '2.0.0',
       protocolVersion: '2025-11-25',
+      protocolVersions: ['2025-11-25'],
       isolation: 'process per iteration',
     },
     revision: { commit: '4f2c91e07a5b3d8c6e1f9a20b7d4c8e35f60a1b2', branch: 'main' },

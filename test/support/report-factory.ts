@@ -35,6 +35,7 @@ export function createReport(
       name: 'math',
       version: '2.0.0',
       protocolVersion: '2025-11-25',
+      protocolVersions: ['2025-11-25'],
       isolation: 'process per iteration',
     },
     verdict: judgeGate(judged.map(({ verdict }) => verdict)),
@@ -316,6 +317,13 @@ export function createHostileReport(text: string): Report {
     }),
     policy: createPolicy({ flaky: { value: 'fail', source: text } }),
     suites: [...suites, { ...broken, run: broken.run && { ...broken.run, status: text, notes: text } }],
-    server: { transport: 'http', name: text, version: text, protocolVersion: text, isolation: 'stateless' },
+    server: {
+      transport: 'http',
+      name: text,
+      version: text,
+      protocolVersion: text,
+      protocolVersions: [text],
+      isolation: 'stateless',
+    },
   });
 }

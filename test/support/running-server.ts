@@ -3,6 +3,7 @@ import type { ClientOptions } from '@modelcontextprotocol/client';
 
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
+import { anyProtocol } from '../../src/model/protocol.ts';
 import { openServer } from '../../src/server/open.ts';
 import type { RunningServer, ServerContext, ServerOptions } from '../../src/server/running-server.ts';
 
@@ -21,6 +22,7 @@ export function openTestServer(
     env: {},
     readyTimeoutMs: 30_000,
     isolation: 'iteration',
+    protocol: anyProtocol,
     spares: 0,
     ...overrides,
   };

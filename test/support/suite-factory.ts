@@ -33,6 +33,7 @@ export function createSuite(cases: SuiteCase[] = [createSuiteCase()]): Suite {
     name: 'Math server',
     location: { ...location, line: 1 },
     model: null,
+    protocol: null,
     match: defaultMatchOptions,
     checks: [],
     policy: emptyPolicyLayer,

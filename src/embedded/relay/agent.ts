@@ -20,7 +20,7 @@ const pingIntervalMs = 5000;
 const leaveTimeoutMs = 300;
 /** One look at all requests under way costs less than a timer for each. */
 const expiryIntervalMs = 1000;
-/** Ids are unsigned 32-bit integers on the wire. */
+/** Ids are unsigned 32-bit integers on the wire; 0 is no request's, and a `window` of it announces credit. */
 const idCount = 2 ** 32;
 
 /** Greets a host and carries requests to it until its socket closes, of which `onClose` tells with the close code. */
@@ -33,9 +33,11 @@ export function openAgent(
   const calls = new Map<number, PublicCall>();
   const over = new AbortController();
   let lastId = 0;
+  let grantsCredit = false;
 
   const link = openLink({ socket, stream, isMasked: false }, (frame) => {
-    if ('id' in frame && frame.id !== null) calls.get(frame.id)?.receive(frame);
+    if (frame.t === 'window' && frame.id === 0) grantsCredit = true;
+    else if ('id' in frame && frame.id !== null) calls.get(frame.id)?.receive(frame);
   });
   const failAll = () => {
     for (const call of calls.values()) call.fail('upstream_error');
@@ -62,9 +64,12 @@ export function openAgent(
     serve: (exchange) => {
       if (calls.size >= maxInflight) return sendRefusal(exchange.response, refusals.overloaded);
       do lastId = (lastId + 1) % idCount;
-      while (calls.has(lastId));
+      while (lastId === 0 || calls.has(lastId));
       const id = lastId;
-      calls.set(id, startPublicCall(id, exchange, { link, limits, clock, onEnd: () => calls.delete(id) }));
+      calls.set(
+        id,
+        startPublicCall(id, exchange, { link, limits, grantsCredit, clock, onEnd: () => calls.delete(id) }),
+      );
     },
     close: (closeCode) => {
       failAll();

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../base/clock.ts';
-import { openIncomingBody, openOutgoingBody } from '../../tunnel/flow.ts';
+import { openIncomingBody, openOutgoingBody, uncreditedBytes } from '../../tunnel/flow.ts';
 import type { AbortCode } from '../../tunnel/frames.ts';
 import { dropHopByHop, pairHeaders } from '../../tunnel/headers.ts';
 import type { HeaderList } from '../../tunnel/headers.ts';
@@ -27,15 +27,22 @@ export interface PublicCall {
 export function startPublicCall(
   id: number,
   { request, response }: PublicExchange,
-  context: { link: FrameLink; limits: RelayLimits; clock: Clock; onEnd: () => void },
+  context: {
+    link: FrameLink;
+    limits: RelayLimits;
+    /** Whether the host has announced that it grants credit; one that has not would never let a large body through. */
+    grantsCredit: boolean;
+    clock: Clock;
+    onEnd: () => void;
+  },
 ): PublicCall {
-  const { link, limits, clock, onEnd } = context;
+  const { link, limits, grantsCredit, clock, onEnd } = context;
   const { window, chunk: chunkBytes, answerTimeoutMs } = limits;
   const hasBody = request.headers['transfer-encoding'] !== undefined || readLength(request) > 0;
   const incoming = openIncomingBody({ link, id, window });
   const outgoing = openOutgoingBody(
-    { link, id, kind: 'request', window },
-    { source: request, chunkBytes, onEnd: () => {} },
+    { link, id, kind: 'request', window: grantsCredit ? window : null },
+    { source: request, chunkBytes, ...(grantsCredit ? {} : { maxBufferedBytes: uncreditedBytes }), onEnd: () => {} },
   );
   let isDone = false;
   let bodyBytes = 0;

@@ -113,6 +113,7 @@ function findIdleOptions(name: 'merge' | 'publish', options: GateOptions, what: 
     dryRun,
     serverCommand,
     serverUrl,
+    protocol,
     retryFailed,
     stopEarly,
     otlpEndpoint,
@@ -124,6 +125,7 @@ function findIdleOptions(name: 'merge' | 'publish', options: GateOptions, what: 
     shard,
     'server-command': serverCommand,
     'server-url': serverUrl,
+    protocol,
     'retry-failed': retryFailed,
     'otlp-endpoint': otlpEndpoint,
   };

@@ -1,5 +1,5 @@
 import { option } from './option.ts';
-import { choice, duration, environment, flag, optionalText } from './values.ts';
+import { choice, duration, environment, flag, optionalProtocol, optionalText } from './values.ts';
 
 export const serverOptions = {
   serverCommand: option(optionalText, {
@@ -50,6 +50,14 @@ export const serverOptions = {
     description:
       'What iterations share. `iteration` gives each one a fresh MCP session, which over stdio is a fresh process. `run` keeps one stdio process for the whole run and serves the sessions on it one after another, for servers that are slow to start and keep no state.',
     default: 'iteration',
+  }),
+  protocol: option(optionalProtocol, {
+    group: 'The server under test',
+    hint: '<revision>',
+    brief: 'Test this revision of MCP: auto, 2025-11-25 or 2026-07-28.',
+    description:
+      'The revision of MCP to test: `auto`, `2025-11-25` or `2026-07-28`; overrides the key `protocol` of evals files. `auto` tries `initialize` first. Only for the embedded service. Default: `auto`.',
+    default: '',
   }),
   allowPullRequestTarget: option(flag, {
     group: 'The server under test',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { parseDuration } from '../../base/deadline.ts';
 import { Secret } from '../../base/redaction.ts';
+import { bothProtocolsMessage, protocolChoices } from '../../model/protocol.ts';
 import { parsePassRate } from '../../model/rate.ts';
 
 // Every option arrives as text, from an input or a flag; these schemas read it and say how it should have been written.
@@ -139,6 +140,12 @@ export const optionalChoice = <const Word extends string>(what: string, allowed:
     .string()
     .transform((text) => (text.trim() === '' ? null : text))
     .pipe(z.union([z.null(), choice(what, allowed)]));
+
+/** A revision of MCP or `auto`; null where nothing is said. */
+export const optionalProtocol = z
+  .string()
+  .refine((text) => text.trim() !== 'both', { message: bothProtocolsMessage, abort: true })
+  .pipe(optionalChoice('protocol', protocolChoices));
 
 function formatAlternatives(words: readonly string[]): string {
   return words.length === 1 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;

@@ -1,5 +1,6 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
 import type { Demanded, SuiteDemands } from '../../model/policy.ts';
+import { anyProtocol, type ProtocolChoice } from '../../model/protocol.ts';
 import type { Suite } from '../../model/suite.ts';
 import type { ServiceProfile } from '../../service/profile.ts';
 import { readInlineTests } from '../../suite/inline.ts';
@@ -26,6 +27,8 @@ export interface FileSuite {
   hostedName: string;
   /** What it is called there for the branch that is the baseline; null where none is. */
   baselineName: string | null;
+  /** The revision of MCP that it is run in, and where that was said. */
+  protocol: Demanded<ProtocolChoice>;
   /** Fraction 0..1. */
   minimumPassRate: number;
   /** `min-pass-rate`, `evals/x.evals.yaml:4` or `default`. */
@@ -98,8 +101,14 @@ async function planFileSuites(
     whole: capRuns(whole, profile, []),
     hostedName: nameHostedSuite(suite.name, options.suiteScope, ci),
     baselineName: nameBaselineSuite(suite.name, { branch, ci }),
+    protocol: chooseProtocol(options, suite),
     ...policy.planFileDemands({ suite, whole }, issues),
   }));
+}
+
+function chooseProtocol({ protocol }: GateOptions, suite: Suite): Demanded<ProtocolChoice> {
+  if (protocol !== null) return { value: protocol, source: 'protocol' };
+  return suite.protocol ?? anyProtocol;
 }
 
 function nameBaselineSuite(name: string, { branch, ci }: { branch: string | null; ci: CiContext }): string | null {

@@ -95,7 +95,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     issues.push({ input: 'server-command', code: 'pull-request-target', message: pullRequestTargetMessage });
   }
   if (options.stopEarly) issues.push(...findRetries(suites));
-  issues.push(...findUnreachableServer(service, server));
+  issues.push(...findUnreachableServer(service, server), ...findUnenforceablePins(service, { options, suites }));
   if (baseline !== null && baseline.runId !== null && all.length > 1) {
     const message = `names one run, and this gate has ${all.length} suites, each with runs of its own; name a branch`;
     issues.push({ input: 'baseline', code: 'one-run-for-several', message });
@@ -205,6 +205,27 @@ function nameSuite(planned: PlannedSuite): { id: string; name: string } {
 
 function nameJoined({ results: { suiteId, name } }: JoinedShards['suites'][number]): { id: string; name: string } {
   return { id: suiteId, name };
+}
+
+/** A hosted service negotiates with the server by itself, and its API has no field for a revision. */
+function findUnenforceablePins(
+  { hosted, profile }: PlannedService,
+  { options, suites }: { options: GateOptions; suites: readonly PlannedSuite[] },
+): ConfigurationIssue[] {
+  if (hosted === null) return [];
+  const why = `cannot be enforced, because the service ${profile.name} chooses the revision itself`;
+  const isPinned = options.protocol !== null && options.protocol !== 'auto';
+  if (isPinned) {
+    const message = `${why}; leave it out, or use \`service: embedded\``;
+    return [{ input: 'protocol', code: 'needs-embedded-service', message }];
+  }
+  const remedy = 'override it with the option `protocol: auto`, or use `service: embedded`';
+  return suites.flatMap((planned): ConfigurationIssue[] => {
+    if (planned.kind === 'stored' || planned.protocol.value === 'auto') return [];
+    const message = `\`protocol: ${planned.protocol.value}\` ${why}; ${remedy}`;
+    const [, file = planned.suite.location.file, line = ''] = /^(.*):(\d+)$/.exec(planned.protocol.source) ?? [];
+    return [{ file, line: Number(line), column: 1, code: 'needs-embedded-service', message }];
+  });
 }
 
 /** What failed is run again when all of it is known, and may change what a flaky case counts. */

@@ -3,6 +3,7 @@ import type { Deadline } from '../../base/deadline.ts';
 import type { Logger } from '../../base/logger.ts';
 import { unlimitedPacer } from '../../base/pacing.ts';
 import type { Redactor } from '../../base/redaction.ts';
+import type { ProtocolTable } from '../../embedded/protocols.ts';
 import { openServiceClient, type ServiceClient } from '../../service/client.ts';
 import { requireProject } from '../../service/project.ts';
 import { type LeftoverBook, type Leftovers, noLeftoverBook, openLeftoverBook } from './leftovers.ts';
@@ -23,6 +24,8 @@ export interface ConnectedService extends AsyncDisposable {
   readonly urgentClient: ServiceClient;
   readonly projectId: string;
   readonly leftovers: LeftoverBook;
+  /** Null where the service is hosted, which decides by itself how it speaks to a server. */
+  readonly protocols: ProtocolTable | null;
 }
 
 export interface ConnectContext {
@@ -64,6 +67,7 @@ async function openOwnService(plan: ServicePlan, context: ConnectContext): Promi
   return await enterProject(client, client, {
     project: service.projectId,
     signal,
+    protocols: service.protocols,
     openLeftovers: () => noLeftoverBook,
     close: async () => await service[Symbol.asyncDispose](),
   });
@@ -81,6 +85,7 @@ async function connectHosted(
   return await enterProject(client, urgentClient, {
     project,
     signal,
+    protocols: null,
     openLeftovers: (projectId) =>
       saveLeftovers === undefined || profile.name === 'embedded'
         ? noLeftoverBook
@@ -103,6 +108,7 @@ async function enterProject(
   options: {
     project: string | null;
     signal: AbortSignal;
+    protocols: ProtocolTable | null;
     openLeftovers: (projectId: string) => LeftoverBook;
     close: () => Promise<void>;
   },
@@ -114,7 +120,8 @@ async function enterProject(
   try {
     const { id: projectId } = await requireProject(client, { project: options.project, signal: options.signal });
     const leftovers = options.openLeftovers(projectId);
-    return { client, urgentClient, projectId, leftovers, [Symbol.asyncDispose]: close };
+    const { protocols } = options;
+    return { client, urgentClient, projectId, leftovers, protocols, [Symbol.asyncDispose]: close };
   } catch (error) {
     await close();
     throw error;

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { formatDuration } from '../../base/deadline.ts';
-import { TunnelError } from '../../base/errors.ts';
+import { describeError, TunnelError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { ProxySettings } from '../../base/proxy.ts';
 import type { Secret } from '../../base/redaction.ts';
@@ -43,7 +43,7 @@ export function watchPublicUrl(
   const lost = Promise.withResolvers<TunnelError>();
 
   const watch = async () => {
-    const [{ describeProbeFailure, probeHttpServer }, { openPublicFetch }] = await Promise.all([
+    const [{ probeHttpServer }, { openPublicFetch }] = await Promise.all([
       import('../../server/ready-http.ts'),
       import('../../server/public-fetch.ts'),
     ]);
@@ -63,7 +63,7 @@ export function watchPublicUrl(
       } catch (error) {
         if (probed.signal.aborted) return 'nobody answered';
         // HTTP clients like to quote the URL they could not reach.
-        return describeProbeFailure(error).replaceAll(url, 'the public URL');
+        return describeError(error).replaceAll(url, 'the public URL');
       } finally {
         probed.abort();
         await limit;

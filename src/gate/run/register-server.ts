@@ -14,6 +14,16 @@ import type { ProgressListener } from './progress.ts';
 import type { Teardown } from './teardown.ts';
 import type { Watch } from './watch.ts';
 
+export interface RegisterContext {
+  service: ConnectedService;
+  teardown: Teardown;
+  watch: Watch;
+  clock: Clock;
+  logger: Logger;
+  redactor: Redactor;
+  onProgress: ProgressListener;
+}
+
 /**
  * Makes the server of this job known to the service: through a tunnel, or by the URL where it listens. A tunnel that is
  * lost calls the run off.
@@ -23,15 +33,7 @@ import type { Watch } from './watch.ts';
 export async function registerServer(
   running: RunningServer,
   { service: plan }: Pick<GatePlan, 'service'>,
-  context: {
-    service: ConnectedService;
-    teardown: Teardown;
-    watch: Watch;
-    clock: Clock;
-    logger: Logger;
-    redactor: Redactor;
-    onProgress: ProgressListener;
-  },
+  context: RegisterContext,
 ): Promise<RegisteredServer> {
   const { service, teardown, watch, clock, onProgress } = context;
   const { serverName, isOwnServerName, isTunnelled, hosted } = plan;

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Redactor } from '../../base/redaction.ts';
-import type { RunningServer } from '../../server/running-server.ts';
+import type { RunningServer, WantedProtocol } from '../../server/running-server.ts';
 import { concurrency } from './connect-service.ts';
 import type { PlannedServer } from '../plan/plan-server.ts';
 import type { ProgressListener } from './progress.ts';
@@ -27,7 +27,7 @@ export interface StartServerContext {
  */
 export async function startServer(
   { command, url, cwd, environment: variables, readyTimeoutMs }: PlannedServer,
-  { isolation, sessions }: { isolation: 'iteration' | 'run'; sessions?: number },
+  { isolation, protocol, sessions }: { isolation: 'iteration' | 'run'; protocol: WantedProtocol; sessions?: number },
   context: StartServerContext,
 ): Promise<RunningServer> {
   const { clock, logger, redactor, environment, processMarker, watch, teardown, onProgress } = context;
@@ -43,6 +43,7 @@ export async function startServer(
       env: Object.fromEntries([...variables].map(([name, value]) => [name, value.reveal()])),
       readyTimeoutMs,
       isolation,
+      protocol,
       spares: concurrency,
       ...(sessions === undefined ? {} : { sessions }),
       ...(processMarker === undefined ? {} : { sessionMarker: processMarker }),

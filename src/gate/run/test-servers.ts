@@ -1,0 +1,123 @@
+import { type Demanded, describeSource } from '../../model/policy.ts';
+import { anyProtocol, type ProtocolChoice } from '../../model/protocol.ts';
+import type { ServerReport } from '../../model/report.ts';
+import type { RunningServer } from '../../server/running-server.ts';
+import type { GatePlan } from '../plan/plan.ts';
+import type { PlannedServer } from '../plan/plan-server.ts';
+import type { PlannedSuite } from '../plan/plan-suites.ts';
+import { concurrency, type ConnectedService } from './connect-service.ts';
+import type { RegisteredServer } from './job-tunnel.ts';
+import { registerServer, type RegisterContext } from './register-server.ts';
+import { startServer, type StartServerContext } from './start-server.ts';
+
+/** The server under test, once per revision of MCP that its suites are run in: most gates have one. */
+export interface TestServers {
+  /**
+   * Starts the server and makes it known to the service.
+   *
+   * @throws {ServerStartError} when it does not answer, or not in a revision that is asked for
+   */
+  open(context: StartServerContext & RegisterContext): Promise<void>;
+  /** Null where a suite of the service runs on the servers saved in it. */
+  find(planned: PlannedSuite): RegisteredServer | null;
+  /** What is known of it so far; null where none was started or named. */
+  report(): ServerReport | null;
+  /** Which suite was run in which revision, one sentence each; empty where there is only one. */
+  listNotes(): string[];
+  stderrTail(): string[];
+}
+
+interface StartedServer {
+  running: RunningServer;
+  /** Null until the service knows it. */
+  registered: RegisteredServer | null;
+  choices: Set<ProtocolChoice>;
+}
+
+export function createTestServers(plan: GatePlan): TestServers {
+  const started: StartedServer[] = [];
+  let protocols: ConnectedService['protocols'] = null;
+
+  const findByChoice = (choice: ProtocolChoice) => started.find(({ choices }) => choices.has(choice));
+  const listSpoken = (servers: readonly StartedServer[]) => {
+    const spoken = servers.flatMap(({ registered }) =>
+      registered === null ? [] : (protocols?.listSpoken(registered.id) ?? []),
+    );
+    return [...new Set(spoken)].toSorted();
+  };
+  const start = async (
+    server: PlannedServer,
+    protocol: Demanded<ProtocolChoice>,
+    context: StartServerContext & RegisterContext,
+  ) => {
+    const { isolation, service } = plan;
+    const running = await startServer(server, { isolation, protocol, sessions: countSessions(plan) }, context);
+    const entry: StartedServer = { running, registered: null, choices: new Set([protocol.value]) };
+    started.push(entry);
+    const serverName = started.length === 1 ? service.serverName : nameVariant(service.serverName, protocol.value);
+    entry.registered = await registerServer(running, { service: { ...service, serverName } }, context);
+    protocols?.pin(entry.registered.id, running.protocol);
+  };
+
+  return {
+    open: async (context) => {
+      protocols = context.service.protocols;
+      if (plan.server === null) return;
+      for (const protocol of listProtocols(plan.suites)) {
+        const same = started.find(({ running }) => running.report.protocolVersion === protocol.value);
+        // The port of a server over HTTP is taken by the first one, which serves both revisions or fails here.
+        const isRunning = started.length > 0 && plan.server.url !== null;
+        if (same !== undefined) same.choices.add(protocol.value);
+        else await start(isRunning ? { ...plan.server, command: null } : plan.server, protocol, context);
+      }
+    },
+    find: (planned) => findByChoice(readChoice(planned).value)?.registered ?? null,
+    report: () => {
+      const [first] = started;
+      if (first === undefined) return null;
+      const { report } = first.running;
+      const protocolVersions = listSpoken(started);
+      return { ...report, protocolVersion: protocolVersions[0] ?? report.protocolVersion, protocolVersions };
+    },
+    listNotes: () => {
+      if (started.length < 2) return [];
+      return plan.suites.flatMap((planned) => {
+        const choice = readChoice(planned);
+        const server = findByChoice(choice.value);
+        if (planned.kind === 'stored' || server === undefined) return [];
+        const spoken = listSpoken([server]).join(' and ');
+        if (spoken === '') return [];
+        const how = `${server.running.report.isolation}; ${describeSource(choice.source)}`;
+        return [`${planned.suite.name} was run in MCP ${spoken} (${how}).`];
+      });
+    },
+    stderrTail: () => started.flatMap(({ running }) => running.stderrTail()),
+  };
+}
+
+function readChoice(planned: PlannedSuite): Demanded<ProtocolChoice> {
+  return planned.kind === 'file' ? planned.protocol : anyProtocol;
+}
+
+/** Each revision once; `auto` first, since it may turn out to be one of the others. */
+function listProtocols(suites: readonly PlannedSuite[]): Array<Demanded<ProtocolChoice>> {
+  const first = new Map<ProtocolChoice, Demanded<ProtocolChoice>>();
+  for (const choice of suites.map(readChoice)) if (!first.has(choice.value)) first.set(choice.value, choice);
+  if (first.size === 0) return [anyProtocol];
+  return [...first.values()].toSorted((a, b) => Number(b.value === 'auto') - Number(a.value === 'auto'));
+}
+
+/** Names are unique within a project, and have at most 128 characters. */
+function nameVariant(serverName: string, choice: ProtocolChoice): string {
+  return `${serverName.slice(0, 100)} (${choice})`;
+}
+
+/** One per iteration, one per suite with which the service sees whether the server is there, and one through a tunnel. */
+function countSessions({ suites, service }: GatePlan): number {
+  return suites.reduce((sum, planned) => sum + 1 + countIterations(planned), service.isTunnelled ? 1 : 0);
+}
+
+function countIterations(planned: PlannedSuite): number {
+  // How many a suite of the service has is not known yet; spares are started for a few.
+  return planned.kind === 'file' ? planned.suite.cases.reduce((sum, { runs }) => sum + runs, 0) : concurrency;
+}

@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest';
+import { ServerStartError } from '../../src/base/errors.ts';
+import type { ServerOptions } from '../../src/server/running-server.ts';
+import { createJumpingClock } from '../support/bent-clock.ts';
+import { type Answer, json, raw, startHttpServer } from '../support/http-server.ts';
+import { openTestServer } from '../support/running-server.ts';
+
+/** Waits between attempts take a moment, in which the time has passed nevertheless. */
+const retries = { fromMs: 50, toMs: 150, instead: 1 };
+
+/** Gives what a user reads, with the address of the server as `ORIGIN`, and how many requests were made. */
+async function readRefusal(
+  answer: Answer,
+  { path = '/mcp', protocol = 'auto' }: { path?: string; protocol?: 'auto' | '2026-07-28' } = {},
+): Promise<{ text: string; requests: number }> {
+  await using http = await startHttpServer(answer);
+  const options: Partial<ServerOptions> = {
+    command: null,
+    url: `${http.origin}${path}`,
+    protocol: { value: protocol, source: 'protocol' },
+  };
+  const error: unknown = await openTestServer(options, { clock: createJumpingClock(retries) }).catch(
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(ServerStartError);
+  const { message, hint = '' } = error as ServerStartError;
+  const text = `${message}\n${hint}`.replaceAll(http.origin, 'ORIGIN').replaceAll(`127.0.0.1:${http.port}`, 'HOST');
+  return { text, requests: http.requests.length };
+}
+
+/** Answers `initialize` with this revision, whatever is offered. */
+const initializes =
+  (protocolVersion: string): Answer =>
+  (response, request) => {
+    const { id, method } = request.method === 'POST' ? JSON.parse(request.body) : {};
+    const body =
+      method === 'initialize'
+        ? { result: { protocolVersion, capabilities: {}, serverInfo: { name: 'demo', version: '1' } } }
+        : { error: { code: -32_601, message: 'Method not found' } };
+    return json(200, { jsonrpc: '2.0', id, ...body })(response, request);
+  };
+
+/** As servers of the transport before 2025-03-26 do. */
+const speaksSse =
+  (status: number): Answer =>
+  (response, request) => {
+    if (request.method !== 'GET') return raw(status, 'no')(response, request);
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write('event: endpoint\r\ndata: /messages/?session_id=1\r\n\r\n');
+    return undefined;
+  };
+
+describe('a server that refuses the handshake', () => {
+  it('with 401 asks for authorization', async () => {
+    const body = { error: { message: 'Token is missing' } };
+    expect((await readRefusal(json(401, body), { path: '/mcp?key=secret' })).text).toMatchInlineSnapshot(`
+      "The server at ORIGIN/mcp asks for authorization: it answered HTTP 401: Token is missing.
+      The gate sends no credentials; start the server without authorization in this job, for example with a setting in \`server-env\`."
+    `);
+  });
+
+  it('with 403 may not know the host', async () => {
+    const body = { jsonrpc: '2.0', error: { code: -32_000, message: 'Invalid Host header' }, id: null };
+    expect((await readRefusal(json(403, body))).text).toMatchInlineSnapshot(`
+      "The server at ORIGIN/mcp refuses the gate: it answered HTTP 403: Invalid Host header.
+      Have it accept the Host header HOST. If it asks for authorization: the gate sends no credentials; start the server without authorization in this job, for example with a setting in \`server-env\`."
+    `);
+  });
+
+  it.each([404, 405])('with %i and an endpoint event speaks the old transport', async (status) => {
+    const { text, requests } = await readRefusal(speaksSse(status), { path: '/sse' });
+    expect(text).toBe(
+      'The server at ORIGIN/sse speaks the HTTP+SSE transport of MCP 2024-11-05, which the gate does not support.\n' +
+        'Have it serve streamable HTTP and give that URL in `server-url`, or start it over stdio with `server-command` alone.',
+    );
+    expect(requests).toBeLessThanOrEqual(3);
+  });
+
+  it('with 404 and no such event has nothing at the path', async () => {
+    expect((await readRefusal(raw(404, 'no'), { path: '/' })).text).toMatchInlineSnapshot(`
+      "A server answers at ORIGIN, but has nothing at the path / (HTTP 404).
+      Give the path of its MCP endpoint in server-url, which often is /mcp."
+    `);
+  });
+
+  it.each([307, 308, 301])('with a redirect (%i) names its target at once, without the query', async (status) => {
+    const answer = raw(status, '', { location: '/mcp?key=secret' });
+    const { text, requests } = await readRefusal(answer, { path: '/mcp/?key=secret' });
+    expect(text).toBe(
+      `The server at ORIGIN/mcp/ redirects to ORIGIN/mcp?… (HTTP ${status}), and the gate follows no redirects.\nGive that URL in \`server-url\`.`,
+    );
+    expect(requests).toBe(2);
+  });
+
+  it('with a redirect to nowhere says so', async () => {
+    const answer = raw(302, '', { location: 'javascript:alert(1)' });
+    expect((await readRefusal(answer)).text).toMatchInlineSnapshot(`
+      "The server at ORIGIN/mcp redirects to something that is no http URL (HTTP 302).
+      Give the URL of its MCP endpoint in \`server-url\`."
+    `);
+  });
+});
+
+describe('a server of another revision', () => {
+  it('is refused at once with what it offers', async () => {
+    expect((await readRefusal(initializes('2099-01-01'))).text).toMatchInlineSnapshot(`
+      "The server under test offers MCP 2099-01-01, which the gate does not speak.
+      The gate speaks 2024-10-07, 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, 2026-07-28. Use a version of the server that speaks one of them."
+    `);
+  });
+
+  it('is refused when it is older than the pinned one', async () => {
+    const { text } = await readRefusal(initializes('2025-06-18'), { protocol: '2026-07-28' });
+    expect(text).toMatchInlineSnapshot(`
+      "The server under test does not speak MCP 2026-07-28, which \`protocol\` asks for. It offers 2025-06-18.
+      Set \`protocol\` to a revision that the server offers, or to \`auto\`."
+    `);
+  });
+
+  it('is refused over stdio', async () => {
+    const result = { protocolVersion: '2099-01-01', capabilities: {}, serverInfo: { name: 'demo', version: '1' } };
+    const answer = JSON.stringify({ jsonrpc: '2.0', id: 'initialize', result });
+    const command = `${process.execPath} -e 'process.stdin.on("data", () => console.log(process.argv[1]))' '${answer}'`;
+    const error: unknown = await openTestServer({ command }).catch((reason: unknown) => reason);
+    expect((error as Error).message).toBe(
+      'The server under test offers MCP 2099-01-01, which the gate does not speak.',
+    );
+  });
+});
