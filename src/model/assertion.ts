@@ -74,3 +74,8 @@ const toolResultTypes: Record<ToolResultAssertion['type'], true> = {
 export function isToolResultAssertion(assertion: Assertion): assertion is ToolResultAssertion {
   return 'type' in assertion && Object.hasOwn(toolResultTypes, assertion.type);
 }
+
+/** Tells an assertion that holds only where the call it judges has failed. */
+export function expectsToolError(assertion: Assertion): boolean {
+  return 'type' in assertion && assertion.type === 'toolResultIsError' && assertion.isError;
+}

@@ -1,3 +1,4 @@
+import { expectsToolError } from '../model/assertion.ts';
 import type { Check } from '../model/assertion.ts';
 import { defaultMatchOptions } from '../model/case.ts';
 import type { ChecksEnvelope, Step } from '../model/case.ts';
@@ -24,9 +25,10 @@ export function buildSuite(written: WrittenSuite, document: SourceDocument): { s
     const steps = parseSteps(item.steps);
     const ownChecks = parseCaseChecks(item.checks);
     const expectsError = findErrorExpectation(steps, ownChecks);
-    const conflict = findConflict(item, ownChecks);
-    if (expectsError !== undefined && conflict !== undefined) {
-      findings.push({ ...document.locateKey([...path, ...expectsError]), code: 'contradiction', message: conflict });
+    if (expectsError !== undefined && ownChecks.mode !== 'inherit' && ownChecks.list.some(isNoToolErrors)) {
+      const message =
+        'This case expects an error of a tool and can never pass: its own checks have `noToolErrors`; take that out';
+      findings.push({ ...document.locateKey([...path, ...expectsError]), code: 'contradiction', message });
     }
     return {
       id: ids[index] ?? '',
@@ -38,7 +40,7 @@ export function buildSuite(written: WrittenSuite, document: SourceDocument): { s
       runs: item.runs ?? written.runs ?? 1,
       timeoutMs: item.timeout ?? written.timeout ?? defaultTimeoutMs,
       model: item.model ?? null,
-      failOnToolError: item.failOnToolError ?? expectsError === undefined,
+      failOnToolError: item.failOnToolError ?? true,
       expectedOutput: item.expectedOutput ?? null,
       scenario: item.scenario ?? null,
       match: { ...match, ...item.match },
@@ -88,15 +90,6 @@ function findErrorExpectation(steps: readonly Step[], checks: ChecksEnvelope): A
   return isExpected ? ['checks'] : undefined;
 }
 
-function expectsToolError(assertion: object): boolean {
-  return (
-    'type' in assertion &&
-    assertion.type === 'toolResultIsError' &&
-    'isError' in assertion &&
-    assertion.isError === true
-  );
-}
-
 /** A suite-wide `noToolErrors` is meant for the cases that expect none; the others keep what else the suite checks. */
 function exceptNoToolErrors(suiteChecks: readonly Check[], envelope: ChecksEnvelope): ChecksEnvelope {
   if (!suiteChecks.some(isNoToolErrors)) return envelope;
@@ -106,12 +99,4 @@ function exceptNoToolErrors(suiteChecks: readonly Check[], envelope: ChecksEnvel
 
 function isNoToolErrors({ type }: Check): boolean {
   return type === 'noToolErrors';
-}
-
-function findConflict(item: WrittenCase, own: ChecksEnvelope): string | undefined {
-  const expects = 'This case expects an error of a tool and can never pass: ';
-  if (item.failOnToolError === true) return `${expects}it sets \`failOnToolError: true\`; take that out`;
-  return own.mode !== 'inherit' && own.list.some(isNoToolErrors)
-    ? `${expects}its own checks have \`noToolErrors\`; take that out`
-    : undefined;
 }

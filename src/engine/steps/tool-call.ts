@@ -19,8 +19,10 @@ export interface ToolCallContext {
   signal: AbortSignal;
   /** Where the server's own spans belong; null where nobody collects them. */
   trace: TraceIds | null;
-  /** Whether an error from a tool fails the iteration. It does not end it: later asserts may be about that error. */
-  doToolErrorsFail: boolean;
+  /** Whether no error from a tool fails the iteration. One that does fail it does not end it: later asserts may be about that error. */
+  areToolErrorsAllowed: boolean;
+  /** Indices of the steps whose call the case expects to fail. */
+  excusedSteps: ReadonlySet<number>;
 }
 
 /**
@@ -59,9 +61,10 @@ export async function runToolCallStep(
   if (toolError === null) {
     return { status: 'ok', reason: null, effect: 'continue', evidence: { toolCalls: [{ ...evidence, ok: true }] } };
   }
+  const isExcused = context.areToolErrorsAllowed || context.excusedSteps.has(context.stepIndex);
   return {
-    status: context.doToolErrorsFail ? 'fail' : 'ok',
-    reason: context.doToolErrorsFail ? toolError : null,
+    status: isExcused ? 'ok' : 'fail',
+    reason: isExcused ? null : toolError,
     effect: 'continue',
     evidence: { toolCalls: [{ ...evidence, ok: false, error: toolError }] },
   };
