@@ -129,6 +129,7 @@ function judgeAssertion(
 
 /** What an assertion asks about and the trace does not say of this call. */
 function findGap({ type }: ToolResultAssertion, { toolName, output, latencyMs }: AnsweredCall): string | null {
+  if (type === 'toolNotFound' && output.isError) return `the trace does not tell whether the server lists ${toolName}`;
   if (type === 'toolLatencyUnder' && latencyMs === null) return `the trace does not tell how long ${toolName} took`;
   const { text, structuredContent, isError, isVerbatim } = output;
   const asksForDocument = type === 'toolResultEquals' || type === 'toolResultSchema';
@@ -139,7 +140,15 @@ function findGap({ type }: ToolResultAssertion, { toolName, output, latencyMs }:
 
 function toToolResult({ toolName, output, latencyMs }: AnsweredCall): ToolResult {
   const { text, structuredContent, isError } = output;
-  return { toolName, text, structuredContent, isError, toolError: null, latencyMs: latencyMs ?? Number.NaN };
+  return {
+    toolName,
+    text,
+    structuredContent,
+    isError,
+    toolError: null,
+    latencyMs: latencyMs ?? Number.NaN,
+    isListed: null,
+  };
 }
 
 function isJson(text: string): boolean {

@@ -84,14 +84,11 @@ describe('runCase', () => {
     });
   });
 
-  it.each([
-    ['refuse', 'refuse failed with JSON-RPC error -32602: "a must be a number".'],
-    ['nope', 'nope failed with JSON-RPC error -32602: "Unknown tool: nope".'],
-  ])('fails on a JSON-RPC error from a live server: %s', async (toolName, error) => {
-    expect(summarize(await run([callStep(toolName)]))).toEqual({
+  it('fails on a JSON-RPC error from a live server', async () => {
+    expect(summarize(await run([callStep('refuse')]))).toEqual({
       status: 'completed',
       result: 'failed',
-      error,
+      error: 'refuse failed with JSON-RPC error -32602: "a must be a number".',
       steps: ['fail'],
     });
   });
