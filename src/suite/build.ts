@@ -2,7 +2,7 @@ import { expectsToolError } from '../model/assertion.ts';
 import type { Check } from '../model/assertion.ts';
 import { defaultMatchOptions } from '../model/case.ts';
 import type { ChecksEnvelope, Step } from '../model/case.ts';
-import type { Suite, SuiteCase } from '../model/suite.ts';
+import type { SourceLocation, Suite, SuiteCase } from '../model/suite.ts';
 import { parseCheck } from './assertion-schema.ts';
 import { buildPolicyLayer } from './build-policy.ts';
 import type { Finding } from './findings.ts';
@@ -11,7 +11,8 @@ import type { SourceDocument } from './source-document.ts';
 import { parseSteps } from './step-schema.ts';
 import type { WrittenCase, WrittenSuite } from './suite-schema.ts';
 
-const defaultTimeoutMs = 60_000;
+/** How long an iteration may take where the file does not say. */
+export const defaultTimeoutMs = 60_000;
 
 /** Fills in the defaults of a valid file and layers its settings. The findings are cases that could never pass. */
 export function buildSuite(written: WrittenSuite, document: SourceDocument): { suite: Suite; findings: Finding[] } {
@@ -39,6 +40,7 @@ export function buildSuite(written: WrittenSuite, document: SourceDocument): { s
       isNegative: item.negative ?? false,
       runs: item.runs ?? written.runs ?? 1,
       timeoutMs: item.timeout ?? written.timeout ?? defaultTimeoutMs,
+      timeoutLocation: locateTimeout(written, index, document),
       model: item.model ?? null,
       failOnToolError: item.failOnToolError ?? true,
       expectedOutput: item.expectedOutput ?? null,
@@ -60,6 +62,11 @@ export function buildSuite(written: WrittenSuite, document: SourceDocument): { s
     cases,
   };
   return { suite, findings };
+}
+
+function locateTimeout(written: WrittenSuite, index: number, document: SourceDocument): SourceLocation | null {
+  if (written.cases[index]?.timeout !== undefined) return document.locateKey(['cases', index, 'timeout']);
+  return written.timeout === undefined ? null : document.locateKey(['timeout']);
 }
 
 /** The checks that hold at the end of a case: the suite's, its own instead, or both. */
