@@ -1,3 +1,4 @@
+import { formatDuration } from '../base/deadline.ts';
 import type { Check } from '../model/assertion.ts';
 import {
   defaultMatchOptions,
@@ -28,7 +29,7 @@ export interface ExpandOptions {
   servers: readonly [RunServer, ...RunServer[]];
   iterationOverride: number | undefined;
   matchOptionsOverride: MatchOptionsLayer | undefined;
-  /** No case may take longer, whatever it says. */
+  /** A case that asks for more is refused. */
   iterationTimeoutMs: number;
   llmCallsPerRun: number;
 }
@@ -38,7 +39,7 @@ export interface ExpandOptions {
  * iterations raised to the suite's floor or replaced by the run's number. Tool calls need no model, so that the models
  * of a case do not multiply its iterations.
  *
- * @throws {ApiError} VALIDATION_ERROR for more model calls than a run may make; FEATURE_NOT_SUPPORTED for a case that
+ * @throws {ApiError} VALIDATION_ERROR for more model calls or time than a run may take; FEATURE_NOT_SUPPORTED for a case that
  * needs a model, or several servers at once.
  */
 export function expandCases(cases: readonly CaseRecord[], options: ExpandOptions): PlannedCase[] {
@@ -64,7 +65,12 @@ export function expandCases(cases: readonly CaseRecord[], options: ExpandOptions
 function resolveTestCase(content: CaseContent, server: RunServer, options: ExpandOptions): TestCase {
   const { title, steps, expectedOutput, scenario } = content;
   const { suite, iterationOverride, iterationTimeoutMs } = options;
-  const timeoutMs = Math.min(content.advancedConfig?.timeoutMs ?? iterationTimeoutMs, iterationTimeoutMs);
+  const timeoutMs = content.advancedConfig?.timeoutMs ?? iterationTimeoutMs;
+  if (timeoutMs > iterationTimeoutMs) {
+    throw invalid(
+      `Case ${JSON.stringify(title)} asks for ${formatDuration(timeoutMs)} per iteration (advancedConfig.timeoutMs); this service allows at most ${formatDuration(iterationTimeoutMs)}.`,
+    );
+  }
   return {
     title,
     steps: addImplicitRenderCheck(steps.map((step) => resolveAlias(step, server))),

@@ -43,6 +43,7 @@ export interface EmbeddedOptions {
   limits?: ServiceLimits;
   /** None unless given. */
   rateLimit?: RateLimit | null;
+  /** The longest time that a case may ask for, and what one gets that asks for none; the contract's own unless given. */
   iterationTimeoutMs?: number;
   runTimeoutMs?: number;
   /** Whether the server under test is told which span each of its calls is, so that its own come below it; not by default. */

@@ -21,6 +21,7 @@ const answeredCodes: ReadonlySet<string> = new Set([
   SdkErrorCode.UnsupportedResultType,
   SdkErrorCode.InputRequiredRoundsExceeded,
   SdkErrorCode.CapabilityNotSupported,
+  SdkErrorCode.ListPaginationExceeded,
 ]);
 
 const errorBodySchema = z.object({ jsonrpc: z.literal('2.0'), error: z.object({ message: z.string().min(1) }) });

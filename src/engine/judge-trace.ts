@@ -1,24 +1,33 @@
 import { describeError } from '../base/errors.ts';
 import { endSentence } from '../base/sentence.ts';
-import { isToolResultAssertion, type ToolResultAssertion } from '../model/assertion.ts';
+import { expectsToolError, isToolResultAssertion, type ToolResultAssertion } from '../model/assertion.ts';
 import type { Step } from '../model/case.ts';
 import type { OwnJudgement } from '../model/results.ts';
 import type { Suite, SuiteCase } from '../model/suite.ts';
 import { resolveChecks } from '../suite/build.ts';
+import { expectsErrorOfCall } from '../suite/compile.ts';
 import type { ToolResult } from './evidence.ts';
 import { findLatestCall, type AnsweredCall } from './latest-call.ts';
 import { judgePredicate } from './predicates/judge.ts';
-import { clipReason } from './reasons.ts';
+import { clipReason, printValue } from './reasons.ts';
 import { readTrace, type TraceRecord } from './trace-calls.ts';
+
+/** That the calls of which no assertion expects an error had none: a service that allows one allows all. */
+interface NoOtherErrors {
+  type: 'noToolErrors';
+}
 
 /** An assertion that no service but ours judges, and where it stands. */
 export interface TraceAssertion {
-  assertion: ToolResultAssertion;
+  assertion: ToolResultAssertion | NoOtherErrors;
   /** The step it is, by its place in the file's case; null for a check, which is judged at the end. */
   step: { id: string; index: number; kind: 'assert' } | null;
 }
 
-/** Lists what compiling a case for a service that is not ours leaves out: first its steps, then the checks at its end. */
+/**
+ * Lists what compiling a case for a service that is not ours leaves out: first its steps, then the checks at its end, then
+ * the errors of calls that the case does not expect.
+ */
 export function listTraceAssertions(testCase: SuiteCase, suite: Suite): TraceAssertion[] {
   const ofSteps = testCase.steps.flatMap(({ step }, index): TraceAssertion[] => {
     if (step.kind !== 'assert' || !isToolResultAssertion(step.assertion)) return [];
@@ -27,7 +36,9 @@ export function listTraceAssertions(testCase: SuiteCase, suite: Suite): TraceAss
   const ofChecks = resolveChecks(suite.checks, testCase.checks)
     .filter(isToolResultAssertion)
     .map((assertion) => ({ assertion, step: null }));
-  return [...ofSteps, ...ofChecks];
+  const isErrorLimited = testCase.failOnToolError && expectsErrorOfCall(testCase, suite);
+  const noOtherErrors: TraceAssertion[] = isErrorLimited ? [{ assertion: { type: 'noToolErrors' }, step: null }] : [];
+  return [...ofSteps, ...ofChecks, ...noOtherErrors];
 }
 
 /**
@@ -45,7 +56,12 @@ export function judgeTrace(
   try {
     const record = readTrace(trace);
     if (record === null) return giveUp(first, 'no trace is stored');
-    const judgements = assertions.map((assertion) => judgeAssertion(assertion, record, steps));
+    const judgements = assertions.map((item) => {
+      const { assertion } = item;
+      return assertion.type === 'noToolErrors'
+        ? judgeOtherErrors(item, record, listExpectedErrors(assertions, record, steps))
+        : judgeAssertion({ ...item, assertion }, record, steps);
+    });
     return (
       judgements.find(({ kind }) => kind === 'failed') ??
       judgements.find(({ kind }) => kind === 'unscored') ?? { kind: 'passed' }
@@ -56,7 +72,43 @@ export function judgeTrace(
   }
 }
 
-function judgeAssertion(item: TraceAssertion, record: TraceRecord, steps: readonly Step[]): OwnJudgement {
+/** The calls, by their position in the trace, whose error an assertion expects; null where the trace does not tell which. */
+function listExpectedErrors(
+  assertions: readonly TraceAssertion[],
+  record: TraceRecord,
+  steps: readonly Step[],
+): ReadonlySet<number> | null {
+  const judged = assertions.flatMap(({ assertion, step }) => {
+    if (assertion.type === 'noToolErrors' || !expectsToolError(assertion)) return [];
+    return findLatestCall(record, steps, { position: step?.index ?? steps.length, toolName: assertion.toolName });
+  });
+  if (judged.some(({ kind }) => kind === 'unknown')) return null;
+  return new Set(judged.flatMap((latest) => (latest.kind === 'found' ? [latest.call.order] : [])));
+}
+
+function judgeOtherErrors(
+  item: TraceAssertion,
+  { calls }: TraceRecord,
+  expected: ReadonlySet<number> | null,
+): OwnJudgement {
+  if (expected === null) return giveUp(item, 'the trace does not tell which tool call was expected to fail');
+  const others = calls.filter((_, order) => !expected.has(order));
+  const failed = others.find(({ output }) => output?.isError === true);
+  if (failed !== undefined) {
+    const text = printValue(failed.output?.text);
+    const reason = clipReason(`${failed.toolName ?? 'A tool'} answered with an error: ${text}.`);
+    return { kind: 'failed', reason, step: null };
+  }
+  return others.every(({ output }) => output !== null)
+    ? { kind: 'passed' }
+    : giveUp(item, 'the trace has no result of one of the tool calls');
+}
+
+function judgeAssertion(
+  item: TraceAssertion & { assertion: ToolResultAssertion },
+  record: TraceRecord,
+  steps: readonly Step[],
+): OwnJudgement {
   const { assertion, step } = item;
   const latest = findLatestCall(record, steps, {
     position: step?.index ?? steps.length,
@@ -77,6 +129,7 @@ function judgeAssertion(item: TraceAssertion, record: TraceRecord, steps: readon
 
 /** What an assertion asks about and the trace does not say of this call. */
 function findGap({ type }: ToolResultAssertion, { toolName, output, latencyMs }: AnsweredCall): string | null {
+  if (type === 'toolNotFound' && output.isError) return `the trace does not tell whether the server lists ${toolName}`;
   if (type === 'toolLatencyUnder' && latencyMs === null) return `the trace does not tell how long ${toolName} took`;
   const { text, structuredContent, isError, isVerbatim } = output;
   const asksForDocument = type === 'toolResultEquals' || type === 'toolResultSchema';
@@ -87,7 +140,15 @@ function findGap({ type }: ToolResultAssertion, { toolName, output, latencyMs }:
 
 function toToolResult({ toolName, output, latencyMs }: AnsweredCall): ToolResult {
   const { text, structuredContent, isError } = output;
-  return { toolName, text, structuredContent, isError, toolError: null, latencyMs: latencyMs ?? Number.NaN };
+  return {
+    toolName,
+    text,
+    structuredContent,
+    isError,
+    toolError: null,
+    latencyMs: latencyMs ?? Number.NaN,
+    isListed: null,
+  };
 }
 
 function isJson(text: string): boolean {

@@ -6,6 +6,8 @@ import type { TracedCall, TraceRecord } from './trace-calls.ts';
 export interface AnsweredCall extends TracedCall {
   toolName: string;
   output: ToolOutput;
+  /** Its position among the calls of the trace. */
+  order: number;
 }
 
 export type LatestCall =
@@ -18,6 +20,7 @@ export type LatestCall =
 interface PlacedCall extends TracedCall {
   /** The index of the step that made it; null where nothing tells. */
   place: number | null;
+  order: number;
 }
 
 /**
@@ -82,7 +85,7 @@ function placeCalls(calls: readonly TracedCall[], steps: readonly Step[]): Place
     const byTurn = areTurnsPrompts && promptIndex !== null ? prompts[promptIndex]?.id : undefined;
     const place = places.get(stepId ?? '') ?? places.get(byOrder ?? byTurn ?? '') ?? null;
     const step = place === null ? undefined : steps[place];
-    return { ...call, place, toolName: call.toolName ?? (step?.kind === 'toolCall' ? step.toolName : null) };
+    return { ...call, place, order, toolName: call.toolName ?? (step?.kind === 'toolCall' ? step.toolName : null) };
   });
 }
 

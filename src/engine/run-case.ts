@@ -5,6 +5,7 @@ import { noBrowserReason } from '../model/assertion.ts';
 import type { Step, TestCase } from '../model/case.ts';
 import type { StepResult } from '../model/run.ts';
 import type { TraceIds } from '../report/otlp/trace-ids.ts';
+import { listExcusedSteps } from './excused-calls.ts';
 import { describeUnreachable } from './faults.ts';
 import { startIterationLimit, type IterationLimit } from './iteration-limit.ts';
 import { buildOutcome, completed, listChecks, type CaseOutcome, type Ending } from './outcome.ts';
@@ -29,8 +30,8 @@ const connectTimeoutMs = 60_000;
  * exist here does not pass: `interact` and widget assertions fail, a `prompt` ends the iteration without a result.
  *
  * The iteration passes when every step did, every check holds on the whole transcript, no tool answered with an error
- * (unless `failOnToolError` is false or the case asserts `toolResultIsError: true`), and the model's calls match the
- * expected ones in every turn. A negative case is one in which the model must call nothing: calls that steps pin are
+ * (unless `failOnToolError` is false, or an assertion expects the error of that very call), and the model's calls match
+ * the expected ones in every turn. A negative case is one in which the model must call nothing: calls that steps pin are
  * the author's, not the model's, and do not count.
  *
  * With `trace`, the server is told which span of that trace each of its calls is.
@@ -62,7 +63,8 @@ export async function runCase(
     transcript,
     signal: limit.signal,
     trace,
-    doToolErrorsFail: doToolErrorsFail(testCase),
+    areToolErrorsAllowed: testCase.advancedConfig?.failOnToolError === false,
+    excusedSteps: listExcusedSteps(testCase.steps, listChecks(testCase)),
   };
   const ending = await runSteps(testCase.steps, { ...context, steps, limit, timeoutMs });
   return buildOutcome(testCase, { transcript, steps, ending, protocolVersion });
@@ -134,12 +136,4 @@ function describeInterruption(
   return stoppedBy === 'caller'
     ? { status: 'cancelled', reason: `Cancelled ${place}` }
     : { status: 'timed_out', reason: `Timed out after ${formatDuration(timeoutMs)} ${place}` };
-}
-
-function doToolErrorsFail(testCase: TestCase): boolean {
-  if (testCase.advancedConfig?.failOnToolError === false) return false;
-  const asserted = testCase.steps.flatMap((step) => (step.kind === 'assert' ? step.assertion : []));
-  return ![...asserted, ...listChecks(testCase)].some(
-    (check) => 'type' in check && check.type === 'toolResultIsError' && check.isError,
-  );
 }

@@ -4,6 +4,7 @@ import { generator } from '../base/version.ts';
 import type { JsonObject } from '../model/assertion.ts';
 import { fetchWithoutTimeouts } from './fetch.ts';
 import type { Target } from './target.ts';
+import type { ToolList } from './tool-list.ts';
 import { watchTraffic } from './traffic.ts';
 
 /** One MCP session: what one iteration talks through. Disposing ends it on the server too. */
@@ -20,10 +21,10 @@ export interface Session extends AsyncDisposable {
     options: { signal: AbortSignal; traceParent?: string | undefined },
   ): Promise<CallToolResult>;
   /**
-   * The output schemas that the server declares, by tool name. Not kept in the session: from a list that it knows, the
-   * SDK would judge results itself and withhold the ones that break their schema.
+   * Lists the tools of the server, all pages, always with a request: from a list that it knows, the SDK would judge results
+   * itself and withhold the ones that break their schema.
    */
-  listOutputSchemas(options: { signal: AbortSignal }): Promise<Map<string, JsonObject>>;
+  listTools(options: { signal: AbortSignal }): Promise<ToolList>;
 }
 
 /** The one revision of the modern era so far. */
@@ -34,6 +35,9 @@ const closeTimeoutMs = 2000;
 
 /** The SDK's own limit per request is 60 s; the signal is the only limit here, so its timer is set out of the way. */
 const sdkTimeoutMs = 2 ** 31 - 1;
+
+/** Pages of one list. A server whose list goes on beyond them is taken for one whose list never ends. */
+const listMaxPages = 1000;
 
 /**
  * Opens a session with the target and completes the handshake. With `auto`, `initialize` comes first and 2026-07-28 second, in
@@ -76,6 +80,7 @@ async function openSessionAs(
   });
   const client = new Client(generator, {
     capabilities: {},
+    listMaxPages,
     versionNegotiation: { mode: era === 'modern' ? { pin: modernRevision } : era },
   });
   const limits = { timeout: sdkTimeoutMs };
@@ -96,12 +101,11 @@ async function openSessionAs(
       const call = { name: toolName, arguments: args, ...meta };
       return raceSignal(Promise.race([client.callTool(call, { ...limits, signal }), traffic.lost]), signal);
     },
-    listOutputSchemas: async ({ signal }) => {
+    listTools: async ({ signal }) => {
+      if (client.getServerCapabilities()?.tools === undefined) return null;
       const listing = client.listTools(undefined, { ...limits, signal, cacheMode: 'bypass' });
       const { tools } = await raceSignal(Promise.race([listing, traffic.lost]), signal);
-      return new Map(
-        tools.flatMap((tool) => (tool.outputSchema === undefined ? [] : [[tool.name, tool.outputSchema]])),
-      );
+      return new Map(tools.map(({ name, outputSchema }) => [name, { outputSchema: outputSchema ?? null }]));
     },
     [Symbol.asyncDispose]: async () => {
       const stop = new AbortController();

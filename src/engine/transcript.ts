@@ -69,8 +69,9 @@ export class Transcript implements Evidence {
   }
 
   /** Records a call that begins now, made by a step rather than a model. */
-  beginPinnedCall(call: ToolCall, step: { id: string }, stepIndex: number): CallRecord {
+  beginPinnedCall(call: ToolCall, step: { id: string }, origin: { stepIndex: number; isListed: boolean }): CallRecord {
     const { toolName } = call;
+    const { stepIndex, isListed } = origin;
     const toolCallId = `call_${this.toolCalls.length + 1}`;
     const startMs = this.elapsedMs();
     this.toolCalls.push(call);
@@ -113,7 +114,7 @@ export class Transcript implements Evidence {
             },
           ],
         });
-        const result = readResult(toolName, output, output.answeredAtMs - startMs);
+        const result = { ...readResult(toolName, output, output.answeredAtMs - startMs), isListed };
         this.toolResults.push(result);
         return result;
       },
@@ -130,7 +131,7 @@ function stepSpanId(stepIndex: number): string {
   return `step_${stepIndex + 1}`;
 }
 
-function readResult(toolName: string, output: CallOutput, latencyMs: number): ToolResult {
+function readResult(toolName: string, output: CallOutput, latencyMs: number): Omit<ToolResult, 'isListed'> {
   const { toolError } = output;
   if (output.kind === 'error') {
     return { toolName, text: output.message, structuredContent: undefined, isError: true, toolError, latencyMs };

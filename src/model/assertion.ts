@@ -34,7 +34,9 @@ export type ToolResultAssertion =
   | { type: 'toolResultEquals'; value: unknown; path?: string; toolName?: string }
   | { type: 'toolResultSchema'; schema: JsonObject | boolean; toolName?: string }
   | { type: 'toolResultIsError'; isError: boolean; toolName?: string }
-  | { type: 'toolLatencyUnder'; ms: number; toolName?: string };
+  | { type: 'toolLatencyUnder'; ms: number; toolName?: string }
+  /** Of the latest call of the tool: the server does not list it, and answered the call with an error. */
+  | { type: 'toolNotFound'; toolName: string };
 
 /** How a widget's element is found; at least one of the first four is set. */
 export interface Locator {
@@ -68,9 +70,16 @@ const toolResultTypes: Record<ToolResultAssertion['type'], true> = {
   toolResultSchema: true,
   toolResultIsError: true,
   toolLatencyUnder: true,
+  toolNotFound: true,
 };
 
 /** Tells the assertions that only we know, on what a tool answered, from those of the API. */
 export function isToolResultAssertion(assertion: Assertion): assertion is ToolResultAssertion {
   return 'type' in assertion && Object.hasOwn(toolResultTypes, assertion.type);
+}
+
+/** Tells an assertion that holds only where the call it judges has failed. */
+export function expectsToolError(assertion: Assertion): boolean {
+  if (!('type' in assertion)) return false;
+  return assertion.type === 'toolNotFound' || (assertion.type === 'toolResultIsError' && assertion.isError);
 }

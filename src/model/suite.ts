@@ -41,6 +41,8 @@ export interface SuiteCase {
   runs: number;
   /** Per iteration, in milliseconds. */
   timeoutMs: number;
+  /** Where the file says so; null for the default. */
+  timeoutLocation: SourceLocation | null;
   model: string | null;
   failOnToolError: boolean;
   expectedOutput: string | null;

@@ -130,6 +130,10 @@ const checkSchemas = [
     ms: positive.meta({ description: 'Milliseconds.' }),
     toolName: ofTool,
   }),
+  z.strictObject({
+    type: z.literal('toolNotFound'),
+    toolName: text.meta({ description: 'A tool that the server does not list, and whose call it refuses.' }),
+  }),
 ] as const;
 
 /** At least one way to find the element; which, the engine's browser decides. */
@@ -179,6 +183,7 @@ const mainFieldOfCheck: Readonly<Record<string, string>> = {
   toolResultSchema: 'schema',
   toolResultIsError: 'isError',
   toolLatencyUnder: 'ms',
+  toolNotFound: 'toolName',
 };
 const mainFieldOfWidget: Readonly<Record<string, string>> = {
   textVisible: 'text',

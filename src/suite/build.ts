@@ -1,7 +1,8 @@
+import { expectsToolError } from '../model/assertion.ts';
 import type { Check } from '../model/assertion.ts';
 import { defaultMatchOptions } from '../model/case.ts';
 import type { ChecksEnvelope, Step } from '../model/case.ts';
-import type { Suite, SuiteCase } from '../model/suite.ts';
+import type { SourceLocation, Suite, SuiteCase } from '../model/suite.ts';
 import { parseCheck } from './assertion-schema.ts';
 import { buildPolicyLayer, locateText } from './build-policy.ts';
 import type { Finding } from './findings.ts';
@@ -10,7 +11,8 @@ import type { SourceDocument } from './source-document.ts';
 import { parseSteps } from './step-schema.ts';
 import type { WrittenCase, WrittenSuite } from './suite-schema.ts';
 
-const defaultTimeoutMs = 60_000;
+/** How long an iteration may take where the file does not say. */
+export const defaultTimeoutMs = 60_000;
 
 /** Fills in the defaults of a valid file and layers its settings. The findings are cases that could never pass. */
 export function buildSuite(written: WrittenSuite, document: SourceDocument): { suite: Suite; findings: Finding[] } {
@@ -24,9 +26,10 @@ export function buildSuite(written: WrittenSuite, document: SourceDocument): { s
     const steps = parseSteps(item.steps);
     const ownChecks = parseCaseChecks(item.checks);
     const expectsError = findErrorExpectation(steps, ownChecks);
-    const conflict = findConflict(item, ownChecks);
-    if (expectsError !== undefined && conflict !== undefined) {
-      findings.push({ ...document.locateKey([...path, ...expectsError]), code: 'contradiction', message: conflict });
+    if (expectsError !== undefined && ownChecks.mode !== 'inherit' && ownChecks.list.some(isNoToolErrors)) {
+      const message =
+        'This case expects an error of a tool and can never pass: its own checks have `noToolErrors`; take that out';
+      findings.push({ ...document.locateKey([...path, ...expectsError]), code: 'contradiction', message });
     }
     return {
       id: ids[index] ?? '',
@@ -37,8 +40,9 @@ export function buildSuite(written: WrittenSuite, document: SourceDocument): { s
       isNegative: item.negative ?? false,
       runs: item.runs ?? written.runs ?? 1,
       timeoutMs: item.timeout ?? written.timeout ?? defaultTimeoutMs,
+      timeoutLocation: locateTimeout(written, index, document),
       model: item.model ?? null,
-      failOnToolError: item.failOnToolError ?? expectsError === undefined,
+      failOnToolError: item.failOnToolError ?? true,
       expectedOutput: item.expectedOutput ?? null,
       scenario: item.scenario ?? null,
       match: { ...match, ...item.match },
@@ -60,6 +64,11 @@ export function buildSuite(written: WrittenSuite, document: SourceDocument): { s
     cases,
   };
   return { suite, findings };
+}
+
+function locateTimeout(written: WrittenSuite, index: number, document: SourceDocument): SourceLocation | null {
+  if (written.cases[index]?.timeout !== undefined) return document.locateKey(['cases', index, 'timeout']);
+  return written.timeout === undefined ? null : document.locateKey(['timeout']);
 }
 
 /** The checks that hold at the end of a case: the suite's, its own instead, or both. */
@@ -90,15 +99,6 @@ function findErrorExpectation(steps: readonly Step[], checks: ChecksEnvelope): A
   return isExpected ? ['checks'] : undefined;
 }
 
-function expectsToolError(assertion: object): boolean {
-  return (
-    'type' in assertion &&
-    assertion.type === 'toolResultIsError' &&
-    'isError' in assertion &&
-    assertion.isError === true
-  );
-}
-
 /** A suite-wide `noToolErrors` is meant for the cases that expect none; the others keep what else the suite checks. */
 function exceptNoToolErrors(suiteChecks: readonly Check[], envelope: ChecksEnvelope): ChecksEnvelope {
   if (!suiteChecks.some(isNoToolErrors)) return envelope;
@@ -108,12 +108,4 @@ function exceptNoToolErrors(suiteChecks: readonly Check[], envelope: ChecksEnvel
 
 function isNoToolErrors({ type }: Check): boolean {
   return type === 'noToolErrors';
-}
-
-function findConflict(item: WrittenCase, own: ChecksEnvelope): string | undefined {
-  const expects = 'This case expects an error of a tool and can never pass: ';
-  if (item.failOnToolError === true) return `${expects}it sets \`failOnToolError: true\`; take that out`;
-  return own.mode !== 'inherit' && own.list.some(isNoToolErrors)
-    ? `${expects}its own checks have \`noToolErrors\`; take that out`
-    : undefined;
 }

@@ -1,4 +1,4 @@
-import { isToolResultAssertion } from '../model/assertion.ts';
+import { expectsToolError, isToolResultAssertion } from '../model/assertion.ts';
 import type { Assertion } from '../model/assertion.ts';
 import { toInternalMatchOptions } from '../model/case.ts';
 import type { Step, TestCase } from '../model/case.ts';
@@ -36,13 +36,16 @@ export function compileCase(item: SuiteCase, suite: Suite, { serverName, dialect
   const steps = item.steps
     .map(({ step }) => nameServer(step, serverName))
     .filter((step) => step.kind !== 'assert' || knows(step.assertion));
+  const expectsError = expectsErrorOfCall(item, suite);
+  // A service that does not know which call is expected to fail has to allow all; the trace tells which one failed.
+  const failsOnToolError = item.failOnToolError && !(dialect === 'contract' && expectsError);
   const advancedConfig = {
     ...(dialect === 'embedded' && { timeoutMs: item.timeoutMs }),
-    ...(!item.failOnToolError && { failOnToolError: false }),
+    ...(!failsOnToolError && { failOnToolError: false }),
   };
   return {
     title: item.title,
-    steps: sayWhatIsMeant(steps, item.failOnToolError),
+    steps: sayWhatIsMeant(steps, item.failOnToolError && !expectsError),
     runs: item.runs,
     ...(dialect === 'contract' && noModel),
     ...(model !== null && { model, provider: model.slice(0, model.indexOf('/')) }),
@@ -53,6 +56,12 @@ export function compileCase(item: SuiteCase, suite: Suite, { serverName, dialect
     predicates: { mode: 'replace', list: resolveChecks(suite.checks, item.checks).filter(knows) },
     ...(Object.keys(advancedConfig).length > 0 && { advancedConfig }),
   };
+}
+
+/** Whether an assertion of the case holds only where a tool fails. */
+export function expectsErrorOfCall(item: SuiteCase, suite: Suite): boolean {
+  const ofSteps = item.steps.flatMap(({ step }) => (step.kind === 'assert' ? [step.assertion] : []));
+  return [...ofSteps, ...resolveChecks(suite.checks, item.checks)].some(expectsToolError);
 }
 
 function nameServer(step: Step, serverName: string): Step {

@@ -27,11 +27,15 @@ export function compareText(a: string, b: string): number {
  */
 export function suggestNearest(word: string, known: readonly string[]): string {
   if (known.length === 0) return '';
-  const maxDistance = Math.ceil(word.length / 2);
-  const nearest = closestMatch(word.slice(0, 100), known, { maxDistance });
+  const nearest = findNearest(word, known);
   return nearest === undefined
     ? `; known here: ${known.map((name) => `\`${name}\``).join(', ')}`
     : `; did you mean \`${nearest}\`?`;
+}
+
+/** Finds the known word that an unknown one is most likely meant to be; undefined where none is near. */
+export function findNearest(word: string, known: readonly string[]): string | undefined {
+  return closestMatch(word.slice(0, 100), known, { maxDistance: Math.ceil(word.length / 2) });
 }
 
 /** Prints a value for a message, on one line and cut to a length that a reader takes in. */

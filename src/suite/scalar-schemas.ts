@@ -47,13 +47,12 @@ export const modelId = z
 /** Longer than any run; a timer of the platform holds it. */
 const longestTimeoutMs = 24 * 3_600_000;
 
-/** A duration written with its unit, in milliseconds. */
+/** A duration written with its unit, in milliseconds; JSON Schema has the text alone. */
 export const timeout = z
   .unknown()
   .meta({
     type: 'string',
     pattern: '^\\s*\\d+(\\.\\d+)?\\s*(ms|s|m|min|h)\\s*$',
-    description: 'Time that one iteration may take.',
     examples: ['60s', '500ms', '2m'],
   })
   .transform((written, context) => {

@@ -26,6 +26,10 @@ const caseChecksSchema = z
     description: "Asserted at the end of every iteration. A list alone extends the suite's; `mode` says otherwise.",
   });
 
+const caseTimeout = timeout.meta({
+  description: "Time that one iteration may take, at most the gate's `timeout`. Default: the suite's.",
+});
+
 const caseSchema = z
   .strictObject({
     title: text.meta({ description: 'What the case shows, in a few words.' }),
@@ -34,7 +38,7 @@ const caseSchema = z
     required: z.boolean().exactOptional().meta({ description: 'This case must pass whatever the pass rate.' }),
     negative: z.boolean().exactOptional().meta({ description: 'The model must call no tool.' }),
     runs: runs.exactOptional(),
-    timeout: timeout.exactOptional(),
+    timeout: caseTimeout.exactOptional(),
     model: modelId.exactOptional(),
     match: matchSchema.exactOptional(),
     checks: caseChecksSchema.exactOptional(),
@@ -58,8 +62,10 @@ export const suiteSchema = z.strictObject({
   id: id.exactOptional().meta({ description: 'Stable id; defaults to a slug of the name.' }),
   model: modelId.exactOptional(),
   protocol: protocol.exactOptional(),
-  runs: runs.exactOptional(),
-  timeout: timeout.exactOptional(),
+  runs: runs.exactOptional().meta({ default: 1 }),
+  timeout: timeout.exactOptional().meta({
+    description: "Time that one iteration may take, at most the gate's `timeout`. Default: 60s.",
+  }),
   match: matchSchema.exactOptional(),
   checks: checkList.exactOptional().meta({ description: 'Asserted at the end of every iteration of every case.' }),
   policy: suitePolicySchema

@@ -109,10 +109,22 @@ describe('the time of an iteration', () => {
   it.each([
     [undefined, 600_000],
     [1000, 1000],
-    [900_000, 600_000],
+    [600_000, 600_000],
   ])('that asks for %s ms is %d ms', (timeoutMs, expected) => {
     const planned = expand({ advancedConfig: timeoutMs === undefined ? {} : { timeoutMs } });
     expect(planned.testCase.advancedConfig?.timeoutMs).toBe(expected);
+  });
+});
+
+describe('the time of an iteration beyond the limit of the service', () => {
+  it('is refused, not cut', () => {
+    expect(() => expand({ advancedConfig: { timeoutMs: 900_000 } })).toThrow(
+      expect.objectContaining({
+        code: 'VALIDATION_ERROR',
+        message:
+          'Case "A case" asks for 15 min per iteration (advancedConfig.timeoutMs); this service allows at most 10 min.',
+      }),
+    );
   });
 });
 

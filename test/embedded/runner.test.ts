@@ -106,9 +106,19 @@ describe('the runner', () => {
   it('lets no case take longer than the service allows', async () => {
     await using mcp = await startEchoServer();
     await using service = await openContractService({ iterationTimeoutMs: 50 });
-    const runId = await start(service, mcp.url, [inlineTest('hang', { advancedConfig: { timeoutMs: 3_600_000 } })]);
+    const runId = await start(service, mcp.url, [inlineTest('hang')]);
     await waitForEnd(service, runId);
     expect((await listIterations(service, runId))[0]?.status).toBe('timed_out');
+  });
+
+  it('refuses a run of which a case asks for more time than the service allows', async () => {
+    await using mcp = await startEchoServer();
+    await using service = await openContractService({ iterationTimeoutMs: 50 });
+    const tests = [inlineTest('hang', { advancedConfig: { timeoutMs: 51 } })];
+    const { suiteId } = await saveSuite(service, await saveServer(service, { url: mcp.url }), tests);
+    const { status, body } = await service.project.post('/eval-runs', { suiteId });
+    expect({ status, code: body.code }).toEqual({ status: 400, code: 'VALIDATION_ERROR' });
+    expect(body.message).toMatch(/asks for 51 ms per iteration .* at most 50 ms/);
   });
 
   it('ends a run that takes too long, whatever it is doing', async () => {

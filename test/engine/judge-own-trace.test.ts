@@ -13,6 +13,7 @@ const calls = `
       - { toolCall: fail }
       - { assert: { toolResultIsError: true } }
       - { toolCall: refuse }
+      - { assert: { toolResultIsError: true } }
       - { toolCall: data }`;
 
 /** Cases that a service without our assertions passes, with what ours make of them. */

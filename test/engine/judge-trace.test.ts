@@ -117,6 +117,27 @@ describe('judgeTrace', () => {
     },
   );
 
+  it('fails on the error of a call of which the case expects none', () => {
+    const broken = { type: 'error-text', value: 'It broke.' };
+    const steps = [call('a'), assert({ type: 'toolResultIsError', isError: true }), call('b')];
+    const judgeOutputs = (first: object, second: object) =>
+      judge(
+        { messages: [...createCallMessages('1', { output: first }), ...createCallMessages('2', { output: second })] },
+        steps,
+      );
+    const fine = { type: 'text', value: 'fine' };
+    expect(judgeOutputs(broken, fine)).toEqual({ kind: 'passed' });
+    expect(judgeOutputs(broken, broken)).toEqual({
+      kind: 'failed',
+      reason: 'get-sum answered with an error: "It broke.".',
+      step: null,
+    });
+    expect(judgeOutputs(fine, fine)).toMatchObject({ kind: 'failed', step: { id: 'asserts' } });
+    const unanswered = createCallMessages('2').slice(0, 1);
+    const messages = [...createCallMessages('1', { output: broken }), ...unanswered];
+    expect(judge({ messages }, steps).kind).toBe('unscored');
+  });
+
   it('needs no trace where there is nothing to judge', () => {
     expect(judge(undefined, [call('sum'), assert({ type: 'noToolErrors' })])).toEqual({ kind: 'passed' });
   });

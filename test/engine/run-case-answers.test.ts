@@ -6,7 +6,9 @@ import { runCase } from '../../src/engine/run-case.ts';
 import { callStep, createCase } from '../support/case-factory.ts';
 import { startHttpServer, type Answer } from '../support/http-server.ts';
 
-/** Serves the handshake of the 2025-11-25 revision properly, and tool calls as given. */
+const sum = { name: 'sum', inputSchema: { type: 'object' } };
+
+/** Serves the handshake and the list of the 2025-11-25 revision properly, and tool calls as given. */
 function serveLegacy(answerCall: (response: ServerResponse, id: number) => void): Answer {
   return (response, { method, body }) => {
     if (method !== 'POST') {
@@ -21,6 +23,9 @@ function serveLegacy(answerCall: (response: ServerResponse, id: number) => void)
       const result = { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo };
       response.writeHead(200, { 'content-type': 'application/json', 'mcp-session-id': 's1' });
       response.end(JSON.stringify({ jsonrpc: '2.0', id: message.id, result }));
+    } else if (message.method === 'tools/list') {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ jsonrpc: '2.0', id: message.id, result: { tools: [sum] } }));
     } else {
       answerCall(response, message.id);
     }
@@ -103,10 +108,16 @@ describe('runCase on the answer to a tool call', () => {
       const { id, method } = JSON.parse(body) as { id: number; method: string };
       const params = { mode: 'form', message: 'Name?', requestedSchema: { type: 'object', properties: {} } };
       const discovered = { resultType: 'complete', supportedVersions: ['2026-07-28'], capabilities: { tools: {} } };
-      const result =
-        method === 'server/discover'
-          ? { ...discovered, ttlMs: 0, cacheScope: 'private' }
-          : { resultType: 'input_required', inputRequests: { name: { method: 'elicitation/create', params } } };
+      const cacheable = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
+      const results: Record<string, object> = {
+        'server/discover': { ...discovered, ...cacheable },
+        'tools/list': { ...cacheable, tools: [{ ...sum, name: 'ask' }] },
+        'tools/call': {
+          resultType: 'input_required',
+          inputRequests: { name: { method: 'elicitation/create', params } },
+        },
+      };
+      const result = results[method];
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
     });

@@ -84,14 +84,11 @@ describe('runCase', () => {
     });
   });
 
-  it.each([
-    ['refuse', 'refuse failed with JSON-RPC error -32602: "a must be a number".'],
-    ['nope', 'nope failed with JSON-RPC error -32602: "Unknown tool: nope".'],
-  ])('fails on a JSON-RPC error from a live server: %s', async (toolName, error) => {
-    expect(summarize(await run([callStep(toolName)]))).toEqual({
+  it('fails on a JSON-RPC error from a live server', async () => {
+    expect(summarize(await run([callStep('refuse')]))).toEqual({
       status: 'completed',
       result: 'failed',
-      error,
+      error: 'refuse failed with JSON-RPC error -32602: "a must be a number".',
       steps: ['fail'],
     });
   });
@@ -115,6 +112,44 @@ describe('runCase', () => {
     expect((await run([callStep(toolName)], { predicates: { mode: 'replace', list: [isError] } })).result).toBe(
       'passed',
     );
+  });
+
+  it('excuses only the call that an assertion on errors judges', async () => {
+    const isError = assertStep({ type: 'toolResultIsError', isError: true });
+    const early = { ...callStep('refuse'), id: 'early' };
+    const outcome = await run([early, callStep('fail'), isError]);
+    expect(summarize(outcome)).toEqual({
+      status: 'completed',
+      result: 'failed',
+      error: 'refuse failed with JSON-RPC error -32602: "a must be a number".',
+      steps: ['fail', 'ok', 'ok'],
+    });
+    expect(summarize(await run([callStep('fail'), isError, callStep('refuse')]))).toMatchObject({
+      result: 'failed',
+      steps: ['ok', 'ok', 'fail'],
+    });
+    const both = [early, { ...isError, id: 'first' }, callStep('fail'), isError];
+    expect((await run(both)).result).toBe('passed');
+  });
+
+  it('excuses the latest call of the tool that an assertion on errors names', async () => {
+    const isError: Check = { type: 'toolResultIsError', isError: true, toolName: 'fail' };
+    expect((await run([callStep('fail'), sum, assertStep(isError)])).result).toBe('passed');
+    const again = { ...callStep('fail'), id: 'again' };
+    expect(summarize(await run([callStep('fail'), again, sum, assertStep(isError)]))).toMatchObject({
+      result: 'failed',
+      steps: ['fail', 'ok', 'ok', 'ok'],
+    });
+    const predicates = { mode: 'replace' as const, list: [isError] };
+    expect(summarize(await run([callStep('fail'), callStep('refuse')], { predicates }))).toMatchObject({
+      result: 'failed',
+      steps: ['ok', 'fail'],
+    });
+  });
+
+  it('excuses nothing for an assertion that a tool has not failed', async () => {
+    const isFine = assertStep({ type: 'toolResultIsError', isError: false });
+    expect((await run([callStep('fail'), sum, isFine])).error).toBe('fail answered with an error: "out of order".');
   });
 
   it('lets an assert read the message of a JSON-RPC error', async () => {

@@ -74,12 +74,24 @@ cases:
     ]);
   });
 
-  it('says that a tool may fail only where it may', () => {
-    const configs = compile(`suite: a
+  it('allows all errors only where the case says so: our service knows which call is expected to fail', () => {
+    const text = `suite: a
 cases:
   - { title: a, steps: [{ toolCall: x }, { assert: { toolResultIsError: true } }] }
-  - { title: b, steps: [{ toolCall: x }] }`).map((test) => test.advancedConfig);
-    expect(configs).toEqual([{ timeoutMs: 60_000, failOnToolError: false }, { timeoutMs: 60_000 }]);
+  - { title: b, steps: [{ toolCall: x }], checks: [{ toolResultIsError: true }] }
+  - { title: c, steps: [{ toolCall: x }], failOnToolError: false }
+  - { title: d, steps: [{ toolCall: x }] }`;
+    const listAllowed = (dialect: 'embedded' | 'contract') =>
+      compile(text, dialect).map((test) => test.advancedConfig?.failOnToolError === false);
+    expect(listAllowed('embedded')).toEqual([false, false, true, false]);
+    expect(listAllowed('contract')).toEqual([true, true, true, false]);
+  });
+
+  it('does not assert that a lone call has no error where a check expects one', () => {
+    const [test] = compile(
+      'suite: a\ncases: [{ title: a, steps: [{ toolCall: x }], checks: [{ toolResultIsError: true }] }]',
+    );
+    expect(test?.steps[1]).toMatchObject({ assertion: { type: 'toolCalledAtLeastOnce' } });
   });
 
   it('names no model where the file names none', () => {

@@ -214,10 +214,6 @@ describe('findings about cases and steps', () => {
       'a.yaml:5:46: "a" is not a JSON Pointer; write `/key/0` (bad-pointer)',
     ],
     [
-      `${withSteps('toolCall: a', 'assert: { toolResultIsError: true }')}\n    failOnToolError: true`,
-      'a.yaml:6:9: This case expects an error of a tool and can never pass: it sets `failOnToolError: true`; take that out (contradiction)',
-    ],
-    [
       `${withSteps('toolCall: a', 'assert: { toolResultIsError: true }')}\n    checks: [noToolErrors]`,
       'a.yaml:6:9: This case expects an error of a tool and can never pass: its own checks have `noToolErrors`; take that out (contradiction)',
     ],

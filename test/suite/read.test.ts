@@ -62,6 +62,7 @@ describe('readSuite', () => {
             isNegative: false,
             runs: 2,
             timeoutMs: 30_000,
+            timeoutLocation: { file: 'evals/a.evals.yaml', line: 5, column: 1 },
             model: null,
             failOnToolError: true,
             expectedOutput: null,
@@ -94,6 +95,7 @@ describe('readSuite', () => {
             isNegative: true,
             runs: 5,
             timeoutMs: 120_000,
+            timeoutLocation: { file: 'evals/a.evals.yaml', line: 22, column: 5 },
             model: null,
             failOnToolError: true,
             expectedOutput: null,
@@ -148,14 +150,14 @@ cases:
     expect(suite?.cases[0]?.steps.map(({ step }) => step.id)).toEqual(['step-2', 'step-1', 'mine', 'step-4']);
   });
 
-  it('lets a tool fail where the case expects an error of it, or says so', () => {
+  it('lets every tool fail only where the case says so, not where it expects one error', () => {
     const { suite } = read(`suite: a
 cases:
   - { title: a, steps: [{ toolCall: a }, { assert: { toolResultIsError: true } }] }
   - { title: b, steps: [{ toolCall: a }], checks: [{ toolResultIsError: true }] }
   - { title: c, steps: [{ toolCall: a }], failOnToolError: false }
-  - { title: d, steps: [{ toolCall: a }, { assert: { toolResultIsError: false } }] }`);
-    expect(suite?.cases.map(({ failOnToolError }) => failOnToolError)).toEqual([false, false, false, true]);
+  - { title: d, steps: [{ toolCall: a }, { assert: { toolResultIsError: true } }], failOnToolError: true }`);
+    expect(suite?.cases.map(({ failOnToolError }) => failOnToolError)).toEqual([true, true, false, true]);
   });
 
   it('adds a bare list of checks to those of the suite', () => {

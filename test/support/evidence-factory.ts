@@ -21,6 +21,7 @@ export function createToolResult(overrides: Partial<ToolResult> = {}): ToolResul
     isError: false,
     toolError: null,
     latencyMs: 12,
+    isListed: true,
     ...overrides,
   };
 }

@@ -7,7 +7,15 @@ import {
   toNodeHandler,
   type NodeIncomingMessageLike,
 } from '@modelcontextprotocol/node';
-import { createMcpHandler, ProtocolError, Server, type CallToolResult, type Tool } from '@modelcontextprotocol/server';
+import {
+  createMcpHandler,
+  ProtocolError,
+  Server,
+  type CallToolResult,
+  type ListToolsResult,
+  type ServerCapabilities,
+  type Tool,
+} from '@modelcontextprotocol/server';
 
 /** What a fixture tool may do besides answering. */
 export interface ToolContext {
@@ -44,20 +52,29 @@ export function refuse(code: number, message: string, data?: unknown): never {
   throw new ProtocolError(code, message, data);
 }
 
+export interface FixtureServerOptions {
+  era?: 'legacy' | 'modern' | 'both';
+  name?: string;
+  /** Answers `tools/list` in its own way; all tools on one page unless given. */
+  list?: (tools: Tool[], cursor: string | undefined) => ListToolsResult;
+  /** Tools, unless given. */
+  capabilities?: ServerCapabilities;
+}
+
 /**
  * Starts an MCP server on loopback: `legacy` with sessions, `modern` without, or `both` at one URL. Its tools are tried as they are
- * given.
+ * given, and may change while it runs.
  */
 export async function startFixtureMcpServer(
   tools: Record<string, FixtureTool>,
-  options: { era?: 'legacy' | 'modern' | 'both'; name?: string } = {},
+  options: FixtureServerOptions = {},
 ): Promise<FixtureMcpServer> {
   const log = createEventLog();
   const sessions = new Map<string, NodeStreamableHTTPServerTransport>();
   const http = createServer((request, response) => {
     void answer(request, response).catch(() => response.destroy());
   });
-  const context = { log, name: options.name ?? 'fixture', dropConnections: () => http.closeAllConnections() };
+  const context = { ...options, log, dropConnections: () => http.closeAllConnections() };
   const modern = toNodeHandler(createMcpHandler(() => createMcpServer(tools, context), { legacy: 'reject' }));
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -102,18 +119,19 @@ export async function startFixtureMcpServer(
 
 function createMcpServer(
   tools: Record<string, FixtureTool>,
-  context: { log: EventLog; name: string; dropConnections: () => void },
+  context: FixtureServerOptions & { log: EventLog; dropConnections: () => void },
 ): Server {
-  const server = new Server({ name: context.name, version: '1.2.3' }, { capabilities: { tools: {} } });
-  server.setRequestHandler('tools/list', () => {
+  const { name = 'fixture', capabilities = { tools: {} }, list = (all) => ({ tools: all }) } = context;
+  const server = new Server({ name, version: '1.2.3' }, { capabilities });
+  if (capabilities.tools === undefined) return server;
+  server.setRequestHandler('tools/list', ({ params }) => {
     context.log.add('list');
-    return {
-      tools: Object.entries(tools).map(([name, { outputSchema }]) => ({
-        name,
-        inputSchema: { type: 'object' as const },
-        ...(outputSchema !== undefined && { outputSchema }),
-      })),
-    };
+    const all = Object.entries(tools).map(([name, { outputSchema }]) => ({
+      name,
+      inputSchema: { type: 'object' as const },
+      ...(outputSchema !== undefined && { outputSchema }),
+    }));
+    return list(all, params?.cursor);
   });
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq, sessionId }) => {
     const { name, arguments: args = {} } = params;

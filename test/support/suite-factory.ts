@@ -16,6 +16,7 @@ export function createSuiteCase(overrides: Partial<SuiteCase> = {}): SuiteCase {
     isNegative: false,
     runs: 1,
     timeoutMs: 60_000,
+    timeoutLocation: null,
     model: null,
     failOnToolError: true,
     expectedOutput: null,

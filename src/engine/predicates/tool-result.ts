@@ -46,6 +46,7 @@ export const toolResultJudges: Record<ToolResultAssertion['type'], Judge> = {
     passed: result.latencyMs < ms,
     reason: `${result.toolName} took ${formatLatency(result.latencyMs)}; the limit is under ${formatLatency(ms)}.`,
   })),
+  toolNotFound: defineResultJudge(z.object({ toolName: z.string().min(1) }), (_, result) => judgeNotFound(result)),
 };
 
 function defineResultJudge<Fields extends { toolName?: string | undefined }>(
@@ -99,6 +100,12 @@ function judgeEquals(
     passed: isJsonEqual(value, found.value),
     reason: `${place} is ${printValue(found.value)}, expected ${printValue(value)}.`,
   };
+}
+
+function judgeNotFound({ toolName, isListed, isError }: ToolResult): Judgement {
+  if (isListed === true) return { passed: false, reason: `the server lists ${toolName}.` };
+  if (!isError) return { passed: false, reason: `${toolName} answered the call without an error.` };
+  return { passed: isListed === false, reason: `the server does not list ${toolName}, and answered with an error.` };
 }
 
 function judgeSchema({ schema }: { schema: JsonObject | boolean }, result: ToolResult): Judgement {

@@ -4,10 +4,12 @@ import type { Step } from '../../model/case.ts';
 import { serverUnderTest } from '../../model/suite.ts';
 import { composeTraceParent, type TraceIds } from '../../report/otlp/trace-ids.ts';
 import { classifyCallFault } from '../faults.ts';
+import type { ExcusedSteps } from '../excused-calls.ts';
 import { findSchemaViolation } from '../output-schemas.ts';
 import { clipReason, printValue } from '../reasons.ts';
 import type { Session } from '../session.ts';
 import type { Target } from '../target.ts';
+import { lookUpTool, type ToolLookup } from '../tool-list.ts';
 import { readText, type CallOutput, type CallRecord, type Transcript } from '../transcript.ts';
 import type { StepOutcome } from './step-outcome.ts';
 
@@ -19,12 +21,14 @@ export interface ToolCallContext {
   signal: AbortSignal;
   /** Where the server's own spans belong; null where nobody collects them. */
   trace: TraceIds | null;
-  /** Whether an error from a tool fails the iteration. It does not end it: later asserts may be about that error. */
-  doToolErrorsFail: boolean;
+  /** Whether no error from a tool fails the iteration. One that does fail it does not end it: later asserts may be about that error. */
+  areToolErrorsAllowed: boolean;
+  excusedSteps: ExcusedSteps;
 }
 
 /**
- * Calls the tool that a step pins. An error from a live server, JSON-RPC errors included, is recorded as the tool's
+ * Calls the tool that a step pins. A tool that the server does not list fails the step, and is called only where the case
+ * expects that it does not exist. An error from a live server, JSON-RPC errors included, is recorded as the tool's
  * answer and the case goes on; where the server cannot be reached, the iteration is given up.
  *
  * @throws the signal's reason once it aborts.
@@ -39,37 +43,55 @@ export async function runToolCallStep(
     const reason = `The step calls server ${printValue(step.serverName)}, and only ${printValue(context.target.serverName)} is under test.`;
     return { status: 'fail', reason, effect: 'give-up' };
   }
-  const record = context.transcript.beginPinnedCall({ toolName, arguments: step.arguments }, step, context.stepIndex);
-  const answer = await callTool(step, record, context).catch((error: unknown) => {
+  const evidence = { name: toolName, args: step.arguments };
+  const end = (effect: StepOutcome['effect'], reason: string): StepOutcome => ({
+    status: 'fail',
+    reason,
+    effect,
+    evidence: { toolCalls: [{ ...evidence, ok: false, error: reason }] },
+  });
+  const mayBeMissing = context.excusedSteps.missing.has(context.stepIndex);
+  const tool = await lookUpTool(toolName, context, { ofSession: mayBeMissing });
+  if (tool.kind === 'unreachable') return end('give-up', describeNoAnswer('tools/list', tool.message));
+  if (tool.kind === 'refused' || (tool.kind === 'missing' && !mayBeMissing)) return end('stop', tool.reason);
+
+  const origin = { stepIndex: context.stepIndex, isListed: tool.kind === 'listed' };
+  const record = context.transcript.beginPinnedCall({ toolName, arguments: step.arguments }, step, origin);
+  const answer = await callTool(step, { record, tool }, context).catch((error: unknown) => {
     record.abandon();
     throw error;
   });
-  const evidence = { name: toolName, args: step.arguments };
   if (answer.kind === 'unreachable') {
     record.abandon();
-    const reason = clipReason(endSentence(`The server gave no answer to ${toolName}: ${answer.message}`));
-    return {
-      status: 'fail',
-      reason,
-      effect: 'give-up',
-      evidence: { toolCalls: [{ ...evidence, ok: false, error: reason }] },
-    };
+    return end('give-up', describeNoAnswer(toolName, answer.message));
   }
   const { toolError } = record.complete(answer);
   if (toolError === null) {
     return { status: 'ok', reason: null, effect: 'continue', evidence: { toolCalls: [{ ...evidence, ok: true }] } };
   }
+  const isExpected = context.excusedSteps.errors.has(context.stepIndex);
+  if (isExpected && !mayBeMissing) {
+    // The error of a tool that does not exist is not the one that the case expects of it.
+    const own = await lookUpTool(toolName, context, { ofSession: true });
+    if (own.kind === 'unreachable') return end('give-up', describeNoAnswer('tools/list', own.message));
+    if (own.kind !== 'listed') return end('stop', own.reason);
+  }
+  if (!isExpected && !context.areToolErrorsAllowed) return end('continue', toolError);
   return {
-    status: context.doToolErrorsFail ? 'fail' : 'ok',
-    reason: context.doToolErrorsFail ? toolError : null,
+    status: 'ok',
+    reason: null,
     effect: 'continue',
     evidence: { toolCalls: [{ ...evidence, ok: false, error: toolError }] },
   };
 }
 
+function describeNoAnswer(what: string, message: string): string {
+  return clipReason(endSentence(`The server gave no answer to ${what}: ${message}`));
+}
+
 async function callTool(
   step: Extract<Step, { kind: 'toolCall' }>,
-  { spanId }: CallRecord,
+  { record: { spanId }, tool }: { record: CallRecord; tool: ToolLookup },
   context: ToolCallContext,
 ): Promise<CallOutput | { kind: 'unreachable'; message: string }> {
   const { toolName } = step;
@@ -91,6 +113,6 @@ async function callTool(
   const toolError =
     result.isError === true
       ? `${toolName} answered with an error: ${printValue(readText(result))}.`
-      : await findSchemaViolation(toolName, result, context);
+      : findSchemaViolation(toolName, result, tool.kind === 'listed' ? tool.outputSchema : null);
   return { kind: 'result', result, toolError: toolError === null ? null : clipReason(toolError), answeredAtMs };
 }

@@ -1,3 +1,4 @@
+import { formatDuration } from '../../base/deadline.ts';
 import type { ConfigurationIssue } from '../../base/errors.ts';
 import type { Demanded, SuiteDemands } from '../../model/policy.ts';
 import { anyProtocol, type ProtocolChoice } from '../../model/protocol.ts';
@@ -88,7 +89,7 @@ async function planFileSuites(
     const whole = suites.find(({ id }) => id === suite.id) ?? suite;
     return { suite: planOneServer(suite), whole: planOneServer(whole).suite };
   });
-  for (const { suite } of planned) issues.push(...suite.issues);
+  for (const { suite } of planned) issues.push(...suite.issues, ...findLongTimeouts(suite.suite, options.timeout));
   for (const { suite, whole } of planned) {
     if (profile.name === 'embedded') issues.push(...findPromptSteps(suite.suite));
     else issues.push(...findHostedIssues(whole, profile));
@@ -143,6 +144,20 @@ function planStoredSuite(
     issues.push({ input: 'runs', code: 'too-many-runs', message });
   }
   return { kind: 'stored', suite, cases, runs, ...policy.planStoredDemands({ suite, cases }, issues) };
+}
+
+/** A case that could only ever end with the gate's own time would be judged by a limit that its file does not name. */
+function findLongTimeouts({ cases }: Suite, gateTimeoutMs: number): ConfigurationIssue[] {
+  const tooLong = cases.flatMap(({ timeoutMs, timeoutLocation: location }) =>
+    location === null || timeoutMs <= gateTimeoutMs ? [] : [{ timeoutMs, location }],
+  );
+  // A timeout of the suite is that of all its cases.
+  const distinct = new Map(tooLong.map((found) => [`${found.location.line}:${found.location.column}`, found]));
+  return [...distinct.values()].map(({ timeoutMs, location }) => ({
+    ...location,
+    code: 'timeout-too-long',
+    message: `The timeout of ${formatDuration(timeoutMs)} is longer than the whole gate may take, ${formatDuration(gateTimeoutMs)}; shorten it, or raise the option \`timeout\``,
+  }));
 }
 
 /** A gate that skipped them would judge less than the file asks for, so they are refused before anything starts. */

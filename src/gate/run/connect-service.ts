@@ -5,6 +5,7 @@ import { unlimitedPacer } from '../../base/pacing.ts';
 import type { Redactor } from '../../base/redaction.ts';
 import type { ProtocolTable } from '../../embedded/protocols.ts';
 import { openServiceClient, type ServiceClient } from '../../service/client.ts';
+import { defaultTimeoutMs } from '../../suite/build.ts';
 import { requireProject } from '../../service/project.ts';
 import { type LeftoverBook, type Leftovers, noLeftoverBook, openLeftoverBook } from './leftovers.ts';
 import type { GatePlan } from '../plan/plan.ts';
@@ -58,6 +59,8 @@ async function openOwnService(plan: ServicePlan, context: ConnectContext): Promi
     logger,
     concurrency: plan.isolation === 'run' ? 1 : concurrency,
     limits: localLimits,
+    // The plan refuses longer ones; the default of an evals file may exceed a short limit of the gate.
+    iterationTimeoutMs: Math.max(plan.timeoutMs, defaultTimeoutMs),
     runTimeoutMs: plan.timeoutMs,
     propagatesTraces: plan.hasTraceLog,
   });

@@ -101,6 +101,7 @@ describe('judgePredicate', () => {
     isError: fc.boolean(),
     toolError: fc.option(fc.string(), { nil: null }),
     latencyMs: fc.double({ min: 0, noNaN: true }),
+    isListed: fc.option(fc.boolean()),
   });
   const evidences = fc.record({
     toolCalls: fc.array(fc.record({ toolName: fc.string(), arguments: fc.dictionary(fc.string(), fc.jsonValue()) })),

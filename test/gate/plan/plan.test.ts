@@ -83,6 +83,21 @@ describe('planGate', () => {
     expect(await listIssues({ evals: 'a.yaml', cases: 'echo,sum' }, files)).toEqual([]);
   });
 
+  it('refuses a timeout that is longer than the gate’s, once at the line that says it', async () => {
+    const files = {
+      'a.yaml': `suite: a\ntimeout: 15m\ncases:\n${inline.replace('Echoes', 'A')}${inline.replace('Echoes', 'B')}- title: C\n  timeout: 20m\n  steps: [{ toolCall: echo }]\n`,
+    };
+    expect(await listIssues({ evals: 'a.yaml', timeout: '12m' }, files)).toEqual([
+      'a.yaml:2:1: The timeout of 15 min is longer than the whole gate may take, 12 min; shorten it, or raise the option `timeout` (timeout-too-long)',
+      'a.yaml:9:3: The timeout of 20 min is longer than the whole gate may take, 12 min; shorten it, or raise the option `timeout` (timeout-too-long)',
+    ]);
+    expect(await listIssues({ evals: 'a.yaml', timeout: '20m' }, files)).toEqual([]);
+  });
+
+  it('leaves the default timeout of cases to a gate that may take less', async () => {
+    expect(await listIssues({ tests: inline, timeout: '30s' })).toEqual([]);
+  });
+
   it('passes variables through, and keeps secret what is one by its origin, its name or its form', async () => {
     const { server } = await plan(
       {

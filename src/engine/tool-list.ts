@@ -1,0 +1,71 @@
+import type { JsonObject } from '../model/assertion.ts';
+import { findNearest } from '../suite/findings.ts';
+import { classifyCallFault } from './faults.ts';
+import { clipReason, printValue } from './reasons.ts';
+import type { Session } from './session.ts';
+import type { Target } from './target.ts';
+
+export type ToolLookup =
+  | { kind: 'listed'; outputSchema: JsonObject | null }
+  /** `tools/list` does not have the tool; `reason` is a sentence that names the nearest one. */
+  | { kind: 'missing'; reason: string }
+  /** A live server gave no list that can be used. */
+  | { kind: 'refused'; reason: string }
+  /** Nothing answered at all. */
+  | { kind: 'unreachable'; message: string };
+
+/** By name, with the output schema that a tool declares; null where the server declares no tools capability. */
+export type ToolList = ReadonlyMap<string, { outputSchema: JsonObject | null }> | null;
+
+/** A list costs a request, so that the sessions of a run share the first one as long as it has what they call. */
+const sharedLists = new WeakMap<Target, ToolList>();
+const sessionLists = new WeakMap<Session, ToolList>();
+
+/** How many names a message lists where none is near. */
+const maxNames = 5;
+
+/**
+ * Finds out whether the server lists a tool, all pages of `tools/list` included. Before a tool is reported as missing, this
+ * session asks again: tools may come while a session goes on, and other sessions may have others. With `ofSession`, the
+ * list of another session does not count.
+ *
+ * @throws the signal's reason once it aborts.
+ */
+export async function lookUpTool(
+  toolName: string,
+  context: { session: Session; target: Target; signal: AbortSignal },
+  { ofSession = false }: { ofSession?: boolean } = {},
+): Promise<ToolLookup> {
+  const { session, target, signal } = context;
+  const known = sessionLists.get(session) ?? (ofSession ? undefined : sharedLists.get(target));
+  const found = known?.get(toolName);
+  if (found !== undefined) return { kind: 'listed', ...found };
+  let list: ToolList;
+  try {
+    list = await session.listTools({ signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    const fault = classifyCallFault(error);
+    if (fault.kind === 'unreachable') return fault;
+    const code = fault.code === null ? 'an unusable result' : `JSON-RPC error ${fault.code}`;
+    const reason = clipReason(`The server answered tools/list with ${code}: ${printValue(fault.message)}.`);
+    return { kind: 'refused', reason };
+  }
+  sessionLists.set(session, list);
+  if (!sharedLists.has(target)) sharedLists.set(target, list);
+  const listed = list?.get(toolName);
+  return listed === undefined
+    ? { kind: 'missing', reason: clipReason(describeMissing(toolName, list)) }
+    : { kind: 'listed', ...listed };
+}
+
+function describeMissing(toolName: string, list: ToolList): string {
+  const missing = `The server lists no tool ${printValue(toolName)}`;
+  if (list === null) return `${missing}: it declares no tools capability.`;
+  if (list.size === 0) return `${missing}: its list of tools is empty.`;
+  const names = [...list.keys()];
+  const nearest = findNearest(toolName, names);
+  if (nearest !== undefined) return `${missing}; did you mean ${printValue(nearest)}?`;
+  const others = names.length > maxNames ? ` and ${names.length - maxNames} more` : '';
+  return `${missing}; it lists ${names.slice(0, maxNames).map(printValue).join(', ')}${others}.`;
+}
