@@ -69,7 +69,7 @@ async function judgeReport(
   for (const warning of exit.warnings) logger.warning(warning);
   printReport(report, { format, redactor });
   if (reportDir !== null) {
-    const target = { path: resolve(process.cwd(), reportDir), label: reportDir };
+    const target = { path: resolve(process.cwd(), reportDir), label: reportDir, register: null };
     const files = await publishFiles(
       report,
       { reportDir: target, reportFormats: options.reportFormats, summary: false, history: null, page: null },

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { ConfigurationError, type ConfigurationIssue } from '../../base/errors.ts';
 import { isLoopback } from '../../base/loopback.ts';
 import type { Secret } from '../../base/redaction.ts';
@@ -18,6 +17,7 @@ import { type PlannedServer, planServer } from './plan-server.ts';
 import { type PlannedService, planService } from './plan-service.ts';
 import { type PlannedSuite, planSuites } from './plan-suites.ts';
 import type { PlannedUpload } from './plan-upload.ts';
+import { type PlannedReportDir, planReportDir } from './report-dir.ts';
 import { findAmbiguousNames } from './resolve-names.ts';
 
 /** Everything the gate is going to do, decided and checked; nothing has been started, created or written yet. */
@@ -36,8 +36,7 @@ export interface GatePlan extends PlannedPast {
   isolation: 'iteration' | 'run';
   /** Whether a run is cancelled as soon as its verdict is settled. */
   stopsEarly: boolean;
-  /** Absolute, and as the user wrote it, for messages and outputs. */
-  reportDir: { path: string; label: string };
+  reportDir: PlannedReportDir;
   reportFormats: readonly ReportFormat[];
   /** Where the repository is shown; null where it is not on GitHub. */
   page: PageContext | null;
@@ -120,7 +119,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     timeoutMs: options.timeout,
     isolation: options.isolation,
     stopsEarly: options.stopEarly,
-    reportDir: { path: resolve(context.cwd, options.reportDir ?? '.'), label: options.reportDir ?? '.' },
+    reportDir: await planReportDir(options.reportDir ?? '.', { ...context, notes }),
     reportFormats: options.reportFormats,
     page: ci.repository === null ? null : await readPage(options, context),
     isFullReport: options.fullReport,
