@@ -58,6 +58,7 @@ function fillStore(): void {
         startedAtMs: now,
         durationMs: 100 + (position % 900),
         trace: { messages: [], spans: [], prompts: [], metadata: { predicates: [] } },
+        protocolVersion: null,
         predicates: [],
       });
       store.runs.count(runId, result);

@@ -128,6 +128,7 @@ function createResults(cases: CaseResults[]): SuiteResults {
       notes: null,
     },
     runUrl: null,
+    contradicted: 0,
     tunnelBreaks: 0,
     cases,
     leftOut: [],

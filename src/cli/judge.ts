@@ -2,7 +2,6 @@ import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { ConfigurationError } from '../base/errors.ts';
 import type { Redactor } from '../base/redaction.ts';
-import { exitCodes } from '../gate/exit-code.ts';
 import { listOptions, parseJudgeOptions } from '../gate/options.ts';
 import { publishFiles } from '../gate/publish/publish-files.ts';
 import { addGateOptions, readGateFlags } from './gate-options.ts';
@@ -12,6 +11,9 @@ import { addFormatOption, printReport, readFormat, type OutputFormat } from './o
 const optionNames: ReadonlySet<string> = new Set([
   'min-pass-rate',
   'policy',
+  'on-inconclusive',
+  'on-nothing-run',
+  'report-only',
   'baseline',
   'maximum-regressions',
   'maximum-rate-drop',
@@ -63,10 +65,11 @@ async function judgeReport(
     hasMaximumRegressions: (texts['maximum-regressions'] ?? '') !== '',
   });
   for (const note of plan.notes) logger.warning(note);
-  const report = rejudgeReport(plan.report, plan.demands);
+  const { report, exit } = rejudgeReport(plan.report, plan.demands);
+  for (const warning of exit.warnings) logger.warning(warning);
   printReport(report, { format, redactor });
   if (reportDir !== null) {
-    const target = { path: resolve(process.cwd(), reportDir), label: reportDir };
+    const target = { path: resolve(process.cwd(), reportDir), label: reportDir, register: null };
     const files = await publishFiles(
       report,
       { reportDir: target, reportFormats: options.reportFormats, summary: false, history: null, page: null },
@@ -77,5 +80,5 @@ async function judgeReport(
       throw new ConfigurationError([{ input: 'report-dir', code: 'bad-report-dir', message }]);
     }
   }
-  return exitCodes[report.verdict.outcome];
+  return exit.exitCode;
 }

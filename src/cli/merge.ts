@@ -8,6 +8,9 @@ import { runGate } from './run.ts';
 const optionNames: ReadonlySet<string> = new Set([
   'min-pass-rate',
   'policy',
+  'on-inconclusive',
+  'on-nothing-run',
+  'report-only',
   'baseline',
   'maximum-regressions',
   'maximum-rate-drop',

@@ -12,7 +12,6 @@ import { decideExit } from '../verdict/exit.ts';
 import { judgeSuite, type SuiteJudgement } from '../verdict/judge.ts';
 import { connectService } from './run/connect-service.ts';
 import { createEvidenceCollector, type EvidenceCollector } from './run/evidence.ts';
-import { exitCodes } from './exit-code.ts';
 import { explainInterruption } from './run/interruption.ts';
 import { noIterationLog, openIterationLog } from './run/iteration-log.ts';
 import { judgeResults } from './judge/judge-results.ts';
@@ -20,6 +19,7 @@ import type { KeptResults, ResultKeeper } from './run/keep-results.ts';
 import type { Leftovers } from './run/leftovers.ts';
 import type { GatePlan } from './plan/plan.ts';
 import type { PlannedBaseline } from './plan/plan-baseline.ts';
+import { resolveStored } from './plan/resolve-names.ts';
 import type { ProgressListener } from './run/progress.ts';
 import { createPlannedTally, nothingRun, type RanSuite, runSuite, type SuiteRunContext } from './run/run-suite.ts';
 import { createTeardown } from './run/teardown.ts';
@@ -69,18 +69,20 @@ export async function gate(plan: GatePlan, context: GateContext): Promise<GateRe
   for (const remark of plan.remarks) context.logger.info(remark);
   if (plan.merge !== null) {
     const { judgeShards } = await import('./judge/merge-shards.ts');
-    const report = judgeShards(plan.merge, plan);
-    return { report, evidence: null, tracePath: null, kept: null, exitCode: exitCodes[report.verdict.outcome] };
+    const { report, exit } = judgeShards(plan.merge, plan);
+    for (const warning of exit.warnings) context.logger.warning(warning);
+    return { report, evidence: null, tracePath: null, kept: null, exitCode: exit.exitCode };
   }
   using watch = startWatch(clock, { timeoutMs: plan.timeoutMs, signal });
 
   const { server, serverNotes, results, baseline, evidence, tracePath, kept } = await runSuites(plan, context, watch);
   const today = startedAt.slice(0, 'YYYY-MM-DD'.length);
-  const judgement = await judgeResults(results, { ...plan, baseline, today });
+  const suites = plan.suites.map((planned, index) => resolveStored(planned, results[index] ?? { cases: [] }));
+  const judgement = await judgeResults(results, { suites, baseline, today });
   const exit = decideExit(
     judgement.suites.map(({ results: { name }, policy, verdict }) => ({
       name,
-      outcome: verdict.outcome,
+      verdict,
       demands: policy,
     })),
   );
@@ -209,7 +211,8 @@ async function retrySuites(
     const suite = ran[index];
     if (suite === undefined || planned.demands.retryFailed.value === 0) continue;
     const { retryFailed } = await import('./run/retry-failed.ts');
-    results[index] = await retryFailed(suite, planned, { ...context, server: servers.find(planned) });
+    const again = resolveStored(planned, suite.results);
+    results[index] = await retryFailed(suite, again, { ...context, server: servers.find(planned) });
   }
 }
 

@@ -4,12 +4,12 @@ export interface Demanded<T> {
   source: string;
 }
 
-/** A demand on a tag, or on a case that goes by its id or title. */
+/** A requirement for a tag, or for a case: by its id or title as written, by its id alone once the plan has resolved it. */
 export interface NamedDemand<T> extends Demanded<T> {
   name: string;
 }
 
-/** What an inconclusive verdict means for the job. */
+/** What an inconclusive verdict means for the job: it stops, it goes on, or it goes on with a warning. */
 export type InconclusiveEffect = 'fail' | 'pass' | 'warn';
 
 /** What a quarantine entry that should be gone means: a warning, or the suite's failure. */
@@ -26,7 +26,7 @@ export const maxRetries = 5;
 
 /** A case whose results do not count for the time being. */
 export interface QuarantineEntry {
-  /** The id or title of the case. */
+  /** The id or title of the case as written; its id once the plan has resolved it. */
   case: string;
   owner: string;
   reason: string;
@@ -65,7 +65,10 @@ export interface PolicyLayer {
   required: Array<NamedDemand<true>>;
   /** A fraction: how sure it has to be that a minimum is met, or is not. */
   confidence: Demanded<number> | null;
+  /** Where the results are complete and statistically open, or all cases are on probation. */
   onInconclusive: Demanded<InconclusiveEffect> | null;
+  /** Where results are missing, because nothing ran or not everything did. */
+  onNothingRun: Demanded<InconclusiveEffect> | null;
   reportOnly: Demanded<boolean> | null;
   quarantine: QuarantineEntry[];
   onStaleQuarantine: Demanded<StaleEffect> | null;
@@ -78,6 +81,7 @@ export interface PolicyLayer {
 /** All that is demanded of a suite besides its own minimum pass rate, settled. */
 export interface SuiteDemands extends Omit<PolicyLayer, 'minimumPassRate'> {
   onInconclusive: Demanded<InconclusiveEffect>;
+  onNothingRun: Demanded<InconclusiveEffect>;
   reportOnly: Demanded<boolean>;
   onStaleQuarantine: Demanded<StaleEffect>;
   /** From the history. */
@@ -102,6 +106,7 @@ export const emptyPolicyLayer: PolicyLayer = {
   required: [],
   confidence: null,
   onInconclusive: null,
+  onNothingRun: null,
   reportOnly: null,
   quarantine: [],
   onStaleQuarantine: null,
@@ -122,6 +127,7 @@ export function settleDemands(layer: PolicyLayer): SuiteDemands {
     budgets,
     trials: [],
     onInconclusive: layer.onInconclusive ?? { value: 'fail', source: 'default' },
+    onNothingRun: layer.onNothingRun ?? { value: 'fail', source: 'default' },
     reportOnly: layer.reportOnly ?? { value: false, source: 'default' },
     onStaleQuarantine: layer.onStaleQuarantine ?? { value: 'warn', source: 'default' },
     retryFailed: layer.retryFailed ?? { value: 0, source: 'default' },

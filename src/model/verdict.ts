@@ -1,30 +1,35 @@
 /** Ours, after policy. `inconclusive` means that nothing was established; it is not a failure in disguise. */
 export type VerdictOutcome = 'passed' | 'failed' | 'inconclusive';
 
-/** Why the verdict is what it is, most decisive first. Codes are stable; messages are for people. */
+/** Stable, unlike the messages. `verdict/reason-rules.ts` says of each what it means for the verdict and for the job. */
+export type ReasonCode =
+  | 'minimum-met'
+  | 'below-minimum'
+  | 'minimum-unsettled'
+  | 'tag-below-minimum'
+  | 'case-below-minimum'
+  | 'required-failed'
+  | 'regressed'
+  | 'demand-unjudged'
+  | 'budget-exceeded'
+  | 'quarantine-expired'
+  | 'quarantine-stale'
+  | 'run-not-completed'
+  | 'run-not-created'
+  | 'no-iterations'
+  | 'only-probation'
+  | 'iterations-missing'
+  | 'results-unknown'
+  | 'results-inconsistent'
+  | 'server-lost'
+  | 'tunnel-lost'
+  | 'deadline'
+  | 'cancelled'
+  | 'infrastructure';
+
+/** Why the verdict is what it is, most decisive first. */
 export interface VerdictReason {
-  code:
-    | 'minimum-met'
-    | 'below-minimum'
-    | 'minimum-unsettled'
-    | 'tag-below-minimum'
-    | 'case-below-minimum'
-    | 'required-failed'
-    | 'regressed'
-    | 'demand-unjudged'
-    | 'budget-exceeded'
-    | 'quarantine-expired'
-    | 'quarantine-stale'
-    | 'run-not-completed'
-    | 'run-not-created'
-    | 'no-iterations'
-    | 'iterations-missing'
-    | 'results-unknown'
-    | 'server-lost'
-    | 'tunnel-lost'
-    | 'deadline'
-    | 'cancelled'
-    | 'infrastructure';
+  code: ReasonCode;
   message: string;
   suiteId?: string;
   caseId?: string;

@@ -4,7 +4,7 @@ import { stripControls } from './escape/plain.ts';
 import { groupFailures } from './failures.ts';
 import { describeFlaky, isLetPass } from './rounds.ts';
 import { truncateText } from './truncate.ts';
-import { describeCaseCounts, nameReasons, outcomeWords } from './wording.ts';
+import { describeCaseCounts, describePart, describeVerdict, nameReasons } from './wording.ts';
 
 /** One annotation, as the runner's `error` command takes it. Its sink escapes it for that command. */
 export interface Annotation {
@@ -26,7 +26,7 @@ const maxReasons = 10;
 
 /**
  * Plans at most ten annotations, or one more than `maxCases`: the verdict, then the worst cases at their place in the evals
- * file; errors where the verdict stops the job, and else warnings. An inconclusive gate names its cause and blames no case;
+ * file; errors where the verdict of a whole gate stops the job, and else warnings. An inconclusive gate names its cause and blames no case;
  * one that passed needs none.
  */
 export function planAnnotations(
@@ -36,11 +36,12 @@ export function planAnnotations(
   const maxCases = options.maxCases ?? maxCaseAnnotations;
   const { outcome } = report.verdict;
   if (outcome === 'passed') return [];
-  const level: Annotation['level'] = report.stopsJob ? 'error' : 'warning';
+  // A shard does not decide about the gate; where it is merged, its failures are errors.
+  const level: Annotation['level'] = report.stopsJob && report.shard === null ? 'error' : 'warning';
   const verdict: Annotation = {
     level,
-    title: `Eval gate ${outcomeWords[outcome]}`,
-    message: cleanMessage(listReasons(report).join('\n')),
+    title: describeVerdict(report),
+    message: cleanMessage([...listReasons(report), ...[describePart(report) ?? []].flat()].join('\n')),
   };
   if (outcome === 'inconclusive') return [verdict];
   const failed = listFailedCases(report);

@@ -7,7 +7,15 @@ import { renderPlace } from './place.ts';
 import { renderReasons } from './reasons.ts';
 import { describeStanding, markCase } from './standing.ts';
 import { truncateText } from './truncate.ts';
-import { describeSuiteRate, describeTotals, formatPassed, outcomeMarks, outcomeWords } from './wording.ts';
+import {
+  adviseInconclusive,
+  describePart,
+  describeSuiteRate,
+  describeTotals,
+  describeVerdict,
+  formatPassed,
+  outcomeMarks,
+} from './wording.ts';
 
 export interface CommentOptions {
   /** In UTF-8. GitHub refuses a comment of more than about 64 KiB; the default stays below it. */
@@ -55,14 +63,15 @@ export function renderComment(report: Report, options: CommentOptions = {}): str
   return `${renderTitle(report, null)}\n`;
 }
 
-function renderTitle({ verdict: { outcome } }: Report, job: string | null): string {
+function renderTitle(report: Report, job: string | null): string {
   const place = job === null ? '' : `: ${renderCodeSpan(truncateText(job, maxTitleLength))}`;
-  return `### ${outcomeMarks[outcome]} Eval gate ${outcomeWords[outcome]}${place}`;
+  return `### ${outcomeMarks[report.verdict.outcome]} ${describeVerdict(report)}${place}`;
 }
 
 function renderBody(report: Report, fullness: Fullness, options: CommentOptions): string {
   const blocks = [
     renderTitle(report, options.job ?? null),
+    ...[describePart(report) ?? []].flat(),
     ...listReasons(report, fullness),
     ...listUnread(report),
     ...listSuites(report, fullness, options),
@@ -149,7 +158,7 @@ function listUnread({ cases, verdict }: Report): string[] {
     ...(read < planned
       ? [`**Not read:** ${planned - read} of ${formatCount(planned, 'iteration')} have no result.`]
       : []),
-    ...(verdict.outcome === 'inconclusive' ? ['Nothing was established about this change, neither good nor bad.'] : []),
+    ...(verdict.outcome === 'inconclusive' ? [adviseInconclusive(verdict)] : []),
   ];
 }
 

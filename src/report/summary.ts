@@ -13,14 +13,16 @@ import { renderReasons } from './reasons.ts';
 import { describeStanding, markCase } from './standing.ts';
 import { truncateText } from './truncate.ts';
 import {
+  adviseInconclusive,
   describeCaseCounts,
+  describePart,
   describeSuiteRate,
   describeServer,
   describeTotals,
+  describeVerdict,
   formatPassed,
   nameDemand,
   outcomeMarks as marks,
-  outcomeWords,
 } from './wording.ts';
 
 export interface SummaryOptions {
@@ -80,13 +82,14 @@ export function renderSummary(report: Report, options: SummaryOptions = {}): str
   return `${renderTitle(report)}\n`;
 }
 
-function renderTitle({ verdict: { outcome } }: Report): string {
-  return `## ${marks[outcome]} Eval gate ${outcomeWords[outcome]}`;
+function renderTitle(report: Report): string {
+  return `## ${marks[report.verdict.outcome]} ${describeVerdict(report)}`;
 }
 
 function renderPage(report: Report, page: Page, links: NonNullable<SummaryOptions['links']>): string {
   const blocks = [
     renderTitle(report),
+    ...[describePart(report) ?? []].flat(),
     ...listReasons(report, page),
     ...listNotes(report, page),
     ...report.suites.flatMap((suite) => listSuite(report, suite, page)),
@@ -109,9 +112,7 @@ function listReasons(report: Report, { maxReasons }: Fullness): string[] {
   return [
     ...headline,
     ...others,
-    ...(report.verdict.outcome === 'inconclusive'
-      ? ['Nothing was established about this change, neither good nor bad. Mend the cause above and run it again.']
-      : []),
+    ...(report.verdict.outcome === 'inconclusive' ? [adviseInconclusive(report.verdict)] : []),
   ];
 }
 

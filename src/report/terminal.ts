@@ -12,9 +12,11 @@ import { listTrendRuns, nameTrend, renderSparkline } from './trend.ts';
 import { truncateText } from './truncate.ts';
 import {
   describeCaseCounts,
+  describePart,
   describeSuiteRate,
   describeServer,
   describeTotals,
+  describeVerdict,
   nameDemand,
   nameReasons,
 } from './wording.ts';
@@ -73,10 +75,12 @@ function listReasons(report: Report, { columns, paint }: Page): string[] {
     ...texts,
     ...(reasons.length > maxReasons ? [`and ${formatCount(reasons.length - maxReasons, 'more reason')}`] : []),
   ];
-  const title = paint(['bold', colors[outcome]], `${marks[outcome]} ${titles[outcome]}`);
+  const words = report.shard === null ? titles[outcome] : describeVerdict(report);
+  const part = describePart(report);
+  const title = paint(['bold', colors[outcome]], `${marks[outcome]} ${words}`);
   return [
     headline === undefined ? title : `${title}: ${headline}`,
-    ...others.flatMap((text) => wrapText(text, { columns, indent: '  ' })),
+    ...[...others, ...(part === null ? [] : [part])].flatMap((text) => wrapText(text, { columns, indent: '  ' })),
   ];
 }
 

@@ -3,7 +3,7 @@ import { formatDuration } from '../base/deadline.ts';
 import { formatMinimumPassRate, formatPassRate } from '../model/rate.ts';
 import type { CaseReport, DemandReport, Report, ServerReport, SuiteReport, Totals } from '../model/report.ts';
 import type { ToolCall } from '../model/run.ts';
-import type { Verdict, VerdictOutcome, VerdictReason } from '../model/verdict.ts';
+import type { ReasonCode, Verdict, VerdictOutcome, VerdictReason } from '../model/verdict.ts';
 import { describeRounds } from './rounds.ts';
 
 /** How many of a case's iterations passed: `2 of 3`. */
@@ -81,6 +81,32 @@ export const outcomeWords: Record<VerdictOutcome, string> = {
   failed: 'failed',
   inconclusive: 'is inconclusive',
 };
+
+/** Names what a verdict is about, and says it: `Eval gate failed`, `Shard 2 of 4 failed`. */
+export function describeVerdict({ shard, verdict: { outcome } }: Pick<Report, 'shard' | 'verdict'>): string {
+  const what = shard === null ? 'Eval gate' : `Shard ${shard.index} of ${shard.total}`;
+  return `${what} ${outcomeWords[outcome]}`;
+}
+
+/** Says of a shard that its verdict is not that of the gate; null for a whole gate. */
+export function describePart({ shard }: Pick<Report, 'shard'>): string | null {
+  if (shard === null) return null;
+  return `This shard has part of the cases. The verdict of the gate is that of all ${formatCount(shard.total, 'shard')}, judged where they are merged.`;
+}
+
+/** Says how to go on from an inconclusive verdict, by what it is about. */
+export function adviseInconclusive({ reasons }: Verdict): string {
+  const codes = reasons.map(({ code }) => code);
+  const areAll = (code: ReasonCode) => codes.length > 0 && codes.every((each) => each === code);
+  if (codes.includes('cancelled')) return 'The gate was cancelled before it had a verdict. Run it again.';
+  if (areAll('minimum-unsettled')) {
+    return 'The results do not settle whether this change is good or bad. Add cases, or more `runs` of them.';
+  }
+  if (areAll('only-probation')) {
+    return 'The cases that ran count once they have passed in enough gates in a row.';
+  }
+  return 'The gate has no verdict about this change, neither good nor bad. Fix the cause above and run it again.';
+}
 
 /** The outcome at a glance, where emoji are shown. */
 export const outcomeMarks: Record<VerdictOutcome, string> = { passed: '✅', failed: '❌', inconclusive: '⚠️' };

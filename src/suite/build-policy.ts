@@ -22,6 +22,7 @@ export function buildPolicyLayer(written: WrittenPolicy, document: SourceDocumen
     })),
     confidence: place(written.confidence, 'confidence'),
     onInconclusive: place(written.onInconclusive, 'onInconclusive'),
+    onNothingRun: place(written.onNothingRun, 'onNothingRun'),
     reportOnly: place(written.reportOnly, 'reportOnly'),
     quarantine: (written.quarantine ?? []).map((entry, index) => ({
       ...entry,

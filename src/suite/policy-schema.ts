@@ -69,10 +69,13 @@ const commonShape = {
     .exactOptional()
     .meta({ description: 'Minimum pass rates of the cases with a tag, together.' }),
   confidence: confidence.exactOptional(),
-  onInconclusive: z
-    .enum(['fail', 'pass', 'warn'])
-    .exactOptional()
-    .meta({ description: 'What an inconclusive verdict means for the job; it stays inconclusive.' }),
+  onInconclusive: z.enum(['fail', 'pass', 'warn']).exactOptional().meta({
+    description: 'What it means for the job when the results do not settle the verdict; it stays inconclusive.',
+  }),
+  onNothingRun: z.enum(['fail', 'pass', 'warn']).exactOptional().meta({
+    description:
+      'What it means for the job when nothing ran or results are missing, such as after a server that did not start.',
+  }),
   reportOnly: z.boolean().exactOptional().meta({ description: 'A failed verdict is shown, and the job goes on.' }),
   onStaleQuarantine: z
     .enum(['warn', 'fail'])

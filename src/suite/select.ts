@@ -1,5 +1,6 @@
 import type { ConfigurationIssue } from '../base/errors.ts';
 import type { Suite } from '../model/suite.ts';
+import { explainAmbiguity, findNamed } from './case-names.ts';
 import { suggestNearest } from './findings.ts';
 
 export interface Selection {
@@ -22,6 +23,7 @@ export function selectCases(suites: Suite[], selection: Selection): { suites: Su
       what: 'case',
       known: all.flatMap((item) => [item.id, item.title]),
     }),
+    ...findAmbiguousNames(names, suites),
     ...findUnknownWords(tags, {
       code: 'unknown-tag',
       input: 'tags',
@@ -46,6 +48,18 @@ export function selectCases(suites: Suite[], selection: Selection): { suites: Su
     });
   }
   return { suites: selected, issues };
+}
+
+/** The same id in several suites means each of these cases; a title has to mean one. */
+function findAmbiguousNames(names: readonly string[], suites: readonly Suite[]): ConfigurationIssue[] {
+  const cases = suites.flatMap(({ cases }) =>
+    cases.map(({ id, title, location: { file, line } }) => ({ id, title, place: `${file}:${line}` })),
+  );
+  return [...new Set(names)].flatMap((name) => {
+    const found = findNamed(cases, name);
+    if (found.length < 2 || found.every(({ id }) => id === name)) return [];
+    return [{ code: 'ambiguous-case', input: 'cases', message: explainAmbiguity(name, found) }];
+  });
 }
 
 function findUnknownWords(

@@ -1,20 +1,39 @@
 import { formatCount } from '../base/count.ts';
-import { describeSource, type NamedDemand, type SuiteDemands } from '../model/policy.ts';
+import { type Demanded, describeSource, type NamedDemand, type SuiteDemands } from '../model/policy.ts';
 import { formatMinimumPassRate } from '../model/rate.ts';
 import type { CaseResults, SuiteResults } from '../model/results.ts';
 import type { Assessment } from './assessment.ts';
 import { countRead, countScored } from './count.ts';
 import { classifyCase } from './flaky.ts';
-import { isNamed } from './quarantine.ts';
-import { assessRate } from './rate-demand.ts';
+import { assessRate, boundRate } from './rate-demand.ts';
 
-/** Judges every demand on pass rates and cases; only the cases that count are looked at. */
+/** Judges every requirement on pass rates and cases; only the cases that count are considered. */
 export function assessDemands(
   results: SuiteResults,
   counted: readonly CaseResults[],
   demands: SuiteDemands,
 ): Assessment[] {
-  const scope = { cases: results.cases, counted, confidence: demands.confidence };
+  return assessAll(results, { counted, asRead: null }, demands);
+}
+
+/**
+ * The same where `best` has the best results that the cases which count can still have, and `asRead` those that they have: a
+ * requirement that the best meets may yet be missed.
+ */
+export function boundDemands(
+  results: SuiteResults,
+  { best, asRead }: { best: readonly CaseResults[]; asRead: readonly CaseResults[] },
+  demands: SuiteDemands,
+): Assessment[] {
+  return assessAll(results, { counted: best, asRead }, demands);
+}
+
+function assessAll(
+  results: SuiteResults,
+  cases: Pick<Scope, 'counted' | 'asRead'>,
+  demands: SuiteDemands,
+): Assessment[] {
+  const scope = { ...cases, cases: results.cases, confidence: demands.confidence };
   return [
     assessSuiteRate(results, scope),
     ...demands.tags.map((demand) => assessTagRate(demand, scope)),
@@ -32,11 +51,26 @@ const rateCodes = {
 interface Scope extends Pick<SuiteDemands, 'confidence'> {
   cases: readonly CaseResults[];
   counted: readonly CaseResults[];
+  /** The same cases with what was read of them, where `counted` has the best that they can come to; null where they are equal. */
+  asRead: readonly CaseResults[] | null;
 }
 
-function assessSuiteRate(results: SuiteResults, { counted, confidence }: Scope): Assessment {
+function assessScopedRate(
+  cases: readonly CaseResults[],
+  minimum: Demanded<number>,
+  { confidence, asRead }: Scope,
+): Pick<Assessment, 'state' | 'finding' | 'demand'> {
+  const assessed = assessRate(cases, minimum, confidence);
+  if (asRead === null) return assessed;
+  const ids = new Set(cases.map(({ id }) => id));
+  const read = asRead.filter(({ id }) => ids.has(id));
+  if (countScored(read).scored === countScored(cases).scored) return assessed;
+  return { ...assessed, ...boundRate(read, cases, { minimum, confidence }) };
+}
+
+function assessSuiteRate(results: SuiteResults, scope: Scope): Assessment {
   const minimum = { value: results.minimumPassRate, source: results.minimumPassRateSource };
-  const assessed = assessRate(counted, minimum, confidence);
+  const assessed = assessScopedRate(scope.counted, minimum, scope);
   return {
     kind: 'minimum-pass-rate',
     scope: 'suite',
@@ -48,7 +82,8 @@ function assessSuiteRate(results: SuiteResults, { counted, confidence }: Scope):
   };
 }
 
-function assessTagRate(demand: NamedDemand<number>, { cases, counted, confidence }: Scope): Assessment {
+function assessTagRate(demand: NamedDemand<number>, scope: Scope): Assessment {
+  const { cases, counted } = scope;
   const base = {
     kind: 'minimum-pass-rate' as const,
     scope: 'tag' as const,
@@ -62,7 +97,7 @@ function assessTagRate(demand: NamedDemand<number>, { cases, counted, confidence
     const aside = carriers.length > 0 ? [] : cases.filter(({ tags }) => tags.includes(demand.name));
     return { ...base, ...describeUnjudged(`the tag ${JSON.stringify(demand.name)}`, demand.source, aside) };
   }
-  const assessed = assessRate(carriers, demand, confidence);
+  const assessed = assessScopedRate(carriers, demand, scope);
   return {
     ...base,
     ...assessed,
@@ -71,8 +106,9 @@ function assessTagRate(demand: NamedDemand<number>, { cases, counted, confidence
   };
 }
 
-function assessCaseRate(demand: NamedDemand<number>, { cases, counted, confidence }: Scope): Assessment {
-  const member = cases.find((candidate) => isNamed(candidate, demand.name));
+function assessCaseRate(demand: NamedDemand<number>, scope: Scope): Assessment {
+  const { cases, counted } = scope;
+  const member = cases.find(({ id }) => id === demand.name);
   const base = {
     kind: 'minimum-pass-rate' as const,
     scope: 'case' as const,
@@ -87,7 +123,7 @@ function assessCaseRate(demand: NamedDemand<number>, { cases, counted, confidenc
   if (member === undefined || aside.length > 0 || countScored([member]).scored === 0) {
     return { ...base, ...describeUnjudged(name, demand.source, aside) };
   }
-  const assessed = assessRate([member], demand, confidence);
+  const assessed = assessScopedRate([member], demand, scope);
   return { ...base, ...assessed, code: rateCodes.case[assessed.state], finding: `Of ${name}, ${assessed.finding}` };
 }
 
@@ -107,7 +143,7 @@ function listRequired(cases: readonly CaseResults[], { required }: SuiteDemands)
       source: location === null ? 'the suite' : `${location.file}:${location.line}`,
     }));
   const named = required.map(({ name, source }) => {
-    const member = cases.find((candidate) => isNamed(candidate, name)) ?? null;
+    const member = cases.find(({ id }) => id === name) ?? null;
     return { name: member?.title ?? name, member, source };
   });
   return [...own, ...named.filter(({ member }) => member?.isRequired !== true)];

@@ -1,5 +1,6 @@
 import { describeSource, type SuiteDemands } from '../model/policy.ts';
-import type { VerdictOutcome } from '../model/verdict.ts';
+import type { Verdict } from '../model/verdict.ts';
+import { listLenientOptions } from './reason-rules.ts';
 
 /** What the verdicts mean for the job: 0 it goes on, 1 failed, 3 nothing was established. */
 export interface ExitDecision {
@@ -12,8 +13,8 @@ export interface ExitDecision {
 
 export interface JudgedExit {
   name: string;
-  outcome: VerdictOutcome;
-  demands: Pick<SuiteDemands, 'onInconclusive' | 'reportOnly'>;
+  verdict: Verdict;
+  demands: Pick<SuiteDemands, 'onInconclusive' | 'onNothingRun' | 'reportOnly'>;
 }
 
 /** Decides the exit code from the suites' verdicts and what their policies make of them. The verdicts stay what they are. */
@@ -28,15 +29,20 @@ export function decideExit(suites: readonly JudgedExit[]): ExitDecision {
   };
 }
 
-function decideSuiteExit({ name, outcome, demands }: JudgedExit): ExitDecision {
-  const { onInconclusive, reportOnly } = demands;
+function decideSuiteExit({ name, verdict: { outcome, reasons }, demands }: JudgedExit): ExitDecision {
+  const { reportOnly } = demands;
   if (outcome === 'passed') return { exitCode: 0, notes: [], warnings: [] };
   if (outcome === 'failed') {
     if (!reportOnly.value) return { exitCode: 1, notes: [], warnings: [] };
     const note = `${name} failed and is only reported (report-only, ${describeSource(reportOnly.source)}), so that the job goes on.`;
     return { exitCode: 0, notes: [note], warnings: [] };
   }
-  if (onInconclusive.value === 'fail') return { exitCode: 3, notes: [], warnings: [] };
-  const note = `${name} is inconclusive, which does not stop the job (on-inconclusive: ${onInconclusive.value}, ${describeSource(onInconclusive.source)}).`;
-  return { exitCode: 0, notes: [note], warnings: onInconclusive.value === 'warn' ? [note] : [] };
+  const options = listLenientOptions(reasons);
+  const effects = { 'on-inconclusive': demands.onInconclusive, 'on-nothing-run': demands.onNothingRun };
+  const asked = (options ?? []).map((option) => ({ option, ...effects[option] }));
+  if (options === null || asked.some(({ value }) => value === 'fail')) return { exitCode: 3, notes: [], warnings: [] };
+  const why = asked.map(({ option, value, source }) => `${option}: ${value}, ${describeSource(source)}`).join('; ');
+  const what = options.includes('on-nothing-run') ? 'has no verdict, because results are missing' : 'is inconclusive';
+  const note = `${name} ${what}; the job goes on all the same (${why}).`;
+  return { exitCode: 0, notes: [note], warnings: asked.some(({ value }) => value === 'warn') ? [note] : [] };
 }

@@ -3,7 +3,7 @@ import { type Demanded, describeSource } from '../model/policy.ts';
 import type { CaseResults, SuiteResults } from '../model/results.ts';
 import { type Run, isTerminalStatus } from '../model/run.ts';
 import type { VerdictReason } from '../model/verdict.ts';
-import { countRead, sum } from './count.ts';
+import { countRead, countScored, sum } from './count.ts';
 
 /** Whether the iterations that were read of a completed run are not those that its service counts. */
 export function disagreesWithService(results: SuiteResults): boolean {
@@ -12,14 +12,22 @@ export function disagreesWithService(results: SuiteResults): boolean {
   return [...listCountGaps(results, run), ...listPassedGaps(results, run)].length > 0;
 }
 
+interface CountedCases {
+  /** The cases that count. */
+  counted: readonly CaseResults[];
+  /** Ids of the cases on probation. */
+  onProbation?: readonly string[];
+  /** How many iterations of the cases that count may have no result. */
+  tolerated: Demanded<number> | null;
+}
+
 /**
  * Lists what keeps the results from being a verdict at all, the cause before its consequences: a run that was cut short
- * explains every count that is off, so the counts are only looked at where nothing did. `counted` are the cases that
- * count, and `tolerated` is how many of their iterations may have no result.
+ * explains every count that is off, so the counts are only checked where nothing did.
  */
 export function listGaps(
   results: SuiteResults,
-  { counted, tolerated }: { counted: readonly CaseResults[]; tolerated: Demanded<number> | null },
+  { counted, onProbation = [], tolerated }: CountedCases,
 ): VerdictReason[] {
   const { interruption, run } = results;
   const causes = interruption === null ? [] : [interruption];
@@ -29,7 +37,11 @@ export function listGaps(
   if (causes.length > 0) return causes;
   return [
     ...listCountGaps(results, run),
-    ...listScoreGaps(counted, { tolerated, isPartial: counted.length < results.cases.length }),
+    ...listScoreGaps(counted, {
+      tolerated,
+      aside: results.cases.filter((member) => !counted.includes(member)),
+      onProbation,
+    }),
     ...listUnknownGaps(results),
     ...listContradictions(results),
     ...listPassedGaps(results, run),
@@ -56,37 +68,39 @@ function listRunGaps({ status, notes }: Run, results: SuiteResults): VerdictReas
 function listCountGaps(results: SuiteResults, run: Run): VerdictReason[] {
   const { cases, iterationsRead } = results;
   const planned = sum(cases, (member) => member.planned);
-  const messages: string[] = [];
+  const reasons: VerdictReason[] = [];
+  const add = (isContradiction: boolean, message: string) =>
+    reasons.push({ code: isContradiction ? 'results-inconsistent' : 'iterations-missing', message });
   if (!results.isComplete) {
-    messages.push(`Not every page of iterations could be read, only ${formatCount(iterationsRead, 'iteration')}.`);
+    add(false, `Not every page of iterations could be read, only ${formatCount(iterationsRead, 'iteration')}.`);
   }
   const reported = run.summary?.total ?? iterationsRead;
   if (reported !== iterationsRead) {
-    messages.push(`The service counts ${formatCount(reported, 'iteration')}, ${iterationsRead} could be read.`);
+    // More than were asked for, or fewer than there are, is no number that further reading could come to.
+    const isContradiction = reported < iterationsRead || reported > planned;
+    add(isContradiction, `The service counts ${formatCount(reported, 'iteration')}, ${iterationsRead} could be read.`);
   }
   const deviating = cases.filter((member) => countRead(member) !== member.planned);
   const [first] = deviating;
+  const hasTooMany = cases.some((member) => countRead(member) > member.planned);
   if (planned !== iterationsRead) {
-    messages.push(`Of ${formatCount(planned, 'planned iteration')}, ${iterationsRead} could be read.`);
+    const message = `Of ${formatCount(planned, 'planned iteration')}, ${iterationsRead} could be read.`;
+    add(hasTooMany || iterationsRead > planned, message);
   } else if (first !== undefined) {
-    messages.push(
-      `Planned and read iterations differ in ${formatCount(deviating.length, 'case')}, first in "${first.title}": ${first.planned} planned, ${countRead(first)} read.`,
-    );
+    const message = `Planned and read iterations differ in ${formatCount(deviating.length, 'case')}, first in "${first.title}": ${first.planned} planned, ${countRead(first)} read.`;
+    add(true, message);
   }
-  return messages.map((message) => ({ code: 'iterations-missing', message }));
+  return reasons;
 }
 
 function listScoreGaps(
   counted: readonly CaseResults[],
-  { tolerated, isPartial }: { tolerated: Demanded<number> | null; isPartial: boolean },
+  { tolerated, aside, onProbation }: Required<Omit<CountedCases, 'counted'>> & { aside: readonly CaseResults[] },
 ): VerdictReason[] {
-  const scored = sum(counted, (member) => member.passed + member.failed);
+  const { scored } = countScored(counted);
   const unscored = sum(counted, (member) => member.unscored);
   const reasons: VerdictReason[] = [];
-  if (scored === 0) {
-    const counting = isPartial ? ' of a case that counts' : '';
-    reasons.push({ code: 'no-iterations', message: `No iteration${counting} was scored, so nothing was shown.` });
-  }
+  if (scored === 0) reasons.push(explainNothingScored(aside, onProbation));
   if (unscored > (tolerated?.value ?? 0)) {
     // Where it was us who could not tell, the service's own pages will not say why.
     const unjudged = counted.flatMap(({ failures }) => failures).find(({ result }) => result === 'unscored');
@@ -97,23 +111,46 @@ function listScoreGaps(
   return reasons;
 }
 
+/** Probation explains it only where it is all that keeps results from counting. */
+function explainNothingScored(aside: readonly CaseResults[], onProbation: readonly string[]): VerdictReason {
+  const scored = aside.filter((member) => member.passed + member.failed > 0);
+  if (scored.length > 0 && scored.every(({ id }) => onProbation.includes(id))) {
+    return {
+      code: 'only-probation',
+      message: `Every case that has results is on probation (${formatCount(scored.length, 'case')}), so none counts yet.`,
+    };
+  }
+  const counting = aside.length > 0 ? ' of a case that counts' : '';
+  return { code: 'no-iterations', message: `No iteration${counting} was scored, so nothing was shown.` };
+}
+
 function listUnknownGaps({ unknownIterations }: SuiteResults): VerdictReason[] {
   if (unknownIterations === 0) return [];
   const message = `${formatCount(unknownIterations, 'iteration')} could not be matched with a case of this suite.`;
-  return [{ code: 'results-unknown', message }];
+  return [{ code: 'results-inconsistent', message }];
 }
 
 function listContradictions({ contradicted }: SuiteResults): VerdictReason[] {
   if (contradicted === 0) return [];
   const message = `The service contradicts itself about ${formatCount(contradicted, 'iteration')}: the pages it sent do not give the same result for it.`;
-  return [{ code: 'results-unknown', message }];
+  return [{ code: 'results-inconsistent', message }];
 }
 
-/** How a service counts a time-out varies, so only its count of passes is held against what it told of each iteration. */
-function listPassedGaps({ cases, overruled }: SuiteResults, run: Run): VerdictReason[] {
+/** How a service counts a time-out varies, so only its count of passes is held against what it reported of each iteration. */
+function listPassedGaps({ cases, overruled, iterationsRead }: SuiteResults, run: Run): VerdictReason[] {
   const readPassed = sum(cases, (member) => member.passed) + overruled;
-  const reportedPassed = run.summary?.passed ?? readPassed;
-  if (reportedPassed === readPassed) return [];
-  const message = `The service counts ${reportedPassed} passed, the iterations read say ${readPassed}.`;
-  return [{ code: 'results-unknown', message }];
+  const { passed = readPassed, total = iterationsRead } = run.summary ?? {};
+  if (passed === readPassed) return [];
+  // Iterations that could not be read may have passed; others may not.
+  const isExplained = passed > readPassed && passed - readPassed <= total - iterationsRead;
+  const message = `The service counts ${passed} passed, the iterations read say ${readPassed}.`;
+  return [{ code: isExplained ? 'iterations-missing' : 'results-inconsistent', message }];
+}
+
+/**
+ * Whether the service contradicts itself, or more was read than was asked for, or of cases that the suite does not have. A run that was
+ * cut short does not explain it.
+ */
+export function contradictsPlan({ cases, unknownIterations, contradicted }: SuiteResults): boolean {
+  return contradicted > 0 || unknownIterations > 0 || cases.some((member) => countRead(member) > member.planned);
 }

@@ -11,6 +11,7 @@ import type { CaseResults, SuiteResults } from '../model/results.ts';
 import type { Verdict, VerdictReason } from '../model/verdict.ts';
 import { toDemandReport, toReason, type Assessment } from './assessment.ts';
 import { assessBudgets } from './budgets.ts';
+import { assessDecided, canBeDecided } from './bounds.ts';
 import { countScored, sum } from './count.ts';
 import { assessDemands } from './demands.ts';
 import { classifyCase, countFlaky } from './flaky.ts';
@@ -27,12 +28,22 @@ export interface JudgeOptions {
    * only where the results are complete.
    */
   findings?: readonly JudgedFinding[];
+  /** In place of what the results themselves show. */
+  gaps?: KnownGaps;
 }
 
-/** A demand that was judged elsewhere and is not met, or could not be judged. */
+/** A requirement that was judged elsewhere and is not met, or could not be judged. */
 export interface JudgedFinding {
   state: 'not-met' | 'unknown';
   reason: VerdictReason;
+  /** Whether it stands although results are missing; by default it counts only where they are complete. */
+  isDecided?: true;
+}
+
+/** Why results are incomplete, where that was found out before, and whether the failures among them are in doubt for it. */
+export interface KnownGaps {
+  reasons: VerdictReason[];
+  areFailuresDoubtful: boolean;
 }
 
 /** Takes out of the reasons of a whole gate those that tell of demands which this suite does not meet. */
@@ -71,9 +82,9 @@ export function judgeSuite(results: SuiteResults, options: JudgeOptions = {}): V
 }
 
 /**
- * Judges one suite's run: `passed` only where everything was read and every demand is met, `failed` only where
- * everything was read and a demand is not, over a connection that held, `inconclusive` for all else. Pure; the same
- * results give the same verdict in whatever order they were counted.
+ * Judges one suite's run: `passed` only where everything was read and every requirement is met; `failed` where a requirement is not
+ * met, over a connection that held, and nothing that is missing could change that; `inconclusive` for all else. Pure; the
+ * same results give the same verdict in whatever order they were counted.
  */
 export function assessSuite(results: SuiteResults, options: JudgeOptions = {}): SuiteJudgement {
   const { policy = noPolicy, findings = [] } = options;
@@ -83,29 +94,40 @@ export function assessSuite(results: SuiteResults, options: JudgeOptions = {}): 
   const byId = new Map(counted.map((member) => [member.id, member]));
   const isSettled = results.isStoppedEarly && settleVerdict(results, policy) !== null;
   // A later round mends no result that is missing from the first.
-  const gaps = isSettled
-    ? listStoppedGaps(results)
-    : listGaps(results, { counted: outside, tolerated: demands.budgets.infrastructureErrors });
+  const gaps = options.gaps?.reasons ?? [
+    ...(isSettled
+      ? listStoppedGaps(results)
+      : listGaps(results, {
+          counted: outside,
+          onProbation: demands.trials.map((trial) => trial.case),
+          tolerated: demands.budgets.infrastructureErrors,
+        })),
+  ];
   if (gaps.length === 0 && countScored(counted).scored === 0) gaps.push(nothingCounts);
   const asCounted = { ...results, cases: results.cases.map((member) => byId.get(member.id) ?? member) };
-  const assessments = [
-    ...(isSettled ? assessStopped(results, policy) : assessDemands(asCounted, counted, demands)),
-    ...(isSettled ? [] : assessBudgets(results, demands.budgets)),
-    ...assessQuarantine(results.cases, demands, today),
-  ];
+  const quarantine = assessQuarantine(results.cases, demands, today);
   if (gaps.length > 0) {
+    const isOpen = isSettled || !canBeDecided(results, gaps, options.gaps?.areFailuresDoubtful);
+    const decided = isOpen ? [] : assessDecided(results, policy).filter(isBroken);
     return {
       ...describeCounted(results, counted, { flaky: demands.flaky, repeats: null }),
-      verdict: { outcome: 'inconclusive', reasons: nameSuite(results, gaps) },
-      demands: assessments.map((assessment) => ({
-        ...toDemandReport(assessment),
-        state: 'unknown',
-        finding: 'Not judged, since the results are incomplete.',
-      })),
+      verdict: weighGaps(results, { gaps, decided, findings: isOpen ? [] : findings }),
+      demands: [
+        ...assessDemands(asCounted, counted, demands),
+        ...assessBudgets(results, demands.budgets),
+        ...quarantine,
+      ].map((assessment) =>
+        toDemandReport(decided.find((found) => isSame(found, assessment)) ?? leaveOpen(assessment)),
+      ),
       quarantined,
       trials: demands.trials,
     };
   }
+  const assessments = [
+    ...(isSettled ? assessStopped(results, policy) : assessDemands(asCounted, counted, demands)),
+    ...(isSettled ? [] : assessBudgets(results, demands.budgets)),
+    ...quarantine,
+  ];
   const { outcome, reasons } = doubtFailure(results, weigh(assessments, findings));
   // What a further round found was chosen by its failures, so that only the first one tells of the case.
   // Of a run that was stopped early, too, the results decided which iterations ran.
@@ -116,6 +138,42 @@ export function assessSuite(results: SuiteResults, options: JudgeOptions = {}): 
     demands: assessments.map(toDemandReport),
     quarantined,
     trials: demands.trials,
+  };
+}
+
+function isBroken({ isDecisive, state }: Assessment): boolean {
+  return isDecisive && state === 'not-met';
+}
+
+/** The same requirement, judged on other results. */
+function isSame(a: Assessment, b: Assessment): boolean {
+  return (
+    a.kind === b.kind &&
+    a.scope === b.scope &&
+    a.subject === b.subject &&
+    a.source === b.source &&
+    a.caseId === b.caseId
+  );
+}
+
+function leaveOpen(assessment: Assessment): Assessment {
+  return { ...assessment, state: 'unknown', finding: 'Not judged, since the results are incomplete.' };
+}
+
+/** What is decided stays decided: results that are missing matter only where they could change the verdict. */
+function weighGaps(
+  results: SuiteResults,
+  {
+    gaps,
+    decided,
+    findings,
+  }: { gaps: readonly VerdictReason[]; decided: readonly Assessment[]; findings: readonly JudgedFinding[] },
+): Verdict {
+  const held = findings.filter(({ state, isDecided }) => state === 'not-met' && isDecided === true);
+  const broken = [...decided.map(toReason), ...held.map(({ reason }) => reason)];
+  return {
+    outcome: broken.length > 0 ? 'failed' : 'inconclusive',
+    reasons: nameSuite(results, [...broken, ...gaps]),
   };
 }
 
@@ -163,7 +221,8 @@ function doubtFailure(results: SuiteResults, verdict: Verdict): Verdict {
 
 /**
  * Joins the suites' verdicts: one that failed decides, then one that is inconclusive; a gate without suites has
- * established nothing. Reasons keep the suites' order within each outcome, the decisive outcome first.
+ * established nothing. Reasons keep the suites' order within each outcome, the decisive outcome first; suites that passed
+ * are no reason for a gate that did not.
  */
 export function judgeGate(verdicts: readonly Verdict[]): Verdict {
   const ranked = (['failed', 'inconclusive', 'passed'] as const).map((outcome) => ({
@@ -179,7 +238,9 @@ export function judgeGate(verdicts: readonly Verdict[]): Verdict {
   }
   return {
     outcome: decisive.outcome,
-    reasons: ranked.flatMap(({ members }) => members.flatMap(({ reasons }) => reasons)),
+    reasons: ranked
+      .filter(({ outcome }) => outcome === decisive.outcome || outcome !== 'passed')
+      .flatMap(({ members }) => members.flatMap(({ reasons }) => reasons)),
   };
 }
 

@@ -5,6 +5,7 @@ type SingleDemand =
   | 'minimumPassRate'
   | 'confidence'
   | 'onInconclusive'
+  | 'onNothingRun'
   | 'reportOnly'
   | 'onStaleQuarantine'
   | 'retryFailed'
@@ -35,6 +36,7 @@ export function joinLayers(layers: readonly PolicyLayer[]): PolicyLayer {
     ),
     confidence: first('confidence'),
     onInconclusive: first('onInconclusive'),
+    onNothingRun: first('onNothingRun'),
     reportOnly: first('reportOnly'),
     quarantine: firstOfEach(
       layers.flatMap(({ quarantine }) => quarantine),

@@ -145,6 +145,7 @@ function joinSuite(first: RestoredSuite, second: RestoredSuite): RestoredSuite {
       retries: [...a.retries, ...b.retries],
     },
     gaps: [...first.gaps, ...second.gaps],
+    areFailuresDoubtful: first.areFailuresDoubtful || second.areFailuresDoubtful,
     policy: {
       demands: {
         ...first.policy.demands,

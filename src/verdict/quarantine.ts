@@ -22,7 +22,7 @@ export function splitQuarantine(
   today: string,
 ): QuarantineSplit {
   const quarantined = cases.flatMap((member) => {
-    const entry = quarantine.find((entry) => isNamed(member, entry.case) && !hasExpired(entry, today));
+    const entry = quarantine.find((entry) => entry.case === member.id && !hasExpired(entry, today));
     return entry === undefined ? [] : [{ ...entry, caseId: member.id }];
   });
   const ids = new Set([...quarantined.map(({ caseId }) => caseId), ...trials.map((trial) => trial.case)]);
@@ -40,7 +40,7 @@ export function assessQuarantine(
 ): Assessment[] {
   return quarantine.map((entry) => {
     const { owner, reason, expires, source } = entry;
-    const member = cases.find((candidate) => isNamed(candidate, entry.case));
+    const member = cases.find(({ id }) => id === entry.case);
     const base = {
       kind: 'quarantine' as const,
       scope: 'case' as const,
@@ -66,10 +66,6 @@ export function assessQuarantine(
     const finding = `The case ${name} is in quarantine until ${expires} (${owner}: ${reason}).`;
     return { ...base, code: 'minimum-met', state: 'met', finding };
   });
-}
-
-export function isNamed({ id, title }: Pick<CaseResults, 'id' | 'title'>, name: string): boolean {
-  return id === name || title === name;
 }
 
 /** Days compare as text. */

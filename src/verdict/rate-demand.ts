@@ -3,7 +3,7 @@ import { type Demanded, describeSource } from '../model/policy.ts';
 import { computePassRate, formatMinimumPassRate, formatPassRate, meetsMinimumPassRate } from '../model/rate.ts';
 import type { CaseResults } from '../model/results.ts';
 import type { DemandReport } from '../model/report.ts';
-import { countScored } from './count.ts';
+import { countScored, sum } from './count.ts';
 import { computeClusteredInterval, type ClusteredInterval } from './statistics/clustered.ts';
 import { computeWilsonInterval } from './statistics/wilson.ts';
 
@@ -49,6 +49,40 @@ export function assessRate(
       ? `, which leaves it open; ${describeFurther(countFurtherIterations(interval, scored, { minimum: minimum.value, confidence: confidence.value }), cases)}`
       : '';
   return { state, finding: measured + advice, demand: `${demand}, with ${sure} confidence` };
+}
+
+/**
+ * Judges the pass rate of cases of which iterations have no result, as the best that these can come to: `not-met` only where the
+ * minimum stays out of reach whatever they are, else `unknown`. `best` are the same cases with every such iteration passed.
+ *
+ * With a confidence, the upper bound of Wilson's interval grows with the rate and as the number of independent iterations
+ * falls. So the best rate over the smallest number that the clustered interval can take (n² / Σnᵢ²; n for a single case) bounds the
+ * interval of every way in which the results can turn out.
+ */
+export function boundRate(
+  cases: readonly CaseResults[],
+  best: readonly CaseResults[],
+  { minimum, confidence }: { minimum: Demanded<number>; confidence: Demanded<number> | null },
+): Pick<DemandReport, 'state' | 'finding'> {
+  const { passed, scored } = countScored(cases);
+  const most = countScored(best);
+  const totals = best.map((member) => member.passed + member.failed).filter((total) => total > 0);
+  const fewest = totals.length === 1 ? most.scored : most.scored ** 2 / sum(totals, (total) => total ** 2);
+  const isCounted = confidence === null || minimum.value >= 1 || most.scored === 0;
+  const upper = isCounted
+    ? (computePassRate(most.passed, most.scored) ?? 1)
+    : computeWilsonInterval((most.passed / most.scored) * fewest, fewest, confidence.value).upper;
+  const isOut = isCounted ? !meetsMinimumPassRate(most.passed, most.scored, minimum.value) : upper < minimum.value;
+  const rate = scored === 0 ? '' : ` (${formatPassRate(computePassRate(passed, scored))})`;
+  const outstanding = formatCount(most.scored - scored, 'iteration');
+  const verb = most.scored - scored === 1 ? 'has' : 'have';
+  const reach = isCounted
+    ? `if all passed, the rate would be ${formatPassRate(upper)}`
+    : `if all passed, the rate would be at most ${formatUpperBound(upper)} with ${formatMinimumPassRate(confidence.value)} confidence`;
+  return {
+    state: isOut ? 'not-met' : 'unknown',
+    finding: `${passed} of ${formatCount(scored, 'iteration')} passed${rate}, the minimum is ${formatMinimumPassRate(minimum.value)} (${describeSource(minimum.source)}); ${outstanding} ${verb} no result, and ${reach}`,
+  };
 }
 
 /**

@@ -26,11 +26,12 @@ export function listRepeatRates(
 
 /**
  * Computes pass@k and pass^k of a suite: the means over its cases with several scored iterations, for the smallest number of
- * iterations that any of them has, so that no case is left out; null where none has several.
+ * iterations that any of them has, so that no case is left out; null where none has several, or none passed sometimes: then all
+ * rates are 0 or 1, and say no more than the counts.
  */
 export function computeSuiteRepeats(cases: ReadonlyArray<Pick<CaseResults, 'passed' | 'failed'>>): SuiteRepeats | null {
   const repeated = cases.filter(({ passed, failed }) => passed + failed >= 2);
-  if (repeated.length === 0) return null;
+  if (!repeated.some(({ passed, failed }) => passed > 0 && failed > 0)) return null;
   const k = repeated.reduce((least, { passed, failed }) => Math.min(least, passed + failed), Infinity);
   const rates = repeated.map(({ passed, failed }) => computeRates(passed, passed + failed, k));
   return {

@@ -2,20 +2,23 @@ import type { CaseReport, Report, SuiteReport } from '../model/report.ts';
 import type { CaseResults, SuiteResults } from '../model/results.ts';
 import type { VerdictReason } from '../model/verdict.ts';
 import { emptyPolicyLayer, settleDemands } from '../model/policy.ts';
+import { areFailuresSound, reasonRules } from './reason-rules.ts';
 import { assessSuite, type JudgedFinding, type JudgeOptions, selectFindings, type SuiteJudgement } from './judge.ts';
 
 /** One suite of a report, to be judged anew without running anything. */
 export interface RestoredSuite {
   results: SuiteResults;
-  /** What kept its results from being a verdict; no other demand can mend that. */
+  /** What kept its results from being complete; no other requirement can change that. */
   gaps: VerdictReason[];
+  /** Whether failures among them may come from what was in the way. */
+  areFailuresDoubtful: boolean;
   /** The cases that did not count, how flaky ones do, and the day on which that was decided. */
   policy: NonNullable<JudgeOptions['policy']>;
   /** Demands of a policy that were not met: the report has what they came to and not the policy itself. */
   findings: JudgedFinding[];
 }
 
-/** Demands of a policy that stay what they came to, whatever else is demanded now. */
+/** Requirements of a policy that stay what they came to, whatever else is required now. */
 const policyStates: ReadonlyMap<VerdictReason['code'], JudgedFinding['state']> = new Map([
   ['minimum-unsettled', 'unknown'],
   ['demand-unjudged', 'unknown'],
@@ -26,47 +29,57 @@ const policyStates: ReadonlyMap<VerdictReason['code'], JudgedFinding['state']> =
   ['quarantine-stale', 'not-met'],
 ]);
 
-/** Reasons that weigh complete results. Every other one says that they are not complete. */
-const demandCodes: ReadonlySet<VerdictReason['code']> = new Set([
-  'minimum-met',
-  'below-minimum',
-  'required-failed',
-  'regressed',
-  ...policyStates.keys(),
-]);
-
 /** Takes the results of its suites back out of a report, in their order, with the cases in the order of their file. */
 export function restoreSuites(report: Report): RestoredSuite[] {
   return report.suites.map((suite) => {
     const cases = report.cases
       .filter(({ suiteId }) => suiteId === suite.id)
       .toSorted((a, b) => (a.location?.line ?? 0) - (b.location?.line ?? 0));
-    const { outcome, reasons } = suite.verdict;
+    const { reasons } = suite.verdict;
     return {
       results: restoreResults(suite, cases),
-      gaps: outcome === 'inconclusive' ? [...selectGaps(reasons)] : [],
+      ...restoreGaps(suite, cases),
       policy: restorePolicy(cases, report.startedAt.slice(0, 10)),
-      findings: reasons.flatMap((reason) => restoreFinding(reason, cases)),
+      findings: reasons.filter((reason) => !isGap(reason, suite)).flatMap((reason) => restoreFinding(reason, cases)),
     };
   });
 }
 
 /** Judges a suite of a report as it was judged, under the demands that it has now. */
 export function rejudgeSuite(
-  { results, gaps, policy, findings }: RestoredSuite,
+  { results, gaps, areFailuresDoubtful, policy, findings }: RestoredSuite,
   reasons: readonly VerdictReason[] = [],
 ): SuiteJudgement {
-  const judgement = assessSuite(results, { policy, findings: [...findings, ...selectFindings(reasons, results)] });
-  return gaps.length > 0 ? { ...judgement, verdict: { outcome: 'inconclusive', reasons: gaps } } : judgement;
+  return assessSuite(results, {
+    policy,
+    findings: [...findings, ...selectFindings(reasons, results)],
+    ...(gaps.length === 0 ? {} : { gaps: { reasons: gaps, areFailuresDoubtful } }),
+  });
 }
 
 /**
- * Where a demand is among the reasons, the results were complete, and only held against a tunnel that broke off. That nothing
- * was left to count shows again, and may be otherwise in a whole of several parts.
+ * What kept the results from being complete. Where a requirement is among the reasons of a verdict that is inconclusive, they were
+ * complete, and only held against a tunnel that broke off. That nothing was left to count shows again, and may be otherwise
+ * in a whole of several parts.
  */
-function selectGaps(reasons: readonly VerdictReason[]): readonly VerdictReason[] {
-  const isDerived = reasons.some(({ code }) => demandCodes.has(code));
-  return isDerived || reasons.every(({ code }) => code === 'no-iterations') ? [] : reasons;
+function restoreGaps(
+  suite: SuiteReport,
+  cases: readonly CaseReport[],
+): Pick<RestoredSuite, 'gaps' | 'areFailuresDoubtful'> {
+  const { outcome, reasons } = suite.verdict;
+  const gaps = reasons.filter((reason) => isGap(reason, suite));
+  const isDerived =
+    outcome === 'passed' ||
+    (outcome === 'inconclusive' && gaps.length < reasons.length) ||
+    gaps.every(({ code }) => code === 'no-iterations' || code === 'only-probation');
+  if (isDerived) return { gaps: [], areFailuresDoubtful: false };
+  return { gaps, areFailuresDoubtful: !areFailuresSound(gaps) && cases.some(({ failed }) => failed > 0) };
+}
+
+/** A budget that ended the run is a gap; one that a complete run exceeded is a requirement that is not met. */
+function isGap({ code }: VerdictReason, { demands }: SuiteReport): boolean {
+  if (code !== 'budget-exceeded') return reasonRules[code].kind === 'gap';
+  return !demands.some(({ kind, state }) => kind === 'budget' && state === 'not-met');
 }
 
 /** How a flaky case counts is told with each of them, so that where there is none it does not matter. */
@@ -80,10 +93,10 @@ function restorePolicy(cases: readonly CaseReport[], today: string): RestoredSui
 /** Cases that an evals file requires say so themselves. */
 function restoreFinding(reason: VerdictReason, cases: readonly CaseReport[]): JudgedFinding[] {
   const state = policyStates.get(reason.code);
-  if (state !== undefined) return [{ state, reason }];
+  if (state !== undefined) return [state === 'not-met' ? { state, reason, isDecided: true } : { state, reason }];
   const isPolicy =
     reason.code === 'required-failed' && !cases.some(({ id, required }) => id === reason.caseId && required);
-  return isPolicy ? [{ state: 'not-met', reason }] : [];
+  return isPolicy ? [{ state: 'not-met', reason, isDecided: true }] : [];
 }
 
 function restoreResults(suite: SuiteReport, cases: readonly CaseReport[]): SuiteResults {

@@ -1,8 +1,9 @@
 import { formatCount } from '../base/count.ts';
 import type { SuiteDemands } from '../model/policy.ts';
-import type { CaseResults, SuiteResults } from '../model/results.ts';
+import type { SuiteResults } from '../model/results.ts';
 import type { VerdictReason } from '../model/verdict.ts';
 import type { Assessment } from './assessment.ts';
+import { completeCases, countOutstanding } from './bounds.ts';
 import { countScored, sum } from './count.ts';
 import { assessDemands } from './demands.ts';
 import { listGaps } from './gaps.ts';
@@ -30,11 +31,6 @@ export function settleVerdict(results: SuiteResults, { demands, today }: Policy)
     assessCompletion(results, { demands, today }, isPassing).filter(({ isDecisive }) => isDecisive);
   if (decide(true).some(({ state }) => state === 'not-met')) return 'failed';
   return !hasOtherDemands(demands) && decide(false).every(({ state }) => state === 'met') ? 'passed' : null;
-}
-
-/** Iterations that have no result yet. */
-export function countOutstanding({ planned, passed, failed }: CaseResults): number {
-  return Math.max(0, planned - passed - failed);
 }
 
 /**
@@ -71,15 +67,7 @@ export function listStoppedGaps(results: SuiteResults): VerdictReason[] {
 
 /** The demands as they are judged when everything outstanding passes, or when all of it fails. */
 function assessCompletion(results: SuiteResults, { demands, today }: Policy, isPassing: boolean): Assessment[] {
-  const cases = results.cases.map((member) => {
-    const outstanding = countOutstanding(member);
-    return {
-      ...member,
-      unscored: 0,
-      passed: member.passed + (isPassing ? outstanding : 0),
-      failed: member.failed + (isPassing ? 0 : outstanding),
-    };
-  });
+  const cases = completeCases(results.cases, isPassing);
   return assessDemands({ ...results, cases }, splitQuarantine(cases, demands, today).counted, demands);
 }
 

@@ -76,6 +76,7 @@ describe('parseGateOptions', () => {
       flaky: null,
       stopEarly: false,
       onInconclusive: null,
+      onNothingRun: null,
       reportOnly: null,
       timeout: 1_800_000,
       baseline: null,

@@ -75,4 +75,25 @@ cases:
     expect(report.verdict.reasons[0]?.code).toBe('minimum-unsettled');
     expect(warnings).toEqual(report.notes);
   });
+
+  const neverStarts = { 'server-command': 'no-such-program-anywhere' };
+
+  it.each([
+    [{ 'on-inconclusive': 'warn' }, 3],
+    [{ 'on-inconclusive': 'pass', 'on-nothing-run': 'fail' }, 3],
+    [{ 'on-nothing-run': 'warn' }, 0],
+    [{ 'on-nothing-run': 'pass' }, 0],
+  ])('ends for a server that does not start, with %j, with exit code %i', async (inputs, expected) => {
+    const { report, exitCode, warnings } = await run({ ...neverStarts, ...inputs }, {});
+    expect([report.verdict.outcome, report.verdict.reasons[0]?.code]).toEqual(['inconclusive', 'server-lost']);
+    expect([exitCode, report.stopsJob]).toEqual([expected, expected === 3]);
+    const told = Object.values(inputs).includes('warn') && expected === 0;
+    expect(warnings).toEqual(
+      told
+        ? [
+            'Everything has no verdict, because results are missing; the job goes on all the same (on-nothing-run: warn, from on-nothing-run).',
+          ]
+        : [],
+    );
+  });
 });

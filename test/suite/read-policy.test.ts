@@ -11,6 +11,7 @@ const whole = `minimumPassRate: 90%
 tags: { smoke: 100% }
 confidence: 95%
 onInconclusive: warn
+onNothingRun: pass
 reportOnly: true
 onStaleQuarantine: fail
 retryFailed: 2
@@ -43,16 +44,17 @@ describe('readPolicy', () => {
           required: [],
           confidence: place(0.95, 3),
           onInconclusive: place('warn', 4),
-          reportOnly: place(true, 5),
+          onNothingRun: place('pass', 5),
+          reportOnly: place(true, 6),
           quarantine: [],
-          onStaleQuarantine: place('fail', 6),
-          retryFailed: place(2, 7),
-          flaky: place('pass', 8),
+          onStaleQuarantine: place('fail', 7),
+          retryFailed: place(2, 8),
+          flaky: place('pass', 9),
           budgets: {
-            tokens: place(2000, 9),
-            wallTimeMs: place(300_000, 9),
-            p95IterationMs: place(1500, 9),
-            infrastructureErrors: place(2, 9),
+            tokens: place(2000, 10),
+            wallTimeMs: place(300_000, 10),
+            p95IterationMs: place(1500, 10),
+            infrastructureErrors: place(2, 10),
           },
         },
         quarantine: [
@@ -62,7 +64,7 @@ describe('readPolicy', () => {
             owner: '@alice',
             reason: 'Flaky since May.',
             expires: '2026-12-31',
-            source: 'policy.yaml:11',
+            source: 'policy.yaml:12',
           },
         ],
         suites: [
@@ -70,9 +72,9 @@ describe('readPolicy', () => {
             name: 'everything',
             layer: {
               ...emptyPolicyLayer,
-              minimumPassRate: place(0.995, 18),
-              cases: [{ name: 'sum', ...place(0.8, 19) }],
-              required: [{ name: 'echo', ...place(true, 20) }],
+              minimumPassRate: place(0.995, 19),
+              cases: [{ name: 'sum', ...place(0.8, 20) }],
+              required: [{ name: 'echo', ...place(true, 21) }],
             },
           },
         ],

@@ -16,7 +16,7 @@ describe('demands on tags and cases', () => {
   it('are met each on its own', () => {
     const policy = createPolicy({
       tags: [named('smoke', 0.9), named('model', 1)],
-      cases: [named('adds', 0.8), named('Asks', 1)],
+      cases: [named('adds', 0.8), named('asks', 1)],
       required: [named('finds', true)],
     });
     const { verdict, demands } = assessSuite(results, { policy });
@@ -44,7 +44,7 @@ describe('demands on tags and cases', () => {
     const policy = createPolicy({
       tags: [named('smoke', 0.95)],
       cases: [named('adds', 0.9)],
-      required: [named('Adds', true)],
+      required: [named('adds', true)],
     });
     expect(judgeSuite(results, { policy })).toEqual({
       outcome: 'failed',
@@ -107,7 +107,7 @@ describe('demands on tags and cases', () => {
   });
 
   it('are not judged from incomplete results', () => {
-    const policy = createPolicy({ required: [named('adds', true)] });
+    const policy = createPolicy({ required: [named('asks', true)] });
     const { verdict, demands } = assessSuite({ ...results, isComplete: false }, { policy });
     expect(verdict.outcome).toBe('inconclusive');
     expect(new Set(demands.map(({ state }) => state))).toEqual(new Set(['unknown']));

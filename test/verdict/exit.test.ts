@@ -1,14 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import type { InconclusiveEffect } from '../../src/model/policy.ts';
-import type { VerdictOutcome } from '../../src/model/verdict.ts';
+import type { ReasonCode, VerdictOutcome } from '../../src/model/verdict.ts';
 import { decideExit } from '../../src/verdict/exit.ts';
 import { createPolicy, demanded } from '../support/policy-factory.ts';
 
-const suite = (outcome: VerdictOutcome, effect: InconclusiveEffect = 'fail', isReportOnly = false) => ({
-  name: 'Math',
-  outcome,
-  demands: createPolicy({ onInconclusive: demanded(effect), reportOnly: demanded(isReportOnly) }).demands,
-});
+const suite = (outcome: VerdictOutcome, effect: InconclusiveEffect = 'fail', isReportOnly = false) =>
+  suiteFor(
+    outcome,
+    [outcome === 'inconclusive' ? 'minimum-unsettled' : 'below-minimum'],
+    createPolicy({ onInconclusive: demanded(effect), reportOnly: demanded(isReportOnly) }).demands,
+  );
+
+function suiteFor(
+  outcome: VerdictOutcome,
+  codes: readonly ReasonCode[],
+  demands = createPolicy({ onNothingRun: demanded('warn') }).demands,
+) {
+  return { name: 'Math', verdict: { outcome, reasons: codes.map((code) => ({ code, message: code })) }, demands };
+}
 
 describe('decideExit', () => {
   it.each([
@@ -32,10 +41,54 @@ describe('decideExit', () => {
       exitCode: 0,
       notes: [
         'Math failed and is only reported (report-only, from policy.yaml:3), so that the job goes on.',
-        'Math is inconclusive, which does not stop the job (on-inconclusive: warn, from policy.yaml:3).',
+        'Math is inconclusive; the job goes on all the same (on-inconclusive: warn, from policy.yaml:3).',
       ],
-      warnings: ['Math is inconclusive, which does not stop the job (on-inconclusive: warn, from policy.yaml:3).'],
+      warnings: ['Math is inconclusive; the job goes on all the same (on-inconclusive: warn, from policy.yaml:3).'],
     });
     expect(decideExit([suite('inconclusive', 'pass')]).warnings).toEqual([]);
+  });
+
+  it.each<[ReasonCode[], 0 | 3]>([
+    [['server-lost'], 0],
+    [['run-not-created'], 0],
+    [['tunnel-lost', 'below-minimum'], 0],
+    [['deadline', 'iterations-missing'], 0],
+    [['minimum-unsettled'], 3],
+    [['only-probation'], 3],
+    [['server-lost', 'minimum-unsettled'], 3],
+    [['cancelled'], 3],
+    [['cancelled', 'results-unknown'], 3],
+    [['below-minimum'], 3],
+    [[], 3],
+  ])('with on-nothing-run: warn, an inconclusive suite for %j ends with %i', (codes, exitCode) => {
+    const decision = decideExit([suiteFor('inconclusive', codes)]);
+    expect(decision.exitCode).toBe(exitCode);
+    expect(decision.warnings).toHaveLength(exitCode === 0 ? 1 : 0);
+  });
+
+  it.each<[ReasonCode[], 0 | 3]>([
+    [['minimum-unsettled'], 0],
+    [['only-probation'], 0],
+    [['minimum-unsettled', 'demand-unjudged'], 3],
+    [['server-lost'], 3],
+    [['results-unknown'], 3],
+    [['results-inconsistent'], 3],
+    [['no-iterations'], 3],
+  ])('with on-inconclusive: pass, an inconclusive suite for %j ends with %i', (codes, exitCode) => {
+    const { demands } = createPolicy({ onInconclusive: demanded('pass') });
+    expect(decideExit([suiteFor('inconclusive', codes, demands)]).exitCode).toBe(exitCode);
+  });
+
+  it('needs both options where both reasons are there, and says which let it pass', () => {
+    const { demands } = createPolicy({ onInconclusive: demanded('pass'), onNothingRun: demanded('warn') });
+    expect(decideExit([suiteFor('inconclusive', ['minimum-unsettled', 'demand-unjudged'], demands)])).toEqual({
+      exitCode: 0,
+      notes: [
+        'Math has no verdict, because results are missing; the job goes on all the same (on-inconclusive: pass, from policy.yaml:3; on-nothing-run: warn, from policy.yaml:3).',
+      ],
+      warnings: [
+        'Math has no verdict, because results are missing; the job goes on all the same (on-inconclusive: pass, from policy.yaml:3; on-nothing-run: warn, from policy.yaml:3).',
+      ],
+    });
   });
 });

@@ -43,6 +43,21 @@ describe('computeSuiteRepeats', () => {
     });
   });
 
+  it('is none where every case with several passed always or never, which the counts say', () => {
+    expect(
+      computeSuiteRepeats([
+        { passed: 3, failed: 0 },
+        { passed: 0, failed: 3 },
+      ]),
+    ).toBeNull();
+    expect(
+      computeSuiteRepeats([
+        { passed: 3, failed: 0 },
+        { passed: 2, failed: 1 },
+      ]),
+    ).toMatchObject({ k: 3, cases: 2 });
+  });
+
   it('is none where no case has several', () => {
     expect(computeSuiteRepeats([{ passed: 1, failed: 0 }])).toBeNull();
     expect(computeSuiteRepeats([])).toBeNull();

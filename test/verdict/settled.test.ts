@@ -2,8 +2,9 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { emptyPolicyLayer } from '../../src/model/policy.ts';
 import type { CaseResults } from '../../src/model/results.ts';
+import { countOutstanding } from '../../src/verdict/bounds.ts';
 import { assessSuite, judgeSuite } from '../../src/verdict/judge.ts';
-import { countOutstanding, settleVerdict } from '../../src/verdict/settled.ts';
+import { settleVerdict } from '../../src/verdict/settled.ts';
 import { createPolicy, createQuarantineEntry, demanded } from '../support/policy-factory.ts';
 import { createCaseResults, createRun, createSuiteResults } from '../support/results-factory.ts';
 
@@ -198,7 +199,7 @@ describe('a run that was stopped early', () => {
 
   it('is inconclusive where anything is missing from what ran', () => {
     expect(judgeSuite({ ...stop(cut, 0.9), isComplete: false }).outcome).toBe('inconclusive');
-    expect(judgeSuite({ ...stop(cut, 0.9), interruption: { code: 'deadline', message: 'late' } }).outcome).toBe(
+    expect(judgeSuite({ ...stop(cut, 0.9), interruption: { code: 'server-lost', message: 'gone' } }).outcome).toBe(
       'inconclusive',
     );
     expect(judgeSuite(stop([{ ...cut[0], planned: 6 } as CaseResults, ...cut.slice(1)], 0.9)).outcome).toBe(

@@ -66,6 +66,6 @@ describe('a suite with cases on trial', () => {
   });
 
   it('is inconclusive where there are no others', () => {
-    expect(judge({ id: 'fresh' })).toMatchObject({ outcome: 'inconclusive', reasons: [{ code: 'no-iterations' }] });
+    expect(judge({ id: 'fresh' })).toMatchObject({ outcome: 'inconclusive', reasons: [{ code: 'only-probation' }] });
   });
 });

@@ -1,16 +1,24 @@
 import type { Comparison } from '../../model/comparison.ts';
-import { emptyPolicyLayer, settleDemands } from '../../model/policy.ts';
+import { emptyPolicyLayer, settleDemands, type SuiteDemands } from '../../model/policy.ts';
 import type { Report } from '../../model/report.ts';
 import { buildReport, type ReportInput } from '../../report/build.ts';
 import { compareWithBaseline, listRegressions, settleComparison } from '../../verdict/compare.ts';
+import { decideExit, type ExitDecision } from '../../verdict/exit.ts';
 import { judgeGate } from '../../verdict/judge.ts';
 import { joinLayers, listSuiteLayers } from '../../verdict/layers.ts';
 import { rejudgeSuite, type RestoredSuite, restoreSuites } from '../../verdict/restore.ts';
 import type { PlannedBaseline } from '../plan/plan-baseline.ts';
 import type { NewDemands } from '../plan/plan-rejudge.ts';
+import { nameReported, resolveCaseNames } from '../plan/resolve-names.ts';
+
+/** A report that was judged anew, and what its verdict means for the job. */
+export interface Rejudgement {
+  report: Report;
+  exit: ExitDecision;
+}
 
 /** Judges the results of a report anew, under other demands or the same, without running anything. */
-export function rejudgeReport(report: Report, demands: NewDemands): Report {
+export function rejudgeReport(report: Report, demands: NewDemands): Rejudgement {
   const kept = report.comparison;
   const comparison =
     kept === null
@@ -27,13 +35,28 @@ export function rejudgeReport(report: Report, demands: NewDemands): Report {
 export function judgeRestored(
   restored: readonly RestoredSuite[],
   rest: Omit<ReportInput, 'suites' | 'verdict'>,
-  { baseline, ...demands }: Pick<NewDemands, 'minimumPassRate' | 'baseline' | 'policy'>,
-): Report {
+  { baseline, ...demands }: Pick<NewDemands, 'minimumPassRate' | 'baseline' | 'policy' | 'effects'>,
+): Rejudgement {
   const members = restored.map((member) => demandAnew(member, demands));
   const comparison = compare(members, { baseline, kept: rest.comparison ?? null });
   const regressions = comparison === null ? [] : listRegressions(comparison);
   const suites = members.map((member) => ({ results: member.results, ...rejudgeSuite(member, regressions) }));
-  return buildReport({ ...rest, suites, verdict: judgeGate(suites.map(({ verdict }) => verdict)), comparison });
+  const exit = decideExit(
+    suites.map(({ results: { name }, verdict }, index) => ({
+      name,
+      verdict,
+      demands: { ...settleDemands(emptyPolicyLayer), ...members[index]?.policy.demands },
+    })),
+  );
+  const report = buildReport({
+    ...rest,
+    suites,
+    verdict: judgeGate(suites.map(({ verdict }) => verdict)),
+    comparison,
+    notes: [...(rest.notes ?? []), ...exit.notes],
+    stopsJob: exit.exitCode !== 0,
+  });
+  return { report, exit };
 }
 
 function compare(
@@ -52,9 +75,12 @@ function compare(
  */
 function demandAnew(
   { results, policy: { demands, today }, ...member }: RestoredSuite,
-  { minimumPassRate, policy }: Pick<NewDemands, 'minimumPassRate' | 'policy'>,
+  { minimumPassRate, policy, effects }: Pick<NewDemands, 'minimumPassRate' | 'policy' | 'effects'>,
 ): RestoredSuite {
-  const layers = policy === null ? [] : listSuiteLayers(policy, { id: results.suiteId, name: results.name });
+  const written = policy === null ? [] : listSuiteLayers(policy, { id: results.suiteId, name: results.name });
+  const cases = results.cases.map(nameReported);
+  // What is ambiguous was refused when the plan was made.
+  const layers = [{ ...emptyPolicyLayer, ...effects }, ...written.map((layer) => resolveCaseNames(layer, cases, []))];
   const joined = joinLayers(layers);
   // What the history tells of the cases is no part of a policy.
   const settled = settleDemands({ ...joined, budgets: emptyPolicyLayer.budgets });
@@ -67,7 +93,11 @@ function demandAnew(
         ? results
         : { ...results, minimumPassRate: minimum.value, minimumPassRateSource: minimum.source },
     ...(policy === null
-      ? { policy: { demands, today } }
+      ? { policy: { demands: { ...demands, ...pickEffects(settled) }, today } }
       : { policy: { demands: { ...settled, trials: demands.trials }, today }, findings: [] }),
   };
+}
+
+function pickEffects({ onInconclusive, onNothingRun, reportOnly }: SuiteDemands) {
+  return { onInconclusive, onNothingRun, reportOnly };
 }

@@ -81,9 +81,17 @@ export const verdictOptions = {
   onInconclusive: option(optionalChoice('effect', ['fail', 'pass', 'warn']), {
     group: 'The verdict',
     hint: '<fail|pass|warn>',
-    brief: 'What inconclusive means for the exit code.',
+    brief: 'What an unsettled verdict means for the exit code.',
     description:
-      'What an inconclusive verdict means for the job: `fail` ends with exit code 3, `pass` and `warn` with 0, `warn` with a warning. The verdict stays inconclusive. Default: what the policy says, which is `fail` unless it says otherwise.',
+      'What happens when the results do not settle the verdict, or only cases on probation ran: `fail` ends with exit code 3, `pass` and `warn` with 0, `warn` with a warning. Default: the policy, else `fail`.',
+    default: '',
+  }),
+  onNothingRun: option(optionalChoice('effect', ['fail', 'pass', 'warn']), {
+    group: 'The verdict',
+    hint: '<fail|pass|warn>',
+    brief: 'What missing results mean for the exit code.',
+    description:
+      'What happens when nothing ran or results are missing, such as after a server that did not start: `fail` ends with exit code 3, `pass` and `warn` with 0, `warn` with a warning. Default: the policy, else `fail`.',
     default: '',
   }),
   reportOnly: option(optionalFlag, {

@@ -5,6 +5,7 @@ import type { PolicyFile } from '../../model/policy.ts';
 import type { Report } from '../../model/report.ts';
 import { type JoinedShards, joinShards, type LabelledReport } from '../../verdict/merge.ts';
 import type { GateOptions } from '../options/schema.ts';
+import type { JobEffects } from './plan-policy.ts';
 import { readReport } from './read-report.ts';
 
 /** Shards that are to be judged as one gate. */
@@ -14,6 +15,8 @@ export interface PlannedMerge extends JoinedShards {
   minimumPassRate: number | null;
   /** In place of what policies demanded of the parts; null leaves that. */
   policy: PolicyFile | null;
+  /** What a verdict means for the job, before what the policy says. */
+  effects: JobEffects;
 }
 
 /**
@@ -24,7 +27,7 @@ export async function planMerge(
   { merge: paths, minPassRate: minimumPassRate, policy }: Pick<GateOptions, 'merge' | 'minPassRate' | 'policy'>,
   { cwd }: { cwd: string },
   issues: ConfigurationIssue[],
-): Promise<Omit<PlannedMerge, 'policy'>> {
+): Promise<Omit<PlannedMerge, 'policy' | 'effects'>> {
   const members: LabelledReport[] = [];
   const problems: string[] = [];
   for (const path of paths) {

@@ -15,10 +15,12 @@ import type { BasePolicy } from './base-policy.ts';
 import type { CiContext } from './ci-context.ts';
 import type { GateOptions } from '../options/schema.ts';
 import { readPolicyFile } from './read-policy-file.ts';
+import { placeIssue, resolveCaseNames } from './resolve-names.ts';
 
 /** Everything that demands something, besides the evals files as they are checked out. */
 export interface LoadedPolicy {
   file: PolicyFile | null;
+  effects: JobEffects;
   /** Reads what the evals files of the base branch demand; does nothing where the head's own policy counts. */
   readBaseSuites(suites: readonly Suite[]): Promise<void>;
   planFileDemands(suites: FileSuites, issues: ConfigurationIssue[]): FileDemands;
@@ -49,6 +51,7 @@ export async function loadPolicy(
   const fromFile = (suite: { id: string; name: string }) => (file === null ? [] : listSuiteLayers(file, suite));
   return {
     file,
+    effects: readJobEffects(options),
     notes,
     remarks,
     readBaseSuites: async (suites) => {
@@ -64,18 +67,31 @@ export async function loadPolicy(
   };
 }
 
+/** What the inputs say that verdicts mean for the job; null where they say nothing. */
+export type JobEffects = Pick<PolicyLayer, 'onInconclusive' | 'onNothingRun' | 'reportOnly'>;
+
+export function readJobEffects({ onInconclusive, onNothingRun, reportOnly }: GateOptions): JobEffects {
+  return {
+    onInconclusive: place(onInconclusive, 'on-inconclusive'),
+    onNothingRun: place(onNothingRun, 'on-nothing-run'),
+    reportOnly: place(reportOnly, 'report-only'),
+  };
+}
+
 function readInputs(options: GateOptions): PolicyLayer {
-  const { minPassRate, confidence, onInconclusive, reportOnly, retryFailed, flaky } = options;
-  const place = <T>(value: T | null, source: string): Demanded<T> | null => (value === null ? null : { value, source });
+  const { minPassRate, confidence, retryFailed, flaky } = options;
   return {
     ...emptyPolicyLayer,
+    ...readJobEffects(options),
     minimumPassRate: place(minPassRate, 'min-pass-rate'),
     confidence: place(confidence, 'confidence'),
-    onInconclusive: place(onInconclusive, 'on-inconclusive'),
-    reportOnly: place(reportOnly, 'report-only'),
     retryFailed: place(retryFailed, 'retry-failed'),
     flaky: place(flaky, 'flaky'),
   };
+}
+
+function place<T>(value: T | null, source: string): Demanded<T> | null {
+  return value === null ? null : { value, source };
 }
 
 interface FileSuites {
@@ -114,7 +130,8 @@ function planFileDemands(
 ): FileDemands {
   const specific = [...fromFile.slice(0, -1), own];
   for (const layer of specific) issues.push(...findUnknownNames(layer, whole));
-  const layers = [inputs, ...fromFile, own].map((layer) => nameById(layer, whole));
+  const named = whole.cases.map(({ id, title, location: { file, line } }) => ({ id, title, place: `${file}:${line}` }));
+  const layers = [inputs, ...fromFile, own].map((layer) => resolveCaseNames(layer, named, issues));
   const joined = joinLayers(layers);
   const minimum = joined.minimumPassRate ?? { value: 1, source: 'default' };
   issues.push(...findUnreachable(minimum, joined.confidence));
@@ -142,33 +159,19 @@ function planStoredDemands(
   };
 }
 
-function findCase(suite: Suite, name: string): Suite['cases'][number] | undefined {
-  return suite.cases.find(({ id }) => id === name) ?? suite.cases.find(({ title }) => title === name);
-}
-
-function nameById(layer: PolicyLayer, whole: Suite): PolicyLayer {
-  const toId = (name: string) => findCase(whole, name)?.id ?? name;
-  return {
-    ...layer,
-    cases: layer.cases.map((demand) => ({ ...demand, name: toId(demand.name) })),
-    required: layer.required.map((demand) => ({ ...demand, name: toId(demand.name) })),
-    quarantine: layer.quarantine.map((entry) => ({ ...entry, case: toId(entry.case) })),
-  };
-}
-
 function findUnknownNames({ cases, required, tags }: PolicyLayer, whole: Suite): ConfigurationIssue[] {
   const issues: ConfigurationIssue[] = [];
   const names = whole.cases.flatMap(({ id, title }) => [id, title]);
   for (const { name, source } of [...cases, ...required]) {
-    if (findCase(whole, name) !== undefined) continue;
+    if (names.includes(name)) continue;
     const message = `The policy demands something of the case ${JSON.stringify(name)}, which ${whole.location.file} does not have${suggestNearest(name, names)}`;
-    issues.push({ ...splitSource(source), code: 'unknown-case', message });
+    issues.push({ ...placeIssue(source), code: 'unknown-case', message });
   }
   const known = [...new Set(whole.cases.flatMap((item) => item.tags))];
   for (const { name, source } of tags) {
     if (known.includes(name)) continue;
     const message = `The policy demands something of the tag ${JSON.stringify(name)}, which no case of ${whole.location.file} has${suggestNearest(name, known)}`;
-    issues.push({ ...splitSource(source), code: 'unknown-tag', message });
+    issues.push({ ...placeIssue(source), code: 'unknown-tag', message });
   }
   return issues;
 }
@@ -178,7 +181,7 @@ function findUnreachable(minimum: Demanded<number>, confidence: Demanded<number>
   if (confidence === null || minimum.value < 1) return [];
   const why = minimum.source === 'default' ? 'the default minimum' : `the minimum from ${minimum.source}`;
   const message = `No number of iterations shows a pass rate of 100% (${why}) with ${formatMinimumPassRate(confidence.value)} confidence; demand less, such as 95%, or leave the confidence out`;
-  return [{ ...splitSource(confidence.source), code: 'confidence-in-100', message }];
+  return [{ ...placeIssue(confidence.source), code: 'confidence-in-100', message }];
 }
 
 function selectDemands(demands: SuiteDemands, { suite, whole }: { suite: Suite; whole: Suite }): SuiteDemands {
@@ -191,10 +194,4 @@ function selectDemands(demands: SuiteDemands, { suite, whole }: { suite: Suite; 
     required: demands.required.filter(({ name }) => isSelected(name)),
     quarantine: demands.quarantine.filter((entry) => isSelected(entry.case) || !isKnown(entry.case)),
   };
-}
-
-/** `file:line` as an issue takes it; the name of an input else. */
-function splitSource(source: string): Pick<ConfigurationIssue, 'file' | 'line' | 'input'> {
-  const [, file, line] = /^(.+):(\d+)$/.exec(source) ?? [];
-  return file === undefined ? { input: source } : { file, line: Number(line) };
 }

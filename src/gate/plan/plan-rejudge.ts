@@ -6,8 +6,10 @@ import { listIdleSuites } from '../../verdict/layers.ts';
 import type { GateOptions } from '../options/schema.ts';
 import type { PlannedBaseline } from './plan-baseline.ts';
 import { planPast } from './plan-past.ts';
+import { type JobEffects, readJobEffects } from './plan-policy.ts';
 import { readPolicyFile } from './read-policy-file.ts';
 import { readReport } from './read-report.ts';
+import { findAmbiguousNames } from './resolve-names.ts';
 
 /** What is demanded in place of what the gate was asked for; null leaves that. */
 export interface NewDemands {
@@ -19,6 +21,8 @@ export interface NewDemands {
   maximumRateDrop: number | null;
   /** In place of all that policies demanded then. */
   policy: PolicyFile | null;
+  /** What a verdict means for the job, before what the policy says. */
+  effects: JobEffects;
 }
 
 /** A report that is to be judged anew, and under which demands. */
@@ -44,6 +48,11 @@ export async function planRejudge(
     issues.push({ file: path, code: 'bad-report', message: `Cannot be judged: ${why}` });
     throw new ConfigurationError(issues);
   }
+  if (policy !== null) {
+    const { suites, cases } = read.report;
+    const named = suites.map(({ id, name }) => ({ id, name, cases: cases.filter(({ suiteId }) => suiteId === id) }));
+    issues.push(...findAmbiguousNames(policy, named));
+  }
   if (issues.length > 0) throw new ConfigurationError(issues);
   if (policy !== null) notes.push(...listIdleSuites(policy, read.report.suites));
   if (policy !== null && hasBudgets(policy)) {
@@ -58,6 +67,7 @@ export async function planRejudge(
       maximumRegressions,
       maximumRateDrop: options.maximumRateDrop,
       policy,
+      effects: readJobEffects(options),
     },
     notes,
   };

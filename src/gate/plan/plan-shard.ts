@@ -37,9 +37,7 @@ export function planShard(
       const selected = planned.suite.cases.filter(({ id }) => shards.get(keyOf(planned.suite.id, id)) === index);
       const others = planned.suite.cases.filter((item) => !selected.includes(item));
       // The cases of other shards are not gone.
-      const quarantine = planned.demands.quarantine.filter(
-        (entry) => !others.some(({ id, title }) => entry.case === id || entry.case === title),
-      );
+      const quarantine = planned.demands.quarantine.filter((entry) => !others.some(({ id }) => entry.case === id));
       return { ...planned, suite: { ...planned.suite, cases: selected }, demands: { ...planned.demands, quarantine } };
     })
     .filter(({ suite }) => suite.cases.length > 0);

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { ConfigurationError, type ConfigurationIssue } from '../../base/errors.ts';
 import { isLoopback } from '../../base/loopback.ts';
 import type { Secret } from '../../base/redaction.ts';
@@ -18,6 +17,8 @@ import { type PlannedServer, planServer } from './plan-server.ts';
 import { type PlannedService, planService } from './plan-service.ts';
 import { type PlannedSuite, planSuites } from './plan-suites.ts';
 import type { PlannedUpload } from './plan-upload.ts';
+import { type PlannedReportDir, planReportDir } from './report-dir.ts';
+import { findAmbiguousNames } from './resolve-names.ts';
 
 /** Everything the gate is going to do, decided and checked; nothing has been started, created or written yet. */
 export interface GatePlan extends PlannedPast {
@@ -35,8 +36,7 @@ export interface GatePlan extends PlannedPast {
   isolation: 'iteration' | 'run';
   /** Whether a run is cancelled as soon as its verdict is settled. */
   stopsEarly: boolean;
-  /** Absolute, and as the user wrote it, for messages and outputs. */
-  reportDir: { path: string; label: string };
+  reportDir: PlannedReportDir;
   reportFormats: readonly ReportFormat[];
   /** Where the repository is shown; null where it is not on GitHub. */
   page: PageContext | null;
@@ -86,8 +86,12 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   const place = { cwd: context.cwd, ci, profile: service.profile, policy, notes };
   const all = joining !== null ? [] : await planSuites(options, place, issues);
   // What is demanded of the whole is not what was demanded of its parts.
-  const merge = joining === null ? null : { ...joining, policy: policy.file };
+  const merge = joining === null ? null : { ...joining, policy: policy.file, effects: policy.effects };
   const suiteNames = merge === null ? all.map(nameSuite) : merge.suites.map(nameJoined);
+  if (policy.file !== null && merge !== null) {
+    const joined = merge.suites.map(({ results: { suiteId: id, name, cases } }) => ({ id, name, cases }));
+    issues.push(...findAmbiguousNames(policy.file, joined));
+  }
   if (policy.file !== null) notes.push(...listIdleSuites(policy.file, suiteNames));
   const { suites, shard } = await planPart(await weighTrust(all, { options, history }), { options, history }, issues);
   const server = await planServer(options, context, issues);
@@ -117,7 +121,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     timeoutMs: options.timeout,
     isolation: options.isolation,
     stopsEarly: options.stopEarly,
-    reportDir: { path: resolve(context.cwd, options.reportDir ?? '.'), label: options.reportDir ?? '.' },
+    reportDir: await planReportDir(options.reportDir ?? '.', { ...context, notes }),
     reportFormats: options.reportFormats,
     page: ci.system === 'github' && ci.repository !== null ? await readPage(options, context) : null,
     isFullReport: options.fullReport,
@@ -144,7 +148,7 @@ async function planJoining(
   options: GateOptions,
   { cwd }: PlanContext,
   issues: ConfigurationIssue[],
-): Promise<Omit<PlannedMerge, 'policy'> | null> {
+): Promise<Omit<PlannedMerge, 'policy' | 'effects'> | null> {
   if (options.merge.length === 0) return null;
   const { planMerge } = await import('./plan-merge.ts');
   return await planMerge(options, { cwd }, issues);

@@ -9,6 +9,7 @@ import { renderReportJson } from '../../report/json.ts';
 import type { ReportFormat } from '../options/values.ts';
 import { composeLineUrl, type Place } from '../plan/page-context.ts';
 import type { GatePlan } from '../plan/plan.ts';
+import type { PlannedReportDir } from '../plan/report-dir.ts';
 
 export interface PublishContext {
   logger: Logger;
@@ -58,6 +59,7 @@ export async function publishFiles(
   const writeWanted = async (format: ReportFormat, write: () => Promise<string | null>): Promise<string | null> =>
     plan.reportFormats.includes(format) ? await write() : null;
 
+  await registerReportDir(plan.reportDir);
   const reportPath = await writeRedacted('report.json', () => renderReportJson(report));
   const junitPath = await writeRedacted('junit.xml', async () => {
     const { renderJunit } = await import('../../report/junit.ts');
@@ -104,6 +106,12 @@ export async function publishFiles(
     });
   }
   return { reportPath, junitPath, htmlPath, ctrfPath, badgePath };
+}
+
+/** So that a later step of the job writes elsewhere. Where it cannot be noted down, that step overwrites the reports. */
+async function registerReportDir({ path, register }: PlannedReportDir): Promise<void> {
+  if (register === null) return;
+  await appendFile(register, `${JSON.stringify(path)}\n`).catch(() => {});
 }
 
 /**

@@ -1,14 +1,16 @@
-import { ProtocolError } from '../../base/errors.ts';
+import { ConfigurationError, type ConfigurationIssue, ProtocolError } from '../../base/errors.ts';
 import { toPercent } from '../../model/rate.ts';
 import type { CaseOutline, SuiteOutline } from '../../model/results.ts';
 import { listCases } from '../../service/cases.ts';
 import type { NewRun } from '../../service/runs.ts';
 import { findSuite, getSuite } from '../../service/suites.ts';
 import type { WireCase, WireSuiteDetail } from '../../service/wire.ts';
+import { explainAmbiguity, type NamedCase } from '../../suite/case-names.ts';
 import { hashStoredDefinition } from '../../suite/definition.ts';
 import type { RegisteredServer } from './job-tunnel.ts';
 import type { GatePlan } from '../plan/plan.ts';
 import type { StoredSuite } from '../plan/plan-suites.ts';
+import { resolveCaseNames } from '../plan/resolve-names.ts';
 import { type PrepareContext, type PreparedSuite, refuseUnknown, stepServerName } from './prepare-suite.ts';
 
 type StoredContext = Omit<PrepareContext, 'server'> & {
@@ -28,7 +30,11 @@ export async function prepareStoredSuite(planned: StoredSuite, context: StoredCo
   const suiteId = await findStoredSuite(planned, context);
   const detail = await getSuite(client, { projectId, suiteId, signal });
   const stored = await listCases(client, { projectId, suiteId, signal });
-  const cases = selectStored(stored, planned.cases);
+  const wanted = selectStored(stored, planned.cases);
+  const cases = stored.filter((item) => wanted.includes(item));
+  const issues: ConfigurationIssue[] = [];
+  resolveCaseNames(planned.demands, cases.map(nameStored), issues);
+  if (issues.length > 0) throw new ConfigurationError(issues);
   const minimumAccuracy = planned.minimumPassRate === null ? readMinimumAccuracy(detail) : null;
   const { environmentId } = plan.service;
   const run: NewRun = {
@@ -87,9 +93,16 @@ function selectStored(stored: readonly WireCase[], wanted: readonly string[]): r
   if (wanted.length === 0) return stored;
   const isNamed = ({ id, declaredId, title }: WireCase, name: string) =>
     name === id || name === declaredId || name === title;
-  const unknown = wanted.find((name) => !stored.some((item) => isNamed(item, name)));
-  if (unknown !== undefined) throw refuseUnknown('cases', `The suite has no case called ${JSON.stringify(unknown)}.`);
-  return stored.filter((item) => wanted.some((name) => isNamed(item, name)));
+  return wanted.flatMap((name) => {
+    const found = stored.filter((item) => isNamed(item, name));
+    if (found.length > 1) throw refuseUnknown('cases', explainAmbiguity(name, found.map(nameStored)));
+    if (found.length === 0) throw refuseUnknown('cases', `The suite has no case called ${JSON.stringify(name)}.`);
+    return found;
+  });
+}
+
+function nameStored({ id, title }: WireCase): NamedCase {
+  return { id, title: title ?? id, place: null };
 }
 
 /** What can be told of a suite that no file here describes: how often a case runs is the service's to decide. */

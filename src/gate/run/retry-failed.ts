@@ -1,6 +1,7 @@
 import { formatCount } from '../../base/count.ts';
 import type { RetryRound } from '../../model/report.ts';
 import type { CaseResults, SuiteResults } from '../../model/results.ts';
+import { canBeDecided } from '../../verdict/bounds.ts';
 import { addRetryRound, listStillFailing } from '../../verdict/flaky.ts';
 import { listGaps } from '../../verdict/gaps.ts';
 import { splitQuarantine } from '../../verdict/quarantine.ts';
@@ -40,10 +41,11 @@ export async function retryFailed(
   return results;
 }
 
-/** A verdict that is inconclusive stays so whatever else is run. */
+/** Whether what failed decides the verdict, so that running it again can change that. */
 function isJudgeable(results: SuiteResults, { demands }: PlannedSuite, today: string): boolean {
   const { counted } = splitQuarantine(results.cases, demands, today);
-  return listGaps(results, { counted, tolerated: demands.budgets.infrastructureErrors }).length === 0;
+  const gaps = listGaps(results, { counted, tolerated: demands.budgets.infrastructureErrors });
+  return gaps.length === 0 || (results.interruption === null && canBeDecided(results, gaps));
 }
 
 interface Round {

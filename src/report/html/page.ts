@@ -4,7 +4,14 @@ import type { CaseReport, Report } from '../../model/report.ts';
 import { escapeHtml } from '../escape/html.ts';
 import { flattenText } from '../escape/plain.ts';
 import { truncateText } from '../truncate.ts';
-import { describeCaseCounts, describeServer, describeTotals, nameReasons, outcomeWords } from '../wording.ts';
+import {
+  describeCaseCounts,
+  describePart,
+  describeServer,
+  describeTotals,
+  describeVerdict,
+  nameReasons,
+} from '../wording.ts';
 import { pageScript, pageStyle } from './page-assets.ts';
 import { renderPageData } from './page-data.ts';
 
@@ -57,7 +64,7 @@ function renderHead(report: Report): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
-<title>${marks[report.verdict.outcome]} Eval gate ${outcomeWords[report.verdict.outcome]}</title>
+<title>${marks[report.verdict.outcome]} ${describeVerdict(report)}</title>
 <style>${pageStyle}</style>
 </head>`;
 }
@@ -75,6 +82,7 @@ function renderBody(report: Report): string {
   );
   const hidden = reasons.length - maxReasons;
   const list = [...others, ...(hidden > 0 ? [`and ${hidden} more, which report.json lists`] : [])];
+  const part = describePart(report);
   return `<a class="skip" href="#cases">Skip to the cases</a>
 <header class="bar">
 <p class="product">MCP eval gate</p>
@@ -85,8 +93,8 @@ function renderBody(report: Report): string {
 <section class="verdict ${outcome}" aria-labelledby="verdict">
 <span class="seal" aria-hidden="true">${marks[outcome]}</span>
 <div>
-<h1 id="verdict">Eval gate ${outcomeWords[outcome]}</h1>
-${headline === undefined ? '' : `<p class="reason">${headline}</p>\n`}${renderList('reasons', list)}<p class="totals">${renderText(describeTotals(report))}</p>
+<h1 id="verdict">${describeVerdict(report)}</h1>
+${headline === undefined ? '' : `<p class="reason">${headline}</p>\n`}${renderList('reasons', list)}${part === null ? '' : `<p class="totals">${renderText(part)}</p>\n`}<p class="totals">${renderText(describeTotals(report))}</p>
 ${report.server === null ? '' : `<p class="server"><bdi>${renderText(describeServer(report.server))}</bdi></p>\n`}</div>
 </section>
 ${renderList('notes', report.notes.slice(0, maxReasons).map(renderText))}<div id="app">${renderWithoutScript(report)}</div>

@@ -31,7 +31,7 @@ describe('what is demanded of a suite', () => {
   it('comes from the inputs, then the suite’s part of the policy file, then the rest of it, then the evals file', async () => {
     const files = {
       'a.yaml': withPolicy(
-        '{ minimumPassRate: 10%, confidence: 60%, onInconclusive: pass, reportOnly: true, flaky: pass, retryFailed: 1 }',
+        '{ minimumPassRate: 10%, confidence: 60%, onInconclusive: pass, onNothingRun: pass, reportOnly: true, flaky: pass, retryFailed: 1 }',
       ),
       'p.yaml': 'confidence: 80%\nonInconclusive: warn\nretryFailed: 2\nsuites:\n  everything: { confidence: 90% }\n',
     };
@@ -43,14 +43,18 @@ describe('what is demanded of a suite', () => {
         retryFailed: { value: 2, source: 'p.yaml:3' },
         flaky: { value: 'pass', source: 'a.yaml:23' },
         onInconclusive: { value: 'warn', source: 'p.yaml:2' },
+        onNothingRun: { value: 'pass', source: 'a.yaml:23' },
         reportOnly: { value: true, source: 'a.yaml:23' },
       },
     });
-    expect(await planSuite({ confidence: '75', 'report-only': 'false', flaky: 'report' }, files)).toMatchObject({
+    expect(
+      await planSuite({ confidence: '75', 'on-nothing-run': 'warn', 'report-only': 'false', flaky: 'report' }, files),
+    ).toMatchObject({
       minimumPassRate: 0.1,
       minimumPassRateSource: 'a.yaml:23',
       demands: {
         confidence: { value: 0.75, source: 'confidence' },
+        onNothingRun: { value: 'warn', source: 'on-nothing-run' },
         reportOnly: { value: false, source: 'report-only' },
         retryFailed: { value: 1, source: 'a.yaml:23' },
         flaky: { value: 'report', source: 'flaky' },
@@ -72,6 +76,53 @@ describe('what is demanded of a suite', () => {
     const files = { 'a.yaml': withPolicy(`{ quarantine: [${entry('echo')}, ${entry('gone')}] }`) };
     const { demands } = await planSuite({ cases: 'sum' }, files);
     expect(demands.quarantine.map((entry) => entry.case)).toEqual(['gone']);
+  });
+
+  const twoCalledAdds = `suite: everything
+cases:
+  - { title: adds, steps: [{ toolCall: add }] }
+  - { id: second, title: adds, steps: [{ toolCall: add }] }
+  - { id: sum, title: Sums, steps: [{ toolCall: add }] }
+  - { id: decoy, title: sum, steps: [{ toolCall: add }] }
+`;
+  const ambiguousSum =
+    '"sum" is ambiguous: it is the id of the case `sum` at a.yaml:5 and the title of the case `decoy` at a.yaml:6. Give each case its own id and title, and name the case by its id (ambiguous-case)';
+  const ambiguousAdds =
+    '"adds" is ambiguous: it is the title of the case `adds` at a.yaml:3 and the title of the case `second` at a.yaml:4. Give each case its own id and title, and name the case by its id (ambiguous-case)';
+  const entry = (name: string) => `{ case: ${name}, owner: o, reason: r, expires: 2026-01-01 }`;
+
+  it.each([
+    ['a case minimum', '{ cases: { sum: 50% } }', ambiguousSum],
+    ['a required case', '{ required: [adds] }', ambiguousAdds],
+    ['a quarantine entry', `{ quarantine: [${entry('adds')}] }`, ambiguousAdds],
+  ])('rejects a name that two cases answer to, in %s', async (_, policy, message) => {
+    expect(await listIssues({}, { 'a.yaml': `${twoCalledAdds}policy: ${policy}\n` })).toEqual([`a.yaml:7: ${message}`]);
+  });
+
+  it('rejects such a name in a policy file, for a suite and for all', async () => {
+    const quarantine = `quarantine:\n  - { suite: everything, ${entry('adds').slice(1)}\n`;
+    const files = { 'a.yaml': twoCalledAdds, 'p.yaml': `${quarantine}suites:\n  everything: { required: [sum] }\n` };
+    expect(await listIssues({ policy: 'p.yaml' }, files)).toEqual([
+      `p.yaml:4: ${ambiguousSum}`,
+      `p.yaml:2: ${ambiguousAdds}`,
+    ]);
+  });
+
+  it('accepts cases with one title where they are named by their ids, and judges the one that is named', async () => {
+    const policy = `{ required: [second], quarantine: [${entry('decoy')}] }`;
+    const { demands } = await planSuite({}, { 'a.yaml': `${twoCalledAdds}policy: ${policy}\n` });
+    expect(demands.required.map(({ name }) => name)).toEqual(['second']);
+    expect(demands.quarantine.map((each) => each.case)).toEqual(['decoy']);
+    expect((await planSuite({}, { 'a.yaml': twoCalledAdds })).suite.cases).toHaveLength(4);
+  });
+
+  it('rejects a selection by such a name', async () => {
+    expect(await listIssues({ cases: 'adds\nsum' }, { 'a.yaml': twoCalledAdds })).toEqual([
+      `cases: ${ambiguousAdds}`,
+      `cases: ${ambiguousSum}`,
+    ]);
+    const { suite } = await planSuite({ cases: 'second\nSums' }, { 'a.yaml': twoCalledAdds });
+    expect(suite.cases.map(({ id }) => id)).toEqual(['second', 'sum']);
   });
 
   it('must be of cases and tags that are there', async () => {

@@ -1,0 +1,62 @@
+import { readFile, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+
+/** Where the reports go: absolute, and as the user wrote it. */
+export interface PlannedReportDir {
+  path: string;
+  label: string;
+  /** The file that lists the directories to which steps of this job have written; null outside GitHub. */
+  register: string | null;
+}
+
+/** Of the runner's directory, which it empties before every job. */
+const registerName = 'mcp-eval-ci-report-dirs.jsonl';
+const maxRegisterBytes = 1024 * 1024;
+
+/**
+ * Plans where the reports go. The directory of an earlier step of this job is left to that step: reports that overwrite each other
+ * would leave one of the two without any.
+ */
+export async function planReportDir(
+  label: string,
+  { cwd, environment, notes }: PlanPlace & { notes: string[] },
+): Promise<PlannedReportDir> {
+  const temp = environment['RUNNER_TEMP'] ?? '';
+  const register = temp === '' ? null : join(temp, registerName);
+  const taken = register === null ? new Set<string>() : await readRegister(register);
+  const path = resolve(cwd, label);
+  if (!taken.has(path)) return { path, label, register };
+  const base = path === resolve(cwd) ? 'mcp-eval-report' : label.replace(/[\\/]+$/, '');
+  let number = 2;
+  while (taken.has(resolve(cwd, `${base}-${number}`))) number += 1;
+  const other = `${base}-${number}`;
+  notes.push(
+    `An earlier step of this job wrote its reports to ${label}, so this step writes to ${other}. Give each step its own \`report-dir\`.`,
+  );
+  return { path: resolve(cwd, other), label: other, register };
+}
+
+interface PlanPlace {
+  cwd: string;
+  environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** One JSON string a line. What is no such line is of no step of this action. */
+async function readRegister(path: string): Promise<Set<string>> {
+  try {
+    const { size, isRegular } = await stat(path).then((found) => ({ size: found.size, isRegular: found.isFile() }));
+    if (!isRegular || size > maxRegisterBytes) return new Set();
+    return new Set((await readFile(path, 'utf8')).split('\n').flatMap(readLine));
+  } catch {
+    return new Set();
+  }
+}
+
+function readLine(line: string): string[] {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === 'string' ? [value] : [];
+  } catch {
+    return [];
+  }
+}

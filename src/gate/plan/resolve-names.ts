@@ -1,0 +1,66 @@
+import type { ConfigurationIssue } from '../../base/errors.ts';
+import type { PolicyFile, PolicyLayer } from '../../model/policy.ts';
+import type { CaseReport } from '../../model/report.ts';
+import type { SuiteResults } from '../../model/results.ts';
+import { explainAmbiguity, findNamed, type NamedCase } from '../../suite/case-names.ts';
+import { listSuiteLayers } from '../../verdict/layers.ts';
+import type { PlannedSuite } from './plan-suites.ts';
+
+/** The rules of a policy that name cases. */
+type CaseRules = Pick<PolicyLayer, 'cases' | 'required' | 'quarantine'>;
+
+/**
+ * Turns the names of cases in a policy into ids, so that nothing after it compares titles. A name that two cases answer to is an
+ * issue where it is written; one that no case answers to stays as it is.
+ */
+export function resolveCaseNames<Layer extends CaseRules>(
+  layer: Layer,
+  cases: readonly NamedCase[],
+  issues: ConfigurationIssue[],
+): Layer {
+  const toId = (name: string, source: string): string => {
+    const found = findNamed(cases, name);
+    if (found.length > 1) {
+      const message = explainAmbiguity(name, found);
+      issues.push({ ...placeIssue(source), code: 'ambiguous-case', message });
+    }
+    return found[0]?.id ?? name;
+  };
+  return {
+    ...layer,
+    cases: layer.cases.map((demand) => ({ ...demand, name: toId(demand.name, demand.source) })),
+    required: layer.required.map((demand) => ({ ...demand, name: toId(demand.name, demand.source) })),
+    quarantine: layer.quarantine.map((entry) => ({ ...entry, case: toId(entry.case, entry.source) })),
+  };
+}
+
+/** Checks the names in a policy file against cases that ran before, such as those of a report. */
+export function findAmbiguousNames(
+  policy: PolicyFile,
+  suites: ReadonlyArray<{ id: string; name: string; cases: readonly ReportedCase[] }>,
+): ConfigurationIssue[] {
+  const issues: ConfigurationIssue[] = [];
+  for (const suite of suites) {
+    for (const layer of listSuiteLayers(policy, suite)) resolveCaseNames(layer, suite.cases.map(nameReported), issues);
+  }
+  return issues;
+}
+
+type ReportedCase = Pick<CaseReport, 'id' | 'title' | 'location'>;
+
+/** A case of a report, as a name can mean it. */
+export function nameReported({ id, title, location }: ReportedCase): NamedCase {
+  return { id, title, place: location === null ? null : `${location.file}:${location.line}` };
+}
+
+/** The requirements of a suite that the service keeps, whose cases are known only now. What is ambiguous was refused before it ran. */
+export function resolveStored(planned: PlannedSuite, { cases }: Pick<SuiteResults, 'cases'>): PlannedSuite {
+  if (planned.kind === 'file') return planned;
+  return { ...planned, demands: resolveCaseNames(planned.demands, cases.map(nameReported), []) };
+}
+
+/** `file:line` as an issue takes it; else the name of an input. */
+export function placeIssue(source: string): Pick<ConfigurationIssue, 'file' | 'line' | 'input'> {
+  const [, file, line] = /^(.+):(\d+)$/.exec(source) ?? [];
+  return file === undefined ? { input: source } : { file, line: Number(line) };
+}

@@ -1,0 +1,64 @@
+import type { SuiteDemands } from '../model/policy.ts';
+import type { CaseResults, SuiteResults } from '../model/results.ts';
+import type { ReasonCode } from '../model/verdict.ts';
+import type { Assessment } from './assessment.ts';
+import { countScored } from './count.ts';
+import { boundDemands } from './demands.ts';
+import { countFlaky } from './flaky.ts';
+import { contradictsPlan } from './gaps.ts';
+import { splitQuarantine } from './quarantine.ts';
+import { areFailuresSound } from './reason-rules.ts';
+
+/** Iterations that have no result. */
+export function countOutstanding({ planned, passed, failed }: CaseResults): number {
+  return Math.max(0, planned - passed - failed);
+}
+
+/** The cases as they are when everything outstanding passes, or when all of it fails. */
+export function completeCases(cases: readonly CaseResults[], isPassing: boolean): CaseResults[] {
+  return cases.map((member) => {
+    const outstanding = countOutstanding(member);
+    return {
+      ...member,
+      unscored: 0,
+      passed: member.passed + (isPassing ? outstanding : 0),
+      failed: member.failed + (isPassing ? 0 : outstanding),
+    };
+  });
+}
+
+/** Whether failures decide about results that are incomplete for these reasons. */
+export function canBeDecided(
+  results: SuiteResults,
+  gaps: ReadonlyArray<{ code: ReasonCode }>,
+  areFailuresDoubtful = !areFailuresSound(gaps),
+): boolean {
+  const { run, file, tunnelBreaks, cases } = results;
+  // How often a suite of the service runs each case is known only once all of it was read.
+  const isPlanKnown = file !== null || gaps.every(({ code }) => code === 'results-unknown' || code === 'no-iterations');
+  const hasFailures = run !== null && cases.some(({ failed }) => failed > 0);
+  return hasFailures && isPlanKnown && tunnelBreaks === 0 && !contradictsPlan(results) && !areFailuresDoubtful;
+}
+
+/**
+ * Judges the requirements of results in which iterations are missing or have no result: `not-met` where no way in which
+ * those can turn out meets the requirement, else `unknown`. In the order of `assessDemands`.
+ *
+ * A requirement that counts passes is met by more of them and never by fewer, so the completion in which everything
+ * outstanding passes is the best for all of them. `boundRate` bounds those with a confidence, which can move either way.
+ */
+export function assessDecided(
+  results: SuiteResults,
+  { demands, today }: { demands: SuiteDemands; today: string },
+): Assessment[] {
+  const cases = completeCases(results.cases, true);
+  const count = (list: readonly CaseResults[]) =>
+    countFlaky(splitQuarantine(list, demands, today).counted, demands.flaky.value);
+  const counted = count(cases);
+  const byId = new Map(counted.map((member) => [member.id, member]));
+  const best = { ...results, cases: cases.map((member) => byId.get(member.id) ?? member) };
+  const isScored = countScored(counted).scored > 0;
+  return boundDemands(best, { best: counted, asRead: count(results.cases) }, demands).map((assessment) =>
+    isScored && assessment.state === 'not-met' ? assessment : { ...assessment, state: 'unknown' },
+  );
+}
