@@ -37,7 +37,6 @@ def serve_connections(path: str) -> None:
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(path)
     listener.listen(64)
-    print("ready", flush=True)
     while True:
         connection, _ = listener.accept()
         if os.fork() == 0:
@@ -46,6 +45,8 @@ def serve_connections(path: str) -> None:
             os.dup2(connection.fileno(), 0)
             os.dup2(connection.fileno(), 1)
             connection.close()
+            # The streams of the parent remember what they were opened on.
+            sys.stdin, sys.stdout = open(0), open(1, "w")
             create_server().run(show_banner=False)
             os._exit(0)
         connection.close()
