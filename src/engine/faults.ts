@@ -1,6 +1,6 @@
 import { ProtocolError as JsonRpcError, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client';
 import { z } from 'zod';
-import { describeError } from '../base/errors.ts';
+import { describeError, ProtocolError } from '../base/errors.ts';
 import { isJsonObject } from './json-equal.ts';
 import { clipReason } from './reasons.ts';
 
@@ -36,7 +36,23 @@ export function classifyCallFault(error: unknown): CallFault {
   if (error instanceof SdkError && answeredCodes.has(error.code)) {
     return { kind: 'answered', message: error.message, code: null };
   }
+  if (error instanceof ProtocolError) return { kind: 'answered', message: error.message, code: null };
+  if (isUnreadableMessage(error)) {
+    return { kind: 'answered', message: `The response holds ${describeUnreadable(error)}`, code: null };
+  }
   return { kind: 'unreachable', message: describeUnreachable(error) };
+}
+
+/** Whether the SDK could not read what arrived as a message. A body that breaks off is another error: a TypeError of fetch. */
+export function isUnreadableMessage(error: unknown): error is Error {
+  return error instanceof SyntaxError || error instanceof z.ZodError;
+}
+
+/** Says what is wrong with a message that cannot be read, as the end of a sentence about the response. */
+export function describeUnreadable(error: Error): string {
+  return error instanceof SyntaxError
+    ? `text that is not JSON: ${error.message}.`
+    : 'JSON that is no JSON-RPC 2.0 message.';
 }
 
 /** Says what kept an answer from arriving: of a body only the message of a JSON-RPC error, never an error page. */

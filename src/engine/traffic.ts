@@ -1,8 +1,13 @@
 import type { RequestId, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { NetworkError } from '../base/errors.ts';
+import { NetworkError, ProtocolError } from '../base/errors.ts';
+import { describeUnreadable, isUnreadableMessage } from './faults.ts';
+import { printValue } from './reasons.ts';
 
 export interface Traffic {
-  /** Rejects when the server ends a response without having answered its request. Never resolves. */
+  /**
+   * Rejects when the server ends a response without having answered its request: with a ProtocolError where the response held
+   * something else, and a NetworkError where it held nothing. Never resolves.
+   */
   lost: Promise<never>;
   /** Resolves once every notification under way has been delivered, such as the cancellation of a call. */
   waitForNotifications(): Promise<void>;
@@ -16,14 +21,28 @@ export function watchTraffic(transport: StreamableHTTPClientTransport): Traffic 
   const lost = Promise.withResolvers<never>();
   // It is raced by calls only; between two of them nobody listens.
   lost.promise.catch(() => {});
+  const sent = new Set<RequestId>();
   const unanswered = new Set<RequestId>();
+  /** What came instead of an answer since the last request, half a sentence. */
+  let unusable: string | null = null;
   const notifications = new Set<Promise<void>>();
 
   const deliver = transport.onmessage;
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport is no EventTarget
   transport.onmessage = (message) => {
-    if (!('method' in message) && message.id !== undefined) unanswered.delete(message.id);
+    if (!('method' in message) && message.id !== undefined) {
+      // The SDK numbers its requests, and takes "1" for 1.
+      const id = Number(message.id);
+      unanswered.delete(id);
+      if (!sent.has(id)) unusable ??= `an answer with the id ${printValue(message.id)}, which no request has.`;
+    }
     deliver?.(message);
+  };
+  const reportError = transport.onerror;
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport is no EventTarget
+  transport.onerror = (error) => {
+    if (isUnreadableMessage(error)) unusable ??= describeUnreadable(error);
+    reportError?.(error);
   };
   const send = transport.send.bind(transport);
   transport.send = async (message, options) => {
@@ -33,11 +52,17 @@ export function watchTraffic(transport: StreamableHTTPClientTransport): Traffic 
       return await delivery.finally(() => notifications.delete(delivery));
     }
     if (!('method' in message)) return await send(message, options);
+    sent.add(message.id);
     unanswered.add(message.id);
+    unusable = null;
     const onRequestStreamEnd = () => {
       options?.onRequestStreamEnd?.();
       if (!unanswered.has(message.id)) return;
-      lost.reject(new NetworkError(`The server closed its response to ${message.method} without an answer.`));
+      lost.reject(
+        unusable === null
+          ? new NetworkError(`The server closed its response to ${message.method} without an answer.`)
+          : new ProtocolError(`The response to ${message.method} holds ${unusable}`),
+      );
     };
     return await send(message, { ...options, onRequestStreamEnd });
   };

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import type { CaseOutcome } from '../../src/engine/outcome.ts';
 import { runCase } from '../../src/engine/run-case.ts';
+import type { Step } from '../../src/model/case.ts';
 import { callStep, createCase } from '../support/case-factory.ts';
 import { startHttpServer, type Answer } from '../support/http-server.ts';
 
@@ -32,11 +33,14 @@ function serveLegacy(answerCall: (response: ServerResponse, id: number) => void)
   };
 }
 
-async function run(answerCall: (response: ServerResponse, id: number) => void): Promise<Partial<CaseOutcome>> {
+async function run(
+  answerCall: (response: ServerResponse, id: number) => void,
+  steps: readonly Step[] = [callStep('sum')],
+): Promise<Partial<CaseOutcome>> {
   await using server = await startHttpServer(serveLegacy(answerCall));
   const target = { url: `${server.origin}/mcp`, serverName: 'raw', protocol: 'legacy' as const };
   const options = { clock: systemClock, timeoutMs: 30_000 };
-  const { status, result, error } = await runCase(createCase([callStep('sum')]), target, options);
+  const { status, result, error } = await runCase(createCase([...steps]), target, options);
   return { status, result, error };
 }
 
@@ -84,11 +88,60 @@ describe('runCase on the answer to a tool call', () => {
     expect(outcome).toMatchObject({ status: 'failed', result: null });
   });
 
-  it('establishes nothing from a body that is no JSON', async () => {
+  it.each(['application/json', 'text/event-stream'])('fails the case on %s that is not JSON', async (type) => {
     const outcome = await run((response) => {
-      response.writeHead(200, { 'content-type': 'application/json' }).end('{"jsonrpc":');
+      const text = '{"jsonrpc":}';
+      response.writeHead(200, { 'content-type': type }).end(type === 'application/json' ? text : `data: ${text}\n\n`);
+    });
+    expect(outcome).toMatchObject({ status: 'completed', result: 'failed' });
+    expect(outcome.error).toMatch(
+      /^sum failed: "The response (to tools\/call )?holds text that is not JSON: Unexpected token .*"\.$/,
+    );
+  });
+
+  it.each([
+    [
+      'a result that is null',
+      (id: number) => ({ jsonrpc: '2.0', id, result: null }),
+      'JSON that is no JSON-RPC 2.0 message.',
+    ],
+    [
+      'an error without a message',
+      (id: number) => ({ jsonrpc: '2.0', id, error: { code: 1 } }),
+      'JSON that is no JSON-RPC 2.0 message.',
+    ],
+    [
+      'an answer to another request',
+      () => ({ jsonrpc: '2.0', id: 4711, result: { content: [] } }),
+      'an answer with the id 4711, which no request has.',
+    ],
+  ])('fails the case on %s', async (_, answer, finding) => {
+    const outcome = await run((response, id) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.end(`data: ${JSON.stringify(answer(id))}\n\n`);
+    });
+    expect(outcome).toEqual({
+      status: 'completed',
+      result: 'failed',
+      error: `sum failed: "The response to tools/call holds ${finding}".`,
+    });
+  });
+
+  it('establishes nothing from a body of JSON that breaks off', async () => {
+    const outcome = await run((response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' });
+      response.write('{"jsonrpc":', () => response.destroy());
     });
     expect(outcome).toMatchObject({ status: 'failed', result: null });
+  });
+
+  it('takes the id of an answer written as a string, call after call', async () => {
+    const answer = (response: ServerResponse, id: number) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.end(`data: ${JSON.stringify({ jsonrpc: '2.0', id: String(id), result: { content: [] } })}\n\n`);
+    };
+    const outcome = await run(answer, [callStep('sum'), { ...callStep('sum'), id: 'again' }]);
+    expect(outcome).toEqual({ status: 'completed', result: 'passed', error: null });
   });
 
   it('fails the case on an answer that is no tool result', async () => {

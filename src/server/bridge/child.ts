@@ -4,8 +4,8 @@ import { clipText } from '../../base/clip.ts';
 import type { ProcessExit, ServerProcess } from '../process.ts';
 import type { OutputRing } from '../ring.ts';
 import { createLineReader } from './lines.ts';
-import { parseMessage } from './messages.ts';
-import type { Message } from './messages.ts';
+import { parseMessage, readdressResponse } from './messages.ts';
+import type { Message, ResponseMessage } from './messages.ts';
 
 /** A message that does not end within this is no message, and a server that writes one is broken. */
 const maxMessageBytes = 64 * 1024 * 1024;
@@ -73,8 +73,13 @@ export function connectChild(
         onRubbish?.(rubbish);
         return;
       }
-      if (message.kind === 'response') unanswered.delete(message.id);
-      listener?.onMessage(message);
+      if (message.kind !== 'response') {
+        listener?.onMessage(message);
+        return;
+      }
+      const response = matchRequest(message, unanswered);
+      unanswered.delete(response.id);
+      listener?.onMessage(response);
     },
     onOverflow: () => {
       ring.append(Buffer.from(`A line on stdout is longer than ${maxMessageBytes} bytes; the process was ended.\n`));
@@ -128,4 +133,12 @@ export function connectChild(
       await server.kill();
     },
   };
+}
+
+/** The response under the id of its request. Some servers write a number as a string, which the official clients take for it. */
+function matchRequest(response: ResponseMessage, unanswered: ReadonlySet<unknown>): ResponseMessage {
+  const { id } = response;
+  const number = Number(id);
+  const isNumber = typeof id === 'string' && String(number) === id;
+  return isNumber && !unanswered.has(id) && unanswered.has(number) ? readdressResponse(response, number) : response;
 }

@@ -1,0 +1,110 @@
+import path from 'node:path';
+import { systemClock } from '../../src/base/clock.ts';
+import { silentLogger } from '../../src/base/logger.ts';
+import { createRedactor } from '../../src/base/redaction.ts';
+import { gate } from '../../src/gate/gate.ts';
+import { parseGateOptions } from '../../src/gate/options.ts';
+import { planGate } from '../../src/gate/plan/plan.ts';
+import type { CaseReport, Report } from '../../src/model/report.ts';
+import { findFreePort } from '../support/free-port.ts';
+import { createWorkspace } from '../support/workspace.ts';
+import type { CaseName, Outcome, Shape, Transport } from './expected-outcomes.ts';
+import { startHttpShim } from './http-shim.ts';
+
+/** A case: a call, and the text its result must hold. */
+export interface ServerCase {
+  tool: string;
+  arguments: Record<string, unknown>;
+  contains: string;
+}
+
+/** A real server that runs or can be started, and three cases on it that pass. */
+export interface TestedServer extends AsyncDisposable {
+  name: string;
+  cases: Record<CaseName, ServerCase>;
+  /** What the stdio shim is told about it: `-- <command>` or `--connect <socket>`. */
+  stdio: string;
+  /** Its MCP endpoint. */
+  url: string;
+}
+
+/** What came of a gate: its outcome, and the reasons it gave. */
+export interface Observation {
+  outcome: Outcome;
+  reasons: string[];
+}
+
+/** Time-outs of what never ends well, so they cost time only. */
+const shortTimeout = '1s';
+const shortReadyTimeout = '2s';
+
+const shims = import.meta.dirname;
+
+/** The shim starts with every process, so what Node makes of it is kept. */
+const compileCache = `NODE_COMPILE_CACHE=${path.resolve(shims, '../../node_modules/.cache/node')}`;
+
+/** Runs a gate on a server with a fault in between. */
+export async function runShape(server: TestedServer, shape: Shape, transport: Transport): Promise<Observation> {
+  const { tool } = server.cases[shape.hits ?? 'target'];
+  await using workspace = await createWorkspace({ 'cases.evals.yaml': writeCases(server.cases, shape) });
+  await using stack = new AsyncDisposableStack();
+  const inputs: Record<string, string> = {};
+  if (shape.neverReady === true) inputs['server-ready-timeout'] = shortReadyTimeout;
+  if (transport !== 'HTTP') {
+    inputs['server-command'] = `${process.execPath} ${shims}/stdio-shim.ts ${shape.fault} ${tool} ${server.stdio}`;
+    inputs['isolation'] = transport === 'stdio' ? 'iteration' : 'run';
+    inputs['server-env'] = compileCache;
+  } else if (shape.needsProcess === true) {
+    const port = await findFreePort();
+    const words = [process.execPath, `${shims}/http-shim-process.ts`, shape.fault, tool, port, server.url];
+    inputs['server-command'] = words.join(' ');
+    inputs['server-url'] = `http://127.0.0.1:${port}/mcp`;
+    inputs['server-env'] = compileCache;
+    inputs['isolation'] = 'iteration';
+  } else {
+    const options = { faultName: shape.fault, targetTool: tool, upstream: server.url, port: 0 };
+    const shim = stack.use(await startHttpShim(options));
+    inputs['server-url'] = shim.url;
+    inputs['isolation'] = 'iteration';
+  }
+  return observe(await runGate(workspace.path, inputs));
+}
+
+/** Runs a gate and publishes nothing. */
+async function runGate(cwd: string, inputs: Record<string, string>): Promise<Report> {
+  const environment = { PATH: process.env['PATH'] ?? '' };
+  const options = parseGateOptions({ evals: '*.evals.yaml', ...inputs });
+  const plan = await planGate(options, { cwd, environment });
+  const { signal } = new AbortController();
+  const context = { clock: systemClock, logger: silentLogger, redactor: createRedactor(), signal, environment };
+  return (await gate(plan, context)).report;
+}
+
+function observe({ verdict, cases }: Report): Observation {
+  const observeCase = (name: CaseName) => {
+    const found = cases.find(({ id }) => id === name);
+    if (found === undefined || found.total < found.planned) return found?.failed ? 'failed' : 'unscored';
+    return found.failed > 0 ? 'failed' : 'passed';
+  };
+  return {
+    outcome: {
+      verdict: verdict.outcome,
+      cases: { first: observeCase('first'), target: observeCase('target'), last: observeCase('last') },
+    },
+    reasons: [...verdict.reasons.map(({ message }) => message), ...cases.flatMap(listReasons)],
+  };
+}
+
+function listReasons({ id, failures }: CaseReport): string[] {
+  return failures.map(({ reasons }) => `${id}: ${reasons.join(' ')}`);
+}
+
+/** One line of JSON per step, which is YAML too. */
+function writeCases(cases: TestedServer['cases'], { hits = 'target', isShort }: Shape): string {
+  const written = Object.entries(cases).map(([name, { tool, arguments: args, contains }]) => {
+    const timeout = name === hits && isShort === true ? { timeout: shortTimeout } : {};
+    const steps = [{ toolCall: tool, arguments: args }, { assert: { toolResultContains: contains } }];
+    return `  - ${JSON.stringify({ id: name, title: `The ${name} case`, ...timeout, steps })}`;
+  });
+  return `suite: Shapes\ncases:\n${written.join('\n')}\n`;
+}

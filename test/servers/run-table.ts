@@ -1,0 +1,111 @@
+/**
+ * Runs every fault on every server over every transport: `npm run test:servers`.
+ *
+ *     npm run test:servers -- --server server-memory --transport stdio --fault exits-0-after-answer
+ */
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import pMap from 'p-map';
+import { openEverything, openQuickEverything } from './everything.ts';
+import {
+  describeOutcome,
+  findExpected,
+  outcomes,
+  type OutcomeName,
+  type Shape,
+  shapes,
+  transports,
+} from './expected-outcomes.ts';
+import type { Transport } from './expected-outcomes.ts';
+import { openFilesystem, openMemory } from './node-servers.ts';
+import { fastMcpVersions, installFastMcp, openFastMcp } from './python-servers.ts';
+import { runShape, type TestedServer } from './run-shape.ts';
+import { findUnmet } from './unmet-outcomes.ts';
+
+const { values } = parseArgs({
+  options: {
+    server: { type: 'string', multiple: true },
+    transport: { type: 'string', multiple: true },
+    fault: { type: 'string', multiple: true },
+    /** Gates at the same time. */
+    side: { type: 'string', default: '3' },
+    /** Where the virtual environments of the Python servers are kept. */
+    python: { type: 'string', default: path.join(tmpdir(), 'mcp-eval-ci-python') },
+  },
+});
+
+const servers: ReadonlyMap<string, () => Promise<TestedServer>> = new Map([
+  ['server-everything', openEverything],
+  ['server-memory', openMemory],
+  ['server-filesystem', openFilesystem],
+  ...fastMcpVersions.map((version): [string, () => Promise<TestedServer>] => [
+    `FastMCP ${version}`,
+    async () => await openFastMcp(version, await installFastMcp(version, values.python)),
+  ]),
+]);
+
+interface Cell {
+  shape: Shape;
+  transport: Transport;
+  expected: OutcomeName;
+}
+
+const cells: Cell[] = shapes.flatMap((shape) =>
+  transports.flatMap((transport) => {
+    const expected = findExpected(shape, transport);
+    return expected !== null && isWanted(values.transport, transport) && isWanted(values.fault, shape.fault)
+      ? [{ shape, transport, expected }]
+      : [];
+  }),
+);
+const marks = new Map<string, string[]>();
+const counts = { met: 0, unmet: 0, differing: 0 };
+
+const chosen = values.server?.includes('quick') === true ? [['quick', openQuickEverything] as const] : [...servers];
+for (const [name, open] of chosen) {
+  if (!isWanted(values.server, name)) continue;
+  const startMs = performance.now();
+  let server: TestedServer;
+  try {
+    server = await open();
+  } catch (error) {
+    console.log(`${name} is skipped: ${String(error)}`);
+    continue;
+  }
+  await using _server = server;
+  const found = await pMap(cells, (cell) => judgeCell(server, cell), { concurrency: Number(values.side) });
+  for (const [index, { shape, transport }] of cells.entries()) {
+    const key = `${shape.fault.padEnd(30)} ${transport}`;
+    marks.set(key, [...(marks.get(key) ?? []), `${found[index] ?? '?'} ${name}`]);
+  }
+  console.log(`${name}: ${cells.length} gates in ${Math.round((performance.now() - startMs) / 1000)} s.`);
+}
+console.log('\n✓ as required, – not yet, ✗ another outcome than required\n');
+for (const [key, row] of marks) console.log(`${key.padEnd(45)} ${row.join('  ')}`);
+console.log(`\n${counts.met} as required, ${counts.unmet} not yet, ${counts.differing} others.`);
+process.exitCode = counts.differing === 0 ? 0 : 1;
+
+async function judgeCell(server: TestedServer, { shape, transport, expected }: Cell): Promise<string> {
+  const place = `${server.name}, ${transport}, ${shape.fault}`;
+  try {
+    const { outcome, reasons } = await runShape(server, shape, transport);
+    if (describeOutcome(outcome) === describeOutcome(outcomes[expected])) {
+      counts.met += 1;
+      return '✓';
+    }
+    const unmet = findUnmet(shape, transport);
+    counts[unmet === null ? 'differing' : 'unmet'] += 1;
+    console.log(`${place}: required: ${expected}; found: ${describeOutcome(outcome)}`);
+    for (const reason of reasons) console.log(`    ${reason.slice(0, 300)}`);
+    return unmet === null ? '✗' : '–';
+  } catch (error) {
+    counts.differing += 1;
+    console.log(`${place}: threw ${String(error)}`);
+    return '✗';
+  }
+}
+
+function isWanted(wanted: readonly string[] | undefined, name: string): boolean {
+  return wanted === undefined || wanted.includes(name) || name === 'quick';
+}

@@ -1,0 +1,3 @@
+import { describeTransport } from './describe-transport.ts';
+
+describeTransport('stdio');
