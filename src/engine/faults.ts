@@ -1,15 +1,18 @@
 import { ProtocolError as JsonRpcError, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { describeError, ProtocolError } from '../base/errors.ts';
+import { describeMalformedMessage } from '../base/malformed-message.ts';
 import { isJsonObject } from './json-equal.ts';
 import { clipReason } from './reasons.ts';
 
 /**
- * Why a call has no result: `answered` when a live server refused it or gave something that is no tool result, which is
- * the case's failure; `unreachable` when no answer came at all, about which no case can be judged.
+ * Why a call has no result: `answered` when a live server refused it, `malformed` when it gave something that is no tool
+ * result, both of which are the case's failure; `unreachable` when no answer came at all, about which no case can be judged.
  */
 export type CallFault =
   | { kind: 'answered'; message: string; code: number | null }
+  /** The message points at what is wrong in the result. */
+  | { kind: 'malformed'; message: string }
   | { kind: 'unreachable'; message: string };
 
 /** What a bridge puts into the error data when the process behind it is gone: nobody answered the call. */
@@ -17,7 +20,6 @@ const serverExitedReason = 'server_exited';
 
 /** The errors of the SDK that describe an answer. All others are about getting one. */
 const answeredCodes: ReadonlySet<string> = new Set([
-  SdkErrorCode.InvalidResult,
   SdkErrorCode.UnsupportedResultType,
   SdkErrorCode.InputRequiredRoundsExceeded,
   SdkErrorCode.CapabilityNotSupported,
@@ -32,6 +34,10 @@ export function classifyCallFault(error: unknown): CallFault {
     const hasExited = isJsonObject(error.data) && error.data['reason'] === serverExitedReason;
     if (hasExited) return { kind: 'unreachable', message: error.message };
     return { kind: 'answered', message: error.message, code: error.code };
+  }
+  if (error instanceof SdkError && error.code === SdkErrorCode.InvalidResult) {
+    const said = error.message.replace(/^Invalid result for \S+: |\.$/g, '');
+    return { kind: 'malformed', message: clipReason(describeMalformedMessage(error.message) ?? said) };
   }
   if (error instanceof SdkError && answeredCodes.has(error.code)) {
     return { kind: 'answered', message: error.message, code: null };
@@ -57,7 +63,10 @@ export function describeUnreadable(error: Error): string {
 
 /** Says what kept an answer from arriving: of a body only the message of a JSON-RPC error, never an error page. */
 export function describeUnreachable(error: unknown): string {
-  if (!(error instanceof SdkHttpError)) return describeError(error);
+  if (!(error instanceof SdkHttpError)) {
+    const malformed = error instanceof Error ? describeMalformedMessage(error.message) : null;
+    return malformed === null ? describeError(error) : `its answer is not valid MCP: ${clipReason(malformed)}`;
+  }
   const status = `it answered HTTP ${error.status}`;
   const message = readErrorMessage(error.data['text']);
   if (message !== null) return `${status}: ${clipReason(message)}`;

@@ -47,6 +47,10 @@ export async function lookUpTool(
     signal.throwIfAborted();
     const fault = classifyCallFault(error);
     if (fault.kind === 'unreachable') return fault;
+    if (fault.kind === 'malformed') {
+      const reason = `The server answered tools/list with a result that is not valid MCP: ${fault.message}.`;
+      return { kind: 'refused', reason: clipReason(reason) };
+    }
     const code = fault.code === null ? 'an unusable result' : `JSON-RPC error ${fault.code}`;
     const reason = clipReason(`The server answered tools/list with ${code}: ${printValue(fault.message)}.`);
     return { kind: 'refused', reason };

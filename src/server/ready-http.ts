@@ -9,6 +9,7 @@ import { z } from 'zod';
 
 import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
+import { describeMalformedMessage } from '../base/malformed-message.ts';
 import type { ProtocolChoice } from '../model/protocol.ts';
 import { isWanted, listEras, modernVersion, probeClientInfo } from './protocol.ts';
 import type { Handshake, ProtocolEra } from './protocol.ts';
@@ -107,7 +108,10 @@ const errorBodySchema = z.union([
 
 /** Says in a few words why a handshake failed: of a response the status and its own message, never a whole page. */
 function describeFailure(error: unknown): string {
-  if (!(error instanceof SdkHttpError)) return describeError(error);
+  if (!(error instanceof SdkHttpError)) {
+    const malformed = error instanceof Error ? describeMalformedMessage(error.message) : null;
+    return malformed === null ? describeError(error) : `its answer is not valid MCP: ${malformed}`;
+  }
   const status = `it answered HTTP ${error.status}`;
   const message = readMessage(error.data['text']);
   return message === undefined ? status : `${status}: ${message}`;

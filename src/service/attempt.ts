@@ -27,6 +27,8 @@ export interface AttemptOptions<T> {
   limits: AttemptLimits;
   redactor: Redactor;
   signal: AbortSignal;
+  /** Of an eval service: what to do where it could not reach the MCP server. */
+  serverUnreachableHint?: string;
   /** Reads an answer that is a success; what it throws is the attempt's failure. */
   parseAnswer: (text: string, contentType: string | undefined) => T;
 }
@@ -67,7 +69,7 @@ export async function attemptRequest<T>(
     if (status >= 300) {
       const headers = { ...response.headers, 'content-type': redactHeader('content-type') };
       const answer = { status, headers, text: redactor.redact(text) };
-      return { ok: false, ...readFailedAnswer(answer, what) };
+      return { ok: false, ...readFailedAnswer(answer, what, options.serverUnreachableHint) };
     }
     return { ok: true, answer: parseAnswer(text, response.headers['content-type']?.toString()) };
   } catch (error) {

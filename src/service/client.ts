@@ -131,6 +131,7 @@ export function openServiceClient(options: ServiceClientOptions): ServiceClient 
           limits: { ...limits, attemptTimeoutMs },
           redactor: callRedactor,
           signal,
+          serverUnreachableHint: profile.serverUnreachableHint,
           parseAnswer: parseJsonAnswer,
         };
         const outcome = await attemptRequest(route, attempt, options);

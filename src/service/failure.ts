@@ -36,7 +36,7 @@ const usedUp = /billing_limit_reached|maxEvalIterationsPerMonth/;
 const longestMessage = 500;
 
 /** Makes an error of an answer that is not a success. `what` names the request: `GET /me`. */
-export function readFailedAnswer(answer: FailedAnswer, what: string): AttemptFailure {
+export function readFailedAnswer(answer: FailedAnswer, what: string, serverUnreachableHint?: string): AttemptFailure {
   if (answer.status < 400) return refuseRedirect(answer, what);
   const { code, message, details } = readEnvelope(answer);
   const isUsedUp = details?.['gateKey'] !== undefined || usedUp.test(answer.text);
@@ -46,7 +46,7 @@ export function readFailedAnswer(answer: FailedAnswer, what: string): AttemptFai
     status: answer.status,
     ...(details ? { details } : {}),
     retryAfterMs: readRetryAfterMs(answer, details),
-    hint: adviseOn(code, answer.status, { details, isUsedUp }),
+    hint: code === 'SERVER_UNREACHABLE' ? serverUnreachableHint : adviseOn(code, answer.status, { details, isUsedUp }),
   });
   // A limiter refuses before anything is carried out, so even a request without a key may be sent again.
   if (isRateLimited) return { error, repeat: 'always', isRateLimited };
@@ -130,7 +130,6 @@ function adviseOn(
   { details, isUsedUp }: { details: WireErrorEnvelope['details']; isUsedUp: boolean },
 ): string | undefined {
   if (code === 'OAUTH_REQUIRED') return 'The MCP server asks for OAuth; connect it in the project first.';
-  if (code === 'SERVER_UNREACHABLE') return 'The service could not reach the MCP server; check its URL and the tunnel.';
   if (isUsedUp) return "The organization's plan is used up; raise it or wait for its reset.";
   if (isQueueDetails(details)) {
     return 'As many runs as the organization may have are in progress; run the job again when they are done.';

@@ -20,6 +20,8 @@ export interface ServiceProfile {
   polling: { firstMs: number; longestMs: number };
   /** Whether traces hold what tools answered that a step called and no model. */
   keepsToolResults: boolean;
+  /** What to do where the service could not reach the MCP server. */
+  serverUnreachableHint: string;
   /** The page on which people look at a run; null where the service has no pages. */
   composeRunUrl(place: RunPlace): string | null;
 }
@@ -40,6 +42,7 @@ const hosted = {
   runPath,
   pacing: { perSecond: 1, burst: 5 },
   polling: { firstMs: 1000, longestMs: 10_000 },
+  serverUnreachableHint: 'Check the URL that the service has of the server, and the tunnel if it leads through one.',
   composeRunUrl: ({ baseUrl, projectId, suiteId, runId }: RunPlace): string | null => {
     const origin = URL.parse(baseUrl)?.origin;
     if (origin === undefined) return null;
@@ -58,6 +61,7 @@ export const serviceProfiles: Record<ServiceProfile['name'], ServiceProfile> = {
     headerPrefix: 'x-svc-',
     subprotocol: 'svc-tunnel.v1',
     keepsToolResults: true,
+    serverUnreachableHint: 'The server answered the gate when it was started. Check its output for the reason.',
     defaultBaseUrl: null,
     limits: { iterationsPerCase: 100, testsPerRequest: 5000 },
     runPath,

@@ -152,8 +152,60 @@ describe('runCase on the answer to a tool call', () => {
     expect(outcome).toEqual({
       status: 'completed',
       result: 'failed',
-      error: expect.stringMatching(/^sum failed: "Invalid result for tools\/call: /),
+      error: 'sum answered with a result that is not valid MCP: /content: expected array, received string.',
     });
+  });
+
+  it.each([
+    [{ content: [{ type: 'text', text: 5 }] }, '/content/0/text: expected string, received number'],
+    [
+      { content: [{ type: 'video', data: 'x' }] },
+      '/content/0/type: expected text, image, audio, resource_link or resource',
+    ],
+    [{ content: [{ type: 'image', data: 'AA==' }] }, '/content/0/mimeType: expected string, received undefined'],
+    [{ content: [], isError: 'yes' }, '/isError: expected boolean, received string'],
+    [
+      { content: [{ text: 1 }, { type: 'text' }] },
+      '/content/0/type: expected text, image, audio, resource_link or resource; /content/1/text: expected string, received undefined',
+    ],
+  ])('points at what is wrong in the result %j', async (result, expected) => {
+    const { error } = await run((response, id) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+    });
+    expect(error).toBe(`sum answered with a result that is not valid MCP: ${expected}.`);
+  });
+
+  it('establishes nothing from an answer that is no message, and says so in one sentence', async () => {
+    const { result, error } = await run((response, id) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, result: 'five' }));
+    });
+    expect(result).toBeNull();
+    expect(error).toMatch(/^The server gave no answer to sum: its answer is not valid MCP: .*\.$/);
+    expect(error).not.toMatch(/[{["]/);
+  });
+
+  it('points at what is wrong in the result of a server of 2026-07-28', async () => {
+    await using server = await startHttpServer((response, { body }) => {
+      const { id, method } = JSON.parse(body) as { id: number; method: string };
+      const discovered = {
+        supportedVersions: ['2026-07-28'],
+        capabilities: { tools: {} },
+        ttlMs: 0,
+        cacheScope: 'private',
+      };
+      const tools = { tools: [{ name: 'sum', inputSchema: { type: 'object' } }], ttlMs: 0, cacheScope: 'private' };
+      const answers: Record<string, object> = { 'server/discover': discovered, 'tools/list': tools };
+      const result = answers[method] ?? { content: [{ type: 'text', text: 5 }] };
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, result: { resultType: 'complete', ...result } }));
+    });
+    const target = { url: server.origin, serverName: 'raw', protocol: 'modern' as const };
+    const { error } = await runCase(createCase([callStep('sum')]), target, { clock: systemClock, timeoutMs: 30_000 });
+    expect(error).toBe(
+      'sum answered with a result that is not valid MCP: /content/0/text: expected string, received number.',
+    );
   });
 
   it('fails the case on a request for input, which a client without capabilities cannot give', async () => {

@@ -101,6 +101,20 @@ describe('a server that refuses the handshake', () => {
   });
 });
 
+describe('a server whose answer is malformed', () => {
+  it('is described in one sentence when the wait is over', async () => {
+    const answer: Answer = (response, request) => {
+      const { id } = request.method === 'POST' ? JSON.parse(request.body) : {};
+      const result = { protocolVersion: 1, capabilities: {}, serverInfo: { name: 'demo', version: '1' } };
+      return json(200, { jsonrpc: '2.0', id, result })(response, request);
+    };
+    expect((await readRefusal(answer)).text).toMatchInlineSnapshot(`
+      "No MCP server answered at ORIGIN/mcp within 30 s; last: its answer is not valid MCP: /protocolVersion: expected string, received number.
+      Check host, port and path (often /mcp), and that the server listens on that address; if it only needs longer, raise the ready timeout."
+    `);
+  });
+});
+
 describe('a server of another revision', () => {
   it('is refused at once with what it offers', async () => {
     expect((await readRefusal(initializes('2099-01-01'))).text).toMatchInlineSnapshot(`

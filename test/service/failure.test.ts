@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { ConfigurationError, NetworkError, ProtocolError, ServiceError } from '../../src/base/errors.ts';
+import { serviceProfiles } from '../../src/service/profile.ts';
 import { addHint, isQueueRefusal, readFailedAnswer, readTransportError } from '../../src/service/failure.ts';
 
 const envelope = (code: string, details?: object) => JSON.stringify({ code, message: 'Because.', details });
-const read = (status: number, text: string, headers = {}) => readFailedAnswer({ status, text, headers }, 'GET /x');
+const read = (status: number, text: string, headers = {}) =>
+  readFailedAnswer({ status, text, headers }, 'GET /x', serviceProfiles.svc.serverUnreachableHint);
 
 describe('readFailedAnswer', () => {
   it.each([

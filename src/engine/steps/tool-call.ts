@@ -105,6 +105,10 @@ async function callTool(
     const fault = classifyCallFault(error);
     if (fault.kind === 'unreachable') return fault;
     const answeredAtMs = context.transcript.elapsedMs();
+    if (fault.kind === 'malformed') {
+      const message = `${toolName} answered with a result that is not valid MCP: ${fault.message}.`;
+      return { kind: 'error', message, toolError: message, code: null, answeredAtMs };
+    }
     const code = fault.code === null ? '' : ` with JSON-RPC error ${fault.code}`;
     const toolError = `${toolName} failed${code}: ${printValue(fault.message)}.`;
     return { kind: 'error', message: fault.message, toolError, code: fault.code, answeredAtMs };

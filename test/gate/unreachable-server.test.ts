@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+import { runEmbeddedGate, writeSayingCases } from '../support/embedded-gate.ts';
+import { raw, startHttpServer } from '../support/http-server.ts';
+import { shakesHands } from '../support/mcp-handshake.ts';
+import { createWorkspace } from '../support/workspace.ts';
+
+it('names a server that answers once and never again, and no tunnel, since there is none', async () => {
+  let handshakes = 0;
+  await using http = await startHttpServer((response, request) => {
+    if (request.body.includes('"initialize"')) handshakes += 1;
+    const answer = handshakes > 1 ? raw(500, 'out of order') : shakesHands;
+    return answer(response, request);
+  });
+  await using workspace = await createWorkspace({ 'x.evals.yaml': writeSayingCases('Math', ['sum']) });
+  const inputs = { 'server-command': '', 'server-url': `${http.origin}/mcp`, 'server-name': 'math' };
+  const { report, exitCode } = await runEmbeddedGate(workspace, inputs);
+  const message = report.verdict.reasons[0]?.message
+    .replaceAll(http.origin, 'ORIGIN')
+    .replaceAll(/prj_\w+/g, 'PROJECT')
+    .replace(/in [\d.]+ s/, 'in TIME');
+  expect(message).toMatchInlineSnapshot(
+    `"The service answered 502 SERVER_UNREACHABLE to POST /api/v1/projects/PROJECT/eval-runs: The MCP server math at ORIGIN did not complete the handshake: it answered HTTP 500: Error POSTing to endpoint: out of order. The server answered the gate when it was started. Check its output for the reason. It was tried 3 times in TIME."`,
+  );
+  expect(message).not.toContain('tunnel');
+  expect(exitCode).toBe(3);
+});
