@@ -1,5 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../model/assertion.ts';
+import { joinWithin, maxListLength } from './reasons.ts';
 import { checkSchema } from './schema-check.ts';
 
 /**
@@ -18,5 +19,5 @@ export function findSchemaViolation(
   }
   const check = checkSchema(schema, result.structuredContent);
   if (check.kind !== 'invalid') return null;
-  return `${toolName} answered with structuredContent that breaks its own outputSchema: ${check.mismatch}.`;
+  return `${toolName} answered with structuredContent that breaks its own outputSchema: ${joinWithin(check.mismatches, maxListLength)}.`;
 }

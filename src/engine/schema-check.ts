@@ -3,28 +3,36 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { RE2JS } from 're2js';
 import { describeError } from '../base/errors.ts';
 import type { JsonObject } from '../model/assertion.ts';
+import { listFormats } from './schema-formats.ts';
 
 export type SchemaCheck =
   | { kind: 'valid' }
-  /** `mismatch` names the first place and what was expected there, such as `/total must be number`. */
-  | { kind: 'invalid'; mismatch: string }
+  /** Each mismatch names its place and what was expected there, such as `/total must be number`. */
+  | { kind: 'invalid'; mismatches: string[] }
   /** The schema cannot be used: not a schema, an unknown dialect, a reference it does not contain. */
   | { kind: 'unusable'; reason: string };
 
 /** Schemas of a suite are few and judged often. Beyond this many, everything compiled so far is let go. */
 const maxCompiledSchemas = 200;
 
+/** Values of more parts than this are searched for their first mismatch alone. */
+const maxParts = 20_000;
+
 /**
- * Unknown keywords are ignored and formats are annotations, as JSON Schema 2020-12 §4.3.1 and §7.2.1 have it. Patterns
- * run in linear time, since neither the schema nor the value need be friendly. Nothing is ever fetched.
+ * Unknown keywords are ignored, as JSON Schema 2020-12 §4.3.1 has it. Patterns run in linear time, since neither the schema
+ * nor the value need be friendly. Nothing is ever fetched.
  */
 const options: Options = {
   strict: false,
-  validateFormats: false,
-  addUsedSchema: false,
   logger: false,
   code: { regExp: Object.assign(compilePattern, { code: 'undefined' }) },
 };
+
+interface Mode {
+  /** Formats are annotations unless this is set (JSON Schema 2020-12 §7.2.1). */
+  checksFormats: boolean;
+  findsAll: boolean;
+}
 
 /** A validator never forgets what it compiled, so it is replaced together with the schemas it was used for. */
 interface Compiler {
@@ -34,35 +42,77 @@ interface Compiler {
   compiled: Map<string, ValidateFunction | string>;
 }
 
-let compiler = createCompiler();
+const compilers = new Map<string, Compiler>();
 
-function createCompiler(): Compiler {
-  return { draft2020: new Ajv2020(options), draft07: new Ajv(options), compiled: new Map() };
+function openCompiler(mode: Mode): Compiler {
+  const key = `${mode.checksFormats} ${mode.findsAll}`;
+  const known = compilers.get(key);
+  if (known !== undefined && known.compiled.size < maxCompiledSchemas) return known;
+  const formats = mode.checksFormats ? { formats: listFormats() } : { validateFormats: false };
+  const own = { ...options, ...formats, allErrors: mode.findsAll };
+  const compiler = { draft2020: new Ajv2020(own), draft07: new Ajv(own), compiled: new Map() };
+  compilers.set(key, compiler);
+  return compiler;
 }
 
-/** Checks a JSON value against a JSON Schema: 2020-12, or draft-07 where `$schema` says so. Never throws. */
-export function checkSchema(schema: JsonObject | boolean, value: unknown): SchemaCheck {
-  const validate = compileSchema(schema);
+/**
+ * Checks a JSON value against a JSON Schema: 2020-12, or draft-07 where `$schema` says so. Finds all mismatches, unless the
+ * value is large. Never throws.
+ */
+export function checkSchema(
+  schema: JsonObject | boolean,
+  value: unknown,
+  { checksFormats = false }: { checksFormats?: boolean } = {},
+): SchemaCheck {
+  try {
+    return validateValue(schema, value, checksFormats);
+  } catch (error) {
+    // A schema may refer to itself without end.
+    return { kind: 'unusable', reason: describeError(error) };
+  }
+}
+
+function validateValue(schema: JsonObject | boolean, value: unknown, checksFormats: boolean): SchemaCheck {
+  // Finding all takes the longer the more is wrong, so that it is left to values known to be wrong.
+  const validate = compileSchema(schema, { checksFormats, findsAll: false });
   if (typeof validate === 'string') return { kind: 'unusable', reason: validate };
   if (validate(value)) return { kind: 'valid' };
-  return { kind: 'invalid', mismatch: describeMismatch(validate.errors?.[0]) };
+  const all = countParts(value) > maxParts ? validate : compileSchema(schema, { checksFormats, findsAll: true });
+  const hasAll = typeof all !== 'string' && !all(value);
+  const errors = (hasAll ? all.errors : validate.errors) ?? [];
+  return { kind: 'invalid', mismatches: [...new Set(errors.map(describeMismatch))] };
 }
 
-function compileSchema(schema: JsonObject | boolean): ValidateFunction | string {
+/** Counts up to one more than are looked through. */
+function countParts(value: unknown): number {
+  const open = [value];
+  for (let counted = 0; counted <= maxParts; counted += 1) {
+    const part = open.pop();
+    if (typeof part === 'object' && part !== null) open.push(...Object.values(part).slice(0, maxParts + 1));
+    if (open.length === 0) return counted;
+  }
+  return maxParts + 1;
+}
+
+function compileSchema(schema: JsonObject | boolean, mode: Mode): ValidateFunction | string {
+  const compiler = openCompiler(mode);
   const key = JSON.stringify(schema);
   const known = compiler.compiled.get(key);
   if (known !== undefined) return known;
-  if (compiler.compiled.size === maxCompiledSchemas) compiler = createCompiler();
-  const validate = tryCompile(schema);
+  const validate = tryCompile(schema, compiler);
   compiler.compiled.set(key, validate);
   return validate;
 }
 
-function tryCompile(schema: JsonObject | boolean): ValidateFunction | string {
+function tryCompile(schema: JsonObject | boolean, compiler: Compiler): ValidateFunction | string {
+  const validator = isDraft07(schema) ? compiler.draft07 : compiler.draft2020;
   try {
-    return (isDraft07(schema) ? compiler.draft07 : compiler.draft2020).compile(schema);
+    return validator.compile(schema);
   } catch (error) {
     return describeError(error);
+  } finally {
+    // It has to be known while it is compiled, for references to its root; another may claim the same $id.
+    if (typeof schema === 'object') validator.removeSchema(schema);
   }
 }
 
@@ -77,8 +127,7 @@ function compilePattern(pattern: string): { test(text: string): boolean; toStrin
   return { test: (text) => expression.matcher(text).find(), toString: () => `/${pattern}/` };
 }
 
-function describeMismatch(error: ErrorObject | undefined): string {
-  const detail =
-    error?.keyword === 'additionalProperties' ? `: ${JSON.stringify(error.params['additionalProperty'])}` : '';
-  return `${error?.instancePath || 'it'} ${error?.message ?? 'does not fit'}${detail}`;
+function describeMismatch({ keyword, instancePath, message, params }: ErrorObject): string {
+  const detail = keyword === 'additionalProperties' ? `: ${JSON.stringify(params['additionalProperty'])}` : '';
+  return `${instancePath || 'it'} ${message ?? 'does not fit'}${detail}`;
 }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { describeError } from '../base/errors.ts';
 import type { Assertion, Check, WidgetAssertion } from '../model/assertion.ts';
 import { demand, text } from './scalar-schemas.ts';
+import { findSchemaProblems } from './schema-problems.ts';
 
 const toolName = text.meta({ description: 'Name of a tool.' });
 const ofTool = toolName.exactOptional().meta({ description: 'Judge the latest result of this tool instead.' });
@@ -117,6 +118,11 @@ const checkSchemas = [
     type: z.literal('toolResultSchema'),
     schema: z
       .union([z.record(z.string(), z.unknown()), z.boolean()])
+      .superRefine((schema, context) => {
+        for (const { path, isKey, message } of findSchemaProblems(schema)) {
+          context.addIssue({ code: 'custom', message, path: [...path], params: { code: 'bad-schema', isKey } });
+        }
+      })
       .meta({ description: 'JSON Schema 2020-12 that the result conforms to.' }),
     toolName: ofTool,
   }),

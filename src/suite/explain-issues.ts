@@ -64,7 +64,8 @@ function explainIssue(root: z.ZodType, document: SourceDocument, issue: Issue, b
         : at('out-of-range', `${key} must be at most ${issue.maximum}, not ${quoteValue(value)}`);
     case 'custom': {
       const code: unknown = issue.params?.['code'];
-      return at(typeof code === 'string' ? code : 'bad-value', issue.message);
+      const location = issue.params?.['isKey'] === true ? document.locateKey(path) : document.locateValue(path);
+      return [{ ...location, code: typeof code === 'string' ? code : 'bad-value', message: issue.message }];
     }
     default:
       return at('bad-value', `${key}: ${issue.message}`);

@@ -20,27 +20,46 @@ describe('checkSchema', () => {
     [{ prefixItems: [{ type: 'string' }] }, [1], '/0 must be string'],
     [{ unevaluatedProperties: false }, { a: 1 }, 'it must NOT have unevaluated properties'],
   ])('names what of %j does not fit', (schema, value, mismatch) => {
-    expect(checkSchema(schema, value)).toEqual({ kind: 'invalid', mismatch });
+    expect(checkSchema(schema, value)).toEqual({ kind: 'invalid', mismatches: [mismatch] });
   });
 
   it('reads a schema that declares draft-07 as such', () => {
     const schema = { $schema: 'http://json-schema.org/draft-07/schema#', items: [{ type: 'string' }] };
-    expect(checkSchema(schema, [1])).toEqual({ kind: 'invalid', mismatch: '/0 must be string' });
+    expect(checkSchema(schema, [1])).toEqual({ kind: 'invalid', mismatches: ['/0 must be string'] });
   });
 
   it.each([
     ['an unknown dialect', { $schema: 'http://json-schema.org/draft-03/schema#' }],
     ['a schema that is none', { type: 'number?' }],
     ['a reference out of the document', { $ref: 'http://127.0.0.1:1/schema.json' }],
+    ['a reference to itself', { $ref: '#' }],
     ['a pattern that needs backtracking', { type: 'string', pattern: '(?=a)b' }],
   ])('cannot use %s', (_, schema) => {
     expect(checkSchema(schema, 'x')).toMatchObject({ kind: 'unusable' });
   });
 
+  it('names everything that does not fit, each once', () => {
+    const schema = { type: 'object', required: ['a', 'b'], properties: { c: { type: 'number', minimum: 1 } } };
+    expect(checkSchema(schema, { c: 0 })).toEqual({
+      kind: 'invalid',
+      mismatches: ["it must have required property 'a'", "it must have required property 'b'", '/c must be >= 1'],
+    });
+  });
+
+  it('names the first thing alone of a value that is large', () => {
+    const value = Array.from({ length: 100_000 }, () => 'x');
+    expect(checkSchema({ items: { type: 'number' } }, value)).toEqual({
+      kind: 'invalid',
+      mismatches: ['/0 must be number'],
+    });
+  });
+
   it('follows references within the schema', () => {
+    const tree = { properties: { child: { $ref: '#' } }, additionalProperties: false };
+    expect(checkSchema(tree, { child: { child: { leaf: 1 } } })).toMatchObject({ kind: 'invalid' });
     const schema = { $defs: { positive: { exclusiveMinimum: 0 } }, $ref: '#/$defs/positive' };
     expect(checkSchema(schema, 1)).toEqual({ kind: 'valid' });
-    expect(checkSchema(schema, 0)).toEqual({ kind: 'invalid', mismatch: 'it must be > 0' });
+    expect(checkSchema(schema, 0)).toEqual({ kind: 'invalid', mismatches: ['it must be > 0'] });
   });
 
   it('ignores keywords and formats that it does not know', () => {
@@ -55,7 +74,7 @@ describe('checkSchema', () => {
   it('still judges by a schema after many others', () => {
     for (let minimum = 0; minimum < 250; minimum += 1) checkSchema({ minimum }, 1);
     expect(checkSchema({ minimum: 0 }, 1)).toEqual({ kind: 'valid' });
-    expect(checkSchema({ minimum: 249 }, 1)).toEqual({ kind: 'invalid', mismatch: 'it must be >= 249' });
+    expect(checkSchema({ minimum: 249 }, 1)).toEqual({ kind: 'invalid', mismatches: ['it must be >= 249'] });
   });
 
   it('keeps the patterns of one schema apart', () => {
@@ -64,14 +83,14 @@ describe('checkSchema', () => {
       $schema: 'http://json-schema.org/draft-07/schema#',
     };
     expect(checkSchema(schema, ['a', 'b'])).toEqual({ kind: 'valid' });
-    expect(checkSchema(schema, ['a', 'a'])).toEqual({ kind: 'invalid', mismatch: '/1 must match pattern "^b$"' });
+    expect(checkSchema(schema, ['a', 'a'])).toEqual({ kind: 'invalid', mismatches: ['/1 must match pattern "^b$"'] });
   });
 
   it('searches a pattern in linear time', () => {
     const schema = { pattern: '(a+)+$' };
     expect(checkSchema(schema, `${'a'.repeat(10_000)}!`)).toEqual({
       kind: 'invalid',
-      mismatch: 'it must match pattern "(a+)+$"',
+      mismatches: ['it must match pattern "(a+)+$"'],
     });
   });
 });

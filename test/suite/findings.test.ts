@@ -198,6 +198,15 @@ describe('findings about cases and steps', () => {
       'a.yaml:5:37: `toolResultSchema` must be a mapping or true or false, not a list (wrong-type)',
     ],
     [
+      withSteps('assert: { toolResultSchema: { type: object, requried: [a] } }'),
+      'a.yaml:5:53: Unknown keyword `requried` of JSON Schema 2020-12; did you mean `required`? (bad-schema)',
+    ],
+    [
+      withSteps('assert: { type: toolResultSchema, schema: { properties: { a: { type: objekt } } } }'),
+      'a.yaml:5:78: `type` cannot be "objekt"; did you mean `object`? (bad-schema)',
+    ],
+    [withSteps('assert: { toolResultMatches: "" }'), 'a.yaml:5:19: This text must not be empty (empty-text)'],
+    [
       withSteps('assert: { toolResultMatches: "(?=x)" }'),
       'a.yaml:5:38: The pattern "(?=x)" is refused: error parsing regexp: invalid or unsupported Perl syntax: `(?=` (unsafe-pattern)',
     ],

@@ -60,6 +60,7 @@ export const packageRooms: ReadonlyMap<string, readonly string[] | null> = new M
   ['@octokit/core', ['github']],
   ['@octokit/plugin-paginate-rest', ['github']],
   ['ajv', ['engine']],
+  ['ajv-formats', ['engine']],
   ['commander', ['cli']],
   ['hono', ['embedded']],
   ['leven', ['suite', 'gate', 'cli']],

@@ -1,15 +1,30 @@
 import { z } from 'zod';
-import type { Check, WidgetAssertion } from '../../model/assertion.ts';
+import type { Assertion, Check, WidgetAssertion } from '../../model/assertion.ts';
+import { findSchemaProblems } from '../../suite/schema-problems.ts';
 import type { ServiceLimits } from '../limits.ts';
 
 /**
  * A predicate: only its `type` is checked here, as the API does. The engine fails closed on an unknown type or a
  * malformed field, so the type claimed here is what it will find or refuse.
  */
-export const checkSchema = z.custom<Check>(
+const predicateSchema = z.custom<Check>(
   (value) => isObject(value) && typeof value['type'] === 'string' && !('kind' in value),
   'Expected an object with a string "type" and no "kind"',
 );
+
+/** A predicate that can be judged: a pattern that says something, and a schema whose every word is understood. */
+export const checkSchema = predicateSchema.superRefine(refuseUnusable);
+
+function refuseUnusable(assertion: Assertion, context: z.RefinementCtx): void {
+  if (!('type' in assertion)) return;
+  if ('pattern' in assertion && assertion.pattern === '') {
+    context.addIssue({ code: 'custom', path: ['pattern'], message: 'An empty pattern matches everything' });
+  }
+  if (assertion.type !== 'toolResultSchema' || assertion.schema === undefined) return;
+  for (const { path, message } of findSchemaProblems(assertion.schema)) {
+    context.addIssue({ code: 'custom', path: ['schema', ...path], message });
+  }
+}
 
 const locatorSchema = z
   .strictObject({
@@ -34,10 +49,12 @@ const widgetAssertionSchema: z.ZodType<WidgetAssertion> = z.discriminatedUnion('
   z.strictObject({ kind: z.literal('widgetToolCalled'), toolName: z.string(), calledToolName: z.string() }),
 ]);
 
-const assertionSchema = z.union(
-  [checkSchema, widgetAssertionSchema],
-  'Expected a predicate, which has a "type", or a widget assertion, which has a known "kind" and its fields',
-);
+const assertionSchema = z
+  .union(
+    [predicateSchema, widgetAssertionSchema],
+    'Expected a predicate, which has a "type", or a widget assertion, which has a known "kind" and its fields',
+  )
+  .superRefine(refuseUnusable);
 
 const actionSchema = z.discriminatedUnion('kind', [
   z.strictObject({

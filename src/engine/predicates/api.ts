@@ -49,7 +49,7 @@ export const apiJudges: Record<Predicate['type'], Judge> = {
       };
     },
   ),
-  responseMatches: defineJudge(z.object({ pattern: z.string() }), judgeResponseMatches),
+  responseMatches: defineJudge(z.object({ pattern: z.string().min(1) }), judgeResponseMatches),
   noToolErrors: defineJudge(z.object({}), (_, { toolResults }) => {
     const errors = toolResults.flatMap((result) => result.toolError ?? []);
     return { passed: errors.length === 0, reason: errors[0] ?? 'no tool answered with an error.' };

@@ -4,8 +4,10 @@ import type { JsonObject, ToolResultAssertion } from '../../model/assertion.ts';
 import type { Evidence, ToolResult } from '../evidence.ts';
 import { isJsonEqual, isJsonObject } from '../json-equal.ts';
 import { findByPointer } from '../json-pointer.ts';
-import { printValue } from '../reasons.ts';
+import { joinWithin, maxListLength, printValue } from '../reasons.ts';
 import { checkSchema } from '../schema-check.ts';
+import { endSentence } from '../../base/sentence.ts';
+import { findSchemaProblems } from '../../suite/schema-problems.ts';
 import { defineJudge, type Judge, type Judgement } from './judgement.ts';
 
 const toolName = z.string().min(1).optional();
@@ -27,7 +29,7 @@ export const toolResultJudges: Record<ToolResultAssertion['type'], Judge> = {
       };
     },
   ),
-  toolResultMatches: defineResultJudge(z.object({ pattern: z.string(), toolName }), judgeMatches),
+  toolResultMatches: defineResultJudge(z.object({ pattern: z.string().min(1), toolName }), judgeMatches),
   toolResultEquals: defineResultJudge(
     z
       .object({ value: z.unknown(), path: z.string().optional(), toolName })
@@ -111,13 +113,16 @@ function judgeNotFound({ toolName, isListed, isError }: ToolResult): Judgement {
 function judgeSchema({ schema }: { schema: JsonObject | boolean }, result: ToolResult): Judgement {
   const document = readDocument(result);
   if (document === undefined) return judgeNoDocument(result);
-  const check = checkSchema(schema, document.value);
+  const [problem] = findSchemaProblems(schema);
+  if (problem !== undefined)
+    return { passed: false, reason: `the schema cannot be used: ${endSentence(problem.message)}` };
+  const check = checkSchema(schema, document.value, { checksFormats: true });
   const place = `the result of ${result.toolName}`;
   if (check.kind === 'unusable') return { passed: false, reason: `the schema cannot be used: ${check.reason}.` };
   if (check.kind === 'valid') return { passed: true, reason: `${place} fits the schema.` };
   return {
     passed: false,
-    reason: `${place} is ${printValue(document.value)} and does not fit the schema: ${check.mismatch}.`,
+    reason: `${place} does not fit the schema: ${joinWithin(check.mismatches, maxListLength)}. It is ${printValue(document.value)}.`,
   };
 }
 

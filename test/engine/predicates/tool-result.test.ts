@@ -80,7 +80,23 @@ describe('judgePredicate on what a tool answered', () => {
     ],
     [
       { type: 'toolResultSchema', schema: { properties: { city: { type: 'number' } } }, toolName: 'weather' },
-      'toolResultSchema: the result of weather is {"city":"Oslo","days":[{"high":4},{"high":6}]} and does not fit the schema: /city must be number.',
+      'toolResultSchema: the result of weather does not fit the schema: /city must be number. It is {"city":"Oslo","days":[{"high":4},{"high":6}]}.',
+    ],
+    [
+      {
+        type: 'toolResultSchema',
+        schema: { required: ['wind'], properties: { city: { format: 'email' } } },
+        toolName: 'weather',
+      },
+      'toolResultSchema: the result of weather does not fit the schema: it must have required property \'wind\'; /city must match format "email". It is {"city":"Oslo","days":[{"high":4},{"high":6}]}.',
+    ],
+    [
+      { type: 'toolResultSchema', schema: { requried: ['wind'] }, toolName: 'weather' },
+      'toolResultSchema: the schema cannot be used: Unknown keyword `requried` of JSON Schema 2020-12; did you mean `required`?',
+    ],
+    [
+      { type: 'toolResultMatches', pattern: '' },
+      'toolResultMatches: the predicate is malformed: pattern: Too small: expected string to have >=1 characters.',
     ],
     [
       { type: 'toolResultSchema', schema: true },
@@ -107,7 +123,7 @@ describe('judgePredicate on what a tool answered', () => {
     const schema = { $ref: 'http://127.0.0.1:1/schema.json' };
     expect(judgePredicate({ type: 'toolResultSchema', schema, toolName: 'json' }, evidence)).toEqual({
       passed: false,
-      reason: expect.stringContaining("toolResultSchema: the schema cannot be used: can't resolve reference"),
+      reason: expect.stringContaining('toolResultSchema: the schema cannot be used: The reference "http'),
     });
   });
 
