@@ -24,6 +24,17 @@ const files = {
   'aside.policy.yaml':
     'quarantine:\n  - { suite: math, case: adds, owner: us, reason: flaky, expires: "2999-01-01" }\n',
   'odd.policy.yaml': 'minimum: 1\n',
+  'lenient.policy.yaml': 'onNothingRun: warn\n',
+  'twins.json': renderReportJson(
+    createReport({
+      suites: [
+        createSuiteResults({
+          cases: [createCaseResults({ id: 'a', title: 'adds' }), createCaseResults({ id: 'adds', title: 'Sums' })],
+        }),
+      ],
+    }),
+  ),
+  'twins.policy.yaml': 'suites:\n  math: { required: [adds] }\n',
 };
 
 async function judge(...args: string[]) {
@@ -51,6 +62,12 @@ describe('mcp-eval-ci judge', () => {
     ['whole --policy strict.policy.yaml', 0],
     ['broken.json --policy mild.policy.yaml', 3],
     ['half.json --policy odd.policy.yaml', 2],
+    ['broken.json --on-inconclusive warn', 3],
+    ['broken.json --on-nothing-run warn', 0],
+    ['broken.json --policy lenient.policy.yaml', 0],
+    ['broken.json --policy lenient.policy.yaml --on-nothing-run fail', 3],
+    ['red.json --report-only', 0],
+    ['twins.json --policy twins.policy.yaml', 2],
     ['half.json --min-pass-rate 0% --baseline whole', 1],
     ['half.json --min-pass-rate 0% --baseline whole --maximum-regressions 1', 0],
     ['half.json --min-pass-rate 0% --baseline half.json', 0],

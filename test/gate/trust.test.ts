@@ -14,7 +14,7 @@ describe('a gate that trusts cases after two gates', () => {
       exitCode: 3,
       report: {
         verdict: {
-          reasons: [{ message: 'No iteration of a case that counts was scored, so nothing was shown.' }],
+          reasons: [{ message: 'Every case that has results is on probation (2 cases), so none counts yet.' }],
         },
       },
     });

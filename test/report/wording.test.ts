@@ -60,13 +60,21 @@ describe('a report of a shard', () => {
 describe('an inconclusive report', () => {
   it('says how to go on by what kept it from a verdict', () => {
     const advise = (report: Report) => renderSummary(report).split('\n\n')[2];
-    expect(advise(interrupted('cancelled', 'GitHub cancelled the job.'))).toMatchInlineSnapshot(`"The gate was cancelled before it had a verdict. Run it again."`);
-    expect(advise(interrupted('server-lost', 'The server exited.'))).toMatchInlineSnapshot(`"The gate has no verdict about this change, neither good nor bad. Fix the cause above and run it again."`);
+    expect(advise(interrupted('cancelled', 'GitHub cancelled the job.'))).toMatchInlineSnapshot(
+      `"The gate was cancelled before it had a verdict. Run it again."`,
+    );
+    expect(advise(interrupted('server-lost', 'The server exited.'))).toMatchInlineSnapshot(
+      `"The gate has no verdict about this change, neither good nor bad. Fix the cause above and run it again."`,
+    );
     const policy = createPolicy({ confidence: demanded(0.95) });
-    expect(advise(createReport({ policy }))).toMatchInlineSnapshot(`"The results do not settle whether this change is good or bad. Add cases, or more \`runs\` of them."`);
+    expect(advise(createReport({ policy }))).toMatchInlineSnapshot(
+      `"The results do not settle whether this change is good or bad. Add cases, or more \`runs\` of them."`,
+    );
     const trials = [{ case: 'adds', passedGates: 1, neededGates: 3 }];
     const onProbation = { ...createPolicy(), demands: { ...createPolicy().demands, trials } };
-    expect(advise(createReport({ policy: onProbation }))).toMatchInlineSnapshot(`"The cases that ran count once they have passed in enough gates in a row."`);
+    expect(advise(createReport({ policy: onProbation }))).toMatchInlineSnapshot(
+      `"The cases that ran count once they have passed in enough gates in a row."`,
+    );
   });
 });
 

@@ -108,6 +108,32 @@ describe('joinShards', () => {
     ]);
   });
 
+  it('fails where a shard that never ran could not make up for the others', () => {
+    const suite = createSuiteResults({ cases: [createCaseResults({ id: 'a', passed: 0, failed: 9 })] });
+    const ranNothing = (failed: number) =>
+      createReport({
+        suites: [
+          createSuiteResults({
+            cases: [createCaseResults({ id: 'b', passed: 0, failed, planned: 1 + failed })],
+            interruption: { code: 'server-lost', message: 'The server died.' },
+            run: null,
+          }),
+        ],
+        shard: { index: 2, total: 2, digest: 'd1' },
+      });
+    const judgeWith = (failed: number) => {
+      const { joined, problems } = join([
+        createReport({ suites: [suite], shard: { index: 1, total: 2, digest: 'd1' } }),
+        ranNothing(failed),
+      ]);
+      expect(problems).toEqual([]);
+      return joined.suites.map((each) => rejudgeSuite(each).verdict.outcome);
+    };
+    expect(judgeWith(0)).toEqual(['failed']);
+    // Here failures are in doubt, since they may come from the server's loss.
+    expect(judgeWith(1)).toEqual(['inconclusive']);
+  });
+
   it('refuses what a policy demands of all shards together', () => {
     const policed = { ...createPolicyReport(), shard: second.shard };
     expect(join([first, policed, third]).problems).toContain(

@@ -75,12 +75,12 @@ describe('the rates of a suite that was judged', () => {
   });
 
   it('leave out what does not count', () => {
-    const only = { k: 3, cases: 1, passAtK: 1, passHatK: 1 };
+    // Without it, no case is left that passed sometimes.
     const policies = [
       createPolicy({ flaky: demanded('report') }),
       createPolicy({ quarantine: [createQuarantineEntry()] }),
     ];
-    for (const policy of policies) expect(assessSuite(results, { policy }).repeats).toEqual(only);
+    for (const policy of policies) expect(assessSuite(results, { policy }).repeats).toBeNull();
   });
 
   it('are not told where nothing was established', () => {
