@@ -34,7 +34,7 @@ describe('dist', () => {
       .filter(({ text }) => /\bopenEmbeddedService:\s*\(\)\s*=>/.test(text))
       .map(({ name }) => name);
     expect(definesService).toHaveLength(1);
-    expect(definesService).not.toContain('index.js');
+    expect(definesService).not.toContain('entry.js');
   });
 
   it('names the licence of every package in it', () => {

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readExampleInputs, readExampleJob } from '../support/example-workflow.ts';
@@ -36,23 +36,36 @@ async function worsen({ path }: Workspace): Promise<void> {
   await writeFile(join(path, 'build/index.js'), text);
 }
 
+/** As the artifacts are stored under the names of the shards, and downloaded. */
+async function keepAsShard({ path }: Workspace, shard: number): Promise<void> {
+  const target = join(path, `shards/eval-shard-${shard}`);
+  await rm(target, { recursive: true, force: true });
+  await mkdir(join(path, 'shards'), { recursive: true });
+  await rename(join(path, 'mcp-eval-report'), target);
+}
+
 describe('nightly.yml and pull-request.yml', () => {
   it('keep a history, and fail a night and a pull request that regress', async () => {
     await using workspace = await createRepository();
     await using api = await startGitHubApi();
-    const nightly = readExampleInputs(readExampleJob('nightly.yml', 'evals'), { 'github.ref_name': 'main' });
-    const runNight = (): Promise<ActionRun> =>
-      runAction({
-        workspace: workspace.path,
-        inputs: { ...nightly, 'github-token': jobToken },
-        event: createScheduleEvent(),
+    const evals = readExampleInputs(readExampleJob('nightly.yml', 'evals'), {});
+    const verdict = readExampleInputs(readExampleJob('nightly.yml', 'verdict'), { 'github.ref_name': 'main' });
+    const runNight = async (): Promise<ActionRun> => {
+      const schedule = { workspace: workspace.path, event: createScheduleEvent() };
+      const ran = await runAction({ ...schedule, inputs: evals });
+      expect(ran).toMatchObject({ problems: [], leftovers: [] });
+      await keepAsShard(workspace, 1);
+      return await runAction({
+        ...schedule,
+        inputs: { ...verdict, 'github-token': jobToken },
         env: { GITHUB_API_URL: api.url },
         secrets: [jobToken],
       });
+    };
 
     const first = await runNight();
     expect(first).toMatchObject({ exitCode: 0, problems: [], leftovers: [] });
-    expect(first.log).toContain('nothing is compared');
+    expect(first.log).toContain('has no gates yet, so the gate skips the comparison');
 
     const second = await runNight();
     expect(second).toMatchObject({ exitCode: 0, annotations: [] });
@@ -85,12 +98,10 @@ describe('shards.yml', () => {
       const own = readExampleInputs(evals, { 'matrix.shard': String(shard) });
       const run = await runAction({ workspace: workspace.path, inputs: own });
       expect(run).toMatchObject({ exitCode: 0, problems: [], leftovers: [] });
-      // As the artifacts are stored under the names of the shards, and downloaded.
-      await mkdir(join(workspace.path, 'shards'), { recursive: true });
-      await rename(join(workspace.path, 'mcp-eval-report'), join(workspace.path, `shards/eval-shard-${shard}`));
+      await keepAsShard(workspace, Number(shard));
       if (shard === 2) {
         const incomplete = await runVerdict();
-        expect(incomplete).toMatchObject({ exitCode: 2, outputs: {} });
+        expect(incomplete).toMatchObject({ exitCode: 2, outputs: { verdict: 'inconclusive' } });
         expect(incomplete.log).toContain('1 shard of 3 missing: 3');
       }
     }

@@ -153,7 +153,13 @@ describe('a hosted job', () => {
     expect(embedded).toMatchObject({ exitCode: 0, outputs: { verdict: 'passed', 'run-url': '' } });
     const inputs = { service: 'svc', 'base-url': 'https://service.example/api/v1', 'api-key': '' };
     const other = await runJob(inputs, { event });
-    expect(other).toMatchObject({ exitCode: 2, conclusion: 'failure', outputs: {}, summary: null, problems: [] });
+    expect(other).toMatchObject({
+      exitCode: 2,
+      conclusion: 'failure',
+      outputs: { verdict: 'inconclusive' },
+      summary: expect.stringContaining('Eval gate not run'),
+      problems: [],
+    });
     expect(other.log).toMatch(/^Error: api-key: .*Workflows of forks .* use `service: embedded` there/m);
     expect(other.annotations).toHaveLength(1);
   });
@@ -162,7 +168,7 @@ describe('a hosted job', () => {
     await using service = await startServeProcess();
     const event = createPullRequestTargetEvent({ isFork: true });
     const refused = await runJob(selectService(service), { event });
-    expect(refused).toMatchObject({ exitCode: 2, outputs: {}, summary: null });
+    expect(refused).toMatchObject({ exitCode: 2, outputs: { verdict: 'inconclusive' } });
     expect(refused.log).toContain('allow-pull-request-target');
     expect(refused.log).not.toContain('Starting');
     expect(await listNames(service, '/eval-suites')).toEqual([]);

@@ -1,0 +1,126 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, readFileSync, readdirSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { createWorkspace } from '../support/workspace.ts';
+import { judgeBlockKind, listYamlBlocks, wrapSteps } from '../support/yaml-blocks.ts';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const hasActionlint = spawnSync('actionlint', ['-version']).status === 0;
+const hasZizmor = spawnSync('zizmor', ['--version']).status === 0;
+const readOnly = 'permissions:\n  contents: read\n';
+
+/** Every workflow of the repository and of its documents, by a name that says where it is from. */
+function listWorkflows(): Map<string, string> {
+  const workflows = new Map<string, string>();
+  for (const directory of ['.github/workflows', 'examples/workflows']) {
+    for (const name of readdirSync(path.join(root, directory)).filter((file) => file.endsWith('.yml'))) {
+      workflows.set(name, readFileSync(path.join(root, directory, name), 'utf8'));
+    }
+  }
+  const documents = ['README.md', ...readdirSync(path.join(root, 'docs')).map((name) => `docs/${name}`)];
+  for (const file of documents.filter((name) => name.endsWith('.md'))) {
+    for (const { line, text } of listYamlBlocks(file, readFileSync(path.join(root, file), 'utf8'))) {
+      const kind = judgeBlockKind(text);
+      const name = `${file.replaceAll(/[^a-z]+/gi, '-')}-line-${line}.yml`;
+      if (kind === 'workflow') workflows.set(name, text);
+      // The job around the steps is not part of the snippet.
+      if (kind === 'steps') workflows.set(name, `${wrapSteps(text).trimEnd()}\n${readOnly}`);
+    }
+  }
+  return workflows;
+}
+
+/** Runs a linter over these workflows, as a repository of their own would have them, with this repository's configuration. */
+async function lint(workflows: ReadonlyMap<string, string>, [command = '', ...args]: readonly string[]) {
+  await using workspace = await createWorkspace();
+  const directory = path.join(workspace.path, '.github/workflows');
+  await mkdir(directory, { recursive: true });
+  // Both look up what `uses: ./` leads to.
+  for (const file of ['action.yml', '.github/zizmor.yml']) {
+    cpSync(path.join(root, file), path.join(workspace.path, file));
+  }
+  for (const [name, text] of workflows) await writeFile(path.join(directory, name), text);
+  const files = [...workflows.keys()].map((name) => `.github/workflows/${name}`);
+  const { status, stdout } = spawnSync(command, [...args, ...files], { cwd: workspace.path, encoding: 'utf8' });
+  return { status, stdout };
+}
+
+const actionlint = ['actionlint', '-no-color', '-shellcheck=', '-pyflakes='];
+const zizmor = [
+  'zizmor',
+  '--offline',
+  '--no-progress',
+  '--color=never',
+  '--format=plain',
+  '--config=.github/zizmor.yml',
+];
+const careless = new Map([
+  ['careless.yml', wrapSteps('- uses: actions/checkout@v7\n- run: echo ${{ github.event.pull_request.title }}\n')],
+]);
+
+interface Workflow {
+  permissions?: unknown;
+  jobs: Record<string, { permissions?: unknown; steps: Array<{ uses?: string; with?: Record<string, unknown> }> }>;
+}
+
+/** What makes a job dangerous that starts code of a pull request: a token that may write, or credentials that stay in the checkout. */
+function listDangers(text: string): string[] {
+  const { permissions, jobs } = parse(text) as Workflow;
+  return Object.entries(jobs).flatMap(([name, job]) => {
+    const starts = job.steps.some((step) => step.with?.['server-command'] !== undefined);
+    const granted = JSON.stringify(job.permissions ?? permissions ?? 'write-all');
+    const keeps = job.steps.some(
+      ({ uses = '', with: inputs = {} }) =>
+        uses.startsWith('actions/checkout@') && inputs['persist-credentials'] !== false,
+    );
+    return [
+      ...(starts && granted.includes('write') ? [`${name} may write: ${granted}`] : []),
+      ...(keeps ? [`${name} keeps the credentials of its checkout`] : []),
+    ];
+  });
+}
+
+describe('jobs that start the server', () => {
+  it.each([...listWorkflows()])('have no token that may write, and keep no credentials, in %s', (_, text) => {
+    expect(listDangers(text)).toEqual([]);
+  });
+
+  it('are found where they do', () => {
+    const steps = '- uses: actions/checkout@v7\n- uses: your-org/mcp-eval-ci@v1\n  with: { server-command: x }\n';
+    expect(listDangers(wrapSteps(steps))).toEqual([
+      'evals may write: "write-all"',
+      'evals keeps the credentials of its checkout',
+    ]);
+  });
+});
+
+const note = (isInstalled: boolean) => (isInstalled ? '' : ' (skipped: it is not installed)');
+
+// The linters are programs of their own; where one is not installed, its tests are skipped.
+describe.skipIf(!hasActionlint)(`actionlint${note(hasActionlint)}`, () => {
+  it('finds nothing in the workflows and snippets', async () => {
+    expect(await lint(listWorkflows(), actionlint)).toEqual({ status: 0, stdout: '' });
+  });
+
+  it('finds a script that a title could write', async () => {
+    const { status, stdout } = await lint(careless, actionlint);
+    expect([status, stdout]).toEqual([1, expect.stringContaining('is potentially untrusted')]);
+  });
+});
+
+describe.skipIf(!hasZizmor)(`zizmor${note(hasZizmor)}`, () => {
+  it('finds nothing in the workflows and snippets but what its configuration gives reasons for', async () => {
+    const { status, stdout } = await lint(listWorkflows(), zizmor);
+    expect({ status, stdout: stdout.replace(/^No findings to report.*/s, '') }).toEqual({ status: 0, stdout: '' });
+  });
+
+  it('finds credentials that a checkout keeps, and a token that may write', async () => {
+    const { status, stdout } = await lint(careless, zizmor);
+    expect(status).not.toBe(0);
+    expect(stdout).toContain('artipacked');
+    expect(stdout).toContain('excessive-permissions');
+  });
+});
