@@ -3,7 +3,7 @@ import type { Shape, Transport } from './expected-outcomes.ts';
 const crash = 'a process that ends under a call ends the run';
 const ends = 'an exit after the last answer ends the run';
 const unscored = 'an iteration without a result ends the run';
-const listing = 'tools/list is read after a call, and its failure is ignored';
+const listing = 'a process that ends under tools/list ends the run';
 
 const everywhere = (why: string) => ({ stdio: why, 'stdio shared': why, HTTP: why });
 
@@ -16,7 +16,6 @@ const unmetOutcomes: Partial<Record<Shape['fault'], Partial<Record<Transport, st
   'is-killed-under-call': everywhere(crash),
   'segfaults-under-call': everywhere(crash),
   'closes-its-output': { HTTP: unscored },
-  'fails-tools-list': everywhere(listing),
   'exits-in-tools-list': everywhere(listing),
   'http-500-under-call': { HTTP: unscored },
   'http-session-lost': { HTTP: 'the iteration is given up with its session' },
@@ -24,11 +23,11 @@ const unmetOutcomes: Partial<Record<Shape['fault'], Partial<Record<Transport, st
   'http-reset-under-call': { HTTP: unscored },
 };
 
-/** Of those, the ones that are met now and then. */
-const varying: ReadonlySet<string> = new Set(['exits-0-after-answer stdio', 'closes-its-output HTTP']);
+/** Reasons whose outcomes are met now and then. */
+const varying: ReadonlySet<string> = new Set([ends, unscored]);
 
 /** Why a required outcome is not met yet; null where it is. */
 export function findUnmet({ fault }: Shape, transport: Transport): { why: string; varies: boolean } | null {
   const why = unmetOutcomes[fault]?.[transport];
-  return why === undefined ? null : { why, varies: varying.has(`${fault} ${transport}`) };
+  return why === undefined ? null : { why, varies: varying.has(why) };
 }
