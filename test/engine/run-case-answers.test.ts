@@ -176,14 +176,13 @@ describe('runCase on the answer to a tool call', () => {
     expect(error).toBe(`sum answered with a result that is not valid MCP: ${expected}.`);
   });
 
-  it('establishes nothing from an answer that is no message, and says so in one sentence', async () => {
+  it('fails the case on an answer that is no message, and says so in one sentence', async () => {
     const { result, error } = await run((response, id) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(JSON.stringify({ jsonrpc: '2.0', id, result: 'five' }));
     });
-    expect(result).toBeNull();
-    expect(error).toMatch(/^The server gave no answer to sum: its answer is not valid MCP: .*\.$/);
-    expect(error).not.toMatch(/[{["]/);
+    expect(result).toBe('failed');
+    expect(error).toMatchInlineSnapshot(`"sum failed: "The response holds JSON that is no JSON-RPC 2.0 message."."`);
   });
 
   it('points at what is wrong in the result of a server of 2026-07-28', async () => {
