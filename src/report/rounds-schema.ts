@@ -2,7 +2,10 @@ import { z } from 'zod';
 
 // What the schema of a report says of runs and rounds, and the small parts that it shares with the rest.
 
-export const count = z.int().min(0);
+/** Far beyond any gate, and far from where sums lose precision. */
+const maxCount = 1e9;
+
+export const count = z.int().min(0).max(maxCount);
 export const fraction = z.number().min(0).max(1);
 export const counts = z.object({ passed: count, total: count });
 

@@ -4,7 +4,7 @@ import { type Report, reportSchemaVersion } from '../model/report.ts';
 import { comparisonSchema } from './comparison-schema.ts';
 import { caseRounds, count, fraction, run, suiteRounds } from './rounds-schema.ts';
 
-const milliseconds = z.number().min(0);
+const milliseconds = z.number().min(0).max(1e12);
 const outcome = z
   .enum(['passed', 'failed', 'inconclusive'])
   .describe('`inconclusive` means that nothing was established; it is not a failure.');
@@ -141,8 +141,8 @@ export const reportSchema = z.object({
     .describe('What was tested, where it is known.'),
   shard: z
     .object({
-      index: z.int().min(1),
-      total: z.int().min(1),
+      index: z.int().min(1).max(256),
+      total: z.int().min(1).max(256),
       digest: z.string().describe('Equal where jobs agree on all cases and how they are shared.'),
     })
     .nullable()

@@ -1,7 +1,7 @@
 import type { CaseReport, Report, SuiteReport } from '../model/report.ts';
 import type { CaseResults, SuiteResults } from '../model/results.ts';
 import type { VerdictReason } from '../model/verdict.ts';
-import { emptyPolicyLayer, settleDemands } from '../model/policy.ts';
+import { type Demanded, emptyPolicyLayer, settleDemands } from '../model/policy.ts';
 import { areFailuresSound, reasonRules } from './reason-rules.ts';
 import { assessSuite, type JudgedFinding, type JudgeOptions, selectFindings, type SuiteJudgement } from './judge.ts';
 
@@ -36,10 +36,11 @@ export function restoreSuites(report: Report): RestoredSuite[] {
       .filter(({ suiteId }) => suiteId === suite.id)
       .toSorted((a, b) => (a.location?.line ?? 0) - (b.location?.line ?? 0));
     const { reasons } = suite.verdict;
+    const gaps = restoreGaps(suite, cases);
     return {
-      results: restoreResults(suite, cases),
-      ...restoreGaps(suite, cases),
-      policy: restorePolicy(cases, report.startedAt.slice(0, 10)),
+      results: restoreResults(suite, cases, gaps.gaps.length === 0),
+      ...gaps,
+      policy: restorePolicy(suite, cases, report.startedAt.slice(0, 10)),
       findings: reasons.filter((reason) => !isGap(reason, suite)).flatMap((reason) => restoreFinding(reason, cases)),
     };
   });
@@ -83,11 +84,21 @@ function isGap({ code }: VerdictReason, { demands }: SuiteReport): boolean {
 }
 
 /** How a flaky case counts is told with each of them, so that where there is none it does not matter. */
-function restorePolicy(cases: readonly CaseReport[], today: string): RestoredSuite['policy'] {
+function restorePolicy(suite: SuiteReport, cases: readonly CaseReport[], today: string): RestoredSuite['policy'] {
   const quarantine = cases.flatMap(({ id, quarantine: entry }) => (entry === null ? [] : [{ ...entry, case: id }]));
   const [told] = cases.flatMap(({ flaky }) => (flaky === null ? [] : [{ value: flaky.effect, source: flaky.source }]));
   const trials = cases.flatMap(({ id, trial }) => (trial === null ? [] : [{ ...trial, case: id }]));
-  return { demands: { ...settleDemands({ ...emptyPolicyLayer, quarantine, flaky: told ?? null }), trials }, today };
+  const budgets = { ...emptyPolicyLayer.budgets, infrastructureErrors: restoreTolerance(suite) };
+  const layer = { ...emptyPolicyLayer, quarantine, flaky: told ?? null, budgets };
+  return { demands: { ...settleDemands(layer), trials }, today };
+}
+
+/** How many iterations may have no result: the one budget that decides whether results are complete. */
+function restoreTolerance({ demands }: SuiteReport): Demanded<number> | null {
+  const budget = demands.find(({ kind, subject }) => kind === 'budget' && subject === 'infrastructureErrors');
+  const limit = /^at most (\d[\d,]*) /.exec(budget?.demand ?? '')?.[1];
+  if (budget === undefined || limit === undefined) return null;
+  return { value: Number(limit.replaceAll(',', '')), source: budget.source };
 }
 
 /** Cases that an evals file requires say so themselves. */
@@ -99,8 +110,10 @@ function restoreFinding(reason: VerdictReason, cases: readonly CaseReport[]): Ju
   return isPolicy ? [{ state: 'not-met', reason, isDecided: true }] : [];
 }
 
-function restoreResults(suite: SuiteReport, cases: readonly CaseReport[]): SuiteResults {
+/** `isWhole`: every planned iteration was read, so that those without a result are unscored and not missing. */
+function restoreResults(suite: SuiteReport, cases: readonly CaseReport[], isWhole: boolean): SuiteResults {
   const { id, name, file, minimumPassRate, minimumPassRateSource, run, stoppedEarly } = suite;
+  const members = cases.map((member) => restoreCase(member, isWhole || stoppedEarly !== null));
   return {
     suiteId: id,
     name,
@@ -112,10 +125,10 @@ function restoreResults(suite: SuiteReport, cases: readonly CaseReport[]): Suite
         ? null
         : { ...run, result: null, summary: null, createdAtMs: null, completedAtMs: null, notes: null },
     runUrl: run?.url ?? null,
-    cases: cases.map((member) => restoreCase(member, suite)),
+    cases: members,
     leftOut: [],
     isComplete: true,
-    iterationsRead: cases.reduce((sum, { total, planned }) => sum + (stoppedEarly === null ? total : planned), 0),
+    iterationsRead: members.reduce((sum, { passed, failed, unscored }) => sum + passed + failed + unscored, 0),
     unknownIterations: 0,
     overruled: 0,
     contradicted: 0,
@@ -127,7 +140,7 @@ function restoreResults(suite: SuiteReport, cases: readonly CaseReport[]): Suite
 }
 
 /** What a report does not keep is what only incomplete results have, and of those their gaps tell. */
-function restoreCase(member: CaseReport, { stoppedEarly }: SuiteReport): CaseResults {
+function restoreCase(member: CaseReport, isWhole: boolean): CaseResults {
   const {
     id,
     title,
@@ -152,7 +165,7 @@ function restoreCase(member: CaseReport, { stoppedEarly }: SuiteReport): CaseRes
     planned,
     passed,
     failed,
-    unscored: stoppedEarly === null ? 0 : planned - passed - failed,
+    unscored: isWhole ? Math.max(0, planned - passed - failed) : 0,
     durationsMs: durationMs === null ? [] : [durationMs],
     tokensUsed: 0,
     failures,
