@@ -8,7 +8,7 @@ import { planGate } from '../../src/gate/plan/plan.ts';
 import type { CaseReport, Report } from '../../src/model/report.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { createWorkspace } from '../support/workspace.ts';
-import type { CaseName, Outcome, Shape, Transport } from './expected-outcomes.ts';
+import type { CaseName, Observation, Shape, Transport } from './expected-outcomes.ts';
 import { startHttpShim } from './http-shim.ts';
 
 /** A case: a call, and the text its result must hold. */
@@ -26,12 +26,6 @@ export interface TestedServer extends AsyncDisposable {
   stdio: string;
   /** Its MCP endpoint. */
   url: string;
-}
-
-/** What came of a gate: its outcome, and the reasons it gave. */
-export interface Observation {
-  outcome: Outcome;
-  reasons: string[];
 }
 
 /** Time-outs of what never ends well, so they cost time only. */
