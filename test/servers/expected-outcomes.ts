@@ -46,7 +46,7 @@ export interface Shape {
   hits?: CaseName;
   /** The case that is hit gets a short time-out, because over some transport no answer arrives. */
   isShort?: true;
-  /** The server never answers the handshake, so there is no point in waiting long. */
+  /** Where nothing runs, the server never answers the handshake, so there is no point in waiting long. */
   neverReady?: true;
   /** The fault needs a process of the gate over HTTP, too; else the gate is given the URL of a server that runs. */
   needsProcess?: true;
