@@ -16,6 +16,7 @@ import type { Report } from '../model/report.ts';
 import { renderAnnotationCommands } from '../report/annotation-commands.ts';
 import type { FallbackReport } from '../supervisor/messages.ts';
 import type { Supervision } from '../supervisor/supervised.ts';
+import { loadChunks } from './chunks.ts';
 import { describeFailure } from './failure.ts';
 import type { JobOutput } from './logger.ts';
 import { listOutputs, listUnjudgedOutputs, writeOutput } from './outputs.ts';
@@ -49,6 +50,7 @@ export async function runMain({ redactor, logger }: JobOutput, supervision: Supe
     const processMarker = supervision.marker ?? randomUUID();
     const saveState = createStateWriter(logger);
     saveState('processMarker', processMarker);
+    await loadChunks();
     await announceGate(plan, supervision, {
       clock: systemClock,
       redactor,
