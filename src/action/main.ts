@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { getInput, info } from '@actions/core';
+import { info } from '@actions/core';
 import { systemClock } from '../base/clock.ts';
 import { ConfigurationError, GateError } from '../base/errors.ts';
 import { redactDeep, type Redactor } from '../base/redaction.ts';
 import { gate } from '../gate/gate.ts';
 import { listenForInterrupts } from '../gate/interrupt.ts';
 import { listKnownSecrets } from '../gate/known-secrets.ts';
-import { listOptions } from '../gate/options.ts';
 import { type GatePlan, planGate } from '../gate/plan/plan.ts';
 import { readGateOptions } from '../gate/read-options.ts';
 import { describeProgress, throttleProgress } from '../gate/run/progress.ts';
@@ -18,6 +17,7 @@ import type { FallbackReport } from '../supervisor/messages.ts';
 import type { Supervision } from '../supervisor/supervised.ts';
 import { loadChunks } from './chunks.ts';
 import { describeFailure } from './failure.ts';
+import { readInputs } from './inputs.ts';
 import type { JobOutput } from './logger.ts';
 import { listOutputs, listUnjudgedOutputs, writeOutput } from './outputs.ts';
 import { leftoversState } from './post.ts';
@@ -26,7 +26,7 @@ import { createStateWriter } from './state.ts';
 /** Runs the gate with the action's inputs, publishes what came of it, and returns the exit code. */
 export async function runMain({ redactor, logger }: JobOutput, supervision: Supervision): Promise<number> {
   const { env: environment } = process;
-  const inputs = Object.fromEntries(listOptions().map(({ name }) => [name, getInput(name, { trimWhitespace: false })]));
+  const inputs = readInputs();
   const cwd = process.cwd();
   const summaryPath = environment['GITHUB_STEP_SUMMARY'] ?? null;
   try {

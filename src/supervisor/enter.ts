@@ -41,9 +41,7 @@ export async function enter({ isSupervised, print, limits, run }: Entry): Promis
 }
 
 /** Returns the option with which Node's debugger was asked for; null where it was not. */
-function findInspectorOption({ execArgv, env }: Pick<NodeJS.Process, 'execArgv' | 'env'> = process):
-  | string
-  | null {
+function findInspectorOption({ execArgv, env }: Pick<NodeJS.Process, 'execArgv' | 'env'> = process): string | null {
   const words = [...execArgv, ...(env['NODE_OPTIONS'] ?? '').split(/[\s"']+/)];
   // Node takes underscores for hyphens in its options.
   const found = words.find((word) => /^--inspect(?:$|[-_=])/.test(word));
