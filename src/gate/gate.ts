@@ -52,8 +52,8 @@ export interface GateResult {
   tracePath: string | null;
   /** What is uploaded besides the report; null where nothing is. */
   kept: KeptResults | null;
-  /** 0 passed, or what the policy lets pass · 1 failed · 3 inconclusive · 130, 143 stopped by a signal. */
-  exitCode: 0 | 1 | 3 | 130 | 143;
+  /** 0 passed, or what the policy lets pass · 1 failed · 3 inconclusive · 129, 130, 131, 143 stopped by a signal. */
+  exitCode: 0 | 1 | 3 | 129 | 130 | 131 | 143;
 }
 
 /**

@@ -27,12 +27,13 @@ export function buildChildEnvironment(
 ): Record<string, string> {
   const inherited: Record<string, string> = {};
   for (const [name, value] of Object.entries(environment)) {
-    if (value !== undefined && isInherited(name, platform)) inherited[name] = value;
+    if (value !== undefined && isInheritedVariable(name, platform)) inherited[name] = value;
   }
   return { ...inherited, ...additions };
 }
 
-function isInherited(name: string, platform: NodeJS.Platform): boolean {
+/** Whether the server under test gets this variable of the job. */
+export function isInheritedVariable(name: string, platform: NodeJS.Platform = process.platform): boolean {
   if (platform !== 'win32') return inheritedNames.has(name) || name.startsWith('LC_');
   // Windows spells the same variable Path, PATH or path.
   const upperCased = name.toUpperCase();

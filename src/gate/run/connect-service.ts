@@ -92,7 +92,7 @@ async function connectHosted(
     openLeftovers: (projectId) =>
       saveLeftovers === undefined || profile.name === 'embedded'
         ? noLeftoverBook
-        : openLeftoverBook({ profile: profile.name, baseUrl, projectId }, saveLeftovers),
+        : openLeftoverBook({ projectId }, saveLeftovers),
     close: async () => await urgentClient[Symbol.asyncDispose](),
   });
 }
