@@ -6,6 +6,7 @@ import { isGroupAlive, signalGroup, waitForGroupEnd } from './group.ts';
 import { keepLastLines } from './last-lines.ts';
 import { createOutputRing } from './ring.ts';
 import type { OutputRing } from './ring.ts';
+import type { Watchdog } from './watchdog.ts';
 
 /** How long a server may take to leave after its stdin closed, and then after SIGTERM. Fits twice into a runner's 7.5 s. */
 const stdinGraceMs = 1500;
@@ -52,6 +53,8 @@ export function startProcess(
     env: Record<string, string>;
     ring: OutputRing;
     clock: Clock;
+    /** Ends the program's group should this process be killed; none where nobody asks for it. */
+    watchdog?: Pick<Watchdog, 'add' | 'remove'>;
     /** Whether the program reads its stdin, so that closing it is the polite way to ask; else it gets SIGTERM at once. */
     readsStdin: boolean;
   },
@@ -66,6 +69,7 @@ export function startProcess(
     detached: process.platform !== 'win32',
     windowsHide: true,
   });
+  if (child.pid !== undefined) options.watchdog?.add(child.pid);
   const ownOutput = createOutputRing(ownOutputBytes);
   const addOutput = (chunk: Buffer) => {
     options.ring.append(chunk);
@@ -96,15 +100,17 @@ export function startProcess(
     child.stdin.end();
     if (groupId === undefined) return;
     if (options.readsStdin) await waitAtMost(clock, ended, stdinGraceMs);
-    if (!isGroupAlive(groupId)) return;
-    signalGroup(groupId, 'SIGTERM');
-    if (!(await waitForGroupEnd(clock, groupId, terminateGraceMs))) await killGroup();
+    if (isGroupAlive(groupId)) {
+      signalGroup(groupId, 'SIGTERM');
+      if (!(await waitForGroupEnd(clock, groupId, terminateGraceMs))) await killGroup();
+    }
+    options.watchdog?.remove(groupId);
   };
   const killGroup = async () => {
     if (child.pid === undefined) return;
     signalGroup(child.pid, 'SIGKILL');
     await waitAtMost(clock, ended, terminateGraceMs);
-    await waitForGroupEnd(clock, child.pid, terminateGraceMs);
+    if (await waitForGroupEnd(clock, child.pid, terminateGraceMs)) options.watchdog?.remove(child.pid);
   };
   let stopping: Promise<void> | undefined;
   return {

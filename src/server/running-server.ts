@@ -8,6 +8,7 @@ import type { ProtocolChoice } from '../model/protocol.ts';
 import type { ServerReport } from '../model/report.ts';
 import type { ProtocolEra } from './protocol.ts';
 import type { OutputRing } from './ring.ts';
+import type { Watchdog } from './watchdog.ts';
 
 /** The revision that the server must speak, and the option or `file:line` that asks for it. */
 export type WantedProtocol = Demanded<ProtocolChoice>;
@@ -72,6 +73,7 @@ export interface StartContext extends ServerContext {
   cwd: string;
   env: Record<string, string>;
   ring: OutputRing;
+  watchdog: Watchdog;
   readyTimeoutMs: number;
 }
 
