@@ -69,7 +69,7 @@ export function createLostError(exit: ProcessExit, ring: OutputRing): ServerStar
     {
       processExitCode: exit.code,
       stderrTail: ring.readLines(tailLines),
-      hint: 'Nothing can be said of the cases that were still to run; see the end of its output.',
+      hint: 'Calls of several cases may have been open, so none of them has a result.',
     },
   );
 }
