@@ -59,6 +59,7 @@ function fillStore(): void {
         durationMs: 100 + (position % 900),
         trace: { messages: [], spans: [], prompts: [], metadata: { predicates: [] } },
         protocolVersion: null,
+        loss: null,
         predicates: [],
       });
       store.runs.count(runId, result);

@@ -7,19 +7,19 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { transformSync } from 'esbuild';
+import { buildSync, transformSync } from 'esbuild';
 import { renderLicences } from './licences.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
 const dist = path.join(root, 'dist');
 
 /**
- * The runner loads the whole entry before anything happens; what only some runs need belongs into a lazy chunk. Most of it is
+ * The whole of stages.js is loaded before anything happens; what only some runs need belongs into a lazy chunk. Most of it is
  * libraries that every run needs.
  */
 const maxEntryBytes = 1_550_000;
-/** As `src/action/start.ts` imports it. */
-const entryName = 'entry.js';
+/** As `src/action/entry.ts` imports it. */
+const stagesName = 'stages.js';
 
 const isCheck = process.argv.includes('--check');
 const outDir = mkdtempSync(path.join(tmpdir(), 'mcp-eval-ci-dist-'));
@@ -47,12 +47,23 @@ function compile(): void {
 function bundle(target: string): void {
   const stats = path.join(target, 'stats.json');
   const options = ['--minify', '--no-cache', '--quiet', '--target', 'es2022', '--stats-out', stats];
-  execFileSync('ncc', ['build', 'lib/action/entry.js', '--out', target, ...options], { cwd: root, stdio: 'inherit' });
+  execFileSync('ncc', ['build', 'lib/action/stages.js', '--out', target, ...options], { cwd: root, stdio: 'inherit' });
   writeFileSync(path.join(target, 'licenses.txt'), renderLicences(root, readFileSync(stats, 'utf8')));
   rmSync(stats);
-  // The runner starts the same code twice, under two names that tell it which step it is. Both load the bundle only where the
+  renameSync(path.join(target, 'index.js'), path.join(target, stagesName));
+  // Small, because it is started twice: as the supervisor, which is not to wait for the stages, and as the gate.
+  buildSync({
+    entryPoints: [path.join(root, 'lib/action/entry.js')],
+    outfile: path.join(target, 'entry.js'),
+    external: [`./${stagesName}`],
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    minify: true,
+    target: 'es2022',
+  });
+  // The runner starts the same code twice, under two names that tell it which step it is. Both load the rest only where the
   // runner's Node can.
-  renameSync(path.join(target, 'index.js'), path.join(target, entryName));
   const start = readFileSync(path.join(root, 'lib/action/start.js'), 'utf8');
   for (const name of ['index.js', 'post.js']) writeFileSync(path.join(target, name), start);
   for (const name of readdirSync(target)) if (/^\d+\.index\.js$/.test(name)) minifyChunk(path.join(target, name));
@@ -65,10 +76,10 @@ function minifyChunk(file: string): void {
 }
 
 function findOversize(target: string): string[] {
-  const { size } = statSync(path.join(target, entryName));
+  const { size } = statSync(path.join(target, stagesName));
   return size <= maxEntryBytes
     ? []
-    : [`dist/${entryName} has ${size} bytes, more than ${maxEntryBytes}; import what is heavy lazily.`];
+    : [`dist/${stagesName} has ${size} bytes, more than ${maxEntryBytes}; import what is heavy lazily.`];
 }
 
 function compare(fresh: string, committed: string): string[] {

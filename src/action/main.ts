@@ -1,27 +1,32 @@
 import { randomUUID } from 'node:crypto';
-import { getInput, info } from '@actions/core';
+import { info } from '@actions/core';
 import { systemClock } from '../base/clock.ts';
 import { ConfigurationError, GateError } from '../base/errors.ts';
-import { redactDeep } from '../base/redaction.ts';
+import { redactDeep, type Redactor } from '../base/redaction.ts';
 import { gate } from '../gate/gate.ts';
 import { listenForInterrupts } from '../gate/interrupt.ts';
 import { listKnownSecrets } from '../gate/known-secrets.ts';
-import { listOptions } from '../gate/options.ts';
-import { planGate } from '../gate/plan/plan.ts';
+import { type GatePlan, planGate } from '../gate/plan/plan.ts';
 import { readGateOptions } from '../gate/read-options.ts';
 import { describeProgress, throttleProgress } from '../gate/run/progress.ts';
-import { findExistingFiles, publishFiles } from '../gate/publish/publish-files.ts';
+import { announceGate } from '../gate/publish/announce-gate.ts';
+import { findExistingFiles, publishFiles, type WrittenFiles } from '../gate/publish/publish-files.ts';
+import type { Report } from '../model/report.ts';
 import { renderAnnotationCommands } from '../report/annotation-commands.ts';
+import type { FallbackReport } from '../supervisor/messages.ts';
+import type { Supervision } from '../supervisor/supervised.ts';
+import { loadChunks } from './chunks.ts';
 import { describeFailure } from './failure.ts';
+import { readInputs } from './inputs.ts';
 import type { JobOutput } from './logger.ts';
 import { listOutputs, listUnjudgedOutputs, writeOutput } from './outputs.ts';
 import { leftoversState } from './post.ts';
 import { createStateWriter } from './state.ts';
 
 /** Runs the gate with the action's inputs, publishes what came of it, and returns the exit code. */
-export async function runMain({ redactor, logger }: JobOutput): Promise<number> {
+export async function runMain({ redactor, logger }: JobOutput, supervision: Supervision): Promise<number> {
   const { env: environment } = process;
-  const inputs = Object.fromEntries(listOptions().map(({ name }) => [name, getInput(name, { trimWhitespace: false })]));
+  const inputs = readInputs();
   const cwd = process.cwd();
   const summaryPath = environment['GITHUB_STEP_SUMMARY'] ?? null;
   try {
@@ -29,12 +34,12 @@ export async function runMain({ redactor, logger }: JobOutput): Promise<number> 
     const options = await readGateOptions(inputs, { cwd });
     if (options.publish !== null) {
       const { publishReport } = await import('../gate/publish/publish-report.ts');
-      const signal = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
+      const signal = listenForInterrupts(supervision.signals, (exitCode) => process.exit(exitCode));
       return await publishReport(options, { cwd, environment, clock: systemClock, logger, redactor, signal });
     }
     const plan = await planGate(options, { cwd, environment });
 
-    const signal = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
+    const signal = listenForInterrupts(supervision.signals, (exitCode) => process.exit(exitCode));
     if (plan.isDryRun) {
       const { previewGate } = await import('../gate/preview.ts');
       const preview = await previewGate(plan, { clock: systemClock, logger, redactor, signal });
@@ -42,9 +47,16 @@ export async function runMain({ redactor, logger }: JobOutput): Promise<number> 
       return 0;
     }
 
-    const processMarker = randomUUID();
+    const processMarker = supervision.marker ?? randomUUID();
     const saveState = createStateWriter(logger);
     saveState('processMarker', processMarker);
+    await loadChunks();
+    await announceGate(plan, supervision, {
+      clock: systemClock,
+      redactor,
+      summaryPath,
+      renderMore: (report, written) => renderJobFallback(report, { plan, written, redactor, environment }),
+    });
     const result = await gate(plan, {
       clock: systemClock,
       logger,
@@ -58,6 +70,7 @@ export async function runMain({ redactor, logger }: JobOutput): Promise<number> 
       onProgress: throttleProgress(systemClock, (progress) => logger.info(describeProgress(progress))),
     });
 
+    supervision.judged();
     const { report, evidence, exitCode } = result;
     // Chunks of their own: the post step, which loads the same entry, shows no report.
     const { renderTerminal } = await import('../report/terminal.ts');
@@ -85,4 +98,30 @@ export async function runMain({ redactor, logger }: JobOutput): Promise<number> 
     if (inputs['publish']?.trim() === '') for (const output of listUnjudgedOutputs()) writeOutput(output, logger);
     return error instanceof GateError ? error.exitCode : 3;
   }
+}
+
+/** What a job shows of a gate that was ended from outside, besides the files that every gate writes. */
+async function renderJobFallback(
+  report: Report,
+  {
+    plan,
+    written,
+    redactor,
+    environment,
+  }: {
+    plan: GatePlan;
+    written: WrittenFiles;
+    redactor: Redactor;
+    environment: NodeJS.ProcessEnv;
+  },
+): Promise<FallbackReport> {
+  const { planAnnotations } = await import('../report/annotations.ts');
+  const annotations = plan.annotations ? planAnnotations(report, { fileExists: () => false }) : [];
+  // No value has a line break: each matches the pattern of its output.
+  const text = listOutputs(report, written).map(({ name, value }) => `${name}=${value}\n`);
+  const path = environment['GITHUB_OUTPUT'] ?? '';
+  return {
+    files: path === '' ? [] : [{ path, text: text.join(''), mode: 'append' }],
+    stdout: renderAnnotationCommands(annotations, redactor),
+  };
 }

@@ -3,6 +3,7 @@ import { describeError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { WrittenFiles } from '../gate/publish/publish-files.ts';
 import type { Report } from '../model/report.ts';
+import { checkCommandFile } from './command-file.ts';
 
 interface OutputDefinition {
   name: string;
@@ -120,6 +121,7 @@ export function listUnjudgedOutputs(): Array<{ name: string; value: string }> {
 /** Sets one output. What cannot be written is warned about: how a verdict is told never changes it. */
 export function writeOutput({ name, value }: { name: string; value: string }, logger: Logger): void {
   try {
+    checkCommandFile('GITHUB_OUTPUT');
     setOutput(name, value);
   } catch (error) {
     logger.warning(`Could not write the output ${name}: ${describeError(error)}. The verdict stands.`);

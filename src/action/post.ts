@@ -1,11 +1,14 @@
-import { getInput, getState, info } from '@actions/core';
+import { getState, info } from '@actions/core';
 import { systemClock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
-import { listProxySecrets, readProxySettings } from '../base/proxy.ts';
-import { Secret } from '../base/redaction.ts';
+import { listProxySecrets } from '../base/proxy.ts';
 import { listKnownSecrets } from '../gate/known-secrets.ts';
+import { parseGateOptions } from '../gate/options.ts';
+import { planHosted } from '../gate/plan/plan-service.ts';
 import { clearLeftovers, type Leftovers, parseLeftovers } from '../gate/run/leftovers.ts';
+import { serviceProfiles } from '../service/profile.ts';
 import { stopMarkedProcesses } from '../server/sweep.ts';
+import { readInputs } from './inputs.ts';
 import type { JobOutput } from './logger.ts';
 
 /** Under which name the main step saves what a hosted service holds of this job. */
@@ -36,11 +39,20 @@ async function stopProcesses(processMarker: string): Promise<void> {
 async function clearService(leftovers: Leftovers, { redactor, logger }: JobOutput): Promise<void> {
   try {
     const { env: environment } = process;
-    const apiKey = new Secret(getInput('api-key'));
-    for (const secret of listKnownSecrets({ 'api-key': apiKey.reveal() }, environment)) redactor.add(secret);
-    const proxy = readProxySettings(environment);
-    for (const secret of listProxySecrets(proxy)) redactor.add(secret);
-    await clearLeftovers(leftovers, { apiKey, proxy, clock: systemClock, logger });
+    const inputs = readInputs();
+    for (const secret of listKnownSecrets(inputs, environment)) redactor.add(secret);
+    // Never from the state, which the server under test can write to: the key goes to the service that the workflow names.
+    const options = parseGateOptions(inputs);
+    const profile = serviceProfiles[options.service];
+    const hosted = options.service === 'embedded' ? null : planHosted(options, environment, []);
+    if (hosted === null) {
+      logger.warning(
+        'The state names resources of an eval service, and the inputs name no service. Nothing was cleared.',
+      );
+      return;
+    }
+    for (const secret of listProxySecrets(hosted.proxy)) redactor.add(secret);
+    await clearLeftovers(leftovers, { ...hosted, profile, clock: systemClock, logger });
     logger.info('What was left in the eval service is cleared.');
   } catch (error) {
     logger.warning(`Could not clear what was left in the eval service: ${describeError(error)}`);

@@ -1,6 +1,9 @@
 import { basename } from 'node:path';
 import process from 'node:process';
 
+// First of all, so that no process of this machine can have Node open its debugger in this one.
+process.on('SIGUSR1', () => {});
+
 // Imports nothing of this project until the version is known to be good: a runner that stands in for GitHub's may bring an older
 // Node, which would print the whole bundle with a syntax error of its own.
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);

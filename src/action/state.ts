@@ -1,6 +1,7 @@
 import { saveState } from '@actions/core';
 import { describeError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
+import { checkCommandFile } from './command-file.ts';
 
 /**
  * Writes down what the post step needs to clear up after a main step that was killed. Where that is not possible it is
@@ -11,6 +12,7 @@ export function createStateWriter(logger: Logger): (name: string, value: string)
   return (name, value) => {
     if (!isWritable) return;
     try {
+      checkCommandFile('GITHUB_STATE');
       saveState(name, value);
     } catch (error) {
       isWritable = false;

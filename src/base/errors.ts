@@ -1,11 +1,11 @@
 /**
  * Thrown means "could not judge"; a gate that fails is a value, never an error. Callers match on `code`, which is
  * stable; `hint` says what to do next; `exitCode` follows from the class (2 the user can mend it in the
- * configuration, 3 nothing was established, 130 and 143 the process was told to stop).
+ * configuration, 3 nothing was established, 128 and the number of a signal the process was told to stop).
  */
 export abstract class GateError extends Error {
   abstract readonly code: string;
-  abstract readonly exitCode: 2 | 3 | 130 | 143;
+  abstract readonly exitCode: 2 | 3 | 129 | 130 | 131 | 143;
   /** What the reader should do next, one sentence, or undefined where nothing sensible can be said. */
   readonly hint: string | undefined;
   /** Of a request: whether it may have been carried out all the same, by whichever of its attempts. */
@@ -168,14 +168,17 @@ export class BudgetError extends GateError {
   readonly exitCode = 3;
 }
 
+const signalExitCodes = { SIGHUP: 129, SIGINT: 130, SIGQUIT: 131, SIGTERM: 143 } as const;
+
 /** The caller, or a signal to the process, asked to stop. */
 export class CancelledError extends GateError {
   readonly code = 'CANCELLED';
-  readonly exitCode: 130 | 143;
+  /** As a shell reports a signal: 128 and its number. */
+  readonly exitCode: 129 | 130 | 131 | 143;
 
-  constructor(message = 'Cancelled.', options: { signal?: 'SIGINT' | 'SIGTERM'; cause?: unknown } = {}) {
+  constructor(message = 'Cancelled.', options: { signal?: keyof typeof signalExitCodes; cause?: unknown } = {}) {
     super(message, options);
-    this.exitCode = options.signal === 'SIGTERM' ? 143 : 130;
+    this.exitCode = signalExitCodes[options.signal ?? 'SIGINT'];
   }
 }
 

@@ -1,4 +1,7 @@
 #!/usr/bin/env node
+// First of all, so that no process of this machine can have Node open its debugger in this one.
+process.on('SIGUSR1', () => {});
+
 // Imports nothing but types until the version is known to be good: a module that an old Node cannot parse would
 // otherwise answer with a syntax error in somebody else's code.
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
@@ -8,5 +11,17 @@ if (major < 22 || (major === 22 && minor < 19)) {
   process.exit(2);
 }
 
-const { runProgram } = await import('./program.ts');
-process.exit(await runProgram(process.argv.slice(2)));
+const { enter } = await import('../supervisor/enter.ts');
+const exitCode = await enter({
+  isSupervised: process.argv[2] === 'run',
+  print: (line) => process.stderr.write(`${line}\n`),
+  run: async () => {
+    const [{ runProgram }, { joinSupervisor }] = await Promise.all([
+      import('./program.ts'),
+      import('../supervisor/supervised.ts'),
+    ]);
+    const supervision = joinSupervisor();
+    process.exit(await supervision.done(await runProgram(process.argv.slice(2), supervision)));
+  },
+});
+if (exitCode !== null) process.exit(exitCode);

@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
-import type { Redactor } from '../base/redaction.ts';
 import { listOptions } from '../gate/options.ts';
 import { addGateOptions, readGateFlags } from './gate-options.ts';
 import { addFormatOption, readFormat } from './output-format.ts';
-import { runGate } from './run.ts';
+import { type GateCommandContext, runGate } from './run.ts';
 
 const optionNames: ReadonlySet<string> = new Set([
   'min-pass-rate',
@@ -26,7 +25,11 @@ const optionNames: ReadonlySet<string> = new Set([
 ]);
 
 /** Adds `merge`: the gate whose shards have run already. */
-export function addMergeCommand(program: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
+export function addMergeCommand(
+  program: Command,
+  setExitCode: (code: number) => void,
+  context: GateCommandContext,
+): void {
   const options = listOptions().filter(({ name }) => optionNames.has(name));
   const command = program
     .command('merge')
@@ -48,6 +51,6 @@ Exit codes:
     )
     .action(async (directories: string[], flags: Record<string, unknown>) => {
       const texts = { ...readGateFlags(flags, process.env, options), merge: directories.join('\n') };
-      setExitCode(await runGate({ quiet: false, verbose: false, format: readFormat(flags), texts }, redactor));
+      setExitCode(await runGate({ quiet: false, verbose: false, format: readFormat(flags), texts }, context));
     });
 }

@@ -4,6 +4,7 @@ import { ConfigurationError, describeError, formatConfigurationIssue, GateError 
 import { createRedactor } from '../base/redaction.ts';
 import { generator } from '../base/version.ts';
 import { escapeTerminalText } from '../report/escape/terminal.ts';
+import type { Supervision } from '../supervisor/supervised.ts';
 import { completeBooleanFlags } from './gate-options.ts';
 import { addJudgeCommand } from './judge.ts';
 import { redactText } from './logger.ts';
@@ -16,9 +17,9 @@ import { addValidateCommand } from './validate.ts';
 
 /**
  * Runs the command with these arguments and returns the exit code: 0 passed, 1 failed, 2 configuration or usage,
- * 3 inconclusive or infrastructure, 130 and 143 stopped by a signal.
+ * 3 inconclusive or infrastructure, 129, 130, 131 and 143 stopped by a signal.
  */
-export async function runProgram(args: readonly string[]): Promise<number> {
+export async function runProgram(args: readonly string[], supervision: Supervision): Promise<number> {
   let exitCode = 0;
   const program = new Command(generator.name)
     .description('Answers one question: may this change to an MCP server be merged?')
@@ -35,21 +36,15 @@ Examples:
 
 Exit codes:
   0 passed · 1 failed · 2 configuration or usage · 3 inconclusive
-  130, 143 stopped by a signal`,
+  129, 130, 131, 143 stopped by a signal`,
     );
   const setExitCode = (code: number) => {
     exitCode = code;
   };
   const redactor = createRedactor();
-  for (const addCommand of [
-    addRunCommand,
-    addMergeCommand,
-    addJudgeCommand,
-    addPublishCommand,
-    addValidateCommand,
-    addServeCommand,
-    addTunnelCommand,
-  ])
+  for (const addCommand of [addRunCommand, addMergeCommand, addPublishCommand])
+    addCommand(program, setExitCode, { redactor, supervision });
+  for (const addCommand of [addJudgeCommand, addValidateCommand, addServeCommand, addTunnelCommand])
     addCommand(program, setExitCode, redactor);
   // Set on every command: subcommands copy settings only when they are created after.
   // The longest flag leaves descriptions less than the 40 columns below which they would not be wrapped.

@@ -1,13 +1,16 @@
 import type { Command } from 'commander';
-import type { Redactor } from '../base/redaction.ts';
 import { listOptions } from '../gate/options.ts';
 import { addGateOptions, readGateFlags } from './gate-options.ts';
-import { runGate } from './run.ts';
+import { type GateCommandContext, runGate } from './run.ts';
 
 const optionNames: ReadonlySet<string> = new Set(['comment', 'github-token', 'pull-number']);
 
 /** Adds `publish`: the comment on a pull request whose own job may not write one. */
-export function addPublishCommand(program: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
+export function addPublishCommand(
+  program: Command,
+  setExitCode: (code: number) => void,
+  context: GateCommandContext,
+): void {
   const options = listOptions().filter(({ name }) => optionNames.has(name));
   const command = program
     .command('publish')
@@ -27,6 +30,6 @@ Exit codes:
     )
     .action(async (report: string, flags: Record<string, unknown>) => {
       const texts = { ...readGateFlags(flags, process.env, options), publish: report };
-      setExitCode(await runGate({ quiet: false, verbose: false, format: 'text', texts }, redactor));
+      setExitCode(await runGate({ quiet: false, verbose: false, format: 'text', texts }, context));
     });
 }

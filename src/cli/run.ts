@@ -14,13 +14,21 @@ import { readGateOptions } from '../gate/read-options.ts';
 import { previewGate } from '../gate/preview.ts';
 import { findExistingFiles, publishFiles } from '../gate/publish/publish-files.ts';
 import { publishIssues } from '../gate/publish/publish-issues.ts';
+import { announceGate } from '../gate/publish/announce-gate.ts';
 import { publishOnline } from '../gate/publish/publish-online.ts';
 import { planAnnotations } from '../report/annotations.ts';
 import { printAnnotations } from './annotations.ts';
 import { addGateOptions, readGateFlags } from './gate-options.ts';
+import type { Supervision } from '../supervisor/supervised.ts';
 import { createTerminalLogger, redactText } from './logger.ts';
 import { createProgressDisplay, type ProgressDisplay } from './progress.ts';
 import { addFormatOption, printReport, readFormat, type OutputFormat } from './output-format.ts';
+
+/** What every command that runs the gate shares. */
+export interface GateCommandContext {
+  redactor: Redactor;
+  supervision: Supervision;
+}
 
 export interface RunFlags {
   quiet: boolean;
@@ -31,7 +39,11 @@ export interface RunFlags {
 }
 
 /** Adds `run`: the gate, with the action's inputs as flags. */
-export function addRunCommand(program: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
+export function addRunCommand(
+  program: Command,
+  setExitCode: (code: number) => void,
+  context: GateCommandContext,
+): void {
   const command = program
     .command('run')
     .description('Run evals against an MCP server and judge the pass rate.')
@@ -52,7 +64,7 @@ Exit codes:
   0 passed · 1 failed · 2 configuration or usage · 3 inconclusive`,
     )
     .action(async (files: string[], flags: Record<string, unknown>) => {
-      setExitCode(await runGate(readFlags(files, flags), redactor));
+      setExitCode(await runGate(readFlags(files, flags), context));
     });
 }
 
@@ -63,7 +75,10 @@ function readFlags(files: readonly string[], flags: Record<string, unknown>): Ru
 }
 
 /** Runs the gate with these texts of its options, prints and publishes what came of it, and returns the exit code. */
-export async function runGate({ quiet, verbose, format, texts }: RunFlags, redactor: Redactor): Promise<number> {
+export async function runGate(
+  { quiet, verbose, format, texts }: RunFlags,
+  { redactor, supervision }: GateCommandContext,
+): Promise<number> {
   limitHeapGrowth();
   const { stdout, stderr, env: environment } = process;
   const progress = createProgressDisplay({
@@ -86,7 +101,7 @@ export async function runGate({ quiet, verbose, format, texts }: RunFlags, redac
 
   for (const secret of listKnownSecrets(texts, environment)) redactor.add(secret);
   try {
-    return await runPlan({ quiet, format, texts }, { logger, progress, redactor });
+    return await runPlan({ quiet, format, texts }, { logger, progress, redactor, supervision });
   } catch (error) {
     if (error instanceof ConfigurationError) {
       const summaryPath = environment['GITHUB_STEP_SUMMARY'] ?? null;
@@ -100,42 +115,41 @@ export async function runGate({ quiet, verbose, format, texts }: RunFlags, redac
 
 async function runPlan(
   { quiet, format, texts }: Omit<RunFlags, 'verbose'>,
-  { logger, progress, redactor }: { logger: Logger; progress: ProgressDisplay; redactor: Redactor },
+  { logger, progress, redactor, supervision }: GateCommandContext & { logger: Logger; progress: ProgressDisplay },
 ): Promise<number> {
   const { stdout, stderr, env: environment } = process;
   const cwd = process.cwd();
   const options = await readGateOptions(texts, { cwd });
   if (options.publish !== null) {
     const { publishReport } = await import('../gate/publish/publish-report.ts');
-    const signal = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
+    const signal = listenForInterrupts(supervision.signals, (exitCode) => process.exit(exitCode));
     return await publishReport(options, { cwd, environment, clock: systemClock, logger, redactor, signal });
   }
   const plan = await planGate(options, { cwd, environment });
   for (const secret of plan.secrets) redactor.add(secret);
-  const signal = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
+  const signal = listenForInterrupts(supervision.signals, (exitCode) => process.exit(exitCode));
   if (plan.isDryRun) {
     const preview = await previewGate(plan, { clock: systemClock, logger, redactor, signal });
     for (const line of preview) stdout.write(`${redactText(line, redactor)}\n`);
     return 0;
   }
+  const summaryPath = environment['GITHUB_STEP_SUMMARY'] ?? null;
+  await announceGate(plan, supervision, { clock: systemClock, redactor, summaryPath });
   const result = await gate(plan, {
     clock: systemClock,
     logger,
     redactor,
     signal,
     environment,
+    ...(supervision.marker === null ? {} : { processMarker: supervision.marker }),
     ...(quiet ? {} : { onProgress: progress.listener }),
   });
+  supervision.judged();
   progress.clear();
 
   const { report, evidence, tracePath, exitCode } = result;
   printReport(report, { format, redactor });
-  const files = await publishFiles(report, plan, {
-    logger,
-    redactor,
-    summaryPath: environment['GITHUB_STEP_SUMMARY'] ?? null,
-    evidence,
-  });
+  const files = await publishFiles(report, plan, { logger, redactor, summaryPath, evidence });
   const traces = tracePath === null ? [] : [join(plan.reportDir.label, basename(tracePath))];
   const written = [...Object.values(files).filter((path) => path !== null), ...traces];
   if (written.length > 0) logger.info(`Reports: ${written.join(', ')}`);

@@ -6,6 +6,7 @@ import type { Clock } from '../base/clock.ts';
 import { NetworkError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { Secret } from '../base/redaction.ts';
+import type { ServerWitnesses } from '../model/process-end.ts';
 import { apiPath, createApp } from './app.ts';
 import { createBodyReader } from './bodies/read.ts';
 import { createBodySchemas } from './bodies/schemas.ts';
@@ -48,6 +49,8 @@ export interface EmbeddedOptions {
   runTimeoutMs?: number;
   /** Whether the server under test is told which span each of its calls is, so that its own come below it; not by default. */
   propagatesTraces?: boolean;
+  /** Know the processes of the servers that were started here. None unless given. */
+  witnesses?: ServerWitnesses | null;
   /** Replaces single limits of the relay. */
   relayLimits?: Partial<RelayLimits>;
 }
@@ -78,10 +81,10 @@ export async function openEmbeddedService(options: EmbeddedOptions): Promise<Emb
 
   const store = openStore(options.dataDir);
   const project = prepareStore(store, clock.now());
-  const { concurrency, propagatesTraces = false } = options;
+  const { concurrency, propagatesTraces = false, witnesses = null } = options;
   const limitsOfRuns = { concurrency, iterationTimeoutMs, runTimeoutMs };
   const protocols = createProtocolTable();
-  const runner = createRunner({ store, protocols, clock, logger, ...limitsOfRuns, propagatesTraces });
+  const runner = createRunner({ store, protocols, clock, logger, ...limitsOfRuns, propagatesTraces, witnesses });
   const readBody = createBodyReader(limits.maxBodyBytes);
   const bodies = createBodySchemas(limits);
   const relay = createRelayEdge({ clock, limits: { ...defaultRelayLimits, ...options.relayLimits } });

@@ -7,8 +7,10 @@ import type { CaseOutcome } from '../engine/outcome.ts';
 import { runCase } from '../engine/run-case.ts';
 import type { Target } from '../engine/target.ts';
 import type { TestCase } from '../model/case.ts';
+import type { ServerWitnesses } from '../model/process-end.ts';
 import { meetsMinimumPassRate } from '../model/rate.ts';
 import { identifyTrace } from '../report/otlp/trace-ids.ts';
+import { attributeLoss, settleRepeated } from './attribute-loss.ts';
 import type { ProtocolTable } from './protocols.ts';
 import type { Store } from './store/open.ts';
 import type { TerminalStatus } from './store/runs.ts';
@@ -22,7 +24,10 @@ export interface PlannedIteration {
 }
 
 export interface Runner extends AsyncDisposable {
-  /** Executes a run's iterations in the background, in order, several at a time. */
+  /**
+   * Executes a run's iterations in the background, in order, several at a time. One that ends without a result is recorded as
+   * such, and the others go on.
+   */
   start(runId: string, iterations: readonly PlannedIteration[]): void;
   /** Ends a run as cancelled, at once; what is still executing is aborted and its outcome dropped. */
   cancel(runId: string): void;
@@ -42,7 +47,12 @@ export interface RunnerOptions {
   runTimeoutMs: number;
   /** Whether the server is told which span each of its calls is. */
   propagatesTraces: boolean;
+  /** Know the processes of the servers; null where none was started here. */
+  witnesses: ServerWitnesses | null;
 }
+
+/** Iterations in a row that may fail to connect; then the server is gone, and each of the others would only wait for it. */
+const maxUnreached = 5;
 
 interface ActiveRun {
   abort: AbortController;
@@ -65,20 +75,33 @@ export function createRunner(options: RunnerOptions): Runner {
     });
   };
 
-  const runIteration = async (runId: string, iteration: PlannedIteration, signal: AbortSignal): Promise<void> => {
-    if (signal.aborted) return;
-    const { id, testCase, serverId, target } = iteration;
+  const record = (runId: string, { id }: PlannedIteration, outcome: CaseOutcome) =>
+    store.transact(() => {
+      if (store.iterations.end(id, outcome) && outcome.result !== null) store.runs.count(runId, outcome.result);
+    });
+
+  const runOnce = async (
+    runId: string,
+    { id, testCase, serverId, target }: PlannedIteration,
+    { signal, isAlone }: { signal: AbortSignal; isAlone: boolean },
+  ): Promise<CaseOutcome> => {
+    using visit = (await options.witnesses?.find(serverId)?.visit({ isAlone, signal })) ?? null;
+    store.iterations.start(id, clock.now());
+    const trace = options.propagatesTraces ? identifyTrace({ runId, iterationId: id }) : null;
+    const timeoutMs = options.iterationTimeoutMs;
+    const outcome = await runCase(testCase, target, { clock, signal, timeoutMs, trace, visit });
+    if (outcome.protocolVersion !== null) protocols.addSpoken(serverId, outcome.protocolVersion);
+    return outcome;
+  };
+
+  /** Null where the iteration could not be run at all, which ends the run. */
+  const tryOnce = async (...[runId, iteration, context]: Parameters<typeof runOnce>): Promise<CaseOutcome | null> => {
     try {
-      store.iterations.start(id, clock.now());
-      const trace = options.propagatesTraces ? identifyTrace({ runId, iterationId: id }) : null;
-      const outcome = await runCase(testCase, target, { clock, signal, timeoutMs: options.iterationTimeoutMs, trace });
-      if (outcome.protocolVersion !== null) protocols.addSpoken(serverId, outcome.protocolVersion);
-      store.transact(() => {
-        if (store.iterations.end(id, outcome) && outcome.result !== null) store.runs.count(runId, outcome.result);
-      });
-      if (!signal.aborted && outcome.result === null) end(runId, 'failed', describeInfrastructure(testCase, outcome));
+      return await runOnce(runId, iteration, context);
     } catch (error) {
-      end(runId, 'failed', `The service failed at case ${JSON.stringify(testCase.title)}: ${describeError(error)}`);
+      const { title } = iteration.testCase;
+      end(runId, 'failed', `No iteration of case ${JSON.stringify(title)} could be run: ${describeError(error)}`);
+      return null;
     }
   };
 
@@ -91,11 +114,41 @@ export function createRunner(options: RunnerOptions): Runner {
       () => end(runId, 'timed_out', `The run took longer than ${formatDuration(options.runTimeoutMs)}.`),
       () => {},
     );
-    await pMap(iterations, (iteration) => runIteration(runId, iteration, signal), {
+    const unclear: Array<{ iteration: PlannedIteration; shared: CaseOutcome }> = [];
+    let unreached = 0;
+    const runShared = async (iteration: PlannedIteration): Promise<void> => {
+      if (signal.aborted) return;
+      const shared = await tryOnce(runId, iteration, { signal, isAlone: false });
+      if (shared === null) return;
+      const outcome = attributeLoss(shared);
+      if (outcome === 'again') {
+        unclear.push({ iteration, shared });
+        return;
+      }
+      record(runId, iteration, outcome);
+      unreached = hasConnected(outcome) ? 0 : unreached + 1;
+      if (unreached >= maxUnreached) end(runId, 'failed', describeUnreached(iteration.testCase, outcome));
+    };
+    await pMap(iterations, runShared, {
       concurrency: options.concurrency,
       // What is under way still writes to the store, so all of it settles before the run counts as over.
       stopOnError: false,
     });
+    // One at a time, now that no other iteration is under way.
+    const repeated: Array<{ iteration: PlannedIteration; shared: CaseOutcome; alone: CaseOutcome }> = [];
+    for (const { iteration, shared } of unclear) {
+      if (signal.aborted) break;
+      logger.info(
+        `Case ${JSON.stringify(iteration.testCase.title)} is run again alone: the server's process ended while several iterations used it.`,
+      );
+      const alone = await tryOnce(runId, iteration, { signal, isAlone: true });
+      if (alone !== null) repeated.push({ iteration, shared, alone });
+    }
+    const settled = settleRepeated(repeated);
+    for (const [index, { iteration }] of repeated.entries()) {
+      const outcome = settled[index];
+      if (outcome !== undefined) record(runId, iteration, outcome);
+    }
     if (!signal.aborted) end(runId, 'completed', null);
   };
 
@@ -122,6 +175,10 @@ export function createRunner(options: RunnerOptions): Runner {
   };
 }
 
-function describeInfrastructure(testCase: TestCase, { error }: CaseOutcome): string {
-  return `Nothing could be established about case ${JSON.stringify(testCase.title)}: ${error ?? 'no reason was given'}`;
+function hasConnected({ steps, status }: CaseOutcome): boolean {
+  return status !== 'failed' || steps.some((step) => step.status !== 'skipped');
+}
+
+function describeUnreached(testCase: TestCase, { error }: CaseOutcome): string {
+  return `${maxUnreached} iterations in a row could not connect to the server, last in case ${JSON.stringify(testCase.title)}: ${error ?? 'no reason was given'}`;
 }

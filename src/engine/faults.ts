@@ -6,11 +6,13 @@ import { isJsonObject } from './json-equal.ts';
 import { clipReason } from './reasons.ts';
 
 /**
- * Why a call has no result: `answered` when a live server refused it, `malformed` when it gave something that is no tool
+ * Why a call has no result: `answered` when the server refused it, `malformed` when it gave something that is no tool
  * result, both of which are the case's failure; `unreachable` when no answer came at all, about which no case can be judged.
+ * `claimsEnd`: the answer says that the server's process is gone. A bridge says so, and a hostile server can; it counts only
+ * where a witness of the process agrees.
  */
 export type CallFault =
-  | { kind: 'answered'; message: string; code: number | null }
+  | { kind: 'answered'; message: string; code: number | null; claimsEnd: boolean }
   /** The message points at what is wrong in the result. */
   | { kind: 'malformed'; message: string }
   | { kind: 'unreachable'; message: string };
@@ -31,20 +33,24 @@ const errorBodySchema = z.object({ jsonrpc: z.literal('2.0'), error: z.object({ 
 /** Sorts what a tool call was rejected with. */
 export function classifyCallFault(error: unknown): CallFault {
   if (error instanceof JsonRpcError) {
-    const hasExited = isJsonObject(error.data) && error.data['reason'] === serverExitedReason;
-    if (hasExited) return { kind: 'unreachable', message: error.message };
-    return { kind: 'answered', message: error.message, code: error.code };
+    const claimsEnd = isJsonObject(error.data) && error.data['reason'] === serverExitedReason;
+    return { kind: 'answered', message: error.message, code: error.code, claimsEnd };
   }
   if (error instanceof SdkError && error.code === SdkErrorCode.InvalidResult) {
     const said = error.message.replace(/^Invalid result for \S+: |\.$/g, '');
     return { kind: 'malformed', message: clipReason(describeMalformedMessage(error.message) ?? said) };
   }
   if (error instanceof SdkError && answeredCodes.has(error.code)) {
-    return { kind: 'answered', message: error.message, code: null };
+    return { kind: 'answered', message: error.message, code: null, claimsEnd: false };
   }
-  if (error instanceof ProtocolError) return { kind: 'answered', message: error.message, code: null };
+  if (error instanceof ProtocolError) return { kind: 'answered', message: error.message, code: null, claimsEnd: false };
   if (isUnreadableMessage(error)) {
-    return { kind: 'answered', message: `The response holds ${describeUnreadable(error)}`, code: null };
+    return {
+      kind: 'answered',
+      message: `The response holds ${describeUnreadable(error)}`,
+      code: null,
+      claimsEnd: false,
+    };
   }
   return { kind: 'unreachable', message: describeUnreachable(error) };
 }

@@ -2,6 +2,7 @@ import type { Check } from '../model/assertion.ts';
 import { defaultMatchOptions, toPublicMatchOptions, type TestCase } from '../model/case.ts';
 import type { StepResult, ToolCall } from '../model/run.ts';
 import type { PredicateResult, Trace } from '../model/trace.ts';
+import type { ProcessLoss } from './process-loss.ts';
 import { judgePredicate } from './predicates/judge.ts';
 import type { Transcript } from './transcript.ts';
 import { describeTurn, judgeTurns, listExpectedCalls } from './turns.ts';
@@ -31,6 +32,8 @@ export interface CaseOutcome {
   trace: Trace;
   /** The checks at the end of the case, in order; empty where the iteration did not get there. */
   predicates: PredicateResult[];
+  /** Where the process of the server ended by itself before the iteration was over; such an iteration has no result yet. */
+  loss: ProcessLoss | null;
 }
 
 /** How the steps came to an end. Only `completed` and `timed_out` are scored. */
@@ -38,6 +41,7 @@ export interface Ending {
   status: CaseOutcome['status'];
   /** One sentence; null for `completed`, where the steps and checks tell. */
   reason: string | null;
+  loss?: ProcessLoss;
 }
 
 export const completed: Ending = { status: 'completed', reason: null };
@@ -76,7 +80,18 @@ export function buildOutcome(
     durationMs,
     trace: { messages: transcript.messages, spans: transcript.spans, prompts, metadata: { predicates } },
     predicates,
+    loss: ending.loss ?? null,
   };
+}
+
+/** Scores an iteration whose server's process ended under a call: that is the failure of the case. */
+export function failByLoss(outcome: CaseOutcome): CaseOutcome {
+  return { ...outcome, status: 'completed', result: 'failed' };
+}
+
+/** Takes the result from an iteration, since nothing can be said of it. */
+export function withholdResult(outcome: CaseOutcome, reason: string): CaseOutcome {
+  return { ...outcome, status: 'failed', result: null, error: reason };
 }
 
 function judgeChecks(testCase: TestCase, transcript: Transcript): PredicateResult[] {

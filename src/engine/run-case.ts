@@ -3,6 +3,7 @@ import { formatDuration } from '../base/deadline.ts';
 import { endSentence } from '../base/sentence.ts';
 import { noBrowserReason } from '../model/assertion.ts';
 import type { Step, TestCase } from '../model/case.ts';
+import type { ServerVisit } from '../model/process-end.ts';
 import type { StepResult } from '../model/run.ts';
 import type { TraceIds } from '../report/otlp/trace-ids.ts';
 import { listExcusedSteps } from './excused-calls.ts';
@@ -34,20 +35,28 @@ const connectTimeoutMs = 60_000;
  * the expected ones in every turn. A negative case is one in which the model must call nothing: calls that steps pin are
  * the author's, not the model's, and do not count.
  *
- * With `trace`, the server is told which span of that trace each of its calls is.
+ * With `trace`, the server is told which span of that trace each of its calls is. With `visit`, the outcome says where the process
+ * of the server ended before the iteration was over.
  */
 export async function runCase(
   testCase: TestCase,
   target: Target,
-  options: { clock: Clock; signal?: AbortSignal | undefined; timeoutMs: number; trace?: TraceIds | null },
+  options: {
+    clock: Clock;
+    signal?: AbortSignal | undefined;
+    timeoutMs: number;
+    trace?: TraceIds | null;
+    visit?: ServerVisit | null;
+  },
 ): Promise<CaseOutcome> {
-  const { clock } = options;
+  const { clock, visit = null } = options;
   const timeoutMs = testCase.advancedConfig?.timeoutMs ?? options.timeoutMs;
   const transcript = new Transcript(clock);
   const opened = await connect(target, {
     clock,
     signal: options.signal,
     timeoutMs: Math.max(timeoutMs, connectTimeoutMs),
+    visit,
   });
   if ('ending' in opened) {
     return buildOutcome(testCase, { transcript, steps: [], ending: opened.ending, protocolVersion: null });
@@ -59,6 +68,7 @@ export async function runCase(
   const { trace = null } = options;
   const context = {
     session,
+    visit,
     target,
     transcript,
     signal: limit.signal,
@@ -72,7 +82,12 @@ export async function runCase(
 
 async function connect(
   target: Target,
-  { clock, signal, timeoutMs }: { clock: Clock; signal: AbortSignal | undefined; timeoutMs: number },
+  {
+    clock,
+    signal,
+    timeoutMs,
+    visit,
+  }: { clock: Clock; signal: AbortSignal | undefined; timeoutMs: number; visit: ServerVisit | null },
 ): Promise<{ session: Session } | { ending: Ending }> {
   using limit = startIterationLimit(clock, timeoutMs, signal);
   try {
@@ -85,7 +100,8 @@ async function connect(
       stoppedBy === 'timeout'
         ? `The server did not complete the handshake within ${formatDuration(timeoutMs)}.`
         : clipReason(endSentence(`The server could not be connected to: ${describeUnreachable(error)}`));
-    return { ending: { status: 'failed', reason } };
+    const witnessed = stoppedBy === null ? await visit?.findEnd(undefined, { mayBeEnding: true }) : null;
+    return { ending: { status: 'failed', reason, ...(witnessed && { loss: { ...witnessed, isDuringCall: false } }) } };
   }
 }
 
@@ -103,7 +119,9 @@ async function runSteps(
       context.signal.throwIfAborted();
       outcome = await runStep(step, { ...context, stepIndex });
       if (outcome.effect === 'stop') ending = completed;
-      if (outcome.effect === 'give-up') ending = { status: 'failed', reason: outcome.reason };
+      if (outcome.effect === 'give-up') {
+        ending = { status: 'failed', reason: outcome.reason, ...(outcome.loss && { loss: outcome.loss }) };
+      }
     } catch (error) {
       ending = describeInterruption(step, context);
       if (ending === null) throw error;

@@ -9,6 +9,8 @@ import { watchTraffic } from './traffic.ts';
 
 /** One MCP session: what one iteration talks through. Disposing ends it on the server too. */
 export interface Session extends AsyncDisposable {
+  /** Undefined where the protocol or the server has no sessions. */
+  readonly id: string | undefined;
   protocol: 'legacy' | 'modern';
   /** The negotiated revision, such as `2025-11-25`. */
   protocolVersion: string;
@@ -93,6 +95,9 @@ async function openSessionAs(
   const traffic = watchTraffic(transport);
   const server = client.getServerVersion();
   return {
+    get id() {
+      return transport.sessionId;
+    },
     protocol: era,
     protocolVersion: client.getNegotiatedProtocolVersion() ?? '',
     server: server === undefined ? null : { name: server.name, version: server.version },

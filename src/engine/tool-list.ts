@@ -1,6 +1,8 @@
 import type { JsonObject } from '../model/assertion.ts';
+import type { ServerVisit, WitnessedEnd } from '../model/process-end.ts';
 import { findNearest } from '../suite/findings.ts';
 import { classifyCallFault } from './faults.ts';
+import { findLoss } from './process-loss.ts';
 import { clipReason, printValue } from './reasons.ts';
 import type { Session } from './session.ts';
 import type { Target } from './target.ts';
@@ -12,7 +14,9 @@ export type ToolLookup =
   /** A live server gave no list that can be used. */
   | { kind: 'refused'; reason: string }
   /** Nothing answered at all. */
-  | { kind: 'unreachable'; message: string };
+  | { kind: 'unreachable'; message: string }
+  /** Nothing answered, because the process of the server ended. */
+  | { kind: 'lost'; witnessed: WitnessedEnd };
 
 /** By name, with the output schema that a tool declares; null where the server declares no tools capability. */
 export type ToolList = ReadonlyMap<string, { outputSchema: JsonObject | null }> | null;
@@ -33,7 +37,7 @@ const maxNames = 5;
  */
 export async function lookUpTool(
   toolName: string,
-  context: { session: Session; target: Target; signal: AbortSignal },
+  context: { session: Session; visit: ServerVisit | null; target: Target; signal: AbortSignal },
   { ofSession = false }: { ofSession?: boolean } = {},
 ): Promise<ToolLookup> {
   const { session, target, signal } = context;
@@ -45,6 +49,8 @@ export async function lookUpTool(
     list = await session.listTools({ signal });
   } catch (error) {
     signal.throwIfAborted();
+    const witnessed = await findLoss(error, context);
+    if (witnessed !== null) return { kind: 'lost', witnessed };
     const fault = classifyCallFault(error);
     if (fault.kind === 'unreachable') return fault;
     if (fault.kind === 'malformed') {

@@ -22,6 +22,7 @@ import type { PlannedBaseline } from './plan/plan-baseline.ts';
 import { resolveStored } from './plan/resolve-names.ts';
 import type { ProgressListener } from './run/progress.ts';
 import { createPlannedTally, nothingRun, type RanSuite, runSuite, type SuiteRunContext } from './run/run-suite.ts';
+import { createServerWitnesses } from './run/server-witness.ts';
 import { createTeardown } from './run/teardown.ts';
 import { createTestServers, type TestServers } from './run/test-servers.ts';
 import type { TraceLog } from './run/trace-log.ts';
@@ -52,8 +53,8 @@ export interface GateResult {
   tracePath: string | null;
   /** What is uploaded besides the report; null where nothing is. */
   kept: KeptResults | null;
-  /** 0 passed, or what the policy lets pass · 1 failed · 3 inconclusive · 130, 143 stopped by a signal. */
-  exitCode: 0 | 1 | 3 | 130 | 143;
+  /** 0 passed, or what the policy lets pass · 1 failed · 3 inconclusive · 129, 130, 131, 143 stopped by a signal. */
+  exitCode: 0 | 1 | 3 | 129 | 130 | 131 | 143;
 }
 
 /**
@@ -136,12 +137,14 @@ async function runSuites(
   const collector = createEvidenceCollector(redactor, { keepsTraces: plan.isFullReport });
   const keeper = await openKeeper(plan, { collector, redactor });
   const evidence = keeper ?? collector;
-  const servers = createTestServers(plan);
+  const witnesses = createServerWitnesses(redactor);
+  const servers = createTestServers(plan, witnesses);
   let traceLog: TraceLog | null = null;
   let { baseline } = plan;
   let isOver = false;
   try {
-    await using service = await connectService(plan, { ...context, signal: watch.callOff, deadline: watch.deadline });
+    const reaching = { ...context, signal: watch.callOff, deadline: watch.deadline, witnesses };
+    await using service = await connectService(plan, reaching);
     await using teardown = createTeardown(logger, () =>
       isOver && !watch.callOff.aborted ? watch.deadline.remainingMs() : 0,
     );

@@ -55,7 +55,8 @@ export async function hostTunnel(
     await using service = await connectService(servicePlan, { ...context, signal: watch.callOff });
     await using teardown = createTeardown(logger);
     const shared = { ...context, onProgress, watch, teardown };
-    const running = await startServer(plan.server, { isolation: plan.isolation, protocol: anyProtocol }, shared);
+    const starting = { isolation: plan.isolation, protocol: anyProtocol, isWitnessed: false };
+    const running = await startServer(plan.server, starting, shared);
     const server = await registerServer(running, plan, { ...shared, service });
     context.onReady(server);
     const reason = await waitForAbort(watch.callOff);

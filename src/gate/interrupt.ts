@@ -1,6 +1,6 @@
 import { CancelledError } from '../base/errors.ts';
 
-type StopSignal = 'SIGINT' | 'SIGTERM';
+type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGQUIT';
 
 /** The part of the process that delivers signals; passed in, since only the entries may touch the process. */
 export interface SignalSource {
@@ -8,7 +8,7 @@ export interface SignalSource {
 }
 
 /**
- * Turns the first SIGINT or SIGTERM into an abort with a `CancelledError`, so that everything started is stopped in
+ * Turns the first signal that asks the process to stop into an abort with a `CancelledError`, so that everything started is stopped in
  * order, and any further one into `exitNow`: who asks twice means now. It never stops listening: without a listener, a
  * signal in the last moments would end the process in place of its exit code.
  */
@@ -19,7 +19,7 @@ export function listenForInterrupts(source: SignalSource, exitNow: (exitCode: nu
     if (controller.signal.aborted) exitNow(error.exitCode);
     else controller.abort(error);
   };
-  source.on('SIGINT', listener);
-  source.on('SIGTERM', listener);
+  // A closed terminal and Ctrl+\ leave no server running, either.
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const) source.on(name, listener);
   return controller.signal;
 }

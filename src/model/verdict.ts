@@ -31,6 +31,8 @@ export type ReasonCode =
 export interface VerdictReason {
   code: ReasonCode;
   message: string;
+  /** The last lines that the server wrote, oldest first, where the message is about its process. */
+  output?: string[];
   suiteId?: string;
   caseId?: string;
 }

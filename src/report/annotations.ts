@@ -1,3 +1,4 @@
+import { clipLines } from '../base/clip.ts';
 import { formatCount } from '../base/count.ts';
 import type { CaseReport, Report } from '../model/report.ts';
 import { stripControls } from './escape/plain.ts';
@@ -23,6 +24,8 @@ const maxCaseAnnotations = 9;
 const maxMessageLength = 4000;
 const maxTitleLength = 200;
 const maxReasons = 10;
+/** Of what the server wrote last; the reason itself has to fit as well. */
+const maxOutputLength = 2500;
 
 /**
  * Plans at most ten annotations, or one more than `maxCases`: the verdict, then the worst cases at their place in the evals
@@ -94,9 +97,10 @@ function listReasons(report: Report): string[] {
   const { reasons } = report.verdict;
   const hidden = reasons.length - maxReasons;
   return [
-    ...nameReasons(report, reasons.slice(0, maxReasons)).map(({ suiteName, message }) =>
+    ...nameReasons(report, reasons.slice(0, maxReasons)).flatMap(({ suiteName, message, output }) => [
       suiteName === null ? message : `${suiteName}: ${message}`,
-    ),
+      ...clipLines(output, maxOutputLength).map((line) => `  ${line}`),
+    ]),
     ...(hidden > 0 ? [`and ${formatCount(hidden, 'more reason')}`] : []),
   ];
 }

@@ -1,3 +1,4 @@
+import { readFirstLine } from '../base/clip.ts';
 import { formatCount } from '../base/count.ts';
 import type { CaseReport, Report, SuiteReport } from '../model/report.ts';
 import type { VerdictOutcome } from '../model/verdict.ts';
@@ -146,7 +147,7 @@ function renderCase(member: CaseReport, { linkLine }: CommentOptions): string {
   const reason = failures[0]?.reasons[0];
   return [
     `- ${markCase(member)} ${name}: ${formatPassed(member)} passed${location === null ? '' : ` · ${renderPlace(location, linkLine)}`}`,
-    ...(reason === undefined ? [] : [renderCodeSpan(truncateText(reason, maxReasonLength))]),
+    ...(reason === undefined ? [] : [renderCodeSpan(truncateText(readFirstLine(reason), maxReasonLength))]),
   ].join('<br>\n  ');
 }
 

@@ -94,7 +94,9 @@ function buildVerdictTest({ id, name, file, verdict: { outcome, reasons } }: Jud
     duration: 0,
     suite: [name],
     ...(file === null ? {} : { filePath: file }),
-    message: cut(reasons.map(({ message }) => message).join('\n') || 'Nothing was established.'),
+    message: cut(
+      reasons.flatMap(({ message, output = [] }) => [message, ...output]).join('\n') || 'Nothing was established.',
+    ),
   };
 }
 

@@ -1,3 +1,4 @@
+import { clipLines, readFirstLine } from '../base/clip.ts';
 import type { CaseReport, IterationFailure } from '../model/report.ts';
 import { truncateText } from './truncate.ts';
 import { describeToolCall } from './wording.ts';
@@ -12,6 +13,8 @@ export interface FailureGroup {
 
 const maxReasons = 5;
 const maxReasonLength = 1000;
+/** Of the lines below a reason: what a server wrote last has at most so many. */
+const maxOutputLength = 4200;
 const maxToolCallLength = 300;
 const maxToolCalls = 5;
 
@@ -38,7 +41,15 @@ function describeMembers(members: readonly IterationFailure[], { step }: Iterati
 }
 
 function listReasons({ reasons }: IterationFailure): string[] {
-  return reasons.slice(0, maxReasons).flatMap((reason) => truncateText(reason, maxReasonLength).split(/\r\n|\r|\n/));
+  return reasons.slice(0, maxReasons).flatMap((reason) => {
+    const first = readFirstLine(reason);
+    // What a process wrote last stands below the reason, its end last.
+    const others = reason
+      .slice(first.length)
+      .split(/\r\n|\r|\n/)
+      .slice(1);
+    return [truncateText(first, maxReasonLength), ...clipLines(others, maxOutputLength)];
+  });
 }
 
 /** Expected calls are those of a prompt; a case of tool-call steps has none, and only its calls are listed. */

@@ -1,3 +1,4 @@
+import { readFirstLine } from '../base/clip.ts';
 import { formatCount } from '../base/count.ts';
 import type { CaseReport, Report, SuiteReport } from '../model/report.ts';
 import { escapeXmlAttribute, escapeXmlText } from './escape/xml.ts';
@@ -79,7 +80,7 @@ function listProperties({ demands }: JudgedSuite): Element[] {
 
 /** A testcase of its own for what no case tells of the suite's verdict, so that no viewer shows it as passed. */
 function buildVerdictCase(suite: JudgedSuite, name: 'failure' | 'error'): Element {
-  const [first, ...others] = suite.verdict.reasons.map(({ message }) => message);
+  const [first, ...others] = suite.verdict.reasons.flatMap(({ message, output = [] }) => [message, ...output]);
   const { outcome } = suite.verdict;
   const element: Element = {
     name,
@@ -155,7 +156,7 @@ function listOutcome(member: CaseReport, suite: JudgedSuite): Element[] {
     ];
   }
   const [reason] = member.failures.flatMap(({ reasons }) => reasons);
-  const message = truncateText(reason === undefined ? counts : `${counts}: ${reason}`, maxMessageLength);
+  const message = truncateText(reason === undefined ? counts : `${counts}: ${readFirstLine(reason)}`, maxMessageLength);
   return [
     {
       name: 'failure',

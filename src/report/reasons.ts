@@ -8,6 +8,8 @@ import { nameReasons } from './wording.ts';
 export interface ReasonBlocks {
   /** The decisive one; empty where none was given. */
   headline: string[];
+  /** What the server wrote last, where a reason is about its process. */
+  output: string[];
   /** A list of the others, and how many more there are; empty where that is all. */
   others: string[];
 }
@@ -18,14 +20,20 @@ export function renderReasons(
   { maxReasons, maxTitleLength, maxReasonLength }: Record<'maxReasons' | 'maxTitleLength' | 'maxReasonLength', number>,
 ): ReasonBlocks {
   const { reasons } = report.verdict;
-  const [headline, ...others] = nameReasons(report, reasons.slice(0, maxReasons)).map(
+  const named = nameReasons(report, reasons.slice(0, maxReasons));
+  const [headline, ...others] = named.map(
     ({ suiteName, message }) =>
       (suiteName === null ? '' : `${renderCodeSpan(truncateText(suiteName, maxTitleLength))}: `) +
       renderProse(truncateText(message, maxReasonLength)),
   );
   const hidden = reasons.length - maxReasons;
   const list = [...others, ...(hidden > 0 ? [`and ${formatCount(hidden, 'more reason')}`] : [])];
+  const output = named.find((reason) => reason.output.length > 0)?.output ?? [];
   return {
+    output:
+      output.length === 0
+        ? []
+        : ['The last lines that the server wrote:', output.map((line) => `- ${renderCodeSpan(line)}`).join('\n')],
     headline: headline === undefined ? [] : [`**Why:** ${headline}`],
     others: list.length === 0 ? [] : [list.map((text) => `- ${text}`).join('\n')],
   };

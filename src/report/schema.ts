@@ -40,6 +40,10 @@ const verdict = z.object({
           'infrastructure',
         ]),
         message: z.string(),
+        output: z
+          .array(z.string())
+          .exactOptional()
+          .describe('The last lines that the server wrote, where the message is about its process.'),
         suiteId: z.string().exactOptional(),
         caseId: z.string().exactOptional(),
       }),

@@ -108,9 +108,10 @@ function renderPage(report: Report, page: Page, links: NonNullable<SummaryOption
 }
 
 function listReasons(report: Report, { maxReasons }: Fullness): string[] {
-  const { headline, others } = renderReasons(report, { maxReasons, maxTitleLength, maxReasonLength });
+  const { headline, output, others } = renderReasons(report, { maxReasons, maxTitleLength, maxReasonLength });
   return [
     ...headline,
+    ...output,
     ...others,
     ...(report.verdict.outcome === 'inconclusive' ? [adviseInconclusive(report.verdict)] : []),
   ];

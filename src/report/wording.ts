@@ -64,14 +64,17 @@ export interface NamedReason {
   /** The suite's name where the gate has several, so that the reason stands on its own; else null. */
   suiteName: string | null;
   message: string;
+  /** The last lines that the server wrote, where the reason is about its process. */
+  output: readonly string[];
 }
 
 /** The verdict's reasons, each with the name of its suite where more than one ran. */
 export function nameReasons(report: Report, reasons: readonly VerdictReason[]): NamedReason[] {
   const names = new Map(report.suites.map(({ id, name }) => [id, name]));
-  return reasons.map(({ suiteId, message }) => ({
+  return reasons.map(({ suiteId, message, output = [] }) => ({
     suiteName: report.suites.length > 1 ? (names.get(suiteId ?? '') ?? null) : null,
     message,
+    output,
   }));
 }
 

@@ -19,6 +19,12 @@ const windowsNames = new Set(
   ),
 );
 
+/**
+ * Node connects a child's stdin with a socket. A `bash -c` that finds a socket there and no SHLVL believes that a remote shell
+ * daemon started it and reads ~/.bashrc, and with it all that the profile exports (bash(1), "When bash is run remotely").
+ */
+const shellLevel = { SHLVL: '1' };
+
 /** Builds the environment of the server under test: the allow-listed part of `environment`, then `additions` over it. */
 export function buildChildEnvironment(
   environment: NodeJS.ProcessEnv,
@@ -27,12 +33,13 @@ export function buildChildEnvironment(
 ): Record<string, string> {
   const inherited: Record<string, string> = {};
   for (const [name, value] of Object.entries(environment)) {
-    if (value !== undefined && isInherited(name, platform)) inherited[name] = value;
+    if (value !== undefined && isInheritedVariable(name, platform)) inherited[name] = value;
   }
-  return { ...inherited, ...additions };
+  return { ...inherited, ...(platform === 'win32' ? {} : shellLevel), ...additions };
 }
 
-function isInherited(name: string, platform: NodeJS.Platform): boolean {
+/** Whether the server under test gets this variable of the job. */
+export function isInheritedVariable(name: string, platform: NodeJS.Platform = process.platform): boolean {
   if (platform !== 'win32') return inheritedNames.has(name) || name.startsWith('LC_');
   // Windows spells the same variable Path, PATH or path.
   const upperCased = name.toUpperCase();

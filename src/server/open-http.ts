@@ -1,26 +1,134 @@
 import { formatDuration } from '../base/deadline.ts';
 import { ServerStartError } from '../base/errors.ts';
+import type { ProcessWitness } from '../model/process-end.ts';
 import { startProcess } from './process.ts';
-import type { ServerProcess } from './process.ts';
+import type { ProcessExit, ServerProcess } from './process.ts';
+import type { Handshake } from './protocol.ts';
 import { describeUrl, watchRefusals } from './http-refusal.ts';
 import { type HandshakeError, waitForHttpServer } from './ready-http.ts';
 import { waitForReadiness } from './ready.ts';
 import { createOutputRing } from './ring.ts';
 import type { ReachedServer, ServerContext, StartContext, WantedProtocol } from './running-server.ts';
-import { createExitError, createLostError, createRevisionError, tailLines } from './start-error.ts';
+import { createExitError, createLostError, createRestartError, createRevisionError, tailLines } from './start-error.ts';
+import { recordVisits } from './visits.ts';
+import type { SharedProcessRecord } from './visits.ts';
+import { toProcessEnd } from './witness.ts';
 
 /** How long whoever holds the port may take to show that it is an MCP server. */
 const foreignProbeMs = 2000;
 
+type HttpOptions = ServerContext & { readyTimeoutMs: number; protocol: WantedProtocol };
+
 /** Waits until the server at the URL answers, having started its command first where there is one. */
 export async function openHttpServer(
   url: string,
-  options: ServerContext & { readyTimeoutMs: number; protocol: WantedProtocol; start: StartContext | null },
+  options: HttpOptions & { isWitnessed: boolean; start: StartContext | null },
 ): Promise<ReachedServer> {
-  const { start, clock, protocol } = options;
-  const ring = start?.ring ?? createOutputRing();
+  const { start } = options;
   if (start !== null) await refuseForeignServer(url, options);
   const server = start === null ? null : startHttpCommand(start);
+  try {
+    const handshake = await waitUntilReady(url, { ...options, server });
+    const process = start === null || server === null ? null : keepRunning(server, url, { ...options, start });
+    return {
+      url,
+      token: null,
+      protocol: handshake.protocol,
+      report: {
+        transport: 'http',
+        name: handshake.name,
+        version: handshake.version,
+        protocolVersion: handshake.protocolVersion,
+        protocolVersions: [],
+        isolation: handshake.protocol === 'modern' ? 'stateless' : 'session per iteration',
+      },
+      lost: process?.lost ?? new Promise(() => {}),
+      witness: process?.witness ?? null,
+      [Symbol.asyncDispose]: async () => await process?.stop(),
+    };
+  } catch (error) {
+    await server?.stop();
+    throw error;
+  }
+}
+
+/**
+ * Follows the process of a command that serves HTTP. Where a witness is asked, one that ended by itself is started again when
+ * the next iteration begins; else its end is the loss of the server, since calls of it may have been open.
+ */
+function keepRunning(
+  first: ServerProcess,
+  url: string,
+  options: HttpOptions & { isWitnessed: boolean; start: StartContext },
+): { lost: Promise<ServerStartError>; witness: ProcessWitness; stop(): Promise<void> } {
+  const { start, clock } = options;
+  const lost = Promise.withResolvers<ServerStartError>();
+  const visits = recordVisits(clock);
+  let server = first;
+  /** Told to end, in which case its end says nothing. */
+  const stopped = new Set<ServerProcess>();
+  const disposed = new AbortController();
+  const signal = AbortSignal.any([options.signal, disposed.signal]);
+  let restarting: Promise<void> | undefined;
+
+  const follow = (process: ServerProcess) => {
+    const record = visits.begin();
+    void process.exited.then((exit) => (stopped.has(process) ? undefined : noteEnd(record, exit)));
+  };
+  const noteEnd = (record: SharedProcessRecord, exit: ProcessExit) => {
+    record.end(toProcessEnd(exit));
+    if (!options.isWitnessed) lost.resolve(createLostError(exit, start.ring));
+  };
+  const stop = async (process: ServerProcess) => {
+    stopped.add(process);
+    await process.stop();
+  };
+  const restart = async () => {
+    // What it started may live on and hold the port.
+    await stop(server);
+    signal.throwIfAborted();
+    server = startHttpCommand(start);
+    try {
+      await waitUntilReady(url, { ...options, signal, server });
+    } catch (error) {
+      await stop(server);
+      if (signal.aborted || !(error instanceof ServerStartError)) throw error;
+      const failure = createRestartError(error);
+      lost.resolve(failure);
+      throw failure;
+    }
+    follow(server);
+  };
+  follow(server);
+  return {
+    lost: lost.promise,
+    witness: {
+      visit: async ({ isAlone }) => {
+        await restarting;
+        if (server.hasEnded || (isAlone && visits.isUsed)) {
+          restarting ??= restart().finally(() => {
+            restarting = undefined;
+          });
+          await restarting;
+        }
+        return visits.visit();
+      },
+    },
+    stop: async () => {
+      disposed.abort(new ServerStartError('The server under test is being stopped.'));
+      await restarting?.catch(() => {});
+      await stop(server);
+    },
+  };
+}
+
+/** @throws {ServerStartError} when the process ends, nothing answers in time, or something else than a server does. */
+async function waitUntilReady(
+  url: string,
+  options: HttpOptions & { start: StartContext | null; server: ServerProcess | null },
+): Promise<Handshake> {
+  const { start, server, clock, protocol, readyTimeoutMs } = options;
+  const ring = start?.ring ?? createOutputRing();
   const { promise: exited, resolve: reportExit } = Promise.withResolvers<ServerStartError>();
   void server?.exited.then((exit) => reportExit(createExitError(start?.command ?? '', exit, { ring, remark: '' })));
 
@@ -34,49 +142,23 @@ export async function openHttpServer(
     const error = await refusals.explain(failure, clock.monotonicMs());
     if (error !== null) throw error;
   };
-  try {
-    const handshake = await waitForReadiness(
-      (signal) => waitForHttpServer(url, { clock, signal, protocol: protocol.value, onFailure }),
-      {
-        ...options,
-        exited,
-        createTimeoutError: () => {
-          const time = formatDuration(options.readyTimeoutMs);
-          return new ServerStartError(
-            `No MCP server answered at ${describeUrl(url)} within ${time}; last: ${lastFailure}.`,
-            {
-              stderrTail: readStderr(),
-              hint: 'Check host, port and path (often /mcp), and that the server listens on that address; if it only needs longer, raise the ready timeout.',
-            },
-          );
-        },
+  return await waitForReadiness(
+    (signal) => waitForHttpServer(url, { clock, signal, protocol: protocol.value, onFailure }),
+    {
+      ...options,
+      exited,
+      createTimeoutError: () => {
+        const time = formatDuration(readyTimeoutMs);
+        return new ServerStartError(
+          `No MCP server answered at ${describeUrl(url)} within ${time}; last: ${lastFailure}.`,
+          {
+            stderrTail: readStderr(),
+            hint: 'Check host, port and path (often /mcp), and that the server listens on that address; if it only needs longer, raise the ready timeout.',
+          },
+        );
       },
-    );
-    const lost = Promise.withResolvers<ServerStartError>();
-    let isStopping = false;
-    void server?.exited.then((exit) => (isStopping ? undefined : lost.resolve(createLostError(exit, ring))));
-    return {
-      url,
-      token: null,
-      protocol: handshake.protocol,
-      report: {
-        transport: 'http',
-        name: handshake.name,
-        version: handshake.version,
-        protocolVersion: handshake.protocolVersion,
-        protocolVersions: [],
-        isolation: handshake.protocol === 'modern' ? 'stateless' : 'session per iteration',
-      },
-      lost: lost.promise,
-      [Symbol.asyncDispose]: async () => {
-        isStopping = true;
-        await server?.stop();
-      },
-    };
-  } catch (error) {
-    await server?.stop();
-    throw error;
-  }
+    },
+  );
 }
 
 /**
@@ -111,6 +193,6 @@ async function refuseForeignServer(url: string, { clock, signal }: ServerContext
 /** What an HTTP server prints to stdout is log as much as what it prints to stderr. */
 function startHttpCommand(start: StartContext): ServerProcess {
   const server = startProcess(start.words, { ...start, readsStdin: false });
-  server.stdout.on('data', (chunk: Buffer) => start.ring.append(chunk));
+  server.stdout.on('data', (chunk: Buffer) => server.addOutput(chunk));
   return server;
 }

@@ -11,12 +11,22 @@ import { serveSessions } from './bridge/sessions.ts';
 import { shareChild } from './bridge/shared-child.ts';
 import { serveStateless } from './bridge/stateless.ts';
 import { startProcess } from './process.ts';
+import type { ProcessExit } from './process.ts';
 import { listEras } from './protocol.ts';
 import type { Handshake } from './protocol.ts';
 import { probeStdio } from './ready-stdio.ts';
 import { waitForReadiness } from './ready.ts';
 import type { ReachedServer, ServerOptions, StartContext, WantedProtocol } from './running-server.ts';
-import { createExitError, createLostError, createRevisionError, tailLines } from './start-error.ts';
+import {
+  createExitError,
+  createLostError,
+  createRevisionError,
+  createUnstableError,
+  tailLines,
+} from './start-error.ts';
+import { recordVisits } from './visits.ts';
+import type { SharedProcessRecord } from './visits.ts';
+import { toProcessEnd, witnessSessions, witnessShared } from './witness.ts';
 
 /** A session nobody uses: long enough for a model to think between two calls. Shorter where the next session waits for it. */
 const idleTimeoutMs = { iteration: 5 * 60_000, run: 60_000 };
@@ -27,39 +37,49 @@ const idleTimeoutMs = { iteration: 5 * 60_000, run: 60_000 };
  */
 export async function openStdioServer(
   start: StartContext,
-  options: Pick<ServerOptions, 'isolation' | 'spares' | 'sessions' | 'protocol'>,
+  options: Pick<ServerOptions, 'isolation' | 'spares' | 'sessions' | 'protocol' | 'isWitnessed'>,
 ): Promise<ReachedServer> {
   const { clock, logger, ring } = start;
   const warnOfRubbish = createRubbishWarning(logger);
   const startServer = () => startProcess(start.words, { ...start, readsStdin: true });
   // Where there is no readiness, the error quotes the line, and a warning would say it twice.
   const handshake = await probeCommand(start, options.protocol, {
-    startChild: () => connectChild(startServer(), { ring }),
+    startChild: () => connectChild(startServer()),
     warnOfRubbish,
   });
-  const startChild = () => connectChild(startServer(), { ring, onRubbish: warnOfRubbish });
+  const startChild = () => connectChild(startServer(), { onRubbish: warnOfRubbish });
 
   const isStateless = handshake.protocol === 'modern';
   const isShared = isStateless || options.isolation === 'run';
   const lost = Promise.withResolvers<ServerStartError>();
+  const visits = recordVisits(clock);
+  const records = new Map<ProcessChild, SharedProcessRecord>();
   const pool = createChildPool({
     startChild,
     spares: isShared ? 0 : options.spares,
     wanted: options.sessions ?? null,
     logger,
-    onLost: (exit, child) => {
-      // With all its answers given, a process that served one session takes nothing with it.
-      if (isShared || child.isAnswering) lost.resolve(createLostError(exit, ring));
+    events: {
+      onTaken: (child) => void (isShared && records.set(child, visits.begin())),
+      onEnded: (exit, child, isLast) => {
+        records.get(child)?.end(toProcessEnd(exit));
+        records.delete(child);
+        if (isLast) lost.resolve(createUnstableError(exit, ring));
+        else if (isLoss(exit, { child, isShared, isWitnessed: options.isWitnessed })) {
+          lost.resolve(createLostError(exit, ring));
+        }
+      },
     },
   });
-  const front = isStateless
-    ? serveStateless(pool)
+  const sessions = isStateless
+    ? null
     : serveSessions({
         source: isShared ? shareChild(pool, { clock, logger }) : giveChildren(pool),
         clock,
         logger,
         idleTimeoutMs: idleTimeoutMs[options.isolation],
       });
+  const front = sessions ?? serveStateless(pool);
   const bridge = await openBridge(front, { clock, logger });
   return {
     url: bridge.url,
@@ -74,8 +94,21 @@ export async function openStdioServer(
       isolation: isStateless ? 'stateless' : isShared ? 'one process for the run' : 'process per iteration',
     },
     lost: lost.promise,
+    witness:
+      sessions === null || isShared ? witnessShared(visits, pool) : witnessSessions((id) => sessions.findExit(id)),
     [Symbol.asyncDispose]: () => bridge[Symbol.asyncDispose](),
   };
+}
+
+/**
+ * Whether the end of a process leaves what happened to other calls open. Where a witness can be asked, or each session has a
+ * process of its own, it does not; a process that exits with 0 and owes no answer has not failed.
+ */
+function isLoss(
+  exit: ProcessExit,
+  { child, isShared, isWitnessed }: { child: ProcessChild; isShared: boolean; isWitnessed: boolean },
+): boolean {
+  return isShared && !isWitnessed && (exit.code !== 0 || child.isAnswering);
 }
 
 function giveChildren(pool: ChildPool): ChildSource {

@@ -9,6 +9,7 @@ import type { ReachedServer, RunningServer, ServerContext, ServerOptions, StartC
 import { splitCommand } from './split-command.ts';
 import { tailLines } from './start-error.ts';
 import { stopMarkedProcesses } from './sweep.ts';
+import { startWatchdog } from './watchdog.ts';
 
 /** Left-overs of a stopped server get this long between SIGTERM and SIGKILL. */
 const sweepGraceMs = 500;
@@ -25,13 +26,16 @@ export async function openServer(options: ServerOptions, context: ServerContext)
   if (url !== null) checkUrl(url);
   const sessionMarker = command === null ? null : (options.sessionMarker ?? randomUUID());
   const ring = createOutputRing();
+  const words = command === null ? [] : splitCommand(command);
+  const watchdog = sessionMarker === null ? null : startWatchdog(sessionMarker, context.environment);
   const start: StartContext | null =
-    command === null
+    command === null || watchdog === null
       ? null
       : {
           ...context,
           command,
-          words: splitCommand(command),
+          words,
+          watchdog,
           cwd: options.cwd,
           env: buildChildEnvironment(context.environment, { ...options.env, [markerVariable]: sessionMarker ?? '' }),
           ring,
@@ -40,6 +44,7 @@ export async function openServer(options: ServerOptions, context: ServerContext)
   const sweep = async () => {
     if (sessionMarker !== null)
       await stopMarkedProcesses(sessionMarker, { graceMs: sweepGraceMs, clock: context.clock });
+    await watchdog?.[Symbol.asyncDispose]();
   };
   try {
     const reached = await reachServer(options, { context, start });

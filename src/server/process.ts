@@ -3,7 +3,10 @@ import type { Readable, Writable } from 'node:stream';
 
 import type { Clock } from '../base/clock.ts';
 import { isGroupAlive, signalGroup, waitForGroupEnd } from './group.ts';
+import { keepLastLines } from './last-lines.ts';
+import { createOutputRing } from './ring.ts';
 import type { OutputRing } from './ring.ts';
+import type { Watchdog } from './watchdog.ts';
 
 /** How long a server may take to leave after its stdin closed, and then after SIGTERM. Fits twice into a runner's 7.5 s. */
 const stdinGraceMs = 1500;
@@ -12,18 +15,26 @@ const terminateGraceMs = 1000;
 /** After the process is gone, descendants may hold its stdout open; what is still in the pipe is read for this long. */
 const outputDrainMs = 250;
 
+/** Of one process; the ring that all processes of a server share keeps more. */
+const ownOutputBytes = 16 * 1024;
+const lastLinesRead = 50;
+
 export interface ProcessExit {
   /** Null after a signal, or where the process could not be started. */
   code: number | null;
   signal: NodeJS.Signals | null;
   /** Why it could not be started. */
   error?: NodeJS.ErrnoException;
+  /** The last lines of its output, oldest first, within the bounds of a report. */
+  lastLines: readonly string[];
 }
 
 /** A started program with a process group of its own. */
 export interface ServerProcess {
   readonly stdin: Writable;
   readonly stdout: Readable;
+  /** Keeps a part of stdout that is no message with what the process writes to stderr. */
+  addOutput(chunk: Buffer): void;
   /** Whether the program has ended, although its output may not be read yet. */
   readonly hasEnded: boolean;
   /** Resolves once the program has ended and its output is read. Never rejects. */
@@ -42,6 +53,8 @@ export function startProcess(
     env: Record<string, string>;
     ring: OutputRing;
     clock: Clock;
+    /** Ends the program's group should this process be killed; none where nobody asks for it. */
+    watchdog?: Pick<Watchdog, 'add' | 'remove'>;
     /** Whether the program reads its stdin, so that closing it is the polite way to ask; else it gets SIGTERM at once. */
     readsStdin: boolean;
   },
@@ -56,11 +69,17 @@ export function startProcess(
     detached: process.platform !== 'win32',
     windowsHide: true,
   });
-  child.stderr.on('data', (chunk: Buffer) => options.ring.append(chunk));
+  if (child.pid !== undefined) options.watchdog?.add(child.pid);
+  const ownOutput = createOutputRing(ownOutputBytes);
+  const addOutput = (chunk: Buffer) => {
+    options.ring.append(chunk);
+    ownOutput.append(chunk);
+  };
+  child.stderr.on('data', addOutput);
   // A program that dies leaves broken pipes behind; its exit is reported, the pipes need not be.
   for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on('error', () => {});
 
-  const ended = new Promise<ProcessExit>((resolve) => {
+  const ended = new Promise<Omit<ProcessExit, 'lastLines'>>((resolve) => {
     child.once('exit', (code, signal) => resolve({ code, signal }));
     child.on('error', (error) => {
       if (child.pid === undefined) resolve({ code: null, signal: null, error });
@@ -69,11 +88,11 @@ export function startProcess(
   const outputEnded = new Promise<void>((resolve) => {
     child.once('close', () => resolve());
   });
-  const exited = ended.then(async (exit) => {
+  const exited = ended.then(async (exit): Promise<ProcessExit> => {
     if (child.pid !== undefined) await waitAtMost(clock, outputEnded, outputDrainMs);
     child.stdout.destroy();
     child.stderr.destroy();
-    return exit;
+    return { ...exit, lastLines: keepLastLines(ownOutput.readLines(lastLinesRead)) };
   });
 
   const stopGroup = async () => {
@@ -81,20 +100,23 @@ export function startProcess(
     child.stdin.end();
     if (groupId === undefined) return;
     if (options.readsStdin) await waitAtMost(clock, ended, stdinGraceMs);
-    if (!isGroupAlive(groupId)) return;
-    signalGroup(groupId, 'SIGTERM');
-    if (!(await waitForGroupEnd(clock, groupId, terminateGraceMs))) await killGroup();
+    if (isGroupAlive(groupId)) {
+      signalGroup(groupId, 'SIGTERM');
+      if (!(await waitForGroupEnd(clock, groupId, terminateGraceMs))) await killGroup();
+    }
+    options.watchdog?.remove(groupId);
   };
   const killGroup = async () => {
     if (child.pid === undefined) return;
     signalGroup(child.pid, 'SIGKILL');
     await waitAtMost(clock, ended, terminateGraceMs);
-    await waitForGroupEnd(clock, child.pid, terminateGraceMs);
+    if (await waitForGroupEnd(clock, child.pid, terminateGraceMs)) options.watchdog?.remove(child.pid);
   };
   let stopping: Promise<void> | undefined;
   return {
     stdin: child.stdin,
     stdout: child.stdout,
+    addOutput,
     get hasEnded() {
       return child.exitCode !== null || child.signalCode !== null;
     },

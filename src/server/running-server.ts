@@ -3,10 +3,12 @@ import type { ServerStartError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Secret } from '../base/redaction.ts';
 import type { Demanded } from '../model/policy.ts';
+import type { ProcessWitness } from '../model/process-end.ts';
 import type { ProtocolChoice } from '../model/protocol.ts';
 import type { ServerReport } from '../model/report.ts';
 import type { ProtocolEra } from './protocol.ts';
 import type { OutputRing } from './ring.ts';
+import type { Watchdog } from './watchdog.ts';
 
 /** The revision that the server must speak, and the option or `file:line` that asks for it. */
 export type WantedProtocol = Demanded<ProtocolChoice>;
@@ -27,6 +29,11 @@ export interface ServerOptions {
   spares: number;
   /** How many sessions there will be, so that no spare is started for none; unknown when absent. */
   sessions?: number;
+  /**
+   * Whether the program that runs the evals asks the witness how calls ended. Then the end of a shared process is no loss of the
+   * server: it is started again.
+   */
+  isWitnessed: boolean;
   /** Marks every process in its environment; made up when absent. */
   sessionMarker?: string;
 }
@@ -50,8 +57,13 @@ export interface RunningServer extends AsyncDisposable {
   readonly sessionMarker: string | null;
   /** The last lines the server wrote, oldest first; 50 unless asked for another number. */
   stderrTail(maxLines?: number): string[];
-  /** Resolves when a process that served evals ended by itself. Never rejects, and never resolves while we stop it. */
+  /**
+   * Resolves when the server serves no more, or when the end of a process leaves calls open that nobody can account for. Never
+   * rejects, and never resolves while we stop it.
+   */
   readonly lost: Promise<ServerStartError>;
+  /** Null where the server was started elsewhere. */
+  readonly witness: ProcessWitness | null;
 }
 
 /** What starting a command needs, whatever it speaks. */
@@ -61,6 +73,7 @@ export interface StartContext extends ServerContext {
   cwd: string;
   env: Record<string, string>;
   ring: OutputRing;
+  watchdog: Watchdog;
   readyTimeoutMs: number;
 }
 
@@ -71,4 +84,5 @@ export interface ReachedServer extends AsyncDisposable {
   readonly protocol: ProtocolEra;
   readonly report: ServerReport;
   readonly lost: Promise<ServerStartError>;
+  readonly witness: ProcessWitness | null;
 }

@@ -1,5 +1,6 @@
 import { clipText } from '../base/clip.ts';
 import { ServerStartError } from '../base/errors.ts';
+import { describeProcessEnd } from '../model/process-end.ts';
 import type { ProcessExit } from './process.ts';
 import { legacyVersions, modernVersion } from './protocol.ts';
 import type { OutputRing } from './ring.ts';
@@ -24,14 +25,17 @@ export function createExitError(
       cause: exit.error,
     });
   }
-  return new ServerStartError(`The server under test ${describeExit(exit)} before it was ready.${remark}`, {
-    processExitCode: exit.code,
-    stderrTail,
-    hint:
-      exit.code === 0
-        ? 'A server keeps running until its stdin closes. Check that the command starts the server in the foreground and in the right mode.'
-        : 'Run the command by hand with the same arguments. The server gets a small environment only; pass what it needs with server-env.',
-  });
+  return new ServerStartError(
+    `The server under test ${describeProcessEnd({ exitCode: exit.code, signal: exit.signal })} before it was ready.${remark}`,
+    {
+      processExitCode: exit.code,
+      stderrTail,
+      hint:
+        exit.code === 0
+          ? 'A server keeps running until its stdin closes. Check that the command starts the server in the foreground and in the right mode.'
+          : 'Run the command by hand with the same arguments. The server gets a small environment only; pass what it needs with server-env.',
+    },
+  );
 }
 
 /** Says that the server completes a handshake, and in none of the revisions that would do. */
@@ -60,13 +64,34 @@ export function createRevisionError(
 
 /** Says that the process serving the evals is gone. */
 export function createLostError(exit: ProcessExit, ring: OutputRing): ServerStartError {
-  return new ServerStartError(`The server under test ${describeExit(exit)} while it was in use.`, {
-    processExitCode: exit.code,
-    stderrTail: ring.readLines(tailLines),
-    hint: 'Nothing can be said of the cases that were still to run; see the end of its output.',
-  });
+  return new ServerStartError(
+    `The server under test ${describeProcessEnd({ exitCode: exit.code, signal: exit.signal })} while it was in use.`,
+    {
+      processExitCode: exit.code,
+      stderrTail: ring.readLines(tailLines),
+      hint: 'Calls of several cases may have been open, so none of them has a result.',
+    },
+  );
 }
 
-function describeExit(exit: ProcessExit): string {
-  return exit.code === null ? `was ended by ${exit.signal ?? 'the system'}` : `exited with code ${exit.code}`;
+/** Says that server after server ended before it answered anything. */
+export function createUnstableError(exit: ProcessExit, ring: OutputRing): ServerStartError {
+  const how = describeProcessEnd({ exitCode: exit.code, signal: exit.signal });
+  return new ServerStartError(
+    `Ten processes of the server under test in a row ended before their first answer; the last one ${how}.`,
+    {
+      processExitCode: exit.code,
+      stderrTail: ring.readLines(tailLines),
+      hint: 'Check whether the server can be started several times, one after another and side by side.',
+    },
+  );
+}
+
+/** Says that a server that ended could not be started again. */
+export function createRestartError(cause: ServerStartError): ServerStartError {
+  return new ServerStartError(`The server under test ended and could not be started again. ${cause.message}`, {
+    processExitCode: cause.processExitCode,
+    stderrTail: cause.stderrTail,
+    hint: 'The iterations that were still to run have no result. Mend what made the server end first.',
+  });
 }

@@ -106,7 +106,14 @@ function listScoreGaps(
     const unjudged = counted.flatMap(({ failures }) => failures).find(({ result }) => result === 'unscored');
     const budget = tolerated === null ? '' : `, the budget is ${tolerated.value} (${describeSource(tolerated.source)})`;
     const message = `${formatCount(unscored, 'iteration')} ended without a result${budget}.`;
-    reasons.push({ code: 'results-unknown', message: [message, ...(unjudged?.reasons.slice(0, 1) ?? [])].join(' ') });
+    const [why, ...below] = unjudged?.reasons[0]?.split('\n') ?? [];
+    // Below the reason stands what a process wrote last, under a line that announces it.
+    const output = below.slice(1);
+    reasons.push({
+      code: 'results-unknown',
+      message: why === undefined ? message : `${message} ${why}`,
+      ...(output.length === 0 ? {} : { output }),
+    });
   }
   return reasons;
 }

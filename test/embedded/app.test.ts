@@ -18,7 +18,7 @@ function createTestApp() {
   const errors: string[] = [];
   const logger = { ...silentLogger, error: (message: string) => errors.push(message) };
   const store = openStore(undefined);
-  const times = { iterationTimeoutMs: 1000, runTimeoutMs: 1000, propagatesTraces: false };
+  const times = { iterationTimeoutMs: 1000, runTimeoutMs: 1000, propagatesTraces: false, witnesses: null };
   const protocols = createProtocolTable();
   const runner = createRunner({ store, protocols, clock: systemClock, logger, concurrency: 1, ...times });
   const bodies = createBodySchemas(limits);

@@ -71,22 +71,35 @@ describe('the runner', () => {
     expect(http.requests.map(({ headers }) => headers['x-api-key'])).toContain('canary');
   });
 
-  it('ends the run without a verdict when the server goes away, and cancels what is left', async () => {
+  it('records an iteration without a result as such, and goes on', async () => {
     await using mcp = await startEchoServer();
     await using service = await openContractService({ concurrency: 1 });
-    const runId = await start(service, mcp.url, [inlineTest('echo'), inlineTest('drop'), inlineTest('echo')], {
-      notes: 'Nightly.',
-    });
+    const runId = await start(service, mcp.url, [inlineTest('echo'), inlineTest('drop'), inlineTest('echo')]);
     const run = await waitForEnd(service, runId);
-    expect(run).toMatchObject({ status: 'failed', result: null, summary: { total: 3, passed: 1, failed: 0 } });
-    expect(run.notes).toMatch(/^Nightly\.\nNothing could be established about case "Calls drop": /);
+    expect(run).toMatchObject({ status: 'completed', summary: { total: 3, passed: 2, failed: 0 } });
     const iterations = await listIterations(service, runId);
     expect(iterations.map(({ status, result }) => [status, result])).toEqual([
       ['completed', 'passed'],
       ['failed', null],
-      ['cancelled', null],
+      ['completed', 'passed'],
     ]);
-    expect(iterations[1]?.error).not.toBeNull();
+    expect(iterations[1]?.error).toMatch(/^The server gave no answer to drop: /);
+  });
+
+  it('ends the run without a verdict when the server is gone, and cancels what is left', async () => {
+    const mcp = await startEchoServer();
+    await using service = await openContractService({ concurrency: 1 });
+    const tests = [inlineTest('hang', { advancedConfig: { timeoutMs: 2000 } }), inlineTest('echo', { runs: 7 })];
+    const runId = await start(service, mcp.url, tests, { notes: 'Nightly.' });
+    await mcp.waitFor('call hang');
+    await mcp[Symbol.asyncDispose]();
+    const run = await waitForEnd(service, runId);
+    expect(run).toMatchObject({ status: 'failed', result: null, summary: { total: 8, passed: 0, failed: 0 } });
+    expect(run.notes).toMatch(
+      /^Nightly\.\n5 iterations in a row could not connect to the server, last in case "Calls echo": /,
+    );
+    const statuses = (await listIterations(service, runId)).map(({ status }) => status);
+    expect(statuses).toEqual([...Array(6).fill('failed'), 'cancelled', 'cancelled']);
   });
 
   it('scores an iteration that takes too long as failed, and goes on', async () => {

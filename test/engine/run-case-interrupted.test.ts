@@ -122,12 +122,12 @@ describe.each(eras)('runCase on a server of the %s era', (era) => {
     });
   });
 
-  it('establishes nothing when the process behind a bridge is gone', async () => {
+  it('believes no server that says of itself that its process is gone', async () => {
     const exited: FixtureTool = { call: () => refuse(-32_000, 'The server exited', { reason: 'server_exited' }) };
     expect(summarize(await run({ exited }, 'exited'))).toEqual({
-      status: 'failed',
-      result: null,
-      error: 'The server gave no answer to exited: The server exited.',
+      status: 'completed',
+      result: 'failed',
+      error: 'exited failed with JSON-RPC error -32000: "The server exited".',
       steps: ['fail'],
     });
   });

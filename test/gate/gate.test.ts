@@ -182,17 +182,13 @@ describe('a tool that', () => {
     expect(report.totals).toMatchObject({ passed: 2, failed: 2 });
   });
 
-  it.each(['iteration', 'run'])(
-    'kills its server leaves no verdict and is named, isolated by %s',
-    async (isolation) => {
-      await using workspace = await createWorkspace({ 'x.evals.yaml': faultyEvals('crash', '{ code: 9 }') });
-      const { report, exitCode, log } = await run(workspace, { 'server-command': stdioServer, isolation });
-      expect(exitCode).toBe(3);
-      expect(report.totals.failed).toBe(0);
-      const [what, where] = report.verdict.reasons;
-      expect(what).toMatchObject({ code: 'server-lost', message: expect.stringContaining('exited with code 9') });
-      expect(where?.message).toMatch(/case "Provokes": The server gave no answer to crash: .*exited with code 9/);
-      expect(log).toContainEqual(expect.stringContaining('is up'));
-    },
-  );
+  it.each(['iteration', 'run'])('kills its server fails its case alone, isolated by %s', async (isolation) => {
+    await using workspace = await createWorkspace({ 'x.evals.yaml': faultyEvals('crash', '{ code: 9 }') });
+    const { report, exitCode, log } = await run(workspace, { 'server-command': stdioServer, isolation });
+    expect(exitCode).toBe(1);
+    expect(listOutcomes(report)).toEqual({ Provokes: 'failed', 'Goes on': 'passed' });
+    const [failure] = report.cases.find(({ title }) => title === 'Provokes')?.failures ?? [];
+    expect(failure?.reasons[0]).toMatch(/^The server exited with code 9 before it answered crash\.\n.*\n.* is up$/);
+    expect(log).toContainEqual(expect.stringContaining('is up'));
+  });
 });

@@ -58,7 +58,7 @@ describe('renderCtrf', () => {
     expect(verdict).toMatchObject({
       name: 'verdict',
       status: 'other',
-      message: expect.stringContaining('The server under test exited with code 1'),
+      message: expect.stringContaining('could not be started again.\nError: <b>no</b>'),
     });
   });
 

@@ -1,7 +1,13 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 import { buildChildEnvironment } from '../../src/server/environment.ts';
-import { connectClient, openTestServer } from '../support/running-server.ts';
+import { connectClient, openTestServer, stdioServerCommand } from '../support/running-server.ts';
+
+const hasBash = detectBash();
 
 const runnerEnvironment = {
   PATH: '/usr/bin',
@@ -30,6 +36,7 @@ describe('buildChildEnvironment', () => {
       LC_ALL: 'C.UTF-8',
       RUNNER_TRACKING_ID: 'github_1',
       NODE_EXTRA_CA_CERTS: '/etc/ca.pem',
+      SHLVL: '1',
     });
   });
 
@@ -39,13 +46,14 @@ describe('buildChildEnvironment', () => {
       PATH: '/opt/bin',
       HOME: '/root',
       OPENAI_API_KEY: 'meant',
+      SHLVL: '1',
     });
   });
 
   it('takes Windows names however they are spelled, and only on Windows', () => {
     const environment = { Path: 'C:\\bin', SystemRoot: 'C:\\Windows', Secret: 'x' };
     expect(buildChildEnvironment(environment, {}, 'win32')).toEqual({ Path: 'C:\\bin', SystemRoot: 'C:\\Windows' });
-    expect(buildChildEnvironment(environment, {}, 'linux')).toEqual({});
+    expect(buildChildEnvironment(environment, {}, 'linux')).toEqual({ SHLVL: '1' });
   });
 
   it('is what the server under test really gets', async () => {
@@ -61,6 +69,31 @@ describe('buildChildEnvironment', () => {
       'NODE_EXTRA_CA_CERTS',
       'PATH',
       'RUNNER_TRACKING_ID',
+      'SHLVL',
     ]);
   });
+
+  it.skipIf(!hasBash)('holds nothing that the profile of the user exports, behind bash -c', async () => {
+    const home = mkdtempSync(path.join(tmpdir(), 'profile-'));
+    writeFileSync(path.join(home, '.bashrc'), 'export PROFILE_SECRET=canary\n');
+    const environment = { PATH: process.env['PATH'], HOME: home };
+    try {
+      await using server = await openTestServer({ command: `bash -c "${stdioServerCommand}; :"` }, { environment });
+      await using client = await connectClient(server.url);
+      const seen = await client.call('environment');
+      expect(seen).toMatchObject({ HOME: home });
+      expect(seen).not.toHaveProperty('PROFILE_SECRET');
+    } finally {
+      rmSync(home, { recursive: true });
+    }
+  });
 });
+
+function detectBash(): boolean {
+  try {
+    execFileSync('bash', ['-c', ':'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}

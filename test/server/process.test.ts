@@ -31,13 +31,13 @@ describe('stopping a server', () => {
   it('lets one that watches its stdin leave by itself', async () => {
     const { server } = start([node, '-e', 'process.stdin.resume().on("end", () => process.exit(7))']);
     await server.stop();
-    expect(await server.exited).toEqual({ code: 7, signal: null });
+    expect(await server.exited).toMatchObject({ code: 7, signal: null });
   });
 
   it('terminates one that does not', async () => {
     const { server, pids } = await startTree([node, '-e', `console.log(process.pid); ${idle}`]);
     await server.stop();
-    expect(await server.exited).toEqual({ code: null, signal: 'SIGTERM' });
+    expect(await server.exited).toMatchObject({ code: null, signal: 'SIGTERM' });
     expect(pids.map(isRunning)).toEqual([false]);
   });
 
@@ -45,7 +45,7 @@ describe('stopping a server', () => {
     const script = `process.on("SIGTERM", () => {}); console.log(process.pid); ${idle}`;
     const { server, pids } = await startTree([node, '-e', script]);
     await server.stop();
-    expect(await server.exited).toEqual({ code: null, signal: 'SIGKILL' });
+    expect(await server.exited).toMatchObject({ code: null, signal: 'SIGKILL' });
     expect(pids.map(isRunning)).toEqual([false]);
   });
 
@@ -68,7 +68,7 @@ describe('stopping a server', () => {
   it('ends a whole tree at once when asked to', async () => {
     const { server, pids } = await startTree(['sh', '-c', `"${node}" -e 'console.log(process.pid); ${idle}' & wait`]);
     await server.kill();
-    expect(await server.exited).toEqual({ code: null, signal: 'SIGKILL' });
+    expect(await server.exited).toMatchObject({ code: null, signal: 'SIGKILL' });
     expect(pids.map(isRunning)).toEqual([false]);
   });
 });
@@ -76,7 +76,7 @@ describe('stopping a server', () => {
 describe('a server that ends by itself', () => {
   it('reports its exit code', async () => {
     const { server } = start([node, '-e', 'process.exit(3)']);
-    expect(await server.exited).toEqual({ code: 3, signal: null });
+    expect(await server.exited).toMatchObject({ code: 3, signal: null });
   });
 
   it('is reported although a descendant keeps its stdout open', async () => {
@@ -85,7 +85,7 @@ describe('a server that ends by itself', () => {
       '-c',
       `"${node}" -e 'console.log(process.pid); ${idle}' & sleep 0.3; exit 4`,
     ]);
-    expect(await server.exited).toEqual({ code: 4, signal: null });
+    expect(await server.exited).toMatchObject({ code: 4, signal: null });
     expect(pids.map(isRunning)).toEqual([true]);
     await server.stop();
     expect(pids.map(isRunning)).toEqual([false]);
@@ -104,7 +104,7 @@ describe('what a server writes to stderr', () => {
       'const line = "x".repeat(1023) + "\\n"; for (let i = 0; i < 65536; i++) require("fs").writeSync(2, line); require("fs").writeSync(2, "the end\\n");';
     const { server, ring } = start([node, '-e', script]);
     server.stdout.resume();
-    expect(await server.exited).toEqual({ code: 0, signal: null });
+    expect(await server.exited).toMatchObject({ code: 0, signal: null });
     expect(ring.readLines(2)).toEqual(['x'.repeat(1023), 'the end']);
     expect(ring.readLines(100_000).length).toBeLessThanOrEqual(257);
   });

@@ -1,4 +1,4 @@
-import type { FaultName } from './faults.ts';
+import { type FaultName, lastWords } from './faults.ts';
 import type { HttpFaultName } from './http-faults.ts';
 
 /** How the gate reaches a server: a process per iteration, one process for the run, or an HTTP endpoint. */
@@ -28,17 +28,25 @@ export const outcomes = {
 } satisfies Record<string, Outcome>;
 export type OutcomeName = keyof typeof outcomes;
 
+/** What came of a gate: its outcome, and the reasons it gave. */
+export interface Observation {
+  outcome: Outcome;
+  reasons: string[];
+}
+
 export interface Shape {
   fault: FaultName | HttpFaultName;
   /** The required outcome, one for all transports or one for each that has the shape. */
   expected: OutcomeName | Partial<Record<Transport, OutcomeName>>;
   /** Why. */
   because: string;
+  /** What the reasons must say of it, over all transports. */
+  mentions?: readonly string[];
   /** The case whose call the fault hits; `target` where it is absent. */
   hits?: CaseName;
   /** The case that is hit gets a short time-out, because over some transport no answer arrives. */
   isShort?: true;
-  /** The server never answers the handshake, so there is no point in waiting long. */
+  /** Where nothing runs, the server never answers the handshake, so there is no point in waiting long. */
   neverReady?: true;
   /** The fault needs a process of the gate over HTTP, too; else the gate is given the URL of a server that runs. */
   needsProcess?: true;
@@ -83,11 +91,15 @@ export const shapes: readonly Shape[] = [
     fault: 'answers-with-string-id',
     expected: 'all pass',
     because: 'The official clients match "3" with 3.',
-    isShort: true,
   },
 
-  { fault: 'answers-is-error', expected: 'the case fails', because: ownAnswer },
-  { fault: 'answers-json-rpc-error', expected: 'the case fails', because: ownAnswer },
+  { fault: 'answers-is-error', expected: 'the case fails', mentions: ['Disk full.'], because: ownAnswer },
+  {
+    fault: 'answers-json-rpc-error',
+    expected: 'the case fails',
+    mentions: ['-32603', 'Internal error'],
+    because: ownAnswer,
+  },
   { fault: 'answers-error-without-message', expected: 'the case fails', because: ownAnswer, isShort: true },
   { fault: 'answers-null', expected: 'the case fails', because: ownAnswer, isShort: true },
   { fault: 'answers-without-content', expected: 'the case fails', because: ownAnswer },
@@ -98,11 +110,41 @@ export const shapes: readonly Shape[] = [
   { fault: 'never-answers', expected: 'the case fails', because: 'The time-out is the case’s own.', isShort: true },
   { fault: 'breaks-its-output-schema', expected: 'the case fails', because: ownAnswer },
 
-  { fault: 'exits-mid-answer', expected: 'the case fails', because: ownExit, needsProcess: true },
-  { fault: 'exits-1-under-call', expected: 'the case fails', because: ownExit, needsProcess: true },
-  { fault: 'exits-0-under-call', expected: 'the case fails', because: ownExit, needsProcess: true },
-  { fault: 'is-killed-under-call', expected: 'the case fails', because: ownExit, needsProcess: true },
-  { fault: 'segfaults-under-call', expected: 'the case fails', because: ownExit, needsProcess: true },
+  {
+    fault: 'exits-mid-answer',
+    expected: 'the case fails',
+    mentions: ['exited with code 1', lastWords],
+    because: ownExit,
+    needsProcess: true,
+  },
+  {
+    fault: 'exits-1-under-call',
+    expected: 'the case fails',
+    mentions: ['exited with code 1', lastWords],
+    because: ownExit,
+    needsProcess: true,
+  },
+  {
+    fault: 'exits-0-under-call',
+    expected: 'the case fails',
+    mentions: ['exited with code 0', lastWords],
+    because: ownExit,
+    needsProcess: true,
+  },
+  {
+    fault: 'is-killed-under-call',
+    expected: 'the case fails',
+    mentions: ['SIGKILL'],
+    because: ownExit,
+    needsProcess: true,
+  },
+  {
+    fault: 'segfaults-under-call',
+    expected: 'the case fails',
+    mentions: ['SIGSEGV'],
+    because: ownExit,
+    needsProcess: true,
+  },
   {
     fault: 'closes-its-output',
     expected: { stdio: 'the case fails', 'stdio shared': 'the case fails', HTTP: 'unscored from the case on' },
@@ -112,7 +154,13 @@ export const shapes: readonly Shape[] = [
   },
 
   { fault: 'hangs-at-initialize', expected: 'nothing runs', because: 'The server never starts.', neverReady: true },
-  { fault: 'exits-at-start', expected: 'nothing runs', because: 'The server never starts.', needsProcess: true },
+  {
+    fault: 'exits-at-start',
+    expected: 'nothing runs',
+    mentions: ['exited with code 1'],
+    because: 'The server never starts.',
+    needsProcess: true,
+  },
   { fault: 'speaks-unknown-version', expected: 'nothing runs', because: 'No client speaks it.', neverReady: true },
   {
     fault: 'starts-with-byte-order-mark',
@@ -120,8 +168,19 @@ export const shapes: readonly Shape[] = [
     because: 'JSON text must not begin with one (RFC 8259 §8.1); an event stream may (HTML, server-sent events).',
     neverReady: true,
   },
-  { fault: 'fails-tools-list', expected: 'all fail', because: 'Without a list of tools no client can call one.' },
-  { fault: 'exits-in-tools-list', expected: 'all fail', because: ownExit, needsProcess: true },
+  {
+    fault: 'fails-tools-list',
+    expected: 'all fail',
+    mentions: ['No tools today'],
+    because: 'Without a list of tools no client can call one.',
+  },
+  {
+    fault: 'exits-in-tools-list',
+    expected: 'all fail',
+    mentions: ['exited with code 1', lastWords],
+    because: ownExit,
+    needsProcess: true,
+  },
 
   { fault: 'http-500-under-call', expected: { HTTP: 'the case is unscored' }, because: noEvidence },
   {
@@ -148,6 +207,16 @@ export function findExpected({ expected }: Shape, transport: Transport): Outcome
   return typeof expected === 'string' ? expected : (expected[transport] ?? null);
 }
 
-export function describeOutcome({ verdict, cases }: Outcome): string {
+/** How what was found differs from what is required, one line each; empty where it does not. */
+export function listDifferences(shape: Shape, expected: OutcomeName, found: Observation): string[] {
+  const [is, shall] = [describeOutcome(found.outcome), describeOutcome(outcomes[expected])];
+  const missing = (shape.mentions ?? []).filter((text) => !found.reasons.some((reason) => reason.includes(text)));
+  return [
+    ...(is === shall ? [] : [`required: ${shall}; found: ${is}`]),
+    ...missing.map((text) => `no reason says ${JSON.stringify(text)}`),
+  ];
+}
+
+function describeOutcome({ verdict, cases }: Outcome): string {
   return `${verdict} (first ${cases.first}, target ${cases.target}, last ${cases.last})`;
 }

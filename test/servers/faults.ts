@@ -41,7 +41,8 @@ export interface Fault {
   staysOpen?: boolean;
 }
 
-const lastWords = 'The shim fails as it was told to.';
+/** What a shim writes to stderr before it ends its process. */
+export const lastWords = 'The shim fails as it was told to.';
 
 /** How long a slow answer takes: longer than any other, and shorter than the time-out of a case. */
 const slowMs = 300;

@@ -8,7 +8,7 @@ import { planGate } from '../../src/gate/plan/plan.ts';
 import type { CaseReport, Report } from '../../src/model/report.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { createWorkspace } from '../support/workspace.ts';
-import type { CaseName, Outcome, Shape, Transport } from './expected-outcomes.ts';
+import { type CaseName, findExpected, type Observation, type Shape, type Transport } from './expected-outcomes.ts';
 import { startHttpShim } from './http-shim.ts';
 
 /** A case: a call, and the text its result must hold. */
@@ -28,12 +28,6 @@ export interface TestedServer extends AsyncDisposable {
   url: string;
 }
 
-/** What came of a gate: its outcome, and the reasons it gave. */
-export interface Observation {
-  outcome: Outcome;
-  reasons: string[];
-}
-
 /** Time-outs of what never ends well, so they cost time only. */
 const shortTimeout = '1s';
 const shortReadyTimeout = '2s';
@@ -49,7 +43,8 @@ export async function runShape(server: TestedServer, shape: Shape, transport: Tr
   await using workspace = await createWorkspace({ 'cases.evals.yaml': writeCases(server.cases, shape) });
   await using stack = new AsyncDisposableStack();
   const inputs: Record<string, string> = {};
-  if (shape.neverReady === true) inputs['server-ready-timeout'] = shortReadyTimeout;
+  if (shape.neverReady === true && findExpected(shape, transport) === 'nothing runs')
+    inputs['server-ready-timeout'] = shortReadyTimeout;
   if (transport !== 'HTTP') {
     inputs['server-command'] = `${process.execPath} ${shims}/stdio-shim.ts ${shape.fault} ${tool} ${server.stdio}`;
     inputs['isolation'] = transport === 'stdio' ? 'iteration' : 'run';

@@ -9,9 +9,8 @@ import { parseArgs } from 'node:util';
 import pMap from 'p-map';
 import { openEverything, openQuickEverything } from './everything.ts';
 import {
-  describeOutcome,
   findExpected,
-  outcomes,
+  listDifferences,
   type OutcomeName,
   type Shape,
   shapes,
@@ -89,15 +88,16 @@ process.exitCode = counts.differing === 0 ? 0 : 1;
 async function judgeCell(server: TestedServer, { shape, transport, expected }: Cell): Promise<string> {
   const place = `${server.name}, ${transport}, ${shape.fault}`;
   try {
-    const { outcome, reasons } = await runShape(server, shape, transport);
-    if (describeOutcome(outcome) === describeOutcome(outcomes[expected])) {
+    const found = await runShape(server, shape, transport);
+    const differences = listDifferences(shape, expected, found);
+    if (differences.length === 0) {
       counts.met += 1;
       return '✓';
     }
     const unmet = findUnmet(shape, transport);
     counts[unmet === null ? 'differing' : 'unmet'] += 1;
-    console.log(`${place}: required: ${expected}; found: ${describeOutcome(outcome)}`);
-    for (const reason of reasons) console.log(`    ${reason.slice(0, 300)}`);
+    for (const difference of differences) console.log(`${place}: ${difference}`);
+    for (const reason of found.reasons) console.log(`    ${reason.slice(0, 300)}`);
     return unmet === null ? '✗' : '–';
   } catch (error) {
     counts.differing += 1;

@@ -29,6 +29,7 @@ const roomRanks: ReadonlyMap<string, number> = new Map([
   ['engine', 3],
   ['github', 3],
   ['embedded', 4],
+  ['supervisor', 4],
   ['gate', 5],
   ['cli', 6],
   ['action', 6],
@@ -74,7 +75,7 @@ export const packageRooms: ReadonlyMap<string, readonly string[] | null> = new M
 ]);
 
 /** The only rooms that know the process they run in: its arguments, environment, signals and streams. */
-const processRooms: ReadonlySet<string> = new Set(['cli', 'action', 'server']);
+const processRooms: ReadonlySet<string> = new Set(['cli', 'action', 'server', 'supervisor']);
 
 const drawerNames: ReadonlySet<string> = new Set(['types.ts', 'utils.ts', 'helpers.ts', 'constants.ts', 'index.ts']);
 

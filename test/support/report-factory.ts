@@ -180,7 +180,11 @@ export function createInconclusiveReport(): Report {
       }),
       createCaseResults({ id: 'roots', title: 'Takes square roots', passed: 0, planned: 3 }),
     ],
-    interruption: { code: 'server-lost', message: 'The server under test exited with code 1 during the run.' },
+    interruption: {
+      code: 'server-lost',
+      message: 'The server under test ended and could not be started again.',
+      output: ['Error: <b>no</b> `config` ]]> found', '    at load (server.js:3:7)'],
+    },
   });
   const run = suite.run === null ? null : { ...suite.run, status: 'failed', notes: 'server exited' };
   return createReport({ suites: [{ ...suite, run }] });

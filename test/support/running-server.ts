@@ -23,6 +23,7 @@ export function openTestServer(
     readyTimeoutMs: 30_000,
     isolation: 'iteration',
     protocol: anyProtocol,
+    isWitnessed: true,
     spares: 0,
     ...overrides,
   };

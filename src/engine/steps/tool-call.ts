@@ -1,11 +1,14 @@
 import { endSentence } from '../../base/sentence.ts';
 import type { CallToolResult } from '@modelcontextprotocol/client';
+import type { JsonObject } from '../../model/assertion.ts';
 import type { Step } from '../../model/case.ts';
+import type { ServerVisit, WitnessedEnd } from '../../model/process-end.ts';
 import { serverUnderTest } from '../../model/suite.ts';
 import { composeTraceParent, type TraceIds } from '../../report/otlp/trace-ids.ts';
 import { classifyCallFault } from '../faults.ts';
 import type { ExcusedSteps } from '../excused-calls.ts';
 import { findSchemaViolation } from '../output-schemas.ts';
+import { describeLoss, findLoss } from '../process-loss.ts';
 import { clipReason, printValue } from '../reasons.ts';
 import type { Session } from '../session.ts';
 import type { Target } from '../target.ts';
@@ -15,6 +18,8 @@ import type { StepOutcome } from './step-outcome.ts';
 
 export interface ToolCallContext {
   session: Session;
+  /** Knows whether the process of the server ended; null where nobody does. */
+  visit: ServerVisit | null;
   target: Target;
   transcript: Transcript;
   stepIndex: number;
@@ -52,6 +57,7 @@ export async function runToolCallStep(
   });
   const mayBeMissing = context.excusedSteps.missing.has(context.stepIndex);
   const tool = await lookUpTool(toolName, context, { ofSession: mayBeMissing });
+  if (tool.kind === 'lost') return giveUpByLoss(tool.witnessed, 'tools/list', evidence);
   if (tool.kind === 'unreachable') return end('give-up', describeNoAnswer('tools/list', tool.message));
   if (tool.kind === 'refused' || (tool.kind === 'missing' && !mayBeMissing)) return end('stop', tool.reason);
 
@@ -61,6 +67,10 @@ export async function runToolCallStep(
     record.abandon();
     throw error;
   });
+  if (answer.kind === 'lost') {
+    record.abandon();
+    return giveUpByLoss(answer.witnessed, toolName, evidence);
+  }
   if (answer.kind === 'unreachable') {
     record.abandon();
     return end('give-up', describeNoAnswer(toolName, answer.message));
@@ -73,6 +83,7 @@ export async function runToolCallStep(
   if (isExpected && !mayBeMissing) {
     // The error of a tool that does not exist is not the one that the case expects of it.
     const own = await lookUpTool(toolName, context, { ofSession: true });
+    if (own.kind === 'lost') return giveUpByLoss(own.witnessed, 'tools/list', evidence);
     if (own.kind === 'unreachable') return end('give-up', describeNoAnswer('tools/list', own.message));
     if (own.kind !== 'listed') return end('stop', own.reason);
   }
@@ -89,11 +100,26 @@ function describeNoAnswer(what: string, message: string): string {
   return clipReason(endSentence(`The server gave no answer to ${what}: ${message}`));
 }
 
+/** The iteration cannot go on; whether it failed depends on what else the process served. */
+function giveUpByLoss(
+  witnessed: WitnessedEnd,
+  method: string,
+  { name, args }: { name: string; args: JsonObject },
+): StepOutcome {
+  return {
+    status: 'fail',
+    reason: describeLoss(witnessed, method),
+    effect: 'give-up',
+    evidence: { toolCalls: [{ name, args, ok: false }] },
+    loss: { ...witnessed, isDuringCall: true },
+  };
+}
+
 async function callTool(
   step: Extract<Step, { kind: 'toolCall' }>,
   { record: { spanId }, tool }: { record: CallRecord; tool: ToolLookup },
   context: ToolCallContext,
-): Promise<CallOutput | { kind: 'unreachable'; message: string }> {
+): Promise<CallOutput | { kind: 'unreachable'; message: string } | { kind: 'lost'; witnessed: WitnessedEnd }> {
   const { toolName } = step;
   let result: CallToolResult;
   try {
@@ -102,6 +128,8 @@ async function callTool(
     result = await context.session.callTool(toolName, step.arguments, { signal, traceParent });
   } catch (error) {
     context.signal.throwIfAborted();
+    const witnessed = await findLoss(error, context);
+    if (witnessed !== null) return { kind: 'lost', witnessed };
     const fault = classifyCallFault(error);
     if (fault.kind === 'unreachable') return fault;
     const answeredAtMs = context.transcript.elapsedMs();

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { appendFile, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { readErrorCode } from '../../base/errors.ts';
+import { readTextFile, writeTextFile } from '../../base/regular-file.ts';
 
 /** A quarter of a year of nights. */
 const maxRecords = 100;
@@ -11,7 +12,7 @@ const maxBytes = 16 * 1024 * 1024;
 /** Reads a history file; empty where there is none yet. */
 export async function readHistoryText(path: string): Promise<string> {
   try {
-    return await readFile(path, 'utf8');
+    return await readTextFile(path);
   } catch (error) {
     if (readErrorCode(error) === 'ENOENT') return '';
     throw error;
@@ -28,7 +29,7 @@ export async function appendHistoryLine(path: string, line: string, limits = { m
   const kept = keepNewest([...text.split('\n').filter((each) => each.trim() !== ''), line], limits);
   if (kept.isAll) {
     const separator = text === '' || text.endsWith('\n') ? '' : '\n';
-    await appendFile(path, `${separator}${line}\n`);
+    await writeTextFile(path, `${separator}${line}\n`, 'append');
     return;
   }
   // Whoever reads meanwhile finds the old file or the new one, and never a part.

@@ -1,6 +1,7 @@
-import { appendFile, mkdir, stat, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { describeError } from '../../base/errors.ts';
+import { writeTextFile } from '../../base/regular-file.ts';
 import type { Logger } from '../../base/logger.ts';
 import { type Redactor, redactDeep } from '../../base/redaction.ts';
 import type { Evidence } from '../../model/evidence.ts';
@@ -52,7 +53,7 @@ export async function publishFiles(
   const writeReportFile = (name: string, render: () => string | Promise<string>): Promise<string | null> =>
     attempt(join(plan.reportDir.label, name), async () => {
       await mkdir(plan.reportDir.path, { recursive: true });
-      await writeFile(resolve(plan.reportDir.path, name), await render());
+      await writeTextFile(resolve(plan.reportDir.path, name), await render());
     });
   const writeRedacted = (name: string, render: () => string | Promise<string>): Promise<string | null> =>
     writeReportFile(name, async () => redactor.redact(await render()));
@@ -102,7 +103,7 @@ export async function publishFiles(
         iterations: evidence?.iterations ?? [],
         ...(page === null ? {} : { linkLine: (place: Place) => composeLineUrl(page, commit, place) }),
       };
-      await appendFile(summaryPath, redactor.redact(renderSummary(report, options)));
+      await writeTextFile(summaryPath, redactor.redact(renderSummary(report, options)), 'append');
     });
   }
   return { reportPath, junitPath, htmlPath, ctrfPath, badgePath };

@@ -1,5 +1,5 @@
-import { appendFile } from 'node:fs/promises';
 import { type ConfigurationIssue, describeError } from '../../base/errors.ts';
+import { writeTextFile } from '../../base/regular-file.ts';
 import type { Logger } from '../../base/logger.ts';
 import { redactDeep, type Redactor } from '../../base/redaction.ts';
 import { type Annotation } from '../../report/annotations.ts';
@@ -29,7 +29,7 @@ export async function publishIssues(
   const isWanted = (name: string) => texts[name]?.trim().toLowerCase() !== 'false';
   if (isWanted('summary') && summaryPath !== null) {
     try {
-      await appendFile(summaryPath, redactor.redact(renderIssueSummary(issues)));
+      await writeTextFile(summaryPath, redactor.redact(renderIssueSummary(issues)), 'append');
     } catch (error) {
       logger.warning(`Could not write the job summary: ${describeError(error)}.`);
     }

@@ -4,6 +4,7 @@ import type { Logger } from '../../base/logger.ts';
 import { unlimitedPacer } from '../../base/pacing.ts';
 import type { Redactor } from '../../base/redaction.ts';
 import type { ProtocolTable } from '../../embedded/protocols.ts';
+import type { ServerWitnesses } from '../../model/process-end.ts';
 import { openServiceClient, type ServiceClient } from '../../service/client.ts';
 import { defaultTimeoutMs } from '../../suite/build.ts';
 import { requireProject } from '../../service/project.ts';
@@ -37,6 +38,8 @@ export interface ConnectContext {
   /** No call but those of a teardown waits beyond it. */
   deadline?: Deadline | undefined;
   saveLeftovers?: ((leftovers: Leftovers | null) => void) | undefined;
+  /** Asked how calls ended, where the evals run inside this process. */
+  witnesses?: ServerWitnesses | undefined;
 }
 
 /**
@@ -51,7 +54,7 @@ export async function connectService(plan: ServicePlan, context: ConnectContext)
 
 /** Opens the eval service inside this process, and the client that alone may speak to it. */
 async function openOwnService(plan: ServicePlan, context: ConnectContext): Promise<ConnectedService> {
-  const { clock, logger, redactor, signal } = context;
+  const { clock, logger, redactor, signal, witnesses = null } = context;
   // A chunk of its own: hosted runs never need the engine or the store, and start without reading them.
   const { localLimits, openEmbeddedService } = await import('../../embedded/open.ts');
   const service = await openEmbeddedService({
@@ -63,6 +66,7 @@ async function openOwnService(plan: ServicePlan, context: ConnectContext): Promi
     iterationTimeoutMs: Math.max(plan.timeoutMs, defaultTimeoutMs),
     runTimeoutMs: plan.timeoutMs,
     propagatesTraces: plan.hasTraceLog,
+    witnesses,
   });
   redactor.add(service.apiKey);
   const { baseUrl, apiKey } = service;
@@ -92,7 +96,7 @@ async function connectHosted(
     openLeftovers: (projectId) =>
       saveLeftovers === undefined || profile.name === 'embedded'
         ? noLeftoverBook
-        : openLeftoverBook({ profile: profile.name, baseUrl, projectId }, saveLeftovers),
+        : openLeftoverBook({ projectId }, saveLeftovers),
     close: async () => await urgentClient[Symbol.asyncDispose](),
   });
 }

@@ -9,6 +9,7 @@ import {
 } from '../../base/errors.ts';
 import { endSentence } from '../../base/sentence.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
+import { keepLastLines } from '../../server/last-lines.ts';
 
 /**
  * Says why the gate could not judge, as a reason of the verdict. Only for faults of the surroundings: anything that is
@@ -17,7 +18,12 @@ import type { VerdictReason } from '../../model/verdict.ts';
 export function explainInterruption(error: unknown): VerdictReason {
   if (!(error instanceof GateError) || error.exitCode === 2) throw error;
   const what = endSentence(describeError(error));
-  return { code: readCode(error), message: error.hint === undefined ? what : `${what} ${error.hint}` };
+  const output = error instanceof ServerStartError ? keepLastLines(error.stderrTail) : [];
+  return {
+    code: readCode(error),
+    message: error.hint === undefined ? what : `${what} ${error.hint}`,
+    ...(output.length === 0 ? {} : { output }),
+  };
 }
 
 function readCode(error: GateError): VerdictReason['code'] {

@@ -7,7 +7,7 @@ import type { ProxySettings } from '../../base/proxy.ts';
 import type { Secret } from '../../base/redaction.ts';
 import { openServiceClient, type ServiceClient } from '../../service/client.ts';
 import { findRunByMarker } from '../../service/launch.ts';
-import { serviceProfiles } from '../../service/profile.ts';
+import type { ServiceProfile } from '../../service/profile.ts';
 import { stopRun } from '../../service/runs.ts';
 import { deleteServer, listServers, type NewServer, updateServer } from '../../service/servers.ts';
 import { closeTunnel } from '../../service/tunnels.ts';
@@ -33,14 +33,15 @@ const serverLeftoverSchema = z.object({
 });
 
 const leftoversSchema = z.object({
-  profile: z.enum(['svc', 'mcpjam']),
-  baseUrl: z.string(),
   projectId: z.string(),
   server: serverLeftoverSchema.nullable(),
   runs: z.array(runLeftoverSchema),
 });
 
-/** What this job has in a hosted service and does not leave there. Ids only: it is written down, so that another process can clear it. */
+/**
+ * What this job has in a hosted service and does not leave there. Ids only: it is written down, so that another process can
+ * clear it, into a file that the server under test can write to as well. Where the service is stands in the options alone.
+ */
 export type Leftovers = z.output<typeof leftoversSchema>;
 export type RunLeftover = z.output<typeof runLeftoverSchema>;
 export type ServerLeftover = z.output<typeof serverLeftoverSchema>;
@@ -55,7 +56,7 @@ export interface LeftoverBook {
 
 /** `save` gets the whole list with every change, and null once there is nothing left. */
 export function openLeftoverBook(
-  place: Pick<Leftovers, 'profile' | 'baseUrl' | 'projectId'>,
+  place: Pick<Leftovers, 'projectId'>,
   save: (leftovers: Leftovers | null) => void,
 ): LeftoverBook {
   let server: ServerLeftover | null = null;
@@ -152,13 +153,22 @@ function toServerChanges({ url, transportType }: NonNullable<ServerLeftover['pre
 
 /** Clears what a process left that could not do so itself. May be called any number of times. */
 export async function clearLeftovers(
-  { profile, baseUrl, projectId, server, runs }: Leftovers,
-  context: { apiKey: Secret; proxy: ProxySettings; clock: Clock; logger: Logger },
+  { projectId, server, runs }: Leftovers,
+  {
+    profile,
+    ...context
+  }: {
+    profile: ServiceProfile;
+    baseUrl: string;
+    apiKey: Secret;
+    proxy: ProxySettings;
+    clock: Clock;
+    logger: Logger;
+  },
 ): Promise<void> {
   await using client = openServiceClient({
     ...context,
-    baseUrl,
-    profile: serviceProfiles[profile],
+    profile,
     pacer: unlimitedPacer,
   });
   await using teardown = createTeardown(context.logger);

@@ -21,13 +21,18 @@ export interface StartServerContext {
 
 /**
  * Starts the server under test, or finds the one that runs already, and resolves once it has answered. The teardown stops
- * it; when it dies before, the run is called off.
+ * it; when it is lost before, the run is called off.
  *
  * @throws {ServerStartError} when it does not answer
  */
 export async function startServer(
   { command, url, cwd, environment: variables, readyTimeoutMs }: PlannedServer,
-  { isolation, protocol, sessions }: { isolation: 'iteration' | 'run'; protocol: WantedProtocol; sessions?: number },
+  {
+    isolation,
+    protocol,
+    sessions,
+    isWitnessed,
+  }: { isolation: 'iteration' | 'run'; protocol: WantedProtocol; sessions?: number; isWitnessed: boolean },
   context: StartServerContext,
 ): Promise<RunningServer> {
   const { clock, logger, redactor, environment, processMarker, watch, teardown, onProgress } = context;
@@ -44,6 +49,7 @@ export async function startServer(
       readyTimeoutMs,
       isolation,
       protocol,
+      isWitnessed,
       spares: concurrency,
       ...(sessions === undefined ? {} : { sessions }),
       ...(processMarker === undefined ? {} : { sessionMarker: processMarker }),

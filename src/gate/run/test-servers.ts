@@ -8,6 +8,7 @@ import type { PlannedSuite } from '../plan/plan-suites.ts';
 import { concurrency, type ConnectedService } from './connect-service.ts';
 import type { RegisteredServer } from './job-tunnel.ts';
 import { registerServer, type RegisterContext } from './register-server.ts';
+import type { ServerWitnessBook } from './server-witness.ts';
 import { startServer, type StartServerContext } from './start-server.ts';
 
 /** The server under test, once per revision of MCP that its suites are run in: most gates have one. */
@@ -34,7 +35,7 @@ interface StartedServer {
   choices: Set<ProtocolChoice>;
 }
 
-export function createTestServers(plan: GatePlan): TestServers {
+export function createTestServers(plan: GatePlan, witnesses: Pick<ServerWitnessBook, 'set'>): TestServers {
   const started: StartedServer[] = [];
   let protocols: ConnectedService['protocols'] = null;
 
@@ -51,12 +52,16 @@ export function createTestServers(plan: GatePlan): TestServers {
     context: StartServerContext & RegisterContext,
   ) => {
     const { isolation, service } = plan;
-    const running = await startServer(server, { isolation, protocol, sessions: countSessions(plan) }, context);
+    const isWitnessed = service.hosted === null;
+    const kinds = { isolation, protocol, sessions: countSessions(plan), isWitnessed };
+    const running = await startServer(server, kinds, context);
     const entry: StartedServer = { running, registered: null, choices: new Set([protocol.value]) };
     started.push(entry);
     const serverName = started.length === 1 ? service.serverName : nameVariant(service.serverName, protocol.value);
     entry.registered = await registerServer(running, { service: { ...service, serverName } }, context);
     protocols?.pin(entry.registered.id, running.protocol);
+    // What is reached without a command beside one that has it is served by the process of that one.
+    witnesses.set(entry.registered.id, running.witness ?? started[0]?.running.witness ?? null);
   };
 
   return {

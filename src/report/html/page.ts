@@ -76,10 +76,12 @@ function hash(text: string): string {
 
 function renderBody(report: Report): string {
   const { outcome, reasons } = report.verdict;
-  const [headline, ...others] = nameReasons(report, reasons.slice(0, maxReasons)).map(
+  const named = nameReasons(report, reasons.slice(0, maxReasons));
+  const [headline, ...others] = named.map(
     ({ suiteName, message }) =>
       (suiteName === null ? '' : `<b><bdi>${renderText(suiteName)}</bdi></b>: `) + `<bdi>${renderText(message)}</bdi>`,
   );
+  const output = named.find((reason) => reason.output.length > 0)?.output.map(renderText) ?? [];
   const hidden = reasons.length - maxReasons;
   const list = [...others, ...(hidden > 0 ? [`and ${hidden} more, which report.json lists`] : [])];
   const part = describePart(report);
@@ -94,7 +96,7 @@ function renderBody(report: Report): string {
 <span class="seal" aria-hidden="true">${marks[outcome]}</span>
 <div>
 <h1 id="verdict">${describeVerdict(report)}</h1>
-${headline === undefined ? '' : `<p class="reason">${headline}</p>\n`}${renderList('reasons', list)}${part === null ? '' : `<p class="totals">${renderText(part)}</p>\n`}<p class="totals">${renderText(describeTotals(report))}</p>
+${headline === undefined ? '' : `<p class="reason">${headline}</p>\n`}${output.length === 0 ? '' : `<pre tabindex="0" aria-label="The last lines that the server wrote">${output.join('\n')}</pre>\n`}${renderList('reasons', list)}${part === null ? '' : `<p class="totals">${renderText(part)}</p>\n`}<p class="totals">${renderText(describeTotals(report))}</p>
 ${report.server === null ? '' : `<p class="server"><bdi>${renderText(describeServer(report.server))}</bdi></p>\n`}</div>
 </section>
 ${renderList('notes', report.notes.slice(0, maxReasons).map(renderText))}<div id="app">${renderWithoutScript(report)}</div>

@@ -3,8 +3,11 @@ import { ServerStartError } from '../../base/errors.ts';
 import type { ProcessExit } from '../process.ts';
 import type { Child, ProcessChild } from './child.ts';
 
-/** Servers that may end by themselves in use before no more are started: one that cannot stay up would restart for ever. */
-const maxLosses = 10;
+/**
+ * Servers in a row that may end by themselves before their first answer; then no more are started. One that answered and crashed
+ * later does not count: the next session starts another, so that a tool that crashes takes no other result with it.
+ */
+const maxFailedStarts = 10;
 
 /**
  * Spares that may end by themselves before none is kept any more. Some servers do not stand waiting, or not beside another of
@@ -17,12 +20,21 @@ const maxLeaving = 16;
 
 /** Where sessions get their servers from. */
 export interface ChildSource extends AsyncDisposable {
-  /** @throws {ServerStartError} when servers have ended by themselves too often. */
+  /** @throws {ServerStartError} when too many servers in a row have ended before their first answer. */
   take(options: { signal: AbortSignal }): Promise<Child>;
 }
 
 export interface ChildPool extends AsyncDisposable {
   take(): Promise<ProcessChild>;
+  /** Stops the servers that were taken, so that the next one is fresh. */
+  renew(): Promise<void>;
+}
+
+/** What a pool tells of servers that were taken. */
+export interface PoolEvents {
+  onTaken?(child: ProcessChild): void;
+  /** A server ended by itself. `isLast`: no more are started. */
+  onEnded(exit: ProcessExit, child: ProcessChild, isLast: boolean): void;
 }
 
 /**
@@ -35,13 +47,12 @@ export function createChildPool(options: {
   /** How many will be taken in all; null where nobody knows. One more than that is started when it is asked for. */
   wanted: number | null;
   logger: Logger;
-  /** Called when a server that somebody had taken ended by itself. */
-  onLost: (exit: ProcessExit, child: ProcessChild) => void;
+  events: PoolEvents;
 }): ChildPool {
   const all = new Set<ProcessChild>();
   const idle: ProcessChild[] = [];
   let taken = 0;
-  let losses = 0;
+  let failedStarts = 0;
   let spareExits = 0;
   let isDisposed = false;
 
@@ -56,8 +67,8 @@ export function createChildPool(options: {
     if (!child.isEnding) {
       const index = idle.indexOf(child);
       if (index === -1) {
-        losses += 1;
-        options.onLost(exit, child);
+        failedStarts = child.hasAnswered ? 0 : failedStarts + 1;
+        options.events.onEnded(exit, child, failedStarts >= maxFailedStarts);
       } else {
         spareExits += 1;
         idle.splice(index, 1);
@@ -72,7 +83,7 @@ export function createChildPool(options: {
     all.delete(child);
   };
   const refill = () => {
-    if (isDisposed || losses >= maxLosses || spareExits >= maxSpareExits) return;
+    if (isDisposed || failedStarts >= maxFailedStarts || spareExits >= maxSpareExits) return;
     const spares = options.wanted === null ? options.spares : Math.min(options.spares, options.wanted - taken);
     while (idle.length < spares) idle.push(start());
   };
@@ -89,15 +100,22 @@ export function createChildPool(options: {
     take: async () => {
       await waitForLeaving();
       if (isDisposed) throw new ServerStartError('The server under test is being stopped.');
-      if (losses >= maxLosses) {
-        throw new ServerStartError(`The server under test ended by itself ${losses} times; no more are started.`);
+      if (failedStarts >= maxFailedStarts) {
+        throw new ServerStartError(
+          `The server under test ended ${failedStarts} times in a row before its first answer; no more are started.`,
+        );
       }
       taken += 1;
       const spare = idle.findIndex((child) => !child.hasEnded);
       const [child = start()] = spare === -1 ? [] : idle.splice(spare, 1);
       // After the caller's first message, so that a start does not compete with it.
       setImmediate(refill);
+      options.events.onTaken?.(child);
       return child;
+    },
+    renew: async () => {
+      const taken = [...all].filter((child) => !idle.includes(child));
+      await Promise.all(taken.map((child) => child.stop()));
     },
     [Symbol.asyncDispose]: async () => {
       isDisposed = true;

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 
 import { clipText } from '../../base/clip.ts';
 import type { ProcessExit, ServerProcess } from '../process.ts';
-import type { OutputRing } from '../ring.ts';
 import { createLineReader } from './lines.ts';
 import { parseMessage, readdressResponse } from './messages.ts';
 import type { Message, ResponseMessage } from './messages.ts';
@@ -40,25 +39,28 @@ export interface ProcessChild extends Child {
   readonly isEnding: boolean;
   /** Resolves when the process has ended. Never rejects. */
   readonly exited: Promise<ProcessExit>;
-  /** Whether it owes somebody an answer: a request was sent, and neither answered nor cancelled. */
+  /** Whether it owes an answer: a request was sent, and neither answered nor cancelled. */
   readonly isAnswering: boolean;
+  /** Whether it has answered any request. */
+  readonly hasAnswered: boolean;
   /** The first line on stdout that is no JSON-RPC message, shortened; null while there was none. */
   readonly rubbish: string | null;
   kill(): Promise<void>;
 }
 
 /**
- * Reads and writes JSON-RPC lines on a process's stdio. Lines that are no message are skipped: they go to the ring, as stderr
- * does, and `onRubbish` hears of the first one.
+ * Reads and writes JSON-RPC lines on a process's stdio. Lines that are no message are skipped: they are kept with
+ * stderr, and `onRubbish` hears of the first one.
  */
 export function connectChild(
   server: ServerProcess,
-  { ring, onRubbish }: { ring: OutputRing; onRubbish?: (line: string) => void },
+  { onRubbish }: { onRubbish?: (line: string) => void } = {},
 ): ProcessChild {
   let listener: ChildListener | undefined;
   let exit: ProcessExit | null = null;
   let rubbish: string | null = null;
   let isEnding = false;
+  let hasAnswered = false;
   let draining: Promise<unknown> | undefined;
   const unanswered = new Set<unknown>();
 
@@ -67,7 +69,7 @@ export function connectChild(
     onLine: (line) => {
       const message = parseMessage(line);
       if (message === undefined) {
-        ring.append(Buffer.from(`${line}\n`));
+        server.addOutput(Buffer.from(`${line}\n`));
         if (rubbish !== null) return;
         rubbish = clipText(line, maxRubbishLength);
         onRubbish?.(rubbish);
@@ -77,12 +79,15 @@ export function connectChild(
         listener?.onMessage(message);
         return;
       }
+      hasAnswered = true;
       const response = matchRequest(message, unanswered);
       unanswered.delete(response.id);
       listener?.onMessage(response);
     },
     onOverflow: () => {
-      ring.append(Buffer.from(`A line on stdout is longer than ${maxMessageBytes} bytes; the process was ended.\n`));
+      server.addOutput(
+        Buffer.from(`A line on stdout is longer than ${maxMessageBytes} bytes; the process was ended.\n`),
+      );
       void server.kill();
     },
   });
@@ -105,6 +110,9 @@ export function connectChild(
     },
     get isAnswering() {
       return unanswered.size > 0;
+    },
+    get hasAnswered() {
+      return hasAnswered;
     },
     get rubbish() {
       return rubbish;

@@ -1,3 +1,4 @@
+import { describeProcessEnd } from '../../model/process-end.ts';
 import type { ProcessExit } from '../process.ts';
 import type { Child } from './child.ts';
 import { isMessageId, readMeta, renderError, rpcErrorCodes } from './messages.ts';
@@ -131,7 +132,10 @@ export function openSession(
   return session;
 }
 
-/** What is said of a request whose server is gone. Callers tell it from a server's own error by `data.reason`. */
+/**
+ * What is said of a request whose server is gone. A server can send the same, so that it is no evidence: the engine asks the
+ * witness of the processes.
+ */
 export function describeEnd(exit: ProcessExit | null): { code: number; message: string; data: object } {
   if (exit === null) {
     return {
@@ -140,7 +144,7 @@ export function describeEnd(exit: ProcessExit | null): { code: number; message: 
       data: { reason: 'session_ended' },
     };
   }
-  const how = exit.code === null ? `was ended by ${exit.signal ?? 'an error'}` : `exited with code ${exit.code}`;
+  const how = describeProcessEnd({ exitCode: exit.code, signal: exit.signal });
   return {
     code: rpcErrorCodes.connectionClosed,
     message: `The server under test ${how} before it answered.`,

@@ -29,6 +29,12 @@ interface SessionEntry {
   lastUsedMs: number;
 }
 
+/** A front whose clients can be asked after by the ids of their sessions. */
+export interface SessionFront extends ProtocolFront {
+  /** How the server of a session ended; null while it runs, or where it was told to end. Those of the last sessions are known. */
+  findExit(sessionId: string): ProcessExit | null;
+}
+
 /**
  * Serves the protocol with sessions (MCP 2025-11-25, Streamable HTTP): `initialize` opens one with a server of its own from
  * the source, DELETE or `idleTimeoutMs` without use ends it. A client that merely disconnects has cancelled nothing.
@@ -38,7 +44,7 @@ export function serveSessions(options: {
   clock: Clock;
   logger: Logger;
   idleTimeoutMs: number;
-}): ProtocolFront {
+}): SessionFront {
   const { source, clock, logger } = options;
   const entries = new Map<string, SessionEntry>();
   const endings = new Set<Promise<void>>();
@@ -120,6 +126,7 @@ export function serveSessions(options: {
   };
 
   return {
+    findExit: (sessionId) => lost.get(sessionId) ?? null,
     post: async (message, exchange) => {
       const format = chooseFormat(exchange);
       if (format === undefined) return;

@@ -35,7 +35,8 @@ export function shareChild(pool: ChildPool, options: { clock: Clock; logger: Log
 
   const ensureShared = async (): Promise<SharedProcess> => {
     const { child } = await shared;
-    if (child.exit !== null || child.isEnding) shared = takeShared(pool);
+    // One that has ended and whose output is still being read serves nobody any more.
+    if (child.hasEnded || child.exit !== null || child.isEnding) shared = takeShared(pool);
     return shared;
   };
   return {

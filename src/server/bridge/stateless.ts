@@ -1,6 +1,7 @@
 import { LOG_LEVEL_META_KEY } from '@modelcontextprotocol/client';
 
 import { describeError } from '../../base/errors.ts';
+import type { ProcessExit } from '../process.ts';
 import type { ChildPool } from './child-pool.ts';
 import type { ProcessChild } from './child.ts';
 import { refuse } from './exchange.ts';
@@ -8,6 +9,7 @@ import type { Exchange, ProtocolFront } from './exchange.ts';
 import { readMeta, renderError, rpcErrorCodes } from './messages.ts';
 import type { Message, NotificationMessage, RequestMessage } from './messages.ts';
 import { createRenumbering } from './renumbering.ts';
+import type { Renumbering } from './renumbering.ts';
 import { openReply } from './reply.ts';
 import type { Reply } from './reply.ts';
 import { judgeRoutingHeaders } from './routing-headers.ts';
@@ -27,15 +29,23 @@ interface Waiting {
   reply: Reply;
 }
 
+/** The process that serves, and the requests that it owes an answer. */
+interface Serving {
+  child: ProcessChild;
+  renumbering: Renumbering<Waiting>;
+}
+
 /**
  * Serves the stateless protocol (MCP 2026-07-28): every client's requests go to one process, and a response stream that the
- * client closes becomes `notifications/cancelled`, which is how cancelling is said on stdio.
+ * client closes becomes `notifications/cancelled`, which is how cancelling is said on stdio. A process that has ended is followed
+ * by another with the next request.
  */
 export function serveStateless(pool: ChildPool): ProtocolFront {
-  const renumbering = createRenumbering<Waiting>();
-  let current: Promise<ProcessChild> | undefined;
+  /** More than one only while the output of one that has ended is still being read. */
+  const servings = new Set<Serving>();
+  let current: Promise<Serving> | undefined;
 
-  const hear = (message: Message) => {
+  const hear = (message: Message, { renumbering }: Serving) => {
     if (message.kind === 'response') {
       const answered = renumbering.resolve(message);
       const status = statusByErrorCode.get(message.error?.code ?? 0) ?? 200;
@@ -45,31 +55,39 @@ export function serveStateless(pool: ChildPool): ProtocolFront {
       located?.owner.reply.send(located.message.text);
     }
   };
-  const ensureChild = (): Promise<ProcessChild> => {
-    current ??= pool.take().then((child) => {
-      child.setListener({
-        onMessage: hear,
-        onExit: (exit) => {
-          current = undefined;
-          for (const { request, reply } of renumbering.listOwners()) {
-            reply.end(renderError(request.id, describeEnd(exit)));
-          }
-          renumbering.clear();
-        },
-      });
-      return child;
+  const finish = (serving: Serving, exit: ProcessExit | null) => {
+    servings.delete(serving);
+    for (const { request, reply } of serving.renumbering.listOwners()) {
+      reply.end(renderError(request.id, describeEnd(exit)));
+    }
+    serving.renumbering.clear();
+  };
+  const start = async (): Promise<Serving> => {
+    const serving: Serving = { child: await pool.take(), renumbering: createRenumbering() };
+    servings.add(serving);
+    serving.child.setListener({
+      onMessage: (message) => hear(message, serving),
+      onExit: (exit) => finish(serving, exit),
     });
-    current.catch(() => {
-      current = undefined;
-    });
-    return current;
+    return serving;
+  };
+  const ensureServing = async (): Promise<Serving> => {
+    for (;;) {
+      const asked = (current ??= start());
+      const serving = await asked.catch(() => undefined);
+      if (serving !== undefined && !serving.child.hasEnded && !serving.child.isEnding) return serving;
+      // Requests that wait at the same time share the next one.
+      if (current === asked) current = undefined;
+      if (serving === undefined) return await asked;
+      if (serving.child.isEnding) finish(serving, null);
+    }
   };
 
   // Started at once, so that the first request finds it up; what is wrong with it the first request is told.
-  ensureChild().catch(() => {});
+  ensureServing().catch(() => {});
 
   const forward = async (request: RequestMessage, exchange: Exchange) => {
-    const child = await ensureChild();
+    const { child, renumbering } = await ensureServing();
     const waiting: Waiting = { request, reply: openReply(exchange.response, { format: 'auto' }) };
     if (exchange.signal.aborted) return;
     exchange.signal.addEventListener('abort', () => {
@@ -97,7 +115,7 @@ export function serveStateless(pool: ChildPool): ProtocolFront {
           return;
         }
         // Over HTTP nothing is cancelled by a message, and the ids in one would be another client's here.
-        if (message.method !== 'notifications/cancelled') await (await ensureChild()).send(message);
+        if (message.method !== 'notifications/cancelled') await (await ensureServing()).child.send(message);
         exchange.response.writeHead(202).end();
       } catch (error) {
         const id = message.kind === 'request' ? { id: message.id } : {};
@@ -107,11 +125,10 @@ export function serveStateless(pool: ChildPool): ProtocolFront {
     get: refuseMethod,
     delete: refuseMethod,
     tick: () => {
-      for (const { reply } of renumbering.listOwners()) reply.keepAlive();
+      for (const { renumbering } of servings) for (const { reply } of renumbering.listOwners()) reply.keepAlive();
     },
     [Symbol.asyncDispose]: async () => {
-      for (const { request, reply } of renumbering.listOwners()) reply.end(renderError(request.id, describeEnd(null)));
-      renumbering.clear();
+      for (const serving of servings) finish(serving, null);
       await pool[Symbol.asyncDispose]();
     },
   };

@@ -36,6 +36,36 @@ describe('cases', () => {
     expect((await service.project.get(`${path}/${body.id}`)).body).toEqual(body);
   });
 
+  it.each([
+    [
+      { type: 'toolResultSchema', schema: { properties: { a: { type: 'objekt' } } } },
+      'steps.1.assertion.schema.properties.a.type: `type` cannot be "objekt"; did you mean `object`?',
+    ],
+    [
+      { type: 'toolResultSchema', schema: { requried: ['a'] } },
+      'steps.1.assertion.schema.requried: Unknown keyword `requried` of JSON Schema 2020-12; did you mean `required`?',
+    ],
+    [{ type: 'toolResultMatches', pattern: '' }, 'steps.1.assertion.pattern: An empty pattern matches everything'],
+    [{ type: 'responseMatches', pattern: '' }, 'steps.1.assertion.pattern: An empty pattern matches everything'],
+  ])('are refused with an assertion that nothing can be judged by: %j', async (assertion, message) => {
+    const { status, body } = await service.project.post(path, {
+      title: 'Echoes',
+      steps: [...steps, { id: 's2', kind: 'assert', assertion }],
+    });
+    expect({ status, ...body }).toEqual({ status: 400, code: 'VALIDATION_ERROR', message });
+    const checks = { mode: 'replace', list: [assertion] };
+    expect((await service.project.post(path, { title: 'Echoes', steps, checks })).status).toBe(400);
+  });
+
+  it('take an assertion that a tool does not exist, and a schema that can be used', async () => {
+    const list = [
+      { type: 'toolNotFound', toolName: 'x' },
+      { type: 'toolResultSchema', schema: { type: 'object', required: ['a'] } },
+    ];
+    const { status } = await service.project.post(path, { title: 'E', steps, checks: { mode: 'replace', list } });
+    expect(status).toBe(201);
+  });
+
   it('are read in the public vocabulary, filled in, whichever vocabulary they came in', async () => {
     const test = inlineTest('echo', {
       runs: 3,

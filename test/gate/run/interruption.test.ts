@@ -27,6 +27,13 @@ describe('explainInterruption', () => {
     expect(explainInterruption(error).message).toBe('The server exited. Read its last words.');
   });
 
+  it('quotes the last lines of a server, twenty at most', () => {
+    const stderrTail = Array.from({ length: 50 }, (_, index) => `line ${index + 1}`);
+    const { output } = explainInterruption(new ServerStartError('The server exited.', { stderrTail }));
+    expect([output?.length, output?.[0], output?.at(-1)]).toEqual([20, 'line 31', 'line 50']);
+    expect(explainInterruption(new ServerStartError('It exited.'))).not.toHaveProperty('output');
+  });
+
   it.each([
     [new TypeError('x is not a function')],
     [new ConfigurationError([{ code: 'bad', message: 'bad' }])],

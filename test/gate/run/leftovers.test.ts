@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { Secret } from '../../../src/base/redaction.ts';
+import { serviceProfiles } from '../../../src/service/profile.ts';
 import { clearLeftovers, type Leftovers, openLeftoverBook, parseLeftovers } from '../../../src/gate/run/leftovers.ts';
 import { type ContractService, openContractService, saveServer, saveSuite } from '../../support/contract-service.ts';
 import { startEverythingServer } from '../../support/everything-server.ts';
@@ -26,8 +27,10 @@ const slowTest = {
 async function clear(service: ContractService, leftovers: Pick<Leftovers, 'server' | 'runs'>): Promise<string[]> {
   const warnings: string[] = [];
   await clearLeftovers(
-    { profile: 'svc', baseUrl: service.baseUrl, projectId: service.projectId, ...leftovers },
+    { projectId: service.projectId, ...leftovers },
     {
+      profile: serviceProfiles.svc,
+      baseUrl: service.baseUrl,
       apiKey: new Secret(service.apiKey),
       proxy: noProxy,
       clock: systemClock,
@@ -40,9 +43,7 @@ async function clear(service: ContractService, leftovers: Pick<Leftovers, 'serve
 describe('openLeftoverBook', () => {
   it('has every change written down, and nothing once there is nothing left', () => {
     const saved: Array<Leftovers | null> = [];
-    const book = openLeftoverBook({ profile: 'svc', baseUrl: 'https://host/api/v1', projectId: 'p' }, (leftovers) =>
-      saved.push(leftovers),
-    );
+    const book = openLeftoverBook({ projectId: 'p' }, (leftovers) => saved.push(leftovers));
     const run = { suiteId: 's', runId: null, marker: 'm' };
     book.setRun(run);
     book.setRun({ ...run, runId: 'r' });
@@ -52,8 +53,6 @@ describe('openLeftoverBook', () => {
 
   it('is read back as it was written, and as nothing where it is something else', () => {
     const leftovers: Leftovers = {
-      profile: 'mcpjam',
-      baseUrl: 'https://host/api/v1',
       projectId: 'p',
       server: { name: 'n', serverId: null, hasTunnel: true, isOwn: true, previous: null },
       runs: [{ suiteId: 's', runId: null, marker: 'm' }],

@@ -2,6 +2,7 @@ import { silentLogger } from '../../../src/base/logger.ts';
 import { CancelledError } from '../../../src/base/errors.ts';
 import { readProxySettings } from '../../../src/base/proxy.ts';
 import { Secret } from '../../../src/base/redaction.ts';
+import { serviceProfiles } from '../../../src/service/profile.ts';
 import { clearLeftovers } from '../../../src/gate/run/leftovers.ts';
 import { saveServer } from '../contract-service.ts';
 import { startForwardProxy } from '../forward-proxy.ts';
@@ -111,10 +112,14 @@ export const killed: Letter = trial((draw) => {
         world.kill();
         if (book === null) return;
         const apiKey = new Secret(service.apiKey);
-        await clearLeftovers(
-          { ...book, baseUrl: service.baseUrl },
-          { apiKey, proxy: readProxySettings({}), clock, logger: silentLogger },
-        );
+        await clearLeftovers(book, {
+          profile: serviceProfiles.svc,
+          baseUrl: service.baseUrl,
+          apiKey,
+          proxy: readProxySettings({}),
+          clock,
+          logger: silentLogger,
+        });
       };
       front.onRequest(moment, 1, () => world.afterwards(clock.sleep(0).then(clear)));
     },

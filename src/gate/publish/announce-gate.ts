@@ -1,0 +1,35 @@
+import { join } from 'node:path';
+import type { Clock } from '../../base/clock.ts';
+import type { Redactor } from '../../base/redaction.ts';
+import type { Report } from '../../model/report.ts';
+import { causePlaceholder, type FallbackReport } from '../../supervisor/messages.ts';
+import type { Supervision } from '../../supervisor/supervised.ts';
+import type { GatePlan } from '../plan/plan.ts';
+import type { WrittenFiles } from './publish-files.ts';
+
+/** What collecting and clearing up may take after the `timeout`. */
+const overrunMs = 15_000;
+
+/** Tells the supervisor, where there is one, by when there is a verdict and what to write if there is none. */
+export async function announceGate(
+  plan: GatePlan,
+  supervision: Supervision,
+  context: {
+    clock: Clock;
+    redactor: Redactor;
+    summaryPath: string | null;
+    /** Renders what else is written. */
+    renderMore?: (report: Report, written: WrittenFiles) => Promise<FallbackReport>;
+  },
+): Promise<void> {
+  if (supervision.marker === null || plan.merge !== null) return;
+  const { renderFallback } = await import('./render-fallback.ts');
+  const startedAt = new Date(context.clock.now());
+  const { report, files } = await renderFallback(plan, { ...context, cause: causePlaceholder, startedAt });
+  const { label } = plan.reportDir;
+  const reportPath = join(label, 'report.json');
+  const junitPath = join(label, 'junit.xml');
+  const written = { reportPath, junitPath, htmlPath: null, ctrfPath: null, badgePath: null };
+  const more = (await context.renderMore?.(report, written)) ?? { files: [], stdout: '' };
+  supervision.planned(plan.timeoutMs + overrunMs, { files: [...files, ...more.files], stdout: more.stdout });
+}

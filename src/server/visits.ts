@@ -1,0 +1,82 @@
+import type { Clock } from '../base/clock.ts';
+import type { ProcessEnd, ServerVisit } from '../model/process-end.ts';
+
+/** How long a process may take to end after it broke off a connection. Beyond that, its end did not cause the break. */
+const exitPatienceMs = 2000;
+
+/** A process that iterations share. */
+export interface SharedProcessRecord {
+  /** Called when it ended by itself. */
+  end(end: ProcessEnd): void;
+}
+
+/**
+ * Records which iterations a shared process served. Several processes may follow each other; an iteration that outlives one of
+ * them belongs to the next one, too.
+ */
+export interface VisitRecord {
+  /** Called for every process that is started. */
+  begin(): SharedProcessRecord;
+  /** Whether the current process has served an iteration. */
+  readonly isUsed: boolean;
+  visit(): ServerVisit;
+}
+
+interface ProcessRecord {
+  visitors: Set<Visitor>;
+  end: ProcessEnd | null;
+  ended: Promise<void>;
+}
+
+interface Visitor {
+  processes: ProcessRecord[];
+}
+
+export function recordVisits(clock: Clock): VisitRecord {
+  const present = new Set<Visitor>();
+  let current: ProcessRecord | null = null;
+
+  const add = (visitor: Visitor, record: ProcessRecord) => {
+    visitor.processes.push(record);
+    record.visitors.add(visitor);
+  };
+  return {
+    begin: () => {
+      const ended = Promise.withResolvers<void>();
+      const record: ProcessRecord = { visitors: new Set(), end: null, ended: ended.promise };
+      current = record;
+      for (const visitor of present) add(visitor, record);
+      return {
+        end: (end) => {
+          record.end = end;
+          // An iteration that begins now will be served by the next process.
+          if (current === record) current = null;
+          ended.resolve();
+        },
+      };
+    },
+    get isUsed() {
+      return current !== null && current.visitors.size > 0;
+    },
+    visit: () => {
+      const visitor: Visitor = { processes: [] };
+      present.add(visitor);
+      if (current !== null) add(visitor, current);
+      return {
+        findEnd: async (_sessionId, { mayBeEnding }) => {
+          const find = () => visitor.processes.findLast(({ end }) => end !== null);
+          const found = find() ?? (mayBeEnding ? await waitForEnd(visitor.processes, clock).then(find) : undefined);
+          return found?.end == null ? null : { end: found.end, isOwn: found.visitors.size === 1 };
+        },
+        [Symbol.dispose]: () => void present.delete(visitor),
+      };
+    },
+  };
+}
+
+async function waitForEnd(processes: readonly ProcessRecord[], clock: Clock): Promise<void> {
+  const timer = new AbortController();
+  const timeout = clock.sleep(exitPatienceMs, { signal: timer.signal }).catch(() => {});
+  await Promise.race([timeout, ...processes.map(({ ended }) => ended)]);
+  timer.abort();
+}

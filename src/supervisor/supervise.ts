@@ -1,0 +1,173 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { systemClock } from '../base/clock.ts';
+import { signalGroup } from '../server/group.ts';
+import { stopMarkedProcesses } from '../server/sweep.ts';
+import { hideEnvironment, splitEnvironment } from './environment.ts';
+import { writeFallback } from './fallback.ts';
+import { type FallbackReport, type GateMessage, stopSignals, supervisedVariable } from './messages.ts';
+
+export interface SupervisorLimits {
+  /** Resident memory of the gate. 100,000 iterations need less than 400 MB. */
+  memoryBytes: number;
+  /** How long the event loop of a gate that plans or publishes may stand still. */
+  silenceMs: number;
+  /** How long a gate may take to leave after the first signal; GitHub's runner waits for 7.5 s. */
+  leaveMs: number;
+}
+
+const defaultLimits: SupervisorLimits = { memoryBytes: 1024 * 1024 * 1024, silenceMs: 60_000, leaveMs: 6000 };
+
+const checkIntervalMs = 100;
+
+/** How long processes of the server may take to leave when the gate was ended. */
+const sweepGraceMs = 500;
+
+/** What the gate itself exits with. Anything else is an end that it did not mean. */
+const ownExitCodes: ReadonlySet<number> = new Set([0, 1, 2, 3, 129, 130, 131, 143]);
+
+/**
+ * Runs this program once more as the gate, in a process whose environment shows no secret, and returns the exit code. A gate
+ * that is silent past its deadline, takes too much memory or crashes is ended with everything it started, and a report that
+ * says so is written: exit code 3.
+ */
+export async function supervise({
+  print,
+  limits = defaultLimits,
+}: {
+  print: (line: string) => void;
+  limits?: SupervisorLimits;
+}): Promise<number> {
+  const marker = randomUUID();
+  const { visible, hidden } = splitEnvironment(process.env);
+  const [script = '', ...args] = process.argv.slice(1);
+  const gate = spawn(process.execPath, [...process.execArgv, '--disable-sigusr1', script, ...args], {
+    env: { ...visible, [supervisedVariable]: '1' },
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+  });
+  // A gate that has ended cannot be sent anything, and its end is what counts.
+  const send = (message: object) => void gate.send(message, () => {});
+  send({ kind: 'start', environment: hidden, marker });
+  // While the gate's process starts.
+  hideEnvironment();
+
+  const watched = watch(gate, limits);
+  for (const name of stopSignals) {
+    process.on(name, () => {
+      send({ kind: 'signal', name });
+      watched.leave(128 + constants.signals[name]);
+    });
+  }
+  const end = await watched.ended;
+  if ('exitCode' in end) return end.exitCode;
+  for (const id of watched.groups) signalGroup(id, 'SIGKILL');
+  await stopMarkedProcesses(marker, { graceMs: sweepGraceMs, clock: systemClock });
+  if (end.signalExitCode !== null) return end.signalExitCode;
+  print(`Error: ${end.cause} The verdict is inconclusive.`);
+  const fallback = watched.fallback();
+  if (fallback !== null) writeFallback(fallback, end.cause);
+  return 3;
+}
+
+type End = { exitCode: number } | { cause: string; signalExitCode: number | null };
+
+interface WatchedGate {
+  ended: Promise<End>;
+  /** Of the server under test, as far as they are known to run. */
+  groups: ReadonlySet<number>;
+  fallback: () => FallbackReport | null;
+  /** Ends the gate after a while if it does not leave by itself. */
+  leave: (exitCode: number) => void;
+}
+
+function watch(gate: ChildProcess, limits: SupervisorLimits): WatchedGate {
+  const groups = new Set<number>();
+  let fallback: FallbackReport | null = null;
+  let dueMs = Infinity;
+  let isRunning = false;
+  let silentChecks = 0;
+  let reportedBytes = 0;
+  let doneWith: number | null = null;
+  let cause: string | null = null;
+  let signalExitCode: number | null = null;
+
+  const kill = (why: string) => {
+    cause ??= why;
+    gate.kill('SIGKILL');
+  };
+  gate.on('message', (message: GateMessage) => {
+    silentChecks = 0;
+    switch (message.kind) {
+      case 'beat':
+        reportedBytes = message.rssBytes ?? 0;
+        break;
+      case 'planned':
+        isRunning = true;
+        dueMs = performance.now() + message.dueInMs;
+        fallback = message.fallback;
+        break;
+      case 'judged':
+        isRunning = false;
+        dueMs = Infinity;
+        break;
+      case 'group':
+        if (message.isAlive) groups.add(message.id);
+        else groups.delete(message.id);
+        break;
+      case 'done':
+        doneWith = message.exitCode;
+    }
+  });
+  // Counted, not measured: of the time that the machine slept, the gate had none either.
+  const checks = setInterval(() => {
+    silentChecks += 1;
+    const usedBytes = readMemory(gate.pid) ?? reportedBytes;
+    const mebibytes = Math.round(limits.memoryBytes / 1024 / 1024);
+    if (usedBytes > limits.memoryBytes) kill(`The gate used more than ${mebibytes} MiB of memory and was ended.`);
+    if (performance.now() > dueMs) kill('The gate gave no verdict by its deadline and was ended.');
+    if (!isRunning && silentChecks * checkIntervalMs > limits.silenceMs) kill('The gate stood still and was ended.');
+  }, checkIntervalMs);
+
+  const ended = new Promise<End>((resolve) => {
+    const finish = (end: End) => {
+      clearInterval(checks);
+      resolve(end);
+    };
+    gate.once('error', ({ message }) => {
+      if (gate.pid === undefined) finish({ cause: `The gate could not be started. ${message}`, signalExitCode: null });
+    });
+    gate.once('exit', (code, signal) => {
+      const stopSignal = stopSignals.find((name) => name === signal);
+      if (cause !== null) finish({ cause, signalExitCode });
+      else if (stopSignal !== undefined) finish({ exitCode: 128 + constants.signals[stopSignal] });
+      // Whoever passes has said so before: an exit that comes out of nowhere is none.
+      else if (code !== null && ownExitCodes.has(code) && (code !== 0 || doneWith === 0)) finish({ exitCode: code });
+      else
+        finish({ cause: `The gate ended with ${signal ?? `code ${code}`} before it was done.`, signalExitCode: null });
+    });
+  });
+  let leaving: NodeJS.Timeout | undefined;
+  return {
+    ended,
+    groups,
+    fallback: () => fallback,
+    leave: (exitCode) => {
+      leaving ??= setTimeout(() => {
+        signalExitCode = exitCode;
+        kill('The gate did not leave when it was asked to.');
+      }, limits.leaveMs).unref();
+    },
+  };
+}
+
+/** Resident memory as in proc_pid_status(5); null where there is no /proc. */
+function readMemory(pid: number | undefined): number | null {
+  try {
+    const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1')) ?? [];
+    return kibibytes === undefined ? null : Number(kibibytes) * 1024;
+  } catch {
+    return null;
+  }
+}
