@@ -49,6 +49,7 @@ const payloadSchema = z.object({
       run_number: z.number(),
       run_attempt: z.number(),
       head_sha: z.string(),
+      conclusion: z.string().nullish(),
       head_branch: z.string().nullish(),
       head_repository: z.object({ owner: z.object({ login: z.string() }) }).nullish(),
       name: z.string().nullish(),

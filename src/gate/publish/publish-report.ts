@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { ConfigurationError, GateError } from '../../base/errors.ts';
+import { ConfigurationError, type ConfigurationIssue, GateError } from '../../base/errors.ts';
 import { redactDeep } from '../../base/redaction.ts';
 import type { GitHubClient } from '../../github/client.ts';
 import { getPullRequest, listPullRequestsFrom, type PullRequest } from '../../github/pulls.ts';
@@ -7,6 +7,8 @@ import type { Repository } from '../../github/repository.ts';
 import type { Report } from '../../model/report.ts';
 import { buildKey } from '../plan/marker.ts';
 import type { GateOptions } from '../options/schema.ts';
+import { readJobEffects } from '../plan/plan-policy.ts';
+import { readPolicyFile } from '../plan/read-policy-file.ts';
 import {
   composeRepositoryUrl,
   describeRun,
@@ -25,7 +27,19 @@ import {
 } from './publish-github.ts';
 import { readForeignReport } from './read-foreign-report.ts';
 
-type PublishOptions = Pick<GateOptions, 'comment' | 'githubToken' | 'jobIndex' | 'publish' | 'pullNumber'>;
+type PublishOptions = Pick<
+  GateOptions,
+  | 'comment'
+  | 'githubToken'
+  | 'jobIndex'
+  | 'publish'
+  | 'pullNumber'
+  | 'minPassRate'
+  | 'policy'
+  | 'onInconclusive'
+  | 'onNothingRun'
+  | 'reportOnly'
+>;
 
 export interface PublishContext extends GitHubContext {
   cwd: string;
@@ -44,9 +58,10 @@ export async function publishReport(options: PublishOptions, context: PublishCon
   const { cwd, environment, logger, redactor } = context;
   const access = readGitHubAccess(options.githubToken, environment);
   for (const secret of access.secrets) redactor.add(secret);
-  const report = redactDeep(await readForeignReport(resolve(cwd, options.publish ?? '')), redactor);
+  const foreign = redactDeep(await readForeignReport(resolve(cwd, options.publish ?? '')), redactor);
   const run = await readWorkflowRun(environment);
-  const commit = checkCommit(report, run);
+  const commit = checkCommit(foreign, run);
+  const report = nameSource(holdAgainstRun(await judgeByOwnPolicy(foreign, options, cwd), run), run);
   const { repository } = access;
 
   await using client = openClient(access, context);
@@ -73,6 +88,36 @@ export async function publishReport(options: PublishOptions, context: PublishCon
     logger.warning(explainNoComment(error, pullNumber));
     return 3;
   }
+}
+
+/**
+ * Judges the results under the policy and the minimum of this job, which the pull request cannot change. Without either, the verdict
+ * is the report's own: it was held against its results when it was read.
+ */
+async function judgeByOwnPolicy(report: Report, options: PublishOptions, cwd: string): Promise<Report> {
+  const issues: ConfigurationIssue[] = [];
+  const policy = options.policy === null ? null : await readPolicyFile(options.policy, cwd, issues);
+  if (issues.length > 0) throw new ConfigurationError(issues);
+  if (policy === null && options.minPassRate === null) return report;
+  const { rejudgeReport } = await import('../judge/rejudge.ts');
+  const unchanged = { baseline: null, maximumRegressions: null, maximumRateDrop: null };
+  const { minPassRate: minimumPassRate } = options;
+  return rejudgeReport(report, { ...unchanged, minimumPassRate, policy, effects: readJobEffects(options) }).report;
+}
+
+/** A gate that passes ends its workflow run well. A report that passed in a run that failed is of something else. */
+function holdAgainstRun(report: Report, run: WorkflowRunPayload | null): Report {
+  const conclusion = run?.conclusion ?? 'success';
+  if (conclusion === 'success' || report.verdict.outcome !== 'passed') return report;
+  const message = `The report says passed, and the workflow run that uploaded it ended with ${conclusion}. See the run for what failed.`;
+  const verdict = { outcome: 'inconclusive' as const, reasons: [{ code: 'results-inconsistent' as const, message }] };
+  return { ...report, verdict, stopsJob: true };
+}
+
+function nameSource(report: Report, run: WorkflowRunPayload | null): Report {
+  const source = run === null ? 'a report that was named by hand' : `the report that workflow run ${run.id} uploaded`;
+  const note = `These results are those of ${source}. The code of the pull request wrote it; nothing here ran the evals again.`;
+  return { ...report, notes: [...report.notes, note] };
 }
 
 /** A report of another commit would have its verdict shown for this one. */

@@ -54,7 +54,6 @@ const reports: fc.Arbitrary<Report> = fc
     const suites = [first, second].map((suite, index) => ({
       ...suite,
       suiteId: `suite-${index}`,
-      retries: [1, 2].map((round) => ({ round, cases: 1, run: null, shortfall: null })),
       cases: suite.cases.map((member, line) => ({
         ...member,
         // A plan asks for one iteration at least.

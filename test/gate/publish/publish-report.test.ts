@@ -12,7 +12,7 @@ import { type GitHubApi, refusals, startGitHubApi } from '../../support/github-a
 import { createGitHubJob, jobToken } from '../../support/github-job.ts';
 import { hostileTexts } from '../../support/hostile-text.ts';
 import { listActiveNodes } from '../../support/markdown-tree.ts';
-import { createHostileReport, createRedReport } from '../../support/report-factory.ts';
+import { createGreenReport, createHostileReport, createRedReport } from '../../support/report-factory.ts';
 import { createPushEvent, createWorkflowRunEvent, type RunnerEvent } from '../../support/runner-harness/events.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 import { createWorkspace, type Workspace } from '../../support/workspace.ts';
@@ -113,12 +113,53 @@ describe('publishReport', () => {
 
   it('follows the mode', async () => {
     await using api = await startWithFork();
-    const passed = { ...report, verdict: { outcome: 'passed', reasons: [] } };
+    const passed = { ...createGreenReport(), revision: report.revision };
     const options = { texts: { comment: 'on-failure' }, text: JSON.stringify(passed) };
     expect((await publish(api, options)).said).toEqual([
       'Nothing to tell on pull request 7: the verdict is passed, and comments are written on-failure.',
     ]);
     expect(api.comments).toEqual([]);
+  });
+});
+
+describe('the verdict of a report that is published', () => {
+  const green = { ...createGreenReport(), revision: report.revision };
+  const publishGreen = async (options: Publishing) => {
+    await using api = await startWithFork();
+    const { outcome } = await publish(api, { text: renderReportJson(green), ...options });
+    return { outcome, body: api.comments[0]?.body ?? '' };
+  };
+
+  it('is that of its results, and the comment names the run that they come from', async () => {
+    const { body } = await publishGreen({});
+    expect(body).toContain('✅');
+    expect(body).toContain('These results are those of the report that workflow run 41 uploaded.');
+  });
+
+  it('is inconclusive where the report passed and its workflow run did not', async () => {
+    const event = createWorkflowRunEvent({ isFork: true, conclusion: 'failure' });
+    const { outcome, body } = await publishGreen({ event });
+    expect(outcome).toBe(0);
+    expect(body).toContain('Eval gate is inconclusive');
+    expect(body).toContain('The report says passed, and the workflow run that uploaded it ended with failure.');
+  });
+
+  it.each([
+    ['a minimum of its own', { 'min-pass-rate': '100%' }],
+    ['a policy of its own', { policy: 'base.policy.yaml' }],
+  ])('is judged anew by the job that publishes it, where that has %s', async (_, texts) => {
+    const prepare = (workspace: Workspace) =>
+      writeFile(join(workspace.path, 'base.policy.yaml'), 'minimumPassRate: 100%\n');
+    const { outcome, body } = await publishGreen({ texts, prepare });
+    expect(outcome).toBe(0);
+    expect(body).toContain('❌');
+  });
+
+  it('is refused where it contradicts the results', async () => {
+    const forged = { ...report, verdict: { outcome: 'passed', reasons: [] }, stopsJob: false };
+    const { outcome, body } = await publishGreen({ text: JSON.stringify(forged) });
+    expect(outcome).toEqual(described('bad-report'));
+    expect(body).toBe('');
   });
 });
 

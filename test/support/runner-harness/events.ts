@@ -77,7 +77,7 @@ export function createMergeGroupEvent(): RunnerEvent {
   return { ...onMain, name: 'merge_group', payload, ref, sha: mergeSha };
 }
 
-export function createWorkflowRunEvent(options: { isFork?: boolean } = {}): RunnerEvent {
+export function createWorkflowRunEvent(options: { isFork?: boolean; conclusion?: string } = {}): RunnerEvent {
   const workflowRun = {
     id: 41,
     name: 'evals',
@@ -86,7 +86,7 @@ export function createWorkflowRunEvent(options: { isFork?: boolean } = {}): Runn
     run_attempt: 1,
     event: 'pull_request',
     status: 'completed',
-    conclusion: 'success',
+    conclusion: options.conclusion ?? 'success',
     head_branch: 'change',
     head_sha: headSha,
     head_repository: options.isFork === true ? fork : repository,
