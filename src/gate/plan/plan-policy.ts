@@ -70,7 +70,11 @@ export async function loadPolicy(
 /** What the inputs say that verdicts mean for the job; null where they say nothing. */
 export type JobEffects = Pick<PolicyLayer, 'onInconclusive' | 'onNothingRun' | 'reportOnly'>;
 
-export function readJobEffects({ onInconclusive, onNothingRun, reportOnly }: GateOptions): JobEffects {
+export function readJobEffects({
+  onInconclusive,
+  onNothingRun,
+  reportOnly,
+}: Pick<GateOptions, 'onInconclusive' | 'onNothingRun' | 'reportOnly'>): JobEffects {
   return {
     onInconclusive: place(onInconclusive, 'on-inconclusive'),
     onNothingRun: place(onNothingRun, 'on-nothing-run'),
