@@ -123,6 +123,7 @@ function restoreResults(suite: SuiteReport, cases: readonly CaseReport[]): Suite
     interruption: null,
     retries: suite.retries,
     isStoppedEarly: stoppedEarly !== null,
+    concurrency: suite.concurrency,
   };
 }
 
