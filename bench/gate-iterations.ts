@@ -6,6 +6,7 @@ import { gate } from '../lib/gate/gate.js';
 import { limitHeapGrowth } from '../lib/gate/heap.js';
 import { parseGateOptions } from '../lib/gate/options.js';
 import { planGate } from '../lib/gate/plan/plan.js';
+import { concurrency } from './concurrency.ts';
 
 // As the action and the command do.
 limitHeapGrowth();
@@ -20,7 +21,12 @@ const cases = Array.from({ length: Number(iterations) / runs }, (_, index) => ({
   ],
 }));
 
-const options = parseGateOptions({ tests: JSON.stringify(cases), runs: String(runs), 'server-url': url });
+const options = parseGateOptions({
+  tests: JSON.stringify(cases),
+  runs: String(runs),
+  'server-url': url,
+  concurrency: String(concurrency),
+});
 const plan = await planGate(options, { cwd: process.cwd(), environment: process.env });
 const startedMs = performance.now();
 const { report } = await gate(plan, {

@@ -2,7 +2,7 @@
 // with DELETE) and the same number at once. What it costs nobody can save; the gate is measured against it.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import pMap from 'p-map';
-import { concurrency } from '../lib/gate/run/connect-service.js';
+import { concurrency } from './concurrency.ts';
 
 const [url = '', iterations = ''] = process.argv.slice(2);
 const startedMs = performance.now();

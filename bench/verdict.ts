@@ -137,6 +137,7 @@ function createResults(cases: CaseResults[]): SuiteResults {
     unknownIterations: 0,
     overruled: 0,
     interruption: null,
+    concurrency: null,
     retries: [],
     isStoppedEarly: false,
   };

@@ -1,6 +1,6 @@
 import { toPercent, formatMinimumPassRate, formatPassRate } from '../src/model/rate.ts';
 import type { DemandReport, SuiteReport } from '../src/model/report.ts';
-import { describeSuiteRate, nameDemand } from '../src/report/wording.ts';
+import { describeConcurrency, describeSuiteRate, nameDemand } from '../src/report/wording.ts';
 import { create, quote, say } from './dom.ts';
 import { outcomeMarks } from './marks.ts';
 
@@ -9,7 +9,7 @@ const stateMarks: Record<DemandReport['state'], string> = { met: '✓', 'not-met
 
 /** Shows how a suite fared against its minimum, and what else was demanded of it. */
 export function createSuiteCard(suite: SuiteReport): HTMLElement {
-  const { name, verdict, totals, run } = suite;
+  const { name, verdict, totals, run, concurrency } = suite;
   // A rate over part of the iterations looks like a result and is none.
   const rate = verdict.outcome === 'inconclusive' ? null : totals.passRate;
   return create(
@@ -25,6 +25,7 @@ export function createSuiteCard(suite: SuiteReport): HTMLElement {
     create('p', { class: 'figure' }, rate === null ? 'no rate' : formatPassRate(rate)),
     createGauge(suite, rate),
     create('p', { class: 'fine' }, quote(describeFinding(suite))),
+    concurrency === null ? null : create('p', { class: 'fine' }, quote(describeConcurrency(concurrency))),
     run?.url?.startsWith('https://') === true
       ? create(
           'p',

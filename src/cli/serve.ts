@@ -43,7 +43,6 @@ export function addServeCommand(program: Command, setExitCode: (code: number) =>
         clock: systemClock,
         logger,
         port: flags.port,
-        concurrency: 4,
         rateLimit: flags.rateLimit === true ? contractRateLimit : null,
         ...(flags.data === undefined ? {} : { dataDir: flags.data }),
         ...(flags.apiKey === undefined ? {} : { apiKey: new Secret(flags.apiKey) }),

@@ -7,6 +7,13 @@ import type { ServerRecord } from './store/servers.ts';
 /** How long a server may take for its handshake before a run of it is refused. */
 const connectTimeoutMs = 60_000;
 
+/** A server as the engine reaches it, and what its tools declare. */
+export interface ConnectedTarget {
+  target: Target;
+  /** Whether a tool is declared read-only, by tool name; null where the server did not list its tools. */
+  readOnlyTools: ReadonlyMap<string, boolean> | null;
+}
+
 /**
  * Connects to each server once and returns it as the engine reaches it, by server id, with the protocol it turned out
  * to speak: the run's iterations need not find out again.
@@ -16,7 +23,7 @@ const connectTimeoutMs = 60_000;
 export async function connectTargets(
   servers: readonly ServerRecord[],
   protocols: Pick<ProtocolTable, 'choose'>,
-): Promise<ReadonlyMap<string, Target>> {
+): Promise<ReadonlyMap<string, ConnectedTarget>> {
   const distinct = new Map(servers.map((server) => [server.id, server]));
   return new Map(
     await Promise.all(
@@ -25,7 +32,7 @@ export async function connectTargets(
   );
 }
 
-async function connect({ content }: ServerRecord, choice: Target['protocol']): Promise<Target> {
+async function connect({ content }: ServerRecord, choice: Target['protocol']): Promise<ConnectedTarget> {
   const target: Target = {
     url: content.url ?? '',
     serverName: content.name,
@@ -33,8 +40,8 @@ async function connect({ content }: ServerRecord, choice: Target['protocol']): P
     ...(content.headers === undefined ? {} : { headers: content.headers }),
   };
   try {
-    const { protocol } = await checkTarget(target, { timeoutMs: connectTimeoutMs });
-    return { ...target, protocol };
+    const { protocol, readOnlyTools } = await checkTarget(target, { timeoutMs: connectTimeoutMs });
+    return { target: { ...target, protocol }, readOnlyTools };
   } catch (error) {
     if (!(error instanceof NetworkError || error instanceof ProtocolError)) throw error;
     throw new ApiError('SERVER_UNREACHABLE', describeError(error), { cause: error });

@@ -6,6 +6,7 @@ import type { ServiceLimits } from './limits.ts';
 import type { ProtocolTable } from './protocols.ts';
 import type { RelayEdge } from './relay/edge.ts';
 import type { Runner } from './runner.ts';
+import type { RunScheduling } from './schedule.ts';
 import type { Store } from './store/open.ts';
 
 /** What the routes work with. */
@@ -19,5 +20,6 @@ export interface ServiceContext {
   store: Store;
   runner: Runner;
   protocols: ProtocolTable;
+  scheduling: Pick<RunScheduling, 'getConcurrency' | 'onScheduled'>;
   relay: Pick<RelayEdge, 'issue' | 'revoke'>;
 }

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import type { Target } from '../engine/target.ts';
 import type { RunCreateBody } from './bodies/run.ts';
-import { connectTargets } from './connect.ts';
+import { type ConnectedTarget, connectTargets } from './connect.ts';
 import type { ServiceContext } from './context.ts';
 import { ApiError } from './envelope.ts';
 import { expandCases, requireNamedServers, type PlannedCase } from './expand.ts';
@@ -9,6 +8,7 @@ import { createId } from './id.ts';
 import { describeRequest, findAnswer, keepAnswer, type IdempotentRequest } from './idempotency.ts';
 import { requireSuite } from './lookup.ts';
 import { resolveRunRequest, type RunRequest } from './run-request.ts';
+import { scheduleCases } from './schedule.ts';
 
 /** What the creation of a run is answered with. */
 export interface RunCreated {
@@ -110,13 +110,14 @@ export function createLauncher(context: ServiceContext): Launcher {
 
 /** Records a run with all its iterations, in one transaction, and sets the runner on it. */
 function startRun(
-  { store, clock, runner }: ServiceContext,
+  { store, clock, runner, scheduling }: ServiceContext,
   { projectId, body, request }: Launch,
-  plan: { found: RunRequest; planned: readonly PlannedCase[]; targets: ReadonlyMap<string, Target> },
+  plan: { found: RunRequest; planned: readonly PlannedCase[]; targets: ReadonlyMap<string, ConnectedTarget> },
 ): RunCreated {
   const { suite, servers, upserted } = plan.found;
   const runId = createId('run');
-  const iterations = plan.planned.flatMap((planned) => expandIterations(planned, plan.targets));
+  const cases = plan.planned.map((planned) => expandIterations(planned, plan.targets));
+  const iterations = cases.flatMap((expanded) => expanded.iterations);
   const created: RunCreated = {
     runId,
     suiteId: suite.id,
@@ -142,14 +143,17 @@ function startRun(
     }
     keepAnswer(store, request, created);
   });
-  runner.start(runId, iterations);
+  const { batches, report } = scheduleCases(cases, scheduling.getConcurrency(suite.id));
+  scheduling.onScheduled(runId, report);
+  runner.start(runId, batches);
   return created;
 }
 
-function expandIterations({ caseId, testCase, server }: PlannedCase, targets: ReadonlyMap<string, Target>) {
-  const target = targets.get(server.id);
-  if (target === undefined) throw new Error(`Server ${server.id} was planned for and never connected to.`);
-  return Array.from({ length: testCase.runs }, (_, index) => ({
+function expandIterations({ caseId, testCase, server }: PlannedCase, targets: ReadonlyMap<string, ConnectedTarget>) {
+  const connected = targets.get(server.id);
+  if (connected === undefined) throw new Error(`Server ${server.id} was planned for and never connected to.`);
+  const { target, readOnlyTools } = connected;
+  const iterations = Array.from({ length: testCase.runs }, (_, index) => ({
     id: createId('iter'),
     caseId,
     iterationNumber: index + 1,
@@ -157,4 +161,5 @@ function expandIterations({ caseId, testCase, server }: PlannedCase, targets: Re
     serverId: server.id,
     target,
   }));
+  return { testCase, readOnlyTools, iterations };
 }

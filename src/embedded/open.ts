@@ -6,6 +6,7 @@ import type { Clock } from '../base/clock.ts';
 import { NetworkError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { Secret } from '../base/redaction.ts';
+import type { ConcurrencySetting } from '../model/concurrency.ts';
 import type { ServerWitnesses } from '../model/process-end.ts';
 import { apiPath, createApp } from './app.ts';
 import { createBodyReader } from './bodies/read.ts';
@@ -18,6 +19,7 @@ import { createRelayEdge } from './relay/edge.ts';
 import { defaultRelayLimits } from './relay/limits.ts';
 import type { RelayLimits } from './relay/limits.ts';
 import { createRunner } from './runner.ts';
+import type { RunScheduling } from './schedule.ts';
 import { openStore, type Store } from './store/open.ts';
 
 /** For a service inside the gate's own process, where only the evals file bounds what is asked. */
@@ -38,8 +40,10 @@ export interface EmbeddedOptions {
   apiKey?: Secret;
   /** Where the store is kept; without it, everything is gone when the service is disposed. */
   dataDir?: string;
-  /** Iterations of one run that execute at the same time. */
-  concurrency: number;
+  /** How many iterations of a run execute at the same time; `auto` unless given. */
+  concurrency?: ConcurrencySetting;
+  /** Decides it suite by suite, in place of `concurrency`. */
+  scheduling?: RunScheduling;
   /** The contract's own unless given. */
   limits?: ServiceLimits;
   /** None unless given. */
@@ -81,15 +85,16 @@ export async function openEmbeddedService(options: EmbeddedOptions): Promise<Emb
 
   const store = openStore(options.dataDir);
   const project = prepareStore(store, clock.now());
-  const { concurrency, propagatesTraces = false, witnesses = null } = options;
-  const limitsOfRuns = { concurrency, iterationTimeoutMs, runTimeoutMs };
+  const { propagatesTraces = false, witnesses = null } = options;
+  const scheduling = options.scheduling ?? createUniformScheduling(options.concurrency ?? 'auto');
+  const behavior = { scheduling, iterationTimeoutMs, runTimeoutMs, propagatesTraces, witnesses };
   const protocols = createProtocolTable();
-  const runner = createRunner({ store, protocols, clock, logger, ...limitsOfRuns, propagatesTraces, witnesses });
+  const runner = createRunner({ store, protocols, clock, logger, ...behavior });
   const readBody = createBodyReader(limits.maxBodyBytes);
   const bodies = createBodySchemas(limits);
   const relay = createRelayEdge({ clock, limits: { ...defaultRelayLimits, ...options.relayLimits } });
   const app = createApp(
-    { clock, logger, limits, iterationTimeoutMs, readBody, bodies, store, runner, protocols, relay },
+    { clock, logger, limits, iterationTimeoutMs, readBody, bodies, store, runner, protocols, scheduling, relay },
     { apiKey, rateLimit: options.rateLimit ?? null },
   );
   // The adaptor would replace the process's own Request and Response, which are others' too.
@@ -126,6 +131,14 @@ export async function openEmbeddedService(options: EmbeddedOptions): Promise<Emb
       await closed;
       store.close();
     },
+  };
+}
+
+function createUniformScheduling(setting: ConcurrencySetting): RunScheduling {
+  return {
+    getConcurrency: () => ({ setting, source: 'default', isIndependent: false, hasOneProcess: false }),
+    onScheduled: () => {},
+    onBatch: () => {},
   };
 }
 

@@ -12,6 +12,7 @@ import { meetsMinimumPassRate } from '../model/rate.ts';
 import { identifyTrace } from '../report/otlp/trace-ids.ts';
 import { attributeLoss, settleRepeated } from './attribute-loss.ts';
 import type { ProtocolTable } from './protocols.ts';
+import type { Batch, RunScheduling } from './schedule.ts';
 import type { Store } from './store/open.ts';
 import type { TerminalStatus } from './store/runs.ts';
 
@@ -25,10 +26,10 @@ export interface PlannedIteration {
 
 export interface Runner extends AsyncDisposable {
   /**
-   * Executes a run's iterations in the background, in order, several at a time. One that ends without a result is recorded as
-   * such, and the others go on.
+   * Executes a run's iterations in the background: batch after batch, in order, several at a time where the batch allows it. One
+   * that ends without a result is recorded as such, and the others go on.
    */
-  start(runId: string, iterations: readonly PlannedIteration[]): void;
+  start(runId: string, batches: ReadonlyArray<Batch<PlannedIteration>>): void;
   /** Ends a run as cancelled, at once; what is still executing is aborted and its outcome dropped. */
   cancel(runId: string): void;
   /** Runs that have not settled yet. */
@@ -41,8 +42,7 @@ export interface RunnerOptions {
   protocols: Pick<ProtocolTable, 'addSpoken'>;
   clock: Clock;
   logger: Logger;
-  /** Iterations of one run that execute at the same time. */
-  concurrency: number;
+  scheduling: Pick<RunScheduling, 'onBatch'>;
   iterationTimeoutMs: number;
   runTimeoutMs: number;
   /** Whether the server is told which span each of its calls is. */
@@ -107,7 +107,7 @@ export function createRunner(options: RunnerOptions): Runner {
 
   const execute = async (
     runId: string,
-    iterations: readonly PlannedIteration[],
+    batches: ReadonlyArray<Batch<PlannedIteration>>,
     signal: AbortSignal,
   ): Promise<void> => {
     void clock.sleep(options.runTimeoutMs, { signal }).then(
@@ -129,12 +129,17 @@ export function createRunner(options: RunnerOptions): Runner {
       unreached = hasConnected(outcome) ? 0 : unreached + 1;
       if (unreached >= maxUnreached) end(runId, 'failed', describeUnreached(iteration.testCase, outcome));
     };
-    await pMap(iterations, runShared, {
-      concurrency: options.concurrency,
-      // What is under way still writes to the store, so all of it settles before the run counts as over.
-      stopOnError: false,
-    });
+    for (const { iterations, limit } of batches) {
+      if (signal.aborted) break;
+      options.scheduling.onBatch({ size: iterations.length, limit });
+      await pMap(iterations, runShared, {
+        concurrency: limit,
+        // What is under way still writes to the store, so all of it settles before the run counts as over.
+        stopOnError: false,
+      });
+    }
     // One at a time, now that no other iteration is under way.
+    if (unclear.length > 0) options.scheduling.onBatch({ size: unclear.length, limit: 1 });
     const repeated: Array<{ iteration: PlannedIteration; shared: CaseOutcome; alone: CaseOutcome }> = [];
     for (const { iteration, shared } of unclear) {
       if (signal.aborted) break;
@@ -153,11 +158,11 @@ export function createRunner(options: RunnerOptions): Runner {
   };
 
   return {
-    start: (runId, iterations) => {
+    start: (runId, batches) => {
       const abort = new AbortController();
       const settled = Promise.withResolvers<void>();
       active.set(runId, { abort, settled: settled.promise });
-      void execute(runId, iterations, abort.signal)
+      void execute(runId, batches, abort.signal)
         // Only a store that cannot be written leads here; the record says so when the store is opened again.
         .catch((error: unknown) => logger.error(`Run ${runId} broke off: ${describeError(error)}`))
         .finally(() => {

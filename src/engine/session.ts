@@ -110,7 +110,12 @@ async function openSessionAs(
       if (client.getServerCapabilities()?.tools === undefined) return null;
       const listing = client.listTools(undefined, { ...limits, signal, cacheMode: 'bypass' });
       const { tools } = await raceSignal(Promise.race([listing, traffic.lost]), signal);
-      return new Map(tools.map(({ name, outputSchema }) => [name, { outputSchema: outputSchema ?? null }]));
+      return new Map(
+        tools.map(({ name, outputSchema, annotations }) => [
+          name,
+          { outputSchema: outputSchema ?? null, isReadOnly: annotations?.readOnlyHint === true },
+        ]),
+      );
     },
     [Symbol.asyncDispose]: async () => {
       const stop = new AbortController();

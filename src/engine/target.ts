@@ -3,7 +3,7 @@ import { formatDuration } from '../base/deadline.ts';
 import { NetworkError, ProtocolError } from '../base/errors.ts';
 import { endSentence } from '../base/sentence.ts';
 import { describeUnreachable } from './faults.ts';
-import { isNetworkFailure, openSession } from './session.ts';
+import { isNetworkFailure, openSession, type Session } from './session.ts';
 
 /** An MCP server reachable over Streamable HTTP, and what the cases call it. */
 export interface Target {
@@ -20,10 +20,15 @@ export interface TargetInfo {
   protocolVersion: string;
   serverName: string | null;
   serverVersion: string | null;
+  /** Whether the server declares a tool as read-only, by tool name; null where it did not list its tools. */
+  readOnlyTools: ReadonlyMap<string, boolean> | null;
 }
 
+/** How long a server may take to list its tools; one that does not is still connected to. */
+const listTimeoutMs = 10_000;
+
 /**
- * Connects to the server once, to the end of its handshake, and says which protocol it speaks.
+ * Connects to the server once, to the end of its handshake, and says which protocol it speaks and what its tools declare.
  *
  * @throws {NetworkError} when it cannot be reached or does not answer within `timeoutMs`.
  * @throws {ProtocolError} when what answers is no MCP server of the wanted protocol.
@@ -44,6 +49,7 @@ export async function checkTarget(
       protocolVersion: session.protocolVersion,
       serverName: session.server?.name ?? null,
       serverVersion: session.server?.version ?? null,
+      readOnlyTools: await readHints(session, signal),
     };
   } catch (error) {
     signal?.throwIfAborted();
@@ -59,5 +65,20 @@ export async function checkTarget(
     }
     const message = `${place} did not complete the handshake: ${describeUnreachable(error)}`;
     throw new ProtocolError(endSentence(message), { cause: error });
+  }
+}
+
+/** What a server's tools do decides only how iterations are scheduled, so a list that cannot be read is no error here. */
+async function readHints(
+  session: Session,
+  signal: AbortSignal | undefined,
+): Promise<ReadonlyMap<string, boolean> | null> {
+  const limit = AbortSignal.timeout(listTimeoutMs);
+  try {
+    const tools = await session.listTools({ signal: signal === undefined ? limit : AbortSignal.any([limit, signal]) });
+    return tools === null ? null : new Map([...tools].map(([name, { isReadOnly }]) => [name, isReadOnly]));
+  } catch {
+    signal?.throwIfAborted();
+    return null;
   }
 }

@@ -19,7 +19,7 @@ export type ToolLookup =
   | { kind: 'lost'; witnessed: WitnessedEnd };
 
 /** By name, with the output schema that a tool declares; null where the server declares no tools capability. */
-export type ToolList = ReadonlyMap<string, { outputSchema: JsonObject | null }> | null;
+export type ToolList = ReadonlyMap<string, { outputSchema: JsonObject | null; isReadOnly: boolean }> | null;
 
 /** A list costs a request, so that the sessions of a run share the first one as long as it has what they call. */
 const sharedLists = new WeakMap<Target, ToolList>();

@@ -10,6 +10,7 @@ import type { PlanContext } from './plan/plan.ts';
 import { type PlannedServer, planServer } from './plan/plan-server.ts';
 import { type PlannedService, planService } from './plan/plan-service.ts';
 import { registerServer } from './run/register-server.ts';
+import { sessionsOfAnyClient } from './run/scheduling.ts';
 import { startServer } from './run/start-server.ts';
 import { createTeardown } from './run/teardown.ts';
 import { startWatch } from './run/watch.ts';
@@ -55,7 +56,12 @@ export async function hostTunnel(
     await using service = await connectService(servicePlan, { ...context, signal: watch.callOff });
     await using teardown = createTeardown(logger);
     const shared = { ...context, onProgress, watch, teardown };
-    const starting = { isolation: plan.isolation, protocol: anyProtocol, isWitnessed: false };
+    const starting = {
+      isolation: plan.isolation,
+      protocol: anyProtocol,
+      sessions: sessionsOfAnyClient,
+      isWitnessed: false,
+    };
     const running = await startServer(plan.server, starting, shared);
     const server = await registerServer(running, plan, { ...shared, service });
     context.onReady(server);

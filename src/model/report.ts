@@ -1,4 +1,5 @@
 import type { Comparison, Counts } from './comparison.ts';
+import type { ConcurrencyReport } from './concurrency.ts';
 import type { Trend } from './history.ts';
 import type { FlakyEffect, QuarantineEntry, TrialCase } from './policy.ts';
 import type { ToolCall } from './run.ts';
@@ -101,6 +102,8 @@ export interface SuiteReport {
    * of those that ran, which depends on what they came to, and is biased. Null where the run went on to its end.
    */
   stoppedEarly: { planned: number; ran: number } | null;
+  /** How many of its iterations ran at the same time, and why; null where a hosted service decided that, or nothing ran. */
+  concurrency: ConcurrencyReport | null;
 }
 
 /** One more run of the cases of a suite that had failed in every round before. */

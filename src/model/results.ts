@@ -1,4 +1,5 @@
 import type { Counts } from './comparison.ts';
+import type { ConcurrencyReport } from './concurrency.ts';
 import type { IterationFailure, RetryRound } from './report.ts';
 import type { Run } from './run.ts';
 import type { SourceLocation } from './suite.ts';
@@ -72,6 +73,8 @@ export interface SuiteResults {
   retries: RetryRound[];
   /** Whether we cancelled the run because its verdict was settled; the iterations that did not run are unscored. */
   isStoppedEarly: boolean;
+  /** How its iterations were scheduled; null where a hosted service decided that, or nothing ran. */
+  concurrency: ConcurrencyReport | null;
 }
 
 export interface CaseResults {

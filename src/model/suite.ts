@@ -1,5 +1,6 @@
 import type { ChecksEnvelope, MatchOptions, Step } from './case.ts';
 import type { Check } from './assertion.ts';
+import type { ConcurrencySetting } from './concurrency.ts';
 import type { Demanded, PolicyLayer } from './policy.ts';
 import type { ProtocolChoice } from './protocol.ts';
 
@@ -20,6 +21,10 @@ export interface Suite {
   model: string | null;
   /** The revision of MCP that its cases are run in; null where the file does not say. */
   protocol: Demanded<ProtocolChoice> | null;
+  /** How many iterations run at the same time, and where the file says so, such as `evals/x.evals.yaml:4`. */
+  concurrency: { setting: ConcurrencySetting; source: string } | null;
+  /** Whether the file says that iterations share no state, whatever tools they call. */
+  isIndependent: boolean;
   match: MatchOptions;
   /** Asserted at the end of every iteration of every case that does not replace them. */
   checks: Check[];

@@ -137,6 +137,7 @@ function buildSuite(judged: JudgedSuite): SuiteReport {
     retries: structuredClone(results.retries),
     repeats: structuredClone(judged.repeats ?? null),
     stoppedEarly: results.isStoppedEarly ? countStopped(results) : null,
+    concurrency: structuredClone(results.concurrency),
   };
 }
 

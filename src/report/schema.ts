@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ProtocolError } from '../base/errors.ts';
+import { concurrencyRules } from '../model/concurrency.ts';
 import { type Report, reportSchemaVersion } from '../model/report.ts';
 import { comparisonSchema } from './comparison-schema.ts';
 import { caseRounds, count, fraction, run, suiteRounds } from './rounds-schema.ts';
@@ -89,6 +90,19 @@ const suite = z.object({
     .default([])
     .describe("Everything demanded of the suite and what came of it; the suite's own minimum first."),
   ...suiteRounds,
+  concurrency: z
+    .object({
+      setting: z.union([z.literal('auto'), z.int().min(1)]),
+      source: z.string().describe('An option, a `file:line`, or `default`.'),
+      rule: z.enum(concurrencyRules),
+      limit: z.int().min(1).describe('The most iterations that could run at the same time.'),
+      tool: z.string().nullable().describe('The first tool that is not declared read-only.'),
+      cases: count,
+      serialCases: count.describe('Cases that ran one iteration at a time.'),
+    })
+    .nullable()
+    .default(null)
+    .describe('How many iterations ran at the same time, and why; null where a hosted service decided that.'),
 });
 
 const failure = z.object({

@@ -16,6 +16,7 @@ import {
   adviseInconclusive,
   describeCaseCounts,
   describePart,
+  describeConcurrency,
   describeSuiteRate,
   describeServer,
   describeTotals,
@@ -137,13 +138,19 @@ function listSuite(report: Report, suite: SuiteReport, page: Page): string[] {
       ...(suite.repeats === null ? [] : [describeRepeats(suite.repeats, renderCodeSpan)]),
       ...linkRun(suite),
     ].join(' · '),
-    ...listRoundNotes(suite, cases).map((text) => renderProse(truncateText(text, maxReasonLength))),
+    ...[...listRoundNotes(suite, cases), ...listConcurrency(suite)].map((text) =>
+      renderProse(truncateText(text, maxReasonLength)),
+    ),
     ...listTable(notPassed, page),
     ...listDetails(notPassed, { ...page, maxOpen: maxOpenFor(suite) }),
     ...listPassed(passed, page),
     ...listRepeats(suite, cases, page),
     ...listDemands(suite, page),
   ];
+}
+
+function listConcurrency({ concurrency }: SuiteReport): string[] {
+  return concurrency === null ? [] : [describeConcurrency(concurrency)];
 }
 
 const demandMarks: Record<DemandReport['state'], string> = { met: '✅', 'not-met': '❌', unknown: '⚠️' };

@@ -13,6 +13,7 @@ import { truncateText } from './truncate.ts';
 import {
   describeCaseCounts,
   describePart,
+  describeConcurrency,
   describeSuiteRate,
   describeServer,
   describeTotals,
@@ -96,6 +97,7 @@ function listSuite(report: Report, suite: SuiteReport, page: Page): string[] {
     ...listRoundNotes(suite, cases).flatMap((text) =>
       wrapText(truncateText(text, maxReasonLength), { ...page, indent: '  ' }),
     ),
+    ...listConcurrency(suite, page),
     ...(suite.run?.url == null ? [] : [`  ${paint('dim', escapeTerminalText(suite.run.url))}`]),
     ...notPassed.slice(0, maxDetailedCases).flatMap((member) => listCase(member, page)),
     ...(hidden > 0 ? [`  and ${formatCount(hidden, 'more case')} that did not pass`] : []),
@@ -104,6 +106,12 @@ function listSuite(report: Report, suite: SuiteReport, page: Page): string[] {
       : passed.map((member) => describeCase(member, paint))),
     ...listDemands(suite, page),
   ];
+}
+
+function listConcurrency({ concurrency }: SuiteReport, { columns, paint }: Page): string[] {
+  if (concurrency === null) return [];
+  const text = truncateText(describeConcurrency(concurrency), maxReasonLength);
+  return wrapText(text, { columns, indent: '  ' }).map((line) => paint('dim', line));
 }
 
 /** The suite's own minimum stands in the headline already. */

@@ -1,6 +1,7 @@
 import { formatCount } from '../base/count.ts';
 import { formatDuration } from '../base/deadline.ts';
 import { formatMinimumPassRate, formatPassRate } from '../model/rate.ts';
+import type { ConcurrencyReport, ConcurrencyRule } from '../model/concurrency.ts';
 import type { CaseReport, DemandReport, Report, ServerReport, SuiteReport, Totals } from '../model/report.ts';
 import type { ToolCall } from '../model/run.ts';
 import type { ReasonCode, Verdict, VerdictOutcome, VerdictReason } from '../model/verdict.ts';
@@ -47,6 +48,31 @@ export function describeServer(report: ServerReport): string {
 function describeProtocol({ protocolVersion, protocolVersions }: ServerReport): string {
   if (protocolVersions.length > 0) return `, MCP ${protocolVersions.join(' and ')}`;
   return protocolVersion === null ? '' : `, MCP ${protocolVersion} at its start`;
+}
+
+/** Says how many iterations of a suite ran at the same time, and why: `Ran one iteration at a time: …`. */
+export function describeConcurrency({
+  setting,
+  source,
+  rule,
+  limit,
+  tool,
+  cases,
+  serialCases,
+}: ConcurrencyReport): string {
+  const reasons: Record<ConcurrencyRule, string> = {
+    given: `concurrency is ${setting} (${source})`,
+    'one-process': 'one server process takes the sessions in turns',
+    independent: 'the suite says that its iterations are independent',
+    'read-only': 'every tool that the cases call is declared read-only',
+    'not-read-only': `the tool ${JSON.stringify(tool)} is not declared read-only`,
+    'tools-unknown': 'the server did not list its tools',
+  };
+  const isMixed = serialCases > 0 && serialCases < cases;
+  const how = limit === 1 ? 'one iteration' : `up to ${formatCount(limit, 'iteration')}`;
+  return isMixed
+    ? `Ran ${serialCases} of ${formatCount(cases, 'case')} one iteration at a time, the rest up to ${limit} at a time: ${reasons[rule]}.`
+    : `Ran ${how} at a time: ${reasons[rule]}.`;
 }
 
 /** Says a tool call as one would write it: `add({"a":1,"b":2})`. */

@@ -42,6 +42,7 @@ export async function openHttpServer(
         protocolVersions: [],
         isolation: handshake.protocol === 'modern' ? 'stateless' : 'session per iteration',
       },
+      planSessions: () => {},
       lost: process?.lost ?? new Promise(() => {}),
       witness: process?.witness ?? null,
       [Symbol.asyncDispose]: async () => await process?.stop(),

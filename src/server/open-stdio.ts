@@ -28,6 +28,9 @@ import { recordVisits } from './visits.ts';
 import type { SharedProcessRecord } from './visits.ts';
 import { toProcessEnd, witnessSessions, witnessShared } from './witness.ts';
 
+/** Sessions at the same time, each of which may be a process. */
+const defaultMaxSessions = 32;
+
 /** A session nobody uses: long enough for a model to think between two calls. Shorter where the next session waits for it. */
 const idleTimeoutMs = { iteration: 5 * 60_000, run: 60_000 };
 
@@ -37,7 +40,7 @@ const idleTimeoutMs = { iteration: 5 * 60_000, run: 60_000 };
  */
 export async function openStdioServer(
   start: StartContext,
-  options: Pick<ServerOptions, 'isolation' | 'spares' | 'sessions' | 'protocol' | 'isWitnessed'>,
+  options: Pick<ServerOptions, 'isolation' | 'sessions' | 'maxSessions' | 'protocol' | 'isWitnessed'>,
 ): Promise<ReachedServer> {
   const { clock, logger, ring } = start;
   const warnOfRubbish = createRubbishWarning(logger);
@@ -56,8 +59,8 @@ export async function openStdioServer(
   const records = new Map<ProcessChild, SharedProcessRecord>();
   const pool = createChildPool({
     startChild,
-    spares: isShared ? 0 : options.spares,
-    wanted: options.sessions ?? null,
+    // A replacement of the one process starts when it is needed, and the process before it has ended by then.
+    plan: isShared ? { count: null, spares: 0, isExclusive: false } : options.sessions,
     logger,
     events: {
       onTaken: (child) => void (isShared && records.set(child, visits.begin())),
@@ -78,6 +81,7 @@ export async function openStdioServer(
         clock,
         logger,
         idleTimeoutMs: idleTimeoutMs[options.isolation],
+        maxSessions: options.maxSessions ?? defaultMaxSessions,
       });
   const front = sessions ?? serveStateless(pool);
   const bridge = await openBridge(front, { clock, logger });
@@ -92,6 +96,9 @@ export async function openStdioServer(
       protocolVersion: handshake.protocolVersion,
       protocolVersions: [],
       isolation: isStateless ? 'stateless' : isShared ? 'one process for the run' : 'process per iteration',
+    },
+    planSessions: (plan) => {
+      if (!isShared) pool.setPlan(plan);
     },
     lost: lost.promise,
     witness:

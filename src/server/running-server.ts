@@ -25,10 +25,10 @@ export interface ServerOptions {
   protocol: WantedProtocol;
   /** `iteration`: every session has a process of its own; `run`: sessions use one process in turns. */
   isolation: 'iteration' | 'run';
-  /** Processes started ahead of the sessions that will need them. */
-  spares: number;
-  /** How many sessions there will be, so that no spare is started for none; unknown when absent. */
-  sessions?: number;
+  /** What to expect until another plan is set. */
+  sessions: SessionPlan;
+  /** Sessions that may be open at the same time; 32 unless given. */
+  maxSessions?: number;
   /**
    * Whether the program that runs the evals asks the witness how calls ended. Then the end of a shared process is no loss of the
    * server: it is started again.
@@ -36,6 +36,16 @@ export interface ServerOptions {
   isWitnessed: boolean;
   /** Marks every process in its environment; made up when absent. */
   sessionMarker?: string;
+}
+
+/** Which sessions are going to be opened, for servers that get a process for each. */
+export interface SessionPlan {
+  /** How many, so that no process is started ahead for none; null where that is not known. */
+  count: number | null;
+  /** Processes started ahead of the sessions that will need them. */
+  spares: number;
+  /** Whether a process may only start once the one before it has ended. */
+  isExclusive: boolean;
 }
 
 export interface ServerContext {
@@ -53,6 +63,8 @@ export interface RunningServer extends AsyncDisposable {
   readonly secrets: readonly Secret[];
   readonly protocol: ProtocolEra;
   readonly report: ServerReport;
+  /** Replaces the plan of sessions. Does nothing where sessions get no process of their own. */
+  readonly planSessions: (plan: SessionPlan) => void;
   /** What `stopMarkedProcesses` finds leftovers by; null where nothing was started. */
   readonly sessionMarker: string | null;
   /** The last lines the server wrote, oldest first; 50 unless asked for another number. */
@@ -83,6 +95,7 @@ export interface ReachedServer extends AsyncDisposable {
   readonly token: string | null;
   readonly protocol: ProtocolEra;
   readonly report: ServerReport;
+  readonly planSessions: (plan: SessionPlan) => void;
   readonly lost: Promise<ServerStartError>;
   readonly witness: ProcessWitness | null;
 }

@@ -58,6 +58,11 @@ export function buildSuite(written: WrittenSuite, document: SourceDocument): { s
     model: written.model ?? null,
     protocol:
       written.protocol === undefined ? null : { value: written.protocol, source: locateText(document, ['protocol']) },
+    concurrency:
+      written.concurrency === undefined
+        ? null
+        : { setting: written.concurrency, source: locateText(document, ['concurrency']) },
+    isIndependent: written.independent ?? false,
     match,
     checks,
     policy: buildPolicyLayer(written.policy ?? {}, document, ['policy']),

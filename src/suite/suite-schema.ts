@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { writtenCheckSchema } from './assertion-schema.ts';
+import { maxConcurrency } from '../model/concurrency.ts';
 import { suitePolicySchema } from './policy-schema.ts';
 import { demand, id, modelId, protocol, runs, text, timeout } from './scalar-schemas.ts';
 import { stepsSchema } from './step-schema.ts';
@@ -66,6 +67,16 @@ export const suiteSchema = z.strictObject({
   timeout: timeout.exactOptional().meta({
     description: "Time that one iteration may take, at most the gate's `timeout`. Default: 60s.",
   }),
+  concurrency: z
+    .union([z.literal('auto'), z.int().min(1).max(maxConcurrency)])
+    .exactOptional()
+    .meta({
+      description: `Iterations that may run at the same time, 1 to ${maxConcurrency}. \`auto\`, the default, runs them side by side where every tool that is called is declared read-only.`,
+    }),
+  independent: z
+    .boolean()
+    .exactOptional()
+    .meta({ description: 'True says that iterations share no state, so that they may run side by side.' }),
   match: matchSchema.exactOptional(),
   checks: checkList.exactOptional().meta({ description: 'Asserted at the end of every iteration of every case.' }),
   policy: suitePolicySchema

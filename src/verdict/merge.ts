@@ -143,6 +143,8 @@ function joinSuite(first: RestoredSuite, second: RestoredSuite): RestoredSuite {
       iterationsRead: a.iterationsRead + b.iterationsRead,
       tunnelBreaks: a.tunnelBreaks + b.tunnelBreaks,
       retries: [...a.retries, ...b.retries],
+      // Shards may have run by different rules, and none of them is that of the whole.
+      concurrency: isDeepStrictEqual(a.concurrency, b.concurrency) ? a.concurrency : null,
     },
     gaps: [...first.gaps, ...second.gaps],
     areFailuresDoubtful: first.areFailuresDoubtful || second.areFailuresDoubtful,

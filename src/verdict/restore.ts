@@ -136,6 +136,7 @@ function restoreResults(suite: SuiteReport, cases: readonly CaseReport[], isWhol
     interruption: null,
     retries: suite.retries,
     isStoppedEarly: stoppedEarly !== null,
+    concurrency: suite.concurrency,
   };
 }
 

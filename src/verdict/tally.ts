@@ -162,6 +162,7 @@ export function createTally(suite: SuiteOutline, options: TallyOptions): Tally {
       interruption,
       retries: [],
       isStoppedEarly: false,
+      concurrency: null,
     }),
   };
 }

@@ -59,12 +59,18 @@ describe('the official conformance suite', () => {
   });
 
   it('passes through the bridge exactly where it passes directly', { timeout: timeoutMs }, async () => {
-    await using bridged = await openTestServer({ command: fixture, spares: 1 });
+    await using bridged = await openTestServer({
+      command: fixture,
+      sessions: { count: null, spares: 1, isExclusive: false },
+    });
     expect(await runConformance(bridged.url)).toEqual(direct);
   });
 
   it('passes through bridge, tunnel and relay exactly where it passes directly', { timeout: timeoutMs }, async () => {
-    await using bridged = await openTestServer({ command: fixture, spares: 1 });
+    await using bridged = await openTestServer({
+      command: fixture,
+      sessions: { count: null, spares: 1, isExclusive: false },
+    });
     await using path = await openTunnelPath(bridged.url);
     expect(await runConformance(path.publicUrl)).toEqual(direct);
   });

@@ -20,11 +20,16 @@ function createTestApp() {
   const store = openStore(undefined);
   const times = { iterationTimeoutMs: 1000, runTimeoutMs: 1000, propagatesTraces: false, witnesses: null };
   const protocols = createProtocolTable();
-  const runner = createRunner({ store, protocols, clock: systemClock, logger, concurrency: 1, ...times });
+  const scheduling = {
+    getConcurrency: () => ({ setting: 1, source: 'test', isIndependent: false, hasOneProcess: false }),
+    onScheduled: () => {},
+    onBatch: () => {},
+  };
+  const runner = createRunner({ store, protocols, clock: systemClock, logger, scheduling, ...times });
   const bodies = createBodySchemas(limits);
   const readBody = createBodyReader(limits.maxBodyBytes);
   const relay = createRelayEdge({ clock: systemClock, limits: defaultRelayLimits });
-  const services = { store, runner, protocols, relay };
+  const services = { store, runner, protocols, scheduling, relay };
   const context = { clock: systemClock, logger, limits, readBody, bodies, ...services, iterationTimeoutMs: 1000 };
   const app = createApp(context, { apiKey: new Secret('sk_test'), rateLimit: null });
   const get = async (path: string): Promise<Response> =>

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { NetworkError, ProtocolError } from '../../src/base/errors.ts';
 import { checkTarget } from '../../src/engine/target.ts';
-import { startFixtureMcpServer } from '../support/fixture-mcp-server.ts';
+import { startFixtureMcpServer, text } from '../support/fixture-mcp-server.ts';
 import { findFreePort } from '../support/free-port.ts';
-import { startHttpServer } from '../support/http-server.ts';
+import { json, startHttpServer } from '../support/http-server.ts';
 
 const protocols = ['legacy', 'modern', 'auto'] as const;
 
@@ -14,14 +14,35 @@ describe('checkTarget', () => {
     ['modern', 'modern', '2026-07-28'],
     ['modern', 'auto', '2026-07-28'],
   ] as const)('connects to a server of the %s era as "%s"', async (era, protocol, protocolVersion) => {
-    await using server = await startFixtureMcpServer({}, { era, name: 'math' });
+    const call = () => text('done');
+    const tools = { look: { call, annotations: { readOnlyHint: true } }, change: { call } };
+    await using server = await startFixtureMcpServer(tools, { era, name: 'math' });
     expect(await checkTarget({ url: server.url, serverName: 'x', protocol }, { timeoutMs: 30_000 })).toEqual({
       protocol: era,
       protocolVersion,
       serverName: 'math',
       serverVersion: '1.2.3',
+      readOnlyTools: new Map([
+        ['look', true],
+        ['change', false],
+      ]),
     });
-    expect(server.events).toEqual(era === 'legacy' ? ['open', 'close'] : []);
+    expect(server.events).toEqual(era === 'legacy' ? ['open', 'list', 'close'] : ['list']);
+  });
+
+  it('says so where a server does not list its tools', async () => {
+    await using http = await startHttpServer((response, request) => {
+      const { method, id } = JSON.parse(request.body || '{}') as { method?: string; id?: number };
+      const result =
+        method === 'initialize'
+          ? { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'mute', version: '1' } }
+          : undefined;
+      if (id === undefined) return void response.writeHead(202).end();
+      const answer = result === undefined ? { error: { code: -32603, message: 'broken' } } : { result };
+      return json(200, { jsonrpc: '2.0', id, ...answer })(response, request);
+    });
+    const target = { url: `${http.origin}/mcp`, serverName: 'x', protocol: 'legacy' as const };
+    expect(await checkTarget(target, { timeoutMs: 30_000 })).toMatchObject({ serverName: 'mute', readOnlyTools: null });
   });
 
   it('sends the headers of the target', async () => {

@@ -95,6 +95,16 @@ describe('planGate for a hosted service', () => {
     expect((await plan({ service: 'mcpjam' })).notes).toEqual([]);
   });
 
+  it('says that a service ignores the concurrency of a file, and the embedded one does not', async () => {
+    const suite = `suite: S\nconcurrency: 2\nindependent: true\ncases:\n${echo.replaceAll(/^(?=.)/gm, '  ')}`;
+    expect((await plan({ tests: suite, service: 'mcpjam' })).notes).toEqual([
+      'S: the service mcpjam decides itself how many iterations run at the same time; `concurrency` (tests:2) is ignored.',
+    ]);
+    const { suites, notes } = await plan({ tests: suite, service: 'embedded' });
+    expect(notes).toEqual([]);
+    expect(suites).toMatchObject([{ concurrency: { setting: 2, source: 'tests:2', isIndependent: true } }]);
+  });
+
   it('refuses to start a server on pull_request_target unless that is asked for', async () => {
     const environment = { ...jobOnBranch, GITHUB_EVENT_NAME: 'pull_request_target' };
     const issues = ['server-command: would run on pull_request_target'];

@@ -45,6 +45,7 @@ describe('parseGateOptions', () => {
       suiteScope: 'branch',
       cases: [],
       tags: [],
+      concurrency: null,
       runs: null,
       shard: null,
       merge: [],
@@ -143,6 +144,19 @@ describe('parseGateOptions', () => {
     ['1%', 0.01],
   ])('reads the pass rate %s as the fraction %d', (text, fraction) => {
     expect(parseGateOptions({ ...complete, 'min-pass-rate': text }).minPassRate).toBe(fraction);
+  });
+
+  it('reads how many iterations may run at the same time, for the embedded service alone', () => {
+    const read = (text: string) => parseGateOptions({ ...complete, concurrency: text }).concurrency;
+    expect(['', 'auto', '1', ' 64 '].map(read)).toEqual([null, 'auto', 1, 64]);
+    for (const text of ['0', '65', '1.5', 'Auto', '-1', '1e1']) {
+      expect(readIssues({ ...complete, concurrency: text })).toEqual(['concurrency: bad-concurrency']);
+    }
+    const hosted = { ...complete, service: 'mcpjam', 'api-key': 'sk_1' };
+    expect(() => parseGateOptions({ ...hosted, concurrency: 'auto' })).toThrow(
+      'concurrency: applies to the embedded service; the service mcpjam decides itself how many iterations run at the same time. Leave it out, or use `service: embedded` (needs-embedded-service)',
+    );
+    expect(readIssues({ merge: 'shards', concurrency: '2' })).toEqual(['merge: merge-and-run']);
   });
 
   it('reads a number of regressions, and nothing that is none', () => {

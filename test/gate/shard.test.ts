@@ -21,6 +21,7 @@ function planSuiteOf(id: string, caseIds: readonly string[], runs = 1): FileSuit
     baselineName: null,
     protocol: anyProtocol,
     minimumPassRate: 1,
+    concurrency: { setting: 'auto', source: 'default', isIndependent: false },
     minimumPassRateSource: 'default',
     demands: settleDemands(emptyPolicyLayer),
   };

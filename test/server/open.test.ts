@@ -93,7 +93,10 @@ describe('openServer', () => {
     const warnings: string[] = [];
     const logger = { ...silentLogger, warning: (message: string) => void warnings.push(message) };
     const command = `bash -c 'echo "Listening  on stdio"; echo "{\\"level\\":30}"; exec ${stdioServerCommand}'`;
-    await using server = await openTestServer({ command, spares: 1 }, { logger });
+    await using server = await openTestServer(
+      { command, sessions: { count: null, spares: 1, isExclusive: false } },
+      { logger },
+    );
     await using client = await connectClient(server.url);
     expect(await client.call('count')).toBe(1);
     expect(warnings).toEqual([
@@ -103,7 +106,7 @@ describe('openServer', () => {
   });
 
   it('leaves no process behind', async () => {
-    const server = await openTestServer({ spares: 2 });
+    const server = await openTestServer({ sessions: { count: null, spares: 2, isExclusive: false } });
     await using client = await connectClient(server.url);
     const pid = (await client.call('pid')) as number;
     expect(listMarkedPids(server.sessionMarker ?? '')).toContain(pid);

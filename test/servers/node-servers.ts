@@ -50,7 +50,9 @@ async function openBridged(
   const workspace = stack.use(await createWorkspace());
   for (const [file, content] of Object.entries(server.files)) await writeFile(path.join(workspace.path, file), content);
   const command = server.command(workspace.path);
-  const { url } = stack.use(await openTestServer({ command, spares: 1 }));
+  const { url } = stack.use(
+    await openTestServer({ command, sessions: { count: null, spares: 1, isExclusive: false } }),
+  );
   const disposal = stack.move();
   return {
     name,

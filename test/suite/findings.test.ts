@@ -89,6 +89,12 @@ describe('findings about the suite', () => {
     [withKeys('runz: 3'), 'a.yaml:3:1: Unknown key `runz`; did you mean `runs`? (unknown-key)'],
     [withKeys('runs: 0'), 'a.yaml:3:7: `runs` must be at least 1, not 0 (out-of-range)'],
     [withKeys('runs: 101'), 'a.yaml:3:7: `runs` must be at most 100, not 101 (out-of-range)'],
+    [withKeys('concurrency: 65'), 'a.yaml:3:14: `concurrency` must be at most 64, not 65 (out-of-range)'],
+    [
+      withKeys('concurrency: all'),
+      'a.yaml:3:14: `concurrency` must be `auto` or a whole number, not "all" (wrong-type)',
+    ],
+    [withKeys('independent: maybe'), 'a.yaml:3:14: `independent` must be true or false, not "maybe" (wrong-type)'],
     [withKeys('runs: 1.5'), 'a.yaml:3:7: `runs` must be a whole number, not 1.5 (wrong-type)'],
     [withKeys('id: a b'), 'a.yaml:3:5: "a b" is not an id; use 1 to 128 letters, digits, `-` and `_` (bad-id)'],
     [withKeys('model: gpt'), 'a.yaml:3:8: "gpt" is not a model; write `provider/name` (bad-model)'],

@@ -44,6 +44,8 @@ describe('readSuite', () => {
         id: 'everything',
         name: 'Everything server',
         location: { file: 'evals/a.evals.yaml', line: 1, column: 1 },
+        concurrency: null,
+        isIndependent: false,
         model: 'anthropic/claude-haiku-4.5',
         protocol: null,
         match: { toolCallOrder: 'in-order', extraToolCalls: 'unlimited', arguments: 'partial' },

@@ -32,6 +32,7 @@ export interface ToolContext {
 
 export interface FixtureTool {
   outputSchema?: Tool['outputSchema'];
+  annotations?: Tool['annotations'];
   call(context: ToolContext): CallToolResult | Promise<CallToolResult>;
 }
 
@@ -126,10 +127,11 @@ function createMcpServer(
   if (capabilities.tools === undefined) return server;
   server.setRequestHandler('tools/list', ({ params }) => {
     context.log.add('list');
-    const all = Object.entries(tools).map(([name, { outputSchema }]) => ({
+    const all = Object.entries(tools).map(([name, { outputSchema, annotations }]) => ({
       name,
       inputSchema: { type: 'object' as const },
       ...(outputSchema !== undefined && { outputSchema }),
+      ...(annotations !== undefined && { annotations }),
     }));
     return list(all, params?.cursor);
   });

@@ -1,4 +1,5 @@
 import { emptyPolicyLayer, type FlakyEffect } from '../../src/model/policy.ts';
+import type { ConcurrencyReport } from '../../src/model/concurrency.ts';
 import type { Report } from '../../src/model/report.ts';
 import type { SuiteResults } from '../../src/model/results.ts';
 import { type ReportInput, buildReport } from '../../src/report/build.ts';
@@ -44,6 +45,20 @@ export function createReport(
   });
 }
 
+/** Of a suite whose cases call read-only tools alone, unless said otherwise. */
+export function createConcurrencyReport(overrides: Partial<ConcurrencyReport> = {}): ConcurrencyReport {
+  return {
+    setting: 'auto',
+    source: 'default',
+    rule: 'read-only',
+    limit: 4,
+    tool: null,
+    cases: 3,
+    serialCases: 0,
+    ...overrides,
+  };
+}
+
 /** Two suites that pass, one of them with an iteration that its minimum tolerates. */
 export function createGreenReport(): Report {
   return createReport({
@@ -54,8 +69,16 @@ export function createGreenReport(): Report {
           createCaseResults({ id: 'echoes', title: 'Echoes a long text', passed: 4, durationsMs: [40, 50] }),
           createCaseResults({ id: 'divides', title: 'Divides', passed: 2, failed: 1, failures: [createFailure()] }),
         ],
+        concurrency: createConcurrencyReport(),
       }),
       createSuiteResults({
+        concurrency: createConcurrencyReport({
+          rule: 'not-read-only',
+          limit: 1,
+          tool: 'write_page',
+          serialCases: 1,
+          cases: 1,
+        }),
         suiteId: 'search',
         name: 'Search',
         file: 'evals/search.evals.yaml',
@@ -304,7 +327,14 @@ export function createHostileReport(text: string): Report {
     { round: 1, cases: 2, run: { id: text, suiteId: text, status: text, url: text }, shortfall: null },
     { round: 2, cases: 1, run: null, shortfall: text },
   ];
-  const red = createSuiteResults({ name: text, file: text, minimumPassRateSource: text, cases, retries });
+  const concurrency = createConcurrencyReport({
+    source: text,
+    rule: 'not-read-only',
+    tool: text,
+    cases: 2,
+    serialCases: 1,
+  });
+  const red = createSuiteResults({ name: text, file: text, minimumPassRateSource: text, cases, retries, concurrency });
   const broken = createSuiteResults({
     suiteId: 'broken',
     name: text,

@@ -48,6 +48,7 @@ export function createSuiteResults(overrides: Partial<SuiteResults> = {}): Suite
     interruption: null,
     retries: [],
     isStoppedEarly: false,
+    concurrency: null,
     ...overrides,
   };
 }

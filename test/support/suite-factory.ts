@@ -35,6 +35,8 @@ export function createSuite(cases: SuiteCase[] = [createSuiteCase()]): Suite {
     location: { ...location, line: 1 },
     model: null,
     protocol: null,
+    concurrency: null,
+    isIndependent: false,
     match: defaultMatchOptions,
     checks: [],
     policy: emptyPolicyLayer,

@@ -16,6 +16,7 @@ export function findContradictions(options: GateOptions): ConfigurationIssue[] {
     ...common,
     ...findShardIssues(options),
     ...findEarlyStopIssues(options),
+    ...findConcurrencyIssues(options),
     ...findTrustIssues(options),
     ...findPolicyIssues(options),
   ];
@@ -110,6 +111,7 @@ function findIdleOptions(name: 'merge' | 'publish', options: GateOptions, what: 
     tags,
     runs,
     shard,
+    concurrency,
     dryRun,
     serverCommand,
     serverUrl,
@@ -123,6 +125,7 @@ function findIdleOptions(name: 'merge' | 'publish', options: GateOptions, what: 
     suite,
     runs,
     shard,
+    concurrency,
     'server-command': serverCommand,
     'server-url': serverUrl,
     protocol,
@@ -180,6 +183,13 @@ function findEarlyStopIssues({ stopEarly, service, shard, baseline }: GateOption
     issues.push(issue('stop-early', 'stop-early-and-baseline', message));
   }
   return issues;
+}
+
+/** The API has no field for it. */
+function findConcurrencyIssues({ concurrency, service }: GateOptions): ConfigurationIssue[] {
+  if (concurrency === null || service === 'embedded') return [];
+  const message = `applies to the embedded service; the service ${service} decides itself how many iterations run at the same time. Leave it out, or use \`service: embedded\``;
+  return [issue('concurrency', 'needs-embedded-service', message)];
 }
 
 /** Trust is earned in the history, by cases that evals files define. */

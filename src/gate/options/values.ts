@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { parseDuration } from '../../base/deadline.ts';
 import { Secret } from '../../base/redaction.ts';
 import { bothProtocolsMessage, protocolChoices } from '../../model/protocol.ts';
+import { type ConcurrencySetting, maxConcurrency } from '../../model/concurrency.ts';
 import { parsePassRate } from '../../model/rate.ts';
 
 // Every option arrives as text, from an input or a flag; these schemas read it and say how it should have been written.
@@ -82,6 +83,19 @@ export const optionalRuns = z.string().transform((text, context) => {
   const runs = Number(text);
   if (Number.isInteger(runs) && runs >= 1 && runs <= maxRuns) return runs;
   context.addIssue(issue(`${JSON.stringify(text)} is not a number of runs; write a whole number from 1 to ${maxRuns}`));
+  return z.NEVER;
+});
+
+/** How many iterations may run at the same time; null where nothing is said. */
+export const optionalConcurrency = z.string().transform((text, context): ConcurrencySetting | null => {
+  const written = text.trim();
+  if (written === '') return null;
+  if (written === 'auto') return written;
+  const limit = /^\d{1,3}$/.test(written) ? Number(written) : 0;
+  if (limit >= 1 && limit <= maxConcurrency) return limit;
+  context.addIssue(
+    issue(`${JSON.stringify(text)} is not a concurrency; write auto or a whole number from 1 to ${maxConcurrency}`),
+  );
   return z.NEVER;
 });
 

@@ -1,5 +1,15 @@
 import { option } from './option.ts';
-import { choice, flag, lines, optionalDocument, optionalRuns, optionalShard, optionalText, words } from './values.ts';
+import {
+  choice,
+  flag,
+  lines,
+  optionalConcurrency,
+  optionalDocument,
+  optionalRuns,
+  optionalShard,
+  optionalText,
+  words,
+} from './values.ts';
 
 export const whatRunsOptions = {
   evals: option(lines, {
@@ -59,6 +69,14 @@ export const whatRunsOptions = {
     brief: 'Run every case this often, 1 to 100.',
     description:
       'How often every case is run, a whole number from 1 to 100, in place of what the evals files say. Default: what the evals files say, which is 1 unless they say otherwise.',
+    default: '',
+  }),
+  concurrency: option(optionalConcurrency, {
+    group: 'What runs',
+    hint: '<auto|n>',
+    brief: 'How many iterations may run at the same time, auto or 1 to 64.',
+    description:
+      'How many iterations may run at the same time, 1 to 64. `auto` overlaps those that call only tools declared read-only (docs/state.md). Default: what the evals files say, or `auto`.',
     default: '',
   }),
   shard: option(optionalShard, {

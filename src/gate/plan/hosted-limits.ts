@@ -55,7 +55,18 @@ function findNamesakes(suite: Suite, { name }: ServiceProfile): ConfigurationIss
 }
 
 /** Says what is going to be inconclusive with a service, before anybody waits for it. */
-export function listHostedNotes(suite: Suite, { name, keepsToolResults }: ServiceProfile): string[] {
+export function listHostedNotes(suite: Suite, profile: ServiceProfile): string[] {
+  return [...noteConcurrency(suite, profile), ...noteToolResults(suite, profile)];
+}
+
+function noteConcurrency({ name, concurrency }: Suite, profile: ServiceProfile): string[] {
+  if (concurrency === null || profile.name === 'embedded') return [];
+  return [
+    `${name}: the service ${profile.name} decides itself how many iterations run at the same time; \`concurrency\` (${concurrency.source}) is ignored.`,
+  ];
+}
+
+function noteToolResults(suite: Suite, { name, keepsToolResults }: ServiceProfile): string[] {
   if (keepsToolResults) return [];
   const cases = suite.cases.filter((item) => isPinned(item) && hasToolResultAssertions(item, suite));
   if (cases.length === 0) return [];

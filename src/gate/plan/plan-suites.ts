@@ -1,5 +1,6 @@
 import { formatDuration } from '../../base/deadline.ts';
 import type { ConfigurationIssue } from '../../base/errors.ts';
+import type { SuiteConcurrency } from '../../model/concurrency.ts';
 import type { Demanded, SuiteDemands } from '../../model/policy.ts';
 import { anyProtocol, type ProtocolChoice } from '../../model/protocol.ts';
 import type { Suite } from '../../model/suite.ts';
@@ -34,6 +35,7 @@ export interface FileSuite {
   minimumPassRate: number;
   /** `min-pass-rate`, `evals/x.evals.yaml:4` or `default`. */
   minimumPassRateSource: string;
+  concurrency: SuiteConcurrency;
   /** What is demanded besides. */
   demands: SuiteDemands;
 }
@@ -103,6 +105,7 @@ async function planFileSuites(
     hostedName: nameHostedSuite(suite.name, options.suiteScope, ci),
     baselineName: nameBaselineSuite(suite.name, { branch, ci }),
     protocol: chooseProtocol(options, suite),
+    concurrency: planConcurrency(suite, options),
     ...policy.planFileDemands({ suite, whole }, issues),
   }));
 }
@@ -110,6 +113,12 @@ async function planFileSuites(
 function chooseProtocol({ protocol }: GateOptions, suite: Suite): Demanded<ProtocolChoice> {
   if (protocol !== null) return { value: protocol, source: 'protocol' };
   return suite.protocol ?? anyProtocol;
+}
+
+/** The option wins over the file. */
+function planConcurrency({ concurrency, isIndependent }: Suite, options: GateOptions): SuiteConcurrency {
+  if (options.concurrency !== null) return { setting: options.concurrency, source: 'concurrency', isIndependent };
+  return { ...(concurrency ?? { setting: 'auto', source: 'default' }), isIndependent };
 }
 
 function nameBaselineSuite(name: string, { branch, ci }: { branch: string | null; ci: CiContext }): string | null {

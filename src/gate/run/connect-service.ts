@@ -12,12 +12,10 @@ import { type LeftoverBook, type Leftovers, noLeftoverBook, openLeftoverBook } f
 import type { GatePlan } from '../plan/plan.ts';
 import type { HostedService } from '../plan/plan-service.ts';
 import type { PlannedUpload } from '../plan/plan-upload.ts';
-
-/** Iterations at once. More would only queue up behind each other on the few cores of a CI machine. */
-export const concurrency = 4;
+import { createJobScheduling, type JobScheduling } from './scheduling.ts';
 
 /** The part of a plan that settles which service is used and how. */
-export type ServicePlan = Pick<GatePlan, 'service' | 'isolation' | 'timeoutMs' | 'hasTraceLog'>;
+export type ServicePlan = Pick<GatePlan, 'service' | 'timeoutMs' | 'hasTraceLog'>;
 
 /** An eval service that answers, and the project of it that the gate works in. */
 export interface ConnectedService extends AsyncDisposable {
@@ -28,6 +26,8 @@ export interface ConnectedService extends AsyncDisposable {
   readonly leftovers: LeftoverBook;
   /** Null where the service is hosted, which decides by itself how it speaks to a server. */
   readonly protocols: ProtocolTable | null;
+  /** Null where the service is a hosted one, which decides itself how iterations overlap. */
+  readonly scheduling: JobScheduling | null;
 }
 
 export interface ConnectContext {
@@ -57,10 +57,11 @@ async function openOwnService(plan: ServicePlan, context: ConnectContext): Promi
   const { clock, logger, redactor, signal, witnesses = null } = context;
   // A chunk of its own: hosted runs never need the engine or the store, and start without reading them.
   const { localLimits, openEmbeddedService } = await import('../../embedded/open.ts');
+  const scheduling = createJobScheduling();
   const service = await openEmbeddedService({
     clock,
     logger,
-    concurrency: plan.isolation === 'run' ? 1 : concurrency,
+    scheduling,
     limits: localLimits,
     // The plan refuses longer ones; the default of an evals file may exceed a short limit of the gate.
     iterationTimeoutMs: Math.max(plan.timeoutMs, defaultTimeoutMs),
@@ -76,6 +77,7 @@ async function openOwnService(plan: ServicePlan, context: ConnectContext): Promi
     signal,
     protocols: service.protocols,
     openLeftovers: () => noLeftoverBook,
+    scheduling,
     close: async () => await service[Symbol.asyncDispose](),
   });
 }
@@ -97,6 +99,7 @@ async function connectHosted(
       saveLeftovers === undefined || profile.name === 'embedded'
         ? noLeftoverBook
         : openLeftoverBook({ projectId }, saveLeftovers),
+    scheduling: null,
     close: async () => await urgentClient[Symbol.asyncDispose](),
   });
 }
@@ -117,6 +120,7 @@ async function enterProject(
     signal: AbortSignal;
     protocols: ProtocolTable | null;
     openLeftovers: (projectId: string) => LeftoverBook;
+    scheduling: JobScheduling | null;
     close: () => Promise<void>;
   },
 ): Promise<ConnectedService> {
@@ -127,8 +131,8 @@ async function enterProject(
   try {
     const { id: projectId } = await requireProject(client, { project: options.project, signal: options.signal });
     const leftovers = options.openLeftovers(projectId);
-    const { protocols } = options;
-    return { client, urgentClient, projectId, leftovers, protocols, [Symbol.asyncDispose]: close };
+    const { protocols, scheduling } = options;
+    return { client, urgentClient, projectId, leftovers, protocols, scheduling, [Symbol.asyncDispose]: close };
   } catch (error) {
     await close();
     throw error;

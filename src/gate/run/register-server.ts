@@ -48,7 +48,8 @@ export async function registerServer(
     isOwnServerName,
     isServiceLocal: hosted === null || isLoopback(new URL(hosted.baseUrl).hostname),
     targetUrl: running.url,
-    isOneAtATime: running.report.isolation === 'one process for the run',
+    // The service in this process is the only other client, and notices itself when the server does not answer.
+    isOneAtATime: hosted === null || running.report.isolation === 'one process for the run',
     proxy: hosted?.proxy,
     teardown,
     clock,

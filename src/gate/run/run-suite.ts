@@ -61,6 +61,10 @@ export async function runSuite(planned: PlannedSuite, context: SuiteRunContext):
   try {
     const prepared = context.retry?.prepared ?? (await prepareSuite(planned, context));
     tally = createTally(prepared.outline, prepared);
+    if (planned.kind === 'file') {
+      const { concurrency } = planned;
+      context.service.scheduling?.setSuite(prepared.suiteId, { concurrency, serverId: context.server?.id });
+    }
     const run = await startRun(prepared, context);
     started = { ...prepared, caseIds: run.caseIds };
     tally = createTally(prepared.outline, started);
@@ -91,7 +95,8 @@ export async function runSuite(planned: PlannedSuite, context: SuiteRunContext):
   } catch (error) {
     end.interruption ??= explainInterruption(error);
   }
-  const results = { ...tellSpent(tally.finish(end)), isStoppedEarly };
+  const concurrency = context.service.scheduling?.getReport(end.run?.id ?? '') ?? null;
+  const results = { ...tellSpent(tally.finish(end)), isStoppedEarly, concurrency };
   for (const result of results.cases) context.onProgress({ kind: 'case-read', suite: results.name, result });
   return { results, prepared: started };
 }

@@ -1,12 +1,15 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Redactor } from '../../base/redaction.ts';
-import type { RunningServer, WantedProtocol } from '../../server/running-server.ts';
-import { concurrency } from './connect-service.ts';
+import { maxConcurrency } from '../../model/concurrency.ts';
+import type { RunningServer, SessionPlan, WantedProtocol } from '../../server/running-server.ts';
 import type { PlannedServer } from '../plan/plan-server.ts';
 import type { ProgressListener } from './progress.ts';
 import type { Teardown } from './teardown.ts';
 import type { Watch } from './watch.ts';
+
+/** Sessions of iterations that have just ended, and of whoever else asks whether the server is there. */
+const otherSessions = 32;
 
 export interface StartServerContext {
   clock: Clock;
@@ -32,7 +35,7 @@ export async function startServer(
     protocol,
     sessions,
     isWitnessed,
-  }: { isolation: 'iteration' | 'run'; protocol: WantedProtocol; sessions?: number; isWitnessed: boolean },
+  }: { isolation: 'iteration' | 'run'; protocol: WantedProtocol; sessions: SessionPlan; isWitnessed: boolean },
   context: StartServerContext,
 ): Promise<RunningServer> {
   const { clock, logger, redactor, environment, processMarker, watch, teardown, onProgress } = context;
@@ -50,8 +53,8 @@ export async function startServer(
       isolation,
       protocol,
       isWitnessed,
-      spares: concurrency,
-      ...(sessions === undefined ? {} : { sessions }),
+      sessions,
+      maxSessions: maxConcurrency + otherSessions,
       ...(processMarker === undefined ? {} : { sessionMarker: processMarker }),
     },
     { clock, logger, signal: watch.callOff, environment },

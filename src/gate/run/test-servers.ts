@@ -5,9 +5,10 @@ import type { RunningServer } from '../../server/running-server.ts';
 import type { GatePlan } from '../plan/plan.ts';
 import type { PlannedServer } from '../plan/plan-server.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';
-import { concurrency, type ConnectedService } from './connect-service.ts';
+import type { ConnectedService } from './connect-service.ts';
 import type { RegisteredServer } from './job-tunnel.ts';
 import { registerServer, type RegisterContext } from './register-server.ts';
+import { planFirstSessions } from './scheduling.ts';
 import type { ServerWitnessBook } from './server-witness.ts';
 import { startServer, type StartServerContext } from './start-server.ts';
 
@@ -53,12 +54,13 @@ export function createTestServers(plan: GatePlan, witnesses: Pick<ServerWitnessB
   ) => {
     const { isolation, service } = plan;
     const isWitnessed = service.hosted === null;
-    const kinds = { isolation, protocol, sessions: countSessions(plan), isWitnessed };
-    const running = await startServer(server, kinds, context);
+    const sessions = planFirstSessions(plan, { isOnlyServer: listProtocols(plan.suites).length === 1 });
+    const running = await startServer(server, { isolation, protocol, sessions, isWitnessed }, context);
     const entry: StartedServer = { running, registered: null, choices: new Set([protocol.value]) };
     started.push(entry);
     const serverName = started.length === 1 ? service.serverName : nameVariant(service.serverName, protocol.value);
     entry.registered = await registerServer(running, { service: { ...service, serverName } }, context);
+    context.service.scheduling?.addServer(entry.registered.id, running);
     protocols?.pin(entry.registered.id, running.protocol);
     // What is reached without a command beside one that has it is served by the process of that one.
     witnesses.set(entry.registered.id, running.witness ?? started[0]?.running.witness ?? null);
@@ -115,14 +117,4 @@ function listProtocols(suites: readonly PlannedSuite[]): Array<Demanded<Protocol
 /** Names are unique within a project, and have at most 128 characters. */
 function nameVariant(serverName: string, choice: ProtocolChoice): string {
   return `${serverName.slice(0, 100)} (${choice})`;
-}
-
-/** One per iteration, one per suite with which the service sees whether the server is there, and one through a tunnel. */
-function countSessions({ suites, service }: GatePlan): number {
-  return suites.reduce((sum, planned) => sum + 1 + countIterations(planned), service.isTunnelled ? 1 : 0);
-}
-
-function countIterations(planned: PlannedSuite): number {
-  // How many a suite of the service has is not known yet; spares are started for a few.
-  return planned.kind === 'file' ? planned.suite.cases.reduce((sum, { runs }) => sum + runs, 0) : concurrency;
 }

@@ -1,6 +1,7 @@
 import type { Logger } from '../../base/logger.ts';
 import { ServerStartError } from '../../base/errors.ts';
 import type { ProcessExit } from '../process.ts';
+import type { SessionPlan } from '../running-server.ts';
 import type { Child, ProcessChild } from './child.ts';
 
 /**
@@ -28,6 +29,8 @@ export interface ChildPool extends AsyncDisposable {
   take(): Promise<ProcessChild>;
   /** Stops the servers that were taken, so that the next one is fresh. */
   renew(): Promise<void>;
+  /** Replaces the plan. Where the old or the new one is exclusive, no process starts before all present ones have ended. */
+  setPlan(plan: SessionPlan): void;
 }
 
 /** What a pool tells of servers that were taken. */
@@ -38,19 +41,23 @@ export interface PoolEvents {
 }
 
 /**
- * Gives every caller a process of its own, with `spares` started ahead to hide the time a start takes: fewer towards the end
- * where it is known how many will be `wanted`.
+ * Gives every caller a process of its own, and starts processes ahead of their callers to hide the time that a start takes:
+ * as many as the plan says, and fewer towards the end where it is known how many will be wanted. With an exclusive plan, a
+ * process starts only once the one before it has ended together with all that it had started, since both may open the same
+ * file or database; the next one then starts at once, before it is asked for.
  */
 export function createChildPool(options: {
   startChild: () => ProcessChild;
-  spares: number;
-  /** How many will be taken in all; null where nobody knows. One more than that is started when it is asked for. */
-  wanted: number | null;
+  plan: SessionPlan;
   logger: Logger;
   events: PoolEvents;
 }): ChildPool {
-  const all = new Set<ProcessChild>();
+  /** Every process, and when it is gone with all that it had started. */
+  const all = new Map<ProcessChild, Promise<void>>();
   const idle: ProcessChild[] = [];
+  /** Processes of an earlier plan that have to be gone before another one starts. */
+  let earlier: ProcessChild[] = [];
+  let { plan } = options;
   let taken = 0;
   let failedStarts = 0;
   let spareExits = 0;
@@ -58,10 +65,10 @@ export function createChildPool(options: {
 
   const start = (): ProcessChild => {
     const child = options.startChild();
-    all.add(child);
-    void watch(child);
+    all.set(child, watch(child));
     return child;
   };
+  const mayStart = () => (plan.isExclusive ? all.size === 0 : !earlier.some((child) => all.has(child)));
   const watch = async (child: ProcessChild) => {
     const exit = await child.exited;
     if (!child.isEnding) {
@@ -81,15 +88,17 @@ export function createChildPool(options: {
     // What it started may live on.
     await child.stop();
     all.delete(child);
+    if (plan.isExclusive || earlier.includes(child)) refill();
   };
   const refill = () => {
     if (isDisposed || failedStarts >= maxFailedStarts || spareExits >= maxSpareExits) return;
-    const spares = options.wanted === null ? options.spares : Math.min(options.spares, options.wanted - taken);
-    while (idle.length < spares) idle.push(start());
+    const spares = plan.count === null ? plan.spares : Math.min(plan.spares, plan.count - taken);
+    while (idle.length < spares && mayStart()) idle.push(start());
   };
+  const mustWait = () => !mayStart() && !idle.some((child) => !child.hasEnded);
   const waitForLeaving = async () => {
     for (;;) {
-      const leaving = [...all].filter((child) => child.isEnding && child.exit === null);
+      const leaving = [...all.keys()].filter((child) => child.isEnding && child.exit === null);
       if (leaving.length < maxLeaving) return;
       await Promise.race(leaving.map((child) => child.exited));
     }
@@ -99,6 +108,8 @@ export function createChildPool(options: {
   return {
     take: async () => {
       await waitForLeaving();
+      // Nothing is awaited between the last look and the start, so that of several callers one gets the process.
+      while (mustWait()) await Promise.race(all.values());
       if (isDisposed) throw new ServerStartError('The server under test is being stopped.');
       if (failedStarts >= maxFailedStarts) {
         throw new ServerStartError(
@@ -114,14 +125,24 @@ export function createChildPool(options: {
       return child;
     },
     renew: async () => {
-      const taken = [...all].filter((child) => !idle.includes(child));
+      const taken = [...all.keys()].filter((child) => !idle.includes(child));
       await Promise.all(taken.map((child) => child.stop()));
+    },
+    setPlan: (next) => {
+      const isExclusive = plan.isExclusive || next.isExclusive;
+      plan = next;
+      taken = 0;
+      if (isExclusive) {
+        for (const spare of idle.splice(0)) void spare.kill();
+        earlier = [...all.keys()];
+      }
+      refill();
     },
     [Symbol.asyncDispose]: async () => {
       isDisposed = true;
       // A spare has talked to nobody and has nothing to save.
       await Promise.all(idle.splice(0).map((child) => child.kill()));
-      await Promise.all(Array.from(all, (child) => child.stop()));
+      await Promise.all(Array.from(all.keys(), (child) => child.stop()));
     },
   };
 }

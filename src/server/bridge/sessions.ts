@@ -15,9 +15,6 @@ import type { Reply, ReplyFormat } from './reply.ts';
 import { describeEnd, openSession } from './session.ts';
 import type { Session } from './session.ts';
 
-/** Every session may be a process. Beyond this, those that nobody uses make room. */
-const maxSessions = 32;
-
 /** A client whose own stream broke opens it again within seconds; one that does not has left without a word. */
 const abandonedTimeoutMs = 30_000;
 
@@ -44,8 +41,10 @@ export function serveSessions(options: {
   clock: Clock;
   logger: Logger;
   idleTimeoutMs: number;
+  /** Every session may be a process. Beyond this, those that nobody uses make room. */
+  maxSessions: number;
 }): SessionFront {
-  const { source, clock, logger } = options;
+  const { source, clock, logger, maxSessions } = options;
   const entries = new Map<string, SessionEntry>();
   const endings = new Set<Promise<void>>();
   /** How the servers of sessions ended that ended by themselves, to be told to clients who still ask for them. */

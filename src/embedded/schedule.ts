@@ -1,0 +1,87 @@
+import type { ConcurrencyReport, SuiteConcurrency } from '../model/concurrency.ts';
+import type { TestCase } from '../model/case.ts';
+
+/** How many iterations `auto` runs at the same time. More would only queue up on the few cores of a CI machine. */
+const autoLimit = 4;
+
+/** What a run needs to know besides what its request says. */
+export interface RunConcurrency extends SuiteConcurrency {
+  /** Whether one server process takes the sessions in turns, so that a second session could only wait. */
+  hasOneProcess: boolean;
+}
+
+/** Consecutive iterations, of which up to `limit` run at the same time. Each batch begins when the one before it has ended. */
+export interface Batch<Iteration> {
+  iterations: readonly Iteration[];
+  limit: number;
+}
+
+/** Connects the runs of this service with whoever started the servers; the API has no fields for it. */
+export interface RunScheduling {
+  getConcurrency(suiteId: string): RunConcurrency;
+  /** Called once a run is recorded, before its first iteration starts. */
+  onScheduled(runId: string, report: ConcurrencyReport): void;
+  /** Called right before a batch starts, when no iteration of its run is executing. */
+  onBatch(batch: { size: number; limit: number }): void;
+}
+
+export interface CaseToSchedule<Iteration> {
+  testCase: Pick<TestCase, 'steps'>;
+  /** Whether the case's server declares a tool as read-only, by tool name; null where it did not list its tools. */
+  readOnlyTools: ReadonlyMap<string, boolean> | null;
+  iterations: readonly Iteration[];
+}
+
+/**
+ * Splits the iterations of a run into batches, in the order of the cases, so that what one iteration changes is the same
+ * for every other one whatever the timing: iterations that may change something run alone, and keep their place.
+ */
+export function scheduleCases<Iteration>(
+  cases: ReadonlyArray<CaseToSchedule<Iteration>>,
+  concurrency: RunConcurrency,
+): { batches: Array<Batch<Iteration>>; report: ConcurrencyReport } {
+  const { setting, source } = concurrency;
+  const { rule, limit, tool, isSerial } = decide(cases, concurrency);
+  const batches: Array<{ iterations: Iteration[]; limit: number }> = [];
+  for (const item of cases) {
+    const limitOfCase = isSerial(item) ? 1 : limit;
+    const last = batches.at(-1);
+    if (last?.limit === limitOfCase) last.iterations.push(...item.iterations);
+    else batches.push({ limit: limitOfCase, iterations: [...item.iterations] });
+  }
+  const serialCases = cases.filter(isSerial).length;
+  return { batches, report: { setting, source, rule, limit, tool, cases: cases.length, serialCases } };
+}
+
+type Decision = Pick<ConcurrencyReport, 'rule' | 'limit' | 'tool'> & {
+  isSerial: (item: CaseToSchedule<unknown>) => boolean;
+};
+
+function decide(cases: ReadonlyArray<CaseToSchedule<unknown>>, concurrency: RunConcurrency): Decision {
+  const { setting, isIndependent, hasOneProcess } = concurrency;
+  const forAll = (rule: Decision['rule'], limit: number): Decision => ({
+    rule,
+    limit,
+    tool: null,
+    isSerial: () => limit === 1,
+  });
+  if (hasOneProcess) return forAll('one-process', 1);
+  if (setting !== 'auto') return forAll('given', setting);
+  if (isIndependent) return forAll('independent', autoLimit);
+  const isSerial = (item: CaseToSchedule<unknown>) => item.readOnlyTools === null || findWritingTool(item) !== null;
+  const serial = cases.filter(isSerial);
+  if (serial.length === 0) return forAll('read-only', autoLimit);
+  const [tool = null] = serial.flatMap((item) => findWritingTool(item) ?? []);
+  const limit = serial.length === cases.length ? 1 : autoLimit;
+  return { rule: tool === null ? 'tools-unknown' : 'not-read-only', limit, tool, isSerial };
+}
+
+/** The first tool that a case calls, or may call, and that its server does not declare read-only. A prompt may call any. */
+function findWritingTool({ testCase, readOnlyTools }: CaseToSchedule<unknown>): string | null {
+  if (readOnlyTools === null) return null;
+  const called = testCase.steps.flatMap((step) => {
+    if (step.kind === 'toolCall') return [step.toolName];
+    return step.kind === 'prompt' ? [...readOnlyTools.keys()] : [];
+  });
+  return called.find((name) => readOnlyTools.get(name) !== true) ?? null;
+}

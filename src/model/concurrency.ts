@@ -1,0 +1,48 @@
+/** How many iterations may run at the same time; `auto` depends on the tools that they call. */
+export type ConcurrencySetting = 'auto' | number;
+
+/** The most that can be asked for. */
+export const maxConcurrency = 64;
+
+/** What was asked for a suite. */
+export interface SuiteConcurrency {
+  setting: ConcurrencySetting;
+  /** `concurrency`, `evals/x.evals.yaml:4` or `default`. */
+  source: string;
+  /** Whether the suite says that its iterations share no state, whatever tools they call. */
+  isIndependent: boolean;
+}
+
+/**
+ * What decided how many iterations ran at the same time.
+ *
+ * - `given`: the setting is a number.
+ * - `one-process`: one server process takes the sessions in turns.
+ * - `independent`: the suite says that its iterations share no state.
+ * - `read-only`: the server declares every tool that the cases call as read-only.
+ * - `not-read-only`: it does not declare all of them so.
+ * - `tools-unknown`: it did not list its tools.
+ */
+export const concurrencyRules = [
+  'given',
+  'one-process',
+  'independent',
+  'read-only',
+  'not-read-only',
+  'tools-unknown',
+] as const;
+export type ConcurrencyRule = (typeof concurrencyRules)[number];
+
+/** How the iterations of a suite ran, and why. */
+export interface ConcurrencyReport {
+  setting: ConcurrencySetting;
+  source: string;
+  rule: ConcurrencyRule;
+  /** The most iterations that could run at the same time. */
+  limit: number;
+  /** The first tool that is not declared read-only; null where the rule is another one. */
+  tool: string | null;
+  cases: number;
+  /** How many of the cases ran one iteration at a time, with nothing else next to it. */
+  serialCases: number;
+}

@@ -1,0 +1,67 @@
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { runEmbeddedGate } from '../support/embedded-gate.ts';
+import { createWorkspace } from '../support/workspace.ts';
+
+const { resolve } = createRequire(import.meta.url);
+const start = (name: string) =>
+  `${process.execPath} ${resolve(`@modelcontextprotocol/server-${name}/package.json`).replace('package.json', 'dist/index.js')}`;
+
+const gates = 5;
+
+/** Real servers: one that keeps nothing, one over a folder, one over a file. Cases see what earlier ones wrote. */
+const servers = {
+  everything: {
+    command: `${start('everything')} stdio`,
+    rule: 'read-only',
+    evals: `suite: Everything
+cases:
+  - title: Echoes
+    steps: [{ toolCall: echo, arguments: { message: hello } }, { assert: { toolResultContains: hello } }]
+  - title: Adds
+    steps: [{ toolCall: get-sum, arguments: { a: 2, b: 3 } }, { assert: { toolResultContains: '5' } }]
+`,
+  },
+  filesystem: {
+    command: `${start('filesystem')} .`,
+    rule: 'not-read-only',
+    evals: `suite: Filesystem
+cases:
+  - title: Writes a file
+    steps: [{ toolCall: write_file, arguments: { path: a.txt, content: one } }]
+  - title: Reads what was written
+    steps: [{ toolCall: read_text_file, arguments: { path: a.txt } }, { assert: { toolResultContains: one } }]
+`,
+  },
+  memory: {
+    command: start('memory'),
+    rule: 'not-read-only',
+    evals: `suite: Memory
+cases:
+  - title: Creates an entity
+    steps:
+      - toolCall: create_entities
+        arguments: { entities: [{ name: ada, entityType: person, observations: [] }] }
+  - title: Reads what was created
+    steps: [{ toolCall: read_graph }, { assert: { toolResultContains: ada } }]
+`,
+  },
+};
+
+describe('gates that differ in nothing but their timing', () => {
+  it.each(Object.entries(servers))('have one verdict on server-%s', { timeout: 180_000 }, async (_, server) => {
+    const verdicts: unknown[] = [];
+    for (let i = 0; i < gates; i += 1) {
+      await using workspace = await createWorkspace({ 'a.evals.yaml': server.evals });
+      const { report } = await runEmbeddedGate(workspace, {
+        'server-command': server.command,
+        'server-cwd': workspace.path,
+        'server-env': `MEMORY_FILE_PATH=${join(workspace.path, 'memory.jsonl')}`,
+        isolation: 'iteration',
+      });
+      verdicts.push([report.verdict.outcome, report.totals.passed, report.suites[0]?.concurrency?.rule]);
+    }
+    expect(verdicts).toEqual(Array.from({ length: gates }, () => ['passed', 2, server.rule]));
+  });
+});
