@@ -128,10 +128,12 @@ function judgeAssertion(
 }
 
 /** What an assertion asks about and the trace does not say of this call. */
-function findGap({ type }: ToolResultAssertion, { toolName, output, latencyMs }: AnsweredCall): string | null {
+function findGap(assertion: ToolResultAssertion, { toolName, output, latencyMs }: AnsweredCall): string | null {
+  const { type } = assertion;
   if (type === 'toolNotFound' && output.isError) return `the trace does not tell whether the server lists ${toolName}`;
   if (type === 'toolLatencyUnder' && latencyMs === null) return `the trace does not tell how long ${toolName} took`;
   const { text, structuredContent, isError, isVerbatim } = output;
+  if (type === 'toolResultEquals' && (assertion.path ?? '') === '' && assertion.value === text) return null;
   const asksForDocument = type === 'toolResultEquals' || type === 'toolResultSchema';
   return asksForDocument && !isVerbatim && !isError && structuredContent === undefined && !isJson(text)
     ? `the trace has only the text of what ${toolName} answered, and that is not JSON`

@@ -7,12 +7,17 @@ const deepestLevel = 6;
 
 const sensitiveKey = /authorization|bearer|passw|secret|token|api[-_ ]?key|cookie|credential|private[-_ ]?key/i;
 
+/** Whether the value of a member with this name may be a secret. */
+export function isSensitiveKey(key: string): boolean {
+  return sensitiveKey.test(key);
+}
+
 /** Prints a value as JSON for a sentence: at most 200 characters, members with telling names masked, depth limited. */
-export function printValue(value: unknown): string {
+export function printValue(value: unknown, maxLength = longestValue): string {
   if (value === undefined) return 'nothing';
   // A result may be megabytes long; only what can be printed is worth encoding, quotes included.
-  const text = typeof value === 'string' ? clipText(value, longestValue - 2) : maskSensitive(value, 0);
-  return clipText(JSON.stringify(text) ?? String(text), longestValue);
+  const text = typeof value === 'string' ? clipText(value, maxLength - 2) : maskSensitive(value, 0);
+  return clipText(JSON.stringify(text) ?? String(text), maxLength);
 }
 
 /** Cuts a reason to 600 characters, which is what the API keeps. */
@@ -41,6 +46,6 @@ function maskSensitive(value: unknown, level: number): unknown {
   if (level === deepestLevel) return '…';
   if (Array.isArray(value)) return value.map((item) => maskSensitive(item, level + 1));
   return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [key, sensitiveKey.test(key) ? '***' : maskSensitive(item, level + 1)]),
+    Object.entries(value).map(([key, item]) => [key, isSensitiveKey(key) ? '***' : maskSensitive(item, level + 1)]),
   );
 }

@@ -158,6 +158,14 @@ describe('judgeTrace', () => {
     expect(judgeOutput({ type: 'json', value: { content: [] } }).kind).toBe('failed');
   });
 
+  it('judges a text that equals the expected one, although it is no document', () => {
+    const messages = createCallMessages('1', { output: { type: 'text', value: 'It is 5.' } });
+    const judgeValue = (value: string) =>
+      judge({ messages }, [call('sum'), assert({ type: 'toolResultEquals', value })]).kind;
+    expect(judgeValue('It is 5.')).toBe('passed');
+    expect(judgeValue('It is 6.')).toBe('unscored');
+  });
+
   it('never throws and always says why, whatever the trace', () => {
     const suites = [
       [prompt('p'), contains('x'), prompt('q'), contains('y', 'second')],

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { JsonObject, ToolResultAssertion } from '../../model/assertion.ts';
 import type { Evidence, ToolResult } from '../evidence.ts';
 import { isJsonEqual, isJsonObject } from '../json-equal.ts';
+import { listDifferences } from '../json-differences.ts';
 import { findByPointer } from '../json-pointer.ts';
 import { joinWithin, maxListLength, printValue } from '../reasons.ts';
 import { checkSchema } from '../schema-check.ts';
@@ -88,7 +89,11 @@ function judgeEquals(
   { value, path = '' }: { value: unknown; path?: string | undefined },
   result: ToolResult,
 ): Judgement {
-  const document = readDocument(result);
+  const isText = typeof value === 'string' && path === '';
+  if (isText && value === result.text) {
+    return { passed: true, reason: `${describeText(result)}, as expected.` };
+  }
+  const document = readDocument(result) ?? (isText ? { value: result.text } : undefined);
   if (document === undefined) return judgeNoDocument(result);
   const found = findByPointer(document.value, path);
   if (found.kind === 'malformed') {
@@ -98,10 +103,21 @@ function judgeEquals(
   if (found.kind === 'absent') {
     return { passed: false, reason: `${place} does not exist, expected ${printValue(value)}.` };
   }
-  return {
-    passed: isJsonEqual(value, found.value),
-    reason: `${place} is ${printValue(found.value)}, expected ${printValue(value)}.`,
-  };
+  if (isJsonEqual(value, found.value)) {
+    return { passed: true, reason: `${place} is ${printValue(found.value)}, as expected.` };
+  }
+  // Next to the text "6", the text `5` is shown as a text too, although it is read as a number.
+  const isReadAsOther = found.value === null || typeof found.value === 'number' || typeof found.value === 'boolean';
+  const actual = isText && isReadAsOther && result.structuredContent === undefined ? result.text : found.value;
+  return { passed: false, reason: `${place} ${describeDifferences({ expected: value, actual }, path)}.` };
+}
+
+function describeDifferences(documents: { expected: unknown; actual: unknown }, path: string): string {
+  const differences = listDifferences(documents, path);
+  const [first] = differences;
+  if (differences.length === 1 && first?.pointer === path) return first.description;
+  const parts = differences.map(({ pointer, description }) => `${pointer} ${description}`);
+  return `is not as expected: ${joinWithin(parts, maxListLength)}`;
 }
 
 function judgeNotFound({ toolName, isListed, isError }: ToolResult): Judgement {

@@ -64,7 +64,19 @@ describe('judgePredicate on what a tool answered', () => {
     ],
     [
       { type: 'toolResultEquals', value: [1, 2, 3], toolName: 'json' },
-      'toolResultEquals: the result of json is [1,2], expected [1,2,3].',
+      'toolResultEquals: the result of json is not as expected: /2 is missing, expected 3.',
+    ],
+    [
+      { type: 'toolResultEquals', value: { city: 'Oslo' }, toolName: 'json' },
+      'toolResultEquals: the result of json is [1,2], expected {"city":"Oslo"}.',
+    ],
+    [
+      { type: 'toolResultEquals', value: { city: 'Bergen', days: [{ high: 4 }, { low: 6 }] }, toolName: 'weather' },
+      'toolResultEquals: the result of weather is not as expected: /city is "Oslo", expected "Bergen"; /days/1/low is missing, expected 6; /days/1/high is 6, expected nothing.',
+    ],
+    [
+      { type: 'toolResultEquals', value: [{ high: 5 }, { high: 6 }], path: '/days', toolName: 'weather' },
+      'toolResultEquals: /days in the result of weather is not as expected: /days/0/high is 4, expected 5.',
     ],
     [
       { type: 'toolResultEquals', value: 1, path: '/days/7', toolName: 'weather' },
@@ -151,5 +163,62 @@ describe('judgePredicate on what a tool answered', () => {
     const toolResults = [createToolResult({ structuredContent: { n: null } })];
     const predicate = { type: 'toolResultEquals', value: null, path: '/n' };
     expect(judgePredicate(predicate, createEvidence({ toolResults })).passed).toBe(true);
+  });
+
+  it.each([
+    ['5', '5', true],
+    ['true', 'true', true],
+    ['{"n": 5}', '{"n": 5}', true],
+    ['no JSON', 'no JSON', true],
+    ['"5"', '5', true],
+    ['5', 5, true],
+    ['5.0', '5', false],
+    ['5', true, false],
+  ])('compares the text %j with the expected %j', (text, value, passed) => {
+    const toolResults = [createToolResult({ text })];
+    expect(judgePredicate({ type: 'toolResultEquals', value }, createEvidence({ toolResults })).passed).toBe(passed);
+  });
+
+  it.each([
+    ['5.0', '5', 'toolResultEquals: the result of get-sum is "5.0", expected "5".'],
+    ['Oslo', 'Bergen', 'toolResultEquals: the result of get-sum is "Oslo", expected "Bergen".'],
+    ['"Oslo"', 'Bergen', 'toolResultEquals: the result of get-sum is "Oslo", expected "Bergen".'],
+    ['{"token":"x"}', 'Bergen', 'toolResultEquals: the result of get-sum is {"token":"***"}, expected "Bergen".'],
+    [
+      `${'a'.repeat(300)}b`,
+      `${'a'.repeat(300)}c`,
+      'toolResultEquals: the result of get-sum from character 281 is "aaaaaaaaaaaaaaaaaaaab", expected "aaaaaaaaaaaaaaaaaaaac".',
+    ],
+  ])('shows the text %j next to the expected %j', (text, value, reason) => {
+    const toolResults = [createToolResult({ text })];
+    const judged = judgePredicate({ type: 'toolResultEquals', value }, createEvidence({ toolResults }));
+    expect(judged).toEqual({ passed: false, reason });
+  });
+
+  it('shows where a large document differs', () => {
+    const items = Array.from({ length: 500 }, (_, id) => ({ id, name: `item ${id}` }));
+    const changed = items.map((item) => (item.id % 50 === 49 ? { ...item, name: 'other' } : item));
+    const evidence = createEvidence({ toolResults: [createToolResult({ structuredContent: { items: changed } })] });
+    expect(judgePredicate({ type: 'toolResultEquals', value: { items: changed } }, evidence).passed).toBe(true);
+    const { reason } = judgePredicate({ type: 'toolResultEquals', value: { items } }, evidence);
+    expect(reason).toMatchInlineSnapshot(
+      `"toolResultEquals: the result of get-sum is not as expected: /items/49/name is "other", expected "item 49"; /items/99/name is "other", expected "item 99"; /items/149/name is "other", expected "item 149"; /items/199/name is "other", expected "item 199"; /items/249/name is "other", expected "item 249"; /items/299/name is "other", expected "item 299"; /items/349/name is "other", expected "item 349"; +3 more."`,
+    );
+    expect(reason.length).toBeLessThanOrEqual(600);
+  });
+
+  it('masks what differs below a key that tells of a secret', () => {
+    const toolResults = [
+      createToolResult({ structuredContent: { auth: { token: { id: 'x1' } }, old_password: 'x2' } }),
+    ];
+    const value = { auth: { token: { id: 'y1' } }, secret: 'y2' };
+    const { reason } = judgePredicate({ type: 'toolResultEquals', value }, createEvidence({ toolResults }));
+    expect(reason).toMatchInlineSnapshot(
+      `"toolResultEquals: the result of get-sum is not as expected: /auth/token/id differs (its value is masked); /secret is missing, expected ***; /old_password is ***, expected nothing."`,
+    );
+    const ofPath = { type: 'toolResultEquals', value: 'y1', path: '/auth/token/id' };
+    expect(judgePredicate(ofPath, createEvidence({ toolResults })).reason).toMatchInlineSnapshot(
+      `"toolResultEquals: /auth/token/id in the result of get-sum differs (its value is masked)."`,
+    );
   });
 });

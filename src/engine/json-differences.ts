@@ -1,0 +1,94 @@
+import { clipText } from '../base/clip.ts';
+import { isJsonEqual, isJsonObject } from './json-equal.ts';
+import { isSensitiveKey, printValue } from './reasons.ts';
+
+/** The lengths of a pointer and of two values leave room for one difference in a bounded list. */
+const longestPointer = 100;
+const longestValue = 100;
+
+/** Strings longer than this are shown from where they differ. */
+const longestWholeString = 80;
+const leadLength = 20;
+
+/** A place where two documents differ, and how: `is "a", expected "b"`. */
+interface JsonDifference {
+  /** A JSON Pointer, cut where it is long. */
+  pointer: string;
+  description: string;
+}
+
+interface Pair {
+  pointer: string;
+  /** Whether a key on the way to the value tells of a secret. */
+  isSensitive: boolean;
+  /** Undefined where the document does not have the value. */
+  expected: unknown;
+  actual: unknown;
+}
+
+/**
+ * Lists each value in which two JSON documents differ, in document order. `path` is the JSON Pointer of both. Values below keys
+ * with telling names are masked. Empty where the documents are equal.
+ */
+export function listDifferences(
+  { expected, actual }: Pick<Pair, 'expected' | 'actual'>,
+  path: string,
+): JsonDifference[] {
+  const differences: JsonDifference[] = [];
+  const isSensitive = path.split('/').some(isSensitiveKey);
+  // A stack of its own: a document may be nested deeper than the call stack.
+  const open: Pair[] = [{ pointer: path, isSensitive, expected, actual }];
+  for (let pair = open.pop(); pair !== undefined; pair = open.pop()) {
+    const members = listMembers(pair);
+    if (members !== null) {
+      for (const member of members.toReversed()) open.push(member);
+    } else if (!isJsonEqual(pair.expected, pair.actual)) {
+      differences.push({ pointer: clipText(pair.pointer, longestPointer), description: describePair(pair) });
+    }
+  }
+  return differences;
+}
+
+/** The members of two arrays or two objects; null where the values have to be compared as a whole. */
+function listMembers({ pointer, isSensitive, expected, actual }: Pair): Pair[] | null {
+  if (Array.isArray(expected) && Array.isArray(actual)) {
+    return Array.from({ length: Math.max(expected.length, actual.length) }, (_, index) => ({
+      pointer: `${pointer}/${index}`,
+      isSensitive,
+      expected: expected[index],
+      actual: actual[index],
+    }));
+  }
+  if (!isJsonObject(expected) || !isJsonObject(actual)) return null;
+  return [...new Set([...Object.keys(expected), ...Object.keys(actual)])].map((key) => ({
+    pointer: `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+    isSensitive: isSensitive || isSensitiveKey(key),
+    expected: Object.hasOwn(expected, key) ? expected[key] : undefined,
+    actual: Object.hasOwn(actual, key) ? actual[key] : undefined,
+  }));
+}
+
+function describePair({ isSensitive, expected, actual }: Pair): string {
+  if (isSensitive) {
+    if (actual === undefined) return 'is missing, expected ***';
+    return expected === undefined ? 'is ***, expected nothing' : 'differs (its value is masked)';
+  }
+  if (actual === undefined) return `is missing, expected ${printValue(expected, longestValue)}`;
+  if (typeof expected !== 'string' || typeof actual !== 'string') return describeValues(expected, actual);
+  const start = findExcerpt(expected, actual);
+  if (start === 0) return describeValues(expected, actual);
+  const excerpts = describeValues(expected.slice(start).toWellFormed(), actual.slice(start).toWellFormed());
+  return `from character ${start + 1} ${excerpts}`;
+}
+
+function describeValues(expected: unknown, actual: unknown): string {
+  return `is ${printValue(actual, longestValue)}, expected ${printValue(expected, longestValue)}`;
+}
+
+/** Where to begin showing two strings: at their start, unless they are long and begin alike. */
+function findExcerpt(expected: string, actual: string): number {
+  if (Math.max(expected.length, actual.length) <= longestWholeString) return 0;
+  let alike = 0;
+  while (alike < expected.length && expected[alike] === actual[alike]) alike += 1;
+  return Math.max(0, alike - leadLength);
+}
