@@ -1,8 +1,7 @@
 import type { Demanded } from './policy.ts';
 
 /** The revisions of MCP that a gate can be pinned to, oldest first. */
-export const protocolRevisions = ['2025-11-25', '2026-07-28'] as const;
-export type ProtocolRevision = (typeof protocolRevisions)[number];
+const protocolRevisions = ['2025-11-25', '2026-07-28'] as const;
 
 /** `auto`: what the server negotiates when it is started, `initialize` first. */
 export const protocolChoices = ['auto', ...protocolRevisions] as const;

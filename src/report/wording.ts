@@ -105,7 +105,7 @@ export function nameReasons(report: Report, reasons: readonly VerdictReason[]): 
 }
 
 /** The outcome in the middle of a sentence about the gate. */
-export const outcomeWords: Record<VerdictOutcome, string> = {
+const outcomeWords: Record<VerdictOutcome, string> = {
   passed: 'passed',
   failed: 'failed',
   inconclusive: 'is inconclusive',

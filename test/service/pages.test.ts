@@ -50,7 +50,10 @@ describe('walkPages', () => {
       contentOf: (item) => item,
     });
     for await (const page of walking) walked.push(page);
-    expect(walked).toEqual([['a passed', 'b passed'], ['b failed', 'c passed']]);
+    expect(walked).toEqual([
+      ['a passed', 'b passed'],
+      ['b failed', 'c passed'],
+    ]);
   });
 
   it('refuses pages that contradict each other without end', async () => {
@@ -104,7 +107,9 @@ describe('walkPages', () => {
     ['the same page', ['a']],
   ])('refuses %s under ever new cursors', async (_, items) => {
     let next = 0;
-    await expect(walk(() => ({ items, nextCursor: String((next += 1)) }))).rejects.toThrow(/pages \d and \d bring nothing new/);
+    await expect(walk(() => ({ items, nextCursor: String((next += 1)) }))).rejects.toThrow(
+      /pages \d and \d bring nothing new/,
+    );
     expect(next).toBeLessThanOrEqual(3);
   });
 

@@ -13,8 +13,8 @@ export interface CiExample {
 }
 
 export const headCommit = 'a'.repeat(40);
-export const mergeCommit = 'b'.repeat(40);
-export const targetCommit = 'c'.repeat(40);
+const mergeCommit = 'b'.repeat(40);
+const targetCommit = 'c'.repeat(40);
 
 const onMain = { line: 'main', commit: headCommit, isDefaultBranch: true, defaultBranch: 'main', base: null };
 const onFeature = { ...onMain, line: 'feature/x', isDefaultBranch: false };

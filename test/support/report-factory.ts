@@ -46,7 +46,7 @@ export function createReport(
 }
 
 /** Of a suite whose cases call read-only tools alone, unless said otherwise. */
-export function createConcurrencyReport(overrides: Partial<ConcurrencyReport> = {}): ConcurrencyReport {
+function createConcurrencyReport(overrides: Partial<ConcurrencyReport> = {}): ConcurrencyReport {
   return {
     setting: 'auto',
     source: 'default',

@@ -118,8 +118,9 @@ function damageValue(value: unknown, how: number): unknown {
   if (typeof value === 'number') return [value + 1, value - 1, 0, value / 2, -value, 2 ** 31][how % 6];
   if (typeof value === 'boolean') return !value;
   if (value === null) return [0, '', false, []][how % 4];
+  if (typeof value !== 'string') return 0;
   const others = outcomes.filter((outcome) => outcome !== value);
-  return others.length < 3 ? others[how % 2] : [`${String(value)}x`, '', null][how % 3];
+  return others.length < 3 ? others[how % 2] : [`${value}x`, '', null][how % 3];
 }
 
 /** Undefined where the report is refused. */
@@ -207,7 +208,7 @@ describe('the check of a report', () => {
       'totals',
     ],
   ])('refuses a report in which %s', (_, forge, message) => {
-    const draft = structuredClone(parseReport(roundTrip(failing()))) as Draft;
+    const draft = structuredClone<Draft>(parseReport(roundTrip(failing())));
     forge(draft);
     expect(listContradictions(draft).join('; ')).toContain(message);
   });
