@@ -77,5 +77,8 @@ function describeMissing(toolName: string, list: ToolList): string {
   const nearest = findNearest(toolName, names);
   if (nearest !== undefined) return `${missing}; did you mean ${printValue(nearest)}?`;
   const others = names.length > maxNames ? ` and ${names.length - maxNames} more` : '';
-  return `${missing}; it lists ${names.slice(0, maxNames).map(printValue).join(', ')}${others}.`;
+  return `${missing}; it lists ${names
+    .slice(0, maxNames)
+    .map((name) => printValue(name))
+    .join(', ')}${others}.`;
 }
