@@ -13,7 +13,12 @@ export function isSensitiveKey(key: string): boolean {
 }
 
 /** Prints a value as JSON for a sentence: at most 200 characters, members with telling names masked, depth limited. */
-export function printValue(value: unknown, maxLength = longestValue): string {
+export function printValue(value: unknown): string {
+  return printValueWithin(value, longestValue);
+}
+
+/** Prints a value in the same way, in at most so many characters. */
+export function printValueWithin(value: unknown, maxLength: number): string {
   if (value === undefined) return 'nothing';
   // A result may be megabytes long; only what can be printed is worth encoding, quotes included.
   const text = typeof value === 'string' ? clipText(value, maxLength - 2) : maskSensitive(value, 0);
