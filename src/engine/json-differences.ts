@@ -1,6 +1,6 @@
 import { clipText } from '../base/clip.ts';
 import { isJsonEqual, isJsonObject } from './json-equal.ts';
-import { isSensitiveKey, printValue } from './reasons.ts';
+import { isSensitiveKey, printValueWithin } from './reasons.ts';
 
 /** The lengths of a pointer and of two values leave room for one difference in a bounded list. */
 const longestPointer = 100;
@@ -73,7 +73,7 @@ function describePair({ isSensitive, expected, actual }: Pair): string {
     if (actual === undefined) return 'is missing, expected ***';
     return expected === undefined ? 'is ***, expected nothing' : 'differs (its value is masked)';
   }
-  if (actual === undefined) return `is missing, expected ${printValue(expected, longestValue)}`;
+  if (actual === undefined) return `is missing, expected ${printValueWithin(expected, longestValue)}`;
   if (typeof expected !== 'string' || typeof actual !== 'string') return describeValues(expected, actual);
   const start = findExcerpt(expected, actual);
   if (start === 0) return describeValues(expected, actual);
@@ -82,7 +82,7 @@ function describePair({ isSensitive, expected, actual }: Pair): string {
 }
 
 function describeValues(expected: unknown, actual: unknown): string {
-  return `is ${printValue(actual, longestValue)}, expected ${printValue(expected, longestValue)}`;
+  return `is ${printValueWithin(actual, longestValue)}, expected ${printValueWithin(expected, longestValue)}`;
 }
 
 /** Where to begin showing two strings: at their start, unless they are long and begin alike. */

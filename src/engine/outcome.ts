@@ -2,10 +2,11 @@ import type { Check } from '../model/assertion.ts';
 import { defaultMatchOptions, toPublicMatchOptions, type TestCase } from '../model/case.ts';
 import type { StepResult, ToolCall } from '../model/run.ts';
 import type { PredicateResult, Trace } from '../model/trace.ts';
+import { describeFailures } from './describe-failures.ts';
 import type { ProcessLoss } from './process-loss.ts';
 import { judgePredicate } from './predicates/judge.ts';
 import type { Transcript } from './transcript.ts';
-import { describeTurn, judgeTurns, listExpectedCalls } from './turns.ts';
+import { judgeTurns, listExpectedCalls } from './turns.ts';
 
 /** What became of one iteration of one case. */
 export interface CaseOutcome {
@@ -16,7 +17,7 @@ export interface CaseOutcome {
   status: 'completed' | 'timed_out' | 'failed' | 'cancelled';
   /** Null unless scored; an iteration that timed out is scored as failed. */
   result: 'passed' | 'failed' | null;
-  /** Why it did not pass, one sentence: the first failed step's reason, else the first failed check's. */
+  /** Why it did not pass: why it ended early, or else the reasons of all failed steps, checks and turns, one per line. */
   error: string | null;
   /** One per step of the case, in its order; those that were not reached are `skipped`. */
   steps: StepResult[];
@@ -60,11 +61,7 @@ export function buildOutcome(
   });
   const predicates = ending.status === 'completed' ? judgeChecks(testCase, transcript) : [];
   const error =
-    ending.reason ??
-    steps.find((step) => step.status === 'fail')?.reason ??
-    predicates.find((check) => !check.passed)?.reason ??
-    prompts.map(describeTurn).find((reason) => reason !== null) ??
-    null;
+    ending.reason ?? describeFailures(testCase, { steps, predicates, prompts, toolResults: transcript.toolResults });
   const isScored = ending.status === 'completed' || ending.status === 'timed_out';
   return {
     status: ending.status,

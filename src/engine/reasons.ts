@@ -13,7 +13,12 @@ export function isSensitiveKey(key: string): boolean {
 }
 
 /** Prints a value as JSON for a sentence: at most 200 characters, members with telling names masked, depth limited. */
-export function printValue(value: unknown, maxLength = longestValue): string {
+export function printValue(value: unknown): string {
+  return printValueWithin(value, longestValue);
+}
+
+/** Prints a value in the same way, in at most so many characters. */
+export function printValueWithin(value: unknown, maxLength: number): string {
   if (value === undefined) return 'nothing';
   // A result may be megabytes long; only what can be printed is worth encoding, quotes included.
   const text = typeof value === 'string' ? clipText(value, maxLength - 2) : maskSensitive(value, 0);
@@ -28,17 +33,17 @@ export function clipReason(reason: string): string {
 /** How long a list inside a reason may get, in characters, so that the rest of the sentence has room. */
 export const maxListLength = 360;
 
-/** Joins parts with semicolons as far as they fit into a length, at least one, and counts the others: `a; b; +3 more`. */
-export function joinWithin(parts: readonly string[], maxLength: number): string {
+/** Joins parts as far as they fit into a length, at least one, and counts the others: `a; b; +3 more`. */
+export function joinWithin(parts: readonly string[], maxLength: number, separator = '; '): string {
   const shown: string[] = [];
   let length = 0;
   for (const part of parts) {
-    length += part.length + 2;
+    length += part.length + separator.length;
     if (shown.length > 0 && length > maxLength) break;
     shown.push(clipText(part, maxLength));
   }
   const rest = parts.length - shown.length;
-  return [...shown, ...(rest > 0 ? [`+${rest} more`] : [])].join('; ');
+  return [...shown, ...(rest > 0 ? [`+${rest} more`] : [])].join(separator);
 }
 
 function maskSensitive(value: unknown, level: number): unknown {

@@ -8,13 +8,13 @@ import { buildPolicyLayer, locateText } from './build-policy.ts';
 import type { Finding } from './findings.ts';
 import { assignIds, deriveSlug } from './slug.ts';
 import type { SourceDocument } from './source-document.ts';
-import { parseSteps } from './step-schema.ts';
+import { findServerIds, parseSteps } from './step-schema.ts';
 import type { WrittenCase, WrittenSuite } from './suite-schema.ts';
 
 /** How long an iteration may take where the file does not say. */
 export const defaultTimeoutMs = 60_000;
 
-/** Fills in the defaults of a valid file and layers its settings. The findings are cases that could never pass. */
+/** Fills in the defaults of a valid file and layers its settings. The findings are cases that could never pass or run. */
 export function buildSuite(written: WrittenSuite, document: SourceDocument): { suite: Suite; findings: Finding[] } {
   const findings: Finding[] = [];
   const ids = assignIds(written.cases, 'case');
@@ -24,6 +24,7 @@ export function buildSuite(written: WrittenSuite, document: SourceDocument): { s
   const cases = written.cases.map((item, index): SuiteCase => {
     const path = ['cases', index];
     const steps = parseSteps(item.steps);
+    findings.push(...findServerIds(item.steps, document, [...path, 'steps']));
     const ownChecks = parseCaseChecks(item.checks);
     const expectsError = findErrorExpectation(steps, ownChecks);
     if (expectsError !== undefined && ownChecks.mode !== 'inherit' && ownChecks.list.some(isNoToolErrors)) {

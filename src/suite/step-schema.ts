@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { locator, parseAssertion, toolArguments, writtenAssertionSchema } from './assertion-schema.ts';
+import { type Finding, quoteValue } from './findings.ts';
 import { demand, id, text } from './scalar-schemas.ts';
+import type { DocumentPath, SourceDocument } from './source-document.ts';
 import type { Step } from '../model/case.ts';
 import { serverUnderTest } from '../model/suite.ts';
 
@@ -36,7 +38,7 @@ export const writtenStepSchema = z
       kind: z.literal('toolCall'),
       id: stepId,
       serverName: text.exactOptional(),
-      serverId: text.exactOptional(),
+      serverId: text.exactOptional().meta({ not: {}, description: 'Not accepted; write `serverName`.' }),
       toolName,
       arguments: toolArguments.exactOptional(),
       renderTimeoutMs,
@@ -76,6 +78,19 @@ export function parseSteps(written: readonly WrittenStep[]): Step[] {
     while (taken.has(`step-${number}`)) number += 1;
     taken.add(`step-${number}`);
     return toStep(step, `step-${number}`);
+  });
+}
+
+/** Finds the steps of a case that name a server by an id, which no service has given out before the gate connects the server. */
+export function findServerIds(
+  written: readonly WrittenStep[],
+  document: SourceDocument,
+  path: DocumentPath,
+): Finding[] {
+  return written.flatMap((step, index) => {
+    if (!('serverId' in step) || step.serverId === undefined) return [];
+    const message = `The id ${quoteValue(step.serverId)} of a server is unknown before the gate connects the server; remove \`serverId\`, and write the name of the server as \`serverName\` where there are several`;
+    return [{ ...document.locateKey([...path, index, 'serverId']), code: 'server-id', message }];
   });
 }
 

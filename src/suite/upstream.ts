@@ -1,6 +1,9 @@
 import { z } from 'zod';
+import type { NamedDemand, PolicyLayer } from '../model/policy.ts';
+import { meetsMinimumPassRate } from '../model/rate.ts';
 import type { Suite } from '../model/suite.ts';
 import { writtenCheckSchema } from './assertion-schema.ts';
+import { locateText } from './build-policy.ts';
 import { buildSuite } from './build.ts';
 import { demand, id, modelId, text } from './scalar-schemas.ts';
 import { explainIssues } from './explain-issues.ts';
@@ -102,47 +105,66 @@ export function parseUpstreamSuite(document: SourceDocument): { suite: Suite | n
   const parsed = upstreamSchema.safeParse(document.value);
   if (!parsed.success) return { suite: null, findings: explainIssues(upstreamSchema, document, parsed.error.issues) };
   const upstream = parsed.data;
-  const findings: Finding[] = [];
   const enabled = upstream.cases.flatMap((item, index) => (item.disabled === true ? [] : [{ item, index }]));
-  const cases = enabled.map(({ item, index }) => {
-    const required = isEveryIterationNeeded(item, upstream.defaults);
-    if (required === undefined) {
-      const own = item.passThreshold === undefined ? ['defaults', 'passThreshold'] : ['cases', index, 'passThreshold'];
-      const message = `Some but not all iterations of the case \`${item.id}\` must pass, which this product cannot express; demand all of them, or set a pass rate of the whole suite`;
-      findings.push({ ...document.locateKey(own), code: 'unsupported-upstream', message });
-    }
-    return toOwnCase(item, required ?? false, upstream);
-  });
   const { model } = upstream.defaults;
-  const own = { suite: upstream.suite.name, id: upstream.suite.id, ...(model !== undefined && { model }), cases };
-  const built = buildSuite(
-    own,
-    skipDisabledCases(
-      document,
-      enabled.map(({ index }) => index),
-    ),
-  );
-  return { suite: built.suite, findings: [...findings, ...built.findings] };
+  const own = {
+    suite: upstream.suite.name,
+    id: upstream.suite.id,
+    ...(model !== undefined && { model }),
+    cases: enabled.map(({ item }) => toOwnCase(item, upstream)),
+  };
+  const indexes = enabled.map(({ index }) => index);
+  const { suite, findings } = buildSuite(own, skipDisabledCases(document, indexes));
+  return { suite: { ...suite, policy: { ...suite.policy, ...mapThresholds(upstream, document) } }, findings };
 }
 
 /**
- * Whether a case's threshold comes to all of its iterations (then it is a required case) or to none; undefined for
- * what lies between.
+ * Turns thresholds, of which each is about one case, into minimum pass rates of the cases. The suite as a whole then has none.
+ * Where all iterations have to pass, the case is required, which holds with any confidence; so is a case without a threshold, as
+ * every case of a file without thresholds has to pass in full.
  */
-function isEveryIterationNeeded(item: UpstreamCase, defaults: UpstreamSuite['defaults']): boolean | undefined {
-  const threshold = item.passThreshold ?? defaults.passThreshold ?? 0;
-  const runs = item.repetitions ?? defaults.repetitions ?? 1;
-  // Binary fractions: 0.7 × 10 is a hair above 7, and asks for 7.
-  const needed = Math.ceil(threshold * runs - 1e-9);
-  return needed === 0 ? false : needed === runs ? true : undefined;
+function mapThresholds(
+  { cases, defaults }: UpstreamSuite,
+  document: SourceDocument,
+): Partial<Pick<PolicyLayer, 'minimumPassRate' | 'cases' | 'required'>> {
+  const ofDefaults = locateText(document, ['defaults', 'passThreshold']);
+  const given: Array<NamedDemand<number>> = [];
+  const required: Array<NamedDemand<true>> = [];
+  for (const [index, item] of cases.entries()) {
+    const { id: name, passThreshold, disabled } = item;
+    if (disabled === true) continue;
+    const threshold = passThreshold ?? defaults.passThreshold;
+    const source = passThreshold === undefined ? ofDefaults : locateText(document, ['cases', index, 'passThreshold']);
+    if (threshold === undefined) {
+      required.push({ name, value: true, source: locateText(document, ['cases', index], 'locateValue') });
+    } else {
+      given.push({ name, value: toPassRate(threshold, item.repetitions ?? defaults.repetitions ?? 1), source });
+    }
+  }
+  const [first] = given;
+  if (first === undefined) return {};
+  const full = given.filter(({ value }) => value === 1).map((rate) => ({ ...rate, value: true as const }));
+  return {
+    minimumPassRate: { value: 0, source: defaults.passThreshold === undefined ? first.source : ofDefaults },
+    cases: given.filter(({ value }) => value < 1),
+    required: [...full, ...required],
+  };
 }
 
-function toOwnCase(item: UpstreamCase, required: boolean, { defaults, target }: UpstreamSuite): WrittenCase {
+/** The threshold, unless rates are too coarse for it: then the rate that the same number of iterations reaches. */
+function toPassRate(threshold: number, runs: number): number {
+  // Binary fractions: 0.7 × 10 is a hair above 7, and asks for 7.
+  const needed = Math.ceil(threshold * runs - 1e-9);
+  const isMetBy = (passed: number) => meetsMinimumPassRate(passed, runs, threshold);
+  const isExact = isMetBy(needed) && (needed === 0 || !isMetBy(needed - 1));
+  return isExact ? threshold : Math.floor((needed / runs) * 1e6) / 1e6;
+}
+
+function toOwnCase(item: UpstreamCase, { defaults, target }: UpstreamSuite): WrittenCase {
   const runs = item.repetitions ?? defaults.repetitions;
   return {
     id: item.id,
     title: item.title,
-    required,
     steps: item.steps.map((step) => aimAtServerUnderTest(step, target.servers)),
     ...(runs !== undefined && { runs }),
     ...(item.model !== undefined && { model: item.model }),

@@ -29,12 +29,15 @@ export function describeFailure(iteration: Iteration, { steps, overruling }: Fai
   };
 }
 
-function listReasons(iteration: Iteration, failedStep: StepResult | null): string[] {
+function listReasons({ error }: Iteration, failedStep: StepResult | null): string[] {
+  const reason = failedStep?.reason ?? null;
   const toolErrors = (failedStep?.evidence?.toolCalls ?? [])
-    .filter((call) => !call.ok && call.error !== undefined)
+    .filter((call) => !call.ok && call.error !== undefined && call.error !== reason)
     .map((call) => `${call.name}: ${call.error}`);
-  return [failedStep?.reason, iteration.error, ...toolErrors].filter(
-    (reason): reason is string => typeof reason === 'string' && reason.trim() !== '',
+  // The error of an iteration may begin with the reason of the step, and go on with what else failed.
+  const others = reason !== null && error?.startsWith(`${reason}\n`) ? error.slice(reason.length + 1) : error;
+  return [reason, others, ...toolErrors].filter(
+    (text): text is string => typeof text === 'string' && text.trim() !== '',
   );
 }
 

@@ -180,6 +180,46 @@ describe('runCase', () => {
     expect(outcome.error).toBe('toolNeverCalled: get-sum was called once.');
   });
 
+  it('reports every failed step and check', async () => {
+    const list: Check[] = [
+      { type: 'toolNeverCalled', toolName: 'get-sum' },
+      { type: 'toolCalledAtLeastOnce', toolName: 'get-sum' },
+      { type: 'toolCalledAtLeastOnce', toolName: 'weather' },
+    ];
+    const steps = [callStep('fail'), callStep('refuse'), sum];
+    expect((await run(steps, { predicates: { mode: 'replace', list } })).error).toMatchInlineSnapshot(`
+      "fail answered with an error: "out of order".
+      refuse failed with JSON-RPC error -32602: "a must be a number".
+      toolNeverCalled: get-sum was called once.
+      toolCalledAtLeastOnce: weather was never called; tools called: fail, refuse, get-sum."
+    `);
+  });
+
+  it('counts the failed checks that it has no room for', async () => {
+    const list = Array.from({ length: 40 }, (_, index): Check => ({ type: 'firstToolWas', toolName: `tool-${index}` }));
+    const { error } = await run([sum], { predicates: { mode: 'replace', list } });
+    expect(error?.split('\n').at(0)).toBe('firstToolWas: the first tool was get-sum, expected tool-0.');
+    expect(error?.split('\n').at(-1)).toBe('+25 more');
+  });
+
+  it.each([
+    ['a check', [], [{ type: 'noToolErrors' }]],
+    ['the assertion that a case of one call gets', [assertStep({ type: 'noToolErrors' })], []],
+  ] as Array<[string, Step[], Check[]]>)(
+    'gives the error of a call once, next to noToolErrors as %s',
+    async (_, steps, list) => {
+      const predicates = { mode: 'replace' as const, list };
+      expect((await run([callStep('fail'), ...steps], { predicates })).error).toBe(
+        'fail answered with an error: "out of order".',
+      );
+      expect((await run([callStep('gone'), ...steps], { predicates })).error).toMatch(/^[^\n]*"gone"[^\n]*$/);
+      const allowed = { predicates, advancedConfig: { failOnToolError: false } };
+      expect((await run([callStep('fail'), ...steps], allowed)).error).toBe(
+        'noToolErrors: fail answered with an error: "out of order".',
+      );
+    },
+  );
+
   it('has no checks to inherit', async () => {
     const list: Check[] = [{ type: 'toolNeverCalled', toolName: 'get-sum' }];
     const outcome = await run([sum], { predicates: { mode: 'inherit', list } });

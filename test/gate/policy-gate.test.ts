@@ -68,6 +68,34 @@ cases:
     );
   });
 
+  it('holds each case of an upstream suite file to its own threshold', async () => {
+    const write = (threshold: number) => `schemaVersion: "1"
+mode: agentWorkflow
+suite: { id: s_demo, name: Demo }
+target: { servers: [{ name: everything }] }
+defaults: { repetitions: 2, validity: {}, passThreshold: 0.5 }
+cases:
+  - id: c_echo
+    title: Echoes
+    steps: [{ id: s1, kind: toolCall, serverName: everything, toolName: echo, arguments: { message: hello } }]
+  - id: c_missing
+    title: Calls a tool that is gone
+    passThreshold: ${threshold}
+    steps: [{ id: s1, kind: toolCall, serverName: everything, toolName: gone, arguments: {} }]
+`;
+    const tolerant = await run({}, { 'a.yaml': write(0) });
+    expect([tolerant.report.verdict.outcome, tolerant.exitCode]).toEqual(['passed', 0]);
+    const strict = await run({}, { 'a.yaml': write(0.5) });
+    expect([strict.report.verdict.outcome, strict.exitCode]).toEqual(['failed', 1]);
+    expect(strict.report.verdict.reasons.map(({ message }) => message)).toMatchInlineSnapshot(`
+      [
+        "Of the case "Calls a tool that is gone", 0 of 2 iterations passed (0%), the minimum is 50% (from a.yaml:12)",
+      ]
+    `);
+    const missing = strict.report.cases.find(({ id }) => id === 'c_missing');
+    expect(missing?.failures[0]?.reasons).toEqual([expect.stringMatching(/^The server lists no tool "gone"; /)]);
+  });
+
   it('lets an inconclusive verdict pass with a warning', async () => {
     const inputs = { 'on-inconclusive': 'warn', confidence: '95%', 'min-pass-rate': '60%' };
     const { report, exitCode, warnings } = await run(inputs, {});

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { formatConfigurationIssue } from '../../src/base/errors.ts';
 import { readSuite } from '../../src/suite/read.ts';
 
 /** The assertion that a one-step case makes of `written`, in the API's shape. */
@@ -69,8 +70,8 @@ describe('steps', () => {
       { id: 'step-1', kind: 'toolCall', serverName: 's', toolName: 'a', arguments: {}, renderTimeoutMs: 5 },
     ],
     [
-      '{ kind: toolCall, toolName: a, serverId: i, serverName: s }',
-      { id: 'step-1', kind: 'toolCall', serverName: 's', serverId: 'i', toolName: 'a', arguments: {} },
+      '{ kind: toolCall, toolName: a, serverName: s }',
+      { id: 'step-1', kind: 'toolCall', serverName: 's', toolName: 'a', arguments: {} },
     ],
     [
       '{ interact: t, action: { kind: click, target: { role: { role: button } }, clickType: double } }',
@@ -85,5 +86,17 @@ describe('steps', () => {
     expect(readStep(written)).toEqual(step);
     const { serverName, ...rest } = step as Record<string, unknown>;
     expect(readStep(JSON.stringify(serverName === '' ? rest : step))).toEqual(step);
+  });
+
+  it.each([
+    '{ kind: toolCall, toolName: a, serverName: s, serverId: i }',
+    '{ kind: toolCall, toolName: a, serverId: i }',
+  ])('refuses the id of a server in %s', (written) => {
+    const text = `suite: a\ncases:\n  - title: b\n    steps:\n      - toolCall: a\n      - ${written}`;
+    const { suite, findings } = readSuite(text, { file: 'a.yaml' });
+    expect(suite).toBeNull();
+    expect(findings.map(formatConfigurationIssue)).toEqual([
+      `a.yaml:6:${9 + written.indexOf('serverId')}: The id "i" of a server is unknown before the gate connects the server; remove \`serverId\`, and write the name of the server as \`serverName\` where there are several (server-id)`,
+    ]);
   });
 });

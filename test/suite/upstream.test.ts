@@ -1,5 +1,7 @@
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatConfigurationIssue } from '../../src/base/errors.ts';
+import { meetsMinimumPassRate } from '../../src/model/rate.ts';
 import { readSuite } from '../../src/suite/read.ts';
 
 function writeFile(options: { defaults?: string[]; caseLines?: string[]; top?: string[] } = {}): string {
@@ -45,14 +47,76 @@ describe("upstream's suite file", () => {
     expect(suite?.cases).toMatchObject([
       {
         id: 'c_add',
-        // Of three iterations, 0.8 asks for 2.4: all of them.
-        isRequired: true,
+        isRequired: false,
         runs: 3,
         checks: { mode: 'replace', list: [{ type: 'toolCalledAtLeastOnce', toolName: 'add' }] },
         steps: [{ step: { id: 's1' } }, { step: { id: 's2', serverName: '' } }],
       },
       { id: 'on', isRequired: false, runs: 1, checks: { mode: 'inherit' }, location: { line: 21, column: 5 } },
     ]);
+    expect(suite?.policy.minimumPassRate).toEqual({ value: 0, source: 'a.yaml:9' });
+    expect(suite?.policy.cases).toEqual([
+      { name: 'c_add', value: 0.8, source: 'a.yaml:9' },
+      { name: 'on', value: 0, source: 'a.yaml:21' },
+    ]);
+  });
+
+  it('has the minimum of any suite where it gives no threshold', () => {
+    const { suite } = readSuite(writeFile(), { file: 'a.yaml' });
+    expect(suite?.policy).toMatchObject({ minimumPassRate: null, cases: [] });
+  });
+
+  it('requires a case without a threshold to pass in full', () => {
+    const other = '  - { id: other, title: other, passThreshold: 0.5, steps: [{ kind: prompt, id: a, prompt: a }] }';
+    expect(readSuite(writeFile({ top: [other] }), { file: 'a.yaml' }).suite?.policy).toMatchObject({
+      minimumPassRate: { value: 0, source: 'a.yaml:14' },
+      cases: [{ name: 'other', value: 0.5, source: 'a.yaml:14' }],
+      required: [{ name: 'c_add', value: true, source: 'a.yaml:9' }],
+    });
+  });
+
+  it('requires a case whose threshold is 1', () => {
+    const { suite } = readSuite(writeFile({ defaults: ['passThreshold: 1'] }), { file: 'a.yaml' });
+    expect(suite?.policy).toMatchObject({
+      minimumPassRate: { value: 0, source: 'a.yaml:8' },
+      cases: [],
+      required: [{ name: 'c_add', value: true, source: 'a.yaml:8' }],
+    });
+  });
+
+  it('lets a case pass exactly when its threshold does, whatever the number of iterations', () => {
+    const shares = fc
+      .tuple(fc.nat(100), fc.integer({ min: 1, max: 100 }))
+      .map(([part, whole]) => Math.min(1, part / whole));
+    const millionths = fc.nat(1_000_000).map((count) => count / 1_000_000);
+    const threshold = fc.oneof(shares, millionths, fc.constantFrom(0.333_333_43, 0.7));
+    fc.assert(
+      fc.property(threshold, fc.integer({ min: 1, max: 100 }), (passThreshold, runs) => {
+        const defaults = [`repetitions: ${runs}`, `passThreshold: ${passThreshold.toFixed(12)}`];
+        const { suite } = readSuite(writeFile({ defaults }), { file: 'a.yaml' });
+        const rate = suite?.policy.cases[0]?.value ?? (suite?.policy.required.length === 1 ? 1 : Number.NaN);
+        const counts = Array.from({ length: runs + 1 }, (_, passed) => passed);
+        expect(counts.find((passed) => meetsMinimumPassRate(passed, runs, rate))).toBe(
+          counts.find((passed) => passed / runs >= passThreshold - 1e-12),
+        );
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('takes the id of its only server for the one under test', () => {
+    const text = writeFile()
+      .replace('{ name: demo }', '{ name: demo, id: srv_1 }')
+      .replace('serverName: demo, toolName', 'serverName: demo, serverId: srv_1, toolName');
+    const { suite, findings } = readSuite(text, { file: 'a.yaml' });
+    expect(findings).toEqual([]);
+    expect(suite?.cases[0]?.steps[1]?.step).toEqual({
+      id: 's2',
+      kind: 'toolCall',
+      serverName: '',
+      toolName: 'add',
+      arguments: {},
+    });
   });
 
   it('keeps the names of several servers apart', () => {
@@ -62,8 +126,8 @@ describe("upstream's suite file", () => {
 
   it.each([
     [
-      writeFile({ defaults: ['repetitions: 10', 'passThreshold: 0.7'] }),
-      'a.yaml:9:3: Some but not all iterations of the case `c_add` must pass, which this product cannot express; demand all of them, or set a pass rate of the whole suite (unsupported-upstream)',
+      writeFile().replace('serverName: demo, toolName', 'serverName: demo, serverId: srv_2, toolName'),
+      'a.yaml:13:53: The id "srv_2" of a server is unknown before the gate connects the server; remove `serverId`, and write the name of the server as `serverName` where there are several (server-id)',
     ],
     [
       writeFile({ defaults: ['toolPolicy: { mode: readOnly }'] }),

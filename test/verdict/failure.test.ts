@@ -40,6 +40,21 @@ describe('describeFailure', () => {
     expect(describeFailure(iteration, { steps, overruling: null }).reasons).toEqual(['Expected 4, got 5.']);
   });
 
+  it('gives the error of a failed call once, and what else failed', () => {
+    const missing = 'The server does not list "ad"; did you mean "add"?';
+    const calls = (error: string) => ({ toolCalls: [{ name: 'ad', args: {}, ok: false, error }] });
+    const list = (error: string, ofCall = missing) => {
+      const steps = [{ ...failedStep, kind: 'toolCall', reason: missing, evidence: calls(ofCall) }];
+      return describeFailure(createIteration({ result: 'failed', error }), { steps, overruling: null }).reasons;
+    };
+    expect(list(missing)).toEqual([missing]);
+    expect(list(`${missing}\nfirstToolWas: no tool was called.`)).toEqual([
+      missing,
+      'firstToolWas: no tool was called.',
+    ]);
+    expect(list(missing, 'overflow')).toEqual([missing, 'ad: overflow']);
+  });
+
   it.each([
     ['timed_out', null, 'The iteration ran out of time.'],
     ['cancelled', null, 'The iteration was cancelled before it had a result.'],

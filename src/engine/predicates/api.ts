@@ -3,7 +3,7 @@ import { noBrowserReason, type Predicate } from '../../model/assertion.ts';
 import type { Evidence } from '../evidence.ts';
 import { isJsonObject } from '../json-equal.ts';
 import { matchesArguments } from '../match-arguments.ts';
-import { printValue } from '../reasons.ts';
+import { joinWithin, maxListLength, printValue } from '../reasons.ts';
 import { defineJudge, type Judge, type Judgement } from './judgement.ts';
 
 const toolName = z.string().min(1);
@@ -52,7 +52,9 @@ export const apiJudges: Record<Predicate['type'], Judge> = {
   responseMatches: defineJudge(z.object({ pattern: z.string().min(1) }), judgeResponseMatches),
   noToolErrors: defineJudge(z.object({}), (_, { toolResults }) => {
     const errors = toolResults.flatMap((result) => result.toolError ?? []);
-    return { passed: errors.length === 0, reason: errors[0] ?? 'no tool answered with an error.' };
+    if (errors.length === 0) return { passed: true, reason: 'no tool answered with an error.' };
+    const sentences = errors.map((error) => error.replace(/\.$/, ''));
+    return { passed: false, reason: `${joinWithin(sentences, maxListLength)}.` };
   }),
   finalAssistantMessageNonEmpty: defineJudge(z.object({}), (_, { finalAssistantMessage: message }) => ({
     passed: message.trim() !== '',

@@ -116,7 +116,7 @@ describe('judgePredicate on the predicates of the API', () => {
     expect(judgePredicate({ type: 'finalAssistantMessageNonEmpty' }, message).passed).toBe(false);
   });
 
-  it('fails noToolErrors with the first error there was', () => {
+  it('fails noToolErrors with every error there was', () => {
     const toolResults = [
       createToolResult(),
       createToolResult({ isError: true, toolError: 'echo answered with an error: "one".' }),
@@ -124,7 +124,7 @@ describe('judgePredicate on the predicates of the API', () => {
     ];
     expect(judgePredicate({ type: 'noToolErrors' }, createEvidence({ toolResults }))).toEqual({
       passed: false,
-      reason: 'noToolErrors: echo answered with an error: "one".',
+      reason: 'noToolErrors: echo answered with an error: "one"; echo answered with an error: "two".',
     });
   });
 
