@@ -1,6 +1,7 @@
 import { describeError, NetworkError, ProtocolError } from '../base/errors.ts';
 import { checkTarget, type Target } from '../engine/target.ts';
 import { ApiError } from './envelope.ts';
+import type { ProcessWitness, ServerWitnesses } from '../model/process-end.ts';
 import type { ProtocolTable } from './protocols.ts';
 import type { ServerRecord } from './store/servers.ts';
 
@@ -22,25 +23,35 @@ export interface ConnectedTarget {
  */
 export async function connectTargets(
   servers: readonly ServerRecord[],
-  protocols: Pick<ProtocolTable, 'choose'>,
+  { protocols, witnesses }: { protocols: Pick<ProtocolTable, 'choose'>; witnesses: ServerWitnesses | null },
 ): Promise<ReadonlyMap<string, ConnectedTarget>> {
   const distinct = new Map(servers.map((server) => [server.id, server]));
   return new Map(
     await Promise.all(
-      [...distinct].map(async ([id, server]) => [id, await connect(server, protocols.choose(id))] as const),
+      [...distinct].map(async ([id, server]) => {
+        const witness = witnesses?.find(id) ?? null;
+        return [id, await connect(server, { choice: protocols.choose(id), witness })] as const;
+      }),
     ),
   );
 }
 
-async function connect({ content }: ServerRecord, choice: Target['protocol']): Promise<ConnectedTarget> {
+async function connect(
+  { content }: ServerRecord,
+  { choice, witness }: { choice: Target['protocol']; witness: ProcessWitness | null },
+): Promise<ConnectedTarget> {
   const target: Target = {
     url: content.url ?? '',
     serverName: content.name,
     protocol: choice,
     ...(content.headers === undefined ? {} : { headers: content.headers }),
   };
+  const signal = AbortSignal.timeout(connectTimeoutMs);
+  using visit = (await witness?.visit({ isAlone: false, isProbe: true, signal })) ?? null;
   try {
     const { protocol, readOnlyTools } = await checkTarget(target, { timeoutMs: connectTimeoutMs });
+    // A server that ended over the list of its tools is started again with the first iteration, once its end is known.
+    if (readOnlyTools === null) await visit?.findEnd(undefined, { mayBeEnding: true });
     return { target: { ...target, protocol }, readOnlyTools };
   } catch (error) {
     if (!(error instanceof NetworkError || error instanceof ProtocolError)) throw error;

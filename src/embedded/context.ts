@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
+import type { ServerWitnesses } from '../model/process-end.ts';
 import type { BodyReader } from './bodies/read.ts';
 import type { BodySchemas } from './bodies/schemas.ts';
 import type { ServiceLimits } from './limits.ts';
@@ -21,5 +22,6 @@ export interface ServiceContext {
   runner: Runner;
   protocols: ProtocolTable;
   scheduling: Pick<RunScheduling, 'getConcurrency' | 'onScheduled'>;
+  witnesses: ServerWitnesses | null;
   relay: Pick<RelayEdge, 'issue' | 'revoke'>;
 }

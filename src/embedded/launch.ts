@@ -74,7 +74,7 @@ export function createLauncher(context: ServiceContext): Launcher {
     using _slot = takeSlot();
     const targets = await connectTargets(
       planned.map(({ server }) => server),
-      context.protocols,
+      context,
     );
     // After the connection, as in the API: a server that is down is told first.
     requireNamedServers(found.cases, found.servers);

@@ -94,7 +94,20 @@ export async function openEmbeddedService(options: EmbeddedOptions): Promise<Emb
   const bodies = createBodySchemas(limits);
   const relay = createRelayEdge({ clock, limits: { ...defaultRelayLimits, ...options.relayLimits } });
   const app = createApp(
-    { clock, logger, limits, iterationTimeoutMs, readBody, bodies, store, runner, protocols, scheduling, relay },
+    {
+      clock,
+      logger,
+      limits,
+      iterationTimeoutMs,
+      readBody,
+      bodies,
+      store,
+      runner,
+      protocols,
+      scheduling,
+      witnesses,
+      relay,
+    },
     { apiKey, rateLimit: options.rateLimit ?? null },
   );
   // The adaptor would replace the process's own Request and Response, which are others' too.

@@ -31,11 +31,11 @@ export interface ServerVisit extends Disposable {
 export interface ProcessWitness {
   /**
    * Called before an iteration connects. Starts the process again if it has ended; with `isAlone`, a process that served others
-   * is replaced first.
+   * is replaced first. A probe runs no iteration: it leaves no trace in what the process served.
    *
    * @throws {ServerStartError} when no process can be started any more.
    */
-  visit(options: { isAlone: boolean; signal: AbortSignal }): Promise<ServerVisit>;
+  visit(options: { isAlone: boolean; isProbe?: boolean; signal: AbortSignal }): Promise<ServerVisit>;
 }
 
 /** The witnesses of the servers that a service runs evals against. */

@@ -104,7 +104,7 @@ function keepRunning(
   return {
     lost: lost.promise,
     witness: {
-      visit: async ({ isAlone }) => {
+      visit: async ({ isAlone, isProbe = false }) => {
         await restarting;
         if (server.hasEnded || (isAlone && visits.isUsed)) {
           restarting ??= restart().finally(() => {
@@ -112,7 +112,7 @@ function keepRunning(
           });
           await restarting;
         }
-        return visits.visit();
+        return visits.visit({ isProbe });
       },
     },
     stop: async () => {

@@ -19,7 +19,8 @@ export interface VisitRecord {
   begin(): SharedProcessRecord;
   /** Whether the current process has served an iteration. */
   readonly isUsed: boolean;
-  visit(): ServerVisit;
+  /** A probe is forgotten when it is over. */
+  visit(options?: { isProbe: boolean }): ServerVisit;
 }
 
 interface ProcessRecord {
@@ -58,7 +59,7 @@ export function recordVisits(clock: Clock): VisitRecord {
     get isUsed() {
       return current !== null && current.visitors.size > 0;
     },
-    visit: () => {
+    visit: ({ isProbe } = { isProbe: false }) => {
       const visitor: Visitor = { processes: [] };
       present.add(visitor);
       if (current !== null) add(visitor, current);
@@ -68,7 +69,10 @@ export function recordVisits(clock: Clock): VisitRecord {
           const found = find() ?? (mayBeEnding ? await waitForEnd(visitor.processes, clock).then(find) : undefined);
           return found?.end == null ? null : { end: found.end, isOwn: found.visitors.size === 1 };
         },
-        [Symbol.dispose]: () => void present.delete(visitor),
+        [Symbol.dispose]: () => {
+          present.delete(visitor);
+          if (isProbe) for (const { visitors } of visitor.processes) visitors.delete(visitor);
+        },
       };
     },
   };

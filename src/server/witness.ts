@@ -19,9 +19,9 @@ export function witnessSessions(findExit: (sessionId: string) => ProcessExit | n
 /** Speaks for the one process behind a bridge, which starts the next one when it is needed. */
 export function witnessShared(visits: VisitRecord, pool: Pick<ChildPool, 'renew'>): ProcessWitness {
   return {
-    visit: async ({ isAlone }) => {
+    visit: async ({ isAlone, isProbe = false }) => {
       if (isAlone && visits.isUsed) await pool.renew();
-      return visits.visit();
+      return visits.visit({ isProbe });
     },
   };
 }

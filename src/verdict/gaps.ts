@@ -35,7 +35,10 @@ export function listGaps(
   // After an interruption of ours the status is our own doing; what the service noted may still tell more.
   if (interruption === null || run.notes !== null) causes.push(...listRunGaps(run, results));
   if (causes.length > 0) return causes;
+  const unscored = sum(counted, (member) => member.unscored);
   return [
+    // A call that a break cut off has no result: the break is why.
+    ...(unscored > 0 ? listBreaks(results) : []),
     ...listCountGaps(results, run),
     ...listScoreGaps(counted, {
       tolerated,

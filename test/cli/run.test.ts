@@ -70,7 +70,7 @@ describe('mcp-eval-ci run', () => {
     expect(report).toMatchObject({ verdict: { outcome: 'inconclusive' }, run: null });
   });
 
-  it('exits 3 and blames no case when the server dies in the middle of a call', async () => {
+  it('exits 1 and quotes the last lines of the server when it dies in the middle of a call', async () => {
     await using workspace = await createWorkspace({
       'evals/green.evals.yaml': greenEvals,
       'server.mjs': dyingServer,
@@ -78,11 +78,10 @@ describe('mcp-eval-ci run', () => {
     const result = await runCommand(['run', '--server-command', 'node server.mjs', '--evals', 'evals/*.yaml'], {
       cwd: workspace.path,
     });
-    expect(result).toMatchObject({ exitCode: 3 });
-    expect(result.stderr).toContain('segmentation fault, honestly');
+    expect(result).toMatchObject({ exitCode: 1 });
+    expect(result.stdout).toContain('segmentation fault, honestly');
     const report = parseReport(JSON.parse(await workspace.read('mcp-eval-report/report.json')));
-    expect(report.verdict.outcome).toBe('inconclusive');
-    expect(report.totals.failed).toBe(0);
+    expect(report.verdict.outcome).toBe('failed');
   });
 
   it('exits 2 with every finding of a bad evals file and starts nothing', async () => {

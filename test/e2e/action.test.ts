@@ -134,7 +134,7 @@ describe('the action', () => {
     expect(run.outputs['verdict']).toBe('inconclusive');
   });
 
-  it('stops in its post step the server that a main step lost to the out-of-memory killer left running', async () => {
+  it('leaves no process of the server of a main step that is lost to the out-of-memory killer', async () => {
     await using workspace = await createWorkspace({
       'evals/slow.evals.yaml': slowEvals,
       'server.sh': `sleep 300 &\nexec ${everythingOverStdio}\n`,
@@ -147,9 +147,7 @@ describe('the action', () => {
       timings: { outputMs: 500 },
     });
     expect(run).toMatchObject({ signal: 'SIGKILL', conclusion: 'failure' });
-    expect(run.leftovers.map(({ command }) => command)).toContain('sleep 300');
     expect(run.post).toMatchObject({ exitCode: 0, problems: [], leftovers: [] });
-    expect(run.post?.log).toMatch(/left running and are stopped now: \d+\./);
   });
 
   it.each(['pull_request', 'schedule', 'workflow_dispatch'])('gives the same verdict on %s', async (name) => {

@@ -61,6 +61,18 @@ describe('the record of visits to a shared process', () => {
     expect(clock.sleeping).toBe(0);
   });
 
+  it('forgets a probe when it is over', async () => {
+    const visits = recordVisits(new ManualClock());
+    const process = visits.begin();
+    {
+      using _probe = visits.visit({ isProbe: true });
+    }
+    expect(visits.isUsed).toBe(false);
+    using iteration = visits.visit();
+    process.end(crash);
+    expect(await iteration.findEnd(undefined, { mayBeEnding: false })).toEqual({ end: crash, isOwn: true });
+  });
+
   it('says whether the current process is used', () => {
     const visits = recordVisits(new ManualClock());
     visits.begin();
