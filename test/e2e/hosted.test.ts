@@ -128,7 +128,11 @@ async function serveOverHttp(): Promise<Record<string, string>> {
 
 /** Without what differs from run to run. */
 function cleanSummary({ summary }: Job): string | undefined {
-  return summary?.replaceAll(/\d+(?:\.\d+)? m?s\b/g, 'TIME');
+  // A service elsewhere says neither how many iterations ran at a time nor which revision they spoke.
+  return summary
+    ?.replaceAll(/\d+(?:\.\d+)? m?s\b/g, 'TIME')
+    .replaceAll(/^Ran .* at a time.*\n\n/gm, '')
+    .replaceAll(' at its start', '');
 }
 
 async function listNames({ project }: ContractService, path: '/eval-suites' | '/servers'): Promise<string[]> {
