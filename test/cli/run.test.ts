@@ -183,6 +183,10 @@ for await (const line of createInterface({ input: process.stdin })) {
     const result = { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'dying', version: '1' } };
     console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
   }
+  if (method === 'tools/list') {
+    const tools = ['echo', 'get-sum'].map((name) => ({ name, inputSchema: { type: 'object' } }));
+    console.log(JSON.stringify({ jsonrpc: '2.0', id, result: { tools } }));
+  }
   if (method === 'tools/call') {
     console.error('segmentation fault, honestly');
     process.exit(139);

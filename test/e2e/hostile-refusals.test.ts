@@ -195,6 +195,6 @@ describe.concurrent('an error of our own', () => {
   it('is found by these tests where it quotes what was never a secret', async () => {
     const told = 'never-a-secret-6d1c';
     const run = await runHostileJob(null, { 'server-cwd': told });
-    expect(findRemnants({ told }, run.sinks)).toEqual(['told in log', 'told in annotations']);
+    expect(findRemnants({ told }, run.sinks)).toEqual(['told in log', 'told in summary', 'told in annotations']);
   });
 });
