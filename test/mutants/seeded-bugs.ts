@@ -203,8 +203,8 @@ export const seededBugs: readonly SeededBug[] = [
   {
     what: 'the server under test inherits the whole environment',
     file: 'server/environment.ts',
-    from: 'if (value !== undefined && isInherited(name, platform))',
-    to: 'if (value !== undefined && (isInherited(name, platform) || true))',
+    from: 'if (value !== undefined && isInheritedVariable(name, platform))',
+    to: 'if (value !== undefined && (isInheritedVariable(name, platform) || true))',
     tests: ['server/environment.test.ts'],
   },
   {
