@@ -219,8 +219,8 @@ export const matrix: readonly Row[] = [
     what: '502 because the service cannot reach the server',
     blows: answers(refuse(502, 'SERVER_UNREACHABLE')),
     cells: {
-      P1: R({ attempts: 3, says: /could not reach the MCP server/ }),
-      P4: R({ attempts: 3, says: /could not reach the MCP server/, runs: 0 }),
+      P1: R({ attempts: 3, says: /Check the URL that the service has of the server/ }),
+      P4: R({ attempts: 3, says: /Check the URL that the service has of the server/, runs: 0 }),
     },
   },
   {
