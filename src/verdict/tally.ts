@@ -46,8 +46,8 @@ export interface TallyOptions {
   /** From the service's id of a case to ours. */
   caseIds: ReadonlyMap<string, string>;
   /**
-   * An earlier reading of the same run. An iteration that passed or failed there has ended: one that is gone or has the
-   * other result in this reading is contradicted.
+   * An earlier reading of the same run. An iteration that passed or failed there has ended: one that has the other result in this
+   * reading is contradicted, and so is one that failed there and is gone.
    */
   earlier?: Reading;
 }
@@ -198,9 +198,9 @@ function closeCase({ outline, counts, durationsMs, tokensUsed, evidence }: CaseT
   };
 }
 
-/** Iterations that had a result in the earlier reading and are gone from this one. */
+/** Iterations that failed in the earlier reading and are gone from this one. A pass that is gone makes nothing better. */
 function listVanished(earlier: Reading | undefined, seen: ReadonlyMap<string, unknown>): string[] {
-  return [...(earlier?.scored.keys() ?? [])].filter((id) => !seen.has(id));
+  return [...(earlier?.scored ?? [])].flatMap(([id, outcome]) => (outcome === 'failed' && !seen.has(id) ? [id] : []));
 }
 
 /** Titles that name exactly one case, for services that do not say which case an iteration belongs to. */
