@@ -37,7 +37,13 @@ export const serverAbsent: Letter = trial((draw) => {
       const silent = world.defer(await startSilentServer());
       world.useServer(`http://127.0.0.1:${silent.port}/mcp`);
     },
-    expected: { exitCode: 3, requests: 0, runs: 0, says: /No MCP server answered|asks for authorization/, tookMs: [0, 90_000] },
+    expected: {
+      exitCode: 3,
+      requests: 0,
+      runs: 0,
+      says: /No MCP server answered|asks for authorization/,
+      tookMs: [0, 90_000],
+    },
   };
 });
 
