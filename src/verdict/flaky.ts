@@ -7,7 +7,13 @@ import { splitQuarantine } from './quarantine.ts';
  * Says what became of a case over all rounds: `passed` where nothing failed, `flaky` where something did and a later round passed
  * in full, else `failed`; null where nothing was established.
  */
-export function classifyCase({ planned, passed, failed, unscored, retries }: CaseResults): CaseClass | null {
+export function classifyCase({
+  planned,
+  passed,
+  failed,
+  unscored,
+  retries,
+}: Pick<CaseResults, 'planned' | 'passed' | 'failed' | 'unscored' | 'retries'>): CaseClass | null {
   if (failed > 0) return retries.some((round) => round.total > 0 && round.passed === round.total) ? 'flaky' : 'failed';
   return passed > 0 && passed === planned && unscored === 0 ? 'passed' : null;
 }

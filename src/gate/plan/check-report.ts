@@ -4,6 +4,7 @@ import { formatMinimumPassRate, meetsMinimumPassRate, parsePassRate } from '../.
 import type { CaseReport, DemandReport, Report, SuiteReport } from '../../model/report.ts';
 import { buildReport } from '../../report/build.ts';
 import { classifyCounts, listRegressions } from '../../verdict/compare.ts';
+import { classifyCase } from '../../verdict/flaky.ts';
 import { judgeGate } from '../../verdict/judge.ts';
 import { rejudgeSuite, restoreSuites } from '../../verdict/restore.ts';
 
@@ -48,13 +49,12 @@ function listCaseContradictions(member: CaseReport): string[] {
   if ((outcome === 'failed') !== failed > 0) say(`states the outcome ${outcome} with ${failed} failed iterations`);
   if (outcome === 'passed' && !isWhole) say(`states that it passed, and ${passed} of ${planned} iterations did`);
   if (outcome === 'passed' && failures.length > 0) say('states that it passed, and lists failures');
-  const hasRecovered = retries.some((round) => round.total > 0 && round.passed === round.total);
-  const expected = failed > 0 ? (hasRecovered ? 'flaky' : 'failed') : isWhole ? 'passed' : null;
+  const expected = classifyCase({ planned, passed, failed, unscored: 0, retries });
   // What was read beyond the plan leaves a case open that has passed as often as planned.
   const isOpen = classification === null && failed === 0;
   if (classification !== expected && !isOpen) say(`is classified as ${classification}, and its counts say ${expected}`);
   if ((flaky !== null) !== (classification === 'flaky'))
-    say('states how it counts as flaky without being flaky, or not');
+    say('states a flaky effect that does not fit its classification');
   if (retries.some((round) => round.passed > round.total)) say('passed more often than it ran in a retry');
   if (retries.length > 0 && failed === 0) say('was run again without having failed');
   return problems;
