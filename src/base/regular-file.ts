@@ -7,7 +7,7 @@ const noWaiting = constants.O_NONBLOCK ?? 0;
 /**
  * Writes a text file without ever waiting for the reader of a named pipe that stands in its place.
  *
- * @throws where nobody reads the pipe, or not fast enough
+ * @throws when no process reads the pipe, or not fast enough
  */
 export async function writeTextFile(path: string, text: string, mode: 'replace' | 'append' = 'replace'): Promise<void> {
   const { O_WRONLY, O_CREAT, O_APPEND, O_TRUNC } = constants;

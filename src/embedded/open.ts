@@ -42,7 +42,7 @@ export interface EmbeddedOptions {
   dataDir?: string;
   /** How many iterations of a run execute at the same time; `auto` unless given. */
   concurrency?: ConcurrencySetting;
-  /** Decides it suite by suite, in place of `concurrency`. */
+  /** Chooses the concurrency of each suite; overrides `concurrency`. */
   scheduling?: RunScheduling;
   /** The contract's own unless given. */
   limits?: ServiceLimits;

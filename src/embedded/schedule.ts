@@ -16,7 +16,7 @@ export interface Batch<Iteration> {
   limit: number;
 }
 
-/** Connects the runs of this service with whoever started the servers; the API has no fields for it. */
+/** Connects the runs of this service with the program that started the servers; the API has no fields for it. */
 export interface RunScheduling {
   getConcurrency(suiteId: string): RunConcurrency;
   /** Called once a run is recorded, before its first iteration starts. */

@@ -53,7 +53,7 @@ export function startProcess(
     env: Record<string, string>;
     ring: OutputRing;
     clock: Clock;
-    /** Ends the program's group should this process be killed; none where nobody asks for it. */
+    /** Ends the program's group should this process be killed; null for no watchdog. */
     watchdog?: Pick<Watchdog, 'add' | 'remove'>;
     /** Whether the program reads its stdin, so that closing it is the polite way to ask; else it gets SIGTERM at once. */
     readsStdin: boolean;

@@ -70,7 +70,7 @@ export interface RunningServer extends AsyncDisposable {
   /** The last lines the server wrote, oldest first; 50 unless asked for another number. */
   stderrTail(maxLines?: number): string[];
   /**
-   * Resolves when the server serves no more, or when the end of a process leaves calls open that nobody can account for. Never
+   * Resolves when the server serves no more, or when the end of a process leaves calls open that cannot be attributed. Never
    * rejects, and never resolves while we stop it.
    */
   readonly lost: Promise<ServerStartError>;

@@ -15,7 +15,7 @@ export function writeFallback({ files, stdout }: FallbackReport, cause: string):
   if (stdout !== '') writeSync(1, fill(stdout));
 }
 
-/** Never waits for the reader of a pipe that somebody put there. */
+/** Never waits for the reader of a named pipe. */
 function writeRegularFile(path: string, text: string, mode: 'replace' | 'append'): void {
   mkdirSync(dirname(path), { recursive: true });
   const { O_WRONLY, O_CREAT, O_NONBLOCK, O_TRUNC, O_APPEND } = constants;

@@ -85,7 +85,7 @@ function isProcessEvent(event: unknown): event is { process: ChildProcess } {
 
 /**
  * Joins the signals of this process with those that the supervisor passes on. Both get the one that a terminal sends, and
- * either alone the one that a runner or a person sends, so that the larger count says how often somebody asked.
+ * either alone the one that a runner or a person sends, so that the larger count is the number of requests.
  */
 function mergeSignals(): Supervision['signals'] {
   const listeners = new Map<StopSignal, Array<() => void>>();
@@ -97,7 +97,7 @@ function mergeSignals(): Supervision['signals'] {
     if (found[way] <= found.seen) return;
     found.seen = found[way];
     const called = listeners.get(name);
-    // As Node does with a signal that nobody listens to.
+    // As Node does with a signal that has no listener.
     if (called === undefined) process.exit(128 + constants.signals[name]);
     for (const listener of called) listener();
   };

@@ -15,10 +15,10 @@ export function listTrials(
   records: readonly HistoryRecord[],
   neededGates: number,
 ): TrialCase[] {
-  const told = records.filter(({ branch }) => branch === null || !changeRequest.test(branch));
+  const named = records.filter(({ branch }) => branch === null || !changeRequest.test(branch));
   return cases.flatMap(({ id, isRequired, definitionHash }) => {
     if (isRequired) return [];
-    const gates = told.flatMap((record) =>
+    const gates = named.flatMap((record) =>
       record.cases.filter((member) => member.suiteId === suiteId && member.id === id && member.total > 0),
     );
     let inARow = 0;

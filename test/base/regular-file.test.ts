@@ -26,7 +26,7 @@ describe('writeTextFile', () => {
 });
 
 describe.runIf(process.platform !== 'win32')('readTextFile', () => {
-  it('refuses a named pipe that nobody writes to', async () => {
+  it('refuses a named pipe that has no writer', async () => {
     await using workspace = await createWorkspace();
     const path = join(workspace.path, 'pipe');
     execFileSync('mkfifo', [path]);

@@ -16,7 +16,7 @@ describe('the record of visits to a shared process', () => {
     expect(await visit.findEnd(undefined, atOnce)).toEqual({ end: crash, isOwn: true });
   });
 
-  it('attributes it to nobody where the process served another one before', async () => {
+  it('attributes it to no iteration where the process served another one before', async () => {
     const visits = recordVisits(new ManualClock());
     const process = visits.begin();
     visits.visit()[Symbol.dispose]();

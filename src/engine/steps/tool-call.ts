@@ -18,7 +18,7 @@ import type { StepOutcome } from './step-outcome.ts';
 
 export interface ToolCallContext {
   session: Session;
-  /** Knows whether the process of the server ended; null where nobody does. */
+  /** Knows whether the process of the server ended; null where the process was started elsewhere. */
   visit: ServerVisit | null;
   target: Target;
   transcript: Transcript;

@@ -190,7 +190,7 @@ function detectElsewhere({ environment, git }: CiSources): CiContext {
   };
 }
 
-/** `main`, `origin/main` or a commit; whoever names it asks for it to be found, on whatever event. */
+/** `main`, `origin/main` or a commit. A base that the user names must be found, on every event. */
 function nameBase(ref: string, found: ChangeBase | null): ChangeBase {
   const { noun = 'pull request', label = null } = found ?? {};
   if (isFullHash(ref)) return { noun, label, branch: null, revisions: [ref] };

@@ -11,7 +11,7 @@ export type ReadReport = { kind: 'report'; report: Report } | { kind: 'missing' 
 /** Deeper than the arguments of any tool call, and far from what recursion bears. */
 const maxDepth = 200;
 
-const maxToldContradictions = 3;
+const maxShownContradictions = 3;
 
 /** Reads a report.json, also where only its directory is named. One that contradicts itself is bad. */
 export async function readReport(path: string): Promise<ReadReport> {
@@ -40,9 +40,9 @@ function readText(text: string): ReadReport {
   const report = parseReport(value);
   const contradictions = listContradictions(report);
   if (contradictions.length === 0) return { kind: 'report', report };
-  const told = contradictions.slice(0, maxToldContradictions).join('; ');
-  const rest = contradictions.length - maxToldContradictions;
-  return { kind: 'bad', why: `the report contradicts itself: ${told}${rest > 0 ? `; and ${rest} more` : ''}` };
+  const shown = contradictions.slice(0, maxShownContradictions).join('; ');
+  const rest = contradictions.length - maxShownContradictions;
+  return { kind: 'bad', why: `the report contradicts itself: ${shown}${rest > 0 ? `; and ${rest} more` : ''}` };
 }
 
 /** Walks level by level: recursion would break on exactly the values that are sought. */

@@ -65,7 +65,7 @@ export function planFirstSessions(
   return isOnlyServer ? { count: 1 + tunnelSessions, spares: 1, isExclusive: true } : noSessions;
 }
 
-/** What to expect where somebody else decides how many sessions are open at the same time. */
+/** What to expect where the service decides how many sessions are open at the same time. */
 export const sessionsOfAnyClient: SessionPlan = { count: null, spares: maxSpares, isExclusive: false };
 
 function overlapsInAnyCase(planned: PlannedSuite): boolean {

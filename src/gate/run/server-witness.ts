@@ -10,7 +10,7 @@ export interface ServerWitnessBook extends ServerWitnesses {
 /** Passes on what witnesses say, without secrets. */
 export function createServerWitnesses(redactor: Redactor): ServerWitnessBook {
   const known = new Map<string, ProcessWitness>();
-  /** The same end stays the same value, by which iterations that shared a process are told. */
+  /** One end stays one value: iterations that shared a process are recognised by it. */
   const redacted = new WeakMap<ProcessEnd, ProcessEnd>();
   const redactEnd = (end: ProcessEnd): ProcessEnd => {
     const clean = redacted.get(end) ?? { ...end, lastLines: redactLines(end.lastLines, redactor) };

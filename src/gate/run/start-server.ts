@@ -8,7 +8,7 @@ import type { ProgressListener } from './progress.ts';
 import type { Teardown } from './teardown.ts';
 import type { Watch } from './watch.ts';
 
-/** Sessions of iterations that have just ended, and of whoever else asks whether the server is there. */
+/** Sessions of iterations that have just ended, and of probes that ask whether the server answers. */
 const otherSessions = 32;
 
 export interface StartServerContext {

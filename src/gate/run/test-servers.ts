@@ -62,7 +62,7 @@ export function createTestServers(plan: GatePlan, witnesses: Pick<ServerWitnessB
     entry.registered = await registerServer(running, { service: { ...service, serverName } }, context);
     context.service.scheduling?.addServer(entry.registered.id, running);
     protocols?.pin(entry.registered.id, running.protocol);
-    // What is reached without a command beside one that has it is served by the process of that one.
+    // A server that was opened by URL alone is served by the process that the first one started.
     witnesses.set(entry.registered.id, running.witness ?? started[0]?.running.witness ?? null);
   };
 

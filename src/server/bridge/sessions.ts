@@ -28,7 +28,7 @@ interface SessionEntry {
 
 /** A front whose clients can be asked after by the ids of their sessions. */
 export interface SessionFront extends ProtocolFront {
-  /** How the server of a session ended; null while it runs, or where it was told to end. Those of the last sessions are known. */
+  /** How the server of a session ended; null while it runs, or where the bridge ended it. Those of the last sessions are known. */
   findExit(sessionId: string): ProcessExit | null;
 }
 
@@ -41,7 +41,7 @@ export function serveSessions(options: {
   clock: Clock;
   logger: Logger;
   idleTimeoutMs: number;
-  /** Every session may be a process. Beyond this, those that nobody uses make room. */
+  /** Every session may be a process. Beyond this, unused sessions make room. */
   maxSessions: number;
 }): SessionFront {
   const { source, clock, logger, maxSessions } = options;

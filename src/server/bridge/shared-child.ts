@@ -35,7 +35,7 @@ export function shareChild(pool: ChildPool, options: { clock: Clock; logger: Log
 
   const ensureShared = async (): Promise<SharedProcess> => {
     const { child } = await shared;
-    // One that has ended and whose output is still being read serves nobody any more.
+    // A process that has ended serves no request, even while its output is still being read.
     if (child.hasEnded || child.exit !== null || child.isEnding) shared = takeShared(pool);
     return shared;
   };

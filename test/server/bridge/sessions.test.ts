@@ -193,7 +193,7 @@ describe('an exclusive plan', () => {
 });
 
 describe('isolation by run', () => {
-  it('is lost by a crash where nobody can be asked about it, and not by an exit with every answer given', async () => {
+  it('is lost by a crash that no witness can attribute, and not by an exit with every answer given', async () => {
     await using server = await openTestServer({ isolation: 'run', isWitnessed: false });
     await using first = await connectClient(server.url);
     expect(await first.call('leave', { code: 0 })).toBe('bye');
