@@ -11,7 +11,8 @@ import { describeUnreachable } from './faults.ts';
 import { startIterationLimit, type IterationLimit } from './iteration-limit.ts';
 import { buildOutcome, completed, listChecks, type CaseOutcome, type Ending } from './outcome.ts';
 import { clipReason } from './reasons.ts';
-import { openSession, type Session } from './session.ts';
+import { openRenewableSession } from './renewable-session.ts';
+import type { Session } from './session.ts';
 import { runAssertStep } from './steps/assert.ts';
 import type { StepOutcome } from './steps/step-outcome.ts';
 import { runToolCallStep, type ToolCallContext } from './steps/tool-call.ts';
@@ -91,7 +92,7 @@ async function connect(
 ): Promise<{ session: Session } | { ending: Ending }> {
   using limit = startIterationLimit(clock, timeoutMs, signal);
   try {
-    return { session: await openSession(target, { clock, signal: limit.signal }) };
+    return { session: await openRenewableSession(target, { clock, signal: limit.signal, visit }) };
   } catch (error) {
     const stoppedBy = limit.stoppedBy();
     if (stoppedBy === 'caller') return { ending: { status: 'cancelled', reason: 'Cancelled before the first step.' } };

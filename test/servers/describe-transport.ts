@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openQuickEverything } from './everything.ts';
 import { findExpected, listDifferences, shapes, type Transport } from './expected-outcomes.ts';
 import { runShape, type TestedServer } from './run-shape.ts';
-import { findUnmet } from './unmet-outcomes.ts';
 
 /** Runs every shape once over a transport, several gates side by side: much of what they take is waiting. */
 export function describeTransport(transport: Transport): void {
@@ -18,14 +17,10 @@ export function describeTransport(transport: Transport): void {
     for (const shape of shapes) {
       const expected = findExpected(shape, transport);
       if (expected === null) continue;
-      const unmet = findUnmet(shape, transport);
-      const remark = unmet === null ? '' : `, not yet: ${unmet}`;
-      it(`${shape.fault}: ${expected}${remark}`, { timeout: 120_000 }, async () => {
+      it(`${shape.fault}: ${expected}`, { timeout: 120_000 }, async () => {
         const found = await runShape(server, shape, transport);
         const differences = listDifferences(shape, expected, found);
-        // One that is met now comes off the list in unmet-outcomes.ts.
-        if (unmet !== null) expect(differences).not.toEqual([]);
-        else expect(differences.length === 0 ? [] : [...differences, ...found.reasons]).toEqual([]);
+        expect(differences.length === 0 ? [] : [...differences, ...found.reasons]).toEqual([]);
       });
     }
   });

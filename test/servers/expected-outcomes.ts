@@ -186,7 +186,7 @@ export const shapes: readonly Shape[] = [
   {
     fault: 'http-session-lost',
     expected: { HTTP: 'all pass' },
-    because: 'A client that is told so opens a new session; nothing was lost with the old one.',
+    because: 'The protocol requires a client to open a new session; no answered call was lost with the old one.',
   },
   { fault: 'http-401', expected: { HTTP: 'nothing runs' }, because: 'The server was never reached.', neverReady: true },
   {

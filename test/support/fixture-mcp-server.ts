@@ -42,6 +42,8 @@ export interface FixtureMcpServer extends AsyncDisposable {
   events: string[];
   /** Resolves once the event has happened. */
   waitFor: (event: string) => Promise<void>;
+  /** Answers every open session with HTTP 404 from now on. */
+  forgetSessions: () => void;
 }
 
 export function text(value: string): CallToolResult {
@@ -110,6 +112,7 @@ export async function startFixtureMcpServer(
     url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`,
     events: log.events,
     waitFor: log.waitFor,
+    forgetSessions: () => sessions.clear(),
     [Symbol.asyncDispose]: async () => {
       http.closeAllConnections();
       http.close();
