@@ -65,14 +65,11 @@ export function openConnection(
     agent: createRelayAgent(relayWsUrl, proxy),
     // Even where the environment asks Node not to.
     rejectUnauthorized: true,
-    // Random masks (RFC 6455 §5.3) keep scripts of a web page from writing bytes of their choice past proxies. There are no
-    // such scripts here, and no proxies that see the bytes: the address is wss or on this machine.
-    generateMask: (mask) => mask.fill(0),
   });
 
   let receive: ((frame: ReceivedFrame) => void) | null = null;
   socket.on('upgrade', ({ socket: stream }) => {
-    const link = openLink({ socket, stream, isMasked: true }, (frame) => {
+    const link = openLink({ socket, stream }, (frame) => {
       if (receive !== null) return receive(frame);
       if (frame.t !== 'hello' || frame.proto !== 1) return;
       end.greetedAtMs = clock.monotonicMs();

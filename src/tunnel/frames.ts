@@ -138,10 +138,11 @@ export function parseBodyFrame(frame: Buffer): BodyFrame | IgnoredFrame {
   return { t: 'body', kind, id: frame.readUInt32BE(1), payload: frame.subarray(bodyHeadBytes) };
 }
 
-/** Renders what comes before the payload. */
-export function renderBodyHead(kind: BodyKind, id: number): Buffer {
-  const head = Buffer.allocUnsafe(bodyHeadBytes);
-  head[0] = bodyKinds[kind];
-  head.writeUInt32BE(id, 1);
-  return head;
+/** Renders a binary frame; the payload is copied into it. */
+export function renderBodyFrame(kind: BodyKind, id: number, payload: Uint8Array): Buffer {
+  const frame = Buffer.allocUnsafe(bodyHeadBytes + payload.length);
+  frame[0] = bodyKinds[kind];
+  frame.writeUInt32BE(id, 1);
+  frame.set(payload, bodyHeadBytes);
+  return frame;
 }

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
-import { parseBodyFrame, parseTextFrame, renderBodyHead, renderTextFrame } from './frames.ts';
+import { parseBodyFrame, parseTextFrame, renderBodyFrame, renderTextFrame } from './frames.ts';
 import type { BodyFrame, BodyKind, IgnoredFrame, TextFrame } from './frames.ts';
 
 /** Bytes waiting in a socket above which no more body is sent until they have left; more of them only leave the caches. */
@@ -30,7 +30,7 @@ export type ReceivedFrame = TextFrame | BodyFrame | IgnoredFrame;
  * event loop leaves in one piece, which for small calls is almost half as much again in throughput.
  */
 export function openLink(
-  { socket, stream, isMasked }: { socket: WebSocket; stream: Duplex; isMasked: boolean },
+  { socket, stream }: { socket: WebSocket; stream: Duplex },
   receive: (frame: ReceivedFrame) => void,
 ): FrameLink {
   const holders = new Set<object>();
@@ -62,17 +62,13 @@ export function openLink(
     send: (frame) => {
       if (socket.readyState !== socket.OPEN) return;
       cork();
-      // A failure to send is the end of the socket, of which its own events tell.
+      // A failure to send ends the socket, and its close event reports that.
       socket.send(renderTextFrame(frame), () => {});
     },
     sendBody: (kind, id, payload) => {
       if (socket.readyState !== socket.OPEN) return;
       cork();
-      const head = renderBodyHead(kind, id);
-      // Past the WebSocket library, which takes a message in one piece: joining them would copy every body once more.
-      stream.write(renderMessageHead(head.length + payload.length, isMasked));
-      stream.write(head);
-      stream.write(payload);
+      socket.send(renderBodyFrame(kind, id, payload), () => {});
       // The other side may as well begin with it.
       if (stream.writableLength >= flushBytes) flush();
     },
@@ -91,19 +87,4 @@ export function openLink(
       return holders.size > 0;
     },
   };
-}
-
-/**
- * Renders the head of a binary message in one frame, RFC 6455 §5.2; masked, as clients have to, with a key of zeros, which
- * leaves the payload as it is.
- */
-function renderMessageHead(length: number, isMasked: boolean): Buffer {
-  const lengthBytes = length < 126 ? 0 : length < 65_536 ? 2 : 8;
-  const head = Buffer.alloc(2 + lengthBytes + (isMasked ? 4 : 0));
-  const mask = isMasked ? 0x80 : 0;
-  head[0] = 0x82;
-  head[1] = mask | (lengthBytes === 0 ? length : lengthBytes === 2 ? 126 : 127);
-  if (lengthBytes === 2) head.writeUInt16BE(length, 2);
-  else if (lengthBytes === 8) head.writeUIntBE(length, 4, 6);
-  return head;
 }

@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { Secret } from '../../src/base/redaction.ts';
 import {
   parseBodyFrame,
   parseTextFrame,
-  renderBodyHead,
+  renderBodyFrame,
   renderTextFrame,
   type TextFrame,
 } from '../../src/tunnel/frames.ts';
@@ -18,6 +19,8 @@ export interface RelayPeer {
   token: string;
   /** Everything the host sent, oldest first. */
   frames: ReceivedFrame[];
+  /** The bytes of the connection since the handshake. */
+  rawBytes(): Buffer;
   send(frame: TextFrame): void;
   /** Sends a piece of a request's body. */
   sendBody(id: number, payload: Buffer): void;
@@ -59,7 +62,7 @@ export async function startScriptedRelay(script: readonly Welcome[] = [{}]): Pro
       return;
     }
     sockets.handleUpgrade(request, stream, head, (socket) => {
-      const peer = createPeer(socket, request.headers.authorization ?? '');
+      const peer = createPeer(socket, stream, request.headers.authorization ?? '');
       if (welcome !== 'silence') {
         if ('close' in welcome) socket.close(welcome.close);
         else peer.send({ t: 'hello', proto: 1, slug: 'demo', limits, window: null, ...welcome });
@@ -93,8 +96,10 @@ export async function startScriptedRelay(script: readonly Welcome[] = [{}]): Pro
   };
 }
 
-function createPeer(socket: WebSocket, authorization: string): RelayPeer {
+function createPeer(socket: WebSocket, stream: Duplex, authorization: string): RelayPeer {
   const frames: ReceivedFrame[] = [];
+  const raw: Buffer[] = [];
+  stream.on('data', (bytes: Buffer) => raw.push(bytes));
   const waiting = new Set<() => void>();
   socket.on('error', () => {});
   socket.on('message', (data, isBinary) => {
@@ -106,8 +111,9 @@ function createPeer(socket: WebSocket, authorization: string): RelayPeer {
     socket,
     token: authorization.replace('Bearer ', ''),
     frames,
+    rawBytes: () => Buffer.concat(raw),
     send: (frame) => socket.send(renderTextFrame(frame)),
-    sendBody: (id, payload) => socket.send(Buffer.concat([renderBodyHead('request', id), payload])),
+    sendBody: (id, payload) => socket.send(renderBodyFrame('request', id, payload)),
     waitFor: (t, id) =>
       new Promise((resolve) => {
         const check = () => {

@@ -38,6 +38,36 @@ async function startServer(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
+/** The masking keys of the frames in a client's bytes (RFC 6455 §5.2), as hexadecimal. */
+function readMasks(bytes: Buffer): string[] {
+  const masks: string[] = [];
+  for (let offset = 0; offset < bytes.length;) {
+    const second = bytes[offset + 1]!;
+    expect(second & 0x80).toBe(0x80);
+    const short = second & 0x7f;
+    const lengthBytes = short === 126 ? 2 : short === 127 ? 8 : 0;
+    const length = lengthBytes === 2 ? bytes.readUInt16BE(offset + 2) : short;
+    const maskAt = offset + 2 + lengthBytes;
+    masks.push(bytes.toString('hex', maskAt, maskAt + 4));
+    offset = maskAt + 4 + length;
+  }
+  return masks;
+}
+
+it('masks every frame with a key of its own', async () => {
+  await using server = await startHttpServer(json(200, { text: 'x'.repeat(500) }));
+  const peer = await connect(server.origin);
+  for (const id of [1, 2, 3]) {
+    peer.request(id, scope);
+    await peer.waitFor('res_end', id);
+  }
+  const masks = readMasks(peer.rawBytes());
+  // Head, body and end of three responses.
+  expect(masks.length).toBeGreaterThanOrEqual(9);
+  expect(new Set(masks).size).toBe(masks.length);
+  expect(masks).not.toContain('00000000');
+});
+
 describe('a request frame', () => {
   it('becomes a request to the target, without what belongs to the hop or the relay', async () => {
     await using server = await startHttpServer(json(201, { ok: true }, { 'x-answer': 'é', 'keep-alive': 'timeout=9' }));

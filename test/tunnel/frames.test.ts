@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseBodyFrame, parseTextFrame, renderBodyHead, renderTextFrame } from '../../src/tunnel/frames.ts';
+import { parseBodyFrame, parseTextFrame, renderBodyFrame, renderTextFrame } from '../../src/tunnel/frames.ts';
 
 const limits = { maxReqBody: 10_485_760, chunk: 65_536, maxInflight: 32 };
 const req = { t: 'req', id: 7, method: 'POST', url: '/a?k=1', headers: [['accept', '*/*']], hasBody: true };
@@ -71,7 +71,7 @@ describe('binary frames', () => {
         fc.uint8Array(),
         (kind, id, bytes) => {
           const payload = Buffer.from(bytes);
-          const frame = Buffer.concat([renderBodyHead(kind, id), payload]);
+          const frame = renderBodyFrame(kind, id, payload);
           expect(parseBodyFrame(frame)).toEqual({ t: 'body', kind, id, payload });
         },
       ),
@@ -79,7 +79,7 @@ describe('binary frames', () => {
   });
 
   it('carry the id in network order', () => {
-    expect(renderBodyHead('response', 258).toString('hex')).toBe('0200000102');
+    expect(renderBodyFrame('response', 258, Buffer.from('a')).toString('hex')).toBe('020000010261');
   });
 
   it.each(['', '01', '01000000', '0000000001ff', '0300000001ff', 'ff00000001'])('are ignored as %j', (hex) => {

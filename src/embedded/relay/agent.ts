@@ -35,7 +35,7 @@ export function openAgent(
   let lastId = 0;
   let grantsCredit = false;
 
-  const link = openLink({ socket, stream, isMasked: false }, (frame) => {
+  const link = openLink({ socket, stream }, (frame) => {
     if (frame.t === 'window' && frame.id === 0) grantsCredit = true;
     else if ('id' in frame && frame.id !== null) calls.get(frame.id)?.receive(frame);
   });
