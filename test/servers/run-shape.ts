@@ -94,12 +94,15 @@ function listReasons({ id, failures }: CaseReport): string[] {
   return failures.map(({ reasons }) => `${id}: ${reasons.join(' ')}`);
 }
 
-/** One line of JSON per step, which is YAML too. */
+/**
+ * One line of JSON per step, which is YAML too. One iteration at a time: a fault that takes the server down also takes down the
+ * cases that run at the same time.
+ */
 function writeCases(cases: TestedServer['cases'], { hits = 'target', isShort }: Shape): string {
   const written = Object.entries(cases).map(([name, { tool, arguments: args, contains }]) => {
     const timeout = name === hits && isShort === true ? { timeout: shortTimeout } : {};
     const steps = [{ toolCall: tool, arguments: args }, { assert: { toolResultContains: contains } }];
     return `  - ${JSON.stringify({ id: name, title: `The ${name} case`, ...timeout, steps })}`;
   });
-  return `suite: Shapes\ncases:\n${written.join('\n')}\n`;
+  return `suite: Shapes\nconcurrency: 1\ncases:\n${written.join('\n')}\n`;
 }
