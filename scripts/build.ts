@@ -4,10 +4,10 @@
  * check` compiles before. Run it through `npm run build`, which puts the project's own tools on the path.
  */
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { buildSync, transformSync } from 'esbuild';
+import { type PreRenderedChunk, rolldown } from 'rolldown';
 import { renderLicences } from './licences.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
@@ -17,16 +17,26 @@ const dist = path.join(root, 'dist');
  * The whole of stages.js is loaded before anything happens; what only some runs need belongs into a lazy chunk. Most of it is
  * libraries that every run needs.
  */
-const maxEntryBytes = 1_600_000;
+const maxEntryBytes = 1_550_000;
 /** As `src/action/entry.ts` imports it. */
 const stagesName = 'stages.js';
+/** Rolldown's own entry only imports the chunk with the stages, so that it is not needed. */
+const facadeName = 'facade.js';
+
+/** What several parts need. The first is everything that a gate loads at its start. */
+const sharedChunks = [
+  { name: 'stages', test: /\/lib\/action\/stages\.js$/, priority: 4 },
+  { name: 'mcp', test: /\/node_modules\/(?:@modelcontextprotocol|ajv|ajv-formats)\//, priority: 3 },
+  { name: 'tunnel', test: /\/node_modules\/ws\/|\/lib\/tunnel\//, priority: 2 },
+  { name: 'engine', test: /\/lib\/(?:engine|server)\//, priority: 1 },
+];
 
 const isCheck = process.argv.includes('--check');
 const outDir = mkdtempSync(path.join(tmpdir(), 'mcp-eval-ci-dist-'));
 try {
   // A check leaves lib/ as it is, since a run of the tests may be using it.
   if (!isCheck) compile();
-  bundle(outDir);
+  await bundle(outDir);
   const problems = [...findOversize(outDir), ...(isCheck ? compare(outDir, dist) : [])];
   if (!isCheck) {
     rmSync(dist, { recursive: true, force: true });
@@ -44,35 +54,46 @@ function compile(): void {
   execFileSync('npm', ['run', '--silent', 'prepare'], { cwd: root, stdio: 'inherit' });
 }
 
-function bundle(target: string): void {
-  const stats = path.join(target, 'stats.json');
-  const options = ['--minify', '--no-cache', '--quiet', '--target', 'es2022', '--stats-out', stats];
-  execFileSync('ncc', ['build', 'lib/action/stages.js', '--out', target, ...options], { cwd: root, stdio: 'inherit' });
-  writeFileSync(path.join(target, 'licenses.txt'), renderLicences(root, readFileSync(stats, 'utf8')));
-  rmSync(stats);
-  renameSync(path.join(target, 'index.js'), path.join(target, stagesName));
-  // Small, because it is started twice: as the supervisor, which is not to wait for the stages, and as the gate.
-  buildSync({
-    entryPoints: [path.join(root, 'lib/action/entry.js')],
-    outfile: path.join(target, 'entry.js'),
-    external: [`./${stagesName}`],
-    bundle: true,
+/** Bundles the gate with its lazy parts, and the small files that start it. */
+async function bundle(target: string): Promise<void> {
+  const stages = await rolldown({ input: path.join(root, 'lib/action/stages.js'), cwd: root, platform: 'node' });
+  const { output } = await stages.write({
+    dir: target,
     format: 'esm',
-    platform: 'node',
     minify: true,
-    target: 'es2022',
+    entryFileNames: facadeName,
+    chunkFileNames: nameChunk,
+    codeSplitting: { groups: sharedChunks },
+  });
+  rmSync(path.join(target, facadeName));
+  writeFileSync(path.join(target, 'package.json'), `${JSON.stringify({ type: 'module' }, null, 2)}\n`);
+  const modules = output.flatMap((chunk) => (chunk.type === 'chunk' ? chunk.moduleIds : []));
+  writeFileSync(path.join(target, 'licenses.txt'), renderLicences(root, modules));
+
+  // Small, because it is started twice: as the supervisor, which does not wait for the stages, and as the gate.
+  const entry = await rolldown({
+    input: path.join(root, 'lib/action/entry.js'),
+    cwd: root,
+    platform: 'node',
+    external: [/stages\.js$/],
+  });
+  await entry.write({
+    file: path.join(target, 'entry.js'),
+    format: 'esm',
+    minify: true,
+    codeSplitting: false,
+    paths: (name) => (name.endsWith(`/${stagesName}`) ? `./${stagesName}` : name),
   });
   // The runner starts the same code twice, under two names that tell it which step it is. Both load the rest only where the
   // runner's Node can.
   const start = readFileSync(path.join(root, 'lib/action/start.js'), 'utf8');
   for (const name of ['index.js', 'post.js']) writeFileSync(path.join(target, name), start);
-  for (const name of readdirSync(target)) if (/^\d+\.index\.js$/.test(name)) minifyChunk(path.join(target, name));
 }
 
-/** ncc minifies the entry alone and leaves the lazy chunks, two thirds of everything, as they are. */
-function minifyChunk(file: string): void {
-  const { code } = transformSync(readFileSync(file, 'utf8'), { format: 'esm', minify: true, target: 'es2022' });
-  writeFileSync(file, code);
+/** A lazy part is named after its room and its file: `embedded-open.js`. */
+function nameChunk({ name, facadeModuleId }: Pick<PreRenderedChunk, 'name' | 'facadeModuleId'>): string {
+  const part = /\/([^/]+)\/([^/]+)\.js$/.exec(facadeModuleId ?? '');
+  return part === null ? `${name}.js` : `${part[1]}-${part[2]}.js`;
 }
 
 function findOversize(target: string): string[] {

@@ -2,17 +2,11 @@ import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 
-const statsSchema = z.object({ modules: z.array(z.looseObject({ name: z.string() })) });
-
 const manifestSchema = z.looseObject({ name: z.string(), version: z.string(), license: z.string().default('unknown') });
 
-/**
- * Renders name, version and licence text of every package in a bundle, from ncc's statistics of it. Ncc's own `--license`
- * keeps only the packages of the last chunk.
- */
-export function renderLicences(root: string, statsText: string): string {
-  const { modules } = statsSchema.parse(JSON.parse(statsText));
-  const directories = new Set(modules.flatMap(({ name }) => findPackageDirectory(name)));
+/** Renders name, version and licence text of every package in a bundle. `modules` are the paths of its modules. */
+export function renderLicences(root: string, modules: readonly string[]): string {
+  const directories = new Set(modules.flatMap((name) => findPackageDirectory(name)));
   const sections = [...directories].toSorted().map((directory) => renderPackage(path.join(root, directory)));
   return `${sections.join('\n\n')}\n`;
 }

@@ -22,6 +22,12 @@ import type { JobOutput } from './logger.ts';
 import { listOutputs, listUnjudgedOutputs, writeOutput } from './outputs.ts';
 import { leftoversState } from './post.ts';
 import { createStateWriter } from './state.ts';
+import { previewGate } from '../gate/preview.ts';
+import { renderTerminal } from '../report/terminal.ts';
+import { planAnnotations } from '../report/annotations.ts';
+import { publishIssues } from '../gate/publish/publish-issues.ts';
+import { publishOnline } from '../gate/publish/publish-online.ts';
+import { publishReport } from '../gate/publish/publish-report.ts';
 
 /** Runs the gate with the action's inputs, publishes what came of it, and returns the exit code. */
 export async function runMain({ redactor, logger }: JobOutput, supervision: Supervision): Promise<number> {
@@ -33,7 +39,6 @@ export async function runMain({ redactor, logger }: JobOutput, supervision: Supe
     for (const secret of listKnownSecrets(inputs, environment)) redactor.add(secret);
     const options = await readGateOptions(inputs, { cwd });
     if (options.publish !== null) {
-      const { publishReport } = await import('../gate/publish/publish-report.ts');
       const signal = listenForInterrupts(supervision.signals, (exitCode) => process.exit(exitCode));
       return await publishReport(options, { cwd, environment, clock: systemClock, logger, redactor, signal });
     }
@@ -41,7 +46,6 @@ export async function runMain({ redactor, logger }: JobOutput, supervision: Supe
 
     const signal = listenForInterrupts(supervision.signals, (exitCode) => process.exit(exitCode));
     if (plan.isDryRun) {
-      const { previewGate } = await import('../gate/preview.ts');
       const preview = await previewGate(plan, { clock: systemClock, logger, redactor, signal });
       for (const line of preview) logger.info(line);
       return 0;
@@ -72,25 +76,20 @@ export async function runMain({ redactor, logger }: JobOutput, supervision: Supe
 
     supervision.judged();
     const { report, evidence, exitCode } = result;
-    // Chunks of their own: the post step, which loads the same entry, shows no report.
-    const { renderTerminal } = await import('../report/terminal.ts');
     info(redactor.redact(renderTerminal(report, { color: true })));
     const files = await publishFiles(report, plan, { logger, redactor, summaryPath, evidence });
     if (plan.annotations) {
       const places = report.cases.map(({ location }) => location);
       const existing = await findExistingFiles(places, process.cwd());
-      const { planAnnotations } = await import('../report/annotations.ts');
       const annotations = planAnnotations(report, { fileExists: (file) => existing.has(file) });
       process.stdout.write(renderAnnotationCommands(annotations, redactor));
     }
     for (const output of listOutputs(report, files)) writeOutput(output, logger);
-    const { publishOnline } = await import('../gate/publish/publish-online.ts');
     await publishOnline(result, plan, { clock: systemClock, logger, redactor, signal });
     return exitCode;
   } catch (error) {
     logger.error(describeFailure(error));
     if (error instanceof ConfigurationError) {
-      const { publishIssues } = await import('../gate/publish/publish-issues.ts');
       const annotations = await publishIssues(error.issues, inputs, { cwd, logger, redactor, summaryPath });
       process.stdout.write(renderAnnotationCommands(annotations, redactor));
     }
@@ -115,7 +114,6 @@ async function renderJobFallback(
     environment: NodeJS.ProcessEnv;
   },
 ): Promise<FallbackReport> {
-  const { planAnnotations } = await import('../report/annotations.ts');
   const annotations = plan.annotations ? planAnnotations(report, { fileExists: () => false }) : [];
   // No value has a line break: each matches the pattern of its output.
   const text = listOutputs(report, written).map(({ name, value }) => `${name}=${value}\n`);

@@ -7,6 +7,8 @@ import { publishFiles } from '../gate/publish/publish-files.ts';
 import { addGateOptions, readGateFlags } from './gate-options.ts';
 import { createTerminalLogger } from './logger.ts';
 import { addFormatOption, printReport, readFormat, type OutputFormat } from './output-format.ts';
+import { planRejudge } from '../gate/plan/plan-rejudge.ts';
+import { rejudgeReport } from '../gate/judge/rejudge.ts';
 
 const optionNames: ReadonlySet<string> = new Set([
   'min-pass-rate',
@@ -48,8 +50,6 @@ async function judgeReport(
   texts: Record<string, string>,
   { reportDir, redactor, format }: { reportDir: string | null; redactor: Redactor; format: OutputFormat },
 ): Promise<number> {
-  const { planRejudge } = await import('../gate/plan/plan-rejudge.ts');
-  const { rejudgeReport } = await import('../gate/judge/rejudge.ts');
   const { stderr } = process;
   const logger = createTerminalLogger({
     write: (text) => stderr.write(text),

@@ -23,6 +23,7 @@ import type { Supervision } from '../supervisor/supervised.ts';
 import { createTerminalLogger, redactText } from './logger.ts';
 import { createProgressDisplay, type ProgressDisplay } from './progress.ts';
 import { addFormatOption, printReport, readFormat, type OutputFormat } from './output-format.ts';
+import { publishReport } from '../gate/publish/publish-report.ts';
 
 /** What every command that runs the gate shares. */
 export interface GateCommandContext {
@@ -121,7 +122,6 @@ async function runPlan(
   const cwd = process.cwd();
   const options = await readGateOptions(texts, { cwd });
   if (options.publish !== null) {
-    const { publishReport } = await import('../gate/publish/publish-report.ts');
     const signal = listenForInterrupts(supervision.signals, (exitCode) => process.exit(exitCode));
     return await publishReport(options, { cwd, environment, clock: systemClock, logger, redactor, signal });
   }

@@ -11,11 +11,11 @@ import { buildReport } from '../report/build.ts';
 import { decideExit } from '../verdict/exit.ts';
 import { judgeSuite, type SuiteJudgement } from '../verdict/judge.ts';
 import { connectService } from './run/connect-service.ts';
-import { createEvidenceCollector, type EvidenceCollector } from './run/evidence.ts';
+import { createEvidenceCollector } from './run/evidence.ts';
 import { explainInterruption } from './run/interruption.ts';
 import { noIterationLog, openIterationLog } from './run/iteration-log.ts';
 import { judgeResults } from './judge/judge-results.ts';
-import type { KeptResults, ResultKeeper } from './run/keep-results.ts';
+import { createResultKeeper, type KeptResults } from './run/keep-results.ts';
 import type { Leftovers } from './run/leftovers.ts';
 import type { GatePlan } from './plan/plan.ts';
 import type { PlannedBaseline } from './plan/plan-baseline.ts';
@@ -25,8 +25,12 @@ import { createPlannedTally, nothingRun, type RanSuite, runSuite, type SuiteRunC
 import { createServerWitnesses } from './run/server-witness.ts';
 import { createTeardown } from './run/teardown.ts';
 import { createTestServers, type TestServers } from './run/test-servers.ts';
-import type { TraceLog } from './run/trace-log.ts';
+import { openTraceLog, type TraceLog } from './run/trace-log.ts';
 import { startWatch, type Watch } from './run/watch.ts';
+import { judgeShards } from './judge/merge-shards.ts';
+import { buildTrend } from '../report/history.ts';
+import { readBaseline } from './run/read-baseline.ts';
+import { retryFailed } from './run/retry-failed.ts';
 
 /** What the gate needs of its surroundings. */
 export interface GateContext {
@@ -69,7 +73,6 @@ export async function gate(plan: GatePlan, context: GateContext): Promise<GateRe
   for (const note of plan.notes) context.logger.warning(note);
   for (const remark of plan.remarks) context.logger.info(remark);
   if (plan.merge !== null) {
-    const { judgeShards } = await import('./judge/merge-shards.ts');
     const { report, exit } = judgeShards(plan.merge, plan);
     for (const warning of exit.warnings) context.logger.warning(warning);
     return { report, evidence: null, tracePath: null, kept: null, exitCode: exit.exitCode };
@@ -79,7 +82,7 @@ export async function gate(plan: GatePlan, context: GateContext): Promise<GateRe
   const { server, serverNotes, results, baseline, evidence, tracePath, kept } = await runSuites(plan, context, watch);
   const today = startedAt.slice(0, 'YYYY-MM-DD'.length);
   const suites = plan.suites.map((planned, index) => resolveStored(planned, results[index] ?? { cases: [] }));
-  const judgement = await judgeResults(results, { suites, baseline, today });
+  const judgement = judgeResults(results, { suites, baseline, today });
   const exit = decideExit(
     judgement.suites.map(({ results: { name }, policy, verdict }) => ({
       name,
@@ -91,7 +94,7 @@ export async function gate(plan: GatePlan, context: GateContext): Promise<GateRe
   const stopsJob = exit.exitCode !== 0 || watch.stop.reason instanceof CancelledError;
   const durationMs = Math.round(clock.monotonicMs() - startedMs);
   const { revision, shard } = plan;
-  const trend = await readTrend(plan);
+  const trend = readTrend(plan);
   const report = buildReport(
     redactDeep(
       { startedAt, durationMs, generator, revision, shard, server, trend, ...judgement, notes, stopsJob },
@@ -104,9 +107,8 @@ export async function gate(plan: GatePlan, context: GateContext): Promise<GateRe
 }
 
 /** A part of the cases is no point of a trend of the whole. */
-async function readTrend({ history, revision, shard }: GatePlan): Promise<Trend | null> {
+function readTrend({ history, revision, shard }: GatePlan): Trend | null {
   if (history === null || shard !== null) return null;
-  const { buildTrend } = await import('../report/history.ts');
   return buildTrend(history.records, revision?.branch ?? null);
 }
 
@@ -135,7 +137,7 @@ async function runSuites(
   const onProgress = context.onProgress ?? (() => {});
   const results: SuiteResults[] = [];
   const collector = createEvidenceCollector(redactor, { keepsTraces: plan.isFullReport });
-  const keeper = await openKeeper(plan, { collector, redactor });
+  const keeper = plan.upload === null ? null : createResultKeeper(collector, { redactor });
   const evidence = keeper ?? collector;
   const witnesses = createServerWitnesses(redactor);
   const servers = createTestServers(plan, witnesses);
@@ -149,12 +151,11 @@ async function runSuites(
       isOver && !watch.callOff.aborted ? watch.deadline.remainingMs() : 0,
     );
     await using iterationLog = plan.isFullReport ? await openIterationLog(plan.reportDir, context) : noIterationLog;
-    await using traces = await openTraces(plan, context);
+    await using traces = plan.hasTraceLog ? await openTraceLog(plan, context) : null;
     traceLog = traces;
     const shared = { service, teardown, watch, clock, logger, redactor, onProgress, evidence };
     await servers.open({ ...context, ...shared });
     if (baseline !== null && baseline.baseline === null) {
-      const { readBaseline } = await import('./run/read-baseline.ts');
       baseline = {
         ...baseline,
         baseline: await readBaseline(baseline, plan.suites, { ...shared, plan, iterationLog }),
@@ -188,23 +189,6 @@ async function runSuites(
   return { server, serverNotes, results, baseline, evidence: evidence.collect(), tracePath, kept };
 }
 
-/** Null where nothing is uploaded. */
-async function openKeeper(
-  { upload }: GatePlan,
-  { collector, redactor }: { collector: EvidenceCollector; redactor: Redactor },
-): Promise<ResultKeeper | null> {
-  if (upload === null) return null;
-  const { createResultKeeper } = await import('./run/keep-results.ts');
-  return createResultKeeper(collector, { redactor });
-}
-
-/** A chunk of its own: most gates keep none. */
-async function openTraces(plan: GatePlan, context: GateContext): Promise<TraceLog | null> {
-  if (!plan.hasTraceLog) return null;
-  const { openTraceLog } = await import('./run/trace-log.ts');
-  return await openTraceLog(plan, context);
-}
-
 /** After all first runs, so that whatever becomes of it takes no verdict away. */
 async function retrySuites(
   { ran, results, servers }: { ran: readonly RanSuite[]; results: SuiteResults[]; servers: TestServers },
@@ -213,7 +197,6 @@ async function retrySuites(
   for (const [index, planned] of context.plan.suites.entries()) {
     const suite = ran[index];
     if (suite === undefined || planned.demands.retryFailed.value === 0) continue;
-    const { retryFailed } = await import('./run/retry-failed.ts');
     const again = resolveStored(planned, suite.results);
     results[index] = await retryFailed(suite, again, { ...context, server: servers.find(planned) });
   }

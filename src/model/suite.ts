@@ -65,3 +65,6 @@ export interface LocatedStep {
 
 /** Stands in `serverName` of a tool-call step that names no server: the job's own, whatever it is called. */
 export const serverUnderTest = '';
+
+/** The name by which stored steps call that server; each run says which record of the service it is. */
+export const stepServerName = 'server-under-test';

@@ -5,6 +5,7 @@ import type { Verdict } from '../../model/verdict.ts';
 import { assessSuite, judgeGate, selectFindings, type SuiteJudgement } from '../../verdict/judge.ts';
 import type { PlannedBaseline } from '../plan/plan-baseline.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';
+import { compareWithBaseline, listRegressions, settleComparison } from '../../verdict/compare.ts';
 
 export interface Judgement {
   suites: Array<SuiteJudgement & { results: SuiteResults; policy: SuiteDemands }>;
@@ -16,11 +17,11 @@ export interface Judgement {
  * Judges the suites' results, which are in the order of the plan, and joins their verdicts, held against the baseline where
  * there is one. `today` is a day in UTC, `YYYY-MM-DD`.
  */
-export async function judgeResults(
+export function judgeResults(
   results: readonly SuiteResults[],
   plan: { suites: readonly PlannedSuite[]; baseline: PlannedBaseline | null; today: string },
-): Promise<Judgement> {
-  const { comparison, regressions } = await compareResults(results, plan);
+): Judgement {
+  const { comparison, regressions } = compareResults(results, plan);
   const suites = plan.suites.flatMap(({ demands }, index) => {
     const suite = results[index];
     if (suite === undefined) return [];
@@ -36,12 +37,11 @@ export async function judgeResults(
   return { suites, verdict: judgeGate(suites.map(({ verdict }) => verdict)), comparison };
 }
 
-async function compareResults(
+function compareResults(
   results: readonly SuiteResults[],
   { baseline: planned, suites }: { baseline: PlannedBaseline | null; suites: readonly PlannedSuite[] },
 ) {
   if (planned === null || planned.baseline === null) return { comparison: null, regressions: [] };
-  const { compareWithBaseline, listRegressions, settleComparison } = await import('../../verdict/compare.ts');
   const asRun = results.map((results, index) => ({ results, effect: suites[index]?.demands.flaky.value ?? 'fail' }));
   const settled = settleComparison(planned.baseline, asRun);
   const comparison = compareWithBaseline(settled.baseline, settled.results, planned.limits);

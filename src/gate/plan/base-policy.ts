@@ -8,6 +8,7 @@ import { readPolicy } from '../../suite/read-policy.ts';
 import type { ReadBaseFile } from './base-files.ts';
 import type { ChangeBase, CiContext } from './ci-context.ts';
 import { describeGitError, runGit } from './git-checkout.ts';
+import { openRemoteBase } from './base-files.ts';
 
 /** The policy of the branch that a pull request goes into. */
 export interface BasePolicy {
@@ -94,7 +95,6 @@ async function openFiles(
   const found = await findCommit(revisions, cwd);
   if ('commit' in found) return { read: (path) => readBlob(found.commit, path, cwd) };
   if (ci.system !== 'github' || token === null || ci.repository === null) return found;
-  const { openRemoteBase } = await import('./base-files.ts');
   const remoteRef = first.replace(/^refs\/remotes\/origin\//, 'heads/');
   const remote = await openRemoteBase(remoteRef, { cwd, environment, token });
   return 'problem' in remote ? { problem: `${found.problem}; ${remote.problem}` } : remote;

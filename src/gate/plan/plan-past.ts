@@ -1,8 +1,8 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
 import type { GateOptions } from '../options/schema.ts';
 import { readServiceBaseline } from '../options/service-baseline.ts';
-import type { PlannedBaseline } from './plan-baseline.ts';
-import type { PlannedHistory } from './plan-history.ts';
+import { planBaseline, type PlannedBaseline } from './plan-baseline.ts';
+import { planHistory, type PlannedHistory } from './plan-history.ts';
 
 /** What a gate knows of those before it. */
 export interface PlannedPast {
@@ -22,11 +22,9 @@ export async function planPast(
   let history: PlannedHistory | null = null;
   let baseline: PlannedBaseline | null = null;
   if (historyPath !== null) {
-    const { planHistory } = await import('./plan-history.ts');
     history = await planHistory(historyPath, context, issues);
   }
   if (source !== null) {
-    const { planBaseline } = await import('./plan-baseline.ts');
     const limits = { maximumRegressions, maximumRateDrop };
     const inService = readServiceBaseline(options);
     if (inService !== null) return { history, baseline: { source, baseline: null, runId: inService.runId, limits } };

@@ -11,7 +11,7 @@ import { formatMinimumPassRate } from '../../model/rate.ts';
 import type { Suite } from '../../model/suite.ts';
 import { suggestNearest } from '../../suite/findings.ts';
 import { joinLayers, listSuiteLayers } from '../../verdict/layers.ts';
-import type { BasePolicy } from './base-policy.ts';
+import { openBasePolicy, type BasePolicy } from './base-policy.ts';
 import type { CiContext } from './ci-context.ts';
 import type { GateOptions } from '../options/schema.ts';
 import { readPolicyFile } from './read-policy-file.ts';
@@ -41,7 +41,6 @@ export async function loadPolicy(
   const remarks: string[] = [];
   let base: BasePolicy | null = null;
   if (options.policyRef === 'base') {
-    const { openBasePolicy } = await import('./base-policy.ts');
     base = await openBasePolicy({ ...context, notes, remarks, token: options.githubToken }, issues);
   }
   const own = options.policy === null ? null : await readPolicyFile(options.policy, context.cwd, issues);

@@ -4,6 +4,7 @@ import { ConfigurationError, type ConfigurationIssue } from '../../base/errors.t
 import { Secret } from '../../base/redaction.ts';
 import { splitCommand } from '../../server/split-command.ts';
 import type { GateOptions } from '../options/schema.ts';
+import { buildReportJsonSchema } from '../../report/schema.ts';
 
 /** The server under test, as it is going to be started or found. */
 export interface PlannedServer {
@@ -33,7 +34,7 @@ export async function planServer(
     const message = `${JSON.stringify(options.serverCwd ?? '.')} is not a directory; it is taken relative to the working directory, so check the path and that an earlier step makes it`;
     issues.push({ input: 'server-cwd', code: 'no-directory', message });
   }
-  const secrets = [...(await listSecrets(environment, options.serverEnv)), ...listUrlSecrets(url)];
+  const secrets = [...listSecrets(environment, options.serverEnv), ...listUrlSecrets(url)];
   return { command, url, cwd, environment, secrets, readyTimeoutMs: options.serverReadyTimeout };
 }
 
@@ -51,16 +52,12 @@ function findCommandIssues(command: string): readonly ConfigurationIssue[] {
 const secretName = /key|token|secret|pass|pwd|credential|auth|private|signature|cookie|dsn/i;
 const urlWithPassword = /:\/\/[^/?#\s]*:[^/?#\s]+@/;
 
-async function listSecrets(
-  environment: ReadonlyMap<string, Secret>,
-  written: GateOptions['serverEnv'],
-): Promise<Secret[]> {
+function listSecrets(environment: ReadonlyMap<string, Secret>, written: GateOptions['serverEnv']): Secret[] {
   const secrets = [...environment]
     .filter(([name, value]) => written.get(name) === null || isSecret(name, value))
     .map(([, value]) => value);
   if (secrets.length === 0) return [];
   // `failed` hides nothing, and taken out of everything it would take the verdict along.
-  const { buildReportJsonSchema } = await import('../../report/schema.ts');
   const vocabulary = JSON.stringify(buildReportJsonSchema());
   return secrets.filter((secret) => !vocabulary.includes(secret.reveal()));
 }

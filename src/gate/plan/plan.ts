@@ -7,18 +7,21 @@ import { listIdleSuites } from '../../verdict/layers.ts';
 import type { JoinedShards } from '../../verdict/merge.ts';
 import { type CiContext, readCiContext } from './ci-context.ts';
 import type { GateOptions } from '../options/schema.ts';
-import type { PlannedGitHub } from './plan-github.ts';
+import { readRun, planGitHub, type PlannedGitHub } from './plan-github.ts';
 import type { ReportFormat } from '../options/values.ts';
 import type { PageContext } from './page-context.ts';
-import type { PlannedCollector } from './plan-collector.ts';
-import type { PlannedMerge } from './plan-merge.ts';
+import { planCollector, type PlannedCollector } from './plan-collector.ts';
+import { planMerge, type PlannedMerge } from './plan-merge.ts';
 import { planPast, type PlannedPast } from './plan-past.ts';
 import { type PlannedServer, planServer } from './plan-server.ts';
 import { type PlannedService, planService } from './plan-service.ts';
 import { type PlannedSuite, planSuites } from './plan-suites.ts';
-import type { PlannedUpload } from './plan-upload.ts';
+import { planUpload, type PlannedUpload } from './plan-upload.ts';
 import { type PlannedReportDir, planReportDir } from './report-dir.ts';
 import { findAmbiguousNames } from './resolve-names.ts';
+import { loadPolicy } from './plan-policy.ts';
+import { planTrust } from './plan-trust.ts';
+import { planShard } from './plan-shard.ts';
 
 /** Everything the gate is going to do, decided and checked; nothing has been started, created or written yet. */
 export interface GatePlan extends PlannedPast {
@@ -80,8 +83,6 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   const notes: string[] = [];
   const { history, baseline } = await planPast(options, { cwd: context.cwd, notes }, issues);
   const joining = await planJoining(options, context, issues);
-  // A chunk of its own: the post step, which loads the same entry, plans nothing.
-  const { loadPolicy } = await import('./plan-policy.ts');
   const policy = await loadPolicy(options, { ...context, ci }, issues);
   const place = { cwd: context.cwd, ci, profile: service.profile, policy, notes };
   const all = joining !== null ? [] : await planSuites(options, place, issues);
@@ -93,7 +94,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     issues.push(...findAmbiguousNames(policy.file, joined));
   }
   if (policy.file !== null) notes.push(...listIdleSuites(policy.file, suiteNames));
-  const { suites, shard } = await planPart(await weighTrust(all, { options, history }), { options, history }, issues);
+  const { suites, shard } = planPart(weighTrust(all, { options, history }), { options, history }, issues);
   const server = await planServer(options, context, issues);
   if (ci.isPullRequestTarget && server?.command != null && !options.allowPullRequestTarget) {
     issues.push({ input: 'server-command', code: 'pull-request-target', message: pullRequestTargetMessage });
@@ -105,8 +106,8 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     issues.push({ input: 'baseline', code: 'one-run-for-several', message });
   }
   const github = await planComment(options, { ...context, notes });
-  const collector = await planTraces(options, context, issues);
-  const upload = await planUploading(options, { ...context, ci }, issues);
+  const collector = planTraces(options, context, issues);
+  const upload = planUploading(options, { ...context, ci }, issues);
   if (issues.length > 0) throw new ConfigurationError(issues);
 
   return {
@@ -123,7 +124,10 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     stopsEarly: options.stopEarly,
     reportDir: await planReportDir(options.reportDir ?? '.', { ...context, notes }),
     reportFormats: options.reportFormats,
-    page: ci.system === 'github' && ci.repository !== null ? await readPage(options, context) : null,
+    page:
+      ci.system === 'github' && ci.repository !== null
+        ? readRun(context.environment, { cwd: context.cwd, jobIndex: options.jobIndex }).page
+        : null,
     isFullReport: options.fullReport,
     annotations: options.annotations,
     summary: options.summary,
@@ -139,27 +143,20 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   };
 }
 
-async function readPage({ jobIndex }: GateOptions, { cwd, environment }: PlanContext): Promise<PageContext> {
-  const { readRun } = await import('./plan-github.ts');
-  return readRun(environment, { cwd, jobIndex }).page;
-}
-
 async function planJoining(
   options: GateOptions,
   { cwd }: PlanContext,
   issues: ConfigurationIssue[],
 ): Promise<Omit<PlannedMerge, 'policy' | 'effects'> | null> {
   if (options.merge.length === 0) return null;
-  const { planMerge } = await import('./plan-merge.ts');
   return await planMerge(options, { cwd }, issues);
 }
 
-async function weighTrust(
+function weighTrust(
   suites: PlannedSuite[],
   { options, history }: { options: GateOptions; history: GatePlan['history'] },
-): Promise<PlannedSuite[]> {
+): PlannedSuite[] {
   if (options.trustedAfter === 0) return suites;
-  const { planTrust } = await import('./plan-trust.ts');
   return planTrust(suites, { neededGates: options.trustedAfter, records: history?.records ?? [] });
 }
 
@@ -168,37 +165,29 @@ async function planComment(
   context: PlanContext & { notes: string[] },
 ): Promise<PlannedGitHub | null> {
   if (options.comment === 'off' && !options.checkRun && options.openIssueOn === 'off') return null;
-  const { planGitHub } = await import('./plan-github.ts');
   return await planGitHub(options, context);
 }
 
-async function planTraces(
-  options: GateOptions,
-  context: PlanContext,
-  issues: ConfigurationIssue[],
-): Promise<PlannedCollector | null> {
+function planTraces(options: GateOptions, context: PlanContext, issues: ConfigurationIssue[]): PlannedCollector | null {
   if (options.otlpEndpoint === null && options.otlpHeaders.size === 0) return null;
-  const { planCollector } = await import('./plan-collector.ts');
   return planCollector(options, context, issues);
 }
 
-async function planUploading(
+function planUploading(
   { upload, ...options }: GateOptions,
   context: PlanContext & { ci: CiContext },
   issues: ConfigurationIssue[],
-): Promise<PlannedUpload | null> {
+): PlannedUpload | null {
   if (upload === 'off') return null;
-  const { planUpload } = await import('./plan-upload.ts');
   return planUpload({ ...options, upload }, context, issues);
 }
 
-async function planPart(
+function planPart(
   suites: PlannedSuite[],
   { options, history }: { options: GateOptions; history: GatePlan['history'] },
   issues: ConfigurationIssue[],
-): Promise<Pick<GatePlan, 'suites' | 'shard'>> {
+): Pick<GatePlan, 'suites' | 'shard'> {
   if (options.shard === null) return { suites, shard: null };
-  const { planShard } = await import('./plan-shard.ts');
   const files = suites.filter((planned) => planned.kind === 'file');
   return planShard(files, options.shard, { records: history?.records ?? [], issues });
 }

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type ConfigurationIssue, describeError } from '../../base/errors.ts';
 import type { PolicyFile } from '../../model/policy.ts';
+import { readPolicy } from '../../suite/read-policy.ts';
 
 /** Reads the policy file. What is wrong with it goes to `issues`; null then. */
 export async function readPolicyFile(
@@ -17,7 +18,6 @@ export async function readPolicyFile(
     issues.push({ input: 'policy', code: 'unreadable-policy', message });
     return null;
   }
-  const { readPolicy } = await import('../../suite/read-policy.ts');
   const { policy, findings } = readPolicy(text, { file: path });
   issues.push(...findings);
   return policy;

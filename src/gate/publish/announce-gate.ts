@@ -6,6 +6,7 @@ import { causePlaceholder, type FallbackReport } from '../../supervisor/messages
 import type { Supervision } from '../../supervisor/supervised.ts';
 import type { GatePlan } from '../plan/plan.ts';
 import type { WrittenFiles } from './publish-files.ts';
+import { renderFallback } from './render-fallback.ts';
 
 /** What collecting and clearing up may take after the `timeout`. */
 const overrunMs = 15_000;
@@ -23,7 +24,6 @@ export async function announceGate(
   },
 ): Promise<void> {
   if (supervision.marker === null || plan.merge !== null) return;
-  const { renderFallback } = await import('./render-fallback.ts');
   const startedAt = new Date(context.clock.now());
   const { report, files } = await renderFallback(plan, { ...context, cause: causePlaceholder, startedAt });
   const { label } = plan.reportDir;

@@ -7,7 +7,7 @@ import type { KeptResult, KeptResults } from '../run/keep-results.ts';
 import { buildKey } from '../plan/marker.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';
 import type { PlannedUpload } from '../plan/plan-upload.ts';
-import { stepServerName } from '../run/prepare-suite.ts';
+import { stepServerName } from '../../model/suite.ts';
 
 /** What is sent of a suite. */
 export interface SuiteDraft {

@@ -11,6 +11,12 @@ import type { ReportFormat } from '../options/values.ts';
 import { composeLineUrl, type Place } from '../plan/page-context.ts';
 import type { GatePlan } from '../plan/plan.ts';
 import type { PlannedReportDir } from '../plan/report-dir.ts';
+import { renderJunit } from '../../report/junit.ts';
+import { renderCtrf } from '../../report/ctrf.ts';
+import { renderBadge } from '../../report/badge.ts';
+import { renderHistoryLine } from '../../report/history.ts';
+import { appendHistoryLine } from '../plan/history-file.ts';
+import { renderSummary } from '../../report/summary.ts';
 
 export interface PublishContext {
   logger: Logger;
@@ -63,7 +69,6 @@ export async function publishFiles(
   await registerReportDir(plan.reportDir);
   const reportPath = await writeRedacted('report.json', () => renderReportJson(report));
   const junitPath = await writeRedacted('junit.xml', async () => {
-    const { renderJunit } = await import('../../report/junit.ts');
     return renderJunit(report);
   });
   const htmlPath = await writeWanted('html', () =>
@@ -75,13 +80,11 @@ export async function publishFiles(
   );
   const ctrfPath = await writeWanted('ctrf', () =>
     writeRedacted('ctrf.json', async () => {
-      const { renderCtrf } = await import('../../report/ctrf.ts');
       return renderCtrf(report);
     }),
   );
   const badgePath = await writeWanted('badge', () =>
     writeRedacted('badge.svg', async () => {
-      const { renderBadge } = await import('../../report/badge.ts');
       return renderBadge(report);
     }),
   );
@@ -89,14 +92,11 @@ export async function publishFiles(
   const isCut = report.shard !== null || report.suites.some(({ stoppedEarly }) => stoppedEarly !== null);
   if (history !== null && !isCut) {
     await attempt(history.label, async () => {
-      const { renderHistoryLine } = await import('../../report/history.ts');
-      const { appendHistoryLine } = await import('../plan/history-file.ts');
       await appendHistoryLine(history.path, redactor.redact(renderHistoryLine(report)));
     });
   }
   if (plan.summary && summaryPath !== null) {
     await attempt('the job summary', async () => {
-      const { renderSummary } = await import('../../report/summary.ts');
       const { page } = plan;
       const commit = report.revision?.commit ?? null;
       const options = {

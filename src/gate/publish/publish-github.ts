@@ -12,6 +12,8 @@ import { buildKey, type RunStamp } from '../plan/marker.ts';
 import { composeLineUrl, type PageContext, type Place } from '../plan/page-context.ts';
 import type { CommentMode, GitHubAccess, PlannedGitHub } from '../plan/plan-github.ts';
 import { postComment } from './post-comment.ts';
+import { postCheck } from './post-check.ts';
+import { postIssue } from './post-issue.ts';
 
 export interface GitHubContext {
   clock: Clock;
@@ -105,7 +107,6 @@ async function addCheck(
   { repository, page }: { repository: Repository; page: PageContext },
   { logger, redactor }: GitHubContext,
 ): Promise<void> {
-  const { postCheck } = await import('./post-check.ts');
   const check = await postCheck(client, report, { repository, page, redactor });
   logger.info(
     check === null ? 'There is no commit to add a check to.' : `Added a check: ${check.url ?? 'without a page'}`,
@@ -119,7 +120,6 @@ async function keepIssues(
   plan: PlannedGitHub & { issueParts: ReadonlyArray<string | null> },
   { logger, redactor }: GitHubContext,
 ): Promise<void> {
-  const { postIssue } = await import('./post-issue.ts');
   const { repository, run, page, issueParts } = plan;
   for (const suite of report.suites) {
     const { verdict, totals } = suite;

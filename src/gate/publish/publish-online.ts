@@ -3,6 +3,9 @@ import type { Logger } from '../../base/logger.ts';
 import type { Redactor } from '../../base/redaction.ts';
 import type { GateResult } from '../gate.ts';
 import type { GatePlan } from '../plan/plan.ts';
+import { publishToGitHub } from './publish-github.ts';
+import { publishTraces } from './publish-traces.ts';
+import { uploadResults } from './upload-results.ts';
 
 export interface OnlineContext {
   clock: Clock;
@@ -12,8 +15,8 @@ export interface OnlineContext {
 }
 
 /**
- * Tells what came of a gate wherever else the plan wants it told, after the files. Each place is a chunk of its own; what
- * fails there is warned about, and the verdict stands.
+ * Reports the verdict to GitHub, to a trace collector and to a hosted project, as far as the plan asks for it. Runs after the files
+ * are written. A failure is a warning and leaves the verdict unchanged.
  */
 export async function publishOnline(
   { report, tracePath, kept }: Pick<GateResult, 'report' | 'tracePath' | 'kept'>,
@@ -21,15 +24,12 @@ export async function publishOnline(
   context: OnlineContext,
 ): Promise<void> {
   if (github !== null) {
-    const { publishToGitHub } = await import('./publish-github.ts');
     await publishToGitHub(report, github, context);
   }
   if (collector !== null && tracePath !== null) {
-    const { publishTraces } = await import('./publish-traces.ts');
     await publishTraces(tracePath, collector, context);
   }
   if (upload !== null && kept !== null) {
-    const { uploadResults } = await import('./upload-results.ts');
     await uploadResults({ report, kept, upload, suites }, context);
   }
 }

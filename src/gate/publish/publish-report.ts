@@ -26,6 +26,7 @@ import {
   tellPullRequest,
 } from './publish-github.ts';
 import { readForeignReport } from './read-foreign-report.ts';
+import { rejudgeReport } from '../judge/rejudge.ts';
 
 type PublishOptions = Pick<
   GateOptions,
@@ -99,7 +100,6 @@ async function judgeByOwnPolicy(report: Report, options: PublishOptions, cwd: st
   const policy = options.policy === null ? null : await readPolicyFile(options.policy, cwd, issues);
   if (issues.length > 0) throw new ConfigurationError(issues);
   if (policy === null && options.minPassRate === null) return report;
-  const { rejudgeReport } = await import('../judge/rejudge.ts');
   const unchanged = { baseline: null, maximumRegressions: null, maximumRateDrop: null };
   const { minPassRate: minimumPassRate } = options;
   return rejudgeReport(report, { ...unchanged, minimumPassRate, policy, effects: readJobEffects(options) }).report;

@@ -28,7 +28,7 @@ export async function renderFallback(
   const results = plan.suites.map((planned) => createPlannedTally(planned).finish(end));
   const today = startedAt.toISOString().slice(0, 'YYYY-MM-DD'.length);
   const { revision, shard, policyNotes } = plan;
-  const judgement = await judgeResults(results, { suites: plan.suites, baseline: null, today });
+  const judgement = judgeResults(results, { suites: plan.suites, baseline: null, today });
   const about = { startedAt: startedAt.toISOString(), durationMs: 0, generator, revision, shard, server: null };
   const report = buildReport(redactDeep({ ...about, ...judgement, notes: policyNotes, stopsJob: true }, redactor));
   const inReports = (name: string, text: string) => ({

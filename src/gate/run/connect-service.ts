@@ -55,7 +55,7 @@ export async function connectService(plan: ServicePlan, context: ConnectContext)
 /** Opens the eval service inside this process, and the client that alone may speak to it. */
 async function openOwnService(plan: ServicePlan, context: ConnectContext): Promise<ConnectedService> {
   const { clock, logger, redactor, signal, witnesses = null } = context;
-  // A chunk of its own: hosted runs never need the engine or the store, and start without reading them.
+  // Loaded lazily: hosted runs need neither the engine nor the store.
   const { localLimits, openEmbeddedService } = await import('../../embedded/open.ts');
   const scheduling = createJobScheduling();
   const service = await openEmbeddedService({

@@ -2,6 +2,7 @@ import type { Redactor } from '../../base/redaction.ts';
 import { type Evidence, type IterationMark, maxIterationMarks, maxTraces } from '../../model/evidence.ts';
 import type { Iteration } from '../../model/run.ts';
 import type { CountedIteration } from '../../verdict/tally.ts';
+import { keepTrace } from './keep-trace.ts';
 
 /** Collects what people may want to look into, while the results stream by. */
 export interface EvidenceCollector {
@@ -35,7 +36,6 @@ export function createEvidenceCollector(redactor: Redactor, options: { keepsTrac
     hasRoomForTraces,
     addTrace: async (suiteId, iterationId, trace) => {
       if (!hasRoomForTraces()) return;
-      const { keepTrace } = await import('./keep-trace.ts');
       const kept = keepTrace(trace, redactor);
       if (kept !== null) traces.set(`${suiteId} ${iterationId}`, { suiteId, iterationId, ...kept });
     },

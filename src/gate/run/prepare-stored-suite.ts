@@ -1,6 +1,7 @@
 import { ConfigurationError, type ConfigurationIssue, ProtocolError } from '../../base/errors.ts';
 import { toPercent } from '../../model/rate.ts';
 import type { CaseOutline, SuiteOutline } from '../../model/results.ts';
+import { stepServerName } from '../../model/suite.ts';
 import { listCases } from '../../service/cases.ts';
 import type { NewRun } from '../../service/runs.ts';
 import { findSuite, getSuite } from '../../service/suites.ts';
@@ -11,7 +12,7 @@ import type { RegisteredServer } from './job-tunnel.ts';
 import type { GatePlan } from '../plan/plan.ts';
 import type { StoredSuite } from '../plan/plan-suites.ts';
 import { resolveCaseNames } from '../plan/resolve-names.ts';
-import { type PrepareContext, type PreparedSuite, refuseUnknown, stepServerName } from './prepare-suite.ts';
+import { type PrepareContext, type PreparedSuite, refuseUnknown } from './prepare-suite.ts';
 
 type StoredContext = Omit<PrepareContext, 'server'> & {
   plan: Pick<GatePlan, 'service'>;

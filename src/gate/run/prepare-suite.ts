@@ -4,7 +4,7 @@ import { ConfigurationError, ProtocolError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import { toPercent } from '../../model/rate.ts';
 import type { SuiteOutline } from '../../model/results.ts';
-import type { Suite } from '../../model/suite.ts';
+import { stepServerName, type Suite } from '../../model/suite.ts';
 import type { NewRun } from '../../service/runs.ts';
 import { createSuite, findOldestSuite } from '../../service/suites.ts';
 import { compileSuite, type Dialect } from '../../suite/compile.ts';
@@ -12,9 +12,7 @@ import { outlineSuite } from '../../suite/outline.ts';
 import type { ConnectedService } from './connect-service.ts';
 import type { RegisteredServer } from './job-tunnel.ts';
 import type { FileSuite } from '../plan/plan-suites.ts';
-
-/** How steps call the server of the job, whatever its record is called; a run says which record is meant. */
-export const stepServerName = 'server-under-test';
+import { applySync, describeChanges, planStoredSync } from './sync-suite.ts';
 
 /** The API demands a model of every suite. This one is never called: no case has a step that would. */
 const modelOfToolOnlySuites = 'none/none';
@@ -71,11 +69,9 @@ export async function prepareFileSuite(planned: FileSuite, context: PrepareConte
     return { ...base, ...created, run, written: [] };
   }
   const tests = compileSuite(suite, { serverName: stepServerName, dialect });
-  // A chunk of its own: only a hosted service keeps suites.
-  const { applySync, describeChanges, planStoredSync } = await import('./sync-suite.ts');
-  const sync = await planStoredSync(planned, stored.id, { ...context, whole });
+  const sync = await planStoredSync(planned, stored.id, { service, whole, signal });
   logger.group(...describeChanges(sync, hostedName));
-  await applySync(sync, stored.id, context);
+  await applySync(sync, stored.id, { service, signal });
   return {
     ...base,
     suiteId: stored.id,

@@ -5,6 +5,8 @@ import type { Logger } from '../../base/logger.ts';
 import type { ProxySettings } from '../../base/proxy.ts';
 import type { Secret } from '../../base/redaction.ts';
 import { endSentence } from '../../base/sentence.ts';
+import { openPublicFetch } from '../../server/public-fetch.ts';
+import { probeHttpServer } from '../../server/ready-http.ts';
 
 export interface PublicUrlWatch extends AsyncDisposable {
   /** Resolves once an MCP handshake has succeeded at the public URL. */
@@ -43,10 +45,6 @@ export function watchPublicUrl(
   const lost = Promise.withResolvers<TunnelError>();
 
   const watch = async () => {
-    const [{ probeHttpServer }, { openPublicFetch }] = await Promise.all([
-      import('../../server/ready-http.ts'),
-      import('../../server/public-fetch.ts'),
-    ]);
     await using publicFetch = openPublicFetch(options.proxy ?? { httpProxy: null, httpsProxy: null, noProxy: null });
     /** Why it failed; null where the server answered. */
     const probe = async (timeoutMs: number): Promise<string | null> => {

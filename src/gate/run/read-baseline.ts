@@ -2,6 +2,7 @@ import type { Logger } from '../../base/logger.ts';
 import type { Baseline, BaselineCase } from '../../model/comparison.ts';
 import type { CaseOutline, SuiteResults } from '../../model/results.ts';
 import type { Run } from '../../model/run.ts';
+import { stepServerName } from '../../model/suite.ts';
 import { listCases } from '../../service/cases.ts';
 import { getRun, listSuiteRuns } from '../../service/runs.ts';
 import { findOldestSuite } from '../../service/suites.ts';
@@ -15,7 +16,7 @@ import { openTraceJudge } from './judge-here.ts';
 import type { PlannedBaseline } from '../plan/plan-baseline.ts';
 import type { FileSuite, PlannedSuite } from '../plan/plan-suites.ts';
 import { outlineStoredCase } from './prepare-stored-suite.ts';
-import { refuseUnknown, stepServerName } from './prepare-suite.ts';
+import { refuseUnknown } from './prepare-suite.ts';
 import { readIterations } from './read-results.ts';
 import type { SuiteRunContext } from './run-suite.ts';
 

@@ -40,7 +40,7 @@ export async function registerServer(
   if (!isTunnelled) return await createRecord(running.url, plan, context);
   const startedMs = clock.monotonicMs();
   onProgress({ kind: 'tunnel-opening', serverName });
-  // A chunk of its own: most gates never open a tunnel.
+  // Loaded lazily: most gates open no tunnel.
   const { openJobTunnel } = await import('./job-tunnel.ts');
   const tunnel = await openJobTunnel({
     service,

@@ -11,7 +11,7 @@ import type { EvidenceCollector } from './evidence.ts';
 import { explainInterruption } from './interruption.ts';
 import type { IterationLog } from './iteration-log.ts';
 import type { RegisteredServer } from './job-tunnel.ts';
-import type { TraceJudge } from './judge-here.ts';
+import { openTraceJudge } from './judge-here.ts';
 import type { GatePlan } from '../plan/plan.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';
 import { prepareFileSuite, type PreparedSuite } from './prepare-suite.ts';
@@ -19,11 +19,12 @@ import type { ProgressListener } from './progress.ts';
 import { explainFailures, logTraces, readIterations, rereadRun } from './read-results.ts';
 import { watchSpending } from './spending.ts';
 import { type StartedRun, startRun } from './start-run.ts';
-import type { EarlyStop } from './stop-early.ts';
+import { openEarlyStop, type EarlyStop } from './stop-early.ts';
 import type { Teardown } from './teardown.ts';
 import type { TraceLog } from './trace-log.ts';
 import { startWallTimeBudget } from './wall-time.ts';
 import type { Watch } from './watch.ts';
+import { prepareStoredSuite } from './prepare-stored-suite.ts';
 
 export interface SuiteRunContext {
   plan: GatePlan;
@@ -70,12 +71,12 @@ export async function runSuite(planned: PlannedSuite, context: SuiteRunContext):
     tally = createTally(prepared.outline, started);
     end.runUrl = run.url;
     end.run = run.current();
-    await using early = await watchForStop(run, { prepared: started, planned }, context);
+    await using early = watchForStop(run, { prepared: started, planned }, context);
     end.interruption = await waitForEnd(run, planned, context);
     end.run = run.current();
     end.tunnelBreaks = run.countBreaks();
     isStoppedEarly = early?.hasAsked() === true && end.run.status === 'cancelled';
-    const judge = await openJudge(started);
+    const judge = started.judgedHere === null ? null : await openTraceJudge(started.judgedHere, started.caseIds);
     const suite = prepared.outline;
     await readIterations(end.run.id, { suite, tally, judge }, context);
     end.isComplete = true;
@@ -102,20 +103,13 @@ export async function runSuite(planned: PlannedSuite, context: SuiteRunContext):
 }
 
 /** Null where the run is to go on to its end. */
-async function watchForStop(
+function watchForStop(
   run: StartedRun,
   suite: { prepared: PreparedSuite; planned: PlannedSuite },
   context: SuiteRunContext,
-): Promise<EarlyStop | null> {
+): EarlyStop | null {
   if (!context.plan.stopsEarly || context.retry !== undefined) return null;
-  const { openEarlyStop } = await import('./stop-early.ts');
   return openEarlyStop(run, suite, context);
-}
-
-async function openJudge({ judgedHere, caseIds }: PreparedSuite): Promise<TraceJudge | null> {
-  if (judgedHere === null) return null;
-  const { openTraceJudge } = await import('./judge-here.ts');
-  return await openTraceJudge(judgedHere, caseIds);
 }
 
 async function waitForEnd(
@@ -167,7 +161,6 @@ async function prepareSuite(planned: PlannedSuite, context: SuiteRunContext): Pr
   const { service, server, plan, logger, watch } = context;
   const signal = watch.callOff;
   if (planned.kind === 'stored') {
-    const { prepareStoredSuite } = await import('./prepare-stored-suite.ts');
     return await prepareStoredSuite(planned, { service, server, plan, logger, signal });
   }
   // The options demand a server wherever evals files are run.

@@ -41,7 +41,7 @@ export async function startServer(
   const { clock, logger, redactor, environment, processMarker, watch, teardown, onProgress } = context;
   const startedMs = clock.monotonicMs();
   onProgress({ kind: 'server-starting' });
-  // A chunk of its own: the MCP SDK is half of what there would be to read before anything happens.
+  // Loaded lazily: a dry run, and a hosted gate without a server, need neither the bridge nor the MCP SDK.
   const { openServer } = await import('../../server/open.ts');
   const running = await openServer(
     {

@@ -1,15 +1,20 @@
 import { ServiceError } from '../../base/errors.ts';
-import type { Suite } from '../../model/suite.ts';
+import { stepServerName, type Suite } from '../../model/suite.ts';
 import { deleteCase, listCases, updateCase } from '../../service/cases.ts';
 import { describeSync, planSync, type SyncPlan } from '../../suite/sync.ts';
 import type { FileSuite } from '../plan/plan-suites.ts';
-import { type PrepareContext, stepServerName } from './prepare-suite.ts';
+import type { ConnectedService } from './connect-service.ts';
+
+interface SyncContext {
+  service: Pick<ConnectedService, 'client' | 'projectId'>;
+  signal: AbortSignal;
+}
 
 /** Compares the cases that the service keeps with the file's. */
 export async function planStoredSync(
   { suite }: FileSuite,
   suiteId: string,
-  { service: { client, projectId }, whole, signal }: Pick<PrepareContext, 'service' | 'signal'> & { whole: Suite },
+  { service: { client, projectId }, whole, signal }: SyncContext & { whole: Suite },
 ): Promise<SyncPlan> {
   const stored = await listCases(client, { projectId, suiteId, signal });
   const sync = planSync(whole, stored, { serverName: stepServerName });
@@ -28,14 +33,14 @@ export function describeChanges(sync: SyncPlan, suiteName: string): [title: stri
 export async function applySync(
   sync: SyncPlan,
   suiteId: string,
-  { service: { client, projectId }, signal }: PrepareContext,
+  { service: { client, projectId }, signal }: SyncContext,
 ): Promise<void> {
   for (const { caseId, changes } of sync.update) {
     await updateCase(client, { projectId, suiteId, caseId, changes, signal });
   }
   for (const { caseId } of sync.delete) {
     await deleteCase(client, { projectId, suiteId, caseId, signal }).catch((error: unknown) => {
-      // Another job of the matrix was quicker, which is as good.
+      // Another job of the matrix has deleted it already.
       if (!(error instanceof ServiceError && error.status === 404)) throw error;
     });
   }

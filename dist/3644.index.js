@@ -1,1 +1,0 @@
-const c=3644,t=[3644],_={3644:((o,e,n)=>{n.d(e,{W:()=>d,f:()=>s});const d=["regressed","unsteady","changed","unscored","new","removed","fixed","unchanged"],s=.95})};export{c as id,t as ids,_ as modules};

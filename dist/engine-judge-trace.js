@@ -1,0 +1,1 @@
+export{i as judgeTrace,a as listTraceAssertions}from"./engine.js";

@@ -1,0 +1,1 @@
+export{t as openServer}from"./engine.js";
