@@ -11,12 +11,17 @@ const retries = { fromMs: 50, toMs: 150, instead: 1 };
 /** Gives what a user reads, with the address of the server as `ORIGIN`, and how many requests were made. */
 async function readRefusal(
   answer: Answer,
-  { path = '/mcp', protocol = 'auto' }: { path?: string; protocol?: 'auto' | '2026-07-28' } = {},
+  {
+    path = '/mcp',
+    protocol = 'auto',
+    readyTimeoutMs = 30_000,
+  }: { path?: string; protocol?: 'auto' | '2026-07-28'; readyTimeoutMs?: number } = {},
 ): Promise<{ text: string; requests: number }> {
   await using http = await startHttpServer(answer);
   const options: Partial<ServerOptions> = {
     command: null,
     url: `${http.origin}${path}`,
+    readyTimeoutMs,
     protocol: { value: protocol, source: 'protocol' },
   };
   const error: unknown = await openTestServer(options, { clock: createJumpingClock(retries) }).catch(
@@ -108,8 +113,8 @@ describe('a server whose answer is malformed', () => {
       const result = { protocolVersion: 1, capabilities: {}, serverInfo: { name: 'demo', version: '1' } };
       return json(200, { jsonrpc: '2.0', id, result })(response, request);
     };
-    expect((await readRefusal(answer)).text).toMatchInlineSnapshot(`
-      "No MCP server answered at ORIGIN/mcp within 30 s; last: its answer is not valid MCP: /protocolVersion: expected string, received number.
+    expect((await readRefusal(answer, { readyTimeoutMs: 1000 })).text).toMatchInlineSnapshot(`
+      "No MCP server answered at ORIGIN/mcp within 1 s; last: its answer is not valid MCP: /protocolVersion: expected string, received number.
       Check host, port and path (often /mcp), and that the server listens on that address; if it only needs longer, raise the ready timeout."
     `);
   });

@@ -22,10 +22,13 @@ export async function createWorkspace(files: Readonly<Record<string, string>> = 
   };
 }
 
-/** Starts server-everything over stdio from any working directory. */
-export const everythingOverStdio = `node ${fileURLToPath(
-  new URL('../../node_modules/@modelcontextprotocol/server-everything/dist/index.js', import.meta.url),
-)} stdio`;
+const packages = fileURLToPath(new URL('../../node_modules', import.meta.url));
+
+/**
+ * Starts server-everything over stdio from any working directory. Node keeps its compiled modules, because tests start it several
+ * hundred times.
+ */
+export const everythingOverStdio = `env NODE_COMPILE_CACHE=${packages}/.cache/node node ${packages}/@modelcontextprotocol/server-everything/dist/index.js stdio`;
 
 /** Three cases on server-everything that pass. */
 export const greenEvals = `suite: Everything
