@@ -1,8 +1,7 @@
+import type { Disposition } from '../src/model/disposition.ts';
 import type { CaseReport, Report } from '../src/model/report.ts';
-import { isLetPass } from '../src/report/rounds.ts';
 
-/** How the list sorts cases: their outcome, and apart from it those that do not count. */
-/** A case is set aside where what failed in it is held against nothing. */
+/** How the list groups cases: by how they count for the verdict. */
 export type CaseGroup = 'failed' | 'inconclusive' | 'set-aside' | 'passed';
 
 export const caseGroups: readonly CaseGroup[] = ['failed', 'inconclusive', 'set-aside', 'passed'];
@@ -31,16 +30,19 @@ export function listCases({ cases, suites }: Pick<Report, 'cases' | 'suites'>): 
     .map((member, index) => ({
       member,
       index,
-      group: findGroup(member),
+      group: groups[member.disposition],
       haystack: buildHaystack(member, names.get(member.suiteId) ?? ''),
     }))
     .toSorted((a, b) => rank(a) - rank(b));
 }
 
-function findGroup(member: CaseReport): CaseGroup {
-  const isSetAside = member.quarantine !== null || isLetPass(member);
-  return isSetAside && member.outcome !== 'passed' ? 'set-aside' : member.outcome;
-}
+const groups: Record<Disposition, CaseGroup> = {
+  passed: 'passed',
+  failed: 'failed',
+  tolerated: 'failed',
+  excluded: 'set-aside',
+  unscored: 'inconclusive',
+};
 
 /** Whether a case is what the reader wants to see: every word of the text occurs in it, whatever its case. */
 export function matchesFilter(item: ListedCase, { group, tag, suiteId, text }: CaseFilter): boolean {

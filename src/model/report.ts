@@ -1,5 +1,6 @@
 import type { Comparison, Counts } from './comparison.ts';
 import type { ConcurrencyReport } from './concurrency.ts';
+import type { Disposition } from './disposition.ts';
 import type { Trend } from './history.ts';
 import type { FlakyEffect, QuarantineEntry, TrialCase } from './policy.ts';
 import type { ToolCall } from './run.ts';
@@ -168,6 +169,8 @@ export interface CaseReport {
   required: boolean;
   /** `passed`: every iteration of the first round did. `inconclusive`: none was scored, or some are missing and none failed. */
   outcome: VerdictOutcome;
+  /** How the case counts for the verdict; renderers go by it. */
+  disposition: Disposition;
   passed: number;
   /** Scored iterations: passed + failed. */
   total: number;

@@ -3,7 +3,7 @@ import { formatCount } from '../base/count.ts';
 import type { CaseReport, Report } from '../model/report.ts';
 import { stripControls } from './escape/plain.ts';
 import { groupFailures } from './failures.ts';
-import { describeFlaky, isLetPass } from './rounds.ts';
+import { describeFlaky } from './rounds.ts';
 import { truncateText } from './truncate.ts';
 import { describeCaseCounts, describePart, describeVerdict, nameReasons } from './wording.ts';
 
@@ -66,13 +66,7 @@ export function planAnnotations(
 function listFailedCases(report: Report): CaseReport[] {
   const failedSuites = new Set(report.suites.filter(({ verdict }) => verdict.outcome === 'failed').map(({ id }) => id));
   return report.cases
-    .filter(
-      (member) =>
-        member.outcome === 'failed' &&
-        member.quarantine === null &&
-        !isLetPass(member) &&
-        failedSuites.has(member.suiteId),
-    )
+    .filter(({ disposition, suiteId }) => disposition === 'failed' && failedSuites.has(suiteId))
     .toSorted((a, b) => Number(b.required) - Number(a.required));
 }
 

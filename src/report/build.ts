@@ -1,5 +1,6 @@
 import type { Comparison } from '../model/comparison.ts';
 import type { Trend } from '../model/history.ts';
+import { decideDisposition } from '../model/disposition.ts';
 import { computePassRate } from '../model/rate.ts';
 import {
   type CaseReport,
@@ -18,7 +19,6 @@ import type { Demanded, FlakyEffect, QuarantineEntry, TrialCase } from '../model
 import type { CaseResults, SuiteResults } from '../model/results.ts';
 import type { Run } from '../model/run.ts';
 import type { Verdict, VerdictOutcome } from '../model/verdict.ts';
-import { isLetPass } from './rounds.ts';
 
 export interface ReportInput {
   /** ISO 8601. */
@@ -71,7 +71,7 @@ export function buildReport(input: ReportInput): Report {
     totals: addTotals(suites),
     server: input.server === null ? null : { ...input.server },
     suites,
-    cases: input.suites.flatMap(({ results, quarantined, trials, standings, flaky = defaultFlaky }) =>
+    cases: input.suites.flatMap(({ results, verdict, quarantined, trials, standings, flaky = defaultFlaky }) =>
       results.cases
         .map((member, index) =>
           buildCase(results.suiteId, member, {
@@ -79,6 +79,7 @@ export function buildReport(input: ReportInput): Report {
             trial: trials?.find((trial) => trial.case === member.id),
             standing: standings?.[index],
             flaky,
+            suiteOutcome: verdict.outcome,
           }),
         )
         .toSorted((a, b) => rankCase(a) - rankCase(b)),
@@ -150,17 +151,30 @@ interface Placement {
   trial: TrialCase | undefined;
   standing: Pick<CaseReport, 'classification' | 'repeats'> | undefined;
   flaky: Demanded<FlakyEffect>;
+  suiteOutcome: VerdictOutcome;
 }
 
-function buildCase(suiteId: string, member: CaseResults, { entry, trial, standing, flaky }: Placement): CaseReport {
+function buildCase(suiteId: string, member: CaseResults, placement: Placement): CaseReport {
+  const { entry, standing, flaky, suiteOutcome } = placement;
   const { id, title, passed, failed, planned, location } = member;
+  const outcome = judgeCase(member);
+  const quarantine =
+    entry === undefined
+      ? null
+      : { owner: entry.owner, reason: entry.reason, expires: entry.expires, source: entry.source };
+  const trial =
+    placement.trial === undefined
+      ? null
+      : { passedGates: placement.trial.passedGates, neededGates: placement.trial.neededGates };
+  const flakyEffect = standing?.classification === 'flaky' ? { effect: flaky.value, source: flaky.source } : null;
   return {
     suiteId,
     id,
     title,
     tags: [...member.tags],
     required: member.isRequired,
-    outcome: judgeCase(member),
+    outcome,
+    disposition: decideDisposition({ outcome, quarantine, trial, flaky: flakyEffect }, suiteOutcome),
     passed,
     total: passed + failed,
     planned,
@@ -169,14 +183,11 @@ function buildCase(suiteId: string, member: CaseResults, { entry, trial, standin
     durationMs: computeMedian(member.durationsMs),
     failed,
     failures: structuredClone(member.failures),
-    quarantine:
-      entry === undefined
-        ? null
-        : { owner: entry.owner, reason: entry.reason, expires: entry.expires, source: entry.source },
-    trial: trial === undefined ? null : { passedGates: trial.passedGates, neededGates: trial.neededGates },
+    quarantine,
+    trial,
     classification: standing?.classification ?? null,
     retries: structuredClone(member.retries),
-    flaky: standing?.classification === 'flaky' ? { effect: flaky.value, source: flaky.source } : null,
+    flaky: flakyEffect,
     repeats: structuredClone(standing?.repeats ?? []),
   };
 }
@@ -187,9 +198,9 @@ function judgeCase({ passed, failed, unscored, planned }: CaseResults): VerdictO
 }
 
 /** Lower is worse. */
-function rankCase({ outcome, required, quarantine, flaky, trial }: CaseReport): number {
-  if ((quarantine !== null || isLetPass({ flaky, trial })) && outcome !== 'passed') return 3;
-  return { failed: required ? 0 : 1, inconclusive: 2, passed: 4 }[outcome];
+function rankCase({ outcome, disposition, required }: CaseReport): number {
+  if (disposition === 'passed') return outcome === 'passed' ? 5 : 4;
+  return { failed: required ? 0 : 1, tolerated: 1, unscored: 2, excluded: 3 }[disposition];
 }
 
 function computeMedian(values: readonly number[]): number | null {

@@ -1,4 +1,5 @@
 import type { CaseReport, Report, SuiteReport } from '../model/report.ts';
+import { describeExemption } from './standing.ts';
 import { computePassRate } from '../model/rate.ts';
 import { escapeJson } from './escape/json.ts';
 import { stripControls } from './escape/plain.ts';
@@ -74,7 +75,7 @@ export function renderCtrf(report: Report): string {
 
 function listTests(report: Report): CtrfTest[] {
   // A gate without suites is inconclusive, and an empty file would read as green.
-  const gate = { id: '', name: report.generator.name, file: null, verdict: report.verdict };
+  const gate = { id: '', name: report.generator.name, file: null, verdict: report.verdict, stoppedEarly: null };
   return (report.suites.length === 0 ? [gate] : report.suites).flatMap((suite) => {
     const tests = report.cases.filter(({ suiteId }) => suiteId === suite.id).map((member) => buildTest(member, suite));
     const { outcome } = suite.verdict;
@@ -83,7 +84,7 @@ function listTests(report: Report): CtrfTest[] {
   });
 }
 
-type JudgedSuite = Pick<SuiteReport, 'id' | 'name' | 'file' | 'verdict'>;
+type JudgedSuite = Pick<SuiteReport, 'id' | 'name' | 'file' | 'verdict' | 'stoppedEarly'>;
 
 function buildVerdictTest({ id, name, file, verdict: { outcome, reasons } }: JudgedSuite): CtrfTest {
   return {
@@ -101,8 +102,8 @@ function buildVerdictTest({ id, name, file, verdict: { outcome, reasons } }: Jud
 }
 
 function buildTest(member: CaseReport, suite: JudgedSuite): CtrfTest {
-  const { id, title, tags, location, durationMs, outcome, passed, failed, total, planned, quarantine } = member;
-  const status = decideStatus(member, suite);
+  const { id, title, tags, location, durationMs, outcome, passed, failed, total, planned } = member;
+  const status = chooseStatus(member, suite);
   const [reason] = member.failures.flatMap(({ reasons }) => reasons);
   const trace = groupFailures(member)
     .map(({ heading, lines }) => [heading, ...lines.map((line) => `  ${line}`)].join('\n'))
@@ -111,7 +112,7 @@ function buildTest(member: CaseReport, suite: JudgedSuite): CtrfTest {
     testId: `${suite.id}/${id}`,
     name: title === '' ? id : title,
     status,
-    rawStatus: quarantine === null ? outcome : `${outcome}, in quarantine`,
+    rawStatus: [outcome, ...describeExemption(member)].join(', '),
     duration: Math.round(durationMs ?? 0),
     suite: [suite.name],
     ...(tags.length === 0 ? {} : { tags }),
@@ -120,7 +121,7 @@ function buildTest(member: CaseReport, suite: JudgedSuite): CtrfTest {
       ? {}
       : { message: cut(`${describeCaseCounts(member)}${reason === undefined ? '' : `: ${reason}`}`) }),
     ...(trace === '' ? {} : { trace: truncateText(stripControls(trace), maxTraceLength) }),
-    ...(status === 'passed' && passed > 0 && failed > 0 ? { flaky: true } : {}),
+    ...(member.flaky !== null || (status === 'passed' && passed > 0 && failed > 0) ? { flaky: true } : {}),
     extra: {
       required: member.required,
       iterations: { planned, total, passed, failed },
@@ -129,12 +130,12 @@ function buildTest(member: CaseReport, suite: JudgedSuite): CtrfTest {
   };
 }
 
-function decideStatus({ outcome, quarantine, total, failures }: CaseReport, { verdict }: JudgedSuite): CtrfStatus {
-  if (outcome === 'passed') return 'passed';
-  if (quarantine !== null) return 'skipped';
-  // One that never began says nothing that the suite's own test does not.
-  if (outcome === 'inconclusive') return total === 0 && failures.length === 0 ? 'skipped' : 'other';
-  return verdict.outcome === 'passed' ? 'passed' : 'failed';
+function chooseStatus({ disposition, total, failures }: CaseReport, { stoppedEarly }: JudgedSuite): CtrfStatus {
+  if (disposition === 'passed' || disposition === 'tolerated') return 'passed';
+  if (disposition === 'excluded') return 'skipped';
+  if (disposition === 'failed') return 'failed';
+  // A case that never began says nothing that the suite's own test does not say.
+  return stoppedEarly !== null || (total === 0 && failures.length === 0) ? 'skipped' : 'other';
 }
 
 function cut(text: string): string {

@@ -115,28 +115,21 @@ function buildCase(member: CaseReport, suite: JudgedSuite): Element {
 function listOutcome(member: CaseReport, suite: JudgedSuite): Element[] {
   const flaky = describeFlaky(member);
   const counts = `${describeCaseCounts(member)}${flaky === null ? '' : ` (${flaky})`}`;
-  if (member.outcome === 'passed') return [];
-  if (member.quarantine !== null) {
-    const { expires, owner, reason } = member.quarantine;
-    const message = truncateText(`${counts}; in quarantine until ${expires} (${owner}: ${reason})`, maxMessageLength);
-    return [{ name: 'skipped', attributes: { message }, text: describeFailures(member) }];
-  }
-  const trial = describeTrial(member);
-  if (trial !== null) {
-    return [{ name: 'skipped', attributes: { message: `${counts}; ${trial}` }, text: describeFailures(member) }];
-  }
-  if (member.flaky?.effect === 'report') {
-    return [{ name: 'skipped', attributes: { message: counts }, text: describeFailures(member) }];
-  }
-  if (member.flaky?.effect === 'pass') {
+  const { disposition } = member;
+  if (disposition === 'passed' && member.flaky === null) return [];
+  if (disposition === 'passed') {
     // As Maven Surefire writes it: https://maven.apache.org/surefire/maven-surefire-plugin/examples/rerun-failing-tests.html
     return [{ name: 'flakyFailure', attributes: { message: counts, type: 'flaky' }, text: describeFailures(member) }];
   }
-  if (member.outcome === 'inconclusive' && suite.stoppedEarly !== null) {
+  if (disposition === 'excluded') {
+    const message = truncateText(`${counts}${describeExclusion(member)}`, maxMessageLength);
+    return [{ name: 'skipped', attributes: { message }, text: describeFailures(member) }];
+  }
+  if (disposition === 'unscored' && suite.stoppedEarly !== null) {
     return [{ name: 'skipped', attributes: { message: `${counts}; the run was stopped early` } }];
   }
-  if (member.outcome === 'inconclusive') {
-    // One that never began says nothing that the suite's own error does not.
+  if (disposition === 'unscored') {
+    // A case that never began says nothing that the suite's own error does not say.
     const name = member.total === 0 && member.failures.length === 0 ? 'skipped' : 'error';
     return [
       {
@@ -146,7 +139,7 @@ function listOutcome(member: CaseReport, suite: JudgedSuite): Element[] {
       },
     ];
   }
-  if (suite.verdict.outcome === 'passed') {
+  if (disposition === 'tolerated') {
     return [
       {
         name: 'system-out',
@@ -164,6 +157,16 @@ function listOutcome(member: CaseReport, suite: JudgedSuite): Element[] {
       text: describeFailures(member),
     },
   ];
+}
+
+/** Why a case does not count, after its counts; a flaky case says it in these already. */
+function describeExclusion(member: CaseReport): string {
+  if (member.quarantine !== null) {
+    const { expires, owner, reason } = member.quarantine;
+    return `; in quarantine until ${expires} (${owner}: ${reason})`;
+  }
+  const trial = describeTrial(member);
+  return trial === null ? '' : `; ${trial}`;
 }
 
 function describeFailures(member: CaseReport): string {

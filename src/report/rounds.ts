@@ -9,11 +9,6 @@ const effectWords: Record<FlakyEffect, string> = {
   report: 'does not count',
 };
 
-/** Whether what failed in a case is held against nothing: it is on trial, or flaky and let pass. */
-export function isLetPass({ flaky, trial }: Pick<CaseReport, 'flaky' | 'trial'>): boolean {
-  return trial !== null || (flaky !== null && flaky.effect !== 'fail');
-}
-
 /** Says how far a case is from being trusted: `on trial, passed in 2 of 5 gates`; null for every other case. */
 export function describeTrial({ trial }: Pick<CaseReport, 'trial'>): string | null {
   if (trial === null) return null;

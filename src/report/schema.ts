@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ProtocolError } from '../base/errors.ts';
 import { concurrencyRules } from '../model/concurrency.ts';
+import { decideDisposition, dispositions } from '../model/disposition.ts';
 import { type Report, reportSchemaVersion } from '../model/report.ts';
 import { comparisonSchema } from './comparison-schema.ts';
 import { caseRounds, count, fraction, run, suiteRounds } from './rounds-schema.ts';
@@ -126,6 +127,10 @@ const caseReport = z.object({
   tags: z.array(z.string()),
   required: z.boolean().describe('Whether the case must pass on its own, whatever the pass rate.'),
   outcome,
+  disposition: z
+    .enum(dispositions)
+    .exactOptional()
+    .describe('How the case counts for the verdict; absent in reports of earlier versions.'),
   passed: count,
   total: count.describe('Scored iterations: passed + failed.'),
   planned: count.describe('Iterations asked for; more than `total` where some have no result.'),
@@ -147,7 +152,7 @@ const caseReport = z.object({
 });
 
 /** The shape of `report.json`. Unknown fields are allowed: the version changes only when a known one does. */
-export const reportSchema = z.object({
+const writtenReport = z.object({
   schemaVersion: z.literal(reportSchemaVersion),
   generator: z.object({ name: z.string(), version: z.string() }),
   startedAt: z.string().describe('ISO 8601.'),
@@ -219,6 +224,16 @@ export const reportSchema = z.object({
   notes: z.array(z.string()).default([]).describe('What a reader should know besides the verdict.'),
 });
 
+/** A report of an earlier version gets the dispositions that it lacks. */
+export const reportSchema = writtenReport.transform((report): Report => {
+  const outcomes = new Map(report.suites.map(({ id, verdict }) => [id, verdict.outcome]));
+  const cases = report.cases.map((testCase) => {
+    const outcome = outcomes.get(testCase.suiteId) ?? report.verdict.outcome;
+    return { ...testCase, disposition: testCase.disposition ?? decideDisposition(testCase, outcome) };
+  });
+  return { ...report, cases };
+});
+
 /**
  * Reads a report back.
  * @throws {ProtocolError} with the path of the first mismatch, when `value` is not a report of this version.
@@ -241,6 +256,6 @@ export function parseReport(value: unknown): Report {
 /** Builds the JSON Schema (2020-12) that is published as `report.schema.json`. */
 export function buildReportJsonSchema(): Record<string, unknown> {
   // `input` leaves objects open, as the promise about unknown fields demands.
-  const { $schema, ...schema } = z.toJSONSchema(reportSchema, { io: 'input', reused: 'ref' });
+  const { $schema, ...schema } = z.toJSONSchema(writtenReport, { io: 'input', reused: 'ref' });
   return { $schema, title: 'Report of mcp-eval-ci', ...schema };
 }

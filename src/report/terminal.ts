@@ -7,7 +7,8 @@ import type { VerdictOutcome } from '../model/verdict.ts';
 import { describeBaseline, describeChanges, describeRateChanges, describeRates, formatCounts } from './comparison.ts';
 import { escapeTerminalText } from './escape/terminal.ts';
 import { countOmittedFailures, groupFailures } from './failures.ts';
-import { describeFlaky, describeRepeats, describeTrial, isLetPass, listRoundNotes } from './rounds.ts';
+import { chooseMark } from './standing.ts';
+import { describeFlaky, describeRepeats, describeTrial, listRoundNotes } from './rounds.ts';
 import { listTrendRuns, nameTrend, renderSparkline } from './trend.ts';
 import { truncateText } from './truncate.ts';
 import {
@@ -133,7 +134,7 @@ function listDemands({ demands }: SuiteReport, { columns, paint }: Page): string
 function describeCase(member: CaseReport, paint: Paint): string {
   const { outcome, title, required, location, durationMs, quarantine } = member;
   const flaky = describeFlaky(member);
-  const mark = isLetPass(member) && outcome !== 'passed' ? 'inconclusive' : outcome;
+  const mark = chooseMark(member);
   const notes = [
     ...(required ? ['required'] : []),
     ...(quarantine === null ? [] : ['in quarantine']),

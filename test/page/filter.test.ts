@@ -23,13 +23,17 @@ describe('listCases', () => {
   });
 });
 
-describe('a case that failed and is on trial', () => {
-  it('is set aside', () => {
+describe('the group of a case', () => {
+  it.each([
+    ['passed', 'passed'],
+    ['failed', 'failed'],
+    ['tolerated', 'failed'],
+    ['excluded', 'set-aside'],
+    ['unscored', 'inconclusive'],
+  ] as const)('of disposition %s is %s', (disposition, group) => {
     const { suites, cases } = createPageReport();
-    const onTrial = cases.map((member) => ({ ...member, trial: { passedGates: 1, neededGates: 3 } }));
-    expect(new Set(listCases({ suites, cases: onTrial }).map(({ group }) => group))).toEqual(
-      new Set(['set-aside', 'passed']),
-    );
+    const listed = listCases({ suites, cases: cases.map((testCase) => ({ ...testCase, disposition })) });
+    expect(new Set(listed.map((item) => item.group))).toEqual(new Set([group]));
   });
 });
 

@@ -9,6 +9,7 @@ import { createPolicy, demanded } from '../support/policy-factory.ts';
 import { createPolicyReport, createReport } from '../support/report-factory.ts';
 import { suiteResults } from '../support/results-arbitrary.ts';
 import { createCaseResults, createSuiteResults } from '../support/results-factory.ts';
+import type { CaseReport } from '../../src/model/report.ts';
 
 const effect = fc.constantFrom<FlakyEffect>('fail', 'pass', 'report');
 
@@ -34,7 +35,9 @@ describe('a suite restored from its report', () => {
       fc.property(suiteResults, (results) => {
         const report = createReport({ suites: [results] });
         const again = createReport({ suites: restoreSuites(readBack(report)).map((restored) => restored.results) });
-        expect(again.cases).toEqual(report.cases);
+        // How a case counts depends on the verdict of its suite, which is judged again without the policy.
+        const omitDisposition = ({ disposition: _, ...rest }: CaseReport) => rest;
+        expect(again.cases.map(omitDisposition)).toEqual(report.cases.map(omitDisposition));
         expect(again.totals).toEqual(report.totals);
       }),
       { numRuns: 500 },

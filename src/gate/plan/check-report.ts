@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { caseChanges, type Comparison } from '../../model/comparison.ts';
+import { decideDisposition } from '../../model/disposition.ts';
 import { formatMinimumPassRate, meetsMinimumPassRate, parsePassRate } from '../../model/rate.ts';
 import type { CaseReport, DemandReport, Report, SuiteReport } from '../../model/report.ts';
 import { buildReport } from '../../report/build.ts';
@@ -65,6 +66,11 @@ function listSuiteContradictions(suite: SuiteReport, { cases }: Report): string[
   const { demands, verdict } = suite;
   const problems: string[] = [];
   const say = (problem: string) => problems.push(`the suite ${quote(suite.id)} ${problem}`);
+  for (const testCase of members) {
+    const disposition = decideDisposition(testCase, verdict.outcome);
+    if (testCase.disposition !== disposition)
+      say(`counts the case ${quote(testCase.id)} as ${testCase.disposition}, and it is ${disposition}`);
+  }
   const [minimum, ...others] = demands.filter(({ scope }) => scope === 'suite');
   const isJudgedMinimum =
     minimum?.source === suite.minimumPassRateSource &&
