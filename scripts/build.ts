@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { buildSync, transformSync } from 'esbuild';
 import { renderLicences } from './licences.ts';
+import { bundleSchemaWorker } from './schema-worker.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
 const dist = path.join(root, 'dist');
@@ -26,7 +27,7 @@ const outDir = mkdtempSync(path.join(tmpdir(), 'mcp-eval-ci-dist-'));
 try {
   // A check leaves lib/ as it is, since a run of the tests may be using it.
   if (!isCheck) compile();
-  bundle(outDir);
+  await bundle(outDir);
   const problems = [...findOversize(outDir), ...(isCheck ? compare(outDir, dist) : [])];
   if (!isCheck) {
     rmSync(dist, { recursive: true, force: true });
@@ -44,11 +45,13 @@ function compile(): void {
   execFileSync('npm', ['run', '--silent', 'prepare'], { cwd: root, stdio: 'inherit' });
 }
 
-function bundle(target: string): void {
+async function bundle(target: string): Promise<void> {
   const stats = path.join(target, 'stats.json');
   const options = ['--minify', '--no-cache', '--quiet', '--target', 'es2022', '--stats-out', stats];
   execFileSync('ncc', ['build', 'lib/action/stages.js', '--out', target, ...options], { cwd: root, stdio: 'inherit' });
-  writeFileSync(path.join(target, 'licenses.txt'), renderLicences(root, readFileSync(stats, 'utf8')));
+  // The program of the thread for schemas is text to ncc.
+  const { modules } = await bundleSchemaWorker(root);
+  writeFileSync(path.join(target, 'licenses.txt'), renderLicences(root, readFileSync(stats, 'utf8'), modules));
   rmSync(stats);
   renameSync(path.join(target, 'index.js'), path.join(target, stagesName));
   // Small, because it is started twice: as the supervisor, which is not to wait for the stages, and as the gate.

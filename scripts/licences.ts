@@ -7,12 +7,13 @@ const statsSchema = z.object({ modules: z.array(z.looseObject({ name: z.string()
 const manifestSchema = z.looseObject({ name: z.string(), version: z.string(), license: z.string().default('unknown') });
 
 /**
- * Renders name, version and licence text of every package in a bundle, from ncc's statistics of it. Ncc's own `--license`
- * keeps only the packages of the last chunk.
+ * Renders name, version and licence text of every package in a bundle, from ncc's statistics of it and the names of modules
+ * that are in it as text. Ncc's own `--license` keeps only the packages of the last chunk.
  */
-export function renderLicences(root: string, statsText: string): string {
+export function renderLicences(root: string, statsText: string, others: readonly string[]): string {
   const { modules } = statsSchema.parse(JSON.parse(statsText));
-  const directories = new Set(modules.flatMap(({ name }) => findPackageDirectory(name)));
+  const names = [...modules.map(({ name }) => name), ...others];
+  const directories = new Set(names.flatMap(findPackageDirectory));
   const sections = [...directories].toSorted().map((directory) => renderPackage(path.join(root, directory)));
   return `${sections.join('\n\n')}\n`;
 }
