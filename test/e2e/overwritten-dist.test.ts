@@ -20,7 +20,7 @@ describe('a server that overwrites the action while it runs', () => {
       inputs: {
         'server-command': `node ${server} overwrite out.txt ${join(action.path, 'dist')}`,
         tests:
-          '- title: right\n  steps:\n    - toolCall: check\n    - assert: { toolResultContains: "right" }\n- title: wrong\n  steps:\n    - toolCall: check\n    - assert: { toolResultContains: "wrong" }\n',
+          '- title: right\n  steps:\n    - toolCall: check\n    - assert: { toolResultContains: "right" }\n- title: wrong\n  steps:\n    - toolCall: check\n    - assert: { toolResultContains: "wrong" }\n    - assert: { toolResultSchema: { required: [said] } }\n',
         'report-formats': 'html, ctrf, badge, otlp',
         'history-path': 'history.jsonl',
         'retry-failed': '1',
