@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { JsonObject, ToolResultAssertion } from '../../model/assertion.ts';
 import type { Evidence, ToolResult } from '../evidence.ts';
 import { isJsonEqual, isJsonObject } from '../json-equal.ts';
-import { isTooDeep, maxJsonDepth } from '../json-depth.ts';
+import { isTooDeep, maxJsonDepth } from '../../base/json-depth.ts';
 import { listDifferences } from '../json-differences.ts';
 import { findByPointer } from '../json-pointer.ts';
 import { joinWithin, maxListLength, printValue } from '../reasons.ts';
