@@ -9,23 +9,24 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type PreRenderedChunk, rolldown } from 'rolldown';
 import { renderLicences } from './licences.ts';
+import { bundleSchemaWorker } from './schema-worker.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
 const dist = path.join(root, 'dist');
 
 /**
- * The whole of stages.js is loaded before anything happens; what only some runs need belongs into a lazy chunk. Most of it is
+ * The whole of gate.js is loaded before anything happens; what only some runs need belongs into a lazy chunk. Most of it is
  * libraries that every run needs.
  */
 const maxEntryBytes = 1_550_000;
 /** As `src/action/entry.ts` imports it. */
 const stagesName = 'stages.js';
-/** Rolldown's own entry only imports the chunk with the stages, so that it is not needed. */
-const facadeName = 'facade.js';
+/** Everything that a gate loads at its start; `stages.js` only names its entry. */
+const gateName = 'gate.js';
 
-/** What several parts need. The first is everything that a gate loads at its start. */
+/** What several parts need: each takes its modules and what they import. */
 const sharedChunks = [
-  { name: 'stages', test: /\/lib\/action\/stages\.js$/, priority: 4 },
+  { name: 'gate', test: /\/lib\/action\/stages\.js$/, priority: 4 },
   { name: 'mcp', test: /\/node_modules\/(?:@modelcontextprotocol|ajv|ajv-formats)\//, priority: 3 },
   { name: 'tunnel', test: /\/node_modules\/ws\/|\/lib\/tunnel\//, priority: 2 },
   { name: 'engine', test: /\/lib\/(?:engine|server)\//, priority: 1 },
@@ -61,14 +62,15 @@ async function bundle(target: string): Promise<void> {
     dir: target,
     format: 'esm',
     minify: true,
-    entryFileNames: facadeName,
+    entryFileNames: stagesName,
     chunkFileNames: nameChunk,
     codeSplitting: { groups: sharedChunks },
   });
-  rmSync(path.join(target, facadeName));
   writeFileSync(path.join(target, 'package.json'), `${JSON.stringify({ type: 'module' }, null, 2)}\n`);
   const modules = output.flatMap((chunk) => (chunk.type === 'chunk' ? chunk.moduleIds : []));
-  writeFileSync(path.join(target, 'licenses.txt'), renderLicences(root, modules));
+  // The program of the thread for schemas is a text in the bundle.
+  const worker = await bundleSchemaWorker(root);
+  writeFileSync(path.join(target, 'licenses.txt'), renderLicences(root, [...modules, ...worker.modules]));
 
   // Small, because it is started twice: as the supervisor, which does not wait for the stages, and as the gate.
   const entry = await rolldown({
@@ -97,10 +99,10 @@ function nameChunk({ name, facadeModuleId }: Pick<PreRenderedChunk, 'name' | 'fa
 }
 
 function findOversize(target: string): string[] {
-  const { size } = statSync(path.join(target, stagesName));
+  const { size } = statSync(path.join(target, gateName));
   return size <= maxEntryBytes
     ? []
-    : [`dist/${stagesName} has ${size} bytes, more than ${maxEntryBytes}; import what is heavy lazily.`];
+    : [`dist/${gateName} has ${size} bytes, more than ${maxEntryBytes}; import what is heavy lazily.`];
 }
 
 function compare(fresh: string, committed: string): string[] {

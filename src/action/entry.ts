@@ -7,6 +7,9 @@ const exitCode = await enter({
   // starts has saved nothing yet, and a post step that asked for something saved would run the whole gate.
   isSupervised: !/(?:^|[/\\])post\.js$/.test(process.argv[1] ?? ''),
   print: (line) => process.stdout.write(`${line}\n`),
-  run: () => import('./stages.ts'),
+  run: async () => {
+    const { runStage } = await import('./stages.ts');
+    await runStage();
+  },
 });
 if (exitCode !== null) process.exit(exitCode);

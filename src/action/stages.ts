@@ -6,9 +6,15 @@ import { createJobOutput } from './logger.ts';
 import { runMain } from './main.ts';
 import { runPost } from './post.ts';
 
-limitHeapGrowth();
-const output = createJobOutput();
-exitOnCrash(output.logger);
-if (basename(process.argv[1] ?? '') === 'post.js') process.exit(await runPost(output));
-const supervision = joinSupervisor();
-process.exit(await supervision.done(await runMain(output, supervision)));
+/**
+ * Runs the step that the runner started, and ends the process. A function, because the lazy parts of the bundle share this module's
+ * file: they would wait for ever for a module that waits for them.
+ */
+export async function runStage(): Promise<never> {
+  limitHeapGrowth();
+  const output = createJobOutput();
+  exitOnCrash(output.logger);
+  if (basename(process.argv[1] ?? '') === 'post.js') process.exit(await runPost(output));
+  const supervision = joinSupervisor();
+  process.exit(await supervision.done(await runMain(output, supervision)));
+}

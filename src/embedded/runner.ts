@@ -5,6 +5,7 @@ import { describeError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { CaseOutcome } from '../engine/outcome.ts';
 import { runCase } from '../engine/run-case.ts';
+import { closeSchemaThread } from '../engine/schema-check.ts';
 import type { Target } from '../engine/target.ts';
 import type { TestCase } from '../model/case.ts';
 import type { ServerWitnesses } from '../model/process-end.ts';
@@ -176,6 +177,7 @@ export function createRunner(options: RunnerOptions): Runner {
       const runs = [...active];
       for (const [runId] of runs) end(runId, 'cancelled', 'The service was stopped while the run was executing.');
       await Promise.all(runs.map(([, { settled }]) => settled));
+      await closeSchemaThread();
     },
   };
 }

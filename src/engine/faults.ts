@@ -2,12 +2,13 @@ import { ProtocolError as JsonRpcError, SdkError, SdkErrorCode, SdkHttpError } f
 import { z } from 'zod';
 import { describeError, ProtocolError } from '../base/errors.ts';
 import { describeMalformedMessage } from '../base/malformed-message.ts';
+import { ExcessError } from '../base/traffic-budget.ts';
 import { isJsonObject } from './json-equal.ts';
 import { clipReason } from './reasons.ts';
 
 /**
  * Why a call has no result: `answered` when the server refused it, `malformed` when it gave something that is no tool
- * result, both of which are the case's failure; `unreachable` when no answer came at all, about which no case can be judged.
+ * result, `excessive` when it sent too much, all of which are the case's failure; `unreachable` when no answer came at all, about which no case can be judged.
  * `claimsEnd`: the answer says that the server's process is gone. A bridge says so, and a hostile server can; it counts only
  * where a witness of the process agrees.
  */
@@ -15,6 +16,8 @@ export type CallFault =
   | { kind: 'answered'; message: string; code: number | null; claimsEnd: boolean }
   /** The message points at what is wrong in the result. */
   | { kind: 'malformed'; message: string }
+  /** The server crossed a limit, which ends the session; the message is a sentence. */
+  | { kind: 'excessive'; message: string }
   | { kind: 'unreachable'; message: string };
 
 /** What a bridge puts into the error data when the process behind it is gone: nobody answered the call. */
@@ -32,6 +35,7 @@ const errorBodySchema = z.object({ jsonrpc: z.literal('2.0'), error: z.object({ 
 
 /** Sorts what a tool call was rejected with. */
 export function classifyCallFault(error: unknown): CallFault {
+  if (error instanceof ExcessError) return { kind: 'excessive', message: error.message };
   if (error instanceof JsonRpcError) {
     const claimsEnd = isJsonObject(error.data) && error.data['reason'] === serverExitedReason;
     return { kind: 'answered', message: error.message, code: error.code, claimsEnd };

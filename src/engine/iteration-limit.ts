@@ -1,18 +1,30 @@
 import type { Clock } from '../base/clock.ts';
 
-/** What bounds an iteration: its own time, and whoever asked for it. Disposing stops the timer. */
+/** What bounds an iteration: its own time, and the caller. Disposing stops the timer. */
 export interface IterationLimit extends Disposable {
   /** Aborts when the time is up or the caller's signal does. */
   signal: AbortSignal;
   /** Which of the two came first; null while the signal has not aborted. */
   stoppedBy(): 'timeout' | 'caller' | null;
+  /** Stops the time until the result is disposed, for work of the engine that has a limit of its own. */
+  hold(): Disposable;
 }
 
 /** Starts the time of an iteration, in milliseconds. */
 export function startIterationLimit(clock: Clock, timeoutMs: number, caller: AbortSignal | undefined): IterationLimit {
   const timeout = new AbortController();
   const timer = new AbortController();
-  void clock.sleep(timeoutMs, { signal: timer.signal }).then(
+  let deadlineMs = clock.monotonicMs() + timeoutMs;
+  let released: Promise<void> | null = null;
+  const waitForDeadline = async () => {
+    for (;;) {
+      await released;
+      const leftMs = deadlineMs - clock.monotonicMs();
+      if (leftMs <= 0) return;
+      await clock.sleep(leftMs, { signal: timer.signal });
+    }
+  };
+  void waitForDeadline().then(
     () => timeout.abort(new Error('The iteration took too long.')),
     () => {},
   );
@@ -22,6 +34,18 @@ export function startIterationLimit(clock: Clock, timeoutMs: number, caller: Abo
     stoppedBy: () => {
       if (!signal.aborted) return null;
       return signal.reason === timeout.signal.reason ? 'timeout' : 'caller';
+    },
+    hold: () => {
+      const sinceMs = clock.monotonicMs();
+      const release = Promise.withResolvers<void>();
+      released = release.promise;
+      return {
+        [Symbol.dispose]: () => {
+          deadlineMs += clock.monotonicMs() - sinceMs;
+          released = null;
+          release.resolve();
+        },
+      };
     },
     // Nobody hears of it; without a reason of ours, an error with its stack would be made for it.
     [Symbol.dispose]: () => timer.abort('over'),

@@ -10,6 +10,7 @@ import type { ToolResult } from './evidence.ts';
 import { findLatestCall, type AnsweredCall } from './latest-call.ts';
 import { judgePredicate } from './predicates/judge.ts';
 import { clipReason, printValue } from './reasons.ts';
+import { startSchemaTime, type SchemaContext } from './schema-check.ts';
 import { readTrace, type TraceRecord } from './trace-calls.ts';
 
 /** That the calls of which no assertion expects an error had none: a service that allows one allows all. */
@@ -46,22 +47,26 @@ export function listTraceAssertions(testCase: SuiteCase, suite: Suite): TraceAss
  * case's, as the file has them. One assertion that fails decides; where none does and the trace tells too little about
  * one, the iteration is unscored. Never throws, whatever the trace.
  */
-export function judgeTrace(
+export async function judgeTrace(
   trace: unknown,
   assertions: readonly TraceAssertion[],
   steps: readonly Step[],
-): OwnJudgement {
+): Promise<OwnJudgement> {
   const [first] = assertions;
   if (first === undefined) return { kind: 'passed' };
   try {
     const record = readTrace(trace);
     if (record === null) return giveUp(first, 'no trace is stored');
-    const judgements = assertions.map((item) => {
+    const schemas: SchemaContext = { time: startSchemaTime(), limit: null };
+    const judgements: OwnJudgement[] = [];
+    for (const item of assertions) {
       const { assertion } = item;
-      return assertion.type === 'noToolErrors'
-        ? judgeOtherErrors(item, record, listExpectedErrors(assertions, record, steps))
-        : judgeAssertion({ ...item, assertion }, record, steps);
-    });
+      judgements.push(
+        assertion.type === 'noToolErrors'
+          ? judgeOtherErrors(item, record, listExpectedErrors(assertions, record, steps))
+          : await judgeAssertion({ ...item, assertion }, { record, steps, schemas }),
+      );
+    }
     return (
       judgements.find(({ kind }) => kind === 'failed') ??
       judgements.find(({ kind }) => kind === 'unscored') ?? { kind: 'passed' }
@@ -104,11 +109,10 @@ function judgeOtherErrors(
     : giveUp(item, 'the trace has no result of one of the tool calls');
 }
 
-function judgeAssertion(
+async function judgeAssertion(
   item: TraceAssertion & { assertion: ToolResultAssertion },
-  record: TraceRecord,
-  steps: readonly Step[],
-): OwnJudgement {
+  { record, steps, schemas }: { record: TraceRecord; steps: readonly Step[]; schemas: SchemaContext },
+): Promise<OwnJudgement> {
   const { assertion, step } = item;
   const latest = findLatestCall(record, steps, {
     position: step?.index ?? steps.length,
@@ -117,13 +121,15 @@ function judgeAssertion(
   if (latest.kind === 'unknown') return giveUp(item, latest.reason);
   const gap = latest.kind === 'found' ? findGap(assertion, latest.call) : null;
   if (gap !== null) return giveUp(item, gap);
-  const { passed, reason } = judgePredicate(assertion, {
+  const evidence = {
     toolCalls: [],
     toolResults: latest.kind === 'found' ? [toToolResult(latest.call)] : [],
     finalAssistantMessage: '',
     userMessages: 0,
     tokensUsed: null,
-  });
+  };
+  const { passed, reason, isUnscored } = await judgePredicate(assertion, evidence, schemas);
+  if (isUnscored) return { kind: 'unscored', reason };
   return passed ? { kind: 'passed' } : { kind: 'failed', reason, step };
 }
 

@@ -5,6 +5,7 @@ import type { PredicateResult, Trace } from '../model/trace.ts';
 import { describeFailures } from './describe-failures.ts';
 import type { ProcessLoss } from './process-loss.ts';
 import { judgePredicate } from './predicates/judge.ts';
+import type { SchemaContext } from './schema-check.ts';
 import type { Transcript } from './transcript.ts';
 import { judgeTurns, listExpectedCalls } from './turns.ts';
 
@@ -47,23 +48,60 @@ export interface Ending {
 
 export const completed: Ending = { status: 'completed', reason: null };
 
-/** Judges what the steps left to be judged and puts the record together. */
+/** The checks at the end of a case; `unscored` is why one of them could not be judged, where nothing else fails the case. */
+export interface JudgedChecks {
+  predicates: PredicateResult[];
+  unscored: string | null;
+}
+
+/**
+ * Judges the checks that a case ends with.
+ *
+ * @throws the reason of the limit's signal once it aborts.
+ */
+export async function judgeChecks(
+  testCase: TestCase,
+  transcript: Transcript,
+  context: SchemaContext,
+): Promise<JudgedChecks> {
+  const predicates: PredicateResult[] = [];
+  let unscored: string | null = null;
+  let hasFailed = false;
+  for (const predicate of listChecks(testCase)) {
+    const { passed, reason, isUnscored = false } = await judgePredicate(predicate, transcript, context);
+    predicates.push({ predicate, passed, reason });
+    if (isUnscored) unscored ??= reason;
+    else if (!passed) hasFailed = true;
+  }
+  return { predicates, unscored: hasFailed ? null : unscored };
+}
+
+const noChecks: JudgedChecks = { predicates: [], unscored: null };
+
+/** Judges the model's turns and puts the record together. */
 export function buildOutcome(
   testCase: TestCase,
-  session: { transcript: Transcript; steps: readonly StepResult[]; ending: Ending; protocolVersion: string | null },
+  session: {
+    transcript: Transcript;
+    steps: readonly StepResult[];
+    ending: Ending;
+    protocolVersion: string | null;
+    /** None where the iteration did not get there. */
+    checks?: JudgedChecks;
+  },
 ): CaseOutcome {
-  const { transcript, steps, ending, protocolVersion } = session;
+  const { transcript, steps, ending, protocolVersion, checks = noChecks } = session;
   const durationMs = Math.round(transcript.elapsedMs());
   const expected = listExpectedCalls(testCase.steps);
   const prompts = judgeTurns(transcript.turns, expected, {
     match: testCase.matchOptions === undefined ? defaultMatchOptions : toPublicMatchOptions(testCase.matchOptions),
     isNegative: testCase.isNegativeTest ?? false,
   });
-  const predicates = ending.status === 'completed' ? judgeChecks(testCase, transcript) : [];
+  const { predicates } = checks;
   const error =
     ending.reason ?? describeFailures(testCase, { steps, predicates, prompts, toolResults: transcript.toolResults });
   const isScored = ending.status === 'completed' || ending.status === 'timed_out';
-  return {
+  const outcome: CaseOutcome = {
     status: ending.status,
     result: isScored ? (error === null ? 'passed' : 'failed') : null,
     error,
@@ -79,6 +117,8 @@ export function buildOutcome(
     predicates,
     loss: ending.loss ?? null,
   };
+  const hasFailed = steps.some(({ status }) => status === 'fail') || prompts.some(({ passed }) => !passed);
+  return checks.unscored === null || hasFailed ? outcome : withholdResult(outcome, checks.unscored);
 }
 
 /** Scores an iteration whose server's process ended under a call: that is the failure of the case. */
@@ -89,10 +129,6 @@ export function failByLoss(outcome: CaseOutcome): CaseOutcome {
 /** Takes the result from an iteration, since nothing can be said of it. */
 export function withholdResult(outcome: CaseOutcome, reason: string): CaseOutcome {
   return { ...outcome, status: 'failed', result: null, error: reason };
-}
-
-function judgeChecks(testCase: TestCase, transcript: Transcript): PredicateResult[] {
-  return listChecks(testCase).map((predicate) => ({ predicate, ...judgePredicate(predicate, transcript) }));
 }
 
 /** The checks a case ends with. One that inherits has none: there is no suite here, and compiling one fills them in. */

@@ -1,23 +1,39 @@
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../model/assertion.ts';
 import { joinWithin, maxListLength } from './reasons.ts';
-import { checkSchema } from './schema-check.ts';
+import { checkSchema, type SchemaContext } from './schema-check.ts';
+
+/** What is wrong with a result, in one sentence. */
+export interface SchemaViolation {
+  reason: string;
+  /** Whether the check crossed a limit, so that a case may not go on as if the result were good. */
+  isUnchecked: boolean;
+}
 
 /**
- * Says in one sentence how a result breaks the output schema that its own tool declares; null where it does not, or
- * where the tool declares none. A server must keep to its schema (MCP 2025-06-18, "Output Schema"), and clients refuse
- * results that do not. A schema that cannot be compiled is not held against the result.
+ * Finds out how a result breaks the output schema that its own tool declares; null where it does not, or where the tool
+ * declares none. A server must keep to its schema (MCP 2025-06-18, "Output Schema"), and clients refuse results that do not. A
+ * schema that cannot be compiled is not held against the result. One that makes the check cross a limit is: schema and result
+ * are both the server's.
+ *
+ * @throws the reason of the limit's signal once it aborts.
  */
-export function findSchemaViolation(
+export async function findSchemaViolation(
   toolName: string,
-  result: CallToolResult,
-  schema: JsonObject | null,
-): string | null {
+  { result, schema }: { result: CallToolResult; schema: JsonObject | null },
+  context: SchemaContext,
+): Promise<SchemaViolation | null> {
   if (result.isError === true || schema === null) return null;
   if (result.structuredContent === undefined) {
-    return `${toolName} declares an outputSchema and answered without structuredContent.`;
+    const reason = `${toolName} declares an outputSchema and answered without structuredContent.`;
+    return { reason, isUnchecked: false };
   }
-  const check = checkSchema(schema, result.structuredContent);
+  const check = await checkSchema(schema, result.structuredContent, { context });
+  if (check.kind === 'stopped') {
+    const reason = `${toolName} answered with structuredContent that cannot be checked against its own outputSchema: ${check.reason}. Simplify the schema, or return less.`;
+    return { reason, isUnchecked: true };
+  }
   if (check.kind !== 'invalid') return null;
-  return `${toolName} answered with structuredContent that breaks its own outputSchema: ${joinWithin(check.mismatches, maxListLength)}.`;
+  const reason = `${toolName} answered with structuredContent that breaks its own outputSchema: ${joinWithin(check.mismatches, maxListLength)}.`;
+  return { reason, isUnchecked: false };
 }

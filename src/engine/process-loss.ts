@@ -19,7 +19,7 @@ export async function findLoss(
 ): Promise<WitnessedEnd | null> {
   if (visit === null) return null;
   const fault = classifyCallFault(error);
-  if (fault.kind === 'answered' && !fault.claimsEnd) return null;
+  if (fault.kind === 'excessive' || (fault.kind === 'answered' && !fault.claimsEnd)) return null;
   // A bridge that says so knows it already.
   return await visit.findEnd(session.id, { mayBeEnding: fault.kind === 'unreachable' });
 }

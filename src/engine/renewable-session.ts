@@ -1,7 +1,7 @@
 import { SdkHttpError } from '@modelcontextprotocol/client';
 import type { Clock } from '../base/clock.ts';
 import type { ServerVisit } from '../model/process-end.ts';
-import { openSession, type Session } from './session.ts';
+import { createIterationBudget, openSession, type Session } from './session.ts';
 import type { Target } from './target.ts';
 
 /**
@@ -15,7 +15,8 @@ export async function openRenewableSession(
   target: Target,
   { clock, signal, visit }: { clock: Clock; signal: AbortSignal; visit: ServerVisit | null },
 ): Promise<Session> {
-  let current = await openSession(target, { clock, signal });
+  const budget = createIterationBudget();
+  let current = await openSession(target, { clock, signal, budget });
   let mayRenew = true;
 
   const isForgotten = async (error: unknown) => {
@@ -29,7 +30,7 @@ export async function openRenewableSession(
       if (signal.aborted || !(await isForgotten(error))) throw error;
       mayRenew = false;
       const forgotten = current;
-      current = await openSession(target, { clock, signal });
+      current = await openSession(target, { clock, signal, budget });
       await forgotten[Symbol.asyncDispose]();
       return await send(current);
     }
@@ -42,6 +43,9 @@ export async function openRenewableSession(
     protocol: current.protocol,
     protocolVersion: current.protocolVersion,
     server: current.server,
+    get excess() {
+      return current.excess;
+    },
     callTool: async (toolName, args, options) => {
       try {
         return await request((session) => session.callTool(toolName, args, options), options.signal);

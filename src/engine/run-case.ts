@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { formatDuration } from '../base/deadline.ts';
 import { endSentence } from '../base/sentence.ts';
+import { ExcessError } from '../base/traffic-budget.ts';
 import { noBrowserReason } from '../model/assertion.ts';
 import type { Step, TestCase } from '../model/case.ts';
 import type { ServerVisit } from '../model/process-end.ts';
@@ -9,9 +10,10 @@ import type { TraceIds } from '../report/otlp/trace-ids.ts';
 import { listExcusedSteps } from './excused-calls.ts';
 import { describeUnreachable } from './faults.ts';
 import { startIterationLimit, type IterationLimit } from './iteration-limit.ts';
-import { buildOutcome, completed, listChecks, type CaseOutcome, type Ending } from './outcome.ts';
+import { buildOutcome, completed, judgeChecks, listChecks, type CaseOutcome, type Ending } from './outcome.ts';
 import { clipReason } from './reasons.ts';
 import { openRenewableSession } from './renewable-session.ts';
+import { startSchemaTime } from './schema-check.ts';
 import type { Session } from './session.ts';
 import { runAssertStep } from './steps/assert.ts';
 import type { StepOutcome } from './steps/step-outcome.ts';
@@ -67,6 +69,7 @@ export async function runCase(
   using limit = startIterationLimit(clock, timeoutMs, options.signal);
   const steps: StepResult[] = [];
   const { trace = null } = options;
+  const schemas = { time: startSchemaTime(), limit };
   const context = {
     session,
     visit,
@@ -76,9 +79,18 @@ export async function runCase(
     trace,
     areToolErrorsAllowed: testCase.advancedConfig?.failOnToolError === false,
     excusedSteps: listExcusedSteps(testCase.steps, listChecks(testCase)),
+    schemas,
   };
   const ending = await runSteps(testCase.steps, { ...context, steps, limit, timeoutMs });
-  return buildOutcome(testCase, { transcript, steps, ending, protocolVersion });
+  if (ending !== completed) return buildOutcome(testCase, { transcript, steps, ending, protocolVersion });
+  try {
+    const checks = await judgeChecks(testCase, transcript, schemas);
+    return buildOutcome(testCase, { transcript, steps, ending, protocolVersion, checks });
+  } catch (error) {
+    if (limit.stoppedBy() !== 'caller') throw error;
+    const cancelled: Ending = { status: 'cancelled', reason: 'Cancelled in the checks at the end.' };
+    return buildOutcome(testCase, { transcript, steps, ending: cancelled, protocolVersion });
+  }
 }
 
 async function connect(
@@ -96,6 +108,8 @@ async function connect(
   } catch (error) {
     const stoppedBy = limit.stoppedBy();
     if (stoppedBy === 'caller') return { ending: { status: 'cancelled', reason: 'Cancelled before the first step.' } };
+    // Unlike a handshake that fails, what was sent is evidence against the server.
+    if (error instanceof ExcessError) return { ending: failByExcess(error) };
     // Unlike a tool that hangs, a server that cannot be connected to says nothing about the case.
     const reason =
       stoppedBy === 'timeout'
@@ -118,7 +132,11 @@ async function runSteps(
     let ending: Ending | null = null;
     try {
       context.signal.throwIfAborted();
-      outcome = await runStep(step, { ...context, stepIndex });
+      const { excess } = context.session;
+      outcome =
+        excess === null
+          ? await runStep(step, { ...context, stepIndex })
+          : { status: 'fail', reason: excess.message, effect: 'stop' };
       if (outcome.effect === 'stop') ending = completed;
       if (outcome.effect === 'give-up') {
         ending = { status: 'failed', reason: outcome.reason, ...(outcome.loss && { loss: outcome.loss }) };
@@ -134,12 +152,17 @@ async function runSteps(
     context.steps.push({ stepId: step.id, stepIndex, kind: step.kind, status, reason, ...(evidence && { evidence }) });
     if (ending !== null) return ending;
   }
-  return completed;
+  const { excess } = context.session;
+  return excess === null ? completed : failByExcess(excess);
+}
+
+function failByExcess({ message }: ExcessError): Ending {
+  return { status: 'completed', reason: message };
 }
 
 async function runStep(step: Step, context: ToolCallContext): Promise<StepOutcome> {
   if (step.kind === 'toolCall') return await runToolCallStep(step, context);
-  if (step.kind === 'assert') return runAssertStep(step.assertion, context.transcript);
+  if (step.kind === 'assert') return await runAssertStep(step.assertion, context.transcript, context.schemas);
   if (step.kind === 'interact') return { status: 'fail', reason: noBrowserReason, effect: 'stop' };
   context.transcript.turns.push({ prompt: step.prompt, actualToolCalls: [] });
   return { status: 'fail', reason: 'Prompt steps need a model, and none is available here.', effect: 'give-up' };

@@ -1,133 +1,54 @@
-import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import { RE2JS } from 're2js';
-import { describeError } from '../base/errors.ts';
 import type { JsonObject } from '../model/assertion.ts';
-import { listFormats } from './schema-formats.ts';
+import type { IterationLimit } from './iteration-limit.ts';
+import { isTooDeep, maxJsonDepth } from '../base/json-depth.ts';
+import { createSchemaThread, schemaLimits, type SchemaCheck, type SchemaTime } from './schema-thread.ts';
 
-export type SchemaCheck =
-  | { kind: 'valid' }
-  /** Each mismatch names its place and what was expected there, such as `/total must be number`. */
-  | { kind: 'invalid'; mismatches: string[] }
-  /** The schema cannot be used: not a schema, an unknown dialect, a reference it does not contain. */
-  | { kind: 'unusable'; reason: string };
-
-/** Schemas of a suite are few and judged often. Beyond this many, everything compiled so far is let go. */
-const maxCompiledSchemas = 200;
-
-/** Values of more parts than this are searched for their first mismatch alone. */
-const maxParts = 20_000;
-
-/**
- * Unknown keywords are ignored, as JSON Schema 2020-12 §4.3.1 has it. Patterns run in linear time, since neither the schema
- * nor the value need be friendly. Nothing is ever fetched.
- */
-const options: Options = {
-  strict: false,
-  logger: false,
-  code: { regExp: Object.assign(compilePattern, { code: 'undefined' }) },
-};
-
-interface Mode {
-  /** Formats are annotations unless this is set (JSON Schema 2020-12 §7.2.1). */
-  checksFormats: boolean;
-  findsAll: boolean;
+/** What the schema checks of one iteration share. */
+export interface SchemaContext {
+  time: SchemaTime;
+  /** Held while a check waits and runs, so that it costs the server no time; null where there is no iteration. */
+  limit: Pick<IterationLimit, 'signal' | 'hold'> | null;
 }
 
-/** A validator never forgets what it compiled, so it is replaced together with the schemas it was used for. */
-interface Compiler {
-  draft2020: Ajv2020;
-  draft07: Ajv;
-  /** By the schema's text: its validation, or why it cannot be used. */
-  compiled: Map<string, ValidateFunction | string>;
-}
+/** One thread serves the whole process: its start takes longer than most checks. */
+const thread = createSchemaThread();
 
-const compilers = new Map<string, Compiler>();
+/** The text of each schema, so that one of many results is not printed for each of them. */
+const texts = new WeakMap<JsonObject, string>();
 
-function openCompiler(mode: Mode): Compiler {
-  const key = `${mode.checksFormats} ${mode.findsAll}`;
-  const known = compilers.get(key);
-  if (known !== undefined && known.compiled.size < maxCompiledSchemas) return known;
-  const formats = mode.checksFormats ? { formats: listFormats() } : { validateFormats: false };
-  const own = { ...options, ...formats, allErrors: mode.findsAll };
-  const compiler = { draft2020: new Ajv2020(own), draft07: new Ajv(own), compiled: new Map() };
-  compilers.set(key, compiler);
-  return compiler;
+/** The full time for checks, for one iteration. */
+export function startSchemaTime(): SchemaTime {
+  return { leftMs: schemaLimits.timeMs };
 }
 
 /**
- * Checks a JSON value against a JSON Schema: 2020-12, or draft-07 where `$schema` says so. Finds all mismatches, unless the
- * value is large. Never throws.
+ * Checks a JSON value against a JSON Schema within limits of time, memory and depth, all of which both can be made to cross.
+ *
+ * @throws the reason of the limit's signal once it aborts.
  */
-export function checkSchema(
+export async function checkSchema(
   schema: JsonObject | boolean,
   value: unknown,
-  { checksFormats = false }: { checksFormats?: boolean } = {},
-): SchemaCheck {
-  try {
-    return validateValue(schema, value, checksFormats);
-  } catch (error) {
-    // A schema may refer to itself without end.
-    return { kind: 'unusable', reason: describeError(error) };
-  }
+  {
+    checksFormats = false,
+    context = { time: startSchemaTime(), limit: null },
+  }: { checksFormats?: boolean; context?: SchemaContext } = {},
+): Promise<SchemaCheck> {
+  if (isTooDeep(schema)) return { kind: 'stopped', reason: `the schema is nested deeper than ${maxJsonDepth} levels` };
+  if (isTooDeep(value)) return { kind: 'stopped', reason: `the value is nested deeper than ${maxJsonDepth} levels` };
+  using _held = context.limit?.hold();
+  const job = { schema: printSchema(schema), value, checksFormats };
+  return await thread.judge(job, { time: context.time, signal: context.limit?.signal });
 }
 
-function validateValue(schema: JsonObject | boolean, value: unknown, checksFormats: boolean): SchemaCheck {
-  // Finding all takes the longer the more is wrong, so that it is left to values known to be wrong.
-  const validate = compileSchema(schema, { checksFormats, findsAll: false });
-  if (typeof validate === 'string') return { kind: 'unusable', reason: validate };
-  if (validate(value)) return { kind: 'valid' };
-  const all = countParts(value) > maxParts ? validate : compileSchema(schema, { checksFormats, findsAll: true });
-  const hasAll = typeof all !== 'string' && !all(value);
-  const errors = (hasAll ? all.errors : validate.errors) ?? [];
-  return { kind: 'invalid', mismatches: [...new Set(errors.map(describeMismatch))] };
+/** Ends the thread of the checks where no check uses it. */
+export async function closeSchemaThread(): Promise<void> {
+  await thread.close();
 }
 
-/** Counts up to one more than are looked through. */
-function countParts(value: unknown): number {
-  const open = [value];
-  for (let counted = 0; counted <= maxParts; counted += 1) {
-    const part = open.pop();
-    if (typeof part === 'object' && part !== null) open.push(...Object.values(part).slice(0, maxParts + 1));
-    if (open.length === 0) return counted;
-  }
-  return maxParts + 1;
-}
-
-function compileSchema(schema: JsonObject | boolean, mode: Mode): ValidateFunction | string {
-  const compiler = openCompiler(mode);
-  const key = JSON.stringify(schema);
-  const known = compiler.compiled.get(key);
-  if (known !== undefined) return known;
-  const validate = tryCompile(schema, compiler);
-  compiler.compiled.set(key, validate);
-  return validate;
-}
-
-function tryCompile(schema: JsonObject | boolean, compiler: Compiler): ValidateFunction | string {
-  const validator = isDraft07(schema) ? compiler.draft07 : compiler.draft2020;
-  try {
-    return validator.compile(schema);
-  } catch (error) {
-    return describeError(error);
-  } finally {
-    // It has to be known while it is compiled, for references to its root; another may claim the same $id.
-    if (typeof schema === 'object') validator.removeSchema(schema);
-  }
-}
-
-function isDraft07(schema: JsonObject | boolean): boolean {
-  const dialect = typeof schema === 'boolean' ? undefined : schema['$schema'];
-  return typeof dialect === 'string' && /^https?:\/\/json-schema\.org\/draft-07\/schema#?$/.test(dialect);
-}
-
-function compilePattern(pattern: string): { test(text: string): boolean; toString(): string } {
-  const expression = RE2JS.compile(pattern);
-  // The validator tells patterns apart by what they print as, the way regular expressions do.
-  return { test: (text) => expression.matcher(text).find(), toString: () => `/${pattern}/` };
-}
-
-function describeMismatch({ keyword, instancePath, message, params }: ErrorObject): string {
-  const detail = keyword === 'additionalProperties' ? `: ${JSON.stringify(params['additionalProperty'])}` : '';
-  return `${instancePath || 'it'} ${message ?? 'does not fit'}${detail}`;
+function printSchema(schema: JsonObject | boolean): string {
+  if (typeof schema === 'boolean') return String(schema);
+  const text = texts.get(schema) ?? JSON.stringify(schema);
+  texts.set(schema, text);
+  return text;
 }

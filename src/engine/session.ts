@@ -2,7 +2,8 @@ import { Client, StreamableHTTPClientTransport, type CallToolResult } from '@mod
 import type { Clock } from '../base/clock.ts';
 import { generator } from '../base/version.ts';
 import type { JsonObject } from '../model/assertion.ts';
-import { fetchWithoutTimeouts } from './fetch.ts';
+import { createTrafficBudget, iterationLimits, type ExcessError, type TrafficBudget } from '../base/traffic-budget.ts';
+import { createFetch } from './fetch.ts';
 import type { Target } from './target.ts';
 import type { ToolList } from './tool-list.ts';
 import { watchTraffic } from './traffic.ts';
@@ -16,7 +17,12 @@ export interface Session extends AsyncDisposable {
   protocolVersion: string;
   /** Null where a server of the 2026-07-28 revision keeps its name to itself. */
   server: { name: string; version: string } | null;
-  /** Calls a tool once, below the span that `traceParent` names. Rejects with the SDK's errors, a NetworkError, or the signal's reason. */
+  /** The limit that the server crossed, after which the session is over; null while there is none. */
+  readonly excess: ExcessError | null;
+  /**
+   * Calls a tool once, below the span that `traceParent` names. Rejects with the SDK's errors, a NetworkError, the ExcessError, or
+   * the signal's reason.
+   */
   callTool(
     toolName: string,
     args: JsonObject,
@@ -38,6 +44,9 @@ const closeTimeoutMs = 2000;
 /** The SDK's own limit per request is 60 s; the signal is the only limit here, so its timer is set out of the way. */
 const sdkTimeoutMs = 2 ** 31 - 1;
 
+/** A server may ask for its stream to be opened again at once, without end. */
+const minReconnectDelayMs = 100;
+
 /** Pages of one list. A server whose list goes on beyond them is taken for one whose list never ends. */
 const listMaxPages = 1000;
 
@@ -47,22 +56,28 @@ const listMaxPages = 1000;
  *
  * No capability is advertised, so the SDK refuses what a server asks of its client: sampling, elicitation and roots.
  *
- * @throws the SDK's or fetch's error when there is no handshake, or the signal's reason.
+ * @throws the SDK's or fetch's error when there is no handshake, {ExcessError} when the server crosses a limit, or the signal's reason.
  */
 export async function openSession(
   target: Target,
-  { clock, signal }: { clock: Clock; signal: AbortSignal },
+  { clock, signal, budget = createIterationBudget() }: { clock: Clock; signal: AbortSignal; budget?: TrafficBudget },
 ): Promise<Session> {
-  if (target.protocol !== 'auto') return await openSessionAs(target.protocol, target, { clock, signal });
+  if (target.protocol !== 'auto') return await openSessionAs(target.protocol, target, { clock, signal, budget });
   try {
-    return await openSessionAs('legacy', target, { clock, signal });
+    return await openSessionAs('legacy', target, { clock, signal, budget });
   } catch (error) {
-    if (signal.aborted || isNetworkFailure(error)) throw error;
-    return await openSessionAs('modern', target, { clock, signal }).catch(() => {
+    if (signal.aborted || budget.signal.aborted || isNetworkFailure(error)) throw error;
+    return await openSessionAs('modern', target, { clock, signal, budget }).catch(() => {
       signal.throwIfAborted();
+      budget.signal.throwIfAborted();
       throw error;
     });
   }
+}
+
+/** What a server may send in one iteration, over all sessions of it. */
+export function createIterationBudget(): TrafficBudget {
+  return createTrafficBudget(iterationLimits, 'for one iteration');
 }
 
 /** Whether no response came. Fetch reports that as a TypeError, which the SDK wraps while it negotiates. */
@@ -73,11 +88,16 @@ export function isNetworkFailure(error: unknown): boolean {
 async function openSessionAs(
   era: 'legacy' | 'modern',
   target: Target,
-  { clock, signal }: { clock: Clock; signal: AbortSignal },
+  { clock, signal, budget }: { clock: Clock; signal: AbortSignal; budget: TrafficBudget },
 ): Promise<Session> {
   signal.throwIfAborted();
+  const closed = new AbortController();
   const transport = new StreamableHTTPClientTransport(new URL(target.url), {
-    fetch: fetchWithoutTimeouts,
+    fetch: createFetch(budget),
+    reconnectionScheduler: (reconnect, delayMs) => {
+      const wait = clock.sleep(Math.max(delayMs, minReconnectDelayMs), { signal: closed.signal });
+      wait.then(reconnect, () => {});
+    },
     ...(target.headers !== undefined && { requestInit: { headers: target.headers } }),
   });
   const client = new Client(generator, {
@@ -87,8 +107,9 @@ async function openSessionAs(
   });
   const limits = { timeout: sdkTimeoutMs };
   try {
-    await raceSignal(client.connect(transport, { ...limits, signal }), signal);
+    await raceSignals(client.connect(transport, { ...limits, signal }), [signal, budget.signal]);
   } catch (error) {
+    closed.abort('closed');
     await client.close();
     throw error;
   }
@@ -101,15 +122,19 @@ async function openSessionAs(
     protocol: era,
     protocolVersion: client.getNegotiatedProtocolVersion() ?? '',
     server: server === undefined ? null : { name: server.name, version: server.version },
+    get excess() {
+      return budget.excess;
+    },
     callTool: (toolName, args, { signal, traceParent }) => {
       const meta = traceParent === undefined ? {} : { _meta: { traceparent: traceParent } };
       const call = { name: toolName, arguments: args, ...meta };
-      return raceSignal(Promise.race([client.callTool(call, { ...limits, signal }), traffic.lost]), signal);
+      const answer = Promise.race([client.callTool(call, { ...limits, signal }), traffic.lost]);
+      return raceSignals(answer, [signal, budget.signal]);
     },
     listTools: async ({ signal }) => {
       if (client.getServerCapabilities()?.tools === undefined) return null;
       const listing = client.listTools(undefined, { ...limits, signal, cacheMode: 'bypass' });
-      const { tools } = await raceSignal(Promise.race([listing, traffic.lost]), signal);
+      const { tools } = await raceSignals(Promise.race([listing, traffic.lost]), [signal, budget.signal]);
       return new Map(
         tools.map(({ name, outputSchema, annotations }) => [
           name,
@@ -126,23 +151,28 @@ async function openSessionAs(
         clock.sleep(closeTimeoutMs, { signal: stop.signal }).catch(() => {}),
       ]);
       stop.abort('ended');
+      closed.abort('closed');
       await client.close();
     },
   };
 }
 
-/** Settles with the promise, or rejects with the signal's own reason as soon as it aborts. */
-async function raceSignal<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+/** Settles with the promise, or rejects with the own reason of the first signal that aborts. */
+async function raceSignals<T>(promise: Promise<T>, signals: readonly AbortSignal[]): Promise<T> {
   const aborted = Promise.withResolvers<never>();
-  const onAbort = () => aborted.reject(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
+  const stop = new AbortController();
+  for (const signal of signals) {
+    const onAbort = () => aborted.reject(signal.reason);
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true, signal: stop.signal });
+  }
   try {
     return await Promise.race([promise, aborted.promise]);
   } catch (error) {
     // The SDK rejects with a wrapped reason of its own, and may do so first.
-    signal.throwIfAborted();
+    for (const signal of signals) signal.throwIfAborted();
     throw error;
   } finally {
-    signal.removeEventListener('abort', onAbort);
+    stop.abort('settled');
   }
 }

@@ -53,6 +53,7 @@ export async function lookUpTool(
     if (witnessed !== null) return { kind: 'lost', witnessed };
     const fault = classifyCallFault(error);
     if (fault.kind === 'unreachable') return fault;
+    if (fault.kind === 'excessive') return { kind: 'refused', reason: fault.message };
     if (fault.kind === 'malformed') {
       const reason = `The server answered tools/list with a result that is not valid MCP: ${fault.message}.`;
       return { kind: 'refused', reason: clipReason(reason) };

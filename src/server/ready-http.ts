@@ -9,6 +9,7 @@ import { z } from 'zod';
 
 import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
+import { createTrafficBudget } from '../base/traffic-budget.ts';
 import { describeMalformedMessage } from '../base/malformed-message.ts';
 import type { ProtocolChoice } from '../model/protocol.ts';
 import { isWanted, listEras, modernVersion, probeClientInfo } from './protocol.ts';
@@ -18,6 +19,9 @@ const retryDelayMs = 100;
 
 /** A server that accepts a connection and says nothing is asked again; some listen before they can answer. */
 const attemptTimeoutMs = 10_000;
+
+/** What one attempt may be answered with: a handshake is short, and its server may not be one of MCP. */
+const attemptLimits = { bytes: 4 * 1024 * 1024, events: 1000, values: 100_000, depth: 1000, requests: 20 };
 
 /** What the last response of a failed handshake was. */
 export interface LastResponse {
@@ -133,11 +137,13 @@ async function tryHands(
   { signal, fetch = globalThis.fetch }: ProbeOptions,
 ): Promise<Handshake | HandshakeError> {
   let response: LastResponse | null = null;
+  const budget = createTrafficBudget(attemptLimits, 'for a handshake');
   const transport = new StreamableHTTPClientTransport(new URL(url), {
     // A redirect is never followed: the run would not follow it with every request either.
     requestInit: { redirect: 'manual' },
     fetch: async (target, init) => {
-      const received = await fetch(target, init);
+      budget.addRequest();
+      const received = budget.watch(await fetch(target, init));
       const { status, headers } = received;
       response = { status, location: status >= 300 && status < 400 ? headers.get('location') : null };
       return received;
@@ -146,13 +152,20 @@ async function tryHands(
   const mode = era === 'legacy' ? era : { pin: modernVersion };
   const client = new Client(probeClientInfo, { versionNegotiation: { mode } });
   try {
-    await client.connect(transport, { signal, timeout: attemptTimeoutMs });
+    await client.connect(transport, {
+      signal: AbortSignal.any([signal, budget.signal]),
+      timeout: attemptTimeoutMs,
+    });
     const server = client.getServerVersion();
     const protocolVersion = client.getNegotiatedProtocolVersion() ?? modernVersion;
     if (era === 'legacy') await transport.terminateSession().catch(() => {});
     return { protocol: era, protocolVersion, name: server?.name ?? null, version: server?.version ?? null };
   } catch (error) {
     signal.throwIfAborted();
+    if (budget.excess !== null) {
+      const { message } = budget.excess;
+      return new HandshakeError(message.replace(/^The server /, 'it ').replace(/\.$/, ''), { response });
+    }
     const offered = readOffer(error);
     if (offered !== null) return createOfferError(offered, response);
     return new HandshakeError(describeFailure(error), { response });

@@ -84,6 +84,7 @@ function ask(child: ProcessChild, request: RequestMessage): Promise<ResponseMess
     child.setListener({
       onMessage: (message) => {
         if (message.kind === 'response' && message.id === request.id) resolve(message);
+        return undefined;
       },
       onExit: () => {},
     });

@@ -20,15 +20,15 @@ describe('a server that overwrites the action while it runs', () => {
       inputs: {
         'server-command': `node ${server} overwrite out.txt ${join(action.path, 'dist')}`,
         tests:
-          '- title: right\n  steps:\n    - toolCall: check\n    - assert: { toolResultContains: "right" }\n- title: wrong\n  steps:\n    - toolCall: check\n    - assert: { toolResultContains: "wrong" }\n',
+          '- title: right\n  steps:\n    - toolCall: check\n    - assert: { toolResultContains: "right" }\n- title: wrong\n  steps:\n    - toolCall: check\n    - assert: { toolResultContains: "wrong" }\n    - assert: { toolResultSchema: { required: [said] } }\n',
         'report-formats': 'html, ctrf, badge, otlp',
         'history-path': 'history.jsonl',
         'retry-failed': '1',
       },
     });
     expect(Number(await workspace.read('out.txt'))).toBeGreaterThan(10);
-    const stages = await readFile(join(action.path, 'dist/stages.js'), 'utf8');
-    expect(stages).toBe('process.exit(0);\n');
+    const code = await readFile(join(action.path, 'dist/gate.js'), 'utf8');
+    expect(code).toBe('process.exit(0);\n');
     expect(run.exitCode).toBe(1);
     expect(run.outputs).toMatchObject({ verdict: 'failed', passed: '1', failed: '1' });
     expect(run.summary).toContain('right');

@@ -66,7 +66,7 @@ describe('the trace of our own engine', () => {
 
     const trace: unknown = JSON.parse(JSON.stringify(theirs.trace));
     const steps = item!.steps.map(({ step }) => step);
-    const judgement = judgeTrace(trace, listTraceAssertions(item!, suite), steps);
+    const judgement = await judgeTrace(trace, listTraceAssertions(item!, suite), steps);
     const failedStep = ours.steps.find(({ status }) => status === 'fail');
     expect(judgement).toEqual(
       outcome === 'passed'

@@ -14,11 +14,11 @@ function read(text: string): Suite {
 }
 
 /** Judges the only case of a suite of these steps, as they would stand in a file. */
-function judge(trace: unknown, steps: readonly object[], suiteFields: object = {}): OwnJudgement {
+function judge(trace: unknown, steps: readonly object[], suiteFields: object = {}): Promise<OwnJudgement> {
   return judgeOnlyCase(trace, read(JSON.stringify({ suite: 'S', cases: [{ title: 'C', steps }], ...suiteFields })));
 }
 
-function judgeOnlyCase(trace: unknown, suite: Suite): OwnJudgement {
+function judgeOnlyCase(trace: unknown, suite: Suite): Promise<OwnJudgement> {
   const [item] = suite.cases;
   return judgeTrace(
     trace,
@@ -65,21 +65,21 @@ cases:
 describe('judgeTrace', () => {
   const trace = { messages: createCallMessages('1') };
 
-  it('passes what holds, fails what does not and names the step', () => {
-    expect(judge(trace, [call('sum'), contains('5')])).toEqual({ kind: 'passed' });
-    expect(judge(trace, [call('sum'), contains('6', 'is-six')])).toEqual({
+  it('passes what holds, fails what does not and names the step', async () => {
+    expect(await judge(trace, [call('sum'), contains('5')])).toEqual({ kind: 'passed' });
+    expect(await judge(trace, [call('sum'), contains('6', 'is-six')])).toEqual({
       kind: 'failed',
       reason: 'toolResultContains: the result of get-sum is "The sum is 5." and does not contain "6".',
       step: { id: 'is-six', index: 1, kind: 'assert' },
     });
   });
 
-  it('judges checks at the end', () => {
+  it('judges checks at the end', async () => {
     const messages = [...createCallMessages('1', { text: 'early' }), ...createCallMessages('2', { text: 'late' })];
     const judgeCheck = (text: string) =>
       judge({ messages }, [call('a'), call('b')], { checks: [{ toolResultContains: text }] });
-    expect(judgeCheck('late')).toEqual({ kind: 'passed' });
-    expect(judgeCheck('early')).toMatchObject({ kind: 'failed', step: null });
+    expect(await judgeCheck('late')).toEqual({ kind: 'passed' });
+    expect(await judgeCheck('early')).toMatchObject({ kind: 'failed', step: null });
   });
 
   it.each([
@@ -93,31 +93,31 @@ describe('judgeTrace', () => {
     [{ type: 'toolResultSchema', schema: { required: ['product'] } }, 'failed'],
     [{ type: 'toolLatencyUnder', ms: 41 }, 'passed'],
     [{ type: 'toolLatencyUnder', ms: 40 }, 'failed'],
-  ] as const)('judges %j by its own predicate: %s', (assertion, kind) => {
+  ] as const)('judges %j by its own predicate: %s', async (assertion, kind) => {
     const value = { content: [{ type: 'text', text: 'The sum is 5.' }], structuredContent: { sum: 5 } };
     const messages = createCallMessages('1', { output: { type: 'json', value } });
-    const { kind: judged } = judge({ messages, spans: [createCallSpan('1')] }, [call('sum'), assert(assertion)]);
+    const { kind: judged } = await judge({ messages, spans: [createCallSpan('1')] }, [call('sum'), assert(assertion)]);
     expect(judged).toBe(kind);
   });
 
-  it('lets a failure decide over what cannot be told, and both over a pass', () => {
+  it('lets a failure decide over what cannot be told, and both over a pass', async () => {
     const noTiming = assert({ type: 'toolLatencyUnder', ms: 5 }, 'fast');
-    expect(judge(trace, [call('sum'), noTiming, contains('6')]).kind).toBe('failed');
-    expect(judge(trace, [call('sum'), contains('5'), noTiming])).toEqual(
+    expect((await judge(trace, [call('sum'), noTiming, contains('6')])).kind).toBe('failed');
+    expect(await judge(trace, [call('sum'), contains('5'), noTiming])).toEqual(
       unscored('toolLatencyUnder could not be judged: the trace does not tell how long get-sum took.'),
     );
   });
 
   it.each([[undefined], [null], ['text'], [[]], [{}], [{ messages: null }], [{ messages: {}, spans: [] }]])(
     'does not judge without messages: %j',
-    (nothing) => {
-      expect(judge(nothing, [call('sum'), contains('5')])).toEqual(
+    async (nothing) => {
+      expect(await judge(nothing, [call('sum'), contains('5')])).toEqual(
         unscored('toolResultContains could not be judged: no trace is stored.'),
       );
     },
   );
 
-  it('fails on the error of a call of which the case expects none', () => {
+  it('fails on the error of a call of which the case expects none', async () => {
     const broken = { type: 'error-text', value: 'It broke.' };
     const steps = [call('a'), assert({ type: 'toolResultIsError', isError: true }), call('b')];
     const judgeOutputs = (first: object, second: object) =>
@@ -126,47 +126,49 @@ describe('judgeTrace', () => {
         steps,
       );
     const fine = { type: 'text', value: 'fine' };
-    expect(judgeOutputs(broken, fine)).toEqual({ kind: 'passed' });
-    expect(judgeOutputs(broken, broken)).toEqual({
+    expect(await judgeOutputs(broken, fine)).toEqual({ kind: 'passed' });
+    expect(await judgeOutputs(broken, broken)).toEqual({
       kind: 'failed',
       reason: 'get-sum answered with an error: "It broke.".',
       step: null,
     });
-    expect(judgeOutputs(fine, fine)).toMatchObject({ kind: 'failed', step: { id: 'asserts' } });
+    expect(await judgeOutputs(fine, fine)).toMatchObject({ kind: 'failed', step: { id: 'asserts' } });
     const unanswered = createCallMessages('2').slice(0, 1);
     const messages = [...createCallMessages('1', { output: broken }), ...unanswered];
-    expect(judge({ messages }, steps).kind).toBe('unscored');
+    expect((await judge({ messages }, steps)).kind).toBe('unscored');
   });
 
-  it('needs no trace where there is nothing to judge', () => {
-    expect(judge(undefined, [call('sum'), assert({ type: 'noToolErrors' })])).toEqual({ kind: 'passed' });
+  it('needs no trace where there is nothing to judge', async () => {
+    expect(await judge(undefined, [call('sum'), assert({ type: 'noToolErrors' })])).toEqual({ kind: 'passed' });
   });
 
-  it('does not judge a document by a text that is none, unless that is an error', () => {
+  it('does not judge a document by a text that is none, unless that is an error', async () => {
     const judgeOutput = (output: object) =>
       judge({ messages: createCallMessages('1', { output }) }, [
         call('sum'),
         assert({ type: 'toolResultEquals', value: 5, path: '/sum' }),
       ]);
-    expect(judgeOutput({ type: 'content', value: [{ type: 'text', text: '{"sum":5}' }] })).toEqual({ kind: 'passed' });
-    expect(judgeOutput({ type: 'content', value: [{ type: 'text', text: 'It is 5.' }] })).toEqual(
+    expect(await judgeOutput({ type: 'content', value: [{ type: 'text', text: '{"sum":5}' }] })).toEqual({
+      kind: 'passed',
+    });
+    expect(await judgeOutput({ type: 'content', value: [{ type: 'text', text: 'It is 5.' }] })).toEqual(
       unscored(
         'toolResultEquals could not be judged: the trace has only the text of what get-sum answered, and that is not JSON.',
       ),
     );
-    expect(judgeOutput({ type: 'error-text', value: 'It broke.' }).kind).toBe('failed');
-    expect(judgeOutput({ type: 'json', value: { content: [] } }).kind).toBe('failed');
+    expect((await judgeOutput({ type: 'error-text', value: 'It broke.' })).kind).toBe('failed');
+    expect((await judgeOutput({ type: 'json', value: { content: [] } })).kind).toBe('failed');
   });
 
-  it('judges a text that equals the expected one, although it is no document', () => {
+  it('judges a text that equals the expected one, although it is no document', async () => {
     const messages = createCallMessages('1', { output: { type: 'text', value: 'It is 5.' } });
-    const judgeValue = (value: string) =>
-      judge({ messages }, [call('sum'), assert({ type: 'toolResultEquals', value })]).kind;
-    expect(judgeValue('It is 5.')).toBe('passed');
-    expect(judgeValue('It is 6.')).toBe('unscored');
+    const judgeValue = async (value: string) =>
+      (await judge({ messages }, [call('sum'), assert({ type: 'toolResultEquals', value })])).kind;
+    expect(await judgeValue('It is 5.')).toBe('passed');
+    expect(await judgeValue('It is 6.')).toBe('unscored');
   });
 
-  it('never throws and always says why, whatever the trace', () => {
+  it('never throws and always says why, whatever the trace', async () => {
     const suites = [
       [prompt('p'), contains('x'), prompt('q'), contains('y', 'second')],
       [call('a'), contains('x'), call('b'), assert({ type: 'toolLatencyUnder', ms: 5, toolName: 'get-sum' }, 'fast')],
@@ -188,9 +190,9 @@ describe('judgeTrace', () => {
       prompts: fc.oneof(fc.constant([]), tree),
     });
     const seen = new Set<string>();
-    fc.assert(
-      fc.property(fc.oneof(fc.jsonValue(), tree, likely), fc.constantFrom(...suites), (trace, suite) => {
-        const judgement = judgeOnlyCase(trace, suite);
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(fc.jsonValue(), tree, likely), fc.constantFrom(...suites), async (trace, suite) => {
+        const judgement = await judgeOnlyCase(trace, suite);
         seen.add(judgement.kind);
         if (judgement.kind !== 'passed') expect(judgement.reason).toMatch(/^tool\w+.*[.…]$/su);
       }),
@@ -199,11 +201,11 @@ describe('judgeTrace', () => {
     expect([...seen].toSorted()).toEqual(['failed', 'passed', 'unscored']);
   });
 
-  it('survives a trace deeper than the stack', () => {
+  it('survives a trace deeper than the stack', async () => {
     const depth = 200_000;
     const value: unknown = JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`);
     const messages = createCallMessages('1', { output: { type: 'json', value } });
-    expect(judge({ messages }, [call('sum'), contains('5')])).toMatchObject({
+    expect(await judge({ messages }, [call('sum'), contains('5')])).toMatchObject({
       kind: 'unscored',
       reason: expect.stringContaining('could not be judged: the trace cannot be read: '),
     });

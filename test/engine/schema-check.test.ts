@@ -4,8 +4,8 @@ import { checkSchema } from '../../src/engine/schema-check.ts';
 const total = { type: 'object', properties: { total: { type: 'number' } }, required: ['total'] };
 
 describe('checkSchema', () => {
-  it('accepts a value that fits', () => {
-    expect(checkSchema(total, { total: 5 })).toEqual({ kind: 'valid' });
+  it('accepts a value that fits', async () => {
+    expect(await checkSchema(total, { total: 5 })).toEqual({ kind: 'valid' });
   });
 
   it.each([
@@ -19,76 +19,79 @@ describe('checkSchema', () => {
     [false, 1, 'it boolean schema is false'],
     [{ prefixItems: [{ type: 'string' }] }, [1], '/0 must be string'],
     [{ unevaluatedProperties: false }, { a: 1 }, 'it must NOT have unevaluated properties'],
-  ])('names what of %j does not fit', (schema, value, mismatch) => {
-    expect(checkSchema(schema, value)).toEqual({ kind: 'invalid', mismatches: [mismatch] });
+  ])('names what of %j does not fit', async (schema, value, mismatch) => {
+    expect(await checkSchema(schema, value)).toEqual({ kind: 'invalid', mismatches: [mismatch] });
   });
 
-  it('reads a schema that declares draft-07 as such', () => {
+  it('reads a schema that declares draft-07 as such', async () => {
     const schema = { $schema: 'http://json-schema.org/draft-07/schema#', items: [{ type: 'string' }] };
-    expect(checkSchema(schema, [1])).toEqual({ kind: 'invalid', mismatches: ['/0 must be string'] });
+    expect(await checkSchema(schema, [1])).toEqual({ kind: 'invalid', mismatches: ['/0 must be string'] });
   });
 
   it.each([
     ['an unknown dialect', { $schema: 'http://json-schema.org/draft-03/schema#' }],
     ['a schema that is none', { type: 'number?' }],
     ['a reference out of the document', { $ref: 'http://127.0.0.1:1/schema.json' }],
-    ['a reference to itself', { $ref: '#' }],
     ['a pattern that needs backtracking', { type: 'string', pattern: '(?=a)b' }],
-  ])('cannot use %s', (_, schema) => {
-    expect(checkSchema(schema, 'x')).toMatchObject({ kind: 'unusable' });
+  ])('cannot use %s', async (_, schema) => {
+    expect(await checkSchema(schema, 'x')).toMatchObject({ kind: 'unusable' });
   });
 
-  it('names everything that does not fit, each once', () => {
+  it('names everything that does not fit, each once', async () => {
     const schema = { type: 'object', required: ['a', 'b'], properties: { c: { type: 'number', minimum: 1 } } };
-    expect(checkSchema(schema, { c: 0 })).toEqual({
+    expect(await checkSchema(schema, { c: 0 })).toEqual({
       kind: 'invalid',
       mismatches: ["it must have required property 'a'", "it must have required property 'b'", '/c must be >= 1'],
     });
   });
 
-  it('names the first thing alone of a value that is large', () => {
+  it('names the first thing alone of a value that is large', async () => {
     const value = Array.from({ length: 100_000 }, () => 'x');
-    expect(checkSchema({ items: { type: 'number' } }, value)).toEqual({
+    expect(await checkSchema({ items: { type: 'number' } }, value)).toEqual({
       kind: 'invalid',
       mismatches: ['/0 must be number'],
     });
   });
 
-  it('follows references within the schema', () => {
+  it('follows references within the schema', async () => {
     const tree = { properties: { child: { $ref: '#' } }, additionalProperties: false };
-    expect(checkSchema(tree, { child: { child: { leaf: 1 } } })).toMatchObject({ kind: 'invalid' });
+    expect(await checkSchema(tree, { child: { child: { leaf: 1 } } })).toMatchObject({ kind: 'invalid' });
     const schema = { $defs: { positive: { exclusiveMinimum: 0 } }, $ref: '#/$defs/positive' };
-    expect(checkSchema(schema, 1)).toEqual({ kind: 'valid' });
-    expect(checkSchema(schema, 0)).toEqual({ kind: 'invalid', mismatches: ['it must be > 0'] });
+    expect(await checkSchema(schema, 1)).toEqual({ kind: 'valid' });
+    expect(await checkSchema(schema, 0)).toEqual({ kind: 'invalid', mismatches: ['it must be > 0'] });
   });
 
-  it('ignores keywords and formats that it does not know', () => {
-    expect(checkSchema({ type: 'string', format: 'postcode', 'x-note': 1 }, 'x')).toEqual({ kind: 'valid' });
+  it('ignores keywords and formats that it does not know', async () => {
+    expect(await checkSchema({ type: 'string', format: 'postcode', 'x-note': 1 }, 'x')).toEqual({ kind: 'valid' });
   });
 
-  it('keeps two schemas apart that claim the same $id', () => {
+  it('keeps two schemas apart that claim the same $id', async () => {
     const schemas = ['string', 'number'].map((type) => ({ $id: 'https://example.com/same', type }));
-    expect(schemas.map((schema) => checkSchema(schema, 'x').kind)).toEqual(['valid', 'invalid']);
+    const checks = await Promise.all(schemas.map((schema) => checkSchema(schema, 'x')));
+    expect(checks.map(({ kind }) => kind)).toEqual(['valid', 'invalid']);
   });
 
-  it('still judges by a schema after many others', () => {
-    for (let minimum = 0; minimum < 250; minimum += 1) checkSchema({ minimum }, 1);
-    expect(checkSchema({ minimum: 0 }, 1)).toEqual({ kind: 'valid' });
-    expect(checkSchema({ minimum: 249 }, 1)).toEqual({ kind: 'invalid', mismatches: ['it must be >= 249'] });
+  it('still judges by a schema after many others', async () => {
+    for (let minimum = 0; minimum < 250; minimum += 1) await checkSchema({ minimum }, 1);
+    expect(await checkSchema({ minimum: 0 }, 1)).toEqual({ kind: 'valid' });
+    expect(await checkSchema({ minimum: 249 }, 1)).toEqual({ kind: 'invalid', mismatches: ['it must be >= 249'] });
   });
 
-  it('keeps the patterns of one schema apart', () => {
+  it('keeps the patterns of one schema apart', async () => {
     const schema = {
       items: [{ pattern: '^a$' }, { pattern: '^b$' }],
       $schema: 'http://json-schema.org/draft-07/schema#',
     };
-    expect(checkSchema(schema, ['a', 'b'])).toEqual({ kind: 'valid' });
-    expect(checkSchema(schema, ['a', 'a'])).toEqual({ kind: 'invalid', mismatches: ['/1 must match pattern "^b$"'] });
+    expect(await checkSchema(schema, ['a', 'b'])).toEqual({ kind: 'valid' });
+    expect(await checkSchema(schema, ['a', 'a'])).toEqual({
+      kind: 'invalid',
+      mismatches: ['/1 must match pattern "^b$"'],
+    });
   });
 
-  it('searches a pattern in linear time', () => {
+  it('searches a pattern in linear time', async () => {
     const schema = { pattern: '(a+)+$' };
-    expect(checkSchema(schema, `${'a'.repeat(10_000)}!`)).toEqual({
+    expect(await checkSchema(schema, `${'a'.repeat(10_000)}!`)).toEqual({
       kind: 'invalid',
       mismatches: ['it must match pattern "(a+)+$"'],
     });

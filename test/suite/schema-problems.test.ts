@@ -27,9 +27,9 @@ describe('findSchemaProblems', () => {
     [{ $defs: { 'a/b': {} }, $ref: '#/$defs/a~1b' }],
     [{ ...draft07, definitions: { a: {} }, items: [{ $ref: '#/definitions/a' }], additionalItems: false }],
     [{ $id: 'https://example.com/a', $defs: { b: { $id: 'b' } }, $ref: 'b' }],
-  ])('finds nothing wrong with %j', (schema) => {
+  ])('finds nothing wrong with %j', async (schema) => {
     expect(list(schema)).toEqual([]);
-    expect(checkSchema(schema, 'x').kind).not.toBe('unusable');
+    expect((await checkSchema(schema, 'x')).kind).not.toBe('unusable');
   });
 
   it.each([
@@ -83,7 +83,7 @@ describe('findSchemaProblems', () => {
     expect(list(deep)).toEqual([expect.stringMatching(/: The schema is nested more than 64 levels deep$/)]);
   });
 
-  it('lets nothing pass that the validator cannot compile or the meta-schema refuses', () => {
+  it('lets nothing pass that the validator cannot compile or the meta-schema refuses', async () => {
     const words = fc.constantFrom('a', '#a', '#/$defs/a', 'string', 'object', 'objekt', 'email', '^x', '(?=x)');
     const { schema } = fc.letrec((tie) => ({
       value: fc.oneof(
@@ -106,13 +106,13 @@ describe('findSchemaProblems', () => {
     }));
     const metaSchema = new Ajv2020({ strict: false, logger: false });
     let usable = 0;
-    fc.assert(
-      fc.property(schema, (candidate) => {
+    await fc.assert(
+      fc.asyncProperty(schema, async (candidate) => {
         if (findSchemaProblems(candidate).length > 0) return;
         usable += 1;
         expect(metaSchema.validateSchema(candidate)).toBe(true);
-        const check = checkSchema(candidate, 'x', { checksFormats: true });
-        if (check.kind === 'unusable') expect(check.reason).toMatch(/call stack/);
+        const check = await checkSchema(candidate, 'x', { checksFormats: true });
+        expect(check.kind).not.toBe('unusable');
       }),
       { numRuns: 400 },
     );
@@ -133,21 +133,21 @@ describe('the formats that are checked', () => {
     ['uri', 'https://example.com/', 'example'],
     ['uuid', '123e4567-e89b-12d3-a456-426614174000', '123e4567'],
     ['duration', 'P1D', 'P'],
-  ])('tell a good %s from a bad one', (format, good, bad) => {
-    const kinds = [good, bad].map((value) => checkSchema({ format }, value, { checksFormats: true }).kind);
-    expect(kinds).toEqual(['valid', 'invalid']);
+  ])('tell a good %s from a bad one', async (format, good, bad) => {
+    const checks = [good, bad].map((value) => checkSchema({ format }, value, { checksFormats: true }));
+    expect((await Promise.all(checks)).map(({ kind }) => kind)).toEqual(['valid', 'invalid']);
   });
 
   it.each(['email', 'uri', 'uri-reference', 'uri-template', 'hostname', 'url', 'ipv6', 'json-pointer'])(
     'end on a hostile text for %s',
-    (format) => {
+    async (format) => {
       for (const text of [`a@${'a'.repeat(50_000)}!`, `${'a-'.repeat(50_000)}!`, `http://${'a@:'.repeat(30_000)} `]) {
-        expect(checkSchema({ format }, text, { checksFormats: true }).kind).not.toBe('unusable');
+        expect((await checkSchema({ format }, text, { checksFormats: true })).kind).not.toBe('unusable');
       }
     },
   );
 
-  it('are annotations for a schema of the server', () => {
-    expect(checkSchema({ format: 'date' }, 'no date')).toEqual({ kind: 'valid' });
+  it('are annotations for a schema of the server', async () => {
+    expect(await checkSchema({ format: 'date' }, 'no date')).toEqual({ kind: 'valid' });
   });
 });

@@ -58,8 +58,8 @@ export async function saveSuite(
 }
 
 /** Asks until the run has ended and returns it as it is then. */
-export async function waitForEnd({ project }: ContractService, runId: string) {
-  for (let attempt = 0; attempt < 2000; attempt += 1) {
+export async function waitForEnd({ project }: ContractService, runId: string, { seconds = 20 } = {}) {
+  for (let attempt = 0; attempt < seconds * 100; attempt += 1) {
     const { body } = await project.get(`/eval-runs/${runId}`);
     if (body.status !== 'running' && body.status !== 'pending') return body;
     await systemClock.sleep(10);

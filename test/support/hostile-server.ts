@@ -62,7 +62,8 @@ const attacks: Record<string, () => void | Promise<void>> = {
   },
 };
 
-const tool = { name: 'check', inputSchema: { type: 'object' } };
+const outputSchema = { type: 'object', properties: { said: { const: 'wrong' } }, required: ['said'] };
+const tool = { name: 'check', inputSchema: { type: 'object' }, outputSchema };
 const results: Record<string, (params: { protocolVersion?: string }) => unknown> = {
   initialize: ({ protocolVersion }) => ({
     protocolVersion,
@@ -71,7 +72,7 @@ const results: Record<string, (params: { protocolVersion?: string }) => unknown>
   }),
   ping: () => ({}),
   'tools/list': () => ({ tools: [tool] }),
-  'tools/call': () => ({ content: [{ type: 'text', text: 'wrong' }] }),
+  'tools/call': () => ({ content: [{ type: 'text', text: 'wrong' }], structuredContent: { said: 'wrong' } }),
 };
 
 for await (const line of createInterface({ input: process.stdin })) {

@@ -3,10 +3,11 @@ import { z } from 'zod';
 import type { JsonObject, ToolResultAssertion } from '../../model/assertion.ts';
 import type { Evidence, ToolResult } from '../evidence.ts';
 import { isJsonEqual, isJsonObject } from '../json-equal.ts';
+import { isTooDeep, maxJsonDepth } from '../../base/json-depth.ts';
 import { listDifferences } from '../json-differences.ts';
 import { findByPointer } from '../json-pointer.ts';
 import { joinWithin, maxListLength, printValue } from '../reasons.ts';
-import { checkSchema } from '../schema-check.ts';
+import { checkSchema, type SchemaContext } from '../schema-check.ts';
 import { endSentence } from '../../base/sentence.ts';
 import { findSchemaProblems } from '../../suite/schema-problems.ts';
 import { defineJudge, type Judge, type Judgement } from './judgement.ts';
@@ -54,11 +55,11 @@ export const toolResultJudges: Record<ToolResultAssertion['type'], Judge> = {
 
 function defineResultJudge<Fields extends { toolName?: string | undefined }>(
   schema: z.ZodType<Fields>,
-  judge: (fields: Fields, result: ToolResult) => Judgement,
+  judge: (fields: Fields, result: ToolResult, context: SchemaContext | undefined) => Judgement | Promise<Judgement>,
 ): Judge {
-  return defineJudge(schema, (fields, evidence) => {
+  return defineJudge(schema, (fields, evidence, context) => {
     const result = findLatestResult(evidence, fields.toolName);
-    if (result !== undefined) return judge(fields, result);
+    if (result !== undefined) return judge(fields, result, context);
     const who = fields.toolName === undefined ? 'no tool has answered' : `${fields.toolName} has not answered`;
     return { passed: false, reason: `${who}.` };
   });
@@ -126,15 +127,26 @@ function judgeNotFound({ toolName, isListed, isError }: ToolResult): Judgement {
   return { passed: isListed === false, reason: `the server does not list ${toolName}, and answered with an error.` };
 }
 
-function judgeSchema({ schema }: { schema: JsonObject | boolean }, result: ToolResult): Judgement {
+async function judgeSchema(
+  { schema }: { schema: JsonObject | boolean },
+  result: ToolResult,
+  context: SchemaContext | undefined,
+): Promise<Judgement> {
   const document = readDocument(result);
   if (document === undefined) return judgeNoDocument(result);
   const [problem] = findSchemaProblems(schema);
   if (problem !== undefined)
     return { passed: false, reason: `the schema cannot be used: ${endSentence(problem.message)}` };
-  const check = checkSchema(schema, document.value, { checksFormats: true });
+  const check = await checkSchema(schema, document.value, {
+    checksFormats: true,
+    ...(context !== undefined && { context }),
+  });
   const place = `the result of ${result.toolName}`;
   if (check.kind === 'unusable') return { passed: false, reason: `the schema cannot be used: ${check.reason}.` };
+  if (check.kind === 'stopped') {
+    const reason = `${place} could not be checked: ${check.reason}. Simplify the schema, or check a part of the result with toolResultEquals.`;
+    return { passed: false, reason, isUnscored: true };
+  }
   if (check.kind === 'valid') return { passed: true, reason: `${place} fits the schema.` };
   return {
     passed: false,
@@ -145,14 +157,24 @@ function judgeSchema({ schema }: { schema: JsonObject | boolean }, result: ToolR
 /** The result as a JSON document: its structuredContent, else its text where that parses. */
 function readDocument(result: ToolResult): { value: unknown } | undefined {
   if (result.structuredContent !== undefined) return { value: result.structuredContent };
+  const value = parseText(result.text);
+  return value === undefined || isTooDeep(value) ? undefined : { value };
+}
+
+/** Undefined where the text is not JSON. */
+function parseText(text: string): unknown {
   try {
-    return { value: JSON.parse(result.text) };
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
 }
 
 function judgeNoDocument(result: ToolResult): Judgement {
+  if (isTooDeep(parseText(result.text))) {
+    const reason = `the result of ${result.toolName} is JSON that is nested deeper than ${maxJsonDepth} levels.`;
+    return { passed: false, reason };
+  }
   return { passed: false, reason: `${describeText(result)}, which is not JSON, and it has no structuredContent.` };
 }
 

@@ -10,6 +10,7 @@ import type { ExcusedSteps } from '../excused-calls.ts';
 import { findSchemaViolation } from '../output-schemas.ts';
 import { describeLoss, findLoss } from '../process-loss.ts';
 import { clipReason, printValue } from '../reasons.ts';
+import type { SchemaContext } from '../schema-check.ts';
 import type { Session } from '../session.ts';
 import type { Target } from '../target.ts';
 import { lookUpTool, type ToolLookup } from '../tool-list.ts';
@@ -29,7 +30,11 @@ export interface ToolCallContext {
   /** Whether no error from a tool fails the iteration. One that does fail it does not end it: later asserts may be about that error. */
   areToolErrorsAllowed: boolean;
   excusedSteps: ExcusedSteps;
+  schemas: SchemaContext;
 }
+
+/** What came of a call; `isFatal`: the case may neither excuse the error nor go on. */
+type CallAnswer = CallOutput & { isFatal: boolean };
 
 /**
  * Calls the tool that a step pins. A tool that the server does not list fails the step, and is called only where the case
@@ -75,10 +80,12 @@ export async function runToolCallStep(
     record.abandon();
     return end('give-up', describeNoAnswer(toolName, answer.message));
   }
-  const { toolError } = record.complete(answer);
+  const { isFatal, ...output } = answer;
+  const { toolError } = record.complete(output);
   if (toolError === null) {
     return { status: 'ok', reason: null, effect: 'continue', evidence: { toolCalls: [{ ...evidence, ok: true }] } };
   }
+  if (isFatal) return end('stop', toolError);
   const isExpected = context.excusedSteps.errors.has(context.stepIndex);
   if (isExpected && !mayBeMissing) {
     // The error of a tool that does not exist is not the one that the case expects of it.
@@ -119,7 +126,7 @@ async function callTool(
   step: Extract<Step, { kind: 'toolCall' }>,
   { record: { spanId }, tool }: { record: CallRecord; tool: ToolLookup },
   context: ToolCallContext,
-): Promise<CallOutput | { kind: 'unreachable'; message: string } | { kind: 'lost'; witnessed: WitnessedEnd }> {
+): Promise<CallAnswer | { kind: 'unreachable'; message: string } | { kind: 'lost'; witnessed: WitnessedEnd }> {
   const { toolName } = step;
   let result: CallToolResult;
   try {
@@ -133,18 +140,25 @@ async function callTool(
     const fault = classifyCallFault(error);
     if (fault.kind === 'unreachable') return fault;
     const answeredAtMs = context.transcript.elapsedMs();
+    if (fault.kind === 'excessive') {
+      const { message } = fault;
+      return { kind: 'error', message, toolError: message, code: null, answeredAtMs, isFatal: true };
+    }
     if (fault.kind === 'malformed') {
       const message = `${toolName} answered with a result that is not valid MCP: ${fault.message}.`;
-      return { kind: 'error', message, toolError: message, code: null, answeredAtMs };
+      return { kind: 'error', message, toolError: message, code: null, answeredAtMs, isFatal: false };
     }
     const code = fault.code === null ? '' : ` with JSON-RPC error ${fault.code}`;
     const toolError = `${toolName} failed${code}: ${printValue(fault.message)}.`;
-    return { kind: 'error', message: fault.message, toolError, code: fault.code, answeredAtMs };
+    return { kind: 'error', message: fault.message, toolError, code: fault.code, answeredAtMs, isFatal: false };
   }
   const answeredAtMs = context.transcript.elapsedMs();
-  const toolError =
-    result.isError === true
-      ? `${toolName} answered with an error: ${printValue(readText(result))}.`
-      : findSchemaViolation(toolName, result, tool.kind === 'listed' ? tool.outputSchema : null);
-  return { kind: 'result', result, toolError: toolError === null ? null : clipReason(toolError), answeredAtMs };
+  if (result.isError === true) {
+    const toolError = clipReason(`${toolName} answered with an error: ${printValue(readText(result))}.`);
+    return { kind: 'result', result, toolError, answeredAtMs, isFatal: false };
+  }
+  const schema = tool.kind === 'listed' ? tool.outputSchema : null;
+  const violation = await findSchemaViolation(toolName, { result, schema }, context.schemas);
+  const toolError = violation === null ? null : clipReason(violation.reason);
+  return { kind: 'result', result, toolError, answeredAtMs, isFatal: violation?.isUnchecked ?? false };
 }

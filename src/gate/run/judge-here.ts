@@ -5,7 +5,7 @@ import type { Suite, SuiteCase } from '../../model/suite.ts';
 /** Judges assertions that the service does not know, from what it recorded of an iteration. */
 export interface TraceJudge {
   hasAssertions(iteration: Iteration): boolean;
-  judge(iteration: Iteration, trace: unknown): OwnJudgement;
+  judge(iteration: Iteration, trace: unknown): Promise<OwnJudgement>;
   /** Counts the steps as the file does, of which the service has only those that it knows. */
   placeSteps(iteration: Iteration, steps: readonly StepResult[]): StepResult[];
 }
@@ -24,9 +24,9 @@ export async function openTraceJudge(suite: Suite, caseIds: ReadonlyMap<string, 
     byId.get((testCaseId === null ? findByTitle(suite, title)?.id : caseIds.get(testCaseId)) ?? '');
   return {
     hasAssertions: (iteration) => find(iteration) !== undefined,
-    judge: (iteration, trace) => {
+    judge: async (iteration, trace) => {
       const found = find(iteration);
-      return found === undefined ? { kind: 'passed' } : judgeTrace(trace, found.assertions, found.steps);
+      return found === undefined ? { kind: 'passed' } : await judgeTrace(trace, found.assertions, found.steps);
     },
     placeSteps: (iteration, steps) => {
       const indices = new Map(find(iteration)?.steps.map(({ id }, index) => [id, index]));

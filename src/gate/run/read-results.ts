@@ -126,7 +126,7 @@ async function judgeHere(
   loadTrace: () => Promise<unknown>,
 ): Promise<OwnJudgement | undefined> {
   if (iteration.result !== 'passed' || !judge.hasAssertions(iteration)) return undefined;
-  return judge.judge(iteration, await loadTrace());
+  return await judge.judge(iteration, await loadTrace());
 }
 
 /** Undefined where the service keeps none. */

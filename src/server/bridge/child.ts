@@ -12,9 +12,13 @@ const maxMessageBytes = 64 * 1024 * 1024;
 /** Enough of what a server wrote to stdout instead of messages for its author to recognise it. */
 const maxRubbishLength = 200;
 
+/** Answers to requests of the server that it has not read yet. One that asks for more and reads nothing has to wait. */
+const maxUnreadAnswers = 1024 * 1024;
+
 /** Who hears what a server says. */
 export interface ChildListener {
-  onMessage(message: Message): void;
+  /** No more of the output is read until what this returns settles. */
+  onMessage(message: Message): Promise<void> | undefined;
   /** Called once, when the server ended by itself, and never after `stop` or `kill`. */
   onExit(exit: ProcessExit): void;
 }
@@ -46,6 +50,8 @@ export interface ProcessChild extends Child {
   /** The first line on stdout that is no JSON-RPC message, shortened; null while there was none. */
   readonly rubbish: string | null;
   kill(): Promise<void>;
+  /** Kills the process for what it does, so that its end counts as its own; `why` is kept with its output. */
+  expel(why: string): void;
 }
 
 /**
@@ -62,7 +68,35 @@ export function connectChild(
   let isEnding = false;
   let hasAnswered = false;
   let draining: Promise<unknown> | undefined;
+  let isExpelled = false;
+  let unreadAnswers = 0;
+  let holds = 0;
   const unanswered = new Set<unknown>();
+
+  /** Stops the output of the server until the promise settles, or the server is told to end. */
+  const hold = (until: Promise<unknown>) => {
+    if (isEnding) return;
+    holds += 1;
+    server.stdout.pause();
+    void until.finally(() => {
+      holds -= 1;
+      if (holds === 0) server.stdout.resume();
+    });
+  };
+  const tell = (message: Message) => {
+    const handled = listener?.onMessage(message);
+    if (handled !== undefined) hold(handled);
+  };
+  const expel = (why: string) => {
+    server.addOutput(Buffer.from(`${why}; the process was ended.\n`));
+    isExpelled = true;
+    void server.kill();
+  };
+  /** Nothing reads the output any more, and a server that cannot write cannot leave. */
+  const letGo = () => {
+    isEnding = true;
+    server.stdout.resume();
+  };
 
   const reader = createLineReader({
     maxLineBytes: maxMessageBytes,
@@ -76,22 +110,19 @@ export function connectChild(
         return;
       }
       if (message.kind !== 'response') {
-        listener?.onMessage(message);
+        tell(message);
         return;
       }
       hasAnswered = true;
       const response = matchRequest(message, unanswered);
       unanswered.delete(response.id);
-      listener?.onMessage(response);
+      tell(response);
     },
-    onOverflow: () => {
-      server.addOutput(
-        Buffer.from(`A line on stdout is longer than ${maxMessageBytes} bytes; the process was ended.\n`),
-      );
-      void server.kill();
-    },
+    onOverflow: () => expel(`A line on stdout is longer than ${maxMessageBytes} bytes`),
   });
-  server.stdout.on('data', (chunk: Buffer) => reader.push(chunk));
+  server.stdout.on('data', (chunk: Buffer) => {
+    if (!isEnding && !isExpelled) reader.push(chunk);
+  });
   const exited = server.exited.then((ended) => {
     exit = ended;
     if (!isEnding) listener?.onExit(ended);
@@ -129,17 +160,24 @@ export function connectChild(
       if (exit !== null || server.stdin.destroyed || server.stdin.write(`${message.text}\n`)) return;
       draining ??= Promise.race([once(server.stdin, 'drain').catch(() => {}), exited]).finally(() => {
         draining = undefined;
+        unreadAnswers = 0;
       });
+      if (message.kind === 'response') {
+        const wasPatient = unreadAnswers <= maxUnreadAnswers;
+        unreadAnswers += message.text.length;
+        if (wasPatient && unreadAnswers > maxUnreadAnswers) hold(draining);
+      }
       await draining;
     },
     stop: async () => {
-      isEnding = true;
+      letGo();
       await server.stop();
     },
     kill: async () => {
-      isEnding = true;
+      letGo();
       await server.kill();
     },
+    expel,
   };
 }
 

@@ -1,3 +1,4 @@
+import { isTooDeep, maxJsonDepth } from '../../base/json-depth.ts';
 import type { JsonObject } from '../../model/assertion.ts';
 
 export type MessageId = string | number;
@@ -24,6 +25,7 @@ export const rpcErrorCodes = {
   invalidRequest: -32_600,
   methodNotFound: -32_601,
   invalidParams: -32_602,
+  internalError: -32_603,
   connectionClosed: -32_000,
   sessionNotFound: -32_001,
   headerMismatch: -32_020,
@@ -56,9 +58,14 @@ export function createNotification(method: string, params: JsonObject): Notifica
   return { kind: 'notification', method, params, text: JSON.stringify({ jsonrpc: '2.0', method, params }) };
 }
 
-/** The same answer under another id. */
+/** The same answer under another id; an error instead of one that is nested too deep to be printed. */
 export function readdressResponse(response: ResponseMessage, id: MessageId): ResponseMessage {
   const { error, result } = response;
+  if (isTooDeep(response)) {
+    const message = `The server under test sent JSON that is nested deeper than ${maxJsonDepth} levels.`;
+    const tooDeep = { code: rpcErrorCodes.internalError, message };
+    return { kind: 'response', id, result: undefined, error: tooDeep, text: renderError(id, tooDeep) };
+  }
   return {
     ...response,
     id,

@@ -1,5 +1,6 @@
 import { SUBSCRIPTION_ID_META_KEY } from '@modelcontextprotocol/client';
 
+import { isTooDeep } from '../../base/json-depth.ts';
 import type { JsonObject } from '../../model/assertion.ts';
 import { createNotification, createRequest, isRecord, readMeta, readdressResponse } from './messages.ts';
 import type { MessageId, NotificationMessage, RequestMessage, ResponseMessage } from './messages.ts';
@@ -54,6 +55,8 @@ export function createRenumbering<Owner>(): Renumbering<Owner> {
     },
     locate: (notification) => {
       const { method, params } = notification;
+      // It could not be printed again.
+      if (isTooDeep(params)) return undefined;
       const progress = method === 'notifications/progress' ? find(params['progressToken']) : undefined;
       if (progress !== undefined) {
         const restored = { ...params, progressToken: progress.progressToken };

@@ -3,6 +3,9 @@ import type { ServerResponse } from 'node:http';
 /** A client that lets this much pile up is not reading; it is cut off, so that the others are not held up. */
 const maxBufferedBytes = 64 * 1024 * 1024;
 
+/** What a client may have left to read before its server is made to wait. */
+const patientBytes = 1024 * 1024;
+
 /** As MCP's own servers send them; `X-Accel-Buffering` keeps proxies in between from holding events back. */
 const eventStreamHeaders = {
   'content-type': 'text/event-stream',
@@ -19,8 +22,8 @@ export type ReplyFormat = 'sse' | 'auto' | 'json';
 /** The open HTTP response of one request, or of a session's own stream. Nothing is buffered here. */
 export interface Reply {
   readonly isOpen: boolean;
-  /** Sends a message that others will follow. */
-  send(text: string): void;
+  /** Sends a message that others will follow. What it returns settles once the client has read enough for more. */
+  send(text: string): Promise<void> | undefined;
   /** Sends the last message, or none, and ends the response. The status counts only while nothing has been sent. */
   end(text?: string, status?: number): void;
   /** Shows that the stream lives: sends the headers if they are still unsent, and a comment. */
@@ -40,15 +43,28 @@ export function openReply(
     response.write(payload);
     if (response.writableLength > maxBufferedBytes) response.destroy();
   };
+  let reading: Promise<void> | undefined;
+  const waitForReader = (): Promise<void> | undefined => {
+    if (response.destroyed || response.writableLength <= patientBytes) return undefined;
+    return (reading ??= new Promise((resolve) => {
+      const settle = () => {
+        response.off('drain', settle).off('close', settle);
+        reading = undefined;
+        resolve();
+      };
+      response.once('drain', settle).once('close', settle);
+    }));
+  };
   const isOpen = () => !response.writableEnded && !response.destroyed;
   return {
     get isOpen() {
       return isOpen();
     },
     send: (text) => {
-      if (!isOpen() || format === 'json') return;
+      if (!isOpen() || format === 'json') return undefined;
       writeEventStreamHead();
       write(renderEvent(text));
+      return waitForReader();
     },
     end: (text, status = 200) => {
       if (!isOpen()) return;

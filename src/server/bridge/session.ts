@@ -7,6 +7,7 @@ import type { Reply } from './reply.ts';
 
 /** Messages kept for a client that has not opened its own stream yet; the oldest go first. */
 const maxHeldMessages = 100;
+const maxHeldLength = 1024 * 1024;
 
 /** One client's conversation with one server, in the protocol that has sessions (MCP 2025-11-25 and before). */
 export interface Session {
@@ -42,6 +43,7 @@ export function openSession(
   // A Map keyed by the id itself tells 1 from "1", as JSON-RPC does.
   const inFlight = new Map<MessageId, InFlightRequest>();
   const held: Message[] = [];
+  let heldLength = 0;
   let own: Reply | undefined;
   let hasEnded = false;
 
@@ -57,23 +59,22 @@ export function openSession(
     return own?.isOpen === true ? own : open.at(-1)?.reply;
   };
 
-  const deliver = (message: Message) => {
+  const deliver = (message: Message): Promise<void> | undefined => {
     if (message.kind === 'response') {
       const request = inFlight.get(message.id);
       inFlight.delete(message.id);
       request?.reply.end(message.text);
       // A session that was not granted is none, and its client will not end it.
       if (request?.method === 'initialize' && message.error !== null) void session.end();
-      return;
+      return undefined;
     }
     const reply = findReply(message);
-    if (reply !== undefined) {
-      reply.send(message.text);
-      return;
-    }
+    if (reply !== undefined) return reply.send(message.text);
     // A server may speak as soon as it is initialized, while the client is still opening the stream that would carry it.
     held.push(message);
-    if (held.length > maxHeldMessages) held.shift();
+    heldLength += message.text.length;
+    while (held.length > maxHeldMessages || heldLength > maxHeldLength) heldLength -= held.shift()?.text.length ?? 0;
+    return undefined;
   };
 
   const finish = (exit: ProcessExit | null) => {
@@ -116,7 +117,8 @@ export function openSession(
       if (own?.isOpen === true) return false;
       own = reply;
       reply.keepAlive();
-      for (const message of held.splice(0)) reply.send(message.text);
+      for (const message of held.splice(0)) void reply.send(message.text);
+      heldLength = 0;
       return true;
     },
     keepAlive: () => {

@@ -4,7 +4,7 @@ import type { Logger } from '../../base/logger.ts';
 import type { ProcessExit } from '../process.ts';
 import type { ChildPool, ChildSource } from './child-pool.ts';
 import type { Child, ChildListener, ProcessChild } from './child.ts';
-import { createNotification, createRequest, readdressResponse, renderError, rpcErrorCodes } from './messages.ts';
+import { createRequest, readdressResponse, renderError, rpcErrorCodes } from './messages.ts';
 import type { Message, RequestMessage, ResponseMessage } from './messages.ts';
 import { createRenumbering } from './renumbering.ts';
 import type { Renumbering } from './renumbering.ts';
@@ -75,20 +75,18 @@ function openTurn(
     if (known === null) {
       await child.send(renumbering.assign(request, request));
     } else {
-      listener?.onMessage(readdressResponse(known, request.id));
+      void listener?.onMessage(readdressResponse(known, request.id));
     }
   };
-  const hear = (message: Message) => {
-    if (message.kind === 'response') {
-      const answered = renumbering.resolve(message);
-      if (answered === undefined) return;
-      if (answered.owner.method === 'initialize' && message.error === null) shared.initializeResult = message;
-      listener?.onMessage(answered.message);
-    } else {
-      listener?.onMessage(
-        message.kind === 'notification' ? (renumbering.locate(message)?.message ?? message) : message,
-      );
+  const hear = (message: Message): Promise<void> | undefined => {
+    if (message.kind !== 'response') {
+      const located = message.kind === 'notification' ? renumbering.locate(message)?.message : undefined;
+      return listener?.onMessage(located ?? message);
     }
+    const answered = renumbering.resolve(message);
+    if (answered === undefined) return undefined;
+    if (answered.owner.method === 'initialize' && message.error === null) shared.initializeResult = message;
+    return listener?.onMessage(answered.message);
   };
   child.setListener({
     onMessage: hear,
@@ -147,7 +145,7 @@ async function provesAlive({ child, renumbering }: SharedProcess, clock: Clock):
   child.setListener({
     onMessage: (message) => {
       if (message.kind === 'response' && message.id === ping.id) resolve(true);
-      refuseBetweenTurns(child, message);
+      return refuseBetweenTurns(child, message);
     },
     onExit: () => {},
   });
@@ -165,10 +163,12 @@ async function provesAlive({ child, renumbering }: SharedProcess, clock: Clock):
 }
 
 /** A server that asks for something while nobody is there gets an answer, so that it does not wait for one. */
-function refuseBetweenTurns(child: Child, message: Message): void {
-  if (message.kind !== 'request') return;
+function refuseBetweenTurns(child: Child, message: Message): undefined {
+  if (message.kind !== 'request') return undefined;
   const error = { code: rpcErrorCodes.connectionClosed, message: 'No client is connected.' };
-  void child.send({ ...createNotification('', {}), text: renderError(message.id, error) });
+  const text = renderError(message.id, error);
+  void child.send({ kind: 'response', id: message.id, result: undefined, error, text });
+  return undefined;
 }
 
 function rejectOnAbort(signal: AbortSignal): Promise<never> {

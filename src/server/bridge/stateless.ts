@@ -23,10 +23,18 @@ const statusByErrorCode = new Map<number, number>([
   [rpcErrorCodes.unsupportedProtocolVersion, 400],
 ]);
 
+/**
+ * Messages of a server to a call that was given up. One that has sent more is taken to go on: they would reach the next request,
+ * which nothing tells apart on stdio.
+ */
+const maxMessagesBeforeCancel = 1000;
+
 /** A request that waits for its answer. */
 interface Waiting {
   request: RequestMessage;
   reply: Reply;
+  /** What the server sent meanwhile, as far as that can be told. */
+  messages: number;
 }
 
 /** The process that serves, and the requests that it owes an answer. */
@@ -45,15 +53,22 @@ export function serveStateless(pool: ChildPool): ProtocolFront {
   const servings = new Set<Serving>();
   let current: Promise<Serving> | undefined;
 
-  const hear = (message: Message, { renumbering }: Serving) => {
+  /** A client that does not read is cut off and not waited for: the others use the same process. */
+  const hear = (message: Message, { renumbering }: Serving): undefined => {
     if (message.kind === 'response') {
       const answered = renumbering.resolve(message);
       const status = statusByErrorCode.get(message.error?.code ?? 0) ?? 200;
       answered?.owner.reply.end(answered.message.text, status);
     } else if (message.kind === 'notification') {
       const located = renumbering.locate(message) ?? adopt(message, renumbering.listOwners());
-      located?.owner.reply.send(located.message.text);
+      if (located === undefined) return undefined;
+      located.owner.messages += 1;
+      void located.owner.reply.send(located.message.text);
+    } else {
+      // This revision has no requests of servers.
+      for (const owner of renumbering.listOwners()) owner.messages += 1;
     }
+    return undefined;
   };
   const finish = (serving: Serving, exit: ProcessExit | null) => {
     servings.delete(serving);
@@ -88,10 +103,13 @@ export function serveStateless(pool: ChildPool): ProtocolFront {
 
   const forward = async (request: RequestMessage, exchange: Exchange) => {
     const { child, renumbering } = await ensureServing();
-    const waiting: Waiting = { request, reply: openReply(exchange.response, { format: 'auto' }) };
+    const waiting: Waiting = { request, reply: openReply(exchange.response, { format: 'auto' }), messages: 0 };
     if (exchange.signal.aborted) return;
     exchange.signal.addEventListener('abort', () => {
-      for (const notification of renumbering.cancel((owner) => owner === waiting, {})) void child.send(notification);
+      const cancelled = renumbering.cancel((owner) => owner === waiting, {});
+      for (const notification of cancelled) void child.send(notification);
+      if (cancelled.length === 0 || waiting.messages <= maxMessagesBeforeCancel) return;
+      child.expel(`A request was given up after the server had sent ${waiting.messages} messages to it`);
     });
     await child.send(renumbering.assign(request, waiting));
   };

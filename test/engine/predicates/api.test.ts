@@ -40,8 +40,8 @@ describe('judgePredicate on the predicates of the API', () => {
     [{ type: 'tokenBudgetUnder', tokens: 121 }],
     [{ type: 'turnCountUnder', turns: 3 }],
     [{ type: 'noToolErrors', note: 'unknown fields are left alone' }],
-  ])('passes %j', (predicate) => {
-    expect(judgePredicate(predicate, evidence)).toEqual({ passed: true, reason: expect.any(String) });
+  ])('passes %j', async (predicate) => {
+    expect(await judgePredicate(predicate, evidence)).toEqual({ passed: true, reason: expect.any(String) });
   });
 
   it.each([
@@ -81,8 +81,8 @@ describe('judgePredicate on the predicates of the API', () => {
     ],
     [{ type: 'tokenBudgetUnder', tokens: 120 }, 'tokenBudgetUnder: 120 tokens were used; the budget is under 120.'],
     [{ type: 'turnCountUnder', turns: 2 }, 'turnCountUnder: the user took 2 turns; the limit is under 2.'],
-  ])('fails %j', (predicate, reason) => {
-    expect(judgePredicate(predicate, evidence)).toEqual({ passed: false, reason });
+  ])('fails %j', async (predicate, reason) => {
+    expect(await judgePredicate(predicate, evidence)).toEqual({ passed: false, reason });
   });
 
   it.each([
@@ -103,26 +103,26 @@ describe('judgePredicate on the predicates of the API', () => {
     [{ type: 'widgetRendered' }, `widgetRendered: ${noBrowserReason}`],
     [{ type: 'widgetRenderLatencyUnder', ms: 100 }, `widgetRenderLatencyUnder: ${noBrowserReason}`],
     [{ type: 'widgetNoConsoleErrors' }, `widgetNoConsoleErrors: ${noBrowserReason}`],
-  ])('fails %j where nothing was measured', (predicate, reason) => {
-    expect(judgePredicate(predicate, nothing)).toEqual({ passed: false, reason });
+  ])('fails %j where nothing was measured', async (predicate, reason) => {
+    expect(await judgePredicate(predicate, nothing)).toEqual({ passed: false, reason });
   });
 
-  it('counts no turn in a case without prompts, which is under any limit', () => {
-    expect(judgePredicate({ type: 'turnCountUnder', turns: 1 }, nothing).passed).toBe(true);
+  it('counts no turn in a case without prompts, which is under any limit', async () => {
+    expect((await judgePredicate({ type: 'turnCountUnder', turns: 1 }, nothing)).passed).toBe(true);
   });
 
-  it('finds a message of white space empty', () => {
+  it('finds a message of white space empty', async () => {
     const message = createEvidence({ finalAssistantMessage: ' \n' });
-    expect(judgePredicate({ type: 'finalAssistantMessageNonEmpty' }, message).passed).toBe(false);
+    expect((await judgePredicate({ type: 'finalAssistantMessageNonEmpty' }, message)).passed).toBe(false);
   });
 
-  it('fails noToolErrors with every error there was', () => {
+  it('fails noToolErrors with every error there was', async () => {
     const toolResults = [
       createToolResult(),
       createToolResult({ isError: true, toolError: 'echo answered with an error: "one".' }),
       createToolResult({ isError: true, toolError: 'echo answered with an error: "two".' }),
     ];
-    expect(judgePredicate({ type: 'noToolErrors' }, createEvidence({ toolResults }))).toEqual({
+    expect(await judgePredicate({ type: 'noToolErrors' }, createEvidence({ toolResults }))).toEqual({
       passed: false,
       reason: 'noToolErrors: echo answered with an error: "one"; echo answered with an error: "two".',
     });
@@ -133,17 +133,19 @@ describe('judgePredicate on the predicates of the API', () => {
     ['(a*?)*', 'the pattern "(a*?)*" nests quantifiers, which can take for ever.'],
     ['(a{2}){3}', 'the pattern "(a{2}){3}" nests quantifiers, which can take for ever.'],
     ['(', 'the pattern "(" is not a regular expression.'],
-  ])('refuses the pattern %j', (pattern, reason) => {
-    const judged = judgePredicate({ type: 'responseMatches', pattern }, evidence);
+  ])('refuses the pattern %j', async (pattern, reason) => {
+    const judged = await judgePredicate({ type: 'responseMatches', pattern }, evidence);
     expect(judged).toEqual({ passed: false, reason: `responseMatches: ${reason}` });
   });
 
-  it('searches a message of 100 000 characters and refuses a longer one', () => {
-    const judge = (length: number) =>
-      judgePredicate(
-        { type: 'responseMatches', pattern: 'x' },
-        createEvidence({ finalAssistantMessage: 'x'.repeat(length) }),
+  it('searches a message of 100 000 characters and refuses a longer one', async () => {
+    const judge = async (length: number) =>
+      (
+        await judgePredicate(
+          { type: 'responseMatches', pattern: 'x' },
+          createEvidence({ finalAssistantMessage: 'x'.repeat(length) }),
+        )
       ).passed;
-    expect([judge(100_000), judge(100_001)]).toEqual([true, false]);
+    expect([await judge(100_000), await judge(100_001)]).toEqual([true, false]);
   });
 });

@@ -32,8 +32,8 @@ describe('judgePredicate', () => {
     [{ type: 'noToolError' }, 'unknown predicate type "noToolError": nothing can be judged by it.'],
     [{ type: 'toString' }, 'unknown predicate type "toString": nothing can be judged by it.'],
     [{ type: 7 }, 'unknown predicate type 7: nothing can be judged by it.'],
-  ])('fails %j, which is no predicate it knows', (predicate, reason) => {
-    expect(judgePredicate(predicate, createEvidence())).toEqual({ passed: false, reason });
+  ])('fails %j, which is no predicate it knows', async (predicate, reason) => {
+    expect(await judgePredicate(predicate, createEvidence())).toEqual({ passed: false, reason });
   });
 
   it.each([
@@ -55,24 +55,24 @@ describe('judgePredicate', () => {
     [{ type: 'toolResultSchema', schema: 'object' }],
     [{ type: 'toolResultIsError', isError: 'true' }],
     [{ type: 'toolLatencyUnder', ms: 0 }],
-  ])('fails %j, which is malformed', (predicate) => {
+  ])('fails %j, which is malformed', async (predicate) => {
     const evidence = createEvidence({ toolResults: [createToolResult()], finalAssistantMessage: 'x' });
-    const judged = judgePredicate(predicate, evidence);
+    const judged = await judgePredicate(predicate, evidence);
     expect(judged.passed).toBe(false);
     expect(judged.reason).toContain(`${predicate.type}: the predicate is malformed: `);
   });
 
-  it('says which field is malformed', () => {
+  it('says which field is malformed', async () => {
     const predicate = { type: 'toolCalledWith', toolName: 'a', args: { args: [] } };
-    expect(judgePredicate(predicate, createEvidence()).reason).toBe(
+    expect((await judgePredicate(predicate, createEvidence())).reason).toBe(
       'toolCalledWith: the predicate is malformed: args.args: expected an object.',
     );
   });
 
-  it('cuts a reason to 600 characters', () => {
+  it('cuts a reason to 600 characters', async () => {
     const schema = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`member-${index}`, 'x'.repeat(50)]));
     const predicate = { type: 'toolCalledWith', toolName: 'x'.repeat(500), args: { args: schema } };
-    expect(judgePredicate(predicate, createEvidence()).reason).toHaveLength(600);
+    expect((await judgePredicate(predicate, createEvidence())).reason).toHaveLength(600);
   });
 
   const fieldNames = [
@@ -111,10 +111,10 @@ describe('judgePredicate', () => {
     tokensUsed: fc.option(fc.nat(), { nil: null }),
   });
 
-  it('always answers, with a reason of 600 characters at most, whatever the predicate and the transcript', () => {
-    fc.assert(
-      fc.property(fc.oneof(predicates, fc.jsonValue()), evidences, (predicate, evidence) => {
-        const { passed, reason } = judgePredicate(predicate, evidence);
+  it('always answers, with a reason of 600 characters at most, whatever the predicate and the transcript', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(predicates, fc.jsonValue()), evidences, async (predicate, evidence) => {
+        const { passed, reason } = await judgePredicate(predicate, evidence);
         expect(typeof passed).toBe('boolean');
         expect(reason.length).toBeGreaterThan(0);
         expect(reason.length).toBeLessThanOrEqual(600);

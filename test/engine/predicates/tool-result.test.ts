@@ -37,8 +37,8 @@ describe('judgePredicate on what a tool answered', () => {
     [{ type: 'toolResultIsError', isError: true, toolName: 'fail' }],
     [{ type: 'toolResultIsError', isError: false }],
     [{ type: 'toolLatencyUnder', ms: 99.95, toolName: 'weather' }],
-  ])('passes %j', (predicate) => {
-    expect(judgePredicate(predicate, evidence)).toEqual({ passed: true, reason: expect.any(String) });
+  ])('passes %j', async (predicate) => {
+    expect(await judgePredicate(predicate, evidence)).toEqual({ passed: true, reason: expect.any(String) });
   });
 
   it.each([
@@ -127,42 +127,43 @@ describe('judgePredicate on what a tool answered', () => {
       'toolLatencyUnder: weather took 99.9 ms; the limit is under 99.9 ms.',
     ],
     [{ type: 'toolResultContains', text: '5', toolName: 'nope' }, 'toolResultContains: nope has not answered.'],
-  ])('fails %j', (predicate, reason) => {
-    expect(judgePredicate(predicate, evidence)).toEqual({ passed: false, reason });
+  ])('fails %j', async (predicate, reason) => {
+    expect(await judgePredicate(predicate, evidence)).toEqual({ passed: false, reason });
   });
 
-  it('says why a schema cannot be used', () => {
+  it('says why a schema cannot be used', async () => {
     const schema = { $ref: 'http://127.0.0.1:1/schema.json' };
-    expect(judgePredicate({ type: 'toolResultSchema', schema, toolName: 'json' }, evidence)).toEqual({
+    expect(await judgePredicate({ type: 'toolResultSchema', schema, toolName: 'json' }, evidence)).toEqual({
       passed: false,
       reason: expect.stringContaining('toolResultSchema: the schema cannot be used: The reference "http'),
     });
   });
 
-  it('fails when no tool has answered yet', () => {
-    expect(judgePredicate({ type: 'toolResultIsError', isError: false }, createEvidence())).toEqual({
+  it('fails when no tool has answered yet', async () => {
+    expect(await judgePredicate({ type: 'toolResultIsError', isError: false }, createEvidence())).toEqual({
       passed: false,
       reason: 'toolResultIsError: no tool has answered.',
     });
   });
 
-  it('judges the latest result of a tool that answered twice', () => {
+  it('judges the latest result of a tool that answered twice', async () => {
     const toolResults = [createToolResult({ text: 'first' }), createToolResult({ text: 'second' })];
-    const judge = (text: string) =>
-      judgePredicate({ type: 'toolResultContains', text, toolName: 'get-sum' }, createEvidence({ toolResults })).passed;
-    expect([judge('first'), judge('second')]).toEqual([false, true]);
+    const judge = async (text: string) =>
+      (await judgePredicate({ type: 'toolResultContains', text, toolName: 'get-sum' }, createEvidence({ toolResults })))
+        .passed;
+    expect([await judge('first'), await judge('second')]).toEqual([false, true]);
   });
 
-  it('prefers structuredContent to text that is JSON too', () => {
+  it('prefers structuredContent to text that is JSON too', async () => {
     const toolResults = [createToolResult({ text: '1', structuredContent: { n: 2 } })];
     const predicate = { type: 'toolResultEquals', value: { n: 2 } };
-    expect(judgePredicate(predicate, createEvidence({ toolResults })).passed).toBe(true);
+    expect((await judgePredicate(predicate, createEvidence({ toolResults }))).passed).toBe(true);
   });
 
-  it('takes null for a value and finds it in a result', () => {
+  it('takes null for a value and finds it in a result', async () => {
     const toolResults = [createToolResult({ structuredContent: { n: null } })];
     const predicate = { type: 'toolResultEquals', value: null, path: '/n' };
-    expect(judgePredicate(predicate, createEvidence({ toolResults })).passed).toBe(true);
+    expect((await judgePredicate(predicate, createEvidence({ toolResults }))).passed).toBe(true);
   });
 
   it.each([
@@ -174,9 +175,11 @@ describe('judgePredicate on what a tool answered', () => {
     ['5', 5, true],
     ['5.0', '5', false],
     ['5', true, false],
-  ])('compares the text %j with the expected %j', (text, value, passed) => {
+  ])('compares the text %j with the expected %j', async (text, value, passed) => {
     const toolResults = [createToolResult({ text })];
-    expect(judgePredicate({ type: 'toolResultEquals', value }, createEvidence({ toolResults })).passed).toBe(passed);
+    expect((await judgePredicate({ type: 'toolResultEquals', value }, createEvidence({ toolResults }))).passed).toBe(
+      passed,
+    );
   });
 
   it.each([
@@ -189,35 +192,35 @@ describe('judgePredicate on what a tool answered', () => {
       `${'a'.repeat(300)}c`,
       'toolResultEquals: the result of get-sum from character 281 is "aaaaaaaaaaaaaaaaaaaab", expected "aaaaaaaaaaaaaaaaaaaac".',
     ],
-  ])('shows the text %j next to the expected %j', (text, value, reason) => {
+  ])('shows the text %j next to the expected %j', async (text, value, reason) => {
     const toolResults = [createToolResult({ text })];
-    const judged = judgePredicate({ type: 'toolResultEquals', value }, createEvidence({ toolResults }));
+    const judged = await judgePredicate({ type: 'toolResultEquals', value }, createEvidence({ toolResults }));
     expect(judged).toEqual({ passed: false, reason });
   });
 
-  it('shows where a large document differs', () => {
+  it('shows where a large document differs', async () => {
     const items = Array.from({ length: 500 }, (_, id) => ({ id, name: `item ${id}` }));
     const changed = items.map((item) => (item.id % 50 === 49 ? { ...item, name: 'other' } : item));
     const evidence = createEvidence({ toolResults: [createToolResult({ structuredContent: { items: changed } })] });
-    expect(judgePredicate({ type: 'toolResultEquals', value: { items: changed } }, evidence).passed).toBe(true);
-    const { reason } = judgePredicate({ type: 'toolResultEquals', value: { items } }, evidence);
+    expect((await judgePredicate({ type: 'toolResultEquals', value: { items: changed } }, evidence)).passed).toBe(true);
+    const { reason } = await judgePredicate({ type: 'toolResultEquals', value: { items } }, evidence);
     expect(reason).toMatchInlineSnapshot(
       `"toolResultEquals: the result of get-sum is not as expected: /items/49/name is "other", expected "item 49"; /items/99/name is "other", expected "item 99"; /items/149/name is "other", expected "item 149"; /items/199/name is "other", expected "item 199"; /items/249/name is "other", expected "item 249"; /items/299/name is "other", expected "item 299"; /items/349/name is "other", expected "item 349"; +3 more."`,
     );
     expect(reason.length).toBeLessThanOrEqual(600);
   });
 
-  it('masks what differs below a key that tells of a secret', () => {
+  it('masks what differs below a key that tells of a secret', async () => {
     const toolResults = [
       createToolResult({ structuredContent: { auth: { token: { id: 'x1' } }, old_password: 'x2' } }),
     ];
     const value = { auth: { token: { id: 'y1' } }, secret: 'y2' };
-    const { reason } = judgePredicate({ type: 'toolResultEquals', value }, createEvidence({ toolResults }));
+    const { reason } = await judgePredicate({ type: 'toolResultEquals', value }, createEvidence({ toolResults }));
     expect(reason).toMatchInlineSnapshot(
       `"toolResultEquals: the result of get-sum is not as expected: /auth/token/id differs (its value is masked); /secret is missing, expected ***; /old_password is ***, expected nothing."`,
     );
     const ofPath = { type: 'toolResultEquals', value: 'y1', path: '/auth/token/id' };
-    expect(judgePredicate(ofPath, createEvidence({ toolResults })).reason).toMatchInlineSnapshot(
+    expect((await judgePredicate(ofPath, createEvidence({ toolResults }))).reason).toMatchInlineSnapshot(
       `"toolResultEquals: /auth/token/id in the result of get-sum differs (its value is masked)."`,
     );
   });

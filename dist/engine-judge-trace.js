@@ -1,1 +1,0 @@
-export{i as judgeTrace,a as listTraceAssertions}from"./engine.js";

@@ -1,1 +1,0 @@
-export{t as openServer}from"./engine.js";

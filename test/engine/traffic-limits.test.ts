@@ -1,0 +1,132 @@
+import { execFile } from 'node:child_process';
+import { resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { systemClock } from '../../src/base/clock.ts';
+import type { Target } from '../../src/engine/target.ts';
+import { runCase } from '../../src/engine/run-case.ts';
+import type { Step } from '../../src/model/case.ts';
+import { assertStep, callStep, createCase } from '../support/case-factory.ts';
+import { listChildVariables } from '../support/child-environment.ts';
+import { excessiveTools, moderateTools } from '../support/endless-traffic.ts';
+import { answerContent, startRawMcpServer } from '../support/raw-mcp-server.ts';
+
+const outcomesSchema = z.object({
+  outcomes: z.record(
+    z.string(),
+    z.object({ status: z.string(), result: z.string().nullable(), error: z.string().nullable() }),
+  ),
+  maxRssMiB: z.number(),
+});
+
+/** Runs one case for each tool at the same time, in a process of their own. */
+async function measure(url: string, tools: readonly string[]) {
+  const script = resolve(import.meta.dirname, '../support/measure-cases.ts');
+  const { stdout } = await promisify(execFile)(process.execPath, [script, url, ...tools], {
+    env: listChildVariables(),
+  });
+  return outcomesSchema.parse(JSON.parse(stdout));
+}
+
+async function run(url: string, steps: Step[]) {
+  const target: Target = { url, serverName: 'raw', protocol: 'legacy' };
+  return await runCase(createCase(steps), target, { clock: systemClock, timeoutMs: 30_000 });
+}
+
+describe('a server that sends without end', () => {
+  it('fails the cases that it does it in, within 512 MiB of memory, and passes the others of the run', async () => {
+    await using server = await startRawMcpServer({ ...excessiveTools, ...moderateTools });
+    const names = Object.keys(excessiveTools);
+    // As many at a time as the gate runs.
+    for (let index = 0; index < names.length; index += 3) {
+      const attacks = names.slice(index, index + 3);
+      const { outcomes, maxRssMiB } = await measure(server.url, [...attacks, 'healthy']);
+      for (const name of attacks) {
+        const error = expect.stringMatching(excessiveTools[name]?.error ?? /^$/);
+        expect({ name, ...outcomes[name] }).toEqual({ name, status: 'completed', result: 'failed', error });
+      }
+      expect(outcomes['healthy']).toEqual({ status: 'completed', result: 'passed', error: null });
+      expect({ attacks, isWithinMemory: maxRssMiB < 512 }).toEqual({ attacks, isWithinMemory: true });
+    }
+  });
+
+  it('passes a case whose result is large and within the limits', async () => {
+    await using server = await startRawMcpServer(moderateTools);
+    expect((await run(server.url, [callStep('large')])).error).toBe(null);
+  });
+
+  it('is not excused by a case that expects an error, nor by one that ends after it', async () => {
+    await using server = await startRawMcpServer({ ...excessiveTools, ...moderateTools });
+    const isError = assertStep({ type: 'toolResultIsError', isError: true });
+    for (const steps of [
+      [callStep('large-batch'), isError],
+      [callStep('large-batch'), callStep('healthy')],
+    ]) {
+      const outcome = await run(server.url, steps);
+      expect(outcome).toMatchObject({ result: 'failed', steps: [{ status: 'fail' }, { status: 'skipped' }] });
+    }
+  });
+
+  it('counts all responses of an iteration together, and those of another one anew', async () => {
+    await using server = await startRawMcpServer({
+      half: { call: answerContent(`{"text":"${'x'.repeat(33 * 1024 * 1024)}"}`) },
+    });
+    expect((await run(server.url, [callStep('half')])).result).toBe('passed');
+    expect((await run(server.url, [callStep('half'), callStep('half')])).error).toMatch(
+      /^The server sent more than 64 MiB/,
+    );
+    expect((await run(server.url, [callStep('half')])).result).toBe('passed');
+  });
+
+  it('fails the case also where it begins with the handshake', async () => {
+    await using server = await startRawMcpServer(moderateTools, { initialize: excessiveTools['deep-result']!.call });
+    expect(await run(server.url, [callStep('healthy')])).toMatchObject({
+      status: 'completed',
+      result: 'failed',
+      error: 'The server sent JSON that is nested deeper than 1000 levels, the limit for one iteration.',
+      steps: [{ status: 'skipped' }],
+    });
+  });
+
+  it('fails the case also where a list of tools does not end', async () => {
+    await using server = await startRawMcpServer({
+      healthy: {
+        ...moderateTools['healthy']!,
+        outputSchema: `{"type":"object","a":${'['.repeat(2000)}${']'.repeat(2000)}}`,
+      },
+    });
+    expect(await run(server.url, [callStep('healthy')])).toMatchObject({
+      result: 'failed',
+      error: 'The server sent JSON that is nested deeper than 1000 levels, the limit for one iteration.',
+    });
+  });
+});
+
+describe('a server that ends its stream at once and asks for it again', () => {
+  it('is asked for it ten times a second at most, and the case goes on', async () => {
+    let opened = 0;
+    await using server = await startRawMcpServer(
+      {
+        slow: {
+          call: async (response, id, request) => {
+            await systemClock.sleep(1000);
+            await answerContent('{"n":1}')(response, id, request);
+          },
+        },
+      },
+      {
+        get: (response) => {
+          opened += 1;
+          response.writeHead(200, { 'content-type': 'text/event-stream' }).end('retry: 0\nid: 1\ndata: \n\n');
+        },
+      },
+    );
+    const startedAtMs = performance.now();
+    const outcome = await run(server.url, [callStep('slow')]);
+    const seconds = (performance.now() - startedAtMs) / 1000;
+    expect(outcome.result).toBe('passed');
+    expect(opened).toBeGreaterThan(1);
+    expect(opened).toBeLessThanOrEqual(10 * seconds + 2);
+  });
+});

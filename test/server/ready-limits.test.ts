@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { ServerStartError } from '../../src/base/errors.ts';
+import { excessiveTools, moderateTools } from '../support/endless-traffic.ts';
+import { startRawMcpServer } from '../support/raw-mcp-server.ts';
+import { openTestServer } from '../support/running-server.ts';
+
+async function failToOpen(command: string | null, url: string | null): Promise<string> {
+  const options = { command, url, readyTimeoutMs: 4000 };
+  const error: unknown = await openTestServer(options).then(
+    () => 'it opened',
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(ServerStartError);
+  return (error as ServerStartError).message;
+}
+
+describe('a server that answers its first handshake without end', () => {
+  it.each([
+    ['endless-body', /it sent more than 4 MiB in \d responses, the limit for a handshake\.$/],
+    ['compressed-body', /it sent more than 4 MiB in \d responses, the limit for a handshake\.$/],
+    ['endless-line', /it sent more than 4 MiB in \d responses, the limit for a handshake\.$/],
+    ['endless-events', /it sent more than 1000 messages, the limit for a handshake\.$/],
+    ['deep-result', /it sent JSON that is nested deeper than 1000 levels, the limit for a handshake\.$/],
+  ])('is not ready over HTTP: %s', async (attack, last) => {
+    await using server = await startRawMcpServer(moderateTools, { initialize: excessiveTools[attack]!.call });
+    const message = await failToOpen(null, server.url);
+    expect(message).toMatch(/^No MCP server answered at http:\S+ within 4 s; last: /);
+    expect(message).toMatch(last);
+  });
+
+  it('is ready over HTTP where the answer ends', async () => {
+    await using server = await startRawMcpServer(moderateTools);
+    await using opened = await openTestServer({ command: null, url: server.url });
+    expect(opened.report.name).toBe('raw');
+  });
+
+  it.each([
+    [
+      'a line',
+      `process.stdout.write("x".repeat(1e5))`,
+      /was ended by SIGKILL before it was ready|did not answer initialize on stdio within 4 s/,
+    ],
+    ['lines', `process.stdout.write("x\\n".repeat(5e4))`, /did not answer initialize on stdio within 4 s/],
+  ])('is not ready over stdio: %s', async (_, write, message) => {
+    expect(await failToOpen(`${process.execPath} -e 'for (;;) ${write}'`, null)).toMatch(message);
+  });
+});
