@@ -79,7 +79,8 @@ export async function gate(plan: GatePlan, context: GateContext): Promise<GateRe
   const { server, serverNotes, results, baseline, evidence, tracePath, kept } = await runSuites(plan, context, watch);
   const today = startedAt.slice(0, 'YYYY-MM-DD'.length);
   const suites = plan.suites.map((planned, index) => resolveStored(planned, results[index] ?? { cases: [] }));
-  const judgement = await judgeResults(results, { suites, baseline, today });
+  const { protectionFindings: findings } = plan;
+  const judgement = await judgeResults(results, { suites, baseline, today, findings });
   const exit = decideExit(
     judgement.suites.map(({ results: { name }, policy, verdict }) => ({
       name,

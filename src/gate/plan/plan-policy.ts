@@ -12,6 +12,7 @@ import type { Suite } from '../../model/suite.ts';
 import { suggestNearest } from '../../suite/findings.ts';
 import { joinLayers, listSuiteLayers } from '../../verdict/layers.ts';
 import type { BasePolicy } from './base-policy.ts';
+import { createProtection, type ProtectedBase } from './protection.ts';
 import type { CiContext } from './ci-context.ts';
 import type { GateOptions } from '../options/schema.ts';
 import { readPolicyFile } from './read-policy-file.ts';
@@ -21,6 +22,8 @@ import { placeIssue, resolveCaseNames } from './resolve-names.ts';
 export interface LoadedPolicy {
   file: PolicyFile | null;
   effects: JobEffects;
+  /** What the base protects; null where the head's own policy counts. */
+  base: ProtectedBase | null;
   /** Reads what the evals files of the base branch demand; does nothing where the head's own policy counts. */
   readBaseSuites(suites: readonly Suite[]): Promise<void>;
   planFileDemands(suites: FileSuites, issues: ConfigurationIssue[]): FileDemands;
@@ -45,8 +48,10 @@ export async function loadPolicy(
     base = await openBasePolicy({ ...context, notes, remarks, token: options.githubToken }, issues);
   }
   const own = options.policy === null ? null : await readPolicyFile(options.policy, context.cwd, issues);
-  const file = base === null || options.policy === null ? own : await base.chooseFile(options.policy, own);
-  const layers = new Map<string, PolicyLayer>();
+  const inBase = base === null || options.policy === null ? null : await base.readFile(options.policy);
+  const file = inBase ?? own;
+  const protection = base === null ? null : createProtection(base, { before: inBase, after: own, notes });
+  const layers = new Map<string, { fileLayers: PolicyLayer[]; ownLayer: PolicyLayer }>();
   const inputs = readInputs(options);
   const fromFile = (suite: { id: string; name: string }) => (file === null ? [] : listSuiteLayers(file, suite));
   return {
@@ -54,16 +59,22 @@ export async function loadPolicy(
     effects: readJobEffects(options),
     notes,
     remarks,
+    base: protection,
     readBaseSuites: async (suites) => {
-      if (base === null) return;
-      for (const suite of suites) layers.set(suite.id, await base.chooseLayer(suite));
+      if (protection === null) return;
+      const found = await protection.compareSuites(suites, { patterns: options.evals, path: options.policy });
+      for (const [id, demanded] of found) layers.set(id, demanded);
     },
     planFileDemands: (suites, issues) => {
-      const own = layers.get(suites.whole.id) ?? suites.whole.policy;
-      return planFileDemands(suites, { inputs, fromFile: fromFile(suites.whole), own }, issues);
+      const inBase = layers.get(suites.whole.id);
+      const { fileLayers = fromFile(suites.whole), ownLayer = suites.whole.policy } = inBase ?? {};
+      return planFileDemands(suites, { inputs, fromFile: fileLayers, own: ownLayer }, issues);
     },
-    planStoredDemands: (stored, issues) =>
-      planStoredDemands(stored, [inputs, ...fromFile({ id: stored.suite, name: stored.suite })], issues),
+    planStoredDemands: (stored, issues) => {
+      const suite = { id: stored.suite, name: stored.suite };
+      protection?.compareStored(suite);
+      return planStoredDemands(stored, [inputs, ...fromFile(suite)], issues);
+    },
   };
 }
 

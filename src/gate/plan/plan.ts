@@ -3,6 +3,7 @@ import { isLoopback } from '../../base/loopback.ts';
 import type { Secret } from '../../base/redaction.ts';
 import { describeSource } from '../../model/policy.ts';
 import type { Revision, ShardReport } from '../../model/report.ts';
+import type { VerdictReason } from '../../model/verdict.ts';
 import { listIdleSuites } from '../../verdict/layers.ts';
 import type { JoinedShards } from '../../verdict/merge.ts';
 import { type CiContext, readCiContext } from './ci-context.ts';
@@ -58,6 +59,8 @@ export interface GatePlan extends PlannedPast {
   remarks: string[];
   /** What a reader of the verdict should know about the policy, one sentence each. */
   policyNotes: string[];
+  /** Where the change lowers what its base protects. */
+  protectionFindings: VerdictReason[];
   /** Everything in the plan that no output may show. */
   secrets: readonly Secret[];
 }
@@ -78,11 +81,11 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   const ci = await readCiContext(options, context);
   const service = planService(options, { ci, environment: context.environment }, issues);
   const notes: string[] = [];
-  const { history, baseline } = await planPast(options, { cwd: context.cwd, notes }, issues);
   const joining = await planJoining(options, context, issues);
   // A chunk of its own: the post step, which loads the same entry, plans nothing.
   const { loadPolicy } = await import('./plan-policy.ts');
   const policy = await loadPolicy(options, { ...context, ci }, issues);
+  const { history, baseline } = await planPast(options, { cwd: context.cwd, notes, base: policy.base }, issues);
   const place = { cwd: context.cwd, ci, profile: service.profile, policy, notes };
   const all = joining !== null ? [] : await planSuites(options, place, issues);
   // What is demanded of the whole is not what was demanded of its parts.
@@ -92,6 +95,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     const joined = merge.suites.map(({ results: { suiteId: id, name, cases } }) => ({ id, name, cases }));
     issues.push(...findAmbiguousNames(policy.file, joined));
   }
+  for (const suite of merge === null ? [] : suiteNames) policy.base?.compareStored(suite);
   if (policy.file !== null) notes.push(...listIdleSuites(policy.file, suiteNames));
   const { suites, shard } = await planPart(await weighTrust(all, { options, history }), { options, history }, issues);
   const server = await planServer(options, context, issues);
@@ -135,6 +139,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     notes,
     remarks: policy.remarks,
     policyNotes: policy.notes,
+    protectionFindings: policy.base?.listFindings() ?? [],
     secrets: [service, server, github, collector, upload].flatMap((part) => part?.secrets ?? []),
   };
 }
