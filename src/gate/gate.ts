@@ -3,6 +3,7 @@ import { CancelledError, ServerStartError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { redactDeep, type Redactor } from '../base/redaction.ts';
 import { generator } from '../base/version.ts';
+import { appendAll } from '../base/lists.ts';
 import type { Evidence } from '../model/evidence.ts';
 import type { Trend } from '../model/history.ts';
 import type { Report, ServerReport } from '../model/report.ts';
@@ -180,7 +181,10 @@ async function runSuites(
     const interruption = explainInterruption(error);
     if (error instanceof ServerStartError) showLastWords(logger, error.stderrTail);
     const end = { ...nothingRun, interruption };
-    results.push(...plan.suites.slice(results.length).map((planned) => createPlannedTally(planned).finish(end)));
+    appendAll(
+      results,
+      plan.suites.slice(results.length).map((planned) => createPlannedTally(planned).finish(end)),
+    );
   }
   const tracePath = traceLog?.path() ?? null;
   const kept = keeper?.kept() ?? null;

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { formatCount } from '../base/count.ts';
+import { appendAll, findGreatest, findSmallest } from '../base/lists.ts';
 import type { Report, ServerReport, ShardReport } from '../model/report.ts';
 import { classifyCase } from './flaky.ts';
 import { type RestoredSuite, restoreSuites } from './restore.ts';
@@ -40,7 +41,7 @@ export function joinShards(
   for (const { label, report } of members) {
     for (const part of restoreSuites(report)) {
       const earlier = suites.get(part.results.suiteId);
-      if (earlier !== undefined) problems.push(...findClashes(earlier, part, label));
+      if (earlier !== undefined) appendAll(problems, findClashes(earlier, part, label));
       suites.set(part.results.suiteId, earlier === undefined ? part : joinSuite(earlier, part));
     }
   }
@@ -173,9 +174,9 @@ function hasFlaky({ results }: RestoredSuite): boolean {
 function joinTimes(members: readonly LabelledReport[]): { startedAt: string; durationMs: number } {
   const starts = members.map(({ report }) => Date.parse(report.startedAt)).filter((time) => !Number.isNaN(time));
   const ends = members.map(({ report }) => Date.parse(report.startedAt) + report.durationMs);
-  const startMs = Math.min(...starts);
+  const startMs = findSmallest(starts);
   if (!Number.isFinite(startMs)) return { startedAt: members[0]?.report.startedAt ?? '', durationMs: 0 };
-  const endMs = Math.max(...ends.filter((time) => !Number.isNaN(time)));
+  const endMs = findGreatest(ends.filter((time) => !Number.isNaN(time)));
   return { startedAt: new Date(startMs).toISOString(), durationMs: endMs - startMs };
 }
 

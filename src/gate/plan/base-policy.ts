@@ -1,4 +1,5 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
+import { appendAll } from '../../base/lists.ts';
 import type { PolicyFile, PolicyLayer } from '../../model/policy.ts';
 import type { Suite } from '../../model/suite.ts';
 import { readSuite } from '../../suite/read.ts';
@@ -82,7 +83,7 @@ export async function openBasePolicy(context: BaseContext, issues: Configuration
     compareSuites: async (suites, files) => {
       const before = createBar(await readSuites(tree, { suites, files, names }, issues), files.before);
       const after = createBar(suites, files.after);
-      notes.push(...listChanges(before, after, names));
+      appendAll(notes, listChanges(before, after, names));
       const all = listWeakenings(before, after, names);
       const known = all.length === 0 ? new Set() : await listForkKeys(before, { openFork, suites, files, names });
       return {

@@ -1,4 +1,5 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
+import { appendAll } from '../../base/lists.ts';
 import {
   type Demanded,
   emptyPolicyLayer,
@@ -144,12 +145,12 @@ function planFileDemands(
   issues: ConfigurationIssue[],
 ): FileDemands {
   const specific = [...fromFile.slice(0, -1), own];
-  for (const layer of specific) issues.push(...findUnknownNames(layer, whole));
+  for (const layer of specific) appendAll(issues, findUnknownNames(layer, whole));
   const named = whole.cases.map(({ id, title, location: { file, line } }) => ({ id, title, place: `${file}:${line}` }));
   const layers = [inputs, ...fromFile, own].map((layer) => resolveCaseNames(layer, named, issues));
   const joined = joinLayers(layers);
   const minimum = joined.minimumPassRate ?? { value: 1, source: 'default' };
-  issues.push(...findUnreachable(minimum, joined.confidence));
+  appendAll(issues, findUnreachable(minimum, joined.confidence));
   return {
     minimumPassRate: minimum.value,
     minimumPassRateSource: minimum.source,
@@ -164,7 +165,7 @@ function planStoredDemands(
   issues: ConfigurationIssue[],
 ): StoredDemands {
   const joined = joinLayers(layers);
-  if (joined.minimumPassRate !== null) issues.push(...findUnreachable(joined.minimumPassRate, joined.confidence));
+  if (joined.minimumPassRate !== null) appendAll(issues, findUnreachable(joined.minimumPassRate, joined.confidence));
   const demands = settleDemands(joined);
   // Of the cases that were not chosen nobody can tell whether they are gone.
   const isChosen = (name: string) => cases.length === 0 || cases.includes(name);
