@@ -3,7 +3,9 @@ import { formatCount } from '../base/count.ts';
 import { appendAll, findGreatest, findSmallest } from '../base/lists.ts';
 import type { Report, ServerReport, ShardReport } from '../model/report.ts';
 import { classifyCase } from './flaky.ts';
+import { isProtection } from './reason-rules.ts';
 import { type RestoredSuite, restoreSuites } from './restore.ts';
+import { digestReports } from './shard-digest.ts';
 
 /** A report of a shard, and what to call it in messages. */
 export interface LabelledReport {
@@ -45,7 +47,10 @@ export function joinShards(
       suites.set(part.results.suiteId, earlier === undefined ? part : joinSuite(earlier, part));
     }
   }
-  return { joined: { suites: [...suites.values()], ...joinTimes(members), server: findServer(members) }, problems };
+  return {
+    joined: { suites: dropRepeated([...suites.values()]), ...joinTimes(members), server: findServer(members) },
+    problems,
+  };
 }
 
 function findForeign(members: readonly LabelledReport[]): string[] {
@@ -87,6 +92,7 @@ function findGaps(members: readonly LabelledReport[]): string[] {
   const expected = Array.from({ length: first.shard.total }, (_, index) => index + 1);
   const missing = expected.filter((index) => !byIndex.has(index));
   const doubled = [...byIndex].filter(([, same]) => same.length > 1);
+  if (missing.length + doubled.length === 0) return findOtherCut(members, first);
   return [
     ...(missing.length === 0
       ? []
@@ -94,6 +100,17 @@ function findGaps(members: readonly LabelledReport[]): string[] {
     ...doubled.map(
       ([index, same]) => `shard ${index} is there more than once: ${same.map(({ label }) => label).join(', ')}`,
     ),
+  ];
+}
+
+/** With all shards there, their cases must be those that were cut. */
+function findOtherCut(
+  members: readonly LabelledReport[],
+  { shard, label }: { shard: ShardReport; label: string },
+): string[] {
+  if (digestReports(members.map(({ report }) => report)) === shard.digest) return [];
+  return [
+    `the cases of the reports are not those that were cut (digest ${shard.digest} in ${label} and the others): one was added, removed or changed since; run the shards again`,
   ];
 }
 
@@ -160,6 +177,19 @@ function joinSuite(first: RestoredSuite, second: RestoredSuite): RestoredSuite {
     },
     findings: [...first.findings, ...second.findings],
   };
+}
+
+/** Every shard finds all that the change lowers, and gives it to a suite that it has. The first suite keeps it. */
+function dropRepeated(suites: readonly RestoredSuite[]): RestoredSuite[] {
+  const known = new Set<string>();
+  return suites.map((suite) => ({
+    ...suite,
+    findings: suite.findings.filter(({ reason }) => {
+      const isRepeated = isProtection(reason) && known.has(reason.message);
+      known.add(reason.message);
+      return !isRepeated;
+    }),
+  }));
 }
 
 /** A shard without a flaky case does not tell how such a case counts. */
