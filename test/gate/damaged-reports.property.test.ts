@@ -68,7 +68,7 @@ async function judgePublished(
     redactor: createRedactor(),
     signal: new AbortController().signal,
   }).catch((error: unknown) => (error instanceof ConfigurationError ? undefined : Promise.reject(error)));
-  return parseMarker(api.comments[0]?.body ?? '')?.outcome ?? 'refused';
+  return parseMarker(api.comments[0]?.body ?? '', 'your-org/your-server#7')?.outcome ?? 'refused';
 }
 
 function countSeen(seen: readonly Judged[]): Record<Judged, number> {

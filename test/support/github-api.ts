@@ -52,6 +52,8 @@ export interface GitHubApi extends AsyncDisposable {
   files: Map<string, Record<string, string>>;
   branches: Map<string, string>;
   /** Heads of pull requests by number. */
+  /** Runs of workflows by their ids; `path` is the workflow's file. */
+  runs: Map<string, { number: number; attempt: number; path?: string }>;
   /** Git's modes of files that are no regular ones. */
   modes: Map<string, string>;
   pulls: Map<number, { sha: string; owner: string; branch: string }>;
@@ -85,6 +87,7 @@ export async function startGitHubApi(options: { prefix?: '/api/v3' } = {}): Prom
   const files: GitHubApi['files'] = new Map();
   const branches: GitHubApi['branches'] = new Map();
   const modes: GitHubApi['modes'] = new Map();
+  const runs: GitHubApi['runs'] = new Map();
   const trouble: Trouble[] = [];
   let lastId = 1000;
 
@@ -187,6 +190,15 @@ export async function startGitHubApi(options: { prefix?: '/api/v3' } = {}): Prom
       },
     ],
     [
+      /^GET \/actions\/runs\/(\d+)$/,
+      ([, id = '']) => {
+        const run = runs.get(id);
+        if (run === undefined) return refusals.notFound;
+        const { number, attempt, path = '.github/workflows/evals.yml' } = run;
+        return json(200, { id: Number(id), run_number: number, run_attempt: attempt, path });
+      },
+    ],
+    [
       /^GET \/git\/trees\/([0-9a-f]+)$/,
       ([, sha = '']) => {
         const paths = Object.keys(files.get(sha) ?? {});
@@ -249,6 +261,7 @@ export async function startGitHubApi(options: { prefix?: '/api/v3' } = {}): Prom
     files,
     branches,
     modes,
+    runs,
     pulls,
     requests: server.requests,
     asked: () => server.requests.map(describe),
