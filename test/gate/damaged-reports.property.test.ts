@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { ConfigurationError, type ConfigurationIssue } from '../../src/base/errors.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { createRedactor } from '../../src/base/redaction.ts';
+import { rejudgeReport } from '../../src/gate/judge/rejudge.ts';
 import { judgeShards } from '../../src/gate/judge/merge-shards.ts';
 import { parseGateOptions } from '../../src/gate/options.ts';
 import { parseMarker } from '../../src/gate/plan/marker.ts';
@@ -71,6 +72,15 @@ async function judgePublished(
   return parseMarker(api.comments[0]?.body ?? '', 'your-org/your-server#7')?.outcome ?? 'refused';
 }
 
+/** What `publish` makes of a report that nothing is wrong with. */
+function judgeSound(report: Report, minPassRate: string): Judged {
+  if (minPassRate === '') return report.verdict.outcome;
+  const { minPassRate: minimumPassRate } = parseGateOptions({ publish: 'x', 'min-pass-rate': minPassRate });
+  const unchanged = { baseline: null, maximumRegressions: null, maximumRateDrop: null, policy: null };
+  const effects = { onInconclusive: null, onNothingRun: null, reportOnly: null };
+  return rejudgeReport(report, { ...unchanged, minimumPassRate, effects }).report.verdict.outcome;
+}
+
 function countSeen(seen: readonly Judged[]): Record<Judged, number> {
   const count = (judged: Judged) => seen.filter((each) => each === judged).length;
   return {
@@ -86,7 +96,7 @@ const isVaried = ({ passed, failed, inconclusive, refused }: Record<Judged, numb
   Math.min(passed, failed, inconclusive) > 5 && refused > 100;
 
 describe('a report that is damaged in one field', () => {
-  it('is refused when it is merged, or comes to the same verdict', async () => {
+  it('is refused when it is merged, or comes to the same verdict', { timeout: 300_000 }, async () => {
     await using workspace = await createWorkspace();
     const seen: Judged[] = [];
     const cut = fc.array(fc.integer({ min: 1, max: 2 }), { minLength: 5, maxLength: 5 });
@@ -110,7 +120,7 @@ describe('a report that is damaged in one field', () => {
     expect([countSeen(seen), isVaried(countSeen(seen))]).toEqual([expect.anything(), true]);
   });
 
-  it('is refused when it is published, or comes to the same verdict', async () => {
+  it('is refused when it is published, or comes to the same verdict', { timeout: 300_000 }, async () => {
     await using api = await startGitHubApi();
     api.pulls.clear();
     api.pulls.set(7, { sha: headSha, owner: 'someone', branch: 'change' });
@@ -124,8 +134,9 @@ describe('a report that is damaged in one field', () => {
         const report = { ...drawn, revision: { commit: headSha, branch: 'PR 7' } };
         const publish = (text: string) =>
           judgePublished({ api, workspace, environment }, text, { 'min-pass-rate': minPassRate });
-        const sound = await publish(renderReportJson(report));
-        expect(sound).not.toBe('refused');
+        const sound = judgeSound(report, minPassRate);
+        // Requests take their time, so that only some of the undamaged reports are published.
+        if (where % 10 === 0) expect(await publish(renderReportJson(report))).toBe(sound);
         const { text, place } = damageSomewhere(report, where, how);
         const found = await publish(text);
         seen.push(found);
