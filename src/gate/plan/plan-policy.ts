@@ -13,7 +13,7 @@ import type { Suite } from '../../model/suite.ts';
 import { suggestNearest } from '../../suite/findings.ts';
 import { joinLayers, listSuiteLayers } from '../../verdict/layers.ts';
 import type { BasePolicy } from './base-policy.ts';
-import { createProtection, type ProtectedBase } from './protection.ts';
+import type { ProtectedBase } from './protection.ts';
 import type { CiContext } from './ci-context.ts';
 import type { GateOptions } from '../options/schema.ts';
 import { readPolicyFile } from './read-policy-file.ts';
@@ -51,7 +51,11 @@ export async function loadPolicy(
   const own = options.policy === null ? null : await readPolicyFile(options.policy, context.cwd, issues);
   const inBase = base === null || options.policy === null ? null : await base.readFile(options.policy);
   const file = inBase ?? own;
-  const protection = base === null ? null : createProtection(base, { before: inBase, after: own, notes });
+  let protection: ProtectedBase | null = null;
+  if (base !== null) {
+    const { createProtection } = await import('./protection.ts');
+    protection = createProtection(base, { before: inBase, after: own, notes });
+  }
   const layers = new Map<string, { fileLayers: PolicyLayer[]; ownLayer: PolicyLayer }>();
   const inputs = readInputs(options);
   const fromFile = (suite: { id: string; name: string }) => (file === null ? [] : listSuiteLayers(file, suite));
