@@ -1,3 +1,4 @@
+import { appendAll } from '../base/lists.ts';
 import type { ConcurrencyReport, SuiteConcurrency } from '../model/concurrency.ts';
 import type { TestCase } from '../model/case.ts';
 
@@ -46,7 +47,7 @@ export function scheduleCases<Iteration>(
   for (const item of cases) {
     const limitOfCase = isSerial(item) ? 1 : limit;
     const last = batches.at(-1);
-    if (last?.limit === limitOfCase) last.iterations.push(...item.iterations);
+    if (last?.limit === limitOfCase) appendAll(last.iterations, item.iterations);
     else batches.push({ limit: limitOfCase, iterations: [...item.iterations] });
   }
   const serialCases = cases.filter(isSerial).length;

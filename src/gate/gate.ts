@@ -3,6 +3,7 @@ import { CancelledError, ServerStartError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { redactDeep, type Redactor } from '../base/redaction.ts';
 import { generator } from '../base/version.ts';
+import { appendAll } from '../base/lists.ts';
 import type { Evidence } from '../model/evidence.ts';
 import type { Trend } from '../model/history.ts';
 import type { Report, ServerReport } from '../model/report.ts';
@@ -82,7 +83,8 @@ export async function gate(plan: GatePlan, context: GateContext): Promise<GateRe
   const { server, serverNotes, results, baseline, evidence, tracePath, kept } = await runSuites(plan, context, watch);
   const today = startedAt.slice(0, 'YYYY-MM-DD'.length);
   const suites = plan.suites.map((planned, index) => resolveStored(planned, results[index] ?? { cases: [] }));
-  const judgement = judgeResults(results, { suites, baseline, today });
+  const { protectionFindings: findings } = plan;
+  const judgement = judgeResults(results, { suites, baseline, today, findings });
   const exit = decideExit(
     judgement.suites.map(({ results: { name }, policy, verdict }) => ({
       name,
@@ -180,7 +182,10 @@ async function runSuites(
     const interruption = explainInterruption(error);
     if (error instanceof ServerStartError) showLastWords(logger, error.stderrTail);
     const end = { ...nothingRun, interruption };
-    results.push(...plan.suites.slice(results.length).map((planned) => createPlannedTally(planned).finish(end)));
+    appendAll(
+      results,
+      plan.suites.slice(results.length).map((planned) => createPlannedTally(planned).finish(end)),
+    );
   }
   const tracePath = traceLog?.path() ?? null;
   const kept = keeper?.kept() ?? null;

@@ -1,5 +1,6 @@
 import { formatCount } from '../base/count.ts';
 import { formatDuration } from '../base/deadline.ts';
+import { appendAll } from '../base/lists.ts';
 import { formatMinimumPassRate } from '../model/rate.ts';
 import { requireProject } from '../service/project.ts';
 import { findOldestSuite } from '../service/suites.ts';
@@ -25,11 +26,11 @@ export async function previewGate(plan: GatePlan, context: ConnectContext): Prom
     ...plan.notes,
     ...plan.remarks,
   ];
-  if (plan.upload !== null) lines.push(...(await previewUpload(plan, plan.upload, context)));
+  if (plan.upload !== null) appendAll(lines, await previewUpload(plan, plan.upload, context));
   if (plan.service.hosted === null) return lines;
   await using service = await connectService(plan, context);
   for (const planned of plan.suites) {
-    if (planned.kind === 'file') lines.push(...(await previewChanges(planned, service, context.signal)));
+    if (planned.kind === 'file') appendAll(lines, await previewChanges(planned, service, context.signal));
     else await findStoredSuite(planned, { service, signal: context.signal });
   }
   return lines;

@@ -1,4 +1,5 @@
 import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
+import { appendAll } from '../base/lists.ts';
 import { readInlineTests } from '../suite/inline.ts';
 import { loadSuites } from '../suite/load.ts';
 import { parseGateOptions } from './options.ts';
@@ -35,9 +36,9 @@ async function findFileIssues(
   if (data === undefined || data.merge.length > 0 || data.publish !== null) return [];
   const issues: ConfigurationIssue[] = [];
   if (data.policy !== null) await readPolicyFile(data.policy, cwd, issues);
-  issues.push(...(await loadSuites(data.evals, { cwd })).findings);
+  appendAll(issues, (await loadSuites(data.evals, { cwd })).findings);
   if (data.tests !== null) {
-    issues.push(...readInlineTests(data.tests, { file: 'tests', name: 'Inline tests' }).findings);
+    appendAll(issues, readInlineTests(data.tests, { file: 'tests', name: 'Inline tests' }).findings);
   }
   return issues;
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { appendAll } from '../base/lists.ts';
 import type { GitHubClient } from './client.ts';
 import { parseAnswer } from './parse.ts';
 import type { Repository } from './repository.ts';
@@ -35,7 +36,7 @@ export async function listComments(
   const comments: IssueComment[] = [];
   let read = 0;
   for await (const { data } of pages) {
-    comments.push(...parseAnswer(z.array(commentSchema), data, route));
+    appendAll(comments, parseAnswer(z.array(commentSchema), data, route));
     read += 1;
     if (read === maxPages) break;
   }

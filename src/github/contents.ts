@@ -21,6 +21,28 @@ export async function findCommit(
   }
 }
 
+const treeSchema = z.object({
+  truncated: z.boolean(),
+  tree: z.array(z.object({ path: z.string(), mode: z.string() })),
+});
+
+/**
+ * Lists every file of a commit by its path in the repository, with git's mode of it.
+ *
+ * @throws {ProtocolError} where GitHub leaves some out, which it does above 100,000 files
+ */
+export async function listFilesAt(
+  { octokit }: GitHubClient,
+  repository: Repository,
+  commit: string,
+): Promise<Array<{ path: string; mode: string }>> {
+  const route = 'GET /repos/{owner}/{repo}/git/trees/{tree_sha}';
+  const { data } = await octokit.request(route, { ...repository, tree_sha: commit, recursive: '1' });
+  const { tree, truncated } = parseAnswer(treeSchema, data, route);
+  if (truncated) throw new ProtocolError(`GitHub does not list every file of ${commit}: there are too many.`);
+  return tree;
+}
+
 const fileSchema = z.object({ type: z.literal('file'), encoding: z.literal('base64'), content: z.string() });
 
 /**

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { appendAll } from '../base/lists.ts';
 import type { GitHubClient } from './client.ts';
 import { parseAnswer } from './parse.ts';
 import type { Repository } from './repository.ts';
@@ -37,7 +38,10 @@ export async function listIssues({ octokit }: GitHubClient, repository: Reposito
   let read = 0;
   for await (const { data } of pages) {
     const page = parseAnswer(z.array(issueSchema), data, route);
-    issues.push(...page.filter(({ isPullRequest }) => !isPullRequest));
+    appendAll(
+      issues,
+      page.filter(({ isPullRequest }) => !isPullRequest),
+    );
     read += 1;
     if (read === maxPages) break;
   }

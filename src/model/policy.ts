@@ -90,6 +90,10 @@ export interface SuiteDemands extends Omit<PolicyLayer, 'minimumPassRate'> {
   flaky: Demanded<FlakyEffect>;
 }
 
+/** What a change must not lower where it is judged by the policy of its base. */
+export const protections = ['requiredCases', 'suites', 'minima', 'quarantine', 'baselines'] as const;
+export type Protection = (typeof protections)[number];
+
 /** What a policy file says: about every suite, and about single ones by id or name. */
 export interface PolicyFile {
   /** As messages call it. */
@@ -97,6 +101,8 @@ export interface PolicyFile {
   common: PolicyLayer;
   quarantine: Array<QuarantineEntry & { suite: string }>;
   suites: Array<{ name: string; layer: PolicyLayer }>;
+  /** Counts only in the policy of the base; null for all of them. */
+  protect: readonly Protection[] | null;
 }
 
 export const emptyPolicyLayer: PolicyLayer = {

@@ -1,3 +1,4 @@
+import { appendAll } from '../base/lists.ts';
 import type { Iteration, StepResult } from '../model/run.ts';
 import type { CallOptions, ServiceClient } from './client.ts';
 import { walkPages } from './pages.ts';
@@ -51,7 +52,7 @@ export async function listSteps(client: ServiceClient, params: IterationParams):
     client.call({ method: 'GET', path, query: { cursor }, purpose, parse: parseStepPage, ...options });
   const steps: StepResult[] = [];
   for await (const page of walkPages(loadPage, { what: 'steps', idOf: (step) => `${step.stepIndex} ${step.stepId}` })) {
-    steps.push(...page);
+    appendAll(steps, page);
   }
   return steps;
 }

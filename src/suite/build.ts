@@ -1,3 +1,4 @@
+import { appendAll } from '../base/lists.ts';
 import { expectsToolError } from '../model/assertion.ts';
 import type { Check } from '../model/assertion.ts';
 import { defaultMatchOptions } from '../model/case.ts';
@@ -24,7 +25,7 @@ export function buildSuite(written: WrittenSuite, document: SourceDocument): { s
   const cases = written.cases.map((item, index): SuiteCase => {
     const path = ['cases', index];
     const steps = parseSteps(item.steps);
-    findings.push(...findServerIds(item.steps, document, [...path, 'steps']));
+    appendAll(findings, findServerIds(item.steps, document, [...path, 'steps']));
     const ownChecks = parseCaseChecks(item.checks);
     const expectsError = findErrorExpectation(steps, ownChecks);
     if (expectsError !== undefined && ownChecks.mode !== 'inherit' && ownChecks.list.some(isNoToolErrors)) {

@@ -1,7 +1,9 @@
 import { glob, readFile, realpath, stat } from 'node:fs/promises';
 import { relative, resolve, sep } from 'node:path';
+import { leadsOutOfCheckout, linkOutMessage } from '../base/checkout.ts';
 import type { ConfigurationIssue } from '../base/errors.ts';
 import { describeError } from '../base/errors.ts';
+import { appendAll } from '../base/lists.ts';
 import type { Suite } from '../model/suite.ts';
 import { compareText } from './findings.ts';
 import { readSuite } from './read.ts';
@@ -15,7 +17,7 @@ export interface LoadedSuites {
 
 /**
  * Reads every evals file that the glob patterns match below `cwd`, each once. A pattern without a match, a file that
- * cannot be read and an id that two suites share are findings. Paths are told relative to `cwd`, with `/`.
+ * cannot be read or is a link out of the checkout, and an id that two suites share are findings. Paths are told relative to `cwd`, with `/`.
  */
 export async function loadSuites(patterns: string[], options: { cwd: string }): Promise<LoadedSuites> {
   const findings: ConfigurationIssue[] = [];
@@ -36,8 +38,8 @@ export async function loadSuites(patterns: string[], options: { cwd: string }): 
 
   const suites: Suite[] = [];
   for (const file of [...files.values()].toSorted(compareText)) {
-    const reading = await readFileSuite(resolve(options.cwd, file), file);
-    findings.push(...reading.findings);
+    const reading = await readFileSuite(file, options.cwd);
+    appendAll(findings, reading.findings);
     if (reading.suite !== null) suites.push(reading.suite);
   }
   return { suites, findings: [...findings, ...findSharedIds(suites)] };
@@ -66,13 +68,15 @@ function toPortablePath(path: string, cwd: string): string {
 }
 
 async function readFileSuite(
-  path: string,
   file: string,
+  cwd: string,
 ): Promise<{ suite: Suite | null; findings: ConfigurationIssue[] }> {
   const fail = (code: string, message: string) => ({
     suite: null,
     findings: [{ code, message, file, line: 1, column: 1 }],
   });
+  const path = resolve(cwd, file);
+  if (await leadsOutOfCheckout(file, cwd)) return fail('link-out-of-checkout', linkOutMessage);
   try {
     const { size } = await stat(path);
     if (size > maxFileBytes) return fail('file-too-large', describeTooLarge(size));

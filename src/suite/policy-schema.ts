@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { maxRetries } from '../model/policy.ts';
+import { maxRetries, protections } from '../model/policy.ts';
 import { parsePassRate } from '../model/rate.ts';
 import { demand, passRate, text, timeout } from './scalar-schemas.ts';
 
@@ -125,6 +125,10 @@ export const policyFileSchema = z.strictObject({
     .record(text, suitePolicySchema)
     .exactOptional()
     .meta({ description: 'What holds for single suites, by id or name; it goes before what holds for all.' }),
+  protect: z.array(z.enum(protections)).exactOptional().meta({
+    description:
+      'What a pull request must not lower with `policy-ref: base`. Read from the base; everything unless given, and nothing with [].',
+  }),
 });
 
 export type WrittenPolicy = z.output<typeof suitePolicySchema>;

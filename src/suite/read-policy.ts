@@ -31,7 +31,7 @@ export function readPolicy(text: string, { file }: { file: string }): PolicyRead
     ...(parsed.success ? [] : explainIssues(policyFileSchema, document, parsed.error.issues)),
   ]);
   if (!parsed.success || all.length > 0) return { policy: null, findings: all };
-  const { $schema: _schema, quarantine = [], suites = {}, ...common } = parsed.data;
+  const { $schema: _schema, quarantine = [], suites = {}, protect = null, ...common } = parsed.data;
   return {
     policy: {
       file,
@@ -44,6 +44,7 @@ export function readPolicy(text: string, { file }: { file: string }): PolicyRead
         name,
         layer: buildPolicyLayer(written, document, ['suites', name]),
       })),
+      protect,
     },
     findings: [],
   };

@@ -1,3 +1,4 @@
+import { findSmallest } from '../base/lists.ts';
 /** Something to be run in one of several jobs, and how long that takes in comparison with the others. */
 export interface ShardedCase {
   /** Unique. */
@@ -17,7 +18,7 @@ export function assignShards(cases: readonly ShardedCase[], total: number): Map<
   const ordered = cases.toSorted((a, b) => b.weight - a.weight || (a.key < b.key ? -1 : 1));
   return new Map(
     ordered.map(({ key, weight }) => {
-      const index = loads.indexOf(Math.min(...loads));
+      const index = loads.indexOf(findSmallest(loads));
       loads[index] = (loads[index] ?? 0) + weight;
       return [key, index + 1];
     }),

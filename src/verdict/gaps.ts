@@ -1,4 +1,5 @@
 import { formatCount } from '../base/count.ts';
+import { appendAll } from '../base/lists.ts';
 import { type Demanded, describeSource } from '../model/policy.ts';
 import type { CaseResults, SuiteResults } from '../model/results.ts';
 import { type Run, isTerminalStatus } from '../model/run.ts';
@@ -33,7 +34,7 @@ export function listGaps(
   const causes = interruption === null ? [] : [interruption];
   if (run === null) return causes.length > 0 ? causes : [{ code: 'run-not-created', message: 'No run was created.' }];
   // After an interruption of ours the status is our own doing; what the service noted may still tell more.
-  if (interruption === null || run.notes !== null) causes.push(...listRunGaps(run, results));
+  if (interruption === null || run.notes !== null) appendAll(causes, listRunGaps(run, results));
   if (causes.length > 0) return causes;
   const unscored = sum(counted, (member) => member.unscored);
   return [

@@ -17,6 +17,7 @@ import { assessDemands } from './demands.ts';
 import { classifyCase, countFlaky } from './flaky.ts';
 import { listBreaks, listGaps } from './gaps.ts';
 import { assessQuarantine, type QuarantinedCase, splitQuarantine } from './quarantine.ts';
+import { isProtection } from './reason-rules.ts';
 import { computeSuiteRepeats, listRepeatRates } from './repeat-rates.ts';
 import { assessStopped, listStoppedGaps, settleVerdict } from './settled.ts';
 
@@ -46,9 +47,24 @@ export interface KnownGaps {
   areFailuresDoubtful: boolean;
 }
 
+/** Gives every reason to one of the suites: to the one that it is about, else to the first. */
+export function assignReasons(
+  reasons: readonly VerdictReason[],
+  suites: ReadonlyArray<Pick<SuiteResults, 'suiteId'>>,
+): VerdictReason[] {
+  const [first] = suites;
+  if (first === undefined) return [];
+  return reasons.map((reason) => {
+    const { suiteId } = suites.find((suite) => suite.suiteId === reason.suiteId) ?? first;
+    return { ...reason, suiteId };
+  });
+}
+
 /** Takes out of the reasons of a whole gate those that tell of demands which this suite does not meet. */
 export function selectFindings(reasons: readonly VerdictReason[], { suiteId }: SuiteResults): JudgedFinding[] {
-  return reasons.filter((reason) => reason.suiteId === suiteId).map((reason) => ({ state: 'not-met', reason }));
+  return reasons
+    .filter((reason) => reason.suiteId === suiteId)
+    .map((reason) => ({ state: 'not-met', reason, ...(isProtection(reason) ? { isDecided: true } : {}) }));
 }
 
 /** A suite's verdict, and what it rests on. */
@@ -111,7 +127,11 @@ export function assessSuite(results: SuiteResults, options: JudgeOptions = {}): 
     const decided = isOpen ? [] : assessDecided(results, policy).filter(isBroken);
     return {
       ...describeCounted(results, counted, { flaky: demands.flaky, repeats: null }),
-      verdict: weighGaps(results, { gaps, decided, findings: isOpen ? [] : findings }),
+      verdict: weighGaps(results, {
+        gaps,
+        decided,
+        findings: findings.filter(({ reason }) => !isOpen || isProtection(reason)),
+      }),
       demands: [
         ...assessDemands(asCounted, counted, demands),
         ...assessBudgets(results, demands.budgets),
@@ -170,7 +190,7 @@ function weighGaps(
   }: { gaps: readonly VerdictReason[]; decided: readonly Assessment[]; findings: readonly JudgedFinding[] },
 ): Verdict {
   const held = findings.filter(({ state, isDecided }) => state === 'not-met' && isDecided === true);
-  const broken = [...decided.map(toReason), ...held.map(({ reason }) => reason)];
+  const broken = putProtectionsFirst([...decided.map(toReason), ...held.map(({ reason }) => reason)]);
   return {
     outcome: broken.length > 0 ? 'failed' : 'inconclusive',
     reasons: nameSuite(results, [...broken, ...gaps]),
@@ -205,17 +225,23 @@ function weigh(assessments: readonly Assessment[], findings: readonly JudgedFind
     ...assessments.filter((assessment) => assessment.isDecisive && assessment.state === state).map(toReason),
     ...findings.filter((finding) => finding.state === state).map(({ reason }) => reason),
   ];
-  const broken = list('not-met');
+  const broken = putProtectionsFirst(list('not-met'));
   const open = list('unknown');
   if (broken.length > 0) return { outcome: 'failed', reasons: [...broken, ...open] };
   if (open.length > 0) return { outcome: 'inconclusive', reasons: open };
   return { outcome: 'passed', reasons: assessments.slice(0, 1).map(toReason) };
 }
 
+/** Reports show the first reasons only, and of all reasons these are the ones that no case tells. */
+function putProtectionsFirst(reasons: readonly VerdictReason[]): VerdictReason[] {
+  return [...reasons.filter(isProtection), ...reasons.filter((reason) => !isProtection(reason))];
+}
+
 /** Calls that are cut off can make a suite fail; nothing but a server that answers rightly makes it pass. */
 function doubtFailure(results: SuiteResults, verdict: Verdict): Verdict {
   const breaks = listBreaks(results);
-  if (verdict.outcome !== 'failed' || breaks.length === 0) return verdict;
+  const isCertain = verdict.reasons.some(isProtection);
+  if (verdict.outcome !== 'failed' || breaks.length === 0 || isCertain) return verdict;
   return { outcome: 'inconclusive', reasons: [...breaks, ...verdict.reasons] };
 }
 

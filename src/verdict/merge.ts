@@ -1,8 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { formatCount } from '../base/count.ts';
+import { appendAll, findGreatest, findSmallest } from '../base/lists.ts';
 import type { Report, ServerReport, ShardReport } from '../model/report.ts';
 import { classifyCase } from './flaky.ts';
+import { isProtection } from './reason-rules.ts';
 import { type RestoredSuite, restoreSuites } from './restore.ts';
+import { digestReports } from './shard-digest.ts';
 
 /** A report of a shard, and what to call it in messages. */
 export interface LabelledReport {
@@ -40,11 +43,14 @@ export function joinShards(
   for (const { label, report } of members) {
     for (const part of restoreSuites(report)) {
       const earlier = suites.get(part.results.suiteId);
-      if (earlier !== undefined) problems.push(...findClashes(earlier, part, label));
+      if (earlier !== undefined) appendAll(problems, findClashes(earlier, part, label));
       suites.set(part.results.suiteId, earlier === undefined ? part : joinSuite(earlier, part));
     }
   }
-  return { joined: { suites: [...suites.values()], ...joinTimes(members), server: findServer(members) }, problems };
+  return {
+    joined: { suites: dropRepeated([...suites.values()]), ...joinTimes(members), server: findServer(members) },
+    problems,
+  };
 }
 
 function findForeign(members: readonly LabelledReport[]): string[] {
@@ -86,6 +92,7 @@ function findGaps(members: readonly LabelledReport[]): string[] {
   const expected = Array.from({ length: first.shard.total }, (_, index) => index + 1);
   const missing = expected.filter((index) => !byIndex.has(index));
   const doubled = [...byIndex].filter(([, same]) => same.length > 1);
+  if (missing.length + doubled.length === 0) return findOtherCut(members, first);
   return [
     ...(missing.length === 0
       ? []
@@ -93,6 +100,17 @@ function findGaps(members: readonly LabelledReport[]): string[] {
     ...doubled.map(
       ([index, same]) => `shard ${index} is there more than once: ${same.map(({ label }) => label).join(', ')}`,
     ),
+  ];
+}
+
+/** With all shards there, their cases must be those that were cut. */
+function findOtherCut(
+  members: readonly LabelledReport[],
+  { shard, label }: { shard: ShardReport; label: string },
+): string[] {
+  if (digestReports(members.map(({ report }) => report)) === shard.digest) return [];
+  return [
+    `the cases of the reports are not those that were cut (digest ${shard.digest} in ${label} and the others): one was added, removed or changed since; run the shards again`,
   ];
 }
 
@@ -161,6 +179,19 @@ function joinSuite(first: RestoredSuite, second: RestoredSuite): RestoredSuite {
   };
 }
 
+/** Every shard finds all that the change lowers, and gives it to a suite that it has. The first suite keeps it. */
+function dropRepeated(suites: readonly RestoredSuite[]): RestoredSuite[] {
+  const known = new Set<string>();
+  return suites.map((suite) => ({
+    ...suite,
+    findings: suite.findings.filter(({ reason }) => {
+      const isRepeated = isProtection(reason) && known.has(reason.message);
+      known.add(reason.message);
+      return !isRepeated;
+    }),
+  }));
+}
+
 /** A shard without a flaky case does not tell how such a case counts. */
 function chooseFlaky(first: RestoredSuite, second: RestoredSuite): RestoredSuite['policy']['demands']['flaky'] {
   return (hasFlaky(first) ? first : second).policy.demands.flaky;
@@ -173,9 +204,9 @@ function hasFlaky({ results }: RestoredSuite): boolean {
 function joinTimes(members: readonly LabelledReport[]): { startedAt: string; durationMs: number } {
   const starts = members.map(({ report }) => Date.parse(report.startedAt)).filter((time) => !Number.isNaN(time));
   const ends = members.map(({ report }) => Date.parse(report.startedAt) + report.durationMs);
-  const startMs = Math.min(...starts);
+  const startMs = findSmallest(starts);
   if (!Number.isFinite(startMs)) return { startedAt: members[0]?.report.startedAt ?? '', durationMs: 0 };
-  const endMs = Math.max(...ends.filter((time) => !Number.isNaN(time)));
+  const endMs = findGreatest(ends.filter((time) => !Number.isNaN(time)));
   return { startedAt: new Date(startMs).toISOString(), durationMs: endMs - startMs };
 }
 

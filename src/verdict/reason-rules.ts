@@ -7,6 +7,11 @@ export type LenientOption = 'on-inconclusive' | 'on-nothing-run';
 export type ReasonRule =
   /** A requirement was judged: it is met, or it is not. Such a reason makes no verdict inconclusive. */
   | { kind: 'judged' }
+  /**
+   * The change lowers what the base requires. That was established before anything ran, so no missing result and no other policy takes
+   * it away.
+   */
+  | { kind: 'protected' }
   /** The results are complete, and leave a requirement open. */
   | { kind: 'open'; option: LenientOption }
   /**
@@ -16,6 +21,7 @@ export type ReasonRule =
   | { kind: 'gap'; option: LenientOption | null; areFailuresSound: boolean };
 
 const judged = { kind: 'judged' } as const;
+const lowered = { kind: 'protected' } as const;
 const soundGap = { kind: 'gap', option: 'on-nothing-run', areFailuresSound: true } as const;
 const doubtfulGap = { kind: 'gap', option: 'on-nothing-run', areFailuresSound: false } as const;
 
@@ -29,6 +35,12 @@ export const reasonRules: Readonly<Record<ReasonCode, ReasonRule>> = {
   regressed: judged,
   'quarantine-expired': judged,
   'quarantine-stale': judged,
+
+  'suite-removed': lowered,
+  'required-case-removed': lowered,
+  'requirement-lowered': lowered,
+  'quarantine-widened': lowered,
+  'baseline-lowered': lowered,
 
   // The interval of the rate holds the minimum: the only result that is open statistically.
   'minimum-unsettled': { kind: 'open', option: 'on-inconclusive' },
@@ -69,6 +81,11 @@ export function areFailuresSound(gaps: ReadonlyArray<{ code: ReasonCode }>): boo
   });
 }
 
+/** Whether a reason says that the change lowers what the base requires. */
+export function isProtection({ code }: { code: ReasonCode }): boolean {
+  return reasonRules[code].kind === 'protected';
+}
+
 /**
  * Lists the options that all have to let an inconclusive verdict pass before the job may go on; null where none can. A requirement that
  * is not met stands next to the reason why the verdict is inconclusive all the same, which decides.
@@ -76,7 +93,7 @@ export function areFailuresSound(gaps: ReadonlyArray<{ code: ReasonCode }>): boo
 export function listLenientOptions(reasons: ReadonlyArray<{ code: ReasonCode }>): LenientOption[] | null {
   const options = reasons.flatMap(({ code }) => {
     const rule = reasonRules[code];
-    return rule.kind === 'judged' ? [] : [rule.option];
+    return rule.kind === 'judged' || rule.kind === 'protected' ? [] : [rule.option];
   });
   const given = options.filter((option) => option !== null);
   return given.length === 0 || given.length < options.length ? null : [...new Set(given)];

@@ -2,7 +2,7 @@ import type { CaseReport, Report, SuiteReport } from '../model/report.ts';
 import type { CaseResults, SuiteResults } from '../model/results.ts';
 import type { VerdictReason } from '../model/verdict.ts';
 import { type Demanded, emptyPolicyLayer, settleDemands } from '../model/policy.ts';
-import { areFailuresSound, reasonRules } from './reason-rules.ts';
+import { areFailuresSound, isProtection, reasonRules } from './reason-rules.ts';
 import { assessSuite, type JudgedFinding, type JudgeOptions, selectFindings, type SuiteJudgement } from './judge.ts';
 
 /** One suite of a report, to be judged anew without running anything. */
@@ -103,7 +103,7 @@ function restoreTolerance({ demands }: SuiteReport): Demanded<number> | null {
 
 /** Cases that an evals file requires say so themselves. */
 function restoreFinding(reason: VerdictReason, cases: readonly CaseReport[]): JudgedFinding[] {
-  const state = policyStates.get(reason.code);
+  const state = isProtection(reason) ? 'not-met' : policyStates.get(reason.code);
   if (state !== undefined) return [state === 'not-met' ? { state, reason, isDecided: true } : { state, reason }];
   const isPolicy =
     reason.code === 'required-failed' && !cases.some(({ id, required }) => id === reason.caseId && required);

@@ -1,3 +1,4 @@
+import { findGreatest } from '../base/lists.ts';
 import { maxFailuresPerCase, maxFailuresPerSuite } from '../model/report.ts';
 import type { CaseOutline, CaseResults, OwnJudgement, SuiteOutline, SuiteResults } from '../model/results.ts';
 import type { Iteration, StepResult } from '../model/run.ts';
@@ -127,7 +128,7 @@ export function createTally(suite: SuiteOutline, options: TallyOptions): Tally {
     },
     listFailures: () => {
       const lists = [...tallies.values()].map(({ evidence }) => evidence.failed.filter(isUnexplained));
-      const longest = Math.max(0, ...lists.map(({ length }) => length));
+      const longest = Math.max(0, findGreatest(lists.map(({ length }) => length)));
       return Array.from({ length: longest }, (_, index) =>
         lists.flatMap((list) => list[index]?.iteration ?? []),
       ).flat();

@@ -69,6 +69,17 @@ describe('merged shards', () => {
     expect(broken.stdout).toContain('Of the tag "fast", 2 of 3');
   });
 
+  it('judge what a policy requires of a case in the shard that has it alone', async () => {
+    await using workspace = await createWorkspace({
+      ...files,
+      'p.yaml': 'suites: { One: { required: [a, c], cases: { b: 50% } } }\n',
+    });
+    expect(await runShards(workspace, 'a b c d e', { policy: 'p.yaml' })).toEqual([0, 0]);
+    expect(await merge(workspace)).toMatchObject({ exitCode: 0 });
+    expect(await runShards(workspace, 'a b d e', { policy: 'p.yaml' })).toContain(1);
+    expect(await merge(workspace)).toMatchObject({ exitCode: 1 });
+  });
+
   it('are held against a baseline and added to the history as one gate', async () => {
     await using workspace = await createWorkspace(files);
     await runEmbeddedGate(workspace, { 'history-path': 'history.jsonl' }, { says: 'a b c d e' });

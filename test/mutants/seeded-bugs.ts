@@ -280,8 +280,8 @@ export const seededBugs: readonly SeededBug[] = [
   {
     what: 'a comment is known by its marker alone',
     file: 'gate/publish/post-comment.ts',
-    from: 'isSamePerson(identity, comment.author) ? parseMarker(comment.body) : null',
-    to: 'parseMarker(comment.body)',
+    from: 'isSamePerson(identity, comment.author) ? parseMarker(comment.body, place) : null',
+    to: 'parseMarker(comment.body, place)',
     tests: ['gate/publish/post-comment.test.ts'],
   },
   {
@@ -339,6 +339,34 @@ export const seededBugs: readonly SeededBug[] = [
     from: "report.stopsJob ? 'failure' : 'neutral'",
     to: "outcome === 'failed' ? 'failure' : 'neutral'",
     tests: ['gate/publish/post-check.test.ts'],
+  },
+  {
+    what: 'a marker is believed that its run is newer',
+    file: 'gate/publish/confirm-newer.ts',
+    from: 'if (run === null) return false;',
+    to: 'if (run === null) return true;',
+    tests: ['gate/publish/post-comment.test.ts'],
+  },
+  {
+    what: 'a replacement in the checkout stands for a file of the base',
+    file: 'gate/plan/git-checkout.ts',
+    from: "['--no-replace-objects', ...args]",
+    to: '[...args]',
+    tests: ['gate/plan/protection.test.ts'],
+  },
+  {
+    what: 'what a change lowers is forgotten where nothing ran',
+    file: 'verdict/judge.ts',
+    from: '!isOpen || isProtection(reason)',
+    to: '!isOpen',
+    tests: ['gate/protection-gate.test.ts'],
+  },
+  {
+    what: 'the digest of merged shards is what the reports say',
+    file: 'verdict/merge.ts',
+    from: 'if (digestReports(members.map(({ report }) => report)) === shard.digest) return [];',
+    to: 'if (members.length > 0) return [];',
+    tests: ['verdict/merge.test.ts'],
   },
   {
     what: 'a base that may not be read is taken for one without a policy',

@@ -29,6 +29,33 @@ async function load(...patterns: string[]) {
 }
 
 describe('loadSuites', () => {
+  it.each([
+    ['a file elsewhere', '../secret.txt', 'evals/a.evals.yaml'],
+    ['a directory elsewhere', '..', 'evals/../up/secret.txt'],
+    ['a file of git', '../.git/config', 'evals/a.evals.yaml'],
+  ])('refuses a link to %s, and quotes nothing of it', async (_, link, pattern) => {
+    await write('secret.txt', 'a: [password-1\n');
+    await mkdir(join(cwd, 'work/evals'), { recursive: true });
+    await mkdir(join(cwd, 'work/.git'));
+    await writeFile(join(cwd, 'work/.git/config'), 'password-1 = [x\n');
+    const place = pattern.includes('up/') ? 'work/up' : 'work/evals/a.evals.yaml';
+    const target = link.startsWith('../secret') ? `../${link}` : link;
+    await symlink(target, join(cwd, place));
+    const { suites, findings } = await loadSuites([pattern], { cwd: join(cwd, 'work') });
+    expect(suites).toEqual([]);
+    expect(findings).toMatchObject([{ code: 'link-out-of-checkout', line: 1 }]);
+    expect(JSON.stringify(findings)).not.toContain('password');
+  });
+
+  it('follows a link within the checkout, also from a directory of it', async () => {
+    await mkdir(join(cwd, '.git'));
+    await writeSuite('shared/a.evals.yaml');
+    await mkdir(join(cwd, 'server'));
+    await symlink('../shared', join(cwd, 'server/evals'));
+    const { suites, findings } = await loadSuites(['evals/*.yaml'], { cwd: join(cwd, 'server') });
+    expect([suites.length, findings]).toEqual([1, []]);
+  });
+
   it('reads every match once, in the order of the paths', async () => {
     await writeSuite('evals/b.evals.yaml');
     await writeSuite('evals/sub/a.evals.yaml');
@@ -53,7 +80,8 @@ describe('loadSuites', () => {
     expect(await load('evals/*.evals.yaml')).toEqual({ files: ['evals/b.evals.yaml'], findings: [] });
   });
 
-  it('reads a file outside, by a link alone or by its path', async () => {
+  it('reads a file outside of the directory, by a link within the checkout or by its path', async () => {
+    await mkdir(join(cwd, '.git'));
     await writeSuite('outside/b.evals.yaml');
     await mkdir(join(cwd, 'inside/.hidden'), { recursive: true });
     await symlink('../../outside/b.evals.yaml', join(cwd, 'inside/.hidden/link.evals.yaml'));

@@ -37,6 +37,7 @@ describe('readPolicy', () => {
       findings: [],
       policy: {
         file: 'policy.yaml',
+        protect: null,
         common: {
           minimumPassRate: place(0.9, 1),
           tags: [{ name: 'smoke', ...place(1, 2) }],
@@ -87,6 +88,7 @@ describe('readPolicy', () => {
     ['suites: { a: { requird: [b] } }', '1 unknown-key: Unknown key `requird`; did you mean `required`?'],
     ['budgets: { token: 1 }', '1 unknown-key: Unknown key `token`; did you mean `tokens`?'],
     ['retryFailed: 6', '1 out-of-range: `retryFailed` must be at most 5, not 6'],
+    ['protect: [suite]', '1 unknown-value: `protect` item 1 cannot be "suite"; did you mean `suites`?'],
     ['flaky: retry', '1 unknown-value: `flaky` cannot be "retry"; did you mean `report`?'],
     ['cases: { a: 90% }', '1 unknown-key: Unknown key `cases`; did you mean `tags`?'],
     ['tags: { smoke: 0.9 }', '1 bad-pass-rate: 0.9 could mean 0.9% or 90%; write the one you mean with its % sign'],

@@ -52,6 +52,10 @@ export interface GitHubApi extends AsyncDisposable {
   files: Map<string, Record<string, string>>;
   branches: Map<string, string>;
   /** Heads of pull requests by number. */
+  /** Runs of workflows by their ids; `path` is the workflow's file. */
+  runs: Map<string, { number: number; attempt: number; path?: string }>;
+  /** Git's modes of files that are no regular ones. */
+  modes: Map<string, string>;
   pulls: Map<number, { sha: string; owner: string; branch: string }>;
   requests: ReceivedRequest[];
   /** Method and path below the repository of every request, in order. */
@@ -82,6 +86,8 @@ export async function startGitHubApi(options: { prefix?: '/api/v3' } = {}): Prom
   const pulls: GitHubApi['pulls'] = new Map([[7, { sha: '1'.repeat(40), owner: 'your-org', branch: 'change' }]]);
   const files: GitHubApi['files'] = new Map();
   const branches: GitHubApi['branches'] = new Map();
+  const modes: GitHubApi['modes'] = new Map();
+  const runs: GitHubApi['runs'] = new Map();
   const trouble: Trouble[] = [];
   let lastId = 1000;
 
@@ -184,6 +190,23 @@ export async function startGitHubApi(options: { prefix?: '/api/v3' } = {}): Prom
       },
     ],
     [
+      /^GET \/actions\/runs\/(\d+)$/,
+      ([, id = '']) => {
+        const run = runs.get(id);
+        if (run === undefined) return refusals.notFound;
+        const { number, attempt, path = '.github/workflows/evals.yml' } = run;
+        return json(200, { id: Number(id), run_number: number, run_attempt: attempt, path });
+      },
+    ],
+    [
+      /^GET \/git\/trees\/([0-9a-f]+)$/,
+      ([, sha = '']) => {
+        const paths = Object.keys(files.get(sha) ?? {});
+        const tree = paths.map((path) => ({ path, mode: modes.get(path) ?? '100644', type: 'blob', sha }));
+        return json(200, { sha, tree, truncated: false });
+      },
+    ],
+    [
       /^GET \/contents\/(.+)$/,
       ([, path = ''], _, url) => {
         const text = files.get(url.searchParams.get('ref') ?? '')?.[decodeURIComponent(path)];
@@ -237,6 +260,8 @@ export async function startGitHubApi(options: { prefix?: '/api/v3' } = {}): Prom
     checks,
     files,
     branches,
+    modes,
+    runs,
     pulls,
     requests: server.requests,
     asked: () => server.requests.map(describe),

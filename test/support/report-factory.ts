@@ -1,6 +1,7 @@
 import { emptyPolicyLayer, type FlakyEffect } from '../../src/model/policy.ts';
 import type { ConcurrencyReport } from '../../src/model/concurrency.ts';
 import type { Report } from '../../src/model/report.ts';
+import type { VerdictReason } from '../../src/model/verdict.ts';
 import type { SuiteResults } from '../../src/model/results.ts';
 import { type ReportInput, buildReport } from '../../src/report/build.ts';
 import { buildTrend } from '../../src/report/history.ts';
@@ -16,15 +17,17 @@ export function createReport(
   overrides: Partial<Omit<ReportInput, 'suites' | 'verdict'>> & {
     suites?: readonly SuiteResults[];
     policy?: JudgeOptions['policy'];
+    findings?: readonly VerdictReason[];
   } = {},
 ): Report {
-  const { suites = [createSuiteResults()], policy, ...rest } = overrides;
+  const { suites = [createSuiteResults()], policy, findings = [], ...rest } = overrides;
   const regressions = rest.comparison == null ? [] : listRegressions(rest.comparison);
+  const reasons = [...findings, ...regressions];
   const judged = suites.map((results) => ({
     results,
     ...assessSuite(results, {
       ...(policy === undefined ? {} : { policy }),
-      findings: selectFindings(regressions, results),
+      findings: selectFindings(reasons, results),
     }),
   }));
   return buildReport({

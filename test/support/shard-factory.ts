@@ -1,5 +1,7 @@
 import type { Report } from '../../src/model/report.ts';
+import type { JudgeOptions } from '../../src/verdict/judge.ts';
 import type { SuiteResults } from '../../src/model/results.ts';
+import { digestReports } from '../../src/verdict/shard-digest.ts';
 import { createReport } from './report-factory.ts';
 import { createRun } from './results-factory.ts';
 
@@ -8,15 +10,24 @@ export function createShardReports(
   suites: readonly SuiteResults[],
   total: number,
   pick: (caseIndex: number) => number,
+  policy?: JudgeOptions['policy'],
 ): Report[] {
-  return Array.from({ length: total }, (_, position) => {
+  const reports = Array.from({ length: total }, (_, position) => {
     const index = position + 1;
     const own = suites.map((suite) => cutSuite(suite, (caseIndex) => pick(caseIndex) === index));
     return createReport({
       suites: own.filter(({ cases }) => cases.length > 0),
-      shard: { index, total, digest: 'd1' },
+      shard: { index, total, digest: '' },
+      ...(policy === undefined ? {} : { policy }),
     });
   });
+  return sealShards(reports);
+}
+
+/** Gives the reports of all shards the digest that a gate gives them. */
+export function sealShards(reports: readonly Report[]): Report[] {
+  const digest = digestReports(reports);
+  return reports.map((report) => ({ ...report, shard: report.shard && { ...report.shard, digest } }));
 }
 
 function cutSuite(suite: SuiteResults, isOwn: (caseIndex: number) => boolean): SuiteResults {

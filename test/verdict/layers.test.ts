@@ -53,6 +53,7 @@ describe('listSuiteLayers', () => {
       { suite: 'Math server', ...createQuarantineEntry() },
       { suite: 'other', ...createQuarantineEntry({ case: 'asks' }) },
     ],
+    protect: null,
     suites: [
       { name: 'math', layer: { ...emptyPolicyLayer, minimumPassRate: at(0.8, 'math') } },
       { name: 'other', layer: { ...emptyPolicyLayer, minimumPassRate: at(0.1, 'other') } },

@@ -3,13 +3,15 @@ import { describe, expect, it } from 'vitest';
 import type { FlakyEffect } from '../../src/model/policy.ts';
 import type { Report } from '../../src/model/report.ts';
 import type { VerdictReason } from '../../src/model/verdict.ts';
+import { listContradictions } from '../../src/gate/plan/check-report.ts';
+import type { SuiteResults } from '../../src/model/results.ts';
 import { judgeGate } from '../../src/verdict/judge.ts';
 import { joinShards } from '../../src/verdict/merge.ts';
 import { rejudgeSuite } from '../../src/verdict/restore.ts';
 import { createPolicy, demanded } from '../support/policy-factory.ts';
 import { createPolicyReport, createReport } from '../support/report-factory.ts';
 import { createCaseResults, createRun, createSuiteResults } from '../support/results-factory.ts';
-import { createShardReports } from '../support/shard-factory.ts';
+import { createShardReports, sealShards } from '../support/shard-factory.ts';
 
 const label = (reports: readonly Report[]) =>
   reports.map((report, index) => ({ label: `shards/${index + 1}`, report }));
@@ -119,19 +121,59 @@ describe('joinShards', () => {
             run: null,
           }),
         ],
-        shard: { index: 2, total: 2, digest: 'd1' },
+        shard: { index: 2, total: 2, digest: '' },
       });
     const judgeWith = (failed: number) => {
-      const { joined, problems } = join([
-        createReport({ suites: [suite], shard: { index: 1, total: 2, digest: 'd1' } }),
-        ranNothing(failed),
-      ]);
+      const first = createReport({ suites: [suite], shard: { index: 1, total: 2, digest: '' } });
+      const { joined, problems } = join(sealShards([first, ranNothing(failed)]));
       expect(problems).toEqual([]);
       return joined.suites.map((each) => rejudgeSuite(each).verdict.outcome);
     };
     expect(judgeWith(0)).toEqual(['failed']);
     // Here failures are in doubt, since they may come from the server's loss.
     expect(judgeWith(1)).toEqual(['inconclusive']);
+  });
+
+  it.each<[string, (suite: SuiteResults) => SuiteResults]>([
+    ['lacks a case', (suite) => ({ ...suite, cases: suite.cases.slice(1) })],
+    [
+      'ran a case less often',
+      (suite) => ({ ...suite, cases: suite.cases.map((each) => ({ ...each, planned: 1, passed: 1 })) }),
+    ],
+    [
+      'has another definition',
+      (suite) => ({ ...suite, cases: suite.cases.map((each) => ({ ...each, definitionHash: 'f'.repeat(16) })) }),
+    ],
+  ])('refuses a shard that %s than what was cut, although it agrees with itself', (_, change) => {
+    const suite = createSuiteResults({ cases: ['d', 'e', 'f', 'g'].map((id) => createCaseResults({ id })) });
+    const cut = createShardReports([suite], 2, (caseIndex) => 1 + (caseIndex % 2));
+    expect(join(cut).problems).toEqual([]);
+    const changed = change({ ...suite, cases: suite.cases.filter((_each, index) => index % 2 === 0) });
+    const iterationsRead = changed.cases.reduce((total, { passed }) => total + passed, 0);
+    const run = createRun({ summary: { total: iterationsRead, passed: iterationsRead, failed: 0 } });
+    const forged = createReport({ suites: [{ ...changed, iterationsRead, run }], shard: cut[0]?.shard ?? null });
+    expect([forged.verdict.outcome, listContradictions(forged)]).toEqual(['passed', []]);
+    expect(join([forged, ...cut.slice(1)]).problems).toEqual([
+      `the cases of the reports are not those that were cut (digest ${cut[0]?.shard?.digest} in shards/1 and the others): one was added, removed or changed since; run the shards again`,
+    ]);
+  });
+
+  it('keeps once what every shard finds of the change, with the suite that it is about', () => {
+    const reason = { code: 'suite-removed', message: 'The suite is gone.' } as const;
+    const suites = ['a', 'b'].map((id) => createSuiteResults({ suiteId: id, cases: [createCaseResults({ id })] }));
+    const shards = suites.map((suite, position) =>
+      createReport({
+        suites: [suite],
+        findings: [{ ...reason, suiteId: suite.suiteId }],
+        shard: { index: position + 1, total: 2, digest: '' },
+      }),
+    );
+    const { joined, problems } = join(sealShards(shards));
+    expect(problems).toEqual([]);
+    expect(joined.suites.map((suite) => rejudgeSuite(suite).verdict)).toEqual([
+      { outcome: 'failed', reasons: [{ ...reason, suiteId: 'a' }] },
+      { outcome: 'passed', reasons: [expect.objectContaining({ code: 'minimum-met' })] },
+    ]);
   });
 
   it('refuses what a policy demands of all shards together', () => {
@@ -195,15 +237,16 @@ describe('joinShards, with flaky cases', () => {
   });
   const shardsUnder = (effect: FlakyEffect, members = cases) => {
     const policy = createPolicy({ flaky: demanded(effect) });
-    return members.map((member, position) =>
+    const reports = members.map((member, position) =>
       createReport({
         policy,
         suites: [
           createSuiteResults({ cases: [member], minimumPassRate: 1, retries: member.failed > 0 ? [round] : [] }),
         ],
-        shard: { index: position + 1, total: members.length, digest: 'd1' },
+        shard: { index: position + 1, total: members.length, digest: '' },
       }),
     );
+    return sealShards(reports);
   };
 
   it.each<[FlakyEffect, string]>([
@@ -222,7 +265,7 @@ describe('joinShards, with flaky cases', () => {
     const both = cases.map((member) => ({ ...member, ...flaky }));
     const [first] = shardsUnder('fail', both);
     const [, second] = shardsUnder('pass', both);
-    const { problems } = join([first, second].filter((report) => report !== undefined));
+    const { problems } = join(sealShards([first, second].filter((report) => report !== undefined)));
     expect(problems).toEqual(['shards/2 counts flaky cases of math otherwise than the shards before it']);
   });
 });

@@ -1,8 +1,8 @@
 import type { Comparison } from '../../model/comparison.ts';
 import type { SuiteDemands } from '../../model/policy.ts';
 import type { SuiteResults } from '../../model/results.ts';
-import type { Verdict } from '../../model/verdict.ts';
-import { assessSuite, judgeGate, selectFindings, type SuiteJudgement } from '../../verdict/judge.ts';
+import type { Verdict, VerdictReason } from '../../model/verdict.ts';
+import { assessSuite, assignReasons, judgeGate, selectFindings, type SuiteJudgement } from '../../verdict/judge.ts';
 import type { PlannedBaseline } from '../plan/plan-baseline.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';
 import { compareWithBaseline, listRegressions, settleComparison } from '../../verdict/compare.ts';
@@ -15,13 +15,19 @@ export interface Judgement {
 
 /**
  * Judges the suites' results, which are in the order of the plan, and joins their verdicts, held against the baseline where
- * there is one. `today` is a day in UTC, `YYYY-MM-DD`.
+ * there is one, and with `findings` against the suites that stand whatever the results are. `today` is a day in UTC, `YYYY-MM-DD`.
  */
 export function judgeResults(
   results: readonly SuiteResults[],
-  plan: { suites: readonly PlannedSuite[]; baseline: PlannedBaseline | null; today: string },
+  plan: {
+    suites: readonly PlannedSuite[];
+    baseline: PlannedBaseline | null;
+    today: string;
+    findings?: readonly VerdictReason[];
+  },
 ): Judgement {
   const { comparison, regressions } = compareResults(results, plan);
+  const reasons = [...assignReasons(plan.findings ?? [], results), ...regressions];
   const suites = plan.suites.flatMap(({ demands }, index) => {
     const suite = results[index];
     if (suite === undefined) return [];
@@ -30,7 +36,7 @@ export function judgeResults(
       {
         results: suite,
         policy: demands,
-        ...assessSuite(suite, { policy, findings: selectFindings(regressions, suite) }),
+        ...assessSuite(suite, { policy, findings: selectFindings(reasons, suite) }),
       },
     ];
   });

@@ -5,12 +5,15 @@ import type { PlannedMerge } from '../plan/plan-merge.ts';
 import { judgeRestored, type Rejudgement } from './rejudge.ts';
 
 /** Judges the shards of a gate as the whole that they are parts of. Nothing is run. */
-export function judgeShards(merge: PlannedMerge, plan: Pick<GatePlan, 'baseline' | 'history'>): Rejudgement {
+export function judgeShards(
+  merge: PlannedMerge,
+  plan: Pick<GatePlan, 'baseline' | 'history' | 'protectionFindings' | 'policyNotes'>,
+): Rejudgement {
   const { suites, startedAt, durationMs, server, revision, minimumPassRate, policy, effects } = merge;
   const trend = plan.history === null ? null : buildTrend(plan.history.records, revision?.branch ?? null);
   return judgeRestored(
     suites,
-    { startedAt, durationMs, generator, revision, server, trend },
-    { minimumPassRate, policy, effects, baseline: plan.baseline },
+    { startedAt, durationMs, generator, revision, server, trend, notes: plan.policyNotes },
+    { minimumPassRate, policy, effects, baseline: plan.baseline, findings: plan.protectionFindings },
   );
 }

@@ -1,10 +1,12 @@
 import type { Comparison } from '../../model/comparison.ts';
 import { emptyPolicyLayer, settleDemands, type SuiteDemands } from '../../model/policy.ts';
 import type { Report } from '../../model/report.ts';
+import type { VerdictReason } from '../../model/verdict.ts';
 import { buildReport, type ReportInput } from '../../report/build.ts';
 import { compareWithBaseline, listRegressions, settleComparison } from '../../verdict/compare.ts';
 import { decideExit, type ExitDecision } from '../../verdict/exit.ts';
-import { judgeGate } from '../../verdict/judge.ts';
+import { assignReasons, judgeGate } from '../../verdict/judge.ts';
+import { isProtection } from '../../verdict/reason-rules.ts';
 import { joinLayers, listSuiteLayers } from '../../verdict/layers.ts';
 import { rejudgeSuite, type RestoredSuite, restoreSuites } from '../../verdict/restore.ts';
 import type { PlannedBaseline } from '../plan/plan-baseline.ts';
@@ -35,11 +37,19 @@ export function rejudgeReport(report: Report, demands: NewDemands): Rejudgement 
 export function judgeRestored(
   restored: readonly RestoredSuite[],
   rest: Omit<ReportInput, 'suites' | 'verdict'>,
-  { baseline, ...demands }: Pick<NewDemands, 'minimumPassRate' | 'baseline' | 'policy' | 'effects'>,
+  {
+    baseline,
+    findings = [],
+    ...demands
+  }: Pick<NewDemands, 'minimumPassRate' | 'baseline' | 'policy' | 'effects'> & { findings?: readonly VerdictReason[] },
 ): Rejudgement {
   const members = restored.map((member) => demandAnew(member, demands));
   const comparison = compare(members, { baseline, kept: rest.comparison ?? null });
-  const regressions = comparison === null ? [] : listRegressions(comparison);
+  const own = assignReasons(
+    findings,
+    members.map(({ results }) => results),
+  );
+  const regressions = [...own, ...(comparison === null ? [] : listRegressions(comparison))];
   const suites = members.map((member) => ({ results: member.results, ...rejudgeSuite(member, regressions) }));
   const exit = decideExit(
     suites.map(({ results: { name }, verdict }, index) => ({
@@ -74,7 +84,7 @@ function compare(
  * are left out: a report does not tell what was spent.
  */
 function demandAnew(
-  { results, policy: { demands, today }, ...member }: RestoredSuite,
+  { results, policy: { demands, today }, findings, ...member }: RestoredSuite,
   { minimumPassRate, policy, effects }: Pick<NewDemands, 'minimumPassRate' | 'policy' | 'effects'>,
 ): RestoredSuite {
   const written = policy === null ? [] : listSuiteLayers(policy, { id: results.suiteId, name: results.name });
@@ -93,8 +103,11 @@ function demandAnew(
         ? results
         : { ...results, minimumPassRate: minimum.value, minimumPassRateSource: minimum.source },
     ...(policy === null
-      ? { policy: { demands: { ...demands, ...pickEffects(settled) }, today } }
-      : { policy: { demands: { ...settled, trials: demands.trials }, today }, findings: [] }),
+      ? { policy: { demands: { ...demands, ...pickEffects(settled) }, today }, findings }
+      : {
+          policy: { demands: { ...settled, trials: demands.trials }, today },
+          findings: findings.filter(({ reason }) => isProtection(reason)),
+        }),
   };
 }
 

@@ -1,21 +1,17 @@
-import { isAbsolute, relative } from 'node:path';
 import { systemClock } from '../../base/clock.ts';
 import { startDeadline } from '../../base/deadline.ts';
-import { describeError, GateError } from '../../base/errors.ts';
+import { describeError, GateError, ProtocolError } from '../../base/errors.ts';
 import { silentLogger } from '../../base/logger.ts';
 import type { Secret } from '../../base/redaction.ts';
 import { type GitHubClient, openGitHub } from '../../github/client.ts';
-import { findCommit, readFileAt } from '../../github/contents.ts';
-import { locateInRepository } from './page-context.ts';
+import { findCommit, listFilesAt, readFileAt } from '../../github/contents.ts';
+import type { CommitFiles } from './base-tree.ts';
 import { locateDirectory, readGitHubAccess } from './plan-github.ts';
-
-/** Files of the base branch, by their paths relative to the working directory; null for one that it has not. */
-export type ReadBaseFile = (path: string) => Promise<string | null>;
 
 const timeoutMs = 60_000;
 
 /**
- * Reads files of the base through GitHub's API, for a checkout that has no commit but its own. The commit is looked up
+ * Lists and reads files of the base through GitHub's API, for a checkout that has no commit but its own. The commit is looked up
  * first: a file that is not found is then one that the base does not have, and no repository that the token cannot see.
  */
 export async function openRemoteBase(
@@ -25,7 +21,7 @@ export async function openRemoteBase(
     environment,
     token,
   }: { cwd: string; environment: Readonly<Record<string, string | undefined>>; token: Secret },
-): Promise<{ read: ReadBaseFile } | { problem: string }> {
+): Promise<{ files: CommitFiles } | { problem: string }> {
   try {
     const access = readGitHubAccess(token, environment);
     const { repository } = access;
@@ -36,13 +32,16 @@ export async function openRemoteBase(
     };
     const commit = await ask((client) => findCommit(client, repository, ref));
     if (commit === null) return { problem: `GitHub does not know ${ref}, or the token may not see it` };
-    const directory = locateDirectory(environment, cwd);
-    return {
-      read: async (path) => {
-        const file = locateInRepository(directory, isAbsolute(path) ? relative(cwd, path) : path);
-        return file === null ? null : await ask((client) => readFileAt(client, repository, { path: file, commit }));
-      },
+    const listed = await ask((client) => listFilesAt(client, repository, commit));
+    const read = async (path: string): Promise<string> => {
+      const text = await ask((client) => readFileAt(client, repository, { path, commit }));
+      if (text === null) throw new ProtocolError(`GitHub lists ${path} of ${commit} and does not have it.`);
+      return text;
     };
+    // A working directory outside of the checkout has no file of the base.
+    const directory = locateDirectory(environment, cwd);
+    const modes = new Map(directory === null ? [] : listed.map(({ path, mode }) => [path, mode]));
+    return { files: { directory: directory ?? '', modes, read } };
   } catch (error) {
     if (!(error instanceof GateError)) throw error;
     return { problem: describeError(error) };

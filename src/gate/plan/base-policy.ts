@@ -1,184 +1,189 @@
-import { isAbsolute, relative } from 'node:path';
 import type { ConfigurationIssue } from '../../base/errors.ts';
-import type { Secret } from '../../base/redaction.ts';
+import { appendAll } from '../../base/lists.ts';
 import type { PolicyFile, PolicyLayer } from '../../model/policy.ts';
 import type { Suite } from '../../model/suite.ts';
 import { readSuite } from '../../suite/read.ts';
 import { readPolicy } from '../../suite/read-policy.ts';
-import type { ReadBaseFile } from './base-files.ts';
-import type { ChangeBase, CiContext } from './ci-context.ts';
-import { describeGitError, runGit } from './git-checkout.ts';
-import { openRemoteBase } from './base-files.ts';
+import { adaptLayers, createBar, findSameSuite, type SuiteBar } from './bar.ts';
+import { type BaseTree, createBaseTree, listCommitFiles } from './base-tree.ts';
+import { runGit } from './git-checkout.ts';
+import { type BaseContext, explainMissingBase, findBase } from './find-base.ts';
+import { type ChangeNames, listChanges, listWeakenings, type Weakening } from './weakenings.ts';
 
 /** The policy of the branch that a pull request goes into. */
 export interface BasePolicy {
-  /** The policy file as the base has it; the head's own where the base has none. */
-  chooseFile(path: string, own: PolicyFile | null): Promise<PolicyFile | null>;
-  /** What the base's evals file demands; the head's own where the base has no such suite. */
-  chooseLayer(suite: Suite): Promise<PolicyLayer>;
+  names: ChangeNames;
+  tree: BaseTree;
+  /** The files of the commit that the change began at, where git knows it and the base has moved on since; null else. */
+  openFork: () => Promise<BaseTree | null>;
+  /** The policy file as the base has it; null where it has none. */
+  readFile: (path: string) => Promise<PolicyFile | null>;
+  /** Holds the suites of the change against those of the base. */
+  compareSuites: (suites: readonly Suite[], files: PolicyFiles) => Promise<BaseComparison>;
 }
 
-interface BaseContext {
-  ci: CiContext;
-  cwd: string;
-  environment: Readonly<Record<string, string | undefined>>;
-  /** Takes what differs between base and head. */
-  notes: string[];
-  /** Takes why the policy is the one that is checked out. */
-  remarks: string[];
-  /** For GitHub's API, where git does not have the base. */
-  token: Secret | null;
+/** The policy file on either side, and which evals files there are. */
+interface PolicyFiles {
+  patterns: readonly string[];
+  path: string | null;
+  before: PolicyFile | null;
+  after: PolicyFile | null;
 }
+
+interface BaseComparison {
+  /** By the ids of the suites, what the base requires of them; new suites are not in it. */
+  layers: Map<string, { fileLayers: PolicyLayer[]; ownLayer: PolicyLayer }>;
+  weakenings: Weakening[];
+  /** The same that the change does not make: it began before the base had them. */
+  outdated: Weakening[];
+}
+
+/** What tests written in place are called; they are part of the workflow. */
+const inlineTests = 'tests';
 
 /**
  * Opens the policy of the base branch, which git or GitHub has to have. Null where nothing is asked to be merged, which is a remark,
  * and where the base could not be found, which is an issue.
  */
 export async function openBasePolicy(context: BaseContext, issues: ConfigurationIssue[]): Promise<BasePolicy | null> {
+  const { notes, remarks, cwd } = context;
   const { base } = context.ci;
   if (base === null) {
-    context.remarks.push(
-      '`policy-ref: base`: this is no pull or merge request, so the policy is the one that is checked out.',
-    );
+    remarks.push('`policy-ref: base`: this is no pull or merge request, so the policy is the one that is checked out.');
     return null;
   }
-  const found = await openFiles(base, context);
+  const found = await findBase(base, context);
   if ('problem' in found) {
-    issues.push({ input: 'policy-ref', code: 'base-not-fetched', message: explainProblem(base, context, found) });
+    issues.push({ input: 'policy-ref', code: 'base-not-fetched', message: explainMissingBase(base, context, found) });
     return null;
   }
-  const name = base.branch ?? base.revisions[0]?.slice(0, 12) ?? 'base';
-  const { read } = found;
-  const { notes } = context;
+  const names = { base: base.branch ?? base.revisions[0]?.slice(0, 12) ?? 'base', noun: base.noun };
+  const tree = createBaseTree(found.files, names.base, cwd);
+  const openFork = async () => {
+    const fork = found.commit === null ? null : await findFork(found.commit, cwd);
+    return fork === null ? null : createBaseTree(await listCommitFiles(fork, cwd), names.base, cwd);
+  };
   return {
-    chooseFile: async (path, own) => {
-      const text = await read(path);
-      if (text === null) {
-        notes.push(`${name} has no ${path} yet, so that the policy file of this change counts.`);
-        return own;
+    names,
+    tree,
+    openFork,
+    readFile: async (path) => {
+      const file = await tree.read(path, issues);
+      if (file.kind !== 'file') {
+        if (file.kind === 'missing') {
+          notes.push(`${names.base} has no ${path} yet, so that the policy file of this change counts.`);
+        }
+        return null;
       }
-      const { policy, findings } = readPolicy(text, { file: `${name}:${path}` });
+      const { policy, findings } = readPolicy(file.text, { file: `${names.base}:${path}` });
       // A base that is not valid would otherwise be a way around it.
-      issues.push(...findings);
-      if (policy !== null)
-        notes.push(...describeChange(path, { ...base, name }, [stripFile(policy), own && stripFile(own)]));
+      for (const finding of findings) issues.push(finding);
       return policy;
     },
-    chooseLayer: async (suite) => {
-      const { file } = suite.location;
-      const text = file === inlineTests ? null : await read(file);
-      const before = text === null ? null : readSuite(text, { file: `${name}:${file}` }).suite;
-      if (before === null) {
-        const why = text === null ? `${name} has no ${file}` : `${file} of ${name} cannot be read`;
-        notes.push(`${why}, so that its own policy counts.`);
-        return suite.policy;
-      }
-      const layer = demandRequired(before, suite, notes, name);
-      notes.push(
-        ...describeChange(`The policy in ${file}`, { ...base, name }, [listDemands(before), listDemands(suite)]),
-      );
-      return layer;
+    compareSuites: async (suites, files) => {
+      const before = createBar(await readSuites(tree, { suites, files, names }, issues), files.before);
+      const after = createBar(suites, files.after);
+      appendAll(notes, listChanges(before, after, names));
+      const all = listWeakenings(before, after, names);
+      const known = all.length === 0 ? new Set() : await listForkKeys(before, { openFork, suites, files, names });
+      return {
+        layers: chooseLayers(suites, before, { names, notes }),
+        weakenings: all.filter(({ key }) => !known.has(key)),
+        outdated: all.filter(({ key }) => known.has(key)),
+      };
     },
   };
 }
 
-/** What tests written in place are called; they are part of the workflow. */
-const inlineTests = 'tests';
-
-/** From git, which needs no permission; else from GitHub, where this is a job of its. */
-async function openFiles(
-  { revisions }: ChangeBase,
-  { ci, cwd, environment, token }: BaseContext,
-): Promise<{ read: ReadBaseFile } | { problem: string }> {
-  const [first] = revisions;
-  if (first === undefined) return { problem: '' };
-  const found = await findCommit(revisions, cwd);
-  if ('commit' in found) return { read: (path) => readBlob(found.commit, path, cwd) };
-  if (ci.system !== 'github' || token === null || ci.repository === null) return found;
-  const remoteRef = first.replace(/^refs\/remotes\/origin\//, 'heads/');
-  const remote = await openRemoteBase(remoteRef, { cwd, environment, token });
-  return 'problem' in remote ? { problem: `${found.problem}; ${remote.problem}` } : remote;
-}
-
-/** Says what is not there and how it gets there, in the words of the CI system. */
-function explainProblem(
-  { noun, label, branch, revisions }: ChangeBase,
-  { ci }: BaseContext,
-  found: { problem: string },
-) {
-  const checkedOut = 'or use the checked-out policy with `policy-ref: head`';
-  if (revisions.length === 0) {
-    const what = label ?? `this ${noun}`;
-    return `is base, and ${ci.systemName} does not say which branch ${what} goes into. Name it with \`base-ref\`, such as main, ${checkedOut}`;
-  }
-  const name = branch ?? 'the base';
-  const why = `is base, and the commit of ${name} is not here: ${found.problem}`;
-  if (ci.system === 'github') return `${why}. Set \`fetch-depth: 0\` on actions/checkout, ${checkedOut}`;
-  const ref = branch !== null && /^[\w./-]+$/.test(branch) ? branch : '<branch>';
-  return `${why}. Fetch it before the gate starts, with \`git fetch origin +refs/heads/${ref}:refs/remotes/origin/${ref}\`, ${checkedOut}`;
-}
-
-async function findCommit(
-  candidates: readonly string[],
-  cwd: string,
-): Promise<{ commit: string } | { problem: string }> {
-  let problem = '';
-  for (const candidate of candidates) {
-    try {
-      const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${candidate}^{commit}`];
-      return { commit: (await runGit(args, cwd)).trim() };
-    } catch (error) {
-      problem = describeGitError(error) || `git does not know ${candidate}`;
-    }
-  }
-  return { problem };
-}
-
-/** Null where the commit has no such file. */
-async function readBlob(commit: string, path: string, cwd: string): Promise<string | null> {
-  const fromCwd = isAbsolute(path) ? relative(cwd, path) : path;
-  const name = `${commit}:./${fromCwd.replaceAll('\\', '/')}`;
+/** The commit that the change began at, unless that is the base itself. */
+async function findFork(base: string, cwd: string): Promise<string | null> {
   try {
-    await runGit(['cat-file', '-e', name], cwd);
+    const fork = (await runGit(['merge-base', base, 'HEAD'], cwd)).trim();
+    return fork === '' || fork === base ? null : fork;
   } catch {
+    // Of a shallow checkout git does not know it. Everything that differs is then the change's own.
     return null;
   }
-  return await runGit(['cat-file', 'blob', name], cwd);
 }
 
-/** What the base requires stays required, as long as the case is there. */
-function demandRequired(before: Suite, suite: Suite, notes: string[], name: string): PolicyLayer {
-  const required = before.cases.filter(({ isRequired }) => isRequired);
-  const gone = required.filter(({ id }) => !suite.cases.some((item) => item.id === id));
-  for (const { title } of gone) {
-    notes.push(`The case ${JSON.stringify(title)}, which ${name} requires, is gone from ${suite.location.file}.`);
+/** What the base requires more of than the commit that the change began at: none of it is taken away by the change. */
+async function listForkKeys(
+  before: readonly SuiteBar[],
+  {
+    openFork,
+    suites,
+    files,
+    names,
+  }: Pick<BasePolicy, 'openFork' | 'names'> & { suites: readonly Suite[]; files: PolicyFiles },
+): Promise<Set<unknown>> {
+  const tree = await openFork();
+  if (tree === null) return new Set();
+  // What cannot be read there explains nothing.
+  const policy = files.path === null ? null : await tree.read(files.path, []);
+  const file = policy?.kind === 'file' ? readPolicy(policy.text, { file: files.path ?? '' }).policy : null;
+  const fork = createBar(await readSuites(tree, { suites, files, names }, []), file);
+  return new Set(listWeakenings(before, fork, names).map(({ key }) => key));
+}
+
+/** Reads every evals file that the patterns match in the base, and those of the change that the base has, too. */
+async function readSuites(
+  tree: BaseTree,
+  { suites, files, names: { base } }: { suites: readonly Suite[]; files: PolicyFiles; names: ChangeNames },
+  issues: ConfigurationIssue[],
+): Promise<Suite[]> {
+  const own = suites.map(({ location }) => location.file).filter((file) => file !== inlineTests);
+  const found = new Map<string, Suite>();
+  for (const path of new Set([...own, ...tree.list(files.patterns)])) {
+    const file = await tree.read(path, issues);
+    if (file.kind !== 'file') continue;
+    const { suite, findings } = readSuite(file.text, { file: `${base}:${path}` });
+    if (suite !== null && !found.has(suite.id)) found.set(suite.id, suite);
+    const [first] = findings;
+    if (first === undefined) continue;
+    const message = `${path} of ${base} is no valid evals file, so \`policy-ref: base\` cannot judge by it: ${first.message}. Fix it in ${base}, or use \`policy-ref: head\` for this change`;
+    issues.push({ ...first, code: 'base-file-invalid', message });
   }
-  return {
-    ...before.policy,
-    required: [
-      ...before.policy.required,
-      ...required
-        .filter((item) => !gone.includes(item))
-        .map(({ id, location }) => ({ name: id, value: true as const, source: `${location.file}:${location.line}` })),
-    ],
-  };
+  return [...found.values()];
+}
+
+function chooseLayers(
+  suites: readonly Suite[],
+  before: readonly SuiteBar[],
+  { names: { base, noun }, notes }: { names: ChangeNames; notes: string[] },
+): BaseComparison['layers'] {
+  const layers: BaseComparison['layers'] = new Map();
+  for (const suite of suites) {
+    const { file } = suite.location;
+    const was = findSameSuite(before, { id: suite.id, file: `${base}:${file}` });
+    if (was === null) {
+      notes.push(`${base} has no ${file}, so that its own policy counts.`);
+      continue;
+    }
+    layers.set(suite.id, adaptLayers(was, suite));
+    if (isSameText(listDemands(was.suite), listDemands(suite))) continue;
+    notes.push(`The policy in ${file} is changed by this ${noun}; that of ${base} counts.`);
+  }
+  return layers;
 }
 
 function listDemands({ policy, cases }: Suite): unknown {
   return { policy, required: cases.filter(({ isRequired }) => isRequired).map(({ id }) => id) };
 }
 
-function stripFile({ common, quarantine, suites }: PolicyFile): unknown {
-  return { common, quarantine, suites };
+/** Says that a policy file differs; null where it does not. */
+export function describeFileChange(
+  before: PolicyFile,
+  after: PolicyFile | null,
+  { base, noun }: ChangeNames,
+): string | null {
+  const strip = (policy: PolicyFile | null) => policy && { ...policy, file: '' };
+  if (isSameText(strip(before), strip(after))) return null;
+  return `${before.file.slice(base.length + 1)} is changed by this ${noun}; that of ${base} counts.`;
 }
 
-function describeChange(
-  what: string,
-  { name, noun }: { name: string; noun: ChangeBase['noun'] },
-  [before, after]: readonly [unknown, unknown],
-): string[] {
-  const withoutSources = (value: unknown) =>
-    JSON.stringify(value, (key, part: unknown) => (key === 'source' ? undefined : part));
-  if (withoutSources(before) === withoutSources(after)) return [];
-  return [`${what} is changed by this ${noun}; that of ${name} counts.`];
+function isSameText(before: unknown, after: unknown): boolean {
+  const [one, other] = [before, after].map((value) =>
+    JSON.stringify(value, (key, part: unknown) => (key === 'source' ? undefined : part)),
+  );
+  return one === other;
 }

@@ -22,8 +22,8 @@ export interface CiContext {
   commit: string | null;
   /** What a pull or merge request goes into; null where nothing is asked to be merged. */
   base: ChangeBase | null;
-  /** Whether the workflow runs with the rights of the repository on behalf of a pull request. */
-  isPullRequestTarget: boolean;
+  /** The event, where it gives the workflow the rights of the repository on behalf of others; null for every other event. */
+  elevatedEvent: ElevatedEvent | null;
   /** Tells this invocation from every other one; the same however often it is asked. */
   invocation: string;
   /** The same, in short and for people: `1234.1 test`. */
@@ -31,6 +31,10 @@ export interface CiContext {
   /** What the CI system calls its build, job and their page. */
   build: { id: string | null; job: string | null; url: string | null; branch: string | null };
 }
+
+/** Events on which a job of GitHub's has secrets and a token that may write although a stranger can cause them. */
+const elevatedEvents = ['pull_request_target', 'workflow_run', 'issue_comment'] as const;
+export type ElevatedEvent = (typeof elevatedEvents)[number];
 
 /** The branch or commit that a change is to be merged into, by every name that git may know it by. */
 export interface ChangeBase {
@@ -133,7 +137,7 @@ function detectGitHub({ jobIndex }: Overrides, { environment, payload }: CiSourc
     defaultBranch,
     commit: payload.pull_request?.head?.sha ?? read('GITHUB_SHA'),
     base: findGitHubBase(label, { environment, payload }),
-    isPullRequestTarget: read('GITHUB_EVENT_NAME') === 'pull_request_target',
+    elevatedEvent: elevatedEvents.find((event) => event === read('GITHUB_EVENT_NAME')) ?? null,
     invocation: isKnown ? JSON.stringify([repository, runId, attempt, job, jobIndex ?? '', step]) : random,
     label: isKnown
       ? `${runId}.${attempt} ${job}${jobIndex === null || jobIndex === '0' ? '' : ` ${jobIndex}`}`
@@ -182,7 +186,7 @@ function detectElsewhere({ environment, git }: CiSources): CiContext {
             branch: change.target,
             revisions: listRevisions({ branch: change.target, commit: change.targetCommit }),
           },
-    isPullRequestTarget: false,
+    elevatedEvent: null,
     // No variable of these systems tells two gates of one job apart.
     invocation,
     label: [found.build, found.job, short].filter((part) => part !== null).join(' '),

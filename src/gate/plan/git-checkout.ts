@@ -9,10 +9,17 @@ const timeoutMs = 30_000;
 /** An evals file is at most 1 MiB. */
 const maxOutputBytes = 2 * 1024 * 1024;
 
-/** Runs git in a directory and returns what it prints. */
-export async function runGit(args: readonly string[], cwd: string): Promise<string> {
-  const options = { cwd, timeout: timeoutMs, maxBuffer: maxOutputBytes, encoding: 'utf8' as const };
-  return (await run('git', [...args], options)).stdout;
+/**
+ * Runs git in a directory and returns what it prints. Objects are read as they are: a `git replace` in the checkout could stand for the
+ * files of any commit.
+ */
+export async function runGit(
+  args: readonly string[],
+  cwd: string,
+  { maxBytes = maxOutputBytes } = {},
+): Promise<string> {
+  const options = { cwd, timeout: timeoutMs, maxBuffer: maxBytes, encoding: 'utf8' as const };
+  return (await run('git', ['--no-replace-objects', ...args], options)).stdout;
 }
 
 /** What git says is wrong, or why it could not be run; empty where it only answers with no. */

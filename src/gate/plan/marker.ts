@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Repository } from '../../github/repository.ts';
 import type { VerdictOutcome } from '../../model/verdict.ts';
 
 /** Which run of a workflow it is, in an order that re-runs do not change. */
@@ -23,20 +24,45 @@ export function buildKey(parts: ReadonlyArray<string | null>): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
 }
 
-/** Renders the first line of a text, which GitHub does not show. Holds no text of anybody else. */
-export function renderMarker({ key, run, outcome }: Marker): string {
-  return `<!-- mcp-eval-ci key=${key} run=${run.id} number=${run.number} attempt=${run.attempt} verdict=${outcome} -->`;
+/**
+ * Renders the first line of a text, which GitHub does not show. Holds no text of anybody else. `place` is where the text stands, by
+ * `nameComments` or `nameIssues`: a marker that is copied elsewhere is none.
+ */
+export function renderMarker(marker: Marker, place: string): string {
+  const { key, run, outcome } = marker;
+  const digest = digestMarker(marker, place);
+  return `<!-- mcp-eval-ci key=${key} run=${run.id} number=${run.number} attempt=${run.attempt} verdict=${outcome} digest=${digest} -->`;
+}
+
+/** Where the comments of a pull request stand. */
+export function nameComments({ owner, repo }: Repository, pullNumber: number): string {
+  return `${owner}/${repo}#${pullNumber}`;
+}
+
+/** Where the issues of a repository stand. */
+export function nameIssues({ owner, repo }: Repository): string {
+  return `${owner}/${repo} issues`;
+}
+
+/**
+ * Binds a marker to its place. It is no signature: jobs share no secret that a later one could verify, since the token of each is another
+ * one. Who wrote a text is for GitHub to say, and so is which run is newer.
+ */
+function digestMarker({ key, run, outcome }: Marker, place: string): string {
+  const parts = [place.toLowerCase(), key, run.id, run.number, run.attempt, outcome];
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
 }
 
 const marker =
-  /^<!-- mcp-eval-ci key=([0-9a-f]{16}) run=(\d{1,20}) number=(\d{1,15}) attempt=(\d{1,6}) verdict=(passed|failed|inconclusive) -->/;
+  /^<!-- mcp-eval-ci key=([0-9a-f]{16}) run=(\d{1,20}) number=(\d{1,15}) attempt=(\d{1,6}) verdict=(passed|failed|inconclusive) digest=([0-9a-f]{32}) -->/;
 
-/** Reads a marker at the very beginning of a text; null where there is none. Anywhere else it is a quotation. */
-export function parseMarker(body: string): Marker | null {
-  const [, key, id, number, attempt, verdict] = marker.exec(body) ?? [];
+/** Reads a marker at the very beginning of a text; null where there is none of this place. Anywhere else it is a quotation. */
+export function parseMarker(body: string, place: string): Marker | null {
+  const [, key, id, number, attempt, verdict, digest] = marker.exec(body) ?? [];
   if (key === undefined || id === undefined) return null;
-  const outcome = verdict === 'passed' || verdict === 'failed' ? verdict : 'inconclusive';
-  return { key, run: { id, number: Number(number), attempt: Number(attempt) }, outcome };
+  const outcome: VerdictOutcome = verdict === 'passed' || verdict === 'failed' ? verdict : 'inconclusive';
+  const found = { key, run: { id, number: Number(number), attempt: Number(attempt) }, outcome };
+  return digestMarker(found, place) === digest ? found : null;
 }
 
 /** Whether a run was started after another one of the same workflow. Run again, an old one stays older than a newer one. */

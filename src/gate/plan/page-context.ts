@@ -19,7 +19,7 @@ export interface Place {
 const inlineTests = 'tests';
 
 /** Finds the path of a file from the repository's root; null where it is not in there. Paths may be anybody's. */
-export function locateInRepository(directory: string | null, file: string): string | null {
+function locateInRepository(directory: string | null, file: string): string | null {
   if (directory === null || /^(?:[/\\]|[A-Za-z]:)|\p{Cc}/u.test(file)) return null;
   const segments = [...directory.split('/'), ...file.split(/[/\\]/)].filter((part) => part !== '' && part !== '.');
   return segments.length === 0 || segments.includes('..') ? null : segments.join('/').toWellFormed();

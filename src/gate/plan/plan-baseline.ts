@@ -1,11 +1,13 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { formatCount } from '../../base/count.ts';
-import type { ConfigurationIssue } from '../../base/errors.ts';
+import { type ConfigurationIssue, describeError } from '../../base/errors.ts';
 import type { Baseline, RegressionLimits } from '../../model/comparison.ts';
 import type { Report } from '../../model/report.ts';
 import { findInHistory, historySource } from '../../report/history.ts';
 import type { PlannedHistory } from './plan-history.ts';
-import { readReport } from './read-report.ts';
+import type { ProtectedBase } from './protection.ts';
+import { parseReportText, readReport, type ReadReport, readReportText } from './read-report.ts';
+import { readProtectedFile, listBaselineLosses } from './protect-past.ts';
 
 /** What the results are compared with, and how much worse they may be. */
 export interface PlannedBaseline {
@@ -23,12 +25,14 @@ interface BaselineContext {
   history: PlannedHistory | null;
   /** Takes why nothing will be compared. */
   notes: string[];
+  /** Whose baseline counts in place of the one that is checked out; null where that does. */
+  base?: ProtectedBase | null;
 }
 
 /** Reads the baseline. One that is not there is a note, since every first run lacks it; one that cannot be read is an issue. */
 export async function planBaseline(
   { source, limits }: { source: string; limits: RegressionLimits },
-  { cwd, history, notes }: BaselineContext,
+  { cwd, history, notes, base = null }: BaselineContext,
   issues: ConfigurationIssue[],
 ): Promise<PlannedBaseline | null> {
   if (historySource.test(source)) {
@@ -37,7 +41,8 @@ export async function planBaseline(
     notes.push(explainMissingRecord(source, history));
     return null;
   }
-  const read = await readReport(resolve(cwd, source));
+  const read =
+    base === null ? await readReport(resolve(cwd, source)) : await readBaseReport(source, { base, cwd, notes, issues });
   if (read.kind === 'report') {
     if (read.report.suites.every(({ stoppedEarly }) => stoppedEarly === null)) {
       return { source, baseline: takeBaseline(source, read.report), runId: null, limits };
@@ -52,6 +57,23 @@ export async function planBaseline(
     issues.push({ input: 'baseline', code: 'bad-baseline', message });
   }
   return null;
+}
+
+/** The report of the base where it has one; also where only its directory is named. */
+async function readBaseReport(
+  source: string,
+  context: { base: ProtectedBase; cwd: string; notes: string[]; issues: ConfigurationIssue[] },
+): Promise<ReadReport> {
+  try {
+    const inside = join(source, 'report.json');
+    const isDirectory = context.base.tree.list([inside]).length > 0;
+    const path = isDirectory ? inside : source;
+    const own = await readReportText(resolve(context.cwd, source));
+    const { text } = await readProtectedFile({ path, own, listLosses: listBaselineLosses }, context);
+    return text === null ? { kind: 'missing' } : parseReportText(text);
+  } catch (error) {
+    return { kind: 'bad', why: describeError(error) };
+  }
 }
 
 const maxBranchesShown = 10;

@@ -1,6 +1,7 @@
 import { ConfigurationError, type ConfigurationIssue } from '../../base/errors.ts';
 import { listProxySecrets, readProxySettings } from '../../base/proxy.ts';
 import type { Secret } from '../../base/redaction.ts';
+import { appendAll } from '../../base/lists.ts';
 import { type CollectorAddress, parseCollectorUrl } from '../../service/collector.ts';
 import type { GateOptions } from '../options/schema.ts';
 
@@ -26,7 +27,7 @@ export function planCollector(
     return { url, headers: otlpHeaders, proxy, secrets: [...otlpHeaders.values(), ...listProxySecrets(proxy)] };
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
-    issues.push(...error.issues);
+    appendAll(issues, error.issues);
     return null;
   }
 }

@@ -21,6 +21,8 @@ export interface PlannedGitHub extends GitHubAccess {
   issueParts: ReadonlyArray<string | null> | null;
   /** Tells this job from every other one of the repository, whichever run it is in. */
   key: string;
+  /** The workflow's file; null where it is not known. */
+  workflow: string | null;
   run: RunStamp;
   page: PageContext;
 }
@@ -80,7 +82,8 @@ export async function planGitHub(
     const parts = [readWorkflowPath(environment), ...listJobParts(environment, jobIndex)];
     const issueParts = hasIssues ? [...parts, environment['GITHUB_REF_NAME'] ?? null] : null;
     const key = buildKey(parts);
-    return { ...access, comment, hasCheckRun, issueParts, key, ...readRun(environment, { cwd, jobIndex }) };
+    const workflow = readWorkflowFile(environment);
+    return { ...access, comment, hasCheckRun, issueParts, key, workflow, ...readRun(environment, { cwd, jobIndex }) };
   } catch (error) {
     notes.push(`Nothing will be told on GitHub besides the job: ${describeError(error)}`);
     return null;
@@ -177,6 +180,11 @@ export function listJobParts(environment: Environment, jobIndex: string | null):
 
 /** The workflow's file: names are not unique. */
 function readWorkflowPath(environment: Environment): string | null {
+  return readWorkflowFile(environment) ?? environment['GITHUB_WORKFLOW'] ?? null;
+}
+
+/** The path of the workflow's file; null where the runner does not say. */
+function readWorkflowFile(environment: Environment): string | null {
   const [, path] = /^[^/]+\/[^/]+\/(.+?)@/.exec(environment['GITHUB_WORKFLOW_REF'] ?? '') ?? [];
-  return path ?? environment['GITHUB_WORKFLOW'] ?? null;
+  return path ?? null;
 }

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type ConfigurationIssue, describeError, readErrorCode } from '../../base/errors.ts';
+import { appendAll } from '../../base/lists.ts';
 import type { PolicyFile } from '../../model/policy.ts';
 import type { Report } from '../../model/report.ts';
 import { type JoinedShards, joinShards, type LabelledReport } from '../../verdict/merge.ts';
@@ -32,8 +33,8 @@ export async function planMerge(
   const problems: string[] = [];
   for (const path of paths) {
     const found = await readPath(path, cwd);
-    members.push(...found.members);
-    problems.push(...found.problems);
+    appendAll(members, found.members);
+    appendAll(problems, found.problems);
   }
   const { joined, problems: clashes } = joinShards(members, { isJudgedAnew: policy !== null });
   // What could not be read would be reported as missing, too.

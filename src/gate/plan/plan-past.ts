@@ -3,6 +3,7 @@ import type { GateOptions } from '../options/schema.ts';
 import { readServiceBaseline } from '../options/service-baseline.ts';
 import { planBaseline, type PlannedBaseline } from './plan-baseline.ts';
 import { planHistory, type PlannedHistory } from './plan-history.ts';
+import type { ProtectedBase } from './protection.ts';
 
 /** What a gate knows of those before it. */
 export interface PlannedPast {
@@ -15,7 +16,7 @@ export interface PlannedPast {
 /** Reads the history and the baseline. Most gates know nothing of earlier ones, and load nothing for it. */
 export async function planPast(
   options: GateOptions,
-  context: { cwd: string; notes: string[] },
+  context: { cwd: string; notes: string[]; base?: ProtectedBase | null },
   issues: ConfigurationIssue[],
 ): Promise<PlannedPast> {
   const { historyPath, baseline: source, maximumRegressions, maximumRateDrop } = options;

@@ -1,4 +1,5 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
+import { appendAll } from '../../base/lists.ts';
 import {
   type Demanded,
   emptyPolicyLayer,
@@ -12,6 +13,7 @@ import type { Suite } from '../../model/suite.ts';
 import { suggestNearest } from '../../suite/findings.ts';
 import { joinLayers, listSuiteLayers } from '../../verdict/layers.ts';
 import { openBasePolicy, type BasePolicy } from './base-policy.ts';
+import { createProtection, type ProtectedBase } from './protection.ts';
 import type { CiContext } from './ci-context.ts';
 import type { GateOptions } from '../options/schema.ts';
 import { readPolicyFile } from './read-policy-file.ts';
@@ -21,6 +23,8 @@ import { placeIssue, resolveCaseNames } from './resolve-names.ts';
 export interface LoadedPolicy {
   file: PolicyFile | null;
   effects: JobEffects;
+  /** What the base protects; null where the head's own policy counts. */
+  base: ProtectedBase | null;
   /** Reads what the evals files of the base branch demand; does nothing where the head's own policy counts. */
   readBaseSuites(suites: readonly Suite[]): Promise<void>;
   planFileDemands(suites: FileSuites, issues: ConfigurationIssue[]): FileDemands;
@@ -44,8 +48,13 @@ export async function loadPolicy(
     base = await openBasePolicy({ ...context, notes, remarks, token: options.githubToken }, issues);
   }
   const own = options.policy === null ? null : await readPolicyFile(options.policy, context.cwd, issues);
-  const file = base === null || options.policy === null ? own : await base.chooseFile(options.policy, own);
-  const layers = new Map<string, PolicyLayer>();
+  const inBase = base === null || options.policy === null ? null : await base.readFile(options.policy);
+  const file = inBase ?? own;
+  let protection: ProtectedBase | null = null;
+  if (base !== null) {
+    protection = createProtection(base, { before: inBase, after: own, notes });
+  }
+  const layers = new Map<string, { fileLayers: PolicyLayer[]; ownLayer: PolicyLayer }>();
   const inputs = readInputs(options);
   const fromFile = (suite: { id: string; name: string }) => (file === null ? [] : listSuiteLayers(file, suite));
   return {
@@ -53,16 +62,22 @@ export async function loadPolicy(
     effects: readJobEffects(options),
     notes,
     remarks,
+    base: protection,
     readBaseSuites: async (suites) => {
-      if (base === null) return;
-      for (const suite of suites) layers.set(suite.id, await base.chooseLayer(suite));
+      if (protection === null) return;
+      const found = await protection.compareSuites(suites, { patterns: options.evals, path: options.policy });
+      for (const [id, demanded] of found) layers.set(id, demanded);
     },
     planFileDemands: (suites, issues) => {
-      const own = layers.get(suites.whole.id) ?? suites.whole.policy;
-      return planFileDemands(suites, { inputs, fromFile: fromFile(suites.whole), own }, issues);
+      const inBase = layers.get(suites.whole.id);
+      const { fileLayers = fromFile(suites.whole), ownLayer = suites.whole.policy } = inBase ?? {};
+      return planFileDemands(suites, { inputs, fromFile: fileLayers, own: ownLayer }, issues);
     },
-    planStoredDemands: (stored, issues) =>
-      planStoredDemands(stored, [inputs, ...fromFile({ id: stored.suite, name: stored.suite })], issues),
+    planStoredDemands: (stored, issues) => {
+      const suite = { id: stored.suite, name: stored.suite };
+      protection?.compareStored(suite);
+      return planStoredDemands(stored, [inputs, ...fromFile(suite)], issues);
+    },
   };
 }
 
@@ -132,12 +147,12 @@ function planFileDemands(
   issues: ConfigurationIssue[],
 ): FileDemands {
   const specific = [...fromFile.slice(0, -1), own];
-  for (const layer of specific) issues.push(...findUnknownNames(layer, whole));
+  for (const layer of specific) appendAll(issues, findUnknownNames(layer, whole));
   const named = whole.cases.map(({ id, title, location: { file, line } }) => ({ id, title, place: `${file}:${line}` }));
   const layers = [inputs, ...fromFile, own].map((layer) => resolveCaseNames(layer, named, issues));
   const joined = joinLayers(layers);
   const minimum = joined.minimumPassRate ?? { value: 1, source: 'default' };
-  issues.push(...findUnreachable(minimum, joined.confidence));
+  appendAll(issues, findUnreachable(minimum, joined.confidence));
   return {
     minimumPassRate: minimum.value,
     minimumPassRateSource: minimum.source,
@@ -152,7 +167,7 @@ function planStoredDemands(
   issues: ConfigurationIssue[],
 ): StoredDemands {
   const joined = joinLayers(layers);
-  if (joined.minimumPassRate !== null) issues.push(...findUnreachable(joined.minimumPassRate, joined.confidence));
+  if (joined.minimumPassRate !== null) appendAll(issues, findUnreachable(joined.minimumPassRate, joined.confidence));
   const demands = settleDemands(joined);
   // Of the cases that were not chosen nobody can tell whether they are gone.
   const isChosen = (name: string) => cases.length === 0 || cases.includes(name);

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { ConfigurationError, type ConfigurationIssue } from '../../base/errors.ts';
+import { appendAll } from '../../base/lists.ts';
 import type { PolicyFile } from '../../model/policy.ts';
 import type { Report } from '../../model/report.ts';
 import { listIdleSuites } from '../../verdict/layers.ts';
@@ -51,10 +52,10 @@ export async function planRejudge(
   if (policy !== null) {
     const { suites, cases } = read.report;
     const named = suites.map(({ id, name }) => ({ id, name, cases: cases.filter(({ suiteId }) => suiteId === id) }));
-    issues.push(...findAmbiguousNames(policy, named));
+    appendAll(issues, findAmbiguousNames(policy, named));
   }
   if (issues.length > 0) throw new ConfigurationError(issues);
-  if (policy !== null) notes.push(...listIdleSuites(policy, read.report.suites));
+  if (policy !== null) appendAll(notes, listIdleSuites(policy, read.report.suites));
   if (policy !== null && hasBudgets(policy)) {
     notes.push(`The budgets of ${policy.file} are not judged: a report does not tell what was spent.`);
   }

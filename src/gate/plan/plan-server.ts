@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { ConfigurationError, type ConfigurationIssue } from '../../base/errors.ts';
 import { Secret } from '../../base/redaction.ts';
+import { appendAll } from '../../base/lists.ts';
 import { splitCommand } from '../../server/split-command.ts';
 import type { GateOptions } from '../options/schema.ts';
 import { buildReportJsonSchema } from '../../report/schema.ts';
@@ -27,7 +28,7 @@ export async function planServer(
 ): Promise<PlannedServer | null> {
   const { serverCommand: command, serverUrl: url } = options;
   if (command === null && url === null) return null;
-  if (command !== null) issues.push(...findCommandIssues(command));
+  if (command !== null) appendAll(issues, findCommandIssues(command));
   const environment = resolveEnvironment(options.serverEnv, context.environment, issues);
   const cwd = resolve(context.cwd, options.serverCwd ?? '.');
   if (!(await isDirectory(cwd))) {

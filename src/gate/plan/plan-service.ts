@@ -1,6 +1,7 @@
 import { ConfigurationError, type ConfigurationIssue } from '../../base/errors.ts';
 import { listProxySecrets, type ProxySettings, readProxySettings } from '../../base/proxy.ts';
 import type { Secret } from '../../base/redaction.ts';
+import { appendAll } from '../../base/lists.ts';
 import { parseApiKey, parseBaseUrl } from '../../service/address.ts';
 import { type ServiceProfile, serviceProfiles } from '../../service/profile.ts';
 import type { CiContext } from './ci-context.ts';
@@ -79,7 +80,7 @@ function collectIssues<T>(issues: ConfigurationIssue[], read: () => T): T | unde
     return read();
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
-    issues.push(...error.issues);
+    appendAll(issues, error.issues);
     return undefined;
   }
 }

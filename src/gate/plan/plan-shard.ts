@@ -1,14 +1,16 @@
-import { hash } from 'node:crypto';
 import { formatCount } from '../../base/count.ts';
 import type { ConfigurationIssue } from '../../base/errors.ts';
 import type { HistoryRecord } from '../../model/history.ts';
 import type { ShardReport } from '../../model/report.ts';
 import { hashDefinition } from '../../suite/definition.ts';
 import { assignShards } from '../../suite/shard.ts';
+import { digestCut } from '../../verdict/shard-digest.ts';
 import type { FileSuite } from './plan-suites.ts';
 
 interface PlannedCase {
   key: string;
+  suiteId: string;
+  id: string;
   runs: number;
   definitionHash: string;
 }
@@ -24,7 +26,8 @@ export function planShard(
 ): { suites: FileSuite[]; shard: ShardReport } {
   const cases = suites.flatMap(({ suite }) =>
     suite.cases.map((item) => {
-      return { key: keyOf(suite.id, item.id), runs: item.runs, definitionHash: hashDefinition(item, suite) };
+      const { id, runs } = item;
+      return { key: keyOf(suite.id, id), suiteId: suite.id, id, runs, definitionHash: hashDefinition(item, suite) };
     }),
   );
   if (cases.length > 0 && cases.length < total) {
@@ -36,12 +39,23 @@ export function planShard(
     .map((planned) => {
       const selected = planned.suite.cases.filter(({ id }) => shards.get(keyOf(planned.suite.id, id)) === index);
       const others = planned.suite.cases.filter((item) => !selected.includes(item));
-      // The cases of other shards are not gone.
-      const quarantine = planned.demands.quarantine.filter((entry) => !others.some(({ id }) => entry.case === id));
-      return { ...planned, suite: { ...planned.suite, cases: selected }, demands: { ...planned.demands, quarantine } };
+      // The cases of other shards are not gone, and are judged there.
+      const { demands } = planned;
+      const isOwn = (name: string) => !others.some(({ id }) => id === name);
+      return {
+        ...planned,
+        suite: { ...planned.suite, cases: selected },
+        demands: {
+          ...demands,
+          cases: demands.cases.filter(({ name }) => isOwn(name)),
+          required: demands.required.filter(({ name }) => isOwn(name)),
+          quarantine: demands.quarantine.filter((entry) => isOwn(entry.case)),
+        },
+      };
     })
     .filter(({ suite }) => suite.cases.length > 0);
-  return { suites: own, shard: { index, total, digest: digestShards(cases, shards) } };
+  const digest = digestCut(cases.map((item) => ({ ...item, shard: shards.get(item.key) ?? 0 })));
+  return { suites: own, shard: { index, total, digest } };
 }
 
 /** A case takes as long as it did the last time; one that never ran takes as long as most do. */
@@ -56,11 +70,6 @@ function weighCases(
   const known = cases.flatMap(({ key }) => durations.get(key) ?? []).toSorted((a, b) => a - b);
   const usual = known[Math.floor(known.length / 2)] ?? 1;
   return cases.map(({ key, runs }) => ({ key, weight: runs * (durations.get(key) ?? usual) }));
-}
-
-function digestShards(cases: readonly PlannedCase[], shards: ReadonlyMap<string, number>): string {
-  const lines = cases.map(({ key, runs, definitionHash }) => `${key} ${runs} ${definitionHash} ${shards.get(key)}`);
-  return hash('sha256', lines.toSorted().join('\n')).slice(0, 16);
 }
 
 function keyOf(suiteId: string, caseId: string): string {

@@ -1,5 +1,6 @@
 import { formatDuration } from '../../base/deadline.ts';
 import type { ConfigurationIssue } from '../../base/errors.ts';
+import { appendAll } from '../../base/lists.ts';
 import type { SuiteConcurrency } from '../../model/concurrency.ts';
 import type { Demanded, SuiteDemands } from '../../model/policy.ts';
 import { anyProtocol, type ProtocolChoice } from '../../model/protocol.ts';
@@ -80,22 +81,23 @@ async function planFileSuites(
   issues: ConfigurationIssue[],
 ): Promise<FileSuite[]> {
   const { suites, findings } = await readSuites(options, cwd);
-  issues.push(...findings);
+  appendAll(issues, findings);
   // Names that are only unreadable would be reported as unknown.
   if (findings.length > 0) return [];
   await policy.readBaseSuites(suites);
   const selection = { cases: options.cases, tags: options.tags, runs: options.runs };
   const selected = selectCases(suites, selection);
-  issues.push(...selected.issues);
+  appendAll(issues, selected.issues);
   const planned = selected.suites.map((suite) => {
     const whole = suites.find(({ id }) => id === suite.id) ?? suite;
     return { suite: planOneServer(suite), whole: planOneServer(whole).suite };
   });
-  for (const { suite } of planned) issues.push(...suite.issues, ...findLongTimeouts(suite.suite, options.timeout));
+  for (const { suite } of planned)
+    appendAll(issues, [...suite.issues, ...findLongTimeouts(suite.suite, options.timeout)]);
   for (const { suite, whole } of planned) {
-    if (profile.name === 'embedded') issues.push(...findPromptSteps(suite.suite));
-    else issues.push(...findHostedIssues(whole, profile));
-    notes.push(...listHostedNotes(suite.suite, profile));
+    if (profile.name === 'embedded') appendAll(issues, findPromptSteps(suite.suite));
+    else appendAll(issues, findHostedIssues(whole, profile));
+    appendAll(notes, listHostedNotes(suite.suite, profile));
   }
   const branch = readServiceBaseline(options)?.branch ?? null;
   return planned.map(({ suite: { suite }, whole }) => ({

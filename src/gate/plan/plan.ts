@@ -1,11 +1,13 @@
 import { ConfigurationError, type ConfigurationIssue } from '../../base/errors.ts';
 import { isLoopback } from '../../base/loopback.ts';
 import type { Secret } from '../../base/redaction.ts';
+import { appendAll } from '../../base/lists.ts';
 import { describeSource } from '../../model/policy.ts';
 import type { Revision, ShardReport } from '../../model/report.ts';
+import type { VerdictReason } from '../../model/verdict.ts';
 import { listIdleSuites } from '../../verdict/layers.ts';
 import type { JoinedShards } from '../../verdict/merge.ts';
-import { type CiContext, readCiContext } from './ci-context.ts';
+import { type CiContext, type ElevatedEvent, readCiContext } from './ci-context.ts';
 import type { GateOptions } from '../options/schema.ts';
 import { readRun, planGitHub, type PlannedGitHub } from './plan-github.ts';
 import type { ReportFormat } from '../options/values.ts';
@@ -61,6 +63,8 @@ export interface GatePlan extends PlannedPast {
   remarks: string[];
   /** What a reader of the verdict should know about the policy, one sentence each. */
   policyNotes: string[];
+  /** Where the change lowers what its base protects. */
+  protectionFindings: VerdictReason[];
   /** Everything in the plan that no output may show. */
   secrets: readonly Secret[];
 }
@@ -81,9 +85,9 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   const ci = await readCiContext(options, context);
   const service = planService(options, { ci, environment: context.environment }, issues);
   const notes: string[] = [];
-  const { history, baseline } = await planPast(options, { cwd: context.cwd, notes }, issues);
   const joining = await planJoining(options, context, issues);
   const policy = await loadPolicy(options, { ...context, ci }, issues);
+  const { history, baseline } = await planPast(options, { cwd: context.cwd, notes, base: policy.base }, issues);
   const place = { cwd: context.cwd, ci, profile: service.profile, policy, notes };
   const all = joining !== null ? [] : await planSuites(options, place, issues);
   // What is demanded of the whole is not what was demanded of its parts.
@@ -91,16 +95,22 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   const suiteNames = merge === null ? all.map(nameSuite) : merge.suites.map(nameJoined);
   if (policy.file !== null && merge !== null) {
     const joined = merge.suites.map(({ results: { suiteId: id, name, cases } }) => ({ id, name, cases }));
-    issues.push(...findAmbiguousNames(policy.file, joined));
+    appendAll(issues, findAmbiguousNames(policy.file, joined));
   }
-  if (policy.file !== null) notes.push(...listIdleSuites(policy.file, suiteNames));
+  for (const suite of merge === null ? [] : suiteNames) policy.base?.compareStored(suite);
+  if (policy.file !== null) appendAll(notes, listIdleSuites(policy.file, suiteNames));
   const { suites, shard } = planPart(weighTrust(all, { options, history }), { options, history }, issues);
   const server = await planServer(options, context, issues);
-  if (ci.isPullRequestTarget && server?.command != null && !options.allowPullRequestTarget) {
-    issues.push({ input: 'server-command', code: 'pull-request-target', message: pullRequestTargetMessage });
+  if (ci.elevatedEvent !== null && server?.command != null) {
+    const isRefused = ci.elevatedEvent === 'pull_request_target' && !options.allowPullRequestTarget;
+    if (isRefused) issues.push({ input: 'server-command', code: 'pull-request-target', message: refusedEventMessage });
+    else notes.push(explainElevatedEvent(ci.elevatedEvent));
   }
-  if (options.stopEarly) issues.push(...findRetries(suites));
-  issues.push(...findUnreachableServer(service, server), ...findUnenforceablePins(service, { options, suites }));
+  if (options.stopEarly) appendAll(issues, findRetries(suites));
+  appendAll(issues, [
+    ...findUnreachableServer(service, server),
+    ...findUnenforceablePins(service, { options, suites }),
+  ]);
   if (baseline !== null && baseline.runId !== null && all.length > 1) {
     const message = `names one run, and this gate has ${all.length} suites, each with runs of its own; name a branch`;
     issues.push({ input: 'baseline', code: 'one-run-for-several', message });
@@ -139,6 +149,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     notes,
     remarks: policy.remarks,
     policyNotes: policy.notes,
+    protectionFindings: policy.base?.listFindings() ?? [],
     secrets: [service, server, github, collector, upload].flatMap((part) => part?.secrets ?? []),
   };
 }
@@ -241,5 +252,9 @@ function findUnreachableServer(
   return [{ input: 'tunnel', code: 'server-out-of-reach', message }];
 }
 
-const pullRequestTargetMessage =
+function explainElevatedEvent(event: ElevatedEvent): string {
+  return `\`server-command\` starts a server on ${event}, where the job has the secrets of this repository and a token that may write, although others can cause the event. If a pull request can change what is built or started, its author gets both. Start it on pull_request, and comment on its report with \`publish\`. See "What is not a boundary" in SECURITY.md.`;
+}
+
+const refusedEventMessage =
   'would run on pull_request_target, where code of a pull request gets the secrets and the token of this repository; use pull_request, or set `allow-pull-request-target` where the server is not built from the pull request';

@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { leadsOutOfCheckout, linkOutMessage } from '../../base/checkout.ts';
 import { type ConfigurationIssue, describeError } from '../../base/errors.ts';
+import { appendAll } from '../../base/lists.ts';
 import type { PolicyFile } from '../../model/policy.ts';
 import { readPolicy } from '../../suite/read-policy.ts';
 
@@ -10,6 +12,10 @@ export async function readPolicyFile(
   cwd: string,
   issues: ConfigurationIssue[],
 ): Promise<PolicyFile | null> {
+  if (await leadsOutOfCheckout(path, cwd)) {
+    issues.push({ file: path, line: 1, column: 1, code: 'link-out-of-checkout', message: linkOutMessage });
+    return null;
+  }
   let text: string;
   try {
     text = await readFile(resolve(cwd, path), 'utf8');
@@ -19,6 +25,6 @@ export async function readPolicyFile(
     return null;
   }
   const { policy, findings } = readPolicy(text, { file: path });
-  issues.push(...findings);
+  appendAll(issues, findings);
   return policy;
 }

@@ -17,13 +17,14 @@ const maxShownContradictions = 3;
 export async function readReport(path: string): Promise<ReadReport> {
   try {
     const text = await readReportText(path);
-    return text === null ? { kind: 'missing' } : readText(text);
+    return text === null ? { kind: 'missing' } : parseReportText(text);
   } catch (error) {
     return { kind: 'bad', why: error instanceof GateError ? error.message : describeError(error) };
   }
 }
 
-async function readReportText(path: string): Promise<string | null> {
+/** Reads the text of a report.json, also where only its directory is named; null where nothing is at the path. */
+export async function readReportText(path: string): Promise<string | null> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
@@ -34,7 +35,12 @@ async function readReportText(path: string): Promise<string | null> {
   }
 }
 
-function readText(text: string): ReadReport {
+/**
+ * Reads a report out of its text.
+ *
+ * @throws where it is no JSON, or no report of this version
+ */
+export function parseReportText(text: string): ReadReport {
   const value: unknown = JSON.parse(text);
   if (isDeeperThan(value, maxDepth)) return { kind: 'bad', why: `it is nested deeper than ${maxDepth} levels` };
   const report = parseReport(value);

@@ -1,18 +1,18 @@
+import { isDeepStrictEqual } from 'node:util';
 import { describeError, GateError, GitHubError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { GitHubClient } from '../../github/client.ts';
 import { createComment, deleteComment, type IssueComment, listComments, updateComment } from '../../github/comments.ts';
 import { getIdentity, isSamePerson } from '../../github/identity.ts';
 import type { Repository } from '../../github/repository.ts';
-import { type Marker, isNewerRun, parseMarker, renderMarker } from '../plan/marker.ts';
+import { isNewerRun, type Marker, nameComments, parseMarker, renderMarker } from '../plan/marker.ts';
 import type { CommentMode } from '../plan/plan-github.ts';
+import { isConfirmedNewer, type OwnRun } from './confirm-newer.ts';
 
 /** A comment that is to stand on a pull request. */
-export interface CommentDraft {
-  repository: Repository;
+export interface CommentDraft extends OwnRun {
   pullNumber: number;
   mode: CommentMode;
-  marker: Marker;
   /** Renders what stands below the marker, within so many bytes. */
   render: (maxBytes: number) => string;
 }
@@ -31,24 +31,30 @@ const maxRounds = 3;
 
 interface OwnComment extends IssueComment {
   marker: Marker;
+  /** Whether GitHub confirms that it is of a newer run. */
+  isNewer: boolean;
 }
 
 /**
  * Has one comment stand for a job: creates it, or updates the one that is there. It is known by its marker together with
  * its author, so that nobody can have a comment of theirs overwritten by copying the marker. What a newer run has told is
- * left alone.
+ * left alone, where GitHub confirms that it is one.
  *
  * @throws {GitHubError} when GitHub refuses
  * @throws {NetworkError} when no answer arrives
  */
 export async function postComment(client: GitHubClient, draft: CommentDraft, logger: Logger): Promise<PostedComment> {
   const identity = await getIdentity(client);
+  const place = nameComments(draft.repository, draft.pullNumber);
   const listOwn = async (): Promise<OwnComment[]> => {
     const comments = await listComments(client, draft.repository, draft.pullNumber);
-    return comments.flatMap((comment) => {
-      const marker = isSamePerson(identity, comment.author) ? parseMarker(comment.body) : null;
-      return marker?.key === draft.marker.key ? [{ ...comment, marker }] : [];
-    });
+    const own: OwnComment[] = [];
+    for (const comment of comments) {
+      const marker = isSamePerson(identity, comment.author) ? parseMarker(comment.body, place) : null;
+      if (marker?.key !== draft.marker.key) continue;
+      own.push({ ...comment, marker, isNewer: await isConfirmedNewer(client, marker, { own: draft, logger }) });
+    }
+    return own;
   };
   for (let round = 1; ; round += 1) {
     const own = await listOwn();
@@ -72,18 +78,16 @@ export async function postComment(client: GitHubClient, draft: CommentDraft, log
 const createdAt = ({ url }: IssueComment): PostedComment => ({ kind: 'created', url });
 
 function isSameTelling(one: Marker, other: Marker): boolean {
-  return renderMarker(one) === renderMarker(other);
+  return isDeepStrictEqual(one, other);
 }
 
 function decide(own: readonly OwnComment[], { mode, marker }: CommentDraft): PostedComment['kind'] {
-  const [first, ...others] = own;
-  if (first === undefined) return mode === 'on-failure' && marker.outcome === 'passed' ? 'unwanted' : 'created';
-  const last = others.reduce(
-    (newest, { marker }) => (isNewerRun(marker.run, newest.run) ? marker : newest),
-    first.marker,
-  );
-  if (isNewerRun(last.run, marker.run)) return 'outdated';
-  return mode === 'on-change' && last.outcome === marker.outcome ? 'unwanted' : 'updated';
+  if (own.length === 0) return mode === 'on-failure' && marker.outcome === 'passed' ? 'unwanted' : 'created';
+  if (own.some(({ isNewer }) => isNewer)) return 'outdated';
+  const [first, ...others] = own.map((comment) => comment.marker).filter(({ run }) => !isNewerRun(run, marker.run));
+  if (mode !== 'on-change' || first === undefined) return 'updated';
+  const last = others.reduce((newest, each) => (isNewerRun(each.run, newest.run) ? each : newest), first);
+  return last.outcome === marker.outcome ? 'unwanted' : 'updated';
 }
 
 interface Surroundings {
@@ -111,10 +115,10 @@ async function yieldToOlder(
   draft: CommentDraft,
   { created, listOwn, logger }: Surroundings & { created: IssueComment },
 ): Promise<PostedComment | null> {
-  const { repository, marker } = draft;
+  const { repository } = draft;
   const [oldest] = await listOwn();
   if (oldest === undefined || oldest.id >= created.id) return null;
-  const isOutdated = isNewerRun(oldest.marker.run, marker.run);
+  const isOutdated = oldest.isNewer;
   if (!isOutdated) await retryShorter(draft, (body) => updateComment(client, repository, { id: oldest.id, body }));
   await remove(client, repository, created.id, logger);
   return { kind: isOutdated ? 'outdated' : 'updated', url: oldest.url };
@@ -130,11 +134,11 @@ async function remove(client: GitHubClient, repository: Repository, id: number, 
 }
 
 async function retryShorter(
-  { marker, render }: CommentDraft,
+  { repository, pullNumber, marker, render }: CommentDraft,
   send: (body: string) => Promise<IssueComment>,
 ): Promise<IssueComment> {
   const build = (limit: number) => {
-    const head = `${renderMarker(marker)}\n`;
+    const head = `${renderMarker(marker, nameComments(repository, pullNumber))}\n`;
     return head + render(limit - Buffer.byteLength(head));
   };
   try {

@@ -5,12 +5,15 @@ import type { GitHubClient } from '../../github/client.ts';
 import { getIdentity, isSamePerson } from '../../github/identity.ts';
 import { createIssue, type Issue, listIssues, updateIssue } from '../../github/issues.ts';
 import type { Repository } from '../../github/repository.ts';
-import { isNewerRun, type Marker, parseMarker, renderMarker } from '../plan/marker.ts';
+import { type Marker, nameIssues, parseMarker, renderMarker } from '../plan/marker.ts';
+import { isConfirmedNewer, type OwnRun } from './confirm-newer.ts';
 
 /** An issue that is to be open as long as a suite fails. */
 export interface IssueDraft {
   repository: Repository;
   marker: Marker;
+  /** The workflow's file; null where it is not known. */
+  workflow: string | null;
   title: string;
   /** Renders what stands below the marker, within so many bytes. */
   render: (maxBytes: number) => string;
@@ -44,7 +47,8 @@ export async function postIssue(client: GitHubClient, draft: IssueDraft, logger:
   if (marker.outcome === 'inconclusive') return { kind: 'unwanted', url: null };
   for (let round = 1; ; round += 1) {
     const own = await findOwn(client, draft);
-    const kind = decide(own, marker);
+    const isOutdated = own !== null && (await isConfirmedNewer(client, own.marker, { own: asRun(draft), logger }));
+    const kind = isOutdated ? 'outdated' : decide(own, marker);
     if (kind === 'unwanted' || kind === 'outdated') return { kind, url: own?.url ?? null };
     try {
       const { url } = await write(client, draft, own);
@@ -56,26 +60,29 @@ export async function postIssue(client: GitHubClient, draft: IssueDraft, logger:
   }
 }
 
+function asRun({ repository, marker, workflow }: IssueDraft): OwnRun {
+  return { repository, marker, workflow, commit: null, pullNumber: null };
+}
+
 /** The oldest, should there be several: all runs then agree on one. */
 async function findOwn(client: GitHubClient, { repository, marker }: IssueDraft): Promise<OwnIssue | null> {
   const identity = await getIdentity(client);
   const issues = await listIssues(client, repository, identity.login);
   const own = issues.flatMap((issue) => {
-    const found = isSamePerson(identity, issue.author) ? parseMarker(issue.body) : null;
+    const found = isSamePerson(identity, issue.author) ? parseMarker(issue.body, nameIssues(repository)) : null;
     return found?.key === marker.key ? [{ ...issue, marker: found }] : [];
   });
   return own.toSorted((a, b) => a.number - b.number)[0] ?? null;
 }
 
 function decide(own: OwnIssue | null, marker: Marker): PostedIssue['kind'] {
-  if (own !== null && isNewerRun(own.marker.run, marker.run)) return 'outdated';
   if (marker.outcome === 'passed') return own?.isOpen === true ? 'closed' : 'unwanted';
   return own?.isOpen === true ? 'updated' : 'opened';
 }
 
 async function write(client: GitHubClient, draft: IssueDraft, own: OwnIssue | null): Promise<Issue> {
   const { repository, marker, title, render } = draft;
-  const head = `${renderMarker(marker)}\n`;
+  const head = `${renderMarker(marker, nameIssues(repository))}\n`;
   const body = head + render(maxBytes - Buffer.byteLength(head));
   if (own === null) return await createIssue(client, repository, { title: clipText(title, maxTitleLength), body });
   return await updateIssue(client, repository, { number: own.number, body, isOpen: marker.outcome !== 'passed' });

@@ -67,6 +67,8 @@ export interface PullRequestComment {
   pullNumber: number;
   mode: CommentMode;
   key: string;
+  /** The workflow's file; null where it is not known. */
+  workflow: string | null;
   run: RunStamp;
   page: PageContext;
 }
@@ -79,12 +81,13 @@ export interface PullRequestComment {
 export async function tellPullRequest(
   client: GitHubClient,
   report: Report,
-  { repository, pullNumber, mode, key, run, page }: PullRequestComment,
+  { repository, pullNumber, mode, key, workflow, run, page }: PullRequestComment,
   { logger, redactor }: GitHubContext,
 ): Promise<void> {
   const { outcome } = report.verdict;
   const render = renderFor(report, page, redactor);
-  const draft = { repository, pullNumber, mode, marker: { key, run, outcome }, render };
+  const commit = report.revision?.commit ?? null;
+  const draft = { repository, pullNumber, commit, workflow, mode, marker: { key, run, outcome }, render };
   const { kind, url } = await postComment(client, draft, logger);
   const place = `pull request ${pullNumber}`;
   const said = {
@@ -120,7 +123,7 @@ async function keepIssues(
   plan: PlannedGitHub & { issueParts: ReadonlyArray<string | null> },
   { logger, redactor }: GitHubContext,
 ): Promise<void> {
-  const { repository, run, page, issueParts } = plan;
+  const { repository, run, page, issueParts, workflow } = plan;
   for (const suite of report.suites) {
     const { verdict, totals } = suite;
     const cases = report.cases.filter(({ suiteId }) => suiteId === suite.id);
@@ -128,7 +131,7 @@ async function keepIssues(
     const render = renderFor(own, page, redactor);
     const title = redactor.redact(flattenText(`Evals fail: ${suite.name}`));
     const marker = { key: buildKey([...issueParts, suite.id]), run, outcome: verdict.outcome };
-    const { kind, url } = await postIssue(client, { repository, marker, title, render }, logger);
+    const { kind, url } = await postIssue(client, { repository, marker, workflow, title, render }, logger);
     if (kind !== 'unwanted') logger.info(`The issue of ${suite.name} is ${kind}: ${url}`);
   }
 }

@@ -160,7 +160,7 @@ function planTelling(
   if (workflowRun === null) {
     // By hand there are no runs to count.
     const number = own.run.number || Math.max(0, Math.floor(Date.parse(startedAt) / 1000)) || 0;
-    return { mode, key: buildKey(parts), run: { ...own.run, number }, page: own.page };
+    return { mode, key: buildKey(parts), workflow: null, run: { ...own.run, number }, page: own.page };
   }
   const { id, run_number: number, run_attempt: attempt, path, name } = workflowRun;
   const run = { id: String(id), number, attempt };
@@ -168,6 +168,7 @@ function planTelling(
   return {
     mode,
     key: buildKey([...parts, path?.split('@')[0] ?? name ?? null]),
+    workflow: path?.split('@')[0] ?? null,
     run,
     // The paths of the report begin where that job worked, which is the root unless it chose another directory.
     page: { ...own.page, job: name ?? null, run: page, directory: '' },

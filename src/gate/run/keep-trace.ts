@@ -1,3 +1,4 @@
+import { findSmallest } from '../../base/lists.ts';
 import { type Redactor, redactDeep } from '../../base/redaction.ts';
 import { isJsonObject } from '../../engine/json-equal.ts';
 import type { IterationTrace, TracedMessage, TracedPart, TracedSpan } from '../../model/evidence.ts';
@@ -25,7 +26,7 @@ export function keepTrace(trace: unknown, redactor: Redactor): KeptTrace | null 
   const { messages, spans } = redactDeep({ messages: trace['messages'], spans: trace['spans'] }, redactor);
   const known = listObjects(messages);
   const times = listObjects(spans).flatMap(readSpan);
-  const startMs = Math.min(...times.map((span) => span.startMs));
+  const startMs = findSmallest(times.map((span) => span.startMs));
   const timeline = times.toSorted((a, b) => a.startMs - b.startMs || b.durationMs - a.durationMs).slice(0, maxSpans);
   if (known.length === 0 && times.length === 0) return null;
   const cut = (maxLength: number): KeptTrace => ({

@@ -1,4 +1,5 @@
 import type { Logger } from '../../base/logger.ts';
+import { appendAll } from '../../base/lists.ts';
 import type { Baseline, BaselineCase } from '../../model/comparison.ts';
 import type { CaseOutline, SuiteResults } from '../../model/results.ts';
 import type { Run } from '../../model/run.ts';
@@ -42,7 +43,7 @@ export async function readBaseline(
   for (const suite of suites) {
     const run = await findRun(suite, planned, context);
     if (run === null) continue;
-    cases.push(...(await readRun(suite, run, context)));
+    appendAll(cases, await readRun(suite, run, context));
     newestMs = Math.max(newestMs ?? 0, run.createdAtMs ?? 0);
   }
   if (newestMs === null) {

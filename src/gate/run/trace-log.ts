@@ -2,6 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import { redactDeep, type Redactor } from '../../base/redaction.ts';
 import { generator } from '../../base/version.ts';
+import { appendAll } from '../../base/lists.ts';
 import { isJsonObject } from '../../engine/json-equal.ts';
 import { type Attributes, renderSpans, type SpanRecord } from '../../report/otlp/encode.ts';
 import { buildIterationSpan, type TracedIteration } from '../../report/otlp/iteration-spans.ts';
@@ -43,7 +44,7 @@ export async function openTraceLog(
     if (spans.length > 0) await lines.write(renderSpans(spans, source));
   };
   const add = async (spans: SpanRecord[]) => {
-    waiting.push(...spans);
+    appendAll(waiting, spans);
     if (waiting.length >= maxSpansPerLine) await flush();
   };
   return {

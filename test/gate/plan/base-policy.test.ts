@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -9,27 +8,10 @@ import { ciExamples } from '../../support/ci-variables.ts';
 import { type GitHubApi, refusals, startGitHubApi } from '../../support/github-api.ts';
 import { jobToken } from '../../support/github-job.ts';
 import { json } from '../../support/http-server.ts';
-import { createWorkspace, greenEvals, type Workspace } from '../../support/workspace.ts';
+import { createPullRequest, runGitIn as git } from '../../support/pull-request.ts';
+import { createWorkspace, greenEvals } from '../../support/workspace.ts';
 
 const withPolicy = (policy: string) => `${greenEvals}policy: ${policy}\n`;
-
-function git({ path }: Workspace, ...args: string[]): string {
-  const identity = ['-c', 'user.name=t', '-c', 'user.email=t@t.example', '-c', 'commit.gpgsign=false'];
-  return execFileSync('git', [...identity, ...args], { cwd: path, encoding: 'utf8', stdio: 'pipe' }).trim();
-}
-
-/** A repository whose main has `base`, with `head` checked out over it; and the event of its pull request. */
-async function createPullRequest(base: Record<string, string>, head: Record<string, string>) {
-  const workspace = await createWorkspace(base);
-  git(workspace, 'init', '-q', '-b', 'main');
-  git(workspace, 'add', '.');
-  git(workspace, 'commit', '-q', '-m', 'base');
-  const sha = git(workspace, 'rev-parse', 'HEAD');
-  for (const [file, text] of Object.entries(head)) await writeFile(join(workspace.path, file), text);
-  await writeFile(join(workspace.path, 'event.json'), JSON.stringify({ pull_request: { number: 1, base: { sha } } }));
-  const environment = { GITHUB_EVENT_PATH: join(workspace.path, 'event.json'), GITHUB_BASE_REF: 'main' };
-  return { workspace, environment };
-}
 
 async function planBase(
   { workspace, environment }: Awaited<ReturnType<typeof createPullRequest>>,
@@ -90,21 +72,11 @@ describe('policy-ref: base', () => {
     ]);
   });
 
-  it('says that a required case is gone', async () => {
-    const [start = '', rest = ''] = greenEvals.split('  - id: sum\n');
-    const without = `${start}  - id: refusal\n${rest.split('  - id: refusal\n')[1]}`;
-    const pullRequest = await createPullRequest({ 'a.yaml': greenEvals }, { 'a.yaml': without });
-    await using _workspace = pullRequest.workspace;
-    expect((await planBase(pullRequest)).policyNotes[0]).toBe(
-      'The case "Adds two numbers", which main requires, is gone from a.yaml.',
-    );
-  });
-
   it('is an error where the base was not fetched', async () => {
     const pullRequest = await createPullRequest({ 'a.yaml': greenEvals }, {});
-    await using workspace = pullRequest.workspace;
+    await using _workspace = pullRequest.workspace;
     const event = { pull_request: { number: 1, base: { sha: '0'.repeat(40) } } };
-    await writeFile(join(workspace.path, 'event.json'), JSON.stringify(event));
+    await writeFile(pullRequest.environment['GITHUB_EVENT_PATH'] ?? '', JSON.stringify(event));
     const error: unknown = await planBase(pullRequest).catch((error: unknown) => error);
     expect(error).toBeInstanceOf(ConfigurationError);
     expect(error).toMatchObject({
@@ -160,9 +132,9 @@ describe('policy-ref: base', () => {
 
   it('lets nobody name a commit that is an option of git', async () => {
     const pullRequest = await createPullRequest({ 'a.yaml': greenEvals }, {});
-    await using workspace = pullRequest.workspace;
+    await using _workspace = pullRequest.workspace;
     const event = { pull_request: { number: 1, base: { sha: '--output=x' } } };
-    await writeFile(join(workspace.path, 'event.json'), JSON.stringify(event));
+    await writeFile(pullRequest.environment['GITHUB_EVENT_PATH'] ?? '', JSON.stringify(event));
     await expect(planBase(pullRequest)).rejects.toThrow(/git does not know refs\/remotes\/origin\/main/);
   });
 });

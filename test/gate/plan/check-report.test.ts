@@ -5,13 +5,11 @@ import { describe, expect, it } from 'vitest';
 import { rejudgeReport } from '../../../src/gate/judge/rejudge.ts';
 import { listContradictions } from '../../../src/gate/plan/check-report.ts';
 import { readReport } from '../../../src/gate/plan/read-report.ts';
-import type { FlakyEffect } from '../../../src/model/policy.ts';
 import type { Report } from '../../../src/model/report.ts';
 import { renderReportJson } from '../../../src/report/json.ts';
 import { parseReport } from '../../../src/report/schema.ts';
-import { compareWithBaseline, settleComparison } from '../../../src/verdict/compare.ts';
-import { createBaseline, createBaselineCase } from '../../support/baseline-factory.ts';
-import { createPolicy, createQuarantineEntry, demanded } from '../../support/policy-factory.ts';
+import { damage, gateReports, listPlaces } from '../../support/damaged-report.ts';
+import { createQuarantineEntry } from '../../support/policy-factory.ts';
 import {
   createComparedReport,
   createFlakyReport,
@@ -22,62 +20,8 @@ import {
   createReport,
   createStoppedReport,
 } from '../../support/report-factory.ts';
-import { suiteResults } from '../../support/results-arbitrary.ts';
-import { createCaseResults, createFailure, createSuiteResults } from '../../support/results-factory.ts';
+import { createCaseResults, createSuiteResults } from '../../support/results-factory.ts';
 import { createWorkspace } from '../../support/workspace.ts';
-
-const ids = ['case-0', 'case-1', 'case-2'];
-const rate = fc.constantFrom(0.5, 0.8, 1);
-
-const policies = fc
-  .record({
-    flaky: fc.constantFrom<FlakyEffect>('fail', 'pass', 'report'),
-    tag: fc.option(rate, { nil: null }),
-    minimum: fc.option(fc.record({ id: fc.constantFrom(...ids), rate }), { nil: null }),
-    required: fc.subarray(ids),
-    quarantined: fc.option(fc.constantFrom(...ids), { nil: null }),
-  })
-  .map(({ flaky, tag, minimum, required, quarantined }) =>
-    createPolicy({
-      flaky: demanded(flaky),
-      tags: tag === null ? [] : [{ name: 'smoke', ...demanded(tag) }],
-      cases: minimum === null ? [] : [{ name: minimum.id, ...demanded(minimum.rate) }],
-      required: required.map((name) => ({ name, ...demanded(true as const) })),
-      quarantine: quarantined === null ? [] : [createQuarantineEntry({ case: quarantined })],
-    }),
-  );
-
-/** Reports as gates write them, of every outcome, with policies and with a baseline or without. */
-const reports: fc.Arbitrary<Report> = fc
-  .tuple(suiteResults, suiteResults, policies, fc.boolean(), fc.nat({ max: 2 }))
-  .map(([first, second, policy, isCompared, maximumRegressions]) => {
-    const suites = [first, second].map((suite, index) => ({
-      ...suite,
-      suiteId: `suite-${index}`,
-      cases: suite.cases.map((member, line) => ({
-        ...member,
-        // A plan asks for one iteration at least.
-        planned: Math.max(1, member.planned),
-        title: `Case ${line}`,
-        tags: line === 0 ? ['smoke'] : [],
-        location: { file: 'x', line: line + 1, column: 1 },
-        failures: member.failed > 0 ? [createFailure()] : [],
-      })),
-    }));
-    const baseline = createBaseline(
-      suites.flatMap(({ suiteId, cases }) =>
-        cases.map(({ id, definitionHash }) => createBaselineCase({ suiteId, id, passed: 3, total: 3, definitionHash })),
-      ),
-    );
-    const effect = policy.demands.flaky.value;
-    const settled = settleComparison(
-      baseline,
-      suites.map((results) => ({ results, effect })),
-    );
-    const limits = { maximumRegressions, maximumRateDrop: null };
-    const comparison = isCompared ? compareWithBaseline(settled.baseline, settled.results, limits) : null;
-    return createReport({ suites, policy, comparison });
-  });
 
 const roundTrip = (report: Report): unknown => JSON.parse(renderReportJson(report));
 
@@ -90,38 +34,6 @@ const judgeAgain = (report: Report): Report['verdict']['outcome'] =>
     policy: null,
     effects: { onInconclusive: null, onNothingRun: null, reportOnly: null },
   }).report.verdict.outcome;
-
-type Place = Array<string | number>;
-
-/** Every value in a report that is neither an object nor a list, and every list that has something in it. */
-function listPlaces(value: unknown, place: Place = []): Place[] {
-  if (Array.isArray(value)) {
-    return [
-      ...(value.length > 0 ? [place] : []),
-      ...value.flatMap((each, index) => listPlaces(each, [...place, index])),
-    ];
-  }
-  if (typeof value !== 'object' || value === null) return [place];
-  return Object.entries(value).flatMap(([key, each]) => listPlaces(each, [...place, key]));
-}
-
-function damage(value: unknown, [key, ...rest]: Place, how: number): unknown {
-  if (key === undefined) return damageValue(value, how);
-  if (Array.isArray(value)) return value.map((each, index) => (index === key ? damage(each, rest, how) : each));
-  return { ...(value as object), [key]: damage((value as Record<string, unknown>)[key], rest, how) };
-}
-
-const outcomes = ['passed', 'failed', 'inconclusive'];
-
-function damageValue(value: unknown, how: number): unknown {
-  if (Array.isArray(value)) return how % 2 === 0 ? value.slice(1) : [...value, value[0]];
-  if (typeof value === 'number') return [value + 1, value - 1, 0, value / 2, -value, 2 ** 31][how % 6];
-  if (typeof value === 'boolean') return !value;
-  if (value === null) return [0, '', false, []][how % 4];
-  if (typeof value !== 'string') return 0;
-  const others = outcomes.filter((outcome) => outcome !== value);
-  return others.length < 3 ? others[how % 2] : [`${value}x`, '', null][how % 3];
-}
 
 /** Undefined where the report is refused. */
 function judgeDamaged(value: unknown): Report['verdict']['outcome'] | undefined {
@@ -152,7 +64,7 @@ describe('the check of a report', () => {
   it('accepts every report of a gate, and judges none anew otherwise when one field is damaged', () => {
     const seen = new Map<string, number>();
     fc.assert(
-      fc.property(reports, fc.nat(), fc.nat(), (report, where, how) => {
+      fc.property(gateReports, fc.nat(), fc.nat(), (report, where, how) => {
         const written = roundTrip(report);
         expect(listContradictions(parseReport(written))).toEqual([]);
         const places = listPlaces(written);

@@ -36,7 +36,7 @@ describe('readCiContext', () => {
     ['a schedule', createScheduleEvent(), 'main', true],
     ['a push elsewhere', { ...createPushEvent(), ref: 'refs/heads/feature/x' }, 'feature/x', false],
   ])('knows what %s tests', async (_, event, line, isDefaultBranch) => {
-    expect(await read(event)).toMatchObject({ line, isDefaultBranch, isPullRequestTarget: false });
+    expect(await read(event)).toMatchObject({ line, isDefaultBranch, elevatedEvent: null });
   });
 
   it('names the commit that was pushed, and of a pull request its head', async () => {
@@ -46,7 +46,7 @@ describe('readCiContext', () => {
 
   it('notices pull_request_target', async () => {
     const event = { ...createPullRequestEvent(), name: 'pull_request_target' };
-    expect((await read(event)).isPullRequestTarget).toBe(true);
+    expect((await read(event)).elevatedEvent).toBe('pull_request_target');
   });
 
   it('is the same for the same step, and another for every other one', async () => {

@@ -11,7 +11,7 @@ const context: CiContext = {
   defaultBranch: 'main',
   commit: null,
   base: null,
-  isPullRequestTarget: false,
+  elevatedEvent: null,
   invocation: '["your-org/your-server","41","1","evals","",""]',
   label: '41.1 evals',
   build: { id: '41', job: 'evals', url: null, branch: 'main' },

@@ -1,3 +1,5 @@
+import { symlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ConfigurationError } from '../../../src/base/errors.ts';
 import { parseGateOptions } from '../../../src/gate/options.ts';
@@ -28,6 +30,20 @@ async function listIssues(...args: Parameters<typeof plan>): Promise<string[]> {
 const withPolicy = (policy: string) => `${greenEvals}policy: ${policy}\n`;
 
 describe('what is demanded of a suite', () => {
+  it('comes from no file that a link out of the checkout leads to, and no message quotes one', async () => {
+    await using outside = await createWorkspace({ 'secret.txt': 'a: [password-1\n' });
+    await using workspace = await createWorkspace({ 'a.yaml': greenEvals });
+    await symlink(join(outside.path, 'secret.txt'), join(workspace.path, 'p.yaml'));
+    const options = parseGateOptions({ 'server-command': 'x', evals: 'a.yaml', policy: 'p.yaml' });
+    const error: unknown = await planGate(options, { cwd: workspace.path, environment: {} }).catch(
+      (error: unknown) => error,
+    );
+    expect(error).toMatchObject({
+      message:
+        'p.yaml:1:1: The file is a symbolic link that leads out of the checkout, or is in a directory that is one; the gate does not read it. Put the file itself there, or name the path that the link leads to (link-out-of-checkout)',
+    });
+  });
+
   it('comes from the inputs, then the suite’s part of the policy file, then the rest of it, then the evals file', async () => {
     const files = {
       'a.yaml': withPolicy(

@@ -143,6 +143,30 @@ describe('planGate', () => {
     ]);
   });
 
+  it('reports a hundred thousand problems of a file, and does not break on their number', async () => {
+    const issues = await listIssues({ evals: 'a.yaml' }, { 'a.yaml': `suite: x\ncases:\n${'- 1\n'.repeat(130_000)}` });
+    expect([issues.length, issues.at(-1)]).toEqual([
+      130_000,
+      'a.yaml:130002:3: `cases` item 130000 must be a mapping, not 1 (wrong-type)',
+    ]);
+  });
+
+  it.each(['workflow_run', 'issue_comment', 'pull_request_target'])(
+    'warns where a server starts on %s',
+    async (event) => {
+      const inputs = { tests: inline, 'allow-pull-request-target': 'true' };
+      const environment = { GITHUB_ACTIONS: 'true', GITHUB_EVENT_NAME: event };
+      expect((await plan(inputs, {}, environment)).notes).toEqual([
+        `\`server-command\` starts a server on ${event}, where the job has the secrets of this repository and a token that may write, although others can cause the event. If a pull request can change what is built or started, its author gets both. Start it on pull_request, and comment on its report with \`publish\`. See "What is not a boundary" in SECURITY.md.`,
+      ]);
+      const elsewhere = { ...inputs, 'server-command': '', 'server-url': 'https://mcp.example/mcp' };
+      expect((await plan({ ...elsewhere, 'allow-pull-request-target': '' }, {}, environment)).notes).toEqual([]);
+      expect((await plan({ tests: inline }, {}, { ...environment, GITHUB_EVENT_NAME: 'pull_request' })).notes).toEqual(
+        [],
+      );
+    },
+  );
+
   it('takes a directory for the server that exists, and no file for one', async () => {
     const files = { 'server/index.js': '' };
     expect((await plan({ tests: inline, 'server-cwd': 'server' }, files)).server?.cwd).toMatch(/\/server$/);

@@ -3,7 +3,7 @@ import { startDeadline } from '../../../src/base/deadline.ts';
 import { GitHubError } from '../../../src/base/errors.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { Secret } from '../../../src/base/redaction.ts';
-import { buildKey, parseMarker, renderMarker } from '../../../src/gate/plan/marker.ts';
+import { buildKey, nameComments, parseMarker, renderMarker } from '../../../src/gate/plan/marker.ts';
 import { type CommentDraft, postComment } from '../../../src/gate/publish/post-comment.ts';
 import { type GitHubClient, openGitHub } from '../../../src/github/client.ts';
 import type { VerdictOutcome } from '../../../src/model/verdict.ts';
@@ -11,6 +11,9 @@ import { actionsBot, type GitHubApi, refusals, somebody, startGitHubApi } from '
 import { hangUp } from '../../support/http-server.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 
+const repository = { owner: 'your-org', repo: 'your-server' };
+const place = nameComments(repository, 7);
+const commit = '1'.repeat(40);
 const key = buildKey(['evals.yml', 'test', '0', '']);
 
 interface Telling {
@@ -24,8 +27,10 @@ interface Telling {
 
 function createDraft({ run = 1, attempt = 1, outcome = 'failed', mode = 'always', ...rest }: Telling): CommentDraft {
   return {
-    repository: { owner: 'your-org', repo: 'your-server' },
+    repository,
     pullNumber: 7,
+    commit,
+    workflow: '.github/workflows/evals.yml',
     mode,
     marker: { key: rest.key ?? key, run: { id: String(4000 + run), number: run, attempt }, outcome },
     render: () => rest.text ?? `run ${run}.${attempt} ${outcome}`,
@@ -39,7 +44,10 @@ function open(api: GitHubApi): GitHubClient {
   return openGitHub({ apiUrl: api.url, token, clock, deadline, logger: silentLogger, random: () => 0.5 });
 }
 
+/** Posts as a run that GitHub knows. */
 async function post(api: GitHubApi, telling: Telling = {}): Promise<string> {
+  const { id, number, attempt } = createDraft(telling).marker.run;
+  api.runs.set(id, { number, attempt: Math.max(attempt, api.runs.get(id)?.attempt ?? 0) });
   await using client = open(api);
   return (await postComment(client, createDraft(telling), silentLogger)).kind;
 }
@@ -53,7 +61,7 @@ describe('postComment', () => {
     expect(await post(api)).toBe('created');
     expect(await post(api, { run: 2, outcome: 'passed' })).toBe('updated');
     expect(read(api)).toEqual(['run 2.1 passed']);
-    expect(parseMarker(api.comments[0]?.body ?? '')).toEqual({
+    expect(parseMarker(api.comments[0]?.body ?? '', place)).toEqual({
       key,
       run: { id: '4002', number: 2, attempt: 1 },
       outcome: 'passed',
@@ -86,7 +94,7 @@ describe('postComment', () => {
 
   it('leaves a marker alone that somebody else has posted', async () => {
     await using api = await startGitHubApi();
-    const copied = renderMarker(createDraft({ run: 9 }).marker);
+    const copied = renderMarker(createDraft({ run: 9 }).marker, place);
     const evil = { id: 666, login: 'github-actions[bot]' };
     api.comments.push({ id: 1, issue: 7, body: `${copied}\nmine`, user: somebody });
     api.comments.push({ id: 2, issue: 7, body: `${copied}\nmine too`, user: evil });
@@ -97,7 +105,7 @@ describe('postComment', () => {
 
   it('leaves a comment of its own alone that only quotes a marker', async () => {
     await using api = await startGitHubApi();
-    const quoted = `> ${renderMarker(createDraft({}).marker)}\nsaid the other one`;
+    const quoted = `> ${renderMarker(createDraft({}).marker, place)}\nsaid the other one`;
     api.comments.push({ id: 1, issue: 7, body: quoted, user: actionsBot });
     expect(await post(api)).toBe('created');
     expect(api.comments[0]?.body).toBe(quoted);
@@ -126,13 +134,38 @@ describe('postComment', () => {
     expect(read(api)).toEqual(['run 5.2 failed']);
   });
 
+  it.each<[string, Partial<Record<'number' | 'attempt', number>> & { path?: string }, string]>([
+    ['GitHub does not know', {}, '404'],
+    ['GitHub counts in another way', { number: 3, attempt: 1 }, 'known'],
+    ['is of another workflow', { number: 9, attempt: 1, path: '.github/workflows/other.yml' }, 'known'],
+    ['the token may not see, on the newest commit', {}, '403'],
+  ])('is not silenced by a comment with the name of the token, of a run that %s', async (_, run, answer) => {
+    await using api = await startGitHubApi();
+    const forged = renderMarker(createDraft({ run: 9, outcome: 'passed' }).marker, place);
+    api.comments.push({ id: 1, issue: 7, body: `${forged}\nAll is well.`, user: actionsBot });
+    if (answer === 'known') api.runs.set('4009', { number: 9, attempt: 1, ...run });
+    if (answer === '403') api.trouble.push({ request: 'GET actions', answer: refusals.forbidden });
+    expect(await post(api, { run: 2 })).toBe('updated');
+    expect(read(api)).toEqual(['run 2.1 failed']);
+  });
+
+  it('leaves a newer verdict where the token may not read runs and the pull request has a newer commit', async () => {
+    await using api = await startGitHubApi();
+    await post(api, { run: 9 });
+    api.trouble.push({ request: 'GET actions', answer: refusals.forbidden });
+    api.pulls.set(7, { sha: '2'.repeat(40), owner: 'your-org', branch: 'change' });
+    expect(await post(api, { run: 2 })).toBe('outdated');
+    expect(read(api)).toEqual(['run 9.1 failed']);
+  });
+
   it('takes a second comment of its own away, and lets none of them be overwritten by an older run', async () => {
     await using api = await startGitHubApi();
     for (const [id, run] of [
       [1, 3],
       [2, 5],
     ] as const) {
-      const body = `${renderMarker(createDraft({ run }).marker)}\nrun ${run}`;
+      const body = `${renderMarker(createDraft({ run }).marker, place)}\nrun ${run}`;
+      api.runs.set(String(4000 + run), { number: run, attempt: 1 });
       api.comments.push({ id, issue: 7, body, user: actionsBot });
     }
     expect(await post(api, { run: 4 })).toBe('outdated');
@@ -160,7 +193,8 @@ describe('postComment', () => {
     [0, 'outdated', 'run 1.1 failed'],
   ])('gives way to an older comment that it did not see: run %i', async (run, kind, text) => {
     await using api = await startGitHubApi();
-    const body = `${renderMarker(createDraft({ run: 1 }).marker)}\nrun 1.1 failed`;
+    const body = `${renderMarker(createDraft({ run: 1 }).marker, place)}\nrun 1.1 failed`;
+    api.runs.set('4001', { number: 1, attempt: 1 });
     const before = () => void api.comments.push({ id: 1, issue: 7, body, user: actionsBot });
     api.trouble.push({ request: 'POST issues/7/comments', times: 1, before, isCarriedOut: true, answer: hangUp });
     expect([await post(api, { run }), ...read(api)]).toEqual([kind, text]);
@@ -250,8 +284,18 @@ describe('postComment in trouble', () => {
 describe('a marker', () => {
   it('is read back as it was written', () => {
     const { marker } = createDraft({ run: 123, attempt: 4, outcome: 'inconclusive' });
-    expect(parseMarker(`${renderMarker(marker)}\ntext`)).toEqual(marker);
-    expect(parseMarker(` ${renderMarker(marker)}`)).toBeNull();
-    expect(parseMarker('<!-- mcp-eval-ci key=zz -->')).toBeNull();
+    const written = renderMarker(marker, place);
+    expect(parseMarker(`${written}\ntext`, place)).toEqual(marker);
+    expect(parseMarker(` ${written}`, place)).toBeNull();
+    expect(parseMarker('<!-- mcp-eval-ci key=zz -->', place)).toBeNull();
+  });
+
+  it('is none on another pull request, and none with another run or verdict', () => {
+    const written = renderMarker(createDraft({ run: 12, outcome: 'passed' }).marker, place);
+    for (const elsewhere of [nameComments(repository, 8), nameComments({ ...repository, repo: 'other' }, 7)]) {
+      expect(parseMarker(written, elsewhere)).toBeNull();
+    }
+    expect(parseMarker(written.replace('number=12', 'number=99'), place)).toBeNull();
+    expect(parseMarker(written.replace('passed', 'failed'), place)).toBeNull();
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { startDeadline } from '../../../src/base/deadline.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { Secret } from '../../../src/base/redaction.ts';
-import { buildKey, renderMarker } from '../../../src/gate/plan/marker.ts';
+import { buildKey, nameIssues, renderMarker } from '../../../src/gate/plan/marker.ts';
 import { type IssueDraft, postIssue } from '../../../src/gate/publish/post-issue.ts';
 import { openGitHub } from '../../../src/github/client.ts';
 import type { VerdictOutcome } from '../../../src/model/verdict.ts';
@@ -10,11 +10,13 @@ import { actionsBot, type GitHubApi, refusals, somebody, startGitHubApi } from '
 import { hangUp } from '../../support/http-server.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 
+const repository = { owner: 'your-org', repo: 'your-server' };
 const key = buildKey(['nightly.yml', 'math']);
 
 function createDraft(outcome: VerdictOutcome, run: number, own = key): IssueDraft {
   return {
-    repository: { owner: 'your-org', repo: 'your-server' },
+    repository,
+    workflow: '.github/workflows/evals.yml',
     marker: { key: own, run: { id: String(run), number: run, attempt: 1 }, outcome },
     title: 'Evals fail: Math',
     render: () => `run ${run} ${outcome}`,
@@ -22,6 +24,7 @@ function createDraft(outcome: VerdictOutcome, run: number, own = key): IssueDraf
 }
 
 async function post(api: GitHubApi, outcome: VerdictOutcome, run: number, own = key): Promise<string> {
+  api.runs.set(String(run), { number: run, attempt: 1 });
   const clock = new VirtualClock();
   const deadline = startDeadline(clock, 120_000, 'Asking GitHub');
   const token = new Secret('ghs_canaryCanaryCanary');
@@ -71,9 +74,17 @@ describe('postIssue', () => {
     expect(read(api)).toEqual([['closed', 'run 3 passed']]);
   });
 
+  it('is not silenced by an issue with the name of the token, of a run that GitHub does not know', async () => {
+    await using api = await startGitHubApi();
+    const body = `${renderMarker(createDraft('passed', 9).marker, nameIssues(repository))}\nAll is well.`;
+    api.issues.push({ number: 1, state: 'closed', title: 'x', body, user: actionsBot });
+    expect(await post(api, 'failed', 2)).toBe('opened');
+    expect(read(api)).toEqual([['open', 'run 2 failed']]);
+  });
+
   it('leaves issues of others alone, and pull requests of its own', async () => {
     await using api = await startGitHubApi();
-    const body = `${renderMarker(createDraft('failed', 0).marker)}\ntheirs`;
+    const body = `${renderMarker(createDraft('failed', 0).marker, nameIssues(repository))}\ntheirs`;
     const other = { state: 'open', title: 'x', body };
     api.issues.push({ ...other, number: 1, user: somebody });
     api.issues.push({ ...other, number: 2, user: { id: 666, login: actionsBot.login } });

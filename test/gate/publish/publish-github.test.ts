@@ -69,7 +69,9 @@ describe('a gate with comment', () => {
       'Commented on pull request 7: https://github.com/your-org/your-server/pull/7#issuecomment-1001',
     ]);
     const lines = readComment(api).split('\n');
-    expect(lines[0]).toMatch(/^<!-- mcp-eval-ci key=[0-9a-f]{16} run=41 number=12 attempt=2 verdict=failed -->$/);
+    expect(lines[0]).toMatch(
+      /^<!-- mcp-eval-ci key=[0-9a-f]{16} run=41 number=12 attempt=2 verdict=failed digest=[0-9a-f]{32} -->$/,
+    );
     expect(lines[1]).toBe('### ❌ Eval gate failed: `evals / test`');
     const blob = `https://github.com/your-org/your-server/blob/${'1'.repeat(40)}`;
     expect(readComment(api)).toContain(`[\`evals/math.evals.yaml:7\`](<${blob}/evals/math.evals.yaml#L7>)`);
@@ -81,6 +83,7 @@ describe('a gate with comment', () => {
   it('updates it in the next run', async () => {
     await using api = await startGitHubApi();
     await publish(api.url);
+    api.runs.set('41', { number: 13, attempt: 1 });
     const { said } = await publish(api.url, { job: { run: 13 } });
     expect(said).toEqual([
       'Updated the comment on pull request 7: https://github.com/your-org/your-server/pull/7#issuecomment-1001',

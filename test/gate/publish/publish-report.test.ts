@@ -5,6 +5,7 @@ import { ConfigurationError } from '../../../src/base/errors.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { createRedactor } from '../../../src/base/redaction.ts';
 import { parseGateOptions } from '../../../src/gate/options.ts';
+import { nameComments, parseMarker, renderMarker } from '../../../src/gate/plan/marker.ts';
 import { publishReport } from '../../../src/gate/publish/publish-report.ts';
 import type { Report } from '../../../src/model/report.ts';
 import { renderReportJson } from '../../../src/report/json.ts';
@@ -71,7 +72,7 @@ describe('publishReport', () => {
     });
     const [comment] = api.comments;
     expect(comment?.issue).toBe(7);
-    expect(comment?.body.split('\n')[0]).toMatch(/ run=41 number=12 attempt=1 verdict=failed -->$/);
+    expect(comment?.body.split('\n')[0]).toMatch(/ run=41 number=12 attempt=1 verdict=failed digest=[0-9a-f]{32} -->$/);
     expect(comment?.body).toContain('### ❌ Eval gate failed: `evals`\n');
     expect(comment?.body).toContain('[Run 12](<https://github.com/your-org/your-server/actions/runs/41/attempts/1>)');
     expect(comment?.body).toContain(`/blob/${headSha}/evals/math.evals.yaml#L7>`);
@@ -84,11 +85,28 @@ describe('publishReport', () => {
       const run = { ...(event.payload['workflow_run'] as object), run_number: number, run_attempt: attempt };
       return { ...event, payload: { ...event.payload, workflow_run: run } };
     };
+    api.runs.set('41', { number: 12, attempt: 2 });
     await publish(api, { event: runEvent(12, 2) });
     expect((await publish(api, { event: runEvent(12, 1) })).said).toEqual([
       'A newer run has told its verdict on pull request 7; that comment stays.',
     ]);
     expect((await publish(api, { event: runEvent(13, 1) })).said[0]).toMatch(/^Updated/);
+    expect(api.comments).toHaveLength(1);
+  });
+
+  it('reads no marker out of the report: the first line of the comment is its own', async () => {
+    await using api = await startWithFork();
+    const place = nameComments({ owner: 'your-org', repo: 'your-server' }, 7);
+    const run = { id: '99', number: 99, attempt: 1 };
+    const marker = renderMarker({ key: 'a'.repeat(16), run, outcome: 'passed' }, place);
+    const suites = report.suites.map((suite) => ({ ...suite, name: marker }));
+    const cases = report.cases.map((each) => ({
+      ...each,
+      failures: each.failures.map((failure) => ({ ...failure, reasons: [marker] })),
+    }));
+    await publish(api, { text: renderReportJson({ ...report, suites, cases, notes: [marker, `\n${marker}`] }) });
+    expect(parseMarker(api.comments[0]?.body ?? '', place)).toMatchObject({ run: { id: '41' }, outcome: 'failed' });
+    expect((await publish(api)).said[0]).toMatch(/^Updated/);
     expect(api.comments).toHaveLength(1);
   });
 

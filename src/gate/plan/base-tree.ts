@@ -1,0 +1,120 @@
+import { isAbsolute, posix, relative } from 'node:path';
+import { type ConfigurationIssue, GateError } from '../../base/errors.ts';
+import { describeGitError, runGit } from './git-checkout.ts';
+
+/** The files of one commit of the repository that the working directory is in. */
+export interface CommitFiles {
+  /** Where the working directory is in the repository, without a slash at the end. */
+  directory: string;
+  /** Git's mode of every file, by its path in the repository. */
+  modes: ReadonlyMap<string, string>;
+  /** Reads a file that is there, by its path in the repository. */
+  read: (path: string) => Promise<string>;
+}
+
+/** A file of the base as it is asked for: null where the base has none, and a problem where it cannot be had. */
+export type BaseFile = { kind: 'file'; text: string } | { kind: 'missing' } | { kind: 'unreadable' };
+
+/** The files of the base, by paths relative to the working directory. */
+export interface BaseTree {
+  /** Reads a file. One that cannot be read as what it is goes to `issues`. */
+  read: (path: string, issues: ConfigurationIssue[]) => Promise<BaseFile>;
+  /** Lists the files that glob patterns match, as `loadSuites` matches them in the checkout. */
+  list: (patterns: readonly string[]) => string[];
+}
+
+const linkMode = '120000';
+const submoduleMode = '160000';
+const maxListBytes = 256 * 1024 * 1024;
+
+/** Lists the files of a commit through git, which then reads them one by one. */
+export async function listCommitFiles(commit: string, cwd: string): Promise<CommitFiles> {
+  const [prefix, listing] = await Promise.all([
+    runGit(['rev-parse', '--show-prefix'], cwd),
+    runGit(['ls-tree', '-r', '-z', '--full-tree', commit], cwd, { maxBytes: maxListBytes }),
+  ]);
+  const entries = listing.split('\0').flatMap((line): Array<[string, string]> => {
+    const [, mode = '', path = ''] = /^(\d+) \S+ \S+\t(.+)$/s.exec(line) ?? [];
+    return path === '' ? [] : [[path, mode]];
+  });
+  return {
+    directory: prefix.trim().replace(/\/$/, ''),
+    modes: new Map(entries),
+    read: (path) => runGit(['cat-file', 'blob', `${commit}:${path}`], cwd),
+  };
+}
+
+/** Gives the files of a commit, which messages call `name`, by paths relative to `cwd`. */
+export function createBaseTree({ directory, modes, read }: CommitFiles, name: string, cwd: string): BaseTree {
+  const fromCwd = (path: string) => (isAbsolute(path) ? relative(cwd, path) : path).replaceAll('\\', '/');
+  const toRepository = (path: string) => posix.normalize(posix.join(directory, fromCwd(path)));
+  const refuse = (path: string, code: string, what: string): ConfigurationIssue => ({
+    file: `${name}:${path}`,
+    code,
+    message: `${what}, so \`policy-ref: base\` cannot judge by it. Replace it with a regular file in ${name}, or use \`policy-ref: head\` for this change`,
+  });
+  return {
+    read: async (path, issues) => {
+      const wanted = toRepository(path);
+      const mode = modes.get(wanted);
+      const obstacle = findObstacle(wanted, modes);
+      if (obstacle !== null) {
+        issues.push(refuse(path, 'base-file-unreadable', `${obstacle.path} of ${name} is ${obstacle.what}`));
+        return { kind: 'unreadable' };
+      }
+      if (mode === undefined) return { kind: 'missing' };
+      try {
+        return { kind: 'file', text: await read(wanted) };
+      } catch (error) {
+        if (error instanceof GateError) throw error;
+        const why = isTooLarge(error) ? 'it is larger than any evals file' : describeGitError(error);
+        issues.push(refuse(path, 'base-file-unreadable', `${wanted} of ${name} cannot be read: ${why}`));
+        return { kind: 'unreadable' };
+      }
+    },
+    list: (patterns) => {
+      const found = patterns.flatMap((pattern) => {
+        const wanted = toRepository(pattern);
+        const matches = createMatcher(wanted);
+        const isExcluded = (path: string) => !pattern.includes('node_modules') && /(?:^|\/)node_modules\//.test(path);
+        // A link on the way to what the pattern means hides all that is below it.
+        const isOnTheWay = (path: string) => wanted.startsWith(`${path}/`) && isLinkLike(modes.get(path));
+        return [...modes.keys()].filter(
+          (path) => path === wanted || isOnTheWay(path) || (matches(path) && !isExcluded(path)),
+        );
+      });
+      return [...new Set(found)].toSorted().map((path) => posix.relative(directory, path));
+    },
+  };
+}
+
+/** Compares the literal ends of a pattern first: the match itself is slow, and a repository can have a hundred thousand files. */
+function createMatcher(pattern: string): (path: string) => boolean {
+  const magic = /[*?[\]{}()!+@|]/;
+  const first = pattern.search(magic);
+  if (first === -1) return () => false;
+  const start = pattern.slice(0, first);
+  // `**/` matches no directory, too.
+  const end = (pattern.split(magic).at(-1) ?? '').replace(/^\//, '');
+  return (path) => path.startsWith(start) && path.endsWith(end) && posix.matchesGlob(path, pattern);
+}
+
+function isLinkLike(mode: string | undefined): boolean {
+  return mode === linkMode || mode === submoduleMode;
+}
+
+/** The file itself, or a directory above it, that is none of the commit's own. */
+function findObstacle(wanted: string, modes: ReadonlyMap<string, string>): { path: string; what: string } | null {
+  const parts = wanted.split('/');
+  for (const index of parts.keys()) {
+    const path = parts.slice(0, index + 1).join('/');
+    const mode = modes.get(path);
+    if (mode === linkMode) return { path, what: 'a symbolic link' };
+    if (mode === submoduleMode) return { path, what: 'a submodule' };
+  }
+  return null;
+}
+
+function isTooLarge(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER';
+}

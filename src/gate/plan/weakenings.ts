@@ -1,0 +1,198 @@
+import { formatCount } from '../../base/count.ts';
+import { formatDuration } from '../../base/deadline.ts';
+import { describeSource, type Protection } from '../../model/policy.ts';
+import type { Suite, SuiteCase } from '../../model/suite.ts';
+import type { ReasonCode } from '../../model/verdict.ts';
+import { hashDefinition } from '../../suite/definition.ts';
+import { listLowered, type Lowered } from '../../verdict/lowered.ts';
+import { findSameSuite, type SuiteBar } from './bar.ts';
+
+/** One way in which a change requires less than its base. */
+export interface Weakening {
+  protection: Protection;
+  code: ReasonCode;
+  /** Equal for the same difference in other commits. */
+  key: string;
+  /** What the change does and where, one sentence. */
+  message: string;
+  /** How to undo it, an imperative without a full stop. */
+  remedy: string;
+  /** Of the change where it has the suite; null where the finding is about none. */
+  suiteId: string | null;
+}
+
+/** The base and the change, as sentences call them. */
+export interface ChangeNames {
+  /** The branch of the base. */
+  base: string;
+  noun: 'pull request' | 'merge request';
+}
+
+/** Lists where the files of a change require less than those of its base. */
+export function listWeakenings(
+  before: readonly SuiteBar[],
+  after: readonly SuiteBar[],
+  names: ChangeNames,
+): Weakening[] {
+  return before.flatMap((was) => {
+    const { id, location } = was.suite;
+    const file = stripBase(location.file, names);
+    const is = findSameSuite(after, { id, file });
+    if (is === null || is.suite.id !== id) return [describeRemoved(was.suite, is?.suite ?? null, names)];
+    return [
+      ...listRemovedCases(was, is, names),
+      ...listLostTags(was, is, names),
+      ...listLimits(was.suite, is.suite, names),
+      ...listLoweredPolicy(was, is, names),
+    ];
+  });
+}
+
+/** Says what a reviewer should look at although it is allowed, one sentence each. */
+export function listChanges(before: readonly SuiteBar[], after: readonly SuiteBar[], names: ChangeNames): string[] {
+  return before.flatMap((was) => {
+    const is = after.find(({ suite }) => suite.id === was.suite.id);
+    if (is === undefined) return [];
+    const gone = was.suite.cases.filter(({ id }) => !was.required.has(id) && findCase(is.suite, id) === undefined);
+    const other = [...was.required.keys()].flatMap((id) => {
+      const [one, two] = [findCase(was.suite, id), findCase(is.suite, id)];
+      if (one === undefined || two === undefined) return [];
+      return hashDefinition(one, was.suite) === hashDefinition(two, is.suite) ? [] : [two];
+    });
+    const { file } = is.suite.location;
+    return [
+      ...(gone.length === 0
+        ? []
+        : [
+            `${formatCount(gone.length, 'case')} of ${names.base} ${gone.length === 1 ? 'is' : 'are'} gone from ${file}: ${listTitles(gone)}.`,
+          ]),
+      ...other.map(
+        ({ title, location }) =>
+          `The required case ${JSON.stringify(title)} (${location.file}:${location.line}) is defined differently in ${names.base}. Review its steps and assertions.`,
+      ),
+    ];
+  });
+}
+
+function describeRemoved(was: Suite, is: Suite | null, { base, noun }: ChangeNames): Weakening {
+  const now = is === null ? '' : `; ${is.location.file} has the id \`${is.id}\` now`;
+  return {
+    protection: 'suites',
+    code: 'suite-removed',
+    key: `suite ${was.id}`,
+    message: `The suite ${JSON.stringify(was.name)} of ${base} (${was.location.file}) is gone in this ${noun}${now}.`,
+    remedy: `Restore it with the id \`${was.id}\``,
+    suiteId: is?.id ?? null,
+  };
+}
+
+/** Cases that the base requires, or of which it requires a pass rate. */
+function listRemovedCases(was: SuiteBar, is: SuiteBar, { base, noun }: ChangeNames): Weakening[] {
+  const named = new Map([...was.policy.cases.map(({ name, source }) => [name, source] as const), ...was.required]);
+  return [...named].flatMap(([id, source]): Weakening[] => {
+    const earlier = findCase(was.suite, id);
+    // A name without a case is a mistake of the base.
+    if (earlier === undefined) return [];
+    const title = JSON.stringify(earlier.title);
+    const shared = { protection: 'requiredCases', code: 'required-case-removed', suiteId: is.suite.id } as const;
+    if (findCase(is.suite, id) === undefined) {
+      const heir = is.suite.cases.find((item) => item.title === earlier.title);
+      const now =
+        heir === undefined ? '' : `; ${heir.location.file}:${heir.location.line} has the id \`${heir.id}\` now`;
+      const message = `The case ${title}, which ${base} requires (${source}), is gone from ${is.suite.location.file}${now}.`;
+      return [{ ...shared, key: `gone ${is.suite.id} ${id}`, message, remedy: `Restore it with the id \`${id}\`` }];
+    }
+    if (!was.required.has(id) || is.required.has(id)) return [];
+    const message = `The case ${title}, which ${base} requires (${source}), is not required in this ${noun}.`;
+    return [{ ...shared, key: `optional ${is.suite.id} ${id}`, message, remedy: 'Keep it required' }];
+  });
+}
+
+/** A case without its tag no longer counts towards what is required of the tag. */
+function listLostTags(was: SuiteBar, is: SuiteBar, { base }: ChangeNames): Weakening[] {
+  return was.policy.tags.flatMap(({ name: tag, source }) =>
+    was.suite.cases.flatMap(({ id, title, tags }): Weakening[] => {
+      const later = findCase(is.suite, id);
+      if (!tags.includes(tag) || later === undefined || later.tags.includes(tag)) return [];
+      const place = `${later.location.file}:${later.location.line}`;
+      return [
+        {
+          protection: 'minima',
+          code: 'requirement-lowered',
+          key: `tag ${is.suite.id} ${id} ${tag}`,
+          message: `The case ${JSON.stringify(title)} (${place}) has lost the tag ${JSON.stringify(tag)}, of which ${base} requires a pass rate (${source}).`,
+          remedy: 'Restore the tag',
+          suiteId: is.suite.id,
+        },
+      ];
+    }),
+  );
+}
+
+/** More time and fewer iterations make a case easier to pass. */
+function listLimits(was: Suite, is: Suite, { base }: ChangeNames): Weakening[] {
+  const pairs = was.cases.flatMap((earlier) => {
+    const later = findCase(is, earlier.id);
+    return later === undefined ? [] : [{ earlier, later }];
+  });
+  const slower = pairs.filter(({ earlier, later }) => later.timeoutMs > earlier.timeoutMs);
+  const fewer = pairs.filter(({ earlier, later }) => later.runs < earlier.runs);
+  const shared = { protection: 'minima', code: 'requirement-lowered', suiteId: is.id } as const;
+  const describe = (what: string, found: typeof pairs, format: (item: SuiteCase) => string): Weakening[] => {
+    const [first] = found;
+    if (first === undefined) return [];
+    const { earlier, later } = first;
+    const { file, line } = (what === 'timeout' ? later.timeoutLocation : null) ?? later.location;
+    const many = found.length === 1 ? '' : `; ${formatCount(found.length - 1, 'more case')} likewise`;
+    const message = `The ${what} of the case ${JSON.stringify(later.title)} (${file}:${line}) is ${format(later)} instead of ${format(earlier)} in ${base}${many}.`;
+    const values = found.map((pair) => `${pair.later.id} ${format(pair.earlier)} ${format(pair.later)}`);
+    return [{ ...shared, key: `${what} ${is.id} ${values.join(', ')}`, message, remedy: 'Restore it' }];
+  };
+  return [
+    ...describe('timeout', slower, ({ timeoutMs }) => formatDuration(timeoutMs)),
+    ...describe('number of `runs`', fewer, ({ runs }) => String(runs)),
+  ];
+}
+
+function listLoweredPolicy(was: SuiteBar, is: SuiteBar, names: ChangeNames): Weakening[] {
+  const isThere = (id: string) => findCase(is.suite, id) !== undefined;
+  const before = { ...was.policy, cases: was.policy.cases.filter(({ name }) => isThere(name)) };
+  const place = ` of the suite ${JSON.stringify(is.suite.name)}`;
+  return listLowered(before, is.policy).map((lowered) =>
+    describeLowered(lowered, { place, suiteId: is.suite.id }, names),
+  );
+}
+
+/** Words a requirement that a change lowers; `place` follows its name. */
+export function describeLowered(
+  { kind, what, before, after, source }: Lowered,
+  { place, suiteId }: { place: string; suiteId: string | null },
+  { base, noun }: ChangeNames,
+): Weakening {
+  const isQuarantine = kind === 'quarantine';
+  return {
+    protection: kind,
+    code: isQuarantine ? 'quarantine-widened' : 'requirement-lowered',
+    key: `${what} ${suiteId} ${before} ${after}`,
+    message: `This ${noun} changes ${what}${place} from ${before} in ${base} to ${after} (${describeSource(source)}).`,
+    remedy: isQuarantine ? 'Take that out' : 'Restore it',
+    suiteId,
+  };
+}
+
+/** A file of the base is called `main:evals/x.yaml` in messages. */
+function stripBase(file: string, { base }: ChangeNames): string {
+  return file.startsWith(`${base}:`) ? file.slice(base.length + 1) : file;
+}
+
+function findCase({ cases }: Suite, id: string): SuiteCase | undefined {
+  return cases.find((item) => item.id === id);
+}
+
+const maxTitles = 3;
+
+function listTitles(cases: readonly SuiteCase[]): string {
+  const shown = cases.slice(0, maxTitles).map(({ title }) => JSON.stringify(title));
+  const hidden = cases.length - shown.length;
+  return [...shown, ...(hidden > 0 ? [`${hidden} more`] : [])].join(', ');
+}

@@ -1,0 +1,128 @@
+import { formatDuration } from '../base/deadline.ts';
+import type { Budgets, Demanded, FlakyEffect, InconclusiveEffect, PolicyLayer } from '../model/policy.ts';
+import { formatMinimumPassRate } from '../model/rate.ts';
+
+/** A requirement that one policy has and another one has less of. */
+export interface Lowered {
+  kind: 'minima' | 'quarantine';
+  /** What is lowered, as a noun: `the minimum pass rate`. */
+  what: string;
+  before: string;
+  after: string;
+  /** Where the policy that has more of it says so. */
+  source: string;
+}
+
+/** A smaller number is stricter. */
+const effectRanks: Record<InconclusiveEffect, number> = { fail: 0, warn: 1, pass: 2 };
+const flakyRanks: Record<FlakyEffect, number> = { fail: 0, report: 1, pass: 2 };
+
+/**
+ * Lists what the second policy of a suite requires less of than the first one. Both name cases by their ids. Required cases are not part
+ * of it: whether one is still there is not for a policy to say.
+ */
+export function listLowered(before: PolicyLayer, after: PolicyLayer): Lowered[] {
+  return [...listRates(before, after), ...listEffects(before, after), ...listQuarantine(before, after)];
+}
+
+function listRates(before: PolicyLayer, after: PolicyLayer): Lowered[] {
+  const byDefault = { value: 1, source: 'default' };
+  return [
+    ...compareRate('the minimum pass rate', before.minimumPassRate ?? byDefault, after.minimumPassRate ?? byDefault),
+    ...before.tags.flatMap((rate) =>
+      compareRate(`the minimum of the tag ${JSON.stringify(rate.name)}`, rate, findRate(after.tags, rate.name)),
+    ),
+    ...before.cases.flatMap((rate) =>
+      compareRate(`the minimum of the case ${JSON.stringify(rate.name)}`, rate, findRate(after.cases, rate.name)),
+    ),
+    ...(before.confidence === null ? [] : compareRate('the confidence', before.confidence, after.confidence)),
+  ];
+}
+
+function findRate(rates: PolicyLayer['tags'], name: string): Demanded<number> | null {
+  return rates.find((rate) => rate.name === name) ?? null;
+}
+
+function compareRate(what: string, before: Demanded<number>, after: Demanded<number> | null): Lowered[] {
+  if (after !== null && after.value >= before.value) return [];
+  const shown = after === null ? 'none' : formatMinimumPassRate(after.value);
+  return [{ kind: 'minima', what, before: formatMinimumPassRate(before.value), after: shown, source: before.source }];
+}
+
+function listEffects(before: PolicyLayer, after: PolicyLayer): Lowered[] {
+  const isFlakyFailed = (after.flaky?.value ?? 'fail') === 'fail';
+  const retries = ({ retryFailed }: PolicyLayer) => rank(retryFailed, 0, Number);
+  const effects: Array<[string, (layer: PolicyLayer) => Ranked]> = [
+    ['`onInconclusive`', (layer) => rank(layer.onInconclusive, 'fail', (value) => effectRanks[value])],
+    ['`onNothingRun`', (layer) => rank(layer.onNothingRun, 'fail', (value) => effectRanks[value])],
+    ['`reportOnly`', (layer) => rank(layer.reportOnly, false, Number)],
+    ['`flaky`', (layer) => rank(layer.flaky, 'fail', (value) => flakyRanks[value])],
+    // Only where a flaky case does not count as failed do further rounds mend anything.
+    ...(isFlakyFailed ? [] : [['`retryFailed`', retries] satisfies [string, typeof retries]]),
+  ];
+  return [
+    ...effects.flatMap(([what, read]) => compareRanks('minima', what, [read(before), read(after)])),
+    ...listBudgets(before.budgets, after.budgets),
+  ];
+}
+
+interface Ranked {
+  rank: number;
+  shown: string;
+  source: string;
+}
+
+function rank<T extends string | number | boolean>(
+  written: Demanded<T> | null,
+  byDefault: T,
+  rankOf: (value: T) => number,
+): Ranked {
+  const { value, source } = written ?? { value: byDefault, source: 'default' };
+  return { rank: rankOf(value), shown: String(value), source };
+}
+
+function compareRanks(kind: Lowered['kind'], what: string, [was, is]: readonly [Ranked, Ranked]): Lowered[] {
+  if (is.rank <= was.rank) return [];
+  return [{ kind, what, before: was.shown, after: is.shown, source: was.source }];
+}
+
+function listBudgets(before: Budgets, after: Budgets): Lowered[] {
+  const budgets: Array<[string, keyof Budgets, (value: number) => string]> = [
+    ['tokens', 'tokens', String],
+    ['wallTime', 'wallTimeMs', formatDuration],
+    ['p95IterationTime', 'p95IterationMs', formatDuration],
+  ];
+  const spent = budgets.flatMap(([name, key, format]): Lowered[] => {
+    const [was, is] = [before[key], after[key]];
+    if (was === null || (is !== null && is.value <= was.value)) return [];
+    const shown = is === null ? 'none' : format(is.value);
+    return [
+      { kind: 'minima', what: `the budget \`${name}\``, before: format(was.value), after: shown, source: was.source },
+    ];
+  });
+  // Unlike the others, this one allows something: without it, no iteration may lack its result.
+  const [was, is] = [before.infrastructureErrors?.value ?? 0, after.infrastructureErrors?.value ?? 0];
+  if (is <= was) return spent;
+  const what = 'the budget `infrastructureErrors`';
+  const source = before.infrastructureErrors?.source ?? 'default';
+  return [...spent, { kind: 'minima', what, before: String(was), after: String(is), source }];
+}
+
+function listQuarantine(before: PolicyLayer, after: PolicyLayer): Lowered[] {
+  const stale = ({ onStaleQuarantine }: PolicyLayer) =>
+    rank(onStaleQuarantine, 'warn', (value) => (value === 'fail' ? 0 : 1));
+  const entries = after.quarantine.flatMap((entry): Lowered[] => {
+    const earlier = before.quarantine.find((each) => each.case === entry.case);
+    if (earlier !== undefined && entry.expires <= earlier.expires) return [];
+    return [
+      {
+        kind: 'quarantine',
+        what: `the quarantine of the case ${JSON.stringify(entry.case)}`,
+        before: earlier === undefined ? 'none' : `until ${earlier.expires}`,
+        after: `until ${entry.expires}`,
+        source: entry.source,
+      },
+    ];
+  });
+  return [...entries, ...compareRanks('quarantine', '`onStaleQuarantine`', [stale(before), stale(after)])];
+}

@@ -1,0 +1,149 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ConfigurationError, type ConfigurationIssue } from '../../src/base/errors.ts';
+import { silentLogger } from '../../src/base/logger.ts';
+import { createRedactor } from '../../src/base/redaction.ts';
+import { rejudgeReport } from '../../src/gate/judge/rejudge.ts';
+import { judgeShards } from '../../src/gate/judge/merge-shards.ts';
+import { parseGateOptions } from '../../src/gate/options.ts';
+import { parseMarker } from '../../src/gate/plan/marker.ts';
+import { planMerge } from '../../src/gate/plan/plan-merge.ts';
+import { publishReport } from '../../src/gate/publish/publish-report.ts';
+import type { FlakyEffect } from '../../src/model/policy.ts';
+import type { Report } from '../../src/model/report.ts';
+import { renderReportJson } from '../../src/report/json.ts';
+import { damage, gateReports, listPlaces, plannedSuites } from '../support/damaged-report.ts';
+import { type GitHubApi, startGitHubApi } from '../support/github-api.ts';
+import { createGitHubJob, jobToken } from '../support/github-job.ts';
+import { createPolicy, demanded } from '../support/policy-factory.ts';
+import { createWorkflowRunEvent } from '../support/runner-harness/events.ts';
+import { createShardReports } from '../support/shard-factory.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
+
+const numRuns = 1000;
+const headSha = '1'.repeat(40);
+
+/** `refused` where nothing was judged. */
+type Judged = Report['verdict']['outcome'] | 'refused';
+
+function damageSomewhere(report: Report, where: number, how: number): { text: string; place: string } {
+  const written: unknown = JSON.parse(renderReportJson(report));
+  const places = listPlaces(written);
+  const place = places[where % places.length] ?? [];
+  return { text: JSON.stringify(damage(written, place, how)), place: place.join('.') };
+}
+
+async function judgeMerged(workspace: Workspace, texts: readonly string[]): Promise<Judged> {
+  for (const [index, text] of texts.entries()) {
+    await mkdir(join(workspace.path, `shards/${index}`), { recursive: true });
+    await writeFile(join(workspace.path, `shards/${index}/report.json`), text);
+  }
+  const issues: ConfigurationIssue[] = [];
+  const merge = await planMerge(
+    { merge: ['shards'], minPassRate: null, policy: null },
+    { cwd: workspace.path },
+    issues,
+  );
+  if (issues.length > 0) return 'refused';
+  const effects = { onInconclusive: null, onNothingRun: null, reportOnly: null };
+  const plan = { baseline: null, history: null, protectionFindings: [], policyNotes: [] };
+  return judgeShards({ ...merge, policy: null, effects }, plan).report.verdict.outcome;
+}
+
+async function judgePublished(
+  { api, workspace, environment }: { api: GitHubApi; workspace: Workspace; environment: Record<string, string> },
+  text: string,
+  texts: Record<string, string>,
+): Promise<Judged> {
+  await writeFile(join(workspace.path, 'report.json'), text);
+  api.comments.length = 0;
+  api.requests.length = 0;
+  await publishReport(parseGateOptions({ publish: 'report.json', 'github-token': jobToken, ...texts }), {
+    cwd: workspace.path,
+    environment,
+    clock: new VirtualClock(),
+    logger: silentLogger,
+    redactor: createRedactor(),
+    signal: new AbortController().signal,
+  }).catch((error: unknown) => (error instanceof ConfigurationError ? undefined : Promise.reject(error)));
+  return parseMarker(api.comments[0]?.body ?? '', 'your-org/your-server#7')?.outcome ?? 'refused';
+}
+
+/** What `publish` makes of a report that nothing is wrong with. */
+function judgeSound(report: Report, minPassRate: string): Judged {
+  if (minPassRate === '') return report.verdict.outcome;
+  const { minPassRate: minimumPassRate } = parseGateOptions({ publish: 'x', 'min-pass-rate': minPassRate });
+  const unchanged = { baseline: null, maximumRegressions: null, maximumRateDrop: null, policy: null };
+  const effects = { onInconclusive: null, onNothingRun: null, reportOnly: null };
+  return rejudgeReport(report, { ...unchanged, minimumPassRate, effects }).report.verdict.outcome;
+}
+
+function countSeen(seen: readonly Judged[]): Record<Judged, number> {
+  const count = (judged: Judged) => seen.filter((each) => each === judged).length;
+  return {
+    passed: count('passed'),
+    failed: count('failed'),
+    inconclusive: count('inconclusive'),
+    refused: count('refused'),
+  };
+}
+
+/** Refused often, and not always: much of a report decides nothing. */
+const isVaried = ({ passed, failed, inconclusive, refused }: Record<Judged, number>) =>
+  Math.min(passed, failed, inconclusive) > 5 && refused > 100;
+
+describe('a report that is damaged in one field', () => {
+  it('is refused when it is merged, or comes to the same verdict', { timeout: 300_000 }, async () => {
+    await using workspace = await createWorkspace();
+    const seen: Judged[] = [];
+    const cut = fc.array(fc.integer({ min: 1, max: 2 }), { minLength: 5, maxLength: 5 });
+    const flaky = fc.constantFrom<FlakyEffect>('fail', 'pass', 'report');
+    await fc.assert(
+      fc.asyncProperty(plannedSuites, cut, flaky, fc.nat(), fc.nat(), async (suites, picks, effect, where, how) => {
+        const policy = createPolicy({ flaky: demanded(effect) });
+        const shards = createShardReports(suites, 2, (caseIndex) => picks[caseIndex] ?? 1, policy);
+        const texts = shards.map(renderReportJson);
+        const sound = await judgeMerged(workspace, texts);
+        expect(sound).not.toBe('refused');
+        const [first, ...others] = shards;
+        if (first === undefined) return;
+        const { text, place } = damageSomewhere(first, where, how);
+        const found = await judgeMerged(workspace, [text, ...others.map(renderReportJson)]);
+        seen.push(found);
+        expect([place, found === 'refused' ? sound : found]).toEqual([place, sound]);
+      }),
+      { numRuns },
+    );
+    expect([countSeen(seen), isVaried(countSeen(seen))]).toEqual([expect.anything(), true]);
+  });
+
+  it('is refused when it is published, or comes to the same verdict', { timeout: 300_000 }, async () => {
+    await using api = await startGitHubApi();
+    api.pulls.clear();
+    api.pulls.set(7, { sha: headSha, owner: 'someone', branch: 'change' });
+    await using workspace = await createWorkspace();
+    const event = createWorkflowRunEvent({ isFork: true });
+    const environment = await createGitHubJob(workspace, api.url, { event, run: 900, variables: {} });
+    const seen: Judged[] = [];
+    const minimum = fc.constantFrom('', '', '50%');
+    await fc.assert(
+      fc.asyncProperty(gateReports, minimum, fc.nat(), fc.nat(), async (drawn, minPassRate, where, how) => {
+        const report = { ...drawn, revision: { commit: headSha, branch: 'PR 7' } };
+        const publish = (text: string) =>
+          judgePublished({ api, workspace, environment }, text, { 'min-pass-rate': minPassRate });
+        const sound = judgeSound(report, minPassRate);
+        // Requests take their time, so that only some of the undamaged reports are published.
+        if (where % 10 === 0) expect(await publish(renderReportJson(report))).toBe(sound);
+        const { text, place } = damageSomewhere(report, where, how);
+        const found = await publish(text);
+        seen.push(found);
+        expect([place, found === 'refused' ? sound : found]).toEqual([place, sound]);
+      }),
+      { numRuns },
+    );
+    expect([countSeen(seen), isVaried(countSeen(seen))]).toEqual([expect.anything(), true]);
+  });
+});
