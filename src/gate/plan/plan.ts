@@ -98,6 +98,12 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   if (ci.isPullRequestTarget && server?.command != null && !options.allowPullRequestTarget) {
     issues.push({ input: 'server-command', code: 'pull-request-target', message: pullRequestTargetMessage });
   }
+  const reportDir = await planReportDir(options.reportDir ?? '.', { ...context, notes });
+  if (server !== null) {
+    const { planSandbox } = await import('./plan-sandbox.ts');
+    const place = { ...context, serverCwd: server.cwd, suites, reportDir: reportDir.path };
+    server.sandbox = await planSandbox(options, place, issues);
+  }
   if (options.stopEarly) issues.push(...findRetries(suites));
   issues.push(...findUnreachableServer(service, server), ...findUnenforceablePins(service, { options, suites }));
   if (baseline !== null && baseline.runId !== null && all.length > 1) {
@@ -121,7 +127,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     timeoutMs: options.timeout,
     isolation: options.isolation,
     stopsEarly: options.stopEarly,
-    reportDir: await planReportDir(options.reportDir ?? '.', { ...context, notes }),
+    reportDir,
     reportFormats: options.reportFormats,
     page: ci.system === 'github' && ci.repository !== null ? await readPage(options, context) : null,
     isFullReport: options.fullReport,
