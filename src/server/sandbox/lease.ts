@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 
 import type { Clock } from '../../base/clock.ts';
 import { signalGroup } from '../group.ts';
-import { listDescendants, listProcesses } from '../process-table.ts';
+import { listChildren, listDescendants, listProcesses, readProcess } from '../process-table.ts';
 import type { ProcessEntry } from '../process-table.ts';
 import { releaseDescriptor } from './scripts.ts';
 
@@ -25,16 +25,30 @@ export interface SandboxLease {
  */
 export function holdSandbox(child: ChildProcess): SandboxLease {
   let hasStarted = false;
+  /** The child and what it starts itself: the first process of the namespace, and the parent of the program. */
+  let wrappers: number[] = [];
   const release = child.stdio[releaseDescriptor];
   release?.on('error', () => {});
   release?.once('data', () => {
     hasStarted = true;
+    if (child.pid !== undefined) wrappers = [child.pid, ...listChildren(child.pid)];
   });
   // Holding it must not keep this process from its end, which releases the sandbox as well.
   if (release instanceof Socket) release.unref();
+  const isWrapper = (entry: ProcessEntry | null) => entry?.groupId === child.pid;
   const listServer = (): ProcessEntry[] => {
-    const isWrapper = ({ groupId }: ProcessEntry) => groupId === child.pid;
-    return listDescendants(listProcesses(), isWrapper);
+    // A set is walked with what is added to it meanwhile.
+    const parents = new Set(wrappers.filter((pid) => isWrapper(readProcess(pid))));
+    const found: ProcessEntry[] = [];
+    for (const parent of parents) {
+      for (const pid of listChildren(parent)) {
+        if (parents.has(pid)) continue;
+        parents.add(pid);
+        const entry = readProcess(pid);
+        if (entry !== null && !isWrapper(entry)) found.push(entry);
+      }
+    }
+    return found;
   };
   return {
     get hasStarted() {
@@ -42,11 +56,13 @@ export function holdSandbox(child: ChildProcess): SandboxLease {
     },
     terminate: async (clock, graceMs) => {
       const endsAtMs = clock.monotonicMs() + graceMs;
-      const groups = new Set(listServer().map(({ groupId }) => groupId));
+      // While the program runs it must not be missed; afterwards the cheap list does.
+      const isRunning = () => child.exitCode === null && child.signalCode === null;
+      const running = isRunning() ? listDescendants(listProcesses(), isWrapper) : listServer();
+      const groups = new Set(running.filter((entry) => !isWrapper(entry)).map(({ groupId }) => groupId));
       for (const groupId of groups) signalGroup(groupId, 'SIGTERM');
-      while (groups.size > 0 && listServer().length > 0 && clock.monotonicMs() < endsAtMs) {
-        await clock.sleep(pollIntervalMs);
-      }
+      const isAlive = () => groups.size > 0 && (isRunning() || listServer().length > 0);
+      while (isAlive() && clock.monotonicMs() < endsAtMs) await clock.sleep(pollIntervalMs);
     },
     release: () => void release?.destroy(),
   };

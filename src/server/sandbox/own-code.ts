@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -14,7 +14,12 @@ export function listOwnCode(file = fileURLToPath(import.meta.url)): { protect: s
   const names = dirname(file).split(sep);
   const modules = names.indexOf('node_modules');
   const shared = modules === -1 ? [] : [names.slice(0, modules + 1).join(sep)];
-  const protect = [...shared, ...loaded.map((name) => join(root, name)).filter((path) => existsSync(path))];
+  // What is bundled has no package around it that could be relied on.
+  const protect = [
+    dirname(file),
+    ...shared,
+    ...loaded.map((name) => join(root, name)).filter((path) => existsSync(path)),
+  ];
   return { protect, writable: protect.filter((path) => path.endsWith('node_modules')).flatMap(listCaches) };
 }
 
@@ -26,10 +31,15 @@ function listCaches(modules: string): string[] {
     .map((entry) => join(modules, entry.name));
 }
 
-/** The nearest directory that holds a package.json; that of the file where there is none. */
+/** The nearest directory that holds a named package; that of the file where there is none. */
 function findPackage(directory: string): string {
   for (let above = directory; above !== dirname(above); above = dirname(above)) {
-    if (existsSync(join(above, 'package.json'))) return above;
+    if (isNamed(join(above, 'package.json'))) return above;
   }
   return directory;
+}
+
+/** Bundles come with a package.json that says nothing but their type. */
+function isNamed(file: string): boolean {
+  return existsSync(file) && readFileSync(file, 'utf8').includes('"name"');
 }
