@@ -46,9 +46,9 @@ const ends: Array<[string, string[], { code: number | null; signal: string | nul
 describe.each(makers)('a sandbox that %s makes', (maker) => {
   const open = (options: Parameters<typeof openSandboxLab>[0] = {}) =>
     openSandboxLab(options, { tools: listToolsOf(maker) });
-  const when = it.runIf(available.get(maker));
+  const isMade = available.get(maker);
 
-  when('hides the gate and every process outside', async () => {
+  it.runIf(isMade)('hides the gate and every process outside', async () => {
     await using lab = await open();
     expect(lab.opened.report).toEqual({ level: 'isolated', network: 'shared', why: `made with ${maker}` });
     const { stdout } = await lab.run(
@@ -62,7 +62,7 @@ describe.each(makers)('a sandbox that %s makes', (maker) => {
     expect(seen.ppid).toBeGreaterThan(1);
   });
 
-  when('keeps signals to itself', async () => {
+  it.runIf(isMade)('keeps signals to itself', async () => {
     await using lab = await open();
     const other = spawn('sleep', ['30'], { detached: true });
     await once(other, 'spawn');
@@ -78,7 +78,7 @@ describe.each(makers)('a sandbox that %s makes', (maker) => {
     expect(parent.signal).toBe('SIGKILL');
   });
 
-  when.each(Object.entries(decisive))(
+  it.runIf(isMade).each(Object.entries(decisive))(
     'makes the %s read-only, and what lies next to it stays writable',
     async (_, file) => {
       await using lab = await open();
@@ -92,7 +92,7 @@ describe.each(makers)('a sandbox that %s makes', (maker) => {
     },
   );
 
-  when(
+  it.runIf(isMade)(
     'lets no server undo a mount, rename what holds a protected file, or write to the code of the gate',
     async () => {
       await using lab = await open();
@@ -108,18 +108,18 @@ describe.each(makers)('a sandbox that %s makes', (maker) => {
     },
   );
 
-  when.each(ends)('passes on an end by %s', async (_, words, end) => {
+  it.runIf(isMade).each(ends)('passes on an end by %s', async (_, words, end) => {
     await using lab = await open();
     expect(await lab.run(words)).toMatchObject(end);
   });
 
-  when('reports a missing program and a file that may not be executed as without a sandbox', async () => {
+  it.runIf(isMade)('reports a missing program and a file that may not be executed as without a sandbox', async () => {
     await using lab = await open();
     expect((await lab.run(['no-such-program'])).error?.code).toBe('ENOENT');
     expect((await lab.run([join(lab.workspace.path, 'policy.yml')])).error?.code).toBe('EACCES');
   });
 
-  when('changes neither the environment, the directory, the user nor the descriptors', async () => {
+  it.runIf(isMade)('changes neither the environment, the directory, the user nor the descriptors', async () => {
     const look = node(`const fs = require('node:fs');
       const open = fs.readdirSync('/proc/self/fd').filter((fd) => { try { return /pipe|socket|ns/.test(fs.readlinkSync('/proc/self/fd/' + fd)); } catch { return false; } });
       console.log(JSON.stringify({ env: process.env, cwd: process.cwd(), uid: process.getuid(), gid: process.getgid(), stdio: open.slice(0, 3), group: process.pid }))`);
@@ -134,7 +134,7 @@ describe.each(makers)('a sandbox that %s makes', (maker) => {
     expect(await read('auto', { SHLVL: '1' })).toEqual(await read('off', { SHLVL: '1' }));
   });
 
-  when('stops a server politely, and with it what it started', async () => {
+  it.runIf(isMade)('stops a server politely, and with it what it started', async () => {
     await using lab = await open();
     const polite = `setInterval(() => {}, 1000); process.on('SIGTERM', () => setTimeout(() => { require('node:fs').writeFileSync('state/bye', ''); process.exit(0); }, 100)); console.log('up')`;
     const server = lab.start(node(polite));
@@ -144,7 +144,7 @@ describe.each(makers)('a sandbox that %s makes', (maker) => {
     expect(existsSync(join(lab.workspace.path, 'state/bye'))).toBe(true);
   });
 
-  when('ends daemons with the server', async () => {
+  it.runIf(isMade)('ends daemons with the server', async () => {
     await using lab = await open();
     const server = lab.start(sh(`${daemonise(86_411)}; read -r _`));
     await once(server.stdout, 'data');
@@ -153,29 +153,26 @@ describe.each(makers)('a sandbox that %s makes', (maker) => {
     expect(isSleeping(86_411)).toBe(false);
   });
 
-  when('reaps orphans', async () => {
+  it.runIf(isMade)('reaps orphans', async () => {
     await using lab = await open();
     const count = `for i in 1 2 3 4 5 6; do sh -c 'sh -c "exit 0" & exit' ; done; sleep 0.2; grep -l '^State:.Z' /proc/[0-9]*/status 2>/dev/null | wc -l`;
     expect((await lab.run(sh(count))).stdout.trim()).toBe('0');
   });
 
   const isRoot = process.getuid?.() === 0;
-  it.runIf(available.get(maker) && !(isRoot && maker === 'bwrap'))(
-    'confines the writes of a required sandbox',
-    async () => {
-      await using outer = await openSandboxLab({ mode: 'off' });
-      const own = join(outer.workspace.path, 'state');
-      await using lab = await openSandboxLab({ mode: 'required', writable: [own] }, { tools: listToolsOf(maker) });
-      expect(lab.opened.report).toEqual({ level: 'confined', network: 'shared', why: `made with ${maker}` });
-      expect((await lab.run(node(write, 'state/own'))).stdout).toBe('EROFS\n');
-      expect((await lab.run(node(write, '/tmp/own-of-a-server'))).stdout).toBe('EROFS\n');
-      expect((await lab.run(node(write, join(own, 'own')))).stdout).toBe('written\n');
-      expect((await lab.run(sh('mktemp && echo >/dev/null && echo fine'))).stdout).toMatch(/fine\n$/);
-      expect((await lab.run(sh('mv "$1" "$1.old"', lab.workspace.path))).code).not.toBe(0);
-    },
-  );
+  it.runIf(isMade && !(isRoot && maker === 'bwrap'))('confines the writes of a required sandbox', async () => {
+    await using outer = await openSandboxLab({ mode: 'off' });
+    const own = join(outer.workspace.path, 'state');
+    await using lab = await openSandboxLab({ mode: 'required', writable: [own] }, { tools: listToolsOf(maker) });
+    expect(lab.opened.report).toEqual({ level: 'confined', network: 'shared', why: `made with ${maker}` });
+    expect((await lab.run(node(write, 'state/own'))).stdout).toBe('EROFS\n');
+    expect((await lab.run(node(write, '/tmp/own-of-a-server'))).stdout).toBe('EROFS\n');
+    expect((await lab.run(node(write, join(own, 'own')))).stdout).toBe('written\n');
+    expect((await lab.run(sh('mktemp && echo >/dev/null && echo fine'))).stdout).toMatch(/fine\n$/);
+    expect((await lab.run(sh('mv "$1" "$1.old"', lab.workspace.path))).code).not.toBe(0);
+  });
 
-  when('cuts the network off, and leaves a loopback interface', async () => {
+  it.runIf(isMade)('cuts the network off, and leaves a loopback interface', async () => {
     await using lab = await open({ network: 'off' });
     const listener = createServer().listen(0, '127.0.0.1');
     await once(listener, 'listening');
@@ -206,8 +203,14 @@ describe.runIf(process.getuid?.() === 0 && available.get('unshare'))('a user wit
     const run = spawnSync(
       'setpriv',
       [
-        ...['--reuid', '65534', '--regid', '65534', '--clear-groups'],
-        ...[process.execPath, join(import.meta.dirname, '../support/sandboxed-run.ts'), mode, directory, file],
+        '--reuid=65534',
+        '--regid=65534',
+        '--clear-groups',
+        process.execPath,
+        join(import.meta.dirname, '../support/sandboxed-run.ts'),
+        mode,
+        directory,
+        file,
         ...sh(script),
       ],
       { encoding: 'utf8' },
