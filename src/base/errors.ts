@@ -156,6 +156,18 @@ export class ServerStartError extends GateError {
   }
 }
 
+/** This machine cannot isolate the server under test as the options require. */
+export class SandboxError extends GateError {
+  readonly code = 'SANDBOX';
+  readonly exitCode = 3;
+
+  constructor(message: string) {
+    super(message, {
+      hint: 'Allow user namespaces on the runner (docs/hardening.md says how), or choose another `sandbox`.',
+    });
+  }
+}
+
 /** The time allowed for the gate, or for one part of it, ran out. */
 export class DeadlineError extends GateError {
   readonly code = 'DEADLINE';

@@ -78,6 +78,21 @@ export interface ServerReport {
   protocolVersions: string[];
   /** What an iteration shares with the one before it. */
   isolation: 'process per iteration' | 'session per iteration' | 'one process for the run' | 'stateless';
+  /** How its processes were kept from the gate; null where the gate started none. */
+  sandbox: SandboxReport | null;
+}
+
+/** What the machine enforced while the server ran. */
+export interface SandboxReport {
+  /**
+   * `isolated`: the server saw only its own processes, which all ended with it, and could not write to what decides the verdict.
+   * `confined`: it could write only to a temporary directory and the paths of `sandbox-write`, too.
+   */
+  level: 'none' | 'isolated' | 'confined';
+  /** `loopback`: the server had an interface of its own, on which nothing else listens. */
+  network: 'shared' | 'loopback';
+  /** Which tool made the sandbox, or why there is none; the rest of a sentence. */
+  why: string;
 }
 
 export interface SuiteReport {

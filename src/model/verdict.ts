@@ -27,6 +27,7 @@ export type ReasonCode =
   | 'results-unknown'
   | 'results-inconsistent'
   | 'server-lost'
+  | 'sandbox-unavailable'
   | 'tunnel-lost'
   | 'deadline'
   | 'cancelled'

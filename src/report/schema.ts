@@ -41,6 +41,7 @@ const verdict = z.object({
           'results-unknown',
           'results-inconsistent',
           'server-lost',
+          'sandbox-unavailable',
           'tunnel-lost',
           'deadline',
           'cancelled',
@@ -198,6 +199,21 @@ const writtenReport = z.object({
       isolation: z
         .enum(['process per iteration', 'session per iteration', 'one process for the run', 'stateless'])
         .describe('What an iteration shares with the one before it.'),
+      sandbox: z
+        .object({
+          level: z
+            .enum(['none', 'isolated', 'confined'])
+            .describe(
+              '`isolated`: the server had processes of its own and could not write to what decides the verdict; `confined`: it could write only where it was allowed to.',
+            ),
+          network: z
+            .enum(['shared', 'loopback'])
+            .describe('`loopback`: it reached no other machine and no other server.'),
+          why: z.string().describe('What made the sandbox, or why there was none.'),
+        })
+        .nullable()
+        .default(null)
+        .describe('How the server was isolated; null where the gate did not start it.'),
     })
     .nullable(),
   suites: z.array(suite),

@@ -2,7 +2,15 @@ import { formatCount } from '../base/count.ts';
 import { formatDuration } from '../base/deadline.ts';
 import { formatMinimumPassRate, formatPassRate } from '../model/rate.ts';
 import type { ConcurrencyReport, ConcurrencyRule } from '../model/concurrency.ts';
-import type { CaseReport, DemandReport, Report, ServerReport, SuiteReport, Totals } from '../model/report.ts';
+import type {
+  CaseReport,
+  DemandReport,
+  Report,
+  SandboxReport,
+  ServerReport,
+  SuiteReport,
+  Totals,
+} from '../model/report.ts';
 import type { ToolCall } from '../model/run.ts';
 import type { ReasonCode, Verdict, VerdictOutcome, VerdictReason } from '../model/verdict.ts';
 import { describeRounds } from './rounds.ts';
@@ -40,9 +48,15 @@ function describeRate({ passed, failed, passRate }: Totals, { outcome }: Verdict
 
 /** Says how the server was reached and what iterations share: `everything 2.0.0 over stdio, process per iteration`. */
 export function describeServer(report: ServerReport): string {
-  const { name, version, transport, isolation } = report;
+  const { name, version, transport, isolation, sandbox } = report;
   const server = [name ?? 'The server', version].filter((part) => part !== null).join(' ');
-  return `${server} over ${transport}${describeProtocol(report)}, ${isolation}`;
+  return `${server} over ${transport}${describeProtocol(report)}, ${isolation}${sandbox === null ? '' : `, ${describeSandbox(sandbox)}`}`;
+}
+
+/** `sandbox isolated (made with unshare)`, or `no sandbox (…)`. */
+function describeSandbox({ level, network, why }: SandboxReport): string {
+  if (level === 'none') return `no sandbox (${why})`;
+  return `sandbox ${level}${network === 'loopback' ? ' without network' : ''} (${why})`;
 }
 
 function describeProtocol({ protocolVersion, protocolVersions }: ServerReport): string {

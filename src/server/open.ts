@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { ConfigurationError } from '../base/errors.ts';
 import { Secret } from '../base/redaction.ts';
+import { logDescendants } from './descendants.ts';
 import { buildChildEnvironment, markerVariable } from './environment.ts';
 import { openHttpServer } from './open-http.ts';
 import { openStdioServer } from './open-stdio.ts';
 import { createOutputRing } from './ring.ts';
 import type { ReachedServer, RunningServer, ServerContext, ServerOptions, StartContext } from './running-server.ts';
+import { openSandbox } from './sandbox/open.ts';
 import { splitCommand } from './split-command.ts';
 import { tailLines } from './start-error.ts';
 import { stopMarkedProcesses } from './sweep.ts';
@@ -19,6 +21,7 @@ const sweepGraceMs = 500;
  *
  * @throws {ServerStartError} when it exits, stays silent for `readyTimeoutMs` or speaks no MCP.
  * @throws {ConfigurationError} when the command or the URL cannot be read.
+ * @throws {SandboxError} when this machine cannot isolate it as the options require.
  */
 export async function openServer(options: ServerOptions, context: ServerContext): Promise<RunningServer> {
   context.signal.throwIfAborted();
@@ -27,6 +30,12 @@ export async function openServer(options: ServerOptions, context: ServerContext)
   const sessionMarker = command === null ? null : (options.sessionMarker ?? randomUUID());
   const ring = createOutputRing();
   const words = command === null ? [] : splitCommand(command);
+  const { cwd, sandbox: wanted } = options;
+  const { environment, logger } = context;
+  const opened =
+    command === null || wanted === undefined ? null : await openSandbox(wanted, { cwd, environment, logger });
+  // With a sandbox, nothing that the server starts can outlive it.
+  const descendants = command === null || (opened?.sandbox ?? null) !== null ? null : logDescendants();
   const watchdog = sessionMarker === null ? null : startWatchdog(sessionMarker, context.environment);
   const start: StartContext | null =
     command === null || watchdog === null
@@ -40,16 +49,21 @@ export async function openServer(options: ServerOptions, context: ServerContext)
           env: buildChildEnvironment(context.environment, { ...options.env, [markerVariable]: sessionMarker ?? '' }),
           ring,
           readyTimeoutMs: options.readyTimeoutMs,
+          sandbox: opened?.sandbox ?? null,
+          descendants,
         };
   const sweep = async () => {
     if (sessionMarker !== null)
       await stopMarkedProcesses(sessionMarker, { graceMs: sweepGraceMs, clock: context.clock });
+    await descendants?.end({ graceMs: sweepGraceMs, clock: context.clock });
     await watchdog?.[Symbol.asyncDispose]();
+    await opened?.[Symbol.asyncDispose]();
   };
   try {
     const reached = await reachServer(options, { context, start });
     return {
       ...reached,
+      report: { ...reached.report, sandbox: opened?.report ?? null },
       secrets: reached.token === null ? [] : [new Secret(reached.token)],
       sessionMarker,
       stderrTail: (maxLines = tailLines) => ring.readLines(maxLines),

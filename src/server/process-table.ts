@@ -3,7 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 /** A process as the kernel lists it. */
 export interface ProcessEntry {
   pid: number;
+  parentId: number;
   groupId: number;
+  /** In clock ticks since the machine started: with the pid, it names one process for good. */
+  startedAt: string;
 }
 
 /**
@@ -11,12 +14,48 @@ export interface ProcessEntry {
  * and in a container whose first process does not reap they stay for ever. Fields as in proc_pid_stat(5).
  */
 export function listProcesses(): ProcessEntry[] {
-  return listPids().flatMap((pid) => {
-    const stat = readProcFile(pid, 'stat');
-    // The second field is the program's name in parentheses and may itself hold spaces and parentheses.
-    const [state, , groupId] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return stat === '' || state === 'Z' || state === 'X' ? [] : [{ pid, groupId: Number(groupId) }];
-  });
+  return listPids().flatMap((pid) => readProcess(pid) ?? []);
+}
+
+/** Reads one process; null where it is gone or a zombie. */
+export function readProcess(pid: number): ProcessEntry | null {
+  const stat = readProcFile(pid, 'stat');
+  // The second field is the program's name in parentheses and may itself hold spaces and parentheses.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const [state, parentId, groupId] = fields;
+  if (stat === '' || state === 'Z' || state === 'X') return null;
+  return { pid, parentId: Number(parentId), groupId: Number(groupId), startedAt: fields[startField] ?? '' };
+}
+
+/** Lists what a process has started and what is its child still, which costs much less than listing all processes. */
+export function listChildren(pid: number): number[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
+      readProcFile(pid, `task/${thread}/children`).split(' ').map(Number).filter(Boolean),
+    );
+  } catch {
+    return [];
+  }
+}
+
+/** The field `starttime` of proc_pid_stat(5), counted from the one after the program's name. */
+const startField = 19;
+
+/** Lists what the processes that `isAncestor` picks have started, and what those have; in no particular order. */
+export function listDescendants(
+  processes: readonly ProcessEntry[],
+  isAncestor: (entry: ProcessEntry) => boolean,
+): ProcessEntry[] {
+  const found = new Set(processes.filter(isAncestor).map(({ pid }) => pid));
+  const descendants: ProcessEntry[] = [];
+  let rest = processes.filter(({ pid }) => !found.has(pid));
+  for (;;) {
+    const next = rest.filter(({ parentId }) => found.has(parentId));
+    if (next.length === 0) return descendants;
+    for (const entry of next) found.add(entry.pid);
+    descendants.push(...next);
+    rest = rest.filter(({ pid }) => !found.has(pid));
+  }
 }
 
 /** Whether the process was started with `assignment` (`NAME=value`) in its environment; false where that is not ours to read. */

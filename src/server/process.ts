@@ -2,10 +2,13 @@ import { spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 
 import type { Clock } from '../base/clock.ts';
+import type { DescendantLog } from './descendants.ts';
 import { isGroupAlive, signalGroup, waitForGroupEnd } from './group.ts';
 import { keepLastLines } from './last-lines.ts';
 import { createOutputRing } from './ring.ts';
 import type { OutputRing } from './ring.ts';
+import { holdSandbox } from './sandbox/lease.ts';
+import type { Sandbox } from './sandbox/open.ts';
 import type { Watchdog } from './watchdog.ts';
 
 /** How long a server may take to leave after its stdin closed, and then after SIGTERM. Fits twice into a runner's 7.5 s. */
@@ -55,67 +58,91 @@ export function startProcess(
     clock: Clock;
     /** Ends the program's group should this process be killed; null for no watchdog. */
     watchdog?: Pick<Watchdog, 'add' | 'remove'>;
+    /** Null for none. */
+    sandbox?: Sandbox | null;
+    /** Remembers what the program starts; null for no memory. */
+    descendants?: DescendantLog | null;
     /** Whether the program reads its stdin, so that closing it is the polite way to ask; else it gets SIGTERM at once. */
     readsStdin: boolean;
   },
 ): ServerProcess {
   const { clock } = options;
-  const [file = '', ...args] = command;
+  const start = prepareStart(command, options);
+  const [file = '', ...args] = start.command;
   const child = spawn(file, args, {
-    cwd: options.cwd,
-    env: options.env,
-    stdio: ['pipe', 'pipe', 'pipe'],
+    cwd: start.cwd,
+    env: start.env,
+    stdio: ['pipe', 'pipe', 'pipe', ...start.stdio],
     // A group of its own lets one signal reach every descendant. On Windows the flag would open a console window.
     detached: process.platform !== 'win32',
     windowsHide: true,
   });
-  if (child.pid !== undefined) options.watchdog?.add(child.pid);
+  const { stdin, stdout, stderr } = child;
+  if (stdin === null || stdout === null || stderr === null) throw new TypeError('A child was started without pipes.');
+  const lease = start.isSandboxed ? holdSandbox(child) : null;
+  if (child.pid !== undefined) {
+    options.watchdog?.add(child.pid);
+    options.descendants?.follow(child.pid);
+  }
   const ownOutput = createOutputRing(ownOutputBytes);
   const addOutput = (chunk: Buffer) => {
     options.ring.append(chunk);
     ownOutput.append(chunk);
   };
-  child.stderr.on('data', addOutput);
+  stderr.on('data', addOutput);
   // A program that dies leaves broken pipes behind; its exit is reported, the pipes need not be.
-  for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on('error', () => {});
+  for (const stream of [stdin, stdout, stderr]) stream.on('error', () => {});
 
   const ended = new Promise<Omit<ProcessExit, 'lastLines'>>((resolve) => {
     child.once('exit', (code, signal) => resolve({ code, signal }));
     child.on('error', (error) => {
-      if (child.pid === undefined) resolve({ code: null, signal: null, error });
+      if (child.pid === undefined) resolve({ code: null, signal: null, error: start.error ?? error });
     });
   });
-  const outputEnded = new Promise<void>((resolve) => {
-    child.once('close', () => resolve());
-  });
+  const outputs = [stdout, stderr];
+  const outputEnded = Promise.all(
+    outputs.map((stream) => new Promise<void>((resolve) => void stream.once('close', () => resolve()))),
+  );
   const exited = ended.then(async (exit): Promise<ProcessExit> => {
     if (child.pid !== undefined) await waitAtMost(clock, outputEnded, outputDrainMs);
-    child.stdout.destroy();
-    child.stderr.destroy();
-    return { ...exit, lastLines: keepLastLines(ownOutput.readLines(lastLinesRead)) };
+    for (const stream of outputs) stream.destroy();
+    if (child.pid !== undefined) options.descendants?.forget(child.pid);
+    const lastLines = keepLastLines(ownOutput.readLines(lastLinesRead));
+    const isFailure = lease !== null && !lease.hasStarted && !isEnding;
+    return isFailure
+      ? { code: null, signal: null, error: createSandboxFailure(exit), lastLines }
+      : { ...exit, lastLines };
   });
 
+  let isEnding = false;
   const stopGroup = async () => {
+    isEnding = true;
     const groupId = child.pid;
-    child.stdin.end();
+    stdin.end();
     if (groupId === undefined) return;
+    options.descendants?.look();
     if (options.readsStdin) await waitAtMost(clock, ended, stdinGraceMs);
+    await lease?.terminate(clock, terminateGraceMs);
+    lease?.release();
     if (isGroupAlive(groupId)) {
-      signalGroup(groupId, 'SIGTERM');
+      if (lease === null) signalGroup(groupId, 'SIGTERM');
       if (!(await waitForGroupEnd(clock, groupId, terminateGraceMs))) await killGroup();
     }
     options.watchdog?.remove(groupId);
   };
   const killGroup = async () => {
+    isEnding = true;
     if (child.pid === undefined) return;
+    options.descendants?.look();
     signalGroup(child.pid, 'SIGKILL');
+    lease?.release();
     await waitAtMost(clock, ended, terminateGraceMs);
     if (await waitForGroupEnd(clock, child.pid, terminateGraceMs)) options.watchdog?.remove(child.pid);
   };
   let stopping: Promise<void> | undefined;
   return {
-    stdin: child.stdin,
-    stdout: child.stdout,
+    stdin,
+    stdout,
     addOutput,
     get hasEnded() {
       return child.exitCode !== null || child.signalCode !== null;
@@ -124,6 +151,40 @@ export function startProcess(
     stop: () => (stopping ??= stopGroup()),
     kill: killGroup,
   };
+}
+
+interface PreparedStart {
+  command: readonly string[];
+  cwd: string;
+  env: Record<string, string>;
+  /** After stdin, stdout and stderr. */
+  stdio: Array<'pipe' | 'ignore' | number>;
+  isSandboxed: boolean;
+  /** Why the program cannot be started. */
+  error?: NodeJS.ErrnoException;
+}
+
+/** A path that cannot be: what is to be started is not there, and a server that runs could make it. */
+const nothing = '/proc/self/nothing';
+
+function prepareStart(
+  command: readonly string[],
+  { cwd, env, sandbox = null }: { cwd: string; env: Record<string, string>; sandbox?: Sandbox | null },
+): PreparedStart {
+  if (sandbox === null) return { command, cwd, env, stdio: [], isSandboxed: false };
+  try {
+    const { descriptors, ...wrapped } = sandbox.wrap(command, { cwd, env });
+    // The sandbox is entered from a directory that is always there, and the server's own only through its mounts.
+    return { ...wrapped, cwd: '/', stdio: ['pipe', ...descriptors], isSandboxed: true };
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    return { command: [nothing], cwd: '/', env, stdio: [], isSandboxed: false, error };
+  }
+}
+
+/** The programs that make the sandbox ended, not the server. */
+function createSandboxFailure({ code, signal }: { code: number | null; signal: NodeJS.Signals | null }): Error {
+  return new Error(`The sandbox of the process could not be made (${code === null ? signal : `exit code ${code}`}).`);
 }
 
 /** Waits for the promise, but no longer than `timeoutMs`. */

@@ -6,8 +6,10 @@ import type { Demanded } from '../model/policy.ts';
 import type { ProcessWitness } from '../model/process-end.ts';
 import type { ProtocolChoice } from '../model/protocol.ts';
 import type { ServerReport } from '../model/report.ts';
+import type { DescendantLog } from './descendants.ts';
 import type { ProtocolEra } from './protocol.ts';
 import type { OutputRing } from './ring.ts';
+import type { Sandbox, SandboxOptions } from './sandbox/open.ts';
 import type { Watchdog } from './watchdog.ts';
 
 /** The revision that the server must speak, and the option or `file:line` that asks for it. */
@@ -36,6 +38,8 @@ export interface ServerOptions {
   isWitnessed: boolean;
   /** Marks every process in its environment; made up when absent. */
   sessionMarker?: string;
+  /** What its processes may see and change; everything that this process may where it is absent. */
+  sandbox?: SandboxOptions;
 }
 
 /** Which sessions are going to be opened, for servers that get a process for each. */
@@ -87,6 +91,10 @@ export interface StartContext extends ServerContext {
   ring: OutputRing;
   watchdog: Watchdog;
   readyTimeoutMs: number;
+  /** Null where the server is started without one. */
+  sandbox: Sandbox | null;
+  /** Null where the sandbox ends what the server starts. */
+  descendants: DescendantLog | null;
 }
 
 /** What both ways of reaching a server come to. */
@@ -94,7 +102,7 @@ export interface ReachedServer extends AsyncDisposable {
   readonly url: string;
   readonly token: string | null;
   readonly protocol: ProtocolEra;
-  readonly report: ServerReport;
+  readonly report: Omit<ServerReport, 'sandbox'>;
   readonly planSessions: (plan: SessionPlan) => void;
   readonly lost: Promise<ServerStartError>;
   readonly witness: ProcessWitness | null;

@@ -69,6 +69,8 @@ export const reasonRules: Readonly<Record<ReasonCode, ReasonRule>> = {
   'run-not-created': doubtfulGap,
   // The service cannot be reached, or answers nonsense or in circles.
   infrastructure: doubtfulGap,
+  // The server was not started: a required protection must not be skipped by an option that is about results.
+  'sandbox-unavailable': { kind: 'gap', option: null, areFailuresSound: false },
   // Somebody wanted no verdict, so no option makes one of it.
   cancelled: { kind: 'gap', option: null, areFailuresSound: false },
 };

@@ -24,6 +24,7 @@ describe.each([true, false])('progress on a terminal: %s', (isTerminal) => {
         protocolVersion: '2025-11-25',
         protocolVersions: ['2025-11-25'],
         isolation: 'process per iteration',
+        sandbox: null,
       },
       durationMs: 5,
     });

@@ -1,8 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readExampleInputs, readExampleJob } from '../support/example-workflow.ts';
+import { readExampleInputs, readExampleJob, readWorkflow } from '../support/example-workflow.ts';
 import { startGitHubApi } from '../support/github-api.ts';
 import { jobToken } from '../support/github-job.ts';
 import {
@@ -11,10 +12,14 @@ import {
   createWorkflowRunEvent,
 } from '../support/runner-harness/events.ts';
 import { type ActionRun, runAction } from '../support/runner-harness/run-action.ts';
+import { canMake } from '../support/sandbox-lab.ts';
 import { createWorkspace, greenEvals, type Workspace } from '../support/workspace.ts';
+import { listYamlBlocks, wrapSteps } from '../support/yaml-blocks.ts';
 
 // The steps of examples/workflows that use the action, run by the runner harness from the committed dist/ with the inputs
 // that stand there. The server is what `npm run build` would have built.
+
+const hasSandbox = (await canMake('unshare')) || (await canMake('bwrap'));
 
 const everything = new URL('../../node_modules/@modelcontextprotocol/server-everything/dist/index.js', import.meta.url);
 
@@ -110,6 +115,72 @@ describe('shards.yml', () => {
       problems: [],
       outputs: { verdict: 'passed', passed: '4', total: '4', 'report-path': 'mcp-eval-report/report.json' },
     });
+  });
+});
+
+describe('two-jobs.yml', () => {
+  it('judges by the policy of the base in a job that runs no server, whatever the first job says', async () => {
+    await using workspace = await createRepository();
+    await using api = await startGitHubApi();
+    api.pulls.set(7, { sha: '1'.repeat(40), owner: 'your-org', branch: 'change' });
+    const { sandbox = '', ...inputs } = readExampleInputs(readExampleJob('two-jobs.yml', 'evals'), {});
+    expect(sandbox).toBe('required');
+    const level = hasSandbox ? { sandbox } : {};
+    const runBoth = async () => {
+      const event = createPullRequestEvent();
+      const evals = await runAction({ workspace: workspace.path, inputs: { ...inputs, ...level }, event });
+      expect(evals).toMatchObject({ problems: [], leftovers: [] });
+      const report = JSON.parse(await workspace.read('mcp-eval-report/report.json'));
+      expect(report.server.sandbox.level).toBe(hasSandbox ? 'confined' : 'none');
+      await using base = await createWorkspace({
+        'evals/policy.yaml': 'minimumPassRate: 100%\n',
+        'shards/eval-shard-1/report.json': JSON.stringify(report),
+      });
+      const verdict = readExampleInputs(readExampleJob('two-jobs.yml', 'verdict'), {});
+      return await runAction({
+        workspace: base.path,
+        inputs: { ...verdict, 'github-token': jobToken },
+        event,
+        env: { GITHUB_API_URL: api.url },
+        secrets: [jobToken],
+      });
+    };
+
+    expect(await runBoth()).toMatchObject({ exitCode: 0, problems: [], outputs: { verdict: 'passed' } });
+    expect(api.comments).toMatchObject([{ issue: 7, body: expect.stringContaining('Eval gate passed') }]);
+
+    // A bar that the pull request lowers for itself is not the one that counts.
+    await worsen(workspace);
+    inputs['min-pass-rate'] = '0%';
+    expect(await runBoth()).toMatchObject({ exitCode: 1, problems: [], outputs: { verdict: 'failed' } });
+    expect(api.comments).toMatchObject([{ issue: 7, body: expect.stringContaining('Eval gate failed') }]);
+  });
+});
+
+describe('the steps of docs/hardening.md', () => {
+  const [block] = listYamlBlocks(
+    'hardening.md',
+    readFileSync(join(import.meta.dirname, '../../docs/hardening.md'), 'utf8'),
+  );
+  const workflow = readWorkflow(wrapSteps(block?.text ?? ''));
+
+  it('run the server without network and writes, or are inconclusive where there is no sandbox', async () => {
+    await using workspace = await createRepository();
+    await mkdir(join(workspace.path, 'data'));
+    const inputs = readExampleInputs(workflow['evals'] ?? { steps: [] }, {});
+    const ran = await runAction({ workspace: workspace.path, inputs, event: createPullRequestEvent() });
+    expect(ran).toMatchObject({ exitCode: hasSandbox ? 0 : 3, problems: [], leftovers: [] });
+    const { server, verdict } = JSON.parse(await workspace.read('mcp-eval-report/report.json'));
+    if (hasSandbox) expect(server.sandbox).toMatchObject({ level: 'confined', network: 'loopback' });
+    else expect(verdict.reasons[0].code).toBe('sandbox-unavailable');
+  });
+
+  it('end with exit code 2 where the path is missing', async () => {
+    await using workspace = await createRepository();
+    const inputs = readExampleInputs(workflow['evals'] ?? { steps: [] }, {});
+    const ran = await runAction({ workspace: workspace.path, inputs, event: createPullRequestEvent() });
+    expect(ran.exitCode).toBe(2);
+    expect(ran.log).toContain('"data" does not exist');
   });
 });
 

@@ -91,7 +91,7 @@ const shapes: Shape[] = [
   },
 ];
 
-async function run(mode: Mode, cases: readonly string[], environment: Record<string, string> = {}) {
+async function run(mode: Mode, cases: readonly string[], environment: Record<string, string> = {}, sandbox = 'auto') {
   const { isolation, ...fixed } = modes[mode];
   const port = 'PORT' in fixed ? String(await findFreePort()) : null;
   const variables = { ...fixed, ...(port === null ? {} : { PORT: port }), ...environment };
@@ -102,6 +102,7 @@ async function run(mode: Mode, cases: readonly string[], environment: Record<str
   return await runEmbeddedGate(workspace, {
     'server-command': `${process.execPath} ${workspace.path}/server.mjs`,
     isolation,
+    sandbox,
     'server-env': Object.entries({ ...variables, STARTS: `${workspace.path}/starts` })
       .map(([name, value]) => `${name}=${value}`)
       .join('\n'),
@@ -127,18 +128,22 @@ function readReason(result: EmbeddedGate, title: string): string[] {
 const listFirstReasons = ({ report }: EmbeddedGate) => report.verdict.reasons.map(({ message }) => message).join(' | ');
 
 describe.each(modeNames)('a server over %s', (mode) => {
-  it('fails the cases that its process ends under, and no other', async () => {
-    const tried = shapes.filter((shape) => shape.modes?.includes(mode) ?? true);
-    const cases = tried.map(({ what, steps }) => writeCase(what, steps));
-    const result = await run(mode, [...cases, bystander]);
-    const outcomes = tried.map(({ what }) => [what, findCase(result, what)?.outcome, readReason(result, what)[0]]);
-    expect(outcomes).toEqual(tried.map(({ what, outcome, says }) => [what, outcome, says]));
-    expect(findCase(result, 'Goes on')).toMatchObject({ outcome: 'passed', passed: 3, total: 3 });
-    expect([result.report.verdict.outcome, result.exitCode]).toEqual(['failed', 1]);
-    const reason = readReason(result, 'was ended by SIGSEGV before the answer');
-    expect(reason[1]).toBe('Its last lines on stderr:');
-    expect(reason.at(-1)).toBe('about to end with SIGSEGV');
-  });
+  // The ends are the same with a sandbox, where the machine has one, and without.
+  it.each(['auto', 'off'])(
+    'fails the cases that its process ends under, and no other (sandbox: %s)',
+    async (sandbox) => {
+      const tried = shapes.filter((shape) => shape.modes?.includes(mode) ?? true);
+      const cases = tried.map(({ what, steps }) => writeCase(what, steps));
+      const result = await run(mode, [...cases, bystander], {}, sandbox);
+      const outcomes = tried.map(({ what }) => [what, findCase(result, what)?.outcome, readReason(result, what)[0]]);
+      expect(outcomes).toEqual(tried.map(({ what, outcome, says }) => [what, outcome, says]));
+      expect(findCase(result, 'Goes on')).toMatchObject({ outcome: 'passed', passed: 3, total: 3 });
+      expect([result.report.verdict.outcome, result.exitCode]).toEqual(['failed', 1]);
+      const reason = readReason(result, 'was ended by SIGSEGV before the answer');
+      expect(reason[1]).toBe('Its last lines on stderr:');
+      expect(reason.at(-1)).toBe('about to end with SIGSEGV');
+    },
+  );
 
   it('fails every case of a server that crashes in tools/list', async () => {
     const result = await run(mode, [writeCase('Calls', [echo], 2)], { END_AT: 'tools/list', END_WITH: 'SIGABRT' });

@@ -15,6 +15,7 @@ describe('openServer', () => {
       protocolVersion: '2025-11-25',
       protocolVersions: [],
       isolation: 'process per iteration',
+      sandbox: null,
     });
     expect(server.protocol).toBe('legacy');
     expect(server.sessionMarker).toBe('marker-open');
@@ -35,6 +36,7 @@ describe('openServer', () => {
       protocolVersion: '2026-07-28',
       protocolVersions: [],
       isolation: 'stateless',
+      sandbox: null,
     });
   });
 

@@ -1,9 +1,12 @@
 import { spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
 import { systemClock } from '../../src/base/clock.ts';
+import { logDescendants } from '../../src/server/descendants.ts';
+import { listProcesses } from '../../src/server/process-table.ts';
 import { stopMarkedProcesses } from '../../src/server/sweep.ts';
 import { isRunning, listMarkedPids } from '../support/processes.ts';
 import { openTestServer } from '../support/running-server.ts';
@@ -45,4 +48,37 @@ describe.runIf(process.platform === 'linux')('stopMarkedProcesses', () => {
     await server[Symbol.asyncDispose]();
     expect(listMarkedPids(marker)).toEqual([]);
   });
+
+  it('ends daemons without a marker that were seen while their parents lived, also under a server that crashes', async () => {
+    const count = randomInt(100_000, 1_000_000);
+    const isSleeping = () => listProcesses().some(({ pid }) => readCommand(pid) === `sleep ${count}`);
+    // Neither the process group nor the environment of the server: only its parent tells whose it is.
+    const daemon = `require("child_process").spawn("env", ["-i", "setsid", "sleep", "${count}"], { stdio: "ignore" }).unref();`;
+    const command = `sh -c '"$0" -e "$1 setTimeout(() => process.exit(), 800)"; exec "$0" test/support/stdio-server.ts' ${process.execPath} '${daemon}'`;
+    const server = await openTestServer({ command });
+    expect(isSleeping()).toBe(true);
+    await server[Symbol.asyncDispose]();
+    expect(isSleeping()).toBe(false);
+  });
+
+  it('ends what was followed, and nothing else', async () => {
+    const log = logDescendants();
+    const other = spawn('sleep', ['30'], { stdio: 'ignore' });
+    await once(other, 'spawn');
+    expect(await log.end(options)).toBe(0);
+    log.follow(process.pid);
+    log.look();
+    log.forget(process.pid);
+    expect(isRunning(other.pid ?? 0)).toBe(true);
+    expect(await log.end(options)).toBeGreaterThan(0);
+    expect(isRunning(other.pid ?? 0)).toBe(false);
+  });
 });
+
+function readCommand(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+  } catch {
+    return '';
+  }
+}

@@ -20,11 +20,15 @@ const workflowSchema = z.object({
 
 export type ExampleJob = z.infer<typeof workflowSchema>['jobs'][string];
 
+/** Reads the jobs of a workflow. */
+export function readWorkflow(text: string): Record<string, ExampleJob> {
+  return workflowSchema.parse(parse(text)).jobs;
+}
+
 /** Reads a job of a workflow in examples/workflows. */
 export function readExampleJob(file: string, job: string): ExampleJob {
   const root = path.resolve(import.meta.dirname, '../..');
-  const { jobs } = workflowSchema.parse(parse(readFileSync(path.join(root, 'examples/workflows', file), 'utf8')));
-  const found = jobs[job];
+  const found = readWorkflow(readFileSync(path.join(root, 'examples/workflows', file), 'utf8'))[job];
   if (found === undefined) throw new Error(`${file} has no job ${job}.`);
   return found;
 }

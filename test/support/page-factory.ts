@@ -133,6 +133,7 @@ export function createPageReport(): Report {
       protocolVersion: '2025-11-25',
       protocolVersions: ['2025-11-25'],
       isolation: 'process per iteration',
+      sandbox: null,
     },
     revision: { commit: '4f2c91e07a5b3d8c6e1f9a20b7d4c8e35f60a1b2', branch: 'main' },
     trend,

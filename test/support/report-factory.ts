@@ -41,6 +41,7 @@ export function createReport(
       protocolVersion: '2025-11-25',
       protocolVersions: ['2025-11-25'],
       isolation: 'process per iteration',
+      sandbox: null,
     },
     verdict: judgeGate(judged.map(({ verdict }) => verdict)),
     ...rest,
@@ -361,6 +362,7 @@ export function createHostileReport(text: string): Report {
       protocolVersion: text,
       protocolVersions: [text],
       isolation: 'stateless',
+      sandbox: { level: 'none', network: 'shared', why: text },
     },
   });
 }

@@ -1,4 +1,5 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
+import { findSandboxIssues } from './sandbox-issues.ts';
 import type { GateOptions } from './schema.ts';
 import { readServiceBaseline, type ServiceBaseline } from './service-baseline.ts';
 
@@ -11,6 +12,7 @@ export function findContradictions(options: GateOptions): ConfigurationIssue[] {
   return [
     ...findEvalsIssues(options),
     ...findServerIssues(options),
+    ...findSandboxIssues(options),
     ...findServiceIssues(options),
     ...findUploadIssues(options),
     ...common,

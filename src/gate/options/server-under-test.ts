@@ -1,5 +1,5 @@
 import { option } from './option.ts';
-import { choice, duration, environment, flag, optionalProtocol, optionalText } from './values.ts';
+import { choice, duration, environment, flag, lines, optionalProtocol, optionalText } from './values.ts';
 
 export const serverOptions = {
   serverCommand: option(optionalText, {
@@ -50,6 +50,31 @@ export const serverOptions = {
     description:
       'What iterations share. `iteration` gives each one a fresh MCP session, which over stdio is a fresh process. `run` keeps one stdio process for the whole run and serves the sessions on it one after another, for servers that are slow to start and keep no state.',
     default: 'iteration',
+  }),
+  sandbox: option(choice('sandbox', ['auto', 'off', 'required']), {
+    group: 'The server under test',
+    hint: '<auto|off|required>',
+    brief: 'Isolate the started server: where possible, not at all, or strictly or not at all.',
+    description:
+      'How the started server is isolated. `auto` hides other processes and makes what decides the verdict read-only, where the machine allows it; `required` also limits writes, or ends the gate.',
+    default: 'auto',
+  }),
+  sandboxNetwork: option(choice('sandbox network', ['on', 'off']), {
+    group: 'The server under test',
+    hint: '<on|off>',
+    brief: 'Take the network away from a stdio server: off.',
+    description:
+      'Whether the server reaches the network. `off` leaves it a loopback interface of its own; only for a server on stdio. The gate ends where the machine cannot do that.',
+    default: 'on',
+  }),
+  sandboxWrite: option(lines, {
+    group: 'The server under test',
+    hint: '<path>',
+    brief: 'A path that the server may write to with --sandbox required; may be given again.',
+    isList: true,
+    description:
+      'Paths that the server may write to with `sandbox: required`, one per line, relative to the working directory. They have to exist. Default: none but a temporary directory.',
+    default: '',
   }),
   protocol: option(optionalProtocol, {
     group: 'The server under test',

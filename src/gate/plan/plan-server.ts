@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { ConfigurationError, type ConfigurationIssue } from '../../base/errors.ts';
 import { Secret } from '../../base/redaction.ts';
 import { appendAll } from '../../base/lists.ts';
+import type { SandboxOptions } from '../../server/sandbox/open.ts';
 import { splitCommand } from '../../server/split-command.ts';
 import type { GateOptions } from '../options/schema.ts';
 import { buildReportJsonSchema } from '../../report/schema.ts';
@@ -18,6 +19,8 @@ export interface PlannedServer {
   /** Those of the values that no output may show. */
   secrets: readonly Secret[];
   readyTimeoutMs: number;
+  /** What its processes may see and change; null for all that the gate itself may. */
+  sandbox: SandboxOptions | null;
 }
 
 /** Settles how the server is started; null where the options name none. What is wrong goes to `issues`. */
@@ -36,7 +39,7 @@ export async function planServer(
     issues.push({ input: 'server-cwd', code: 'no-directory', message });
   }
   const secrets = [...listSecrets(environment, options.serverEnv), ...listUrlSecrets(url)];
-  return { command, url, cwd, environment, secrets, readyTimeoutMs: options.serverReadyTimeout };
+  return { command, url, cwd, environment, secrets, readyTimeoutMs: options.serverReadyTimeout, sandbox: null };
 }
 
 function findCommandIssues(command: string): readonly ConfigurationIssue[] {

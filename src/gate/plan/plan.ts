@@ -24,6 +24,7 @@ import { findAmbiguousNames } from './resolve-names.ts';
 import { loadPolicy } from './plan-policy.ts';
 import { planTrust } from './plan-trust.ts';
 import { planShard } from './plan-shard.ts';
+import { planSandbox } from './plan-sandbox.ts';
 
 /** Everything the gate is going to do, decided and checked; nothing has been started, created or written yet. */
 export interface GatePlan extends PlannedPast {
@@ -106,6 +107,11 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     if (isRefused) issues.push({ input: 'server-command', code: 'pull-request-target', message: refusedEventMessage });
     else notes.push(explainElevatedEvent(ci.elevatedEvent));
   }
+  const reportDir = await planReportDir(options.reportDir ?? '.', { ...context, notes });
+  if (server !== null) {
+    const place = { ...context, serverCwd: server.cwd, suites, reportDir: reportDir.path };
+    server.sandbox = await planSandbox(options, place, issues);
+  }
   if (options.stopEarly) appendAll(issues, findRetries(suites));
   appendAll(issues, [
     ...findUnreachableServer(service, server),
@@ -132,7 +138,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     timeoutMs: options.timeout,
     isolation: options.isolation,
     stopsEarly: options.stopEarly,
-    reportDir: await planReportDir(options.reportDir ?? '.', { ...context, notes }),
+    reportDir,
     reportFormats: options.reportFormats,
     page:
       ci.system === 'github' && ci.repository !== null

@@ -4,6 +4,7 @@ import {
   DeadlineError,
   describeError,
   GateError,
+  SandboxError,
   ServerStartError,
   TunnelError,
 } from '../../base/errors.ts';
@@ -28,6 +29,7 @@ export function explainInterruption(error: unknown): VerdictReason {
 
 function readCode(error: GateError): VerdictReason['code'] {
   if (error instanceof ServerStartError) return 'server-lost';
+  if (error instanceof SandboxError) return 'sandbox-unavailable';
   if (error instanceof TunnelError) return 'tunnel-lost';
   if (error instanceof DeadlineError) return 'deadline';
   if (error instanceof BudgetError) return 'budget-exceeded';

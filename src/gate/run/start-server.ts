@@ -27,9 +27,10 @@ export interface StartServerContext {
  * it; when it is lost before, the run is called off.
  *
  * @throws {ServerStartError} when it does not answer
+ * @throws {SandboxError} when this machine cannot isolate it as the plan requires
  */
 export async function startServer(
-  { command, url, cwd, environment: variables, readyTimeoutMs }: PlannedServer,
+  { command, url, cwd, environment: variables, readyTimeoutMs, sandbox }: PlannedServer,
   {
     isolation,
     protocol,
@@ -55,6 +56,7 @@ export async function startServer(
       isWitnessed,
       sessions,
       maxSessions: maxConcurrency + otherSessions,
+      ...(sandbox === null ? {} : { sandbox }),
       ...(processMarker === undefined ? {} : { sessionMarker: processMarker }),
     },
     { clock, logger, signal: watch.callOff, environment },

@@ -1,0 +1,264 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+import { clipText } from '../../base/clip.ts';
+import { describeError, SandboxError } from '../../base/errors.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { SandboxReport } from '../../model/report.ts';
+import { holdSandbox } from './lease.ts';
+import { planMounts } from './mounts.ts';
+import { listOwnCode } from './own-code.ts';
+import type { Namespaces, SandboxTools, SandboxUser } from './scripts.ts';
+import { buildBubblewrap, buildStart, buildUnshare, listDescriptors } from './scripts.ts';
+import { checkProgram, findTools } from './tools.ts';
+
+/** What a server may see and change, as far as the machine can enforce it. */
+export interface SandboxOptions {
+  mode: 'auto' | 'off' | 'required';
+  network: 'on' | 'off';
+  /** Absolute paths that a server may write to with `required`. */
+  writable: readonly string[];
+  /** Absolute paths that decide the verdict and that a server must not change. */
+  protect: readonly string[];
+  /** Of these, what does not exist yet is made first, since only what exists can be protected. */
+  make: { directories: readonly string[]; files: readonly string[] };
+}
+
+/** How a program is started in the sandbox. */
+export interface SandboxedStart {
+  command: string[];
+  env: Record<string, string>;
+  /** From 4 on; 3 ends the sandbox when it closes. */
+  descriptors: Array<number | 'ignore'>;
+}
+
+/** Namespaces that every process of a server is started in. */
+export interface Sandbox {
+  /**
+   * @throws the error of the system where there is no such program or directory
+   */
+  wrap(words: readonly string[], place: { cwd: string; env: Record<string, string> }): SandboxedStart;
+}
+
+export interface OpenedSandbox extends AsyncDisposable {
+  /** Null where the server is started without one. */
+  readonly sandbox: Sandbox | null;
+  readonly report: SandboxReport;
+}
+
+interface SandboxContext {
+  cwd: string;
+  environment: NodeJS.ProcessEnv;
+  logger: Logger;
+}
+
+/** Each step takes some milliseconds; a machine on which one takes this long is no place for a sandbox. */
+const stepTimeoutMs = 5000;
+
+/**
+ * Makes the sandbox that is asked for and tries it once.
+ *
+ * @throws {SandboxError} where it is required, or a network is to be kept away, and this machine has none.
+ */
+export async function openSandbox(options: SandboxOptions, context: SandboxContext): Promise<OpenedSandbox> {
+  const without = (why: string): OpenedSandbox => ({
+    sandbox: null,
+    report: { level: 'none', network: 'shared', why },
+    [Symbol.asyncDispose]: async () => {},
+  });
+  if (options.mode === 'off') return without('`sandbox` is `off`');
+  const opened = await tryToOpen(options, context);
+  if (!('why' in opened)) return opened;
+  if (options.mode === 'required') throw new SandboxError(`\`sandbox: required\` cannot be met: ${opened.why}.`);
+  if (options.network === 'off') throw new SandboxError(`\`sandbox-network: off\` cannot be met: ${opened.why}.`);
+  context.logger.debug(`The server runs without a sandbox: ${opened.why}.`);
+  return without(opened.why);
+}
+
+async function tryToOpen(
+  options: SandboxOptions,
+  { cwd, environment }: SandboxContext,
+): Promise<OpenedSandbox | { why: string }> {
+  if (process.platform !== 'linux') return { why: `a sandbox needs Linux, and this is ${process.platform}` };
+  const tools = findTools(environment['PATH']);
+  if ('missing' in tools)
+    return { why: `a sandbox needs ${tools.missing.join(', ')} of util-linux in a directory of PATH` };
+  const user = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
+  const temporary = options.mode === 'required' ? mkdtempSync(join(tmpdir(), 'mcp-eval-server-')) : null;
+  const dispose = () => temporary !== null && rmSync(temporary, { recursive: true, force: true });
+  try {
+    const made = await makeNamespaces(options, { tools, user, temporary, cwd, environment });
+    if ('why' in made) {
+      dispose();
+      return made;
+    }
+    const { namespaces, tool } = made;
+    const isConfined = options.mode === 'required';
+    return {
+      sandbox: createSandbox({ tools, user, namespaces, temporary }),
+      report: {
+        level: isConfined ? 'confined' : 'isolated',
+        network: options.network === 'off' ? 'loopback' : 'shared',
+        why: `made with ${tool}`,
+      },
+      [Symbol.asyncDispose]: async () => {
+        closeNamespaces(namespaces);
+        dispose();
+      },
+    };
+  } catch (error) {
+    dispose();
+    return { why: describeError(error) };
+  }
+}
+
+interface Making {
+  tools: SandboxTools;
+  user: SandboxUser;
+  temporary: string | null;
+  cwd: string;
+  environment: NodeJS.ProcessEnv;
+}
+
+/** Makes the namespaces that all processes of the server share, with the first tool that can, and tries them. */
+async function makeNamespaces(
+  options: SandboxOptions,
+  making: Making,
+): Promise<{ namespaces: Namespaces; tool: string } | { why: string }> {
+  const { tools, user, temporary, cwd, environment } = making;
+  const isConfined = options.mode === 'required';
+  for (const path of options.make.directories) mkdirSync(path, { recursive: true });
+  for (const path of options.make.files) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, '', { flag: 'a' });
+  }
+  const own = listOwnCode();
+  const steps = planMounts({
+    isConfined,
+    protect: [...options.protect, ...own.protect],
+    writable: isConfined ? [...options.writable, ...(temporary === null ? [] : [temporary])] : own.writable,
+    roaming: [cwd, environment['HOME'] ?? '', environment['TMPDIR'] ?? '', tmpdir()].filter((path) => path !== ''),
+  });
+  const request = { steps, user, hasNetwork: options.network === 'on', isConfined };
+  const failures: string[] = [];
+  const makers: Array<[string, string[] | null]> = [
+    ['bwrap', buildBubblewrap(tools, request)],
+    ['unshare', buildUnshare(tools, request)],
+  ];
+  for (const [tool, command] of makers) {
+    if (command === null) continue;
+    const made = await makeWith(command, { user, hasNetwork: request.hasNetwork });
+    if ('why' in made) {
+      failures.push(`${tool} failed (${made.why})`);
+      continue;
+    }
+    const why = await tryOut(createSandbox({ tools, user, namespaces: made, temporary }), cwd);
+    if (why === null) return { namespaces: made, tool };
+    closeNamespaces(made);
+    failures.push(`${tool} failed (${why})`);
+  }
+  return {
+    why: failures.length === 0 ? 'nothing brings up the loopback interface; install bwrap or ip' : failures.join('; '),
+  };
+}
+
+/** Opens the namespaces of a process that then ends: open files keep them. */
+async function makeWith(
+  command: readonly string[],
+  { user, hasNetwork }: { user: SandboxUser; hasNetwork: boolean },
+): Promise<Namespaces | { why: string }> {
+  const [file = '', ...args] = command;
+  const child = spawn(file, args, { cwd: '/', env: {}, stdio: ['pipe', 'pipe', 'pipe'] });
+  child.stdin.on('error', () => {});
+  try {
+    const ended = readEnd(child, child.stderr);
+    const ready = new Promise<string>((resolve) => {
+      child.stdout.once('data', (chunk: Buffer) => resolve(String(chunk)));
+    });
+    const first = await Promise.race([ready, ended]);
+    const pid = typeof first === 'string' ? /^ready (\d+)/.exec(first)?.[1] : undefined;
+    if (pid === undefined) return { why: typeof first === 'string' ? clipText(first.trim(), 200) : first.text };
+    const open = (name: string) => openSync(`/proc/${pid}/ns/${name}`, 'r');
+    return { mnt: open('mnt'), user: user.uid === 0 ? null : open('user'), net: hasNetwork ? null : open('net') };
+  } finally {
+    child.stdin.end();
+    child.stdout.destroy();
+  }
+}
+
+/** Runs a program that ends by a signal: it proves the start, and that ends are passed on. Null where all is well. */
+async function tryOut(sandbox: Sandbox, cwd: string): Promise<string | null> {
+  const { command, env, descriptors } = sandbox.wrap(['/bin/sh', '-c', 'kill -KILL $$'], { cwd, env: {} });
+  const [file = '', ...args] = command;
+  const child = spawn(file, args, { cwd: '/', env, stdio: ['ignore', 'ignore', 'pipe', 'pipe', ...descriptors] });
+  const lease = holdSandbox(child);
+  const end = await readEnd(child, child.stderr);
+  lease.release();
+  // The first process of a namespace ends everything in it by the same signal, which only a program that has started can show.
+  return end.signal === 'SIGKILL' && lease.hasStarted && !end.isTimeout ? null : end.text;
+}
+
+async function readEnd(
+  child: ChildProcess,
+  stderr: NodeJS.ReadableStream | null,
+): Promise<{ signal: NodeJS.Signals | null; text: string; isTimeout: boolean }> {
+  let text = '';
+  let isTimeout = false;
+  stderr?.on('data', (chunk: Buffer) => {
+    text += String(chunk);
+  });
+  const timer = setTimeout(() => {
+    isTimeout = true;
+    child.kill('SIGKILL');
+  }, stepTimeoutMs);
+  return await new Promise((resolve) => {
+    child.on('error', (error) => resolve({ signal: null, text: describeError(error), isTimeout }));
+    child.once('exit', (code, signal) => {
+      clearTimeout(timer);
+      // What it wrote last is read by then.
+      setImmediate(() => {
+        const line = clipText(text.trim().split('\n', 1)[0] ?? '', 200);
+        resolve({ signal, text: isTimeout ? 'it did not answer' : line || `exit code ${code ?? signal}`, isTimeout });
+      });
+    });
+  });
+}
+
+function closeNamespaces({ mnt, user, net }: Namespaces): void {
+  for (const descriptor of [mnt, user, net]) if (descriptor !== null) closeSync(descriptor);
+}
+
+/** What a shell changes of the environment of the programs that it starts. */
+const shellVariables = ['PWD', 'OLDPWD', 'SHLVL', '_'];
+
+/** What would make the programs that start the sandbox, which are not in it, load code or behave otherwise. */
+const lateVariable =
+  /^(?:LD_|GLIBC_|GCONV_|LIBMOUNT_|BASH|SHELLOPTS$|POSIXLY_CORRECT$|ENV$|IFS$|CDPATH$|LOCPATH$|NLSPATH$)/;
+
+function createSandbox({
+  tools,
+  user,
+  namespaces,
+  temporary,
+}: Pick<Making, 'tools' | 'user' | 'temporary'> & { namespaces: Namespaces }): Sandbox {
+  return {
+    wrap: (words, { cwd, env: given }) => {
+      const env = temporary === null ? given : { ...given, TMPDIR: temporary };
+      checkProgram(words[0] ?? '', { cwd, path: env['PATH'] });
+      const isLate = (name: string) => shellVariables.includes(name) || lateVariable.test(name);
+      const late = Object.entries(env).filter(([name]) => isLate(name));
+      const settings = [
+        ...shellVariables.filter((name) => env[name] === undefined).flatMap((name) => ['-u', name]),
+        ...late.map(([name, value]) => `${name}=${value}`),
+      ];
+      return {
+        command: buildStart(tools, { namespaces, user, cwd, settings, words }),
+        env: Object.fromEntries(Object.entries(env).filter(([name]) => !isLate(name))),
+        descriptors: listDescriptors(namespaces),
+      };
+    },
+  };
+}

@@ -1,0 +1,166 @@
+import type { MountStep } from './mounts.ts';
+
+/** Absolute paths of the programs that a sandbox is made with. */
+export interface SandboxTools {
+  nsenter: string;
+  unshare: string;
+  mount: string;
+  setsid: string;
+  env: string;
+  /** Only needed as root. */
+  setpriv: string | null;
+  bwrap: string | null;
+  ip: string | null;
+}
+
+/** The user that the server runs as. */
+export interface SandboxUser {
+  uid: number;
+  gid: number;
+}
+
+const shell = '/bin/sh';
+
+/** Says that the namespaces are there, and keeps them until stdin closes. */
+const announce = 'echo "ready $$"; read -r _';
+
+/** Makes the mounts of the arguments: kind, flags and path, again and again. */
+const mountScript = (mount: string) => `
+set -e
+while [ $# -gt 0 ]; do
+  case $1 in
+    writable) ${mount} -o rbind "$3" "$3" ;;
+    read-only) ${mount} -o rbind "$3" "$3"; ${mount} -o "remount,bind,ro$2" "$3" ;;
+    locked) ${mount} -o "remount,bind,ro$2" "$3" ;;
+    hidden) ${mount} -o bind /dev/null "$3" ;;
+    empty) ${mount} -t tmpfs -o nosuid,nodev tmpfs "$3" ;;
+  esac
+  shift 3
+done
+`;
+
+/** The command that makes the namespaces of a gate with bubblewrap; null where it is not installed, or cannot. */
+export function buildBubblewrap(
+  { bwrap }: SandboxTools,
+  options: { steps: readonly MountStep[]; user: SandboxUser; hasNetwork: boolean; isConfined: boolean },
+): string[] | null {
+  // It cannot make /dev read-only without taking its devices away, which matters to root alone.
+  if (bwrap === null || (options.isConfined && options.user.uid === 0)) return null;
+  const binds = options.steps.flatMap(({ kind, path }) => {
+    if (kind === 'writable') return ['--dev-bind', path, path];
+    if (kind === 'read-only') return ['--ro-bind', path, path];
+    if (kind === 'hidden') return ['--ro-bind', '/dev/null', path];
+    // What is bound read-only holds its mounts read-only, too.
+    return kind === 'empty' ? ['--tmpfs', path] : [];
+  });
+  const root = options.isConfined ? ['--ro-bind', '/', '/', '--dev-bind', '/dev', '/dev'] : ['--dev-bind', '/', '/'];
+  // Root of its own namespace, where that is not the machine's: only then does a command keep the right to mount.
+  const user = options.user.uid === 0 ? [] : ['--unshare-user', '--uid', '0', '--gid', '0'];
+  const network = options.hasNetwork ? [] : ['--unshare-net'];
+  return [bwrap, ...user, ...network, ...root, ...binds, '--', shell, '-c', announce];
+}
+
+/** The same with util-linux alone; null where nothing brings up the loopback interface. */
+export function buildUnshare(
+  { unshare, mount, ip }: SandboxTools,
+  options: { steps: readonly MountStep[]; user: SandboxUser; hasNetwork: boolean },
+): string[] | null {
+  if (!options.hasNetwork && ip === null) return null;
+  const user = options.user.uid === 0 ? [] : ['--user', '--map-root-user'];
+  const network = options.hasNetwork ? [] : ['--net'];
+  const loopback = options.hasNetwork ? '' : `${ip} link set lo up\n`;
+  const steps = options.steps.flatMap(({ kind, flags, path }) => [kind, flags, path]);
+  const script = `${mountScript(mount)}${loopback}${announce}`;
+  return [unshare, ...user, ...network, '--mount', '--', shell, '-c', script, 'sh', ...steps];
+}
+
+/** What root keeps: what a container gets by default, without what makes device files. None of it undoes a mount. */
+const keptCapabilities =
+  '-all,+chown,+dac_override,+fowner,+fsetid,+kill,+setgid,+setuid,+setpcap,+net_bind_service,+net_raw,+sys_chroot,+audit_write,+setfcap';
+
+/** Of the descriptors that a wrapper gets: what ends the sandbox when it closes, and the namespaces. */
+export const releaseDescriptor = 3;
+const namespaceDescriptors = { mnt: 4, user: 5, net: 6 };
+
+/** The namespaces of a gate that are entered, as open files. */
+export interface Namespaces {
+  mnt: number;
+  /** Null as root. */
+  user: number | null;
+  /** Null where the network is shared. */
+  net: number | null;
+}
+
+/** The descriptors of the namespaces in the order of a child's `stdio` from 4 on. */
+export function listDescriptors({ mnt, user, net }: Namespaces): Array<number | 'ignore'> {
+  return [mnt, user ?? 'ignore', net ?? 'ignore'];
+}
+
+/**
+ * Builds the command that starts `words` in the namespaces of the gate and in a PID namespace of its own.
+ *
+ * 1. The first process of a PID namespace gets no signal that it does not handle, and has to reap orphans. It is a shell that waits for
+ *    the release descriptor to close; the kernel then ends everything else in the namespace.
+ * 2. `nsenter` forks into the namespace, waits, and ends as its child does: with the same exit code or by the same signal,
+ *    SIGKILL included. The second one is the parent of the server, so that the server does not take process 1 for its parent, which
+ *    some servers read as "orphaned".
+ * 3. The last shell enters the directory through the new mounts, reports the start on the release descriptor and becomes the
+ *    server, in a session of its own as without a sandbox.
+ */
+export function buildStart(
+  tools: SandboxTools,
+  {
+    namespaces,
+    user,
+    cwd,
+    settings,
+    words,
+  }: {
+    namespaces: Namespaces;
+    user: SandboxUser;
+    cwd: string;
+    /** Arguments of env(1) that restore what shells change of the environment. */
+    settings: readonly string[];
+    words: readonly string[];
+  },
+): string[] {
+  const { nsenter, unshare, mount, env, setsid, setpriv } = tools;
+  const own = '/proc/self/fd';
+  const enter = [
+    nsenter,
+    ...(namespaces.user === null ? [] : ['--preserve-credentials', `--user=${own}/${namespaceDescriptors.user}`]),
+    ...(namespaces.net === null ? [] : [`--net=${own}/${namespaceDescriptors.net}`]),
+    `--mount=${own}/${namespaceDescriptors.mnt}`,
+  ];
+  const begin = `
+exec 4<&- 5<&- 6<&-
+{ trap '' HUP INT QUIT TERM; read -r _ <&3 & wait; } </dev/null >/dev/null 2>&1 &
+exec ${nsenter} --pid=/proc/self/ns/pid_for_children -- ${shell} -c "$@"
+`;
+  // As root, /proc holds settings of the whole machine.
+  const settingsOfMachine =
+    user.uid === 0
+      ? `for path in /proc/sys /proc/sysrq-trigger; do
+  [ -e $path ] || continue
+  ${mount} -o bind $path $path && ${mount} -o remount,bind,ro $path || exit 125
+done`
+      : '';
+  const drop =
+    user.uid === 0
+      ? `${setpriv} --bounding-set=${keptCapabilities} --inh-caps=-all --ambient-caps=-all --`
+      : `${unshare} --user --map-user=${user.uid} --map-group=${user.gid} --`;
+  const inside = `
+${mount} -t proc -o nosuid,nodev,noexec proc /proc || exit 125
+${settingsOfMachine}
+exec ${nsenter} --pid=/proc/self/ns/pid -- ${drop} ${shell} -c "$@"
+`;
+  const last = `
+cd -- "$1" || exit 125
+shift
+echo >&3
+exec ${env} "$@" 3>&-
+`;
+  // Each script gets the next one and its arguments as its own.
+  const scripts = [shell, '-c', begin, 'sh', inside, 'sh', last, 'sh'];
+  return [...enter, '--', unshare, '--mount', '--pid', '--', ...scripts, cwd, ...settings, setsid, '--', ...words];
+}
