@@ -41,5 +41,6 @@ export { renderJunit } from './report/junit.ts';
 export { parseReport } from './report/schema.ts';
 export { renderSummary } from './report/summary.ts';
 export { renderTerminal } from './report/terminal.ts';
+export type { PolicyInput } from './suite/policy-schema.ts';
 export { readSuite } from './suite/read.ts';
 export { loadSuites } from './suite/load.ts';

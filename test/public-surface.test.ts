@@ -33,6 +33,7 @@ const exportedNames: string[] = [
   'OptionDescription',
   'PageOptions',
   'PlanContext',
+  'PolicyInput',
   'ProgressListener',
   'ProtocolError',
   'Redactor',

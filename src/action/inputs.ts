@@ -1,7 +1,9 @@
 import { getInput } from '@actions/core';
 import { listOptions } from '../gate/options.ts';
+import { movedOptions } from '../gate/options/moved.ts';
 
-/** Reads every input of the action, as text and as it was written. */
+/** Reads every input of the action as text, as it was written; also those that have moved, which the runner passes all the same. */
 export function readInputs(): Record<string, string> {
-  return Object.fromEntries(listOptions().map(({ name }) => [name, getInput(name, { trimWhitespace: false })]));
+  const names = [...listOptions(), ...movedOptions].map(({ name }) => name);
+  return Object.fromEntries(names.map((name) => [name, getInput(name, { trimWhitespace: false })]));
 }

@@ -64,7 +64,7 @@ export const outputTable: readonly OutputDefinition[] = [
   },
   {
     name: 'flaky',
-    description: 'How many cases failed at first and passed when `retry-failed` ran them again.',
+    description: 'How many cases failed at first and passed when `retryFailed` ran them again.',
     pattern: count,
     read: ({ cases }) => String(cases.filter(({ classification }) => classification === 'flaky').length),
   },

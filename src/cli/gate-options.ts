@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { OptionDescription } from '../gate/options.ts';
+import { movedOptions } from '../gate/options/moved.ts';
 
 /** Where secrets are read from unless they are given as flags, which every user of the machine could see. */
 const secretVariables: Readonly<Record<string, readonly string[]>> = {
@@ -7,7 +8,7 @@ const secretVariables: Readonly<Record<string, readonly string[]>> = {
   'github-token': ['GITHUB_TOKEN', 'GH_TOKEN'],
 };
 
-/** Adds options of the gate to a command, as flags of the same names. */
+/** Adds options of the gate to a command, as flags of the same names; also those that have moved, so that each can say where. */
 export function addGateOptions(command: Command, options: readonly OptionDescription[]): void {
   for (const { name, group, hint, brief, isList, default: fallback, runnerDefault } of options) {
     const option = new Option(`--${name} ${hint}`, fallback === '' ? brief : `${brief} [${fallback}]`)
@@ -19,6 +20,7 @@ export function addGateOptions(command: Command, options: readonly OptionDescrip
     // What the runner fills in is nothing for people to think about.
     command.addOption(option.hideHelp(runnerDefault !== undefined));
   }
+  for (const { name, hint } of movedOptions) command.addOption(new Option(`--${name} ${hint}`).hideHelp());
 }
 
 /**
@@ -49,7 +51,7 @@ export function readGateFlags(
   options: readonly OptionDescription[],
 ): Record<string, string> {
   const texts = Object.fromEntries(
-    options.map(({ name }) => {
+    [...options, ...movedOptions].map(({ name }) => {
       const value = flags[name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())];
       return [name, typeof value === 'string' ? value : ''];
     }),

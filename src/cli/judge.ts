@@ -13,12 +13,7 @@ import { rejudgeReport } from '../gate/judge/rejudge.ts';
 const optionNames: ReadonlySet<string> = new Set([
   'min-pass-rate',
   'policy',
-  'on-inconclusive',
-  'on-nothing-run',
-  'report-only',
   'baseline',
-  'maximum-regressions',
-  'maximum-rate-drop',
   'history-path',
   'report-formats',
 ]);
@@ -59,11 +54,7 @@ async function judgeReport(
     isVerbose: false,
   });
   const options = parseJudgeOptions(texts);
-  const plan = await planRejudge(path, options, {
-    cwd: process.cwd(),
-    // Without it, the report's own maximum stands.
-    hasMaximumRegressions: (texts['maximum-regressions'] ?? '') !== '',
-  });
+  const plan = await planRejudge(path, options, { cwd: process.cwd() });
   for (const note of plan.notes) logger.warning(note);
   const { report, exit } = rejudgeReport(plan.report, plan.demands);
   for (const warning of exit.warnings) logger.warning(warning);

@@ -7,12 +7,7 @@ import { type GateCommandContext, runGate } from './run.ts';
 const optionNames: ReadonlySet<string> = new Set([
   'min-pass-rate',
   'policy',
-  'on-inconclusive',
-  'on-nothing-run',
-  'report-only',
   'baseline',
-  'maximum-regressions',
-  'maximum-rate-drop',
   'history-path',
   'report-dir',
   'report-formats',

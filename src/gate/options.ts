@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
 import { findBaselineIssues, findContradictions, findTunnelContradictions } from './options/contradictions.ts';
+import { findMovedOptions } from './options/moved.ts';
 import { describeOption, type OptionMeta } from './options/option.ts';
 import { type GateOptions, gateOptionsSchema } from './options/schema.ts';
 
@@ -59,6 +60,7 @@ function parseOptions(
     ),
   );
   const issues = [
+    ...findMovedOptions(texts),
     ...(parsed.success ? [] : parsed.error.issues.map(toConfigurationIssue)),
     ...(parsed.success ? findIssues(parsed.data) : []),
   ];

@@ -4,7 +4,7 @@ import { readInlineTests } from '../suite/inline.ts';
 import { loadSuites } from '../suite/load.ts';
 import { parseGateOptions } from './options.ts';
 import { type GateOptions, gateOptionsSchema } from './options/schema.ts';
-import { readPolicyFile } from './plan/read-policy-file.ts';
+import { readPolicyOption } from './plan/read-policy-file.ts';
 
 /**
  * Reads options as `parseGateOptions` does. Where some are wrong, it reads the files that the others name all the same, so that
@@ -35,7 +35,7 @@ async function findFileIssues(
   // Where reports are read, evals files are not.
   if (data === undefined || data.merge.length > 0 || data.publish !== null) return [];
   const issues: ConfigurationIssue[] = [];
-  if (data.policy !== null) await readPolicyFile(data.policy, cwd, issues);
+  await readPolicyOption(data.policy, cwd, issues);
   appendAll(issues, (await loadSuites(data.evals, { cwd })).findings);
   if (data.tests !== null) {
     appendAll(issues, readInlineTests(data.tests, { file: 'tests', name: 'Inline tests' }).findings);

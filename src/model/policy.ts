@@ -94,10 +94,31 @@ export interface SuiteDemands extends Omit<PolicyLayer, 'minimumPassRate'> {
 export const protections = ['requiredCases', 'suites', 'minima', 'quarantine', 'baselines'] as const;
 export type Protection = (typeof protections)[number];
 
-/** What a policy file says: about every suite, and about single ones by id or name. */
+/** What a policy file says about the gate as a whole; null where it says nothing. */
+export interface GateRules {
+  /** How many cases may regress against the baseline, over all suites. */
+  maximumRegressions: Demanded<number> | null;
+  /** A fraction: how far the pass rate of a suite may fall against the baseline. */
+  maximumRateDrop: Demanded<number> | null;
+  /** In how many gates of the history a case must have passed before it counts. */
+  probation: Demanded<number> | null;
+  /** Whether a run is cancelled as soon as nothing outstanding can change its verdict. */
+  stopEarly: Demanded<boolean> | null;
+}
+
+/** Where no policy file says anything about the gate. */
+export const noGateRules: GateRules = {
+  maximumRegressions: null,
+  maximumRateDrop: null,
+  probation: null,
+  stopEarly: null,
+};
+
+/** What a policy file says: about the gate, about every suite, and about single ones by id or name. */
 export interface PolicyFile {
   /** As messages call it. */
   file: string;
+  gate: GateRules;
   common: PolicyLayer;
   quarantine: Array<QuarantineEntry & { suite: string }>;
   suites: Array<{ name: string; layer: PolicyLayer }>;

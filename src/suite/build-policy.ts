@@ -1,5 +1,11 @@
-import { type Demanded, emptyPolicyLayer, type NamedDemand, type PolicyLayer } from '../model/policy.ts';
-import type { WrittenPolicy } from './policy-schema.ts';
+import {
+  type Demanded,
+  emptyPolicyLayer,
+  type GateRules,
+  type NamedDemand,
+  type PolicyLayer,
+} from '../model/policy.ts';
+import type { WrittenGateRules, WrittenPolicy } from './policy-schema.ts';
 import type { DocumentPath, SourceDocument } from './source-document.ts';
 
 /** Turns a written policy at `path` of a document into a layer whose every demand says where it stands. */
@@ -40,12 +46,24 @@ export function buildPolicyLayer(written: WrittenPolicy, document: SourceDocumen
   };
 }
 
-/** A place as messages name it: `evals/x.evals.yaml:4`. */
+/** Turns what a policy file says about the gate into rules that say where they stand. */
+export function buildGateRules(written: WrittenGateRules, document: SourceDocument): GateRules {
+  const place = <T>(key: keyof GateRules, value: T | undefined): Demanded<T> | null =>
+    value === undefined ? null : { value, source: locateText(document, [key]) };
+  return {
+    maximumRegressions: place('maximumRegressions', written.maximumRegressions),
+    maximumRateDrop: place('maximumRateDrop', written.maximumRateDrop),
+    probation: place('probation', written.probation),
+    stopEarly: place('stopEarly', written.stopEarly),
+  };
+}
+
+/** A location as messages name it: `evals/x.evals.yaml:4`; in a policy that a program passes, `policy.flaky`. */
 export function locateText(
   document: SourceDocument,
   path: DocumentPath,
   method: 'locateKey' | 'locateValue' = 'locateKey',
 ): string {
   const { file, line } = document[method](path);
-  return `${file}:${line}`;
+  return line === 0 ? file : `${file}:${line}`;
 }

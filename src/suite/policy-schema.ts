@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { maxRetries, protections } from '../model/policy.ts';
 import { parsePassRate } from '../model/rate.ts';
-import { demand, passRate, text, timeout } from './scalar-schemas.ts';
+import { demand, passRate, pointDrop, text, timeout } from './scalar-schemas.ts';
 
 /** A confidence written as a percentage, as a fraction: from 50 % up to, and without, 100 %. */
 const confidence = z
@@ -113,9 +113,29 @@ export const suitePolicySchema = z
   })
   .meta({ id: 'policy' });
 
-/** A policy file: what holds for every suite, and for single ones. */
+/** What a policy file says about the gate as a whole. */
+const gateShape = {
+  maximumRegressions: z
+    .int()
+    .min(0)
+    .max(100_000)
+    .exactOptional()
+    .meta({ description: 'How many cases may regress against the `baseline`, over all suites. Default: 0.' }),
+  maximumRateDrop: pointDrop.exactOptional(),
+  probation: z.int().min(0).max(100).exactOptional().meta({
+    description:
+      'A case counts once it has passed in so many gates of `history-path` in a row. 0, the default, counts every case.',
+  }),
+  stopEarly: z
+    .boolean()
+    .exactOptional()
+    .meta({ description: 'Cancel a run as soon as nothing outstanding can change its verdict. Default: false.' }),
+};
+
+/** A policy file: what holds for the gate, for every suite, and for single ones. */
 export const policyFileSchema = z.strictObject({
   $schema: z.string().exactOptional(),
+  ...gateShape,
   ...commonShape,
   quarantine: z
     .array(z.strictObject({ suite: text.meta({ description: 'The id or name of the suite.' }), ...quarantineShape }))
@@ -132,3 +152,6 @@ export const policyFileSchema = z.strictObject({
 });
 
 export type WrittenPolicy = z.output<typeof suitePolicySchema>;
+export type WrittenGateRules = Pick<z.output<typeof policyFileSchema>, keyof typeof gateShape>;
+/** A policy as a program writes it: the content of a policy file. */
+export type PolicyInput = z.input<typeof policyFileSchema>;

@@ -1,9 +1,10 @@
+import { type ConfigurationIssue, describeError } from '../base/errors.ts';
 import type { PolicyFile } from '../model/policy.ts';
-import { buildPolicyLayer, locateText } from './build-policy.ts';
+import { buildGateRules, buildPolicyLayer, locateText } from './build-policy.ts';
 import { explainIssues } from './explain-issues.ts';
 import { type Finding, sortFindings } from './findings.ts';
-import { policyFileSchema } from './policy-schema.ts';
-import { parseSource } from './source-document.ts';
+import { type PolicyInput, policyFileSchema } from './policy-schema.ts';
+import { type DocumentPath, parseSource, type SourceDocument } from './source-document.ts';
 
 export interface PolicyReading {
   /** Null exactly when there are findings. */
@@ -25,16 +26,40 @@ export function readPolicy(text: string, { file }: { file: string }): PolicyRead
     );
     return { policy: null, findings: sortFindings(told) };
   }
+  const { policy, findings: more } = readDocument(document, file);
+  const all = sortFindings([...findings, ...more]);
+  return { policy: all.length > 0 ? null : policy, findings: all };
+}
+
+/** Reads a policy that a program passes as an object. Sources and issues name the key: `policy.flaky`. */
+export function readPolicyInput(input: PolicyInput): { policy: PolicyFile | null; issues: ConfigurationIssue[] } {
+  let value: unknown;
+  try {
+    // What a file could not hold is left out, as it would be in a file that the program wrote.
+    value = JSON.parse(JSON.stringify(input));
+  } catch (error) {
+    const message = `cannot be written as JSON: ${describeError(error)}`;
+    return { policy: null, issues: [{ input: inlinePolicy, code: 'bad-policy', message }] };
+  }
+  const locate = (path: DocumentPath) => ({ file: [inlinePolicy, ...path].join('.'), line: 0, column: 0 });
+  const { policy, findings } = readDocument({ value, locateKey: locate, locateValue: locate }, inlinePolicy);
+  const issues = findings.map(({ file: place, code, message }) => ({ input: place, code, message }));
+  return { policy, issues };
+}
+
+/** What messages call a policy that is in no file. */
+const inlinePolicy = 'policy';
+
+function readDocument(document: SourceDocument, file: string): PolicyReading {
   const parsed = policyFileSchema.safeParse(document.value);
-  const all = sortFindings([
-    ...findings,
-    ...(parsed.success ? [] : explainIssues(policyFileSchema, document, parsed.error.issues)),
-  ]);
-  if (!parsed.success || all.length > 0) return { policy: null, findings: all };
+  if (!parsed.success) {
+    return { policy: null, findings: explainIssues(policyFileSchema, document, parsed.error.issues) };
+  }
   const { $schema: _schema, quarantine = [], suites = {}, protect = null, ...common } = parsed.data;
   return {
     policy: {
       file,
+      gate: buildGateRules(common, document),
       common: buildPolicyLayer(common, document, []),
       quarantine: quarantine.map((entry, index) => ({
         ...entry,

@@ -66,19 +66,32 @@ export const timeout = z
     return z.NEVER;
   });
 
+/** A percentage, as a fraction 0..1. */
+const percentage = (meta: { description: string; examples: string[] }) =>
+  z
+    .union([
+      z.string().meta({ pattern: '^\\s*\\d+(\\.\\d{1,4})?\\s*%?\\s*$' }),
+      z.number().meta({ minimum: 0, maximum: 100, not: { exclusiveMinimum: 0, maximum: 1 } }),
+    ])
+    .meta(meta)
+    .transform((written, context) => {
+      const parsed = parsePassRate(written);
+      if (parsed.ok) return parsed.passRate;
+      context.addIssue({ code: 'custom', message: parsed.message, params: { code: 'bad-pass-rate' } });
+      return z.NEVER;
+    });
+
 /** A pass rate written as a percentage, as a fraction 0..1. */
-export const passRate = z
-  .union([
-    z.string().meta({ pattern: '^\\s*\\d+(\\.\\d{1,4})?\\s*%?\\s*$' }),
-    z.number().meta({ minimum: 0, maximum: 100, not: { exclusiveMinimum: 0, maximum: 1 } }),
-  ])
-  .meta({ description: 'Share of the iterations that must pass, as a percentage.', examples: ['90%'] })
-  .transform((written, context) => {
-    const parsed = parsePassRate(written);
-    if (parsed.ok) return parsed.passRate;
-    context.addIssue({ code: 'custom', message: parsed.message, params: { code: 'bad-pass-rate' } });
-    return z.NEVER;
-  });
+export const passRate = percentage({
+  description: 'Share of the iterations that must pass, as a percentage.',
+  examples: ['90%'],
+});
+
+/** By how many percentage points a pass rate may fall, as a fraction 0..1. */
+export const pointDrop = percentage({
+  description: 'By how many percentage points the pass rate of a suite may fall against the `baseline`.',
+  examples: ['5%'],
+});
 
 /** A revision of MCP, or `auto`. */
 export const protocol = z

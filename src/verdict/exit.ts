@@ -1,6 +1,6 @@
 import { describeSource, type SuiteDemands } from '../model/policy.ts';
 import type { Verdict } from '../model/verdict.ts';
-import { listLenientOptions } from './reason-rules.ts';
+import { listLenientRules } from './reason-rules.ts';
 
 /** What the verdicts mean for the job: 0 it goes on, 1 failed, 3 nothing was established. */
 export interface ExitDecision {
@@ -34,15 +34,14 @@ function decideSuiteExit({ name, verdict: { outcome, reasons }, demands }: Judge
   if (outcome === 'passed') return { exitCode: 0, notes: [], warnings: [] };
   if (outcome === 'failed') {
     if (!reportOnly.value) return { exitCode: 1, notes: [], warnings: [] };
-    const note = `${name} failed and is only reported (report-only, ${describeSource(reportOnly.source)}), so that the job goes on.`;
+    const note = `${name} failed and is only reported (reportOnly, ${describeSource(reportOnly.source)}), so that the job goes on.`;
     return { exitCode: 0, notes: [note], warnings: [] };
   }
-  const options = listLenientOptions(reasons);
-  const effects = { 'on-inconclusive': demands.onInconclusive, 'on-nothing-run': demands.onNothingRun };
-  const asked = (options ?? []).map((option) => ({ option, ...effects[option] }));
-  if (options === null || asked.some(({ value }) => value === 'fail')) return { exitCode: 3, notes: [], warnings: [] };
-  const why = asked.map(({ option, value, source }) => `${option}: ${value}, ${describeSource(source)}`).join('; ');
-  const what = options.includes('on-nothing-run') ? 'has no verdict, because results are missing' : 'is inconclusive';
+  const rules = listLenientRules(reasons);
+  const asked = (rules ?? []).map((rule) => ({ rule, ...demands[rule] }));
+  if (rules === null || asked.some(({ value }) => value === 'fail')) return { exitCode: 3, notes: [], warnings: [] };
+  const why = asked.map(({ rule, value, source }) => `${rule}: ${value}, ${describeSource(source)}`).join('; ');
+  const what = rules.includes('onNothingRun') ? 'has no verdict, because results are missing' : 'is inconclusive';
   const note = `${name} ${what}; the job goes on all the same (${why}).`;
   return { exitCode: 0, notes: [note], warnings: asked.some(({ value }) => value === 'warn') ? [note] : [] };
 }

@@ -1,9 +1,9 @@
 import type { ReasonCode } from '../model/verdict.ts';
 
-/** The options that can let a job go on although its verdict is inconclusive. */
-export type LenientOption = 'on-inconclusive' | 'on-nothing-run';
+/** The rules of a policy that can let a job go on although its verdict is inconclusive. */
+export type LenientRule = 'onInconclusive' | 'onNothingRun';
 
-/** What a reason says about the results, and which option covers an inconclusive verdict for this reason. */
+/** What a reason says about the results, and which rule of the policy covers an inconclusive verdict for this reason. */
 export type ReasonRule =
   /** A requirement was judged: it is met, or it is not. Such a reason makes no verdict inconclusive. */
   | { kind: 'judged' }
@@ -13,17 +13,17 @@ export type ReasonRule =
    */
   | { kind: 'protected' }
   /** The results are complete, and leave a requirement open. */
-  | { kind: 'open'; option: LenientOption }
+  | { kind: 'open'; rule: LenientRule }
   /**
    * The results are incomplete. `areFailuresSound` says whether a failure that was read is the server's own; only then can failures
-   * decide the verdict although results are missing. No option covers a `null`.
+   * decide the verdict although results are missing. No rule covers a `null`.
    */
-  | { kind: 'gap'; option: LenientOption | null; areFailuresSound: boolean };
+  | { kind: 'gap'; rule: LenientRule | null; areFailuresSound: boolean };
 
 const judged = { kind: 'judged' } as const;
 const lowered = { kind: 'protected' } as const;
-const soundGap = { kind: 'gap', option: 'on-nothing-run', areFailuresSound: true } as const;
-const doubtfulGap = { kind: 'gap', option: 'on-nothing-run', areFailuresSound: false } as const;
+const soundGap = { kind: 'gap', rule: 'onNothingRun', areFailuresSound: true } as const;
+const doubtfulGap = { kind: 'gap', rule: 'onNothingRun', areFailuresSound: false } as const;
 
 /** Every reason code. docs/exit-codes.md has the same table for readers. */
 export const reasonRules: Readonly<Record<ReasonCode, ReasonRule>> = {
@@ -43,11 +43,11 @@ export const reasonRules: Readonly<Record<ReasonCode, ReasonRule>> = {
   'baseline-lowered': lowered,
 
   // The interval of the rate holds the minimum: the only result that is open statistically.
-  'minimum-unsettled': { kind: 'open', option: 'on-inconclusive' },
+  'minimum-unsettled': { kind: 'open', rule: 'onInconclusive' },
   // Cases ran and have results, and probation is all that keeps them from counting.
-  'only-probation': { kind: 'gap', option: 'on-inconclusive', areFailuresSound: true },
+  'only-probation': { kind: 'gap', rule: 'onInconclusive', areFailuresSound: true },
   // A requirement without a result is a result that is missing, not one that is close.
-  'demand-unjudged': { kind: 'open', option: 'on-nothing-run' },
+  'demand-unjudged': { kind: 'open', rule: 'onNothingRun' },
 
   // An iteration has no result, or was not read. The others were read, and what is missing is counted.
   'results-unknown': soundGap,
@@ -69,10 +69,10 @@ export const reasonRules: Readonly<Record<ReasonCode, ReasonRule>> = {
   'run-not-created': doubtfulGap,
   // The service cannot be reached, or answers nonsense or in circles.
   infrastructure: doubtfulGap,
-  // The server was not started: a required protection must not be skipped by an option that is about results.
-  'sandbox-unavailable': { kind: 'gap', option: null, areFailuresSound: false },
-  // Somebody wanted no verdict, so no option makes one of it.
-  cancelled: { kind: 'gap', option: null, areFailuresSound: false },
+  // The server was not started: a required protection must not be skipped by a rule that is about results.
+  'sandbox-unavailable': { kind: 'gap', rule: null, areFailuresSound: false },
+  // Somebody wanted no verdict, so no rule makes one of it.
+  cancelled: { kind: 'gap', rule: null, areFailuresSound: false },
 };
 
 /** Whether failures that were read count although these reasons say that results are missing. */
@@ -89,14 +89,14 @@ export function isProtection({ code }: { code: ReasonCode }): boolean {
 }
 
 /**
- * Lists the options that all have to let an inconclusive verdict pass before the job may go on; null where none can. A requirement that
+ * Lists the rules that all have to let an inconclusive verdict pass before the job may go on; null where none can. A requirement that
  * is not met stands next to the reason why the verdict is inconclusive all the same, which decides.
  */
-export function listLenientOptions(reasons: ReadonlyArray<{ code: ReasonCode }>): LenientOption[] | null {
-  const options = reasons.flatMap(({ code }) => {
+export function listLenientRules(reasons: ReadonlyArray<{ code: ReasonCode }>): LenientRule[] | null {
+  const rules = reasons.flatMap(({ code }) => {
     const rule = reasonRules[code];
-    return rule.kind === 'judged' || rule.kind === 'protected' ? [] : [rule.option];
+    return rule.kind === 'judged' || rule.kind === 'protected' ? [] : [rule.rule];
   });
-  const given = options.filter((option) => option !== null);
-  return given.length === 0 || given.length < options.length ? null : [...new Set(given)];
+  const given = rules.filter((rule) => rule !== null);
+  return given.length === 0 || given.length < rules.length ? null : [...new Set(given)];
 }

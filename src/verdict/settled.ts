@@ -61,7 +61,7 @@ export function assessStopped(results: SuiteResults, policy: Policy): Assessment
 /** What is missing of a stopped run besides that which was outstanding. */
 export function listStoppedGaps(results: SuiteResults): VerdictReason[] {
   const run = results.run?.status === 'cancelled' ? { ...results.run, status: 'completed' } : results.run;
-  const tolerated = { value: Infinity, source: 'stop-early' };
+  const tolerated = { value: Infinity, source: 'stopEarly' };
   return listGaps({ ...results, run }, { counted: results.cases, tolerated });
 }
 

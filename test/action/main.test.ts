@@ -169,6 +169,18 @@ describe('runMain with a configuration that is wrong', () => {
     });
   });
 
+  it('names the policy key of every input that has moved there', async () => {
+    await using workspace = await createWorkspace({ 'green.yaml': greenEvals });
+    const moved = { 'retry-failed': '2', 'report-only': 'true' };
+    const { exitCode, commands } = await start(workspace, { evals: 'green.yaml', ...moved });
+    expect(exitCode).toBe(2);
+    const errors = commands.filter(({ command }) => command === 'error').map(({ data }) => data);
+    expect(errors).toEqual([
+      expect.stringContaining('write `retryFailed: 2` there'),
+      expect.stringContaining('write `reportOnly: true` there'),
+    ]);
+  });
+
   it('keeps quiet where the inputs ask for it, although they could not be read', async () => {
     await using workspace = await createWorkspace(files);
     const { exitCode, commands } = await start(workspace, { ...inputs, summary: 'False', annotations: 'false' });

@@ -25,6 +25,10 @@ const files = {
     'quarantine:\n  - { suite: math, case: adds, owner: us, reason: flaky, expires: "2999-01-01" }\n',
   'odd.policy.yaml': 'minimum: 1\n',
   'lenient.policy.yaml': 'onNothingRun: warn\n',
+  'patient.policy.yaml': 'onInconclusive: warn\n',
+  'showing.policy.yaml': 'reportOnly: true\n',
+  'one-regression.policy.yaml': 'maximumRegressions: 1\n',
+  'no-regression.policy.yaml': 'maximumRegressions: 0\n',
   'twins.json': renderReportJson(
     createReport({
       suites: [
@@ -54,7 +58,8 @@ describe('mcp-eval-ci judge', () => {
     ['red.json --min-pass-rate 0%', 1],
     ['broken.json --min-pass-rate 0%', 3],
     ['compared.json', 1],
-    ['compared.json --maximum-regressions 1', 0],
+    ['compared.json --policy one-regression.policy.yaml', 0],
+    ['compared.json --policy no-regression.policy.yaml', 1],
     ['half.json --policy mild.policy.yaml', 0],
     ['half.json --policy mild.policy.yaml --min-pass-rate 51%', 1],
     ['half.json --policy strict.policy.yaml', 1],
@@ -62,14 +67,12 @@ describe('mcp-eval-ci judge', () => {
     ['whole --policy strict.policy.yaml', 0],
     ['broken.json --policy mild.policy.yaml', 3],
     ['half.json --policy odd.policy.yaml', 2],
-    ['broken.json --on-inconclusive warn', 3],
-    ['broken.json --on-nothing-run warn', 0],
+    ['broken.json --policy patient.policy.yaml', 3],
     ['broken.json --policy lenient.policy.yaml', 0],
-    ['broken.json --policy lenient.policy.yaml --on-nothing-run fail', 3],
-    ['red.json --report-only', 0],
+    ['red.json --policy showing.policy.yaml', 0],
     ['twins.json --policy twins.policy.yaml', 2],
     ['half.json --min-pass-rate 0% --baseline whole', 1],
-    ['half.json --min-pass-rate 0% --baseline whole --maximum-regressions 1', 0],
+    ['half.json --min-pass-rate 0% --baseline whole --policy one-regression.policy.yaml', 0],
     ['half.json --min-pass-rate 0% --baseline half.json', 0],
   ])('exits for %s with %i', async (words, exitCode) => {
     expect((await judge(...words.split(' '))).exitCode).toBe(exitCode);

@@ -14,7 +14,7 @@ async function runOverwriting(inputs: Record<string, string>) {
   for (const name of ['dist', 'action.yml']) {
     await cp(join(root, name), join(action.path, name), { recursive: true });
   }
-  await using workspace = await createWorkspace();
+  await using workspace = await createWorkspace({ 'policy.yaml': 'retryFailed: 1\n' });
   const server = join(root, 'test/support/hostile-server.ts');
   const run = await runAction({
     workspace: workspace.path,
@@ -25,7 +25,7 @@ async function runOverwriting(inputs: Record<string, string>) {
         '- title: right\n  steps:\n    - toolCall: check\n    - assert: { toolResultContains: "right" }\n- title: wrong\n  steps:\n    - toolCall: check\n    - assert: { toolResultContains: "wrong" }\n    - assert: { toolResultSchema: { required: [said] } }\n',
       'report-formats': 'html, ctrf, badge, otlp',
       'history-path': 'history.jsonl',
-      'retry-failed': '1',
+      policy: 'policy.yaml',
       ...inputs,
     },
   });

@@ -34,7 +34,7 @@ describe('a gate with a baseline', () => {
   it('passes with as many regressions as are allowed, in the directory of a report', async () => {
     await using workspace = await createWorkspace({ 'x.evals.yaml': evals });
     await runEmbeddedGate(workspace, {}, { says: 'a b' });
-    const inputs = { baseline: 'mcp-eval-report', 'maximum-regressions': '1' };
+    const inputs = { baseline: 'mcp-eval-report', policy: { maximumRegressions: 1 } };
     expect(await runEmbeddedGate(workspace, inputs, { says: 'b' })).toMatchObject({
       exitCode: 0,
       report: { comparison: { counts: { regressed: 1 } } },

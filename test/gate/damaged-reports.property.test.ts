@@ -48,9 +48,8 @@ async function judgeMerged(workspace: Workspace, texts: readonly string[]): Prom
     issues,
   );
   if (issues.length > 0) return 'refused';
-  const effects = { onInconclusive: null, onNothingRun: null, reportOnly: null };
   const plan = { baseline: null, history: null, protectionFindings: [], policyNotes: [] };
-  return judgeShards({ ...merge, policy: null, effects }, plan).report.verdict.outcome;
+  return judgeShards({ ...merge, policy: null }, plan).report.verdict.outcome;
 }
 
 async function judgePublished(
@@ -76,9 +75,7 @@ async function judgePublished(
 function judgeSound(report: Report, minPassRate: string): Judged {
   if (minPassRate === '') return report.verdict.outcome;
   const { minPassRate: minimumPassRate } = parseGateOptions({ publish: 'x', 'min-pass-rate': minPassRate });
-  const unchanged = { baseline: null, maximumRegressions: null, maximumRateDrop: null, policy: null };
-  const effects = { onInconclusive: null, onNothingRun: null, reportOnly: null };
-  return rejudgeReport(report, { ...unchanged, minimumPassRate, effects }).report.verdict.outcome;
+  return rejudgeReport(report, { baseline: null, policy: null, minimumPassRate }).report.verdict.outcome;
 }
 
 function countSeen(seen: readonly Judged[]): Record<Judged, number> {

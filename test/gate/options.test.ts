@@ -75,18 +75,8 @@ describe('parseGateOptions', () => {
       policy: null,
       policyRef: 'head',
       protocol: null,
-      confidence: null,
-      retryFailed: null,
-      flaky: null,
-      stopEarly: false,
-      onInconclusive: null,
-      onNothingRun: null,
-      reportOnly: null,
       timeout: 1_800_000,
       baseline: null,
-      maximumRegressions: 0,
-      maximumRateDrop: null,
-      trustedAfter: 0,
       historyPath: null,
       reportDir: 'mcp-eval-report',
       reportFormats: ['html'],
@@ -162,25 +152,8 @@ describe('parseGateOptions', () => {
     expect(readIssues({ merge: 'shards', concurrency: '2' })).toEqual(['merge: merge-and-run']);
   });
 
-  it('reads a number of regressions, and nothing that is none', () => {
-    expect(parseGateOptions({ ...complete, 'maximum-regressions': ' 3 ' }).maximumRegressions).toBe(3);
-    expect(parseGateOptions({ ...complete, 'maximum-rate-drop': '5%' }).maximumRateDrop).toBe(0.05);
-    for (const text of ['-1', '1.5', '10%', 'few', '1e3', '1000000']) {
-      expect(readIssues({ ...complete, 'maximum-regressions': text })).toEqual([
-        'maximum-regressions: bad-maximum-regressions',
-      ]);
-    }
-  });
-
-  it('reads up to five rounds of retries and what a flaky case means, and nothing else', () => {
-    const options = parseGateOptions({ ...complete, 'retry-failed': '5', flaky: 'report' });
-    expect(options).toMatchObject({ retryFailed: 5, flaky: 'report' });
-    expect(parseGateOptions({ ...complete, 'retry-failed': '0' }).retryFailed).toBe(0);
-    for (const text of ['-1', '6', '1.5', 'true']) {
-      expect(readIssues({ ...complete, 'retry-failed': text })).toEqual(['retry-failed: bad-retry-failed']);
-    }
-    expect(readIssues({ ...complete, flaky: 'ignore' })).toEqual(['flaky: bad-flaky']);
-    expect(readIssues({ merge: 'shards', 'retry-failed': '1' })).toEqual(['merge: merge-and-run']);
+  it('runs nothing where it joins reports', () => {
+    expect(readIssues({ merge: 'shards', runs: '2' })).toEqual(['merge: merge-and-run']);
     expect(readIssues({ merge: 'shards', 'otlp-endpoint': 'https://host' })).toEqual(['merge: merge-and-run']);
   });
 

@@ -86,7 +86,7 @@ describe('a regression on Buildkite', () => {
 describe('probation on GitLab', () => {
   it('is not ended by the gates of merge requests', async () => {
     await using workspace = await createWorkspace({ 'x.evals.yaml': evals('100%') });
-    const inputs = { 'history-path': 'history.jsonl', 'trusted-after': '1' };
+    const inputs = { 'history-path': 'history.jsonl', policy: { probation: 1 } };
     const run = (name: string) => runEmbeddedGate(workspace, inputs, { says: 'a b', environment: listVariables(name) });
     expect((await run('GitLab, merge request')).exitCode).toBe(3);
     expect((await run('GitLab, push to the default branch')).exitCode).toBe(3);

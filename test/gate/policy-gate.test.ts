@@ -3,15 +3,16 @@ import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { createRedactor } from '../../src/base/redaction.ts';
 import { gate } from '../../src/gate/gate.ts';
-import { parseGateOptions } from '../../src/gate/options.ts';
+import type { PolicyInput } from '../../src/index.ts';
 import { planGate } from '../../src/gate/plan/plan.ts';
+import { type GateInputs, readGateInputs } from '../support/gate-inputs.ts';
 import { createWorkspace, everythingOverStdio, redEvals } from '../support/workspace.ts';
 
-async function run(inputs: Record<string, string>, files: Record<string, string>, now = () => systemClock.now()) {
+async function run(inputs: GateInputs, files: Record<string, string>, now = () => systemClock.now()) {
   await using workspace = await createWorkspace({ 'a.yaml': redEvals, ...files });
   const texts = { 'server-command': everythingOverStdio, isolation: 'run', evals: 'a.yaml', ...inputs };
   const environment = process.env;
-  const plan = await planGate(parseGateOptions(texts), { cwd: workspace.path, environment });
+  const plan = await planGate(readGateInputs(texts), { cwd: workspace.path, environment });
   const warnings: string[] = [];
   const result = await gate(plan, {
     clock: { ...systemClock, now },
@@ -29,10 +30,10 @@ const quarantine = `quarantine:
 
 describe('a gate with a policy', () => {
   it('shows a failed verdict and ends with 0 where it only reports', async () => {
-    const { report, exitCode } = await run({ 'report-only': 'true' }, {});
+    const { report, exitCode } = await run({ policy: { reportOnly: true } }, {});
     expect([report.verdict.outcome, report.stopsJob, exitCode]).toEqual(['failed', false, 0]);
     expect(report.notes).toEqual([
-      'Everything failed and is only reported (report-only, from report-only), so that the job goes on.',
+      'Everything failed and is only reported (reportOnly, from policy.reportOnly), so that the job goes on.',
     ]);
   });
 
@@ -97,7 +98,7 @@ cases:
   });
 
   it('lets an inconclusive verdict pass with a warning', async () => {
-    const inputs = { 'on-inconclusive': 'warn', confidence: '95%', 'min-pass-rate': '60%' };
+    const inputs = { policy: { onInconclusive: 'warn', confidence: '95%' }, 'min-pass-rate': '60%' } as const;
     const { report, exitCode, warnings } = await run(inputs, {});
     expect([report.verdict.outcome, exitCode]).toEqual(['inconclusive', 0]);
     expect(report.verdict.reasons[0]?.code).toBe('minimum-unsettled');
@@ -106,20 +107,20 @@ cases:
 
   const neverStarts = { 'server-command': 'no-such-program-anywhere' };
 
-  it.each([
-    [{ 'on-inconclusive': 'warn' }, 3],
-    [{ 'on-inconclusive': 'pass', 'on-nothing-run': 'fail' }, 3],
-    [{ 'on-nothing-run': 'warn' }, 0],
-    [{ 'on-nothing-run': 'pass' }, 0],
-  ])('ends for a server that does not start, with %j, with exit code %i', async (inputs, expected) => {
-    const { report, exitCode, warnings } = await run({ ...neverStarts, ...inputs }, {});
+  it.each<[PolicyInput, number]>([
+    [{ onInconclusive: 'warn' }, 3],
+    [{ onInconclusive: 'pass', onNothingRun: 'fail' }, 3],
+    [{ onNothingRun: 'warn' }, 0],
+    [{ onNothingRun: 'pass' }, 0],
+  ])('ends for a server that does not start, with %j, with exit code %i', async (policy, expected) => {
+    const { report, exitCode, warnings } = await run({ ...neverStarts, policy }, {});
     expect([report.verdict.outcome, report.verdict.reasons[0]?.code]).toEqual(['inconclusive', 'server-lost']);
     expect([exitCode, report.stopsJob]).toEqual([expected, expected === 3]);
-    const told = Object.values(inputs).includes('warn') && expected === 0;
+    const told = Object.values(policy).includes('warn') && expected === 0;
     expect(warnings).toEqual(
       told
         ? [
-            'Everything has no verdict, because results are missing; the job goes on all the same (on-nothing-run: warn, from on-nothing-run).',
+            'Everything has no verdict, because results are missing; the job goes on all the same (onNothingRun: warn, from policy.onNothingRun).',
           ]
         : [],
     );

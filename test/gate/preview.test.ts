@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { createRedactor } from '../../src/base/redaction.ts';
-import { parseGateOptions } from '../../src/gate/options.ts';
 import { planGate } from '../../src/gate/plan/plan.ts';
 import { previewGate } from '../../src/gate/preview.ts';
 import {
@@ -12,6 +11,7 @@ import {
   saveServer,
   saveSuite,
 } from '../support/contract-service.ts';
+import { type GateInputs, readGateInputs } from '../support/gate-inputs.ts';
 import { jobOnBranch, runHostedGate } from '../support/hosted-gate.ts';
 import { openServiceTap } from '../support/service-tap.ts';
 import { catchError } from '../support/service-client.ts';
@@ -33,12 +33,12 @@ beforeAll(async () => {
 afterAll(() => service[Symbol.asyncDispose]());
 
 /** Gives what a dry run prints, and every request that it sends. */
-async function preview(inputs: Record<string, string>, environment: Record<string, string> = {}) {
+async function preview(inputs: GateInputs, environment: Record<string, string> = {}) {
   await using tap = await openServiceTap(service);
   const hosted = { service: 'svc', 'base-url': tap.service.baseUrl, 'api-key': service.apiKey };
   // Were it started, it would fail.
   const server = { 'server-command': 'no-such-program --flag', 'server-name': 'demo' };
-  const options = parseGateOptions({ ...server, ...hosted, 'dry-run': 'true', ...inputs });
+  const options = readGateInputs({ ...server, ...hosted, 'dry-run': 'true', ...inputs });
   const plan = await planGate(options, { cwd: process.cwd(), environment: { ...jobOnBranch, ...environment } });
   const context = { clock: systemClock, logger: silentLogger, redactor: createRedactor() };
   const lines = await previewGate(plan, { ...context, signal: new AbortController().signal });
@@ -91,8 +91,8 @@ describe('previewGate', () => {
   });
 
   it('says that what fails would be run again', async () => {
-    const again = 'Inline tests: cases that fail would be run again, in up to 2 rounds (retry-failed).';
-    expect((await preview({ tests: stored, 'retry-failed': '2' })).lines).toContain(again);
+    const again = 'Inline tests: cases that fail would be run again, in up to 2 rounds (policy.retryFailed).';
+    expect((await preview({ tests: stored, policy: { retryFailed: 2 } })).lines).toContain(again);
     expect((await preview({ tests: stored })).lines.filter((line) => line.includes('again'))).toEqual([]);
   });
 

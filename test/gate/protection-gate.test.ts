@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { rejudgeReport } from '../../src/gate/judge/rejudge.ts';
 import { listContradictions } from '../../src/gate/plan/check-report.ts';
 import { parseReportText } from '../../src/gate/plan/read-report.ts';
-import { emptyPolicyLayer } from '../../src/model/policy.ts';
+import { emptyPolicyLayer, noGateRules } from '../../src/model/policy.ts';
 import type { Report } from '../../src/model/report.ts';
 import { planAnnotations } from '../../src/report/annotations.ts';
 import { renderComment } from '../../src/report/comment.ts';
@@ -13,6 +13,7 @@ import { renderJunit } from '../../src/report/junit.ts';
 import { renderSummary } from '../../src/report/summary.ts';
 import { renderTerminal } from '../../src/report/terminal.ts';
 import { runEmbeddedGate, writeSayingCases } from '../support/embedded-gate.ts';
+import type { GateInputs } from '../support/gate-inputs.ts';
 import { createPullRequest, type FileChange, runGitIn } from '../support/pull-request.ts';
 
 type Files = Readonly<Record<string, FileChange>>;
@@ -20,7 +21,7 @@ type Files = Readonly<Record<string, FileChange>>;
 const evals = writeSayingCases('Says', ['red', 'blue']);
 const required = evals.replace('- id: red', '- id: red\n    required: true');
 
-async function runChange(base: Files, head: Files, inputs: Record<string, string> = {}, says = 'red blue') {
+async function runChange(base: Files, head: Files, inputs: GateInputs = {}, says = 'red blue') {
   const { workspace, environment } = await createPullRequest(base, head);
   await using _workspace = workspace;
   const result = await runEmbeddedGate(workspace, { 'policy-ref': 'base', ...inputs }, { says, environment });
@@ -72,7 +73,7 @@ describe('a gate whose change lowers what its base requires', () => {
   it('fails although nothing ran and that may pass', async () => {
     const { report, exitCode } = await runChange(base, head, {
       'server-command': 'no-such-server',
-      'on-nothing-run': 'warn',
+      policy: { onNothingRun: 'warn' },
     });
     expect([report.verdict.outcome, exitCode, codes(report)]).toEqual([
       'failed',
@@ -90,12 +91,16 @@ describe('a gate whose change lowers what its base requires', () => {
 
   it('still fails when its report is judged by another policy', async () => {
     const { report } = await runChange(base, head);
-    const demands = { minimumPassRate: 0, baseline: null, maximumRegressions: null, maximumRateDrop: null };
-    const effects = { onInconclusive: null, onNothingRun: null, reportOnly: null };
-    const lenient = { file: 'p.yaml', common: emptyPolicyLayer, quarantine: [], suites: [], protect: [] };
-    expect(codes(rejudgeReport(report, { ...demands, effects, policy: lenient }).report)).toEqual([
-      'required-case-removed',
-    ]);
+    const demands = { minimumPassRate: 0, baseline: null };
+    const lenient = {
+      file: 'p.yaml',
+      gate: noGateRules,
+      common: emptyPolicyLayer,
+      quarantine: [],
+      suites: [],
+      protect: [],
+    };
+    expect(codes(rejudgeReport(report, { ...demands, policy: lenient }).report)).toEqual(['required-case-removed']);
     const forged = { ...report, verdict: { ...report.verdict, reasons: [] } };
     expect(listContradictions(forged)).not.toEqual([]);
   });
@@ -153,7 +158,7 @@ describe('a gate with the baseline and the history of its base', () => {
     const kept = await workspace.read('history.jsonl');
     const forged = kept.replaceAll('"passed":1', '"passed":0');
     const base = { 'a.evals.yaml': evals, 'history.jsonl': kept };
-    const inputs = { ...history, 'trusted-after': '2' };
+    const inputs = { ...history, policy: { probation: 2 } };
     const edited = await runChange(base, { 'history.jsonl': forged }, inputs, 'red');
     expect([edited.exitCode, codes(edited.report)]).toEqual([1, ['baseline-lowered', 'below-minimum']]);
     expect(edited.history.startsWith(forged)).toBe(true);
@@ -166,7 +171,7 @@ describe('a gate with the baseline and the history of its base', () => {
     await using _workspace = workspace;
     await runEmbeddedGate(workspace, { 'history-path': 'history.jsonl' }, { says: 'red blue' });
     runGitIn(workspace, 'add', 'history.jsonl');
-    const inputs = { 'policy-ref': 'base', 'history-path': 'history.jsonl', 'trusted-after': '1' };
+    const inputs = { 'policy-ref': 'base', 'history-path': 'history.jsonl', policy: { probation: 1 } };
     const { report, plan } = await runEmbeddedGate(workspace, inputs, { says: 'red', environment });
     expect(report.verdict.reasons.map(({ code }) => code)).toEqual(['only-probation']);
     expect(plan.notes).toContain('history.jsonl is new in this pull request, and does not count before it is in main.');

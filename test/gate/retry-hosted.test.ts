@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CancelledError } from '../../src/base/errors.ts';
 import type { ContractService } from '../support/contract-service.ts';
 import { type Behaviour, startFlakyServer, writeCallingCases } from '../support/flaky-server.ts';
+import type { GateInputs } from '../support/gate-inputs.ts';
 import { type HostedGateOptions, runHostedGate } from '../support/hosted-gate.ts';
 import { startServeProcess } from '../support/serve-process.ts';
 import { openServiceTap, type ServiceTap } from '../support/service-tap.ts';
@@ -17,7 +18,7 @@ afterAll(() => service[Symbol.asyncDispose]());
 async function runGate(
   tap: ServiceTap,
   scripts: Readonly<Record<string, readonly Behaviour[]>>,
-  inputs: Record<string, string>,
+  inputs: GateInputs,
   options: HostedGateOptions = {},
 ) {
   await using server = await startFlakyServer(scripts);
@@ -32,7 +33,9 @@ const scripts = { steady: ['passes'], first: ['fails', 'passes'], broken: ['fail
 describe('a hosted gate that runs again what failed', () => {
   it.each(['creates', 'finds'])('names the cases of each round by their ids, where it %s the suite', async () => {
     await using tap = await openServiceTap(service);
-    const { report, exitCode, calls, leftovers } = await runGate(tap, scripts, { 'retry-failed': '2', flaky: 'pass' });
+    const { report, exitCode, calls, leftovers } = await runGate(tap, scripts, {
+      policy: { retryFailed: 2, flaky: 'pass' },
+    });
     expect(exitCode).toBe(1);
     expect(calls).toEqual({ steady: 1, first: 2, broken: 3 });
     expect(Object.fromEntries(report.cases.map(({ id, classification }) => [id, classification]))).toEqual({
@@ -62,7 +65,7 @@ describe('a hosted gate that runs again what failed', () => {
     const { report, log } = await runGate(
       tap,
       { ...scripts, steady: ['fails'] },
-      { 'retry-failed': '2' },
+      { policy: { retryFailed: 2 } },
       { onProgress: ({ kind }) => void (kind === 'run-finished' && tap.replayLaunches()) },
     );
     expect(report.suites[0]?.retries).toMatchObject([
@@ -83,7 +86,7 @@ describe('a hosted gate that runs again what failed', () => {
     const { exitCode, report, leftovers } = await runGate(
       tap,
       { ...scripts, first: ['fails', 'hangs'] },
-      { 'retry-failed': '2' },
+      { policy: { retryFailed: 2 } },
       {
         signal: controller.signal,
         onProgress: ({ kind }) => {

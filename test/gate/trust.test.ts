@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { runEmbeddedGate, writeSayingCases } from '../support/embedded-gate.ts';
+import type { GateInputs } from '../support/gate-inputs.ts';
 import { runCommand } from '../support/command.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const evals = writeSayingCases('Says', ['old', 'new']);
-const inputs = { 'history-path': 'history.jsonl', 'trusted-after': '2' };
+const inputs = { 'history-path': 'history.jsonl', policy: { probation: 2 } };
 
-describe('a gate that trusts cases after two gates', () => {
+describe('a gate with a probation of two gates', () => {
   it('is inconclusive at first, then counts what has passed twice, and shows the rest', async () => {
     await using workspace = await createWorkspace({ 'x.evals.yaml': evals });
     const night = (says: string) => runEmbeddedGate(workspace, inputs, { says });
@@ -33,9 +34,12 @@ describe('a gate that trusts cases after two gates', () => {
     expect(judged).toMatchObject({ exitCode: 1 });
   });
 
-  it.each([
-    [{ 'history-path': '' }, /trusted-after: counts gates of the history; say with `history-path` where that is/],
-    [{ 'trusted-after': 'x' }, /trusted-after: "x" is not a number of gates/],
+  it.each<[GateInputs, string]>([
+    [
+      { 'history-path': '' },
+      'policy.probation: `probation` counts gates of the history; name its file with `history-path` (needs-history-path)',
+    ],
+    [{ policy: { probation: 101 } }, 'policy.probation: `probation` must be at most 100, not 101 (out-of-range)'],
   ])('refuses %j', async (changed, message) => {
     await using workspace = await createWorkspace({ 'x.evals.yaml': evals });
     await expect(runEmbeddedGate(workspace, { ...inputs, ...changed })).rejects.toThrow(message);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { emptyPolicyLayer } from '../../src/model/policy.ts';
-import { readPolicy } from '../../src/suite/read-policy.ts';
+import { emptyPolicyLayer, noGateRules } from '../../src/model/policy.ts';
+import { readPolicy, readPolicyInput } from '../../src/suite/read-policy.ts';
 import { readSuite } from '../../src/suite/read.ts';
 
 const read = (text: string) => readPolicy(text, { file: 'policy.yaml' });
@@ -37,6 +37,7 @@ describe('readPolicy', () => {
       findings: [],
       policy: {
         file: 'policy.yaml',
+        gate: noGateRules,
         protect: null,
         common: {
           minimumPassRate: place(0.9, 1),
@@ -89,6 +90,14 @@ describe('readPolicy', () => {
     ['budgets: { token: 1 }', '1 unknown-key: Unknown key `token`; did you mean `tokens`?'],
     ['retryFailed: 6', '1 out-of-range: `retryFailed` must be at most 5, not 6'],
     ['protect: [suite]', '1 unknown-value: `protect` item 1 cannot be "suite"; did you mean `suites`?'],
+    ['maximumRegressions: -1', '1 out-of-range: `maximumRegressions` must be at least 0, not -1'],
+    ['maximumRateDrop: 0.05', '1 bad-pass-rate: 0.05 could mean 0.05% or 5%; write the one you mean with its % sign'],
+    ['probation: 101', '1 out-of-range: `probation` must be at most 100, not 101'],
+    ['stopEarly: yes', '1 wrong-type: `stopEarly` must be true or false, not "yes"'],
+    [
+      'suites: { everything: { probation: 2 } }',
+      '1 unknown-key: Unknown key `probation`; known here: `minimumPassRate`, `tags`, `confidence`, `onInconclusive`, `onNothingRun`, `reportOnly`, `onStaleQuarantine`, `retryFailed`, `flaky`, `budgets`, `cases`, `required`, `quarantine`',
+    ],
     ['flaky: retry', '1 unknown-value: `flaky` cannot be "retry"; did you mean `report`?'],
     ['cases: { a: 90% }', '1 unknown-key: Unknown key `cases`; did you mean `tags`?'],
     ['tags: { smoke: 0.9 }', '1 bad-pass-rate: 0.9 could mean 0.9% or 90%; write the one you mean with its % sign'],
@@ -135,5 +144,53 @@ describe('the policy of an evals file', () => {
 
   it('names no other suites', () => {
     expect(readOwn('{ suites: {} }').findings).toMatchObject([{ code: 'unknown-key', line: 2 }]);
+  });
+});
+
+describe('readPolicy of rules about the gate', () => {
+  it('keeps where each is stated, and leaves out those that are not', () => {
+    const text = 'probation: 5\nstopEarly: true\nmaximumRegressions: 2\nmaximumRateDrop: 5%\n';
+    expect(read(text).policy?.gate).toEqual({
+      maximumRegressions: { value: 2, source: 'policy.yaml:3' },
+      maximumRateDrop: { value: 0.05, source: 'policy.yaml:4' },
+      probation: { value: 5, source: 'policy.yaml:1' },
+      stopEarly: { value: true, source: 'policy.yaml:2' },
+    });
+    expect(read('flaky: pass').policy?.gate).toEqual(noGateRules);
+  });
+});
+
+describe('readPolicyInput', () => {
+  it('reads an object as the file with the same content, and names keys instead of lines', () => {
+    const entry = { suite: 'everything', case: 'sum', owner: 'us', reason: 'flaky', expires: '2026-12-31' };
+    const { policy, issues } = readPolicyInput({
+      retryFailed: 2,
+      probation: 3,
+      quarantine: [entry],
+      suites: { everything: { minimumPassRate: '95%' } },
+    });
+    expect(issues).toEqual([]);
+    expect(policy).toMatchObject({
+      file: 'policy',
+      gate: { probation: { value: 3, source: 'policy.probation' } },
+      common: { retryFailed: { value: 2, source: 'policy.retryFailed' } },
+      quarantine: [{ ...entry, source: 'policy.quarantine.0' }],
+      suites: [{ layer: { minimumPassRate: { value: 0.95, source: 'policy.suites.everything.minimumPassRate' } } }],
+    });
+  });
+
+  it('reports every mistake under its key', () => {
+    const { policy, issues } = readPolicyInput({ retryFailed: 6, minimumPassRate: 'all', flaky: 'pass' });
+    expect(policy).toBeNull();
+    expect(issues.map(({ input, code }) => `${input}: ${code}`).toSorted()).toEqual([
+      'policy.minimumPassRate: bad-pass-rate',
+      'policy.retryFailed: out-of-range',
+    ]);
+  });
+
+  it('rejects what JSON cannot hold', () => {
+    const suites: Record<string, object> = {};
+    suites['itself'] = suites;
+    expect(readPolicyInput({ suites }).issues).toMatchObject([{ input: 'policy', code: 'bad-policy' }]);
   });
 });

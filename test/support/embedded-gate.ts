@@ -2,11 +2,11 @@ import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { createRedactor } from '../../src/base/redaction.ts';
 import { gate, type GateResult } from '../../src/gate/gate.ts';
-import { parseGateOptions } from '../../src/gate/options.ts';
 import { type GatePlan, planGate } from '../../src/gate/plan/plan.ts';
 import { publishFiles } from '../../src/gate/publish/publish-files.ts';
 import { publishOnline } from '../../src/gate/publish/publish-online.ts';
 import { createJumpingClock } from './bent-clock.ts';
+import { type GateInputs, readGateInputs } from './gate-inputs.ts';
 import type { Workspace } from './workspace.ts';
 
 const server = `${process.execPath} ${process.cwd()}/test/support/stdio-server.ts`;
@@ -36,7 +36,7 @@ const createQuickClock = () => createJumpingClock({ fromMs: 20, toMs: 60_000, in
  */
 export async function runEmbeddedGate(
   workspace: Workspace,
-  inputs: Record<string, string> = {},
+  inputs: GateInputs = {},
   surroundings: GateSurroundings = {},
 ): Promise<EmbeddedGate> {
   const { says = '', environment = {}, signal = new AbortController().signal } = surroundings;
@@ -50,7 +50,7 @@ export async function runEmbeddedGate(
   const redactor = createRedactor();
   const variables = { PATH: process.env['PATH'] ?? '', ...environment };
   const usual = { evals: '*.evals.yaml', 'server-command': `${server} ${says}`.trim(), isolation: 'run' };
-  const plan = await planGate(parseGateOptions({ ...usual, ...inputs }), {
+  const plan = await planGate(readGateInputs({ ...usual, ...inputs }), {
     cwd: workspace.path,
     environment: variables,
   });

@@ -3,11 +3,11 @@ import { silentLogger } from '../../src/base/logger.ts';
 import { createRedactor } from '../../src/base/redaction.ts';
 import { gate, type GateResult } from '../../src/gate/gate.ts';
 import type { Leftovers } from '../../src/gate/run/leftovers.ts';
-import { parseGateOptions } from '../../src/gate/options.ts';
 import { planGate } from '../../src/gate/plan/plan.ts';
 import type { GateProgress } from '../../src/gate/run/progress.ts';
 import { createJumpingClock } from './bent-clock.ts';
 import type { ContractService } from './contract-service.ts';
+import { type GateInputs, readGateInputs } from './gate-inputs.ts';
 import { createWorkspace } from './workspace.ts';
 
 export interface HostedGateOptions {
@@ -40,12 +40,12 @@ export const jobOnBranch = {
 /** Runs a gate against a service as if it were hosted elsewhere. */
 export async function runHostedGate(
   service: ContractService,
-  inputs: Record<string, string>,
+  inputs: GateInputs,
   options: HostedGateOptions = {},
 ): Promise<HostedGateResult> {
   await using workspace = await createWorkspace(options.files);
   const hosted = { service: 'svc', 'base-url': service.baseUrl, 'api-key': service.apiKey };
-  const plan = await planGate(parseGateOptions({ ...hosted, ...inputs }), {
+  const plan = await planGate(readGateInputs({ ...hosted, ...inputs }), {
     cwd: workspace.path,
     environment: options.environment ?? jobOnBranch,
   });

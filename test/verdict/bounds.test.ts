@@ -230,22 +230,22 @@ describe('completeCases', () => {
 });
 
 describe('reasonRules', () => {
-  it('let a pull request through for a reason only by an option that names it', () => {
-    const byOption = Map.groupBy(Object.entries(reasonRules), ([, rule]) =>
-      'option' in rule ? (rule.option ?? 'none') : rule.kind,
+  it('let a pull request through for a reason only by a rule that names it', () => {
+    const byRule = Map.groupBy(Object.entries(reasonRules), ([, rule]) =>
+      'rule' in rule ? (rule.rule ?? 'none') : rule.kind,
     );
-    const list = (key: 'on-inconclusive' | 'none') => (byOption.get(key) ?? []).map(([code]) => code).toSorted();
-    expect(list('on-inconclusive')).toEqual(['minimum-unsettled', 'only-probation']);
+    const list = (key: 'onInconclusive' | 'none') => (byRule.get(key) ?? []).map(([code]) => code).toSorted();
+    expect(list('onInconclusive')).toEqual(['minimum-unsettled', 'only-probation']);
     expect(list('none')).toEqual(['cancelled']);
   });
 
   it('are those that docs/exit-codes.md lists', async () => {
     const page = await readFile(new URL('../../docs/exit-codes.md', import.meta.url), 'utf8');
-    const rows = page.matchAll(/^\| `([a-z-]+)`: .*\| (`[a-z-]+`|none) +\| (yes|no) +\|$/gm);
+    const rows = page.matchAll(/^\| `([a-z-]+)`: .*\| (`[a-zA-Z]+`|none) +\| (yes|no) +\|$/gm);
     const documented = Object.fromEntries([...rows].map(([, code = '', option, counts]) => [code, [option, counts]]));
     const expected = Object.entries(reasonRules).flatMap(([code, rule]) => {
-      if (!('option' in rule)) return [];
-      const option = rule.option === null ? 'none' : `\`${rule.option}\``;
+      if (!('rule' in rule)) return [];
+      const option = rule.rule === null ? 'none' : `\`${rule.rule}\``;
       return [[code, [option, rule.kind === 'open' || rule.areFailuresSound ? 'yes' : 'no']] as const];
     });
     expect(documented).toEqual(Object.fromEntries(expected));

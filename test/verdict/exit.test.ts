@@ -40,10 +40,10 @@ describe('decideExit', () => {
     expect(decideExit([suite('failed', 'fail', true), suite('inconclusive', 'warn')])).toEqual({
       exitCode: 0,
       notes: [
-        'Math failed and is only reported (report-only, from policy.yaml:3), so that the job goes on.',
-        'Math is inconclusive; the job goes on all the same (on-inconclusive: warn, from policy.yaml:3).',
+        'Math failed and is only reported (reportOnly, from policy.yaml:3), so that the job goes on.',
+        'Math is inconclusive; the job goes on all the same (onInconclusive: warn, from policy.yaml:3).',
       ],
-      warnings: ['Math is inconclusive; the job goes on all the same (on-inconclusive: warn, from policy.yaml:3).'],
+      warnings: ['Math is inconclusive; the job goes on all the same (onInconclusive: warn, from policy.yaml:3).'],
     });
     expect(decideExit([suite('inconclusive', 'pass')]).warnings).toEqual([]);
   });
@@ -60,7 +60,7 @@ describe('decideExit', () => {
     [['cancelled', 'results-unknown'], 3],
     [['below-minimum'], 3],
     [[], 3],
-  ])('with on-nothing-run: warn, an inconclusive suite for %j ends with %i', (codes, exitCode) => {
+  ])('with onNothingRun: warn, an inconclusive suite for %j ends with %i', (codes, exitCode) => {
     const decision = decideExit([suiteFor('inconclusive', codes)]);
     expect(decision.exitCode).toBe(exitCode);
     expect(decision.warnings).toHaveLength(exitCode === 0 ? 1 : 0);
@@ -74,7 +74,7 @@ describe('decideExit', () => {
     [['results-unknown'], 3],
     [['results-inconsistent'], 3],
     [['no-iterations'], 3],
-  ])('with on-inconclusive: pass, an inconclusive suite for %j ends with %i', (codes, exitCode) => {
+  ])('with onInconclusive: pass, an inconclusive suite for %j ends with %i', (codes, exitCode) => {
     const { demands } = createPolicy({ onInconclusive: demanded('pass') });
     expect(decideExit([suiteFor('inconclusive', codes, demands)]).exitCode).toBe(exitCode);
   });
@@ -84,10 +84,10 @@ describe('decideExit', () => {
     expect(decideExit([suiteFor('inconclusive', ['minimum-unsettled', 'demand-unjudged'], demands)])).toEqual({
       exitCode: 0,
       notes: [
-        'Math has no verdict, because results are missing; the job goes on all the same (on-inconclusive: pass, from policy.yaml:3; on-nothing-run: warn, from policy.yaml:3).',
+        'Math has no verdict, because results are missing; the job goes on all the same (onInconclusive: pass, from policy.yaml:3; onNothingRun: warn, from policy.yaml:3).',
       ],
       warnings: [
-        'Math has no verdict, because results are missing; the job goes on all the same (on-inconclusive: pass, from policy.yaml:3; on-nothing-run: warn, from policy.yaml:3).',
+        'Math has no verdict, because results are missing; the job goes on all the same (onInconclusive: pass, from policy.yaml:3; onNothingRun: warn, from policy.yaml:3).',
       ],
     });
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { emptyPolicyLayer, type PolicyFile } from '../../src/model/policy.ts';
+import { emptyPolicyLayer, noGateRules, type PolicyFile } from '../../src/model/policy.ts';
 import { joinLayers, listSuiteLayers } from '../../src/verdict/layers.ts';
 import { createQuarantineEntry } from '../support/policy-factory.ts';
 
@@ -48,6 +48,7 @@ describe('joinLayers', () => {
 describe('listSuiteLayers', () => {
   const file: PolicyFile = {
     file: 'policy.yaml',
+    gate: noGateRules,
     common: { ...emptyPolicyLayer, minimumPassRate: at(0.9, 'common') },
     quarantine: [
       { suite: 'Math server', ...createQuarantineEntry() },

@@ -9,11 +9,11 @@ export function judgeShards(
   merge: PlannedMerge,
   plan: Pick<GatePlan, 'baseline' | 'history' | 'protectionFindings' | 'policyNotes'>,
 ): Rejudgement {
-  const { suites, startedAt, durationMs, server, revision, minimumPassRate, policy, effects } = merge;
+  const { suites, startedAt, durationMs, server, revision, minimumPassRate, policy } = merge;
   const trend = plan.history === null ? null : buildTrend(plan.history.records, revision?.branch ?? null);
   return judgeRestored(
     suites,
     { startedAt, durationMs, generator, revision, server, trend, notes: plan.policyNotes },
-    { minimumPassRate, policy, effects, baseline: plan.baseline, findings: plan.protectionFindings },
+    { minimumPassRate, policy, baseline: plan.baseline, findings: plan.protectionFindings },
   );
 }

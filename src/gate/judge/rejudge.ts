@@ -22,13 +22,14 @@ export interface Rejudgement {
 /** Judges the results of a report anew, under other demands or the same, without running anything. */
 export function rejudgeReport(report: Report, demands: NewDemands): Rejudgement {
   const kept = report.comparison;
+  const rules = demands.policy?.gate;
   const comparison =
     kept === null
       ? null
       : {
           ...kept,
-          maximumRegressions: demands.maximumRegressions ?? kept.maximumRegressions,
-          maximumRateDrop: demands.maximumRateDrop ?? kept.maximumRateDrop,
+          maximumRegressions: rules?.maximumRegressions?.value ?? kept.maximumRegressions,
+          maximumRateDrop: rules?.maximumRateDrop?.value ?? kept.maximumRateDrop,
         };
   return judgeRestored(restoreSuites(report), { ...report, comparison }, demands);
 }
@@ -41,7 +42,7 @@ export function judgeRestored(
     baseline,
     findings = [],
     ...demands
-  }: Pick<NewDemands, 'minimumPassRate' | 'baseline' | 'policy' | 'effects'> & { findings?: readonly VerdictReason[] },
+  }: Pick<NewDemands, 'minimumPassRate' | 'baseline' | 'policy'> & { findings?: readonly VerdictReason[] },
 ): Rejudgement {
   const members = restored.map((member) => demandAnew(member, demands));
   const comparison = compare(members, { baseline, kept: rest.comparison ?? null });
@@ -85,13 +86,12 @@ function compare(
  */
 function demandAnew(
   { results, policy: { demands, today }, findings, ...member }: RestoredSuite,
-  { minimumPassRate, policy, effects }: Pick<NewDemands, 'minimumPassRate' | 'policy' | 'effects'>,
+  { minimumPassRate, policy }: Pick<NewDemands, 'minimumPassRate' | 'policy'>,
 ): RestoredSuite {
   const written = policy === null ? [] : listSuiteLayers(policy, { id: results.suiteId, name: results.name });
   const cases = results.cases.map(nameReported);
   // What is ambiguous was refused when the plan was made.
-  const layers = [{ ...emptyPolicyLayer, ...effects }, ...written.map((layer) => resolveCaseNames(layer, cases, []))];
-  const joined = joinLayers(layers);
+  const joined = joinLayers(written.map((layer) => resolveCaseNames(layer, cases, [])));
   // What the history tells of the cases is no part of a policy.
   const settled = settleDemands({ ...joined, budgets: emptyPolicyLayer.budgets });
   const minimum =

@@ -17,9 +17,7 @@ export function findContradictions(options: GateOptions): ConfigurationIssue[] {
     ...findUploadIssues(options),
     ...common,
     ...findShardIssues(options),
-    ...findEarlyStopIssues(options),
     ...findConcurrencyIssues(options),
-    ...findTrustIssues(options),
     ...findPolicyIssues(options),
   ];
 }
@@ -118,8 +116,6 @@ function findIdleOptions(name: 'merge' | 'publish', options: GateOptions, what: 
     serverCommand,
     serverUrl,
     protocol,
-    retryFailed,
-    stopEarly,
     otlpEndpoint,
   } = options;
   const single = {
@@ -131,7 +127,6 @@ function findIdleOptions(name: 'merge' | 'publish', options: GateOptions, what: 
     'server-command': serverCommand,
     'server-url': serverUrl,
     protocol,
-    'retry-failed': retryFailed,
     'otlp-endpoint': otlpEndpoint,
   };
   const lists = { evals, cases, tags };
@@ -140,7 +135,6 @@ function findIdleOptions(name: 'merge' | 'publish', options: GateOptions, what: 
     ...Object.entries(lists).flatMap(([name, list]) => (list.length === 0 ? [] : [`\`${name}\``])),
   ];
   if (dryRun) given.push('`dry-run`');
-  if (stopEarly) given.push('`stop-early`');
   if (options.upload !== 'off') given.push('`upload`');
   if (name === 'publish' && options.merge.length > 0) given.push('`merge`');
   // A check that the repository itself has added would vouch for a report that nobody can check.
@@ -168,45 +162,11 @@ function findShardIssues({ shard, suite, baseline }: GateOptions): Configuration
   return issues;
 }
 
-/** A service elsewhere would be asked all the time; and what is known of a part settles nothing about a whole. */
-function findEarlyStopIssues({ stopEarly, service, shard, baseline }: GateOptions): ConfigurationIssue[] {
-  if (!stopEarly) return [];
-  const issues: ConfigurationIssue[] = [];
-  if (service !== 'embedded') {
-    const message = `stops runs of the embedded service alone; leave it out with the service ${service}, or use \`service: embedded\``;
-    issues.push(issue('stop-early', 'needs-embedded-service', message));
-  }
-  if (shard !== null) {
-    const message = 'looks at the verdict of a part, and the whole may need the rest; leave it out of shards';
-    issues.push(issue('stop-early', 'stop-early-and-shard', message));
-  }
-  if (baseline !== null) {
-    const message = 'leaves out what would be compared with `baseline`; give one of the two';
-    issues.push(issue('stop-early', 'stop-early-and-baseline', message));
-  }
-  return issues;
-}
-
 /** The API has no field for it. */
 function findConcurrencyIssues({ concurrency, service }: GateOptions): ConfigurationIssue[] {
   if (concurrency === null || service === 'embedded') return [];
   const message = `applies to the embedded service; the service ${service} decides itself how many iterations run at the same time. Leave it out, or use \`service: embedded\``;
   return [issue('concurrency', 'needs-embedded-service', message)];
-}
-
-/** Trust is earned in the history, by cases that evals files define. */
-function findTrustIssues({ trustedAfter, historyPath, suite }: GateOptions): ConfigurationIssue[] {
-  if (trustedAfter === 0) return [];
-  const issues: ConfigurationIssue[] = [];
-  if (historyPath === null) {
-    const message = 'counts gates of the history; say with `history-path` where that is';
-    issues.push(issue('trusted-after', 'needs-history-path', message));
-  }
-  if (suite !== null) {
-    const message = 'is about the cases of evals files; a `suite` of the service counts whole';
-    issues.push(issue('trusted-after', 'trust-without-evals', message));
-  }
-  return issues;
 }
 
 /** Names a base that nothing would be read from. */

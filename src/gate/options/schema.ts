@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { PolicyInput } from '../../suite/policy-schema.ts';
 import { baselineOptions } from './baseline.ts';
 import { evalServiceOptions } from './eval-service.ts';
 import { githubOptions } from './github.ts';
@@ -22,4 +23,7 @@ export const gateOptionsSchema = z.object({
 });
 
 /** The gate's options, parsed: durations in milliseconds, rates as fractions, null for "not given". */
-export type GateOptions = z.output<typeof gateOptionsSchema>;
+export interface GateOptions extends Omit<z.output<typeof gateOptionsSchema>, 'policy'> {
+  /** The path of a policy file; in a program, also the policy itself. */
+  policy: string | PolicyInput | null;
+}

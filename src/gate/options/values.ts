@@ -65,18 +65,6 @@ export const optionalPassRate = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-/** As in a policy file: below one in two it is no confidence, and nothing shows a rate with certainty. */
-export const optionalConfidence = optionalPassRate.transform((fraction, context) => {
-  if (fraction === null || (fraction >= 0.5 && fraction < 1)) return fraction;
-  context.addIssue(issue('is not a confidence; write a percentage from 50% to 99.9%, such as 95%'));
-  return z.NEVER;
-});
-
-export const optionalFlag = z
-  .string()
-  .transform((text) => (text.trim() === '' ? null : text))
-  .pipe(z.union([z.null(), flag]));
-
 const maxRuns = 100;
 export const optionalRuns = z.string().transform((text, context) => {
   if (text.trim() === '') return null;
@@ -98,22 +86,6 @@ export const optionalConcurrency = z.string().transform((text, context): Concurr
   );
   return z.NEVER;
 });
-
-/** A whole number from 0; `what` completes the sentence "… is not a …". */
-export const count = (what: string, maximum: number) =>
-  z.string().transform((text, context) => {
-    const value = /^\s*\d{1,9}\s*$/.test(text) ? Number(text) : Number.NaN;
-    if (value <= maximum) return value;
-    context.addIssue(issue(`${JSON.stringify(text)} is not a ${what}; write a whole number from 0 to ${maximum}`));
-    return z.NEVER;
-  });
-
-/** The same, or null where nothing is said. */
-export const optionalCount = (what: string, maximum: number) =>
-  z
-    .string()
-    .transform((text) => (text.trim() === '' ? null : text))
-    .pipe(z.union([z.null(), count(what, maximum)]));
 
 /** The number of something that is counted from 1. */
 export const optionalOrdinal = (what: string) =>

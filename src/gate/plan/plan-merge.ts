@@ -6,7 +6,6 @@ import type { PolicyFile } from '../../model/policy.ts';
 import type { Report } from '../../model/report.ts';
 import { type JoinedShards, joinShards, type LabelledReport } from '../../verdict/merge.ts';
 import type { GateOptions } from '../options/schema.ts';
-import type { JobEffects } from './plan-policy.ts';
 import { readReport } from './read-report.ts';
 
 /** Shards that are to be judged as one gate. */
@@ -16,8 +15,6 @@ export interface PlannedMerge extends JoinedShards {
   minimumPassRate: number | null;
   /** In place of what policies demanded of the parts; null leaves that. */
   policy: PolicyFile | null;
-  /** What a verdict means for the job, before what the policy says. */
-  effects: JobEffects;
 }
 
 /**
@@ -28,7 +25,7 @@ export async function planMerge(
   { merge: paths, minPassRate: minimumPassRate, policy }: Pick<GateOptions, 'merge' | 'minPassRate' | 'policy'>,
   { cwd }: { cwd: string },
   issues: ConfigurationIssue[],
-): Promise<Omit<PlannedMerge, 'policy' | 'effects'>> {
+): Promise<Omit<PlannedMerge, 'policy'>> {
   const members: LabelledReport[] = [];
   const problems: string[] = [];
   for (const path of paths) {

@@ -1,4 +1,5 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
+import type { GateRules } from '../../model/policy.ts';
 import type { GateOptions } from '../options/schema.ts';
 import { readServiceBaseline } from '../options/service-baseline.ts';
 import { planBaseline, type PlannedBaseline } from './plan-baseline.ts';
@@ -16,17 +17,18 @@ export interface PlannedPast {
 /** Reads the history and the baseline. Most gates know nothing of earlier ones, and load nothing for it. */
 export async function planPast(
   options: GateOptions,
-  context: { cwd: string; notes: string[]; base?: ProtectedBase | null },
+  { rules, ...context }: { cwd: string; notes: string[]; rules: GateRules; base?: ProtectedBase | null },
   issues: ConfigurationIssue[],
 ): Promise<PlannedPast> {
-  const { historyPath, baseline: source, maximumRegressions, maximumRateDrop } = options;
+  const { historyPath, baseline: source } = options;
   let history: PlannedHistory | null = null;
   let baseline: PlannedBaseline | null = null;
   if (historyPath !== null) {
     history = await planHistory(historyPath, context, issues);
   }
   if (source !== null) {
-    const limits = { maximumRegressions, maximumRateDrop };
+    const maximumRegressions = rules.maximumRegressions?.value ?? 0;
+    const limits = { maximumRegressions, maximumRateDrop: rules.maximumRateDrop?.value ?? null };
     const inService = readServiceBaseline(options);
     if (inService !== null) return { history, baseline: { source, baseline: null, runId: inService.runId, limits } };
     baseline = await planBaseline({ source, limits }, { ...context, history }, issues);

@@ -3,6 +3,8 @@ import { appendAll } from '../../base/lists.ts';
 import {
   type Demanded,
   emptyPolicyLayer,
+  type GateRules,
+  noGateRules,
   type PolicyFile,
   type PolicyLayer,
   settleDemands,
@@ -16,13 +18,14 @@ import { openBasePolicy, type BasePolicy } from './base-policy.ts';
 import { createProtection, type ProtectedBase } from './protection.ts';
 import type { CiContext } from './ci-context.ts';
 import type { GateOptions } from '../options/schema.ts';
-import { readPolicyFile } from './read-policy-file.ts';
+import { readPolicyOption } from './read-policy-file.ts';
 import { placeIssue, resolveCaseNames } from './resolve-names.ts';
 
 /** Everything that demands something, besides the evals files as they are checked out. */
 export interface LoadedPolicy {
   file: PolicyFile | null;
-  effects: JobEffects;
+  /** What it says about the gate as a whole. */
+  gate: GateRules;
   /** What the base protects; null where the head's own policy counts. */
   base: ProtectedBase | null;
   /** Reads what the evals files of the base branch demand; does nothing where the head's own policy counts. */
@@ -47,8 +50,10 @@ export async function loadPolicy(
   if (options.policyRef === 'base') {
     base = await openBasePolicy({ ...context, notes, remarks, token: options.githubToken }, issues);
   }
-  const own = options.policy === null ? null : await readPolicyFile(options.policy, context.cwd, issues);
-  const inBase = base === null || options.policy === null ? null : await base.readFile(options.policy);
+  const path = typeof options.policy === 'string' ? options.policy : null;
+  const own = await readPolicyOption(options.policy, context.cwd, issues);
+  // What a program passes is in no branch.
+  const inBase = base === null || path === null ? null : await base.readFile(path);
   const file = inBase ?? own;
   let protection: ProtectedBase | null = null;
   if (base !== null) {
@@ -59,13 +64,13 @@ export async function loadPolicy(
   const fromFile = (suite: { id: string; name: string }) => (file === null ? [] : listSuiteLayers(file, suite));
   return {
     file,
-    effects: readJobEffects(options),
+    gate: file?.gate ?? noGateRules,
     notes,
     remarks,
     base: protection,
     readBaseSuites: async (suites) => {
       if (protection === null) return;
-      const found = await protection.compareSuites(suites, { patterns: options.evals, path: options.policy });
+      const found = await protection.compareSuites(suites, { patterns: options.evals, path });
       for (const [id, demanded] of found) layers.set(id, demanded);
     },
     planFileDemands: (suites, issues) => {
@@ -81,31 +86,8 @@ export async function loadPolicy(
   };
 }
 
-/** What the inputs say that verdicts mean for the job; null where they say nothing. */
-export type JobEffects = Pick<PolicyLayer, 'onInconclusive' | 'onNothingRun' | 'reportOnly'>;
-
-export function readJobEffects({
-  onInconclusive,
-  onNothingRun,
-  reportOnly,
-}: Pick<GateOptions, 'onInconclusive' | 'onNothingRun' | 'reportOnly'>): JobEffects {
-  return {
-    onInconclusive: place(onInconclusive, 'on-inconclusive'),
-    onNothingRun: place(onNothingRun, 'on-nothing-run'),
-    reportOnly: place(reportOnly, 'report-only'),
-  };
-}
-
-function readInputs(options: GateOptions): PolicyLayer {
-  const { minPassRate, confidence, retryFailed, flaky } = options;
-  return {
-    ...emptyPolicyLayer,
-    ...readJobEffects(options),
-    minimumPassRate: place(minPassRate, 'min-pass-rate'),
-    confidence: place(confidence, 'confidence'),
-    retryFailed: place(retryFailed, 'retry-failed'),
-    flaky: place(flaky, 'flaky'),
-  };
+function readInputs({ minPassRate }: GateOptions): PolicyLayer {
+  return { ...emptyPolicyLayer, minimumPassRate: place(minPassRate, 'min-pass-rate') };
 }
 
 function place<T>(value: T | null, source: string): Demanded<T> | null {

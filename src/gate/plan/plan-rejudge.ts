@@ -1,14 +1,13 @@
 import { resolve } from 'node:path';
 import { ConfigurationError, type ConfigurationIssue } from '../../base/errors.ts';
 import { appendAll } from '../../base/lists.ts';
-import type { PolicyFile } from '../../model/policy.ts';
+import { noGateRules, type PolicyFile } from '../../model/policy.ts';
 import type { Report } from '../../model/report.ts';
 import { listIdleSuites } from '../../verdict/layers.ts';
 import type { GateOptions } from '../options/schema.ts';
 import type { PlannedBaseline } from './plan-baseline.ts';
 import { planPast } from './plan-past.ts';
-import { type JobEffects, readJobEffects } from './plan-policy.ts';
-import { readPolicyFile } from './read-policy-file.ts';
+import { readPolicyOption } from './read-policy-file.ts';
 import { readReport } from './read-report.ts';
 import { findAmbiguousNames } from './resolve-names.ts';
 
@@ -17,13 +16,8 @@ export interface NewDemands {
   /** Fraction 0..1. */
   minimumPassRate: number | null;
   baseline: PlannedBaseline | null;
-  maximumRegressions: number | null;
-  /** Fraction 0..1. */
-  maximumRateDrop: number | null;
   /** In place of all that policies demanded then. */
   policy: PolicyFile | null;
-  /** What a verdict means for the job, before what the policy says. */
-  effects: JobEffects;
 }
 
 /** A report that is to be judged anew, and under which demands. */
@@ -34,15 +28,11 @@ export interface RejudgePlan {
 }
 
 /** Reads the report and the baseline. @throws {ConfigurationError} with everything that is wrong */
-export async function planRejudge(
-  path: string,
-  options: GateOptions,
-  { cwd, hasMaximumRegressions }: { cwd: string; hasMaximumRegressions: boolean },
-): Promise<RejudgePlan> {
+export async function planRejudge(path: string, options: GateOptions, { cwd }: { cwd: string }): Promise<RejudgePlan> {
   const issues: ConfigurationIssue[] = [];
   const notes: string[] = [];
-  const { baseline } = await planPast(options, { cwd, notes }, issues);
-  const policy = options.policy === null ? null : await readPolicyFile(options.policy, cwd, issues);
+  const policy = await readPolicyOption(options.policy, cwd, issues);
+  const { baseline } = await planPast(options, { cwd, notes, rules: policy?.gate ?? noGateRules }, issues);
   const read = await readReport(resolve(cwd, path));
   if (read.kind !== 'report') {
     const why = read.kind === 'missing' ? 'there is no such report' : read.why;
@@ -59,19 +49,7 @@ export async function planRejudge(
   if (policy !== null && hasBudgets(policy)) {
     notes.push(`The budgets of ${policy.file} are not judged: a report does not tell what was spent.`);
   }
-  const maximumRegressions = hasMaximumRegressions ? options.maximumRegressions : null;
-  return {
-    report: read.report,
-    demands: {
-      minimumPassRate: options.minPassRate,
-      baseline,
-      maximumRegressions,
-      maximumRateDrop: options.maximumRateDrop,
-      policy,
-      effects: readJobEffects(options),
-    },
-    notes,
-  };
+  return { report: read.report, demands: { minimumPassRate: options.minPassRate, baseline, policy }, notes };
 }
 
 function hasBudgets({ common, suites }: PolicyFile): boolean {

@@ -2,7 +2,7 @@ import { ConfigurationError, type ConfigurationIssue } from '../../base/errors.t
 import { isLoopback } from '../../base/loopback.ts';
 import type { Secret } from '../../base/redaction.ts';
 import { appendAll } from '../../base/lists.ts';
-import { describeSource } from '../../model/policy.ts';
+import type { GateRules } from '../../model/policy.ts';
 import type { Revision, ShardReport } from '../../model/report.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
 import { listIdleSuites } from '../../verdict/layers.ts';
@@ -17,6 +17,7 @@ import { planMerge, type PlannedMerge } from './plan-merge.ts';
 import { planPast, type PlannedPast } from './plan-past.ts';
 import { type PlannedServer, planServer } from './plan-server.ts';
 import { type PlannedService, planService } from './plan-service.ts';
+import { findRuleIssues } from './rule-issues.ts';
 import { type PlannedSuite, planSuites } from './plan-suites.ts';
 import { planUpload, type PlannedUpload } from './plan-upload.ts';
 import { type PlannedReportDir, planReportDir } from './report-dir.ts';
@@ -88,11 +89,13 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   const notes: string[] = [];
   const joining = await planJoining(options, context, issues);
   const policy = await loadPolicy(options, { ...context, ci }, issues);
-  const { history, baseline } = await planPast(options, { cwd: context.cwd, notes, base: policy.base }, issues);
+  const rules = policy.gate;
+  const past = { cwd: context.cwd, notes, rules, base: policy.base };
+  const { history, baseline } = await planPast(options, past, issues);
   const place = { cwd: context.cwd, ci, profile: service.profile, policy, notes };
   const all = joining !== null ? [] : await planSuites(options, place, issues);
   // What is demanded of the whole is not what was demanded of its parts.
-  const merge = joining === null ? null : { ...joining, policy: policy.file, effects: policy.effects };
+  const merge = joining === null ? null : { ...joining, policy: policy.file };
   const suiteNames = merge === null ? all.map(nameSuite) : merge.suites.map(nameJoined);
   if (policy.file !== null && merge !== null) {
     const joined = merge.suites.map(({ results: { suiteId: id, name, cases } }) => ({ id, name, cases }));
@@ -100,7 +103,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   }
   for (const suite of merge === null ? [] : suiteNames) policy.base?.compareStored(suite);
   if (policy.file !== null) appendAll(notes, listIdleSuites(policy.file, suiteNames));
-  const { suites, shard } = planPart(weighTrust(all, { options, history }), { options, history }, issues);
+  const { suites, shard } = planPart(weighTrust(all, { rules, history }), { options, history }, issues);
   const server = await planServer(options, context, issues);
   if (ci.elevatedEvent !== null && server?.command != null) {
     const isRefused = ci.elevatedEvent === 'pull_request_target' && !options.allowPullRequestTarget;
@@ -112,7 +115,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     const place = { ...context, serverCwd: server.cwd, suites, reportDir: reportDir.path };
     server.sandbox = await planSandbox(options, place, issues);
   }
-  if (options.stopEarly) appendAll(issues, findRetries(suites));
+  if (merge === null) appendAll(issues, findRuleIssues(rules, { options, suites }));
   appendAll(issues, [
     ...findUnreachableServer(service, server),
     ...findUnenforceablePins(service, { options, suites }),
@@ -137,7 +140,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     revision: ci.commit === null && ci.line === null ? null : { commit: ci.commit, branch: ci.line },
     timeoutMs: options.timeout,
     isolation: options.isolation,
-    stopsEarly: options.stopEarly,
+    stopsEarly: rules.stopEarly?.value ?? false,
     reportDir,
     reportFormats: options.reportFormats,
     page:
@@ -164,17 +167,18 @@ async function planJoining(
   options: GateOptions,
   { cwd }: PlanContext,
   issues: ConfigurationIssue[],
-): Promise<Omit<PlannedMerge, 'policy' | 'effects'> | null> {
+): Promise<Omit<PlannedMerge, 'policy'> | null> {
   if (options.merge.length === 0) return null;
   return await planMerge(options, { cwd }, issues);
 }
 
 function weighTrust(
   suites: PlannedSuite[],
-  { options, history }: { options: GateOptions; history: GatePlan['history'] },
+  { rules, history }: { rules: GateRules; history: GatePlan['history'] },
 ): PlannedSuite[] {
-  if (options.trustedAfter === 0) return suites;
-  return planTrust(suites, { neededGates: options.trustedAfter, records: history?.records ?? [] });
+  const neededGates = rules.probation?.value ?? 0;
+  if (neededGates === 0) return suites;
+  return planTrust(suites, { neededGates, records: history?.records ?? [] });
 }
 
 async function planComment(
@@ -236,14 +240,6 @@ function findUnenforceablePins(
     const [, file = planned.suite.location.file, line = ''] = /^(.*):(\d+)$/.exec(planned.protocol.source) ?? [];
     return [{ file, line: Number(line), column: 1, code: 'needs-embedded-service', message }];
   });
-}
-
-/** What failed is run again when all of it is known, and may change what a flaky case counts. */
-function findRetries(suites: readonly PlannedSuite[]): ConfigurationIssue[] {
-  const retrying = suites.find(({ demands }) => demands.retryFailed.value > 0);
-  if (retrying === undefined) return [];
-  const message = `stops before everything has run, and ${nameSuite(retrying).name} runs again what failed (${describeSource(retrying.demands.retryFailed.source)}); leave out one of the two`;
-  return [{ input: 'stop-early', code: 'stop-early-and-retries', message }];
 }
 
 /** A service elsewhere has another loopback, and a server over stdio has no address but there. */

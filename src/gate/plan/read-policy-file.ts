@@ -4,14 +4,26 @@ import { leadsOutOfCheckout, linkOutMessage } from '../../base/checkout.ts';
 import { type ConfigurationIssue, describeError } from '../../base/errors.ts';
 import { appendAll } from '../../base/lists.ts';
 import type { PolicyFile } from '../../model/policy.ts';
-import { readPolicy } from '../../suite/read-policy.ts';
+import { readPolicy, readPolicyInput } from '../../suite/read-policy.ts';
+import type { PolicyInput } from '../../suite/policy-schema.ts';
 
-/** Reads the policy file. What is wrong with it goes to `issues`; null then. */
-export async function readPolicyFile(
-  path: string,
+/**
+ * Reads the policy of the options: the file at a path, or the object that a program passes. What is wrong with it goes to `issues`;
+ * null then, and where there is none.
+ */
+export async function readPolicyOption(
+  policy: string | PolicyInput | null,
   cwd: string,
   issues: ConfigurationIssue[],
 ): Promise<PolicyFile | null> {
+  if (policy === null) return null;
+  if (typeof policy === 'string') return await readPolicyFile(policy, cwd, issues);
+  const reading = readPolicyInput(policy);
+  appendAll(issues, reading.issues);
+  return reading.policy;
+}
+
+async function readPolicyFile(path: string, cwd: string, issues: ConfigurationIssue[]): Promise<PolicyFile | null> {
   if (await leadsOutOfCheckout(path, cwd)) {
     issues.push({ file: path, line: 1, column: 1, code: 'link-out-of-checkout', message: linkOutMessage });
     return null;

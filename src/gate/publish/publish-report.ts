@@ -7,8 +7,7 @@ import type { Repository } from '../../github/repository.ts';
 import type { Report } from '../../model/report.ts';
 import { buildKey } from '../plan/marker.ts';
 import type { GateOptions } from '../options/schema.ts';
-import { readJobEffects } from '../plan/plan-policy.ts';
-import { readPolicyFile } from '../plan/read-policy-file.ts';
+import { readPolicyOption } from '../plan/read-policy-file.ts';
 import {
   composeRepositoryUrl,
   describeRun,
@@ -30,16 +29,7 @@ import { rejudgeReport } from '../judge/rejudge.ts';
 
 type PublishOptions = Pick<
   GateOptions,
-  | 'comment'
-  | 'githubToken'
-  | 'jobIndex'
-  | 'publish'
-  | 'pullNumber'
-  | 'minPassRate'
-  | 'policy'
-  | 'onInconclusive'
-  | 'onNothingRun'
-  | 'reportOnly'
+  'comment' | 'githubToken' | 'jobIndex' | 'publish' | 'pullNumber' | 'minPassRate' | 'policy'
 >;
 
 export interface PublishContext extends GitHubContext {
@@ -97,12 +87,11 @@ export async function publishReport(options: PublishOptions, context: PublishCon
  */
 async function judgeByOwnPolicy(report: Report, options: PublishOptions, cwd: string): Promise<Report> {
   const issues: ConfigurationIssue[] = [];
-  const policy = options.policy === null ? null : await readPolicyFile(options.policy, cwd, issues);
+  const policy = await readPolicyOption(options.policy, cwd, issues);
   if (issues.length > 0) throw new ConfigurationError(issues);
   if (policy === null && options.minPassRate === null) return report;
-  const unchanged = { baseline: null, maximumRegressions: null, maximumRateDrop: null };
   const { minPassRate: minimumPassRate } = options;
-  return rejudgeReport(report, { ...unchanged, minimumPassRate, policy, effects: readJobEffects(options) }).report;
+  return rejudgeReport(report, { baseline: null, minimumPassRate, policy }).report;
 }
 
 /** A gate that passes ends its workflow run well. A report that passed in a run that failed is of something else. */

@@ -3,12 +3,14 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ConfigurationError } from '../../../src/base/errors.ts';
 import { parseGateOptions } from '../../../src/gate/options.ts';
+import { renderReportJson } from '../../../src/report/json.ts';
 import { planGate } from '../../../src/gate/plan/plan.ts';
 import { ciExamples } from '../../support/ci-variables.ts';
 import { type GitHubApi, refusals, startGitHubApi } from '../../support/github-api.ts';
 import { jobToken } from '../../support/github-job.ts';
 import { json } from '../../support/http-server.ts';
 import { createPullRequest, runGitIn as git } from '../../support/pull-request.ts';
+import { createReport } from '../../support/report-factory.ts';
 import { createWorkspace, greenEvals } from '../../support/workspace.ts';
 
 const withPolicy = (policy: string) => `${greenEvals}policy: ${policy}\n`;
@@ -47,6 +49,19 @@ describe('policy-ref: base', () => {
       'p.yaml is changed by this pull request; that of main counts.',
       'The policy in a.yaml is changed by this pull request; that of main counts.',
     ]);
+  });
+
+  it('takes the rules about the whole gate from the base, too', async () => {
+    const report = renderReportJson(createReport());
+    const pullRequest = await createPullRequest(
+      { 'a.yaml': greenEvals, 'old.json': report, 'p.yaml': 'maximumRegressions: 1\nprobation: 2\n' },
+      { 'a.yaml': greenEvals, 'p.yaml': 'maximumRegressions: 100\nstopEarly: true\n' },
+    );
+    await using _workspace = pullRequest.workspace;
+    const plan = await planBase(pullRequest, { policy: 'p.yaml', 'history-path': 'h.jsonl', baseline: 'old.json' });
+    expect(plan).toMatchObject({ stopsEarly: false, baseline: { limits: { maximumRegressions: 1 } } });
+    expect(plan.suites[0]?.demands.trials).toHaveLength(2);
+    expect(plan.policyNotes[0]).toBe('p.yaml is changed by this pull request; that of main counts.');
   });
 
   it('says nothing where nothing about the policy changes', async () => {

@@ -26,14 +26,7 @@ import { createWorkspace } from '../../support/workspace.ts';
 const roundTrip = (report: Report): unknown => JSON.parse(renderReportJson(report));
 
 const judgeAgain = (report: Report): Report['verdict']['outcome'] =>
-  rejudgeReport(report, {
-    minimumPassRate: null,
-    baseline: null,
-    maximumRegressions: null,
-    maximumRateDrop: null,
-    policy: null,
-    effects: { onInconclusive: null, onNothingRun: null, reportOnly: null },
-  }).report.verdict.outcome;
+  rejudgeReport(report, { minimumPassRate: null, baseline: null, policy: null }).report.verdict.outcome;
 
 /** Undefined where the report is refused. */
 function judgeDamaged(value: unknown): Report['verdict']['outcome'] | undefined {

@@ -5,11 +5,12 @@ import { ConfigurationError } from '../../../src/base/errors.ts';
 import { parseGateOptions } from '../../../src/gate/options.ts';
 import { type GatePlan, planGate } from '../../../src/gate/plan/plan.ts';
 import type { FileSuite } from '../../../src/gate/plan/plan-suites.ts';
+import { type GateInputs, readGateInputs } from '../../support/gate-inputs.ts';
 import { createWorkspace, greenEvals } from '../../support/workspace.ts';
 
-async function plan(texts: Record<string, string>, files: Record<string, string>): Promise<GatePlan> {
+async function plan(texts: GateInputs, files: Record<string, string>): Promise<GatePlan> {
   await using workspace = await createWorkspace({ 'a.yaml': greenEvals, ...files });
-  const options = parseGateOptions({ 'server-command': 'node server.js', evals: 'a.yaml', ...texts });
+  const options = readGateInputs({ 'server-command': 'node server.js', evals: 'a.yaml', ...texts });
   return await planGate(options, { cwd: workspace.path, environment: {} });
 }
 
@@ -64,16 +65,26 @@ describe('what is demanded of a suite', () => {
       },
     });
     expect(
-      await planSuite({ confidence: '75', 'on-nothing-run': 'warn', 'report-only': 'false', flaky: 'report' }, files),
+      await planSuite(
+        {
+          policy: {
+            confidence: 75,
+            onNothingRun: 'warn',
+            reportOnly: false,
+            suites: { everything: { flaky: 'report' } },
+          },
+        },
+        files,
+      ),
     ).toMatchObject({
       minimumPassRate: 0.1,
       minimumPassRateSource: 'a.yaml:23',
       demands: {
-        confidence: { value: 0.75, source: 'confidence' },
-        onNothingRun: { value: 'warn', source: 'on-nothing-run' },
-        reportOnly: { value: false, source: 'report-only' },
+        confidence: { value: 0.75, source: 'policy.confidence' },
+        onNothingRun: { value: 'warn', source: 'policy.onNothingRun' },
+        reportOnly: { value: false, source: 'policy.reportOnly' },
         retryFailed: { value: 1, source: 'a.yaml:23' },
-        flaky: { value: 'report', source: 'flaky' },
+        flaky: { value: 'report', source: 'policy.suites.everything.flaky' },
       },
     });
   });
@@ -155,10 +166,10 @@ cases:
   });
 
   it('must be possible to show', async () => {
-    expect(await listIssues({ confidence: '95%' }, {})).toEqual([
-      'confidence: No number of iterations shows a pass rate of 100% (the default minimum) with 95% confidence; demand less, such as 95%, or leave the confidence out (confidence-in-100)',
+    expect(await listIssues({ policy: { confidence: '95%' } }, {})).toEqual([
+      'policy.confidence: No number of iterations shows a pass rate of 100% (the default minimum) with 95% confidence; demand less, such as 95%, or leave the confidence out (confidence-in-100)',
     ]);
-    expect(await listIssues({ confidence: '95%', 'min-pass-rate': '90%' }, {})).toEqual([]);
+    expect(await listIssues({ policy: { confidence: '95%' }, 'min-pass-rate': '90%' }, {})).toEqual([]);
   });
 
   it('says which part of the policy file nobody answers to', async () => {

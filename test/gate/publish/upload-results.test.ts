@@ -7,6 +7,7 @@ import { uploadResults } from '../../../src/gate/publish/upload-results.ts';
 import { createJumpingClock } from '../../support/bent-clock.ts';
 import { type ContractService, openContractService } from '../../support/contract-service.ts';
 import { runEmbeddedGate } from '../../support/embedded-gate.ts';
+import type { GateInputs } from '../../support/gate-inputs.ts';
 import { type FlakyServer, startFlakyServer, writeCallingCases } from '../../support/flaky-server.ts';
 import { jobOnBranch } from '../../support/hosted-gate.ts';
 import { findClosedPort } from '../../support/http-server.ts';
@@ -32,7 +33,7 @@ afterAll(async () => {
 });
 
 interface Job {
-  inputs?: Record<string, string>;
+  inputs?: GateInputs;
   files?: Record<string, string>;
   environment?: Record<string, string>;
   signal?: AbortSignal;
@@ -150,7 +151,7 @@ describe('a gate that uploads', () => {
 
   it('tells of first rounds alone', async () => {
     const { exitCode } = await run(service, nameSuite('Late', writeCallingCases(['late'])), {
-      inputs: { 'retry-failed': '1', flaky: 'pass' },
+      inputs: { policy: { retryFailed: 1, flaky: 'pass' } },
     });
     expect(exitCode).toBe(0);
     const [late] = await listRuns('Late · change');
@@ -229,13 +230,15 @@ describe('a suite', () => {
       3,
       expect.arrayContaining(['Dead is not uploaded: its verdict is inconclusive.']),
     ]);
-    const open = await run(service, nameSuite('Open'), { inputs: { confidence: '95%', 'min-pass-rate': '90%' } });
+    const open = await run(service, nameSuite('Open'), {
+      inputs: { policy: { confidence: '95%' }, 'min-pass-rate': '90%' },
+    });
     expect([open.exitCode, open.infos]).toEqual([
       3,
       expect.arrayContaining(['Open is not uploaded: its verdict is inconclusive.']),
     ]);
     const early = await run(service, nameSuite('Early', writeCallingCases(['bad', 'slow'])), {
-      inputs: { 'stop-early': 'true' },
+      inputs: { policy: { stopEarly: true } },
     });
     expect([early.exitCode, early.infos]).toEqual([
       1,

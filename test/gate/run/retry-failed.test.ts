@@ -1,13 +1,15 @@
 import { describe, expect, it } from 'vitest';
+import type { FlakyEffect } from '../../../src/model/policy.ts';
 import type { Report } from '../../../src/model/report.ts';
 import { runEmbeddedGate, writeSayingCases } from '../../support/embedded-gate.ts';
 import { type Behaviour, startFlakyServer, writeCallingCases } from '../../support/flaky-server.ts';
+import type { GateInputs } from '../../support/gate-inputs.ts';
 import { createWorkspace } from '../../support/workspace.ts';
 
 /** Runs a gate against a server whose tools behave like this, with one case for each of them. */
 async function runGate(
   scripts: Readonly<Record<string, readonly Behaviour[]>>,
-  inputs: Record<string, string>,
+  inputs: GateInputs,
   { head = '', runs = 1, files = {} }: { head?: string; runs?: number; files?: Record<string, string> } = {},
 ) {
   await using server = await startFlakyServer(scripts);
@@ -35,7 +37,7 @@ describe('a gate that runs again what failed', () => {
   } as const;
 
   it('runs in each round only what still fails, and says what is flaky', async () => {
-    const { report, exitCode, calls } = await runGate(scripts, { 'retry-failed': '2' });
+    const { report, exitCode, calls } = await runGate(scripts, { policy: { retryFailed: 2 } });
     expect(calls).toEqual({ steady: 1, first: 2, second: 3, broken: 3 });
     expect(listCases(report)).toEqual({
       steady: ['passed', []],
@@ -54,7 +56,7 @@ describe('a gate that runs again what failed', () => {
   });
 
   it('stops when nothing fails any more', async () => {
-    const { report, calls } = await runGate({ first: ['fails', 'passes'] }, { 'retry-failed': '5' });
+    const { report, calls } = await runGate({ first: ['fails', 'passes'] }, { policy: { retryFailed: 5 } });
     expect(calls).toEqual({ first: 2 });
     expect(report.suites[0]?.retries).toHaveLength(1);
   });
@@ -70,7 +72,7 @@ describe('a gate that runs again what failed', () => {
       mostly: ['fails', 'passes'],
       seldom: ['fails', 'fails', 'fails', 'passes', 'fails'],
     } as const;
-    const { report, calls } = await runGate(repeated, { 'retry-failed': '1', flaky: 'pass' }, { runs: 3 });
+    const { report, calls } = await runGate(repeated, { policy: { retryFailed: 1, flaky: 'pass' } }, { runs: 3 });
     expect(calls).toEqual({ mostly: 6, seldom: 6 });
     expect(listCases(report)).toEqual({
       mostly: ['flaky', [{ passed: 3, total: 3 }]],
@@ -84,18 +86,18 @@ describe('a gate that runs again what failed', () => {
 describe('a gate with a flaky case', () => {
   const scripts = { steady: ['passes'], first: ['fails', 'passes'] } as const;
 
-  it.each([
+  it.each<[FlakyEffect, number, object, string]>([
     ['fail', 1, { passed: 1, failed: 1 }, '<failure '],
     ['pass', 0, { passed: 2, failed: 0 }, '<flakyFailure '],
     ['report', 0, { passed: 1, failed: 0 }, '<skipped '],
   ])('lets it count by policy: %s', async (flaky, exitCode, totals, element) => {
-    const gate = await runGate(scripts, { 'retry-failed': '1', flaky });
+    const gate = await runGate(scripts, { policy: { retryFailed: 1, flaky } });
     expect(gate.exitCode).toBe(exitCode);
     expect(gate.report.totals).toMatchObject(totals);
     expect(gate.report.cases.find(({ id }) => id === 'first')).toMatchObject({
       outcome: 'failed',
       failed: 1,
-      flaky: { effect: flaky, source: 'flaky' },
+      flaky: { effect: flaky, source: 'policy.flaky' },
     });
     expect(gate.junit).toContain(element);
   });
@@ -112,7 +114,7 @@ describe('a gate with a flaky case', () => {
 
   it('lets no flaky case hide one that is broken', async () => {
     const both = { ...scripts, broken: ['fails'] } as const;
-    const { exitCode, report } = await runGate(both, { 'retry-failed': '2', flaky: 'pass' });
+    const { exitCode, report } = await runGate(both, { policy: { retryFailed: 2, flaky: 'pass' } });
     expect([exitCode, report.verdict.outcome]).toEqual([1, 'failed']);
   });
 
@@ -120,12 +122,12 @@ describe('a gate with a flaky case', () => {
     const head = `policy:
   quarantine: [{ case: first, owner: '@alice', reason: Fails at times., expires: 2999-12-31 }]
 `;
-    const { exitCode, calls } = await runGate(scripts, { 'retry-failed': '2' }, { head });
+    const { exitCode, calls } = await runGate(scripts, { policy: { retryFailed: 2 } }, { head });
     expect([exitCode, calls]).toEqual([0, { steady: 1, first: 1 }]);
   });
 
   it('tells in iterations.jsonl in which round an iteration ran', async () => {
-    const { log } = await runGate(scripts, { 'retry-failed': '1', 'full-report': 'true' });
+    const { log } = await runGate(scripts, { policy: { retryFailed: 1 }, 'full-report': 'true' });
     const lines = log
       .trimEnd()
       .split('\n')
@@ -142,7 +144,11 @@ describe('a round that cannot be completed', () => {
   it('leaves the verdict as it was, says so, and takes none from the suites after it', async () => {
     const scripts = { first: ['fails', 'breaks', 'passes'], steady: ['passes'] } as const;
     const files = { 'b.evals.yaml': writeCallingCases(['steady']).replace('Flaky', 'Steady') };
-    const { report, exitCode, warnings } = await runGate(scripts, { 'retry-failed': '3', flaky: 'pass' }, { files });
+    const { report, exitCode, warnings } = await runGate(
+      scripts,
+      { policy: { retryFailed: 3, flaky: 'pass' } },
+      { files },
+    );
     expect([exitCode, report.suites.map(({ verdict }) => verdict.outcome)]).toEqual([1, ['failed', 'passed']]);
     expect(listCases(report)['first']).toEqual(['failed', []]);
     const [retry, ...others] = report.suites[0]?.retries ?? [];
@@ -174,19 +180,19 @@ describe('a round that cannot be completed', () => {
 
   it('takes nothing away that rounds before it have found', async () => {
     const scripts = { first: ['fails', 'passes'], second: ['fails', 'fails', 'breaks'] } as const;
-    const { report } = await runGate(scripts, { 'retry-failed': '2' });
+    const { report } = await runGate(scripts, { policy: { retryFailed: 2 } });
     expect(listCases(report)).toEqual({ first: ['flaky', [held]], second: ['failed', [missed]] });
     expect(report.suites[0]?.retries.map(({ shortfall }) => shortfall === null)).toEqual([true, false]);
   });
 
   it('is not begun where the first one established nothing', async () => {
-    const { report, exitCode } = await runGate({ lost: ['breaks'] }, { 'retry-failed': '2' });
+    const { report, exitCode } = await runGate({ lost: ['breaks'] }, { policy: { retryFailed: 2 } });
     expect([exitCode, report.suites[0]?.retries]).toEqual([3, []]);
   });
 
   it('is begun where what failed decides the verdict, although a result is missing', async () => {
     const scripts = { first: ['fails', 'passes'], lost: ['breaks'] } as const;
-    const { report, exitCode } = await runGate(scripts, { 'retry-failed': '2' });
+    const { report, exitCode } = await runGate(scripts, { policy: { retryFailed: 2 } });
     expect([exitCode, listCases(report)['first']]).toEqual([1, ['flaky', [held]]]);
   });
 });
@@ -194,7 +200,7 @@ describe('a round that cannot be completed', () => {
 describe('a gate that starts its server', () => {
   const runStdio = async (isolation: string, evals: string) => {
     await using workspace = await createWorkspace({ 'a.evals.yaml': evals });
-    return await runEmbeddedGate(workspace, { 'retry-failed': '2', isolation });
+    return await runEmbeddedGate(workspace, { policy: { retryFailed: 2 }, isolation });
   };
 
   it('has sessions left for what is run again, with a process for each', async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ConfigurationError } from '../../../src/base/errors.ts';
-import { parseGateOptions } from '../../../src/gate/options.ts';
 import { planGate } from '../../../src/gate/plan/plan.ts';
 import { runEmbeddedGate } from '../../support/embedded-gate.ts';
+import { type GateInputs, readGateInputs } from '../../support/gate-inputs.ts';
 import { type Behaviour, startFlakyServer, writeCallingCases } from '../../support/flaky-server.ts';
 import { createWorkspace } from '../../support/workspace.ts';
 
@@ -14,7 +14,12 @@ async function runGate(
 ) {
   await using server = await startFlakyServer(scripts);
   await using workspace = await createWorkspace({ 'a.evals.yaml': writeCallingCases(Object.keys(scripts), { head }) });
-  const texts = { 'server-command': '', 'server-url': server.url, 'stop-early': 'true', 'history-path': 'h.jsonl' };
+  const texts = {
+    'server-command': '',
+    'server-url': server.url,
+    policy: { stopEarly: true },
+    'history-path': 'h.jsonl',
+  };
   const result = await runEmbeddedGate(workspace, { ...texts, ...inputs });
   const read = (file: string) => workspace.read(file).catch(() => null);
   return { ...result, history: await read('h.jsonl'), junit: await read('mcp-eval-report/junit.xml') };
@@ -76,15 +81,22 @@ describe('a gate that stops early', () => {
   });
 });
 
-describe('stop-early', () => {
-  const listIssues = async (inputs: Record<string, string>, head = ''): Promise<string[]> => {
+describe('stopEarly', () => {
+  const listIssues = async (inputs: GateInputs, head = ''): Promise<string[]> => {
     await using workspace = await createWorkspace({ 'a.evals.yaml': writeCallingCases(['first'], { head }) });
-    const texts = { evals: '*.evals.yaml', 'server-url': 'http://127.0.0.1:9/mcp', 'stop-early': 'true', ...inputs };
+    const texts = {
+      evals: '*.evals.yaml',
+      'server-url': 'http://127.0.0.1:9/mcp',
+      policy: { stopEarly: true },
+      ...inputs,
+    };
     try {
-      await planGate(parseGateOptions(texts), { cwd: workspace.path, environment: {} });
+      await planGate(readGateInputs(texts), { cwd: workspace.path, environment: {} });
       return [];
     } catch (error) {
-      return error instanceof ConfigurationError ? error.issues.map(({ code, message }) => `${code}: ${message}`) : [];
+      return error instanceof ConfigurationError
+        ? error.issues.map(({ input, code, message }) => `${input}: ${code}: ${message}`)
+        : [];
     }
   };
   const hosted = { service: 'svc', 'base-url': 'https://evals.example/api/v1', 'api-key': 'sk_1234567890' };
@@ -93,25 +105,25 @@ describe('stop-early', () => {
     [
       hosted,
       '',
-      'needs-embedded-service: stops runs of the embedded service alone; leave it out with the service svc, or use `service: embedded`',
+      'policy.stopEarly: needs-embedded-service: `stopEarly` stops runs of the embedded service alone; leave it out with the service svc, or use `service: embedded`',
     ],
     [
       { shard: '1/1' },
       '',
-      'stop-early-and-shard: looks at the verdict of a part, and the whole may need the rest; leave it out of shards',
+      'policy.stopEarly: stop-early-and-shard: `stopEarly` judges a part, and the whole may need the rest; leave it out of shards',
     ],
     [
       { baseline: 'report.json' },
       '',
-      'stop-early-and-baseline: leaves out what would be compared with `baseline`; give one of the two',
+      'policy.stopEarly: stop-early-and-baseline: `stopEarly` leaves out iterations that would be compared with `baseline`; give one of the two',
     ],
     [
       {},
       'policy: { retryFailed: 1 }\n',
-      'stop-early-and-retries: stops before everything has run, and Flaky runs again what failed (from a.evals.yaml:2); leave out one of the two',
+      'policy.stopEarly: stop-early-and-retries: `stopEarly` stops before everything has run, and Flaky runs failed cases again (`retryFailed`, from a.evals.yaml:2); leave out one of the two',
     ],
   ])('is refused with %j %s', async (inputs, head, issue) => {
     expect(await listIssues(inputs, head)).toEqual([issue]);
-    expect(await listIssues({ ...inputs, 'stop-early': 'false' }, head)).toEqual([]);
+    expect(await listIssues({ ...inputs, policy: { stopEarly: false } }, head)).toEqual([]);
   });
 });

@@ -1,0 +1,50 @@
+import type { ConfigurationIssue } from '../../base/errors.ts';
+
+/** A name that was an input and a flag, and is neither any more. */
+export interface MovedOption {
+  /** Kebab-case. */
+  name: string;
+  /** How the flag was written, so that the command still reads its value: `<n>`, or `[bool]`. */
+  hint: string;
+  /** Completes a sentence that begins with the name: where the value belongs now. */
+  explain: (text: string) => string;
+}
+
+/** A rule that a policy file states under `key`. */
+function movedIntoPolicy(name: string, hint: string, key: string, example: string): MovedOption {
+  return {
+    name,
+    hint,
+    explain: (text) =>
+      `has moved into the policy file; write \`${key}: ${quoteShort(text, example)}\` there (docs/policy.md)`,
+  };
+}
+
+/** The user's own value, as far as it is a word that YAML reads as it stands; else the example. */
+function quoteShort(text: string, example: string): string {
+  const word = text.trim();
+  if (/^(?:true|false)$/i.test(word)) return word.toLowerCase();
+  return /^[a-z\d][\w.]{0,19}%?$/i.test(word) ? word : example;
+}
+
+/** Every such name, in the order in which people should read them. */
+export const movedOptions: readonly MovedOption[] = [
+  movedIntoPolicy('confidence', '<percent>', 'confidence', '95%'),
+  movedIntoPolicy('retry-failed', '<n>', 'retryFailed', '2'),
+  movedIntoPolicy('flaky', '<effect>', 'flaky', 'report'),
+  movedIntoPolicy('stop-early', '[bool]', 'stopEarly', 'true'),
+  movedIntoPolicy('maximum-regressions', '<n>', 'maximumRegressions', '0'),
+  movedIntoPolicy('maximum-rate-drop', '<percent>', 'maximumRateDrop', '5%'),
+  movedIntoPolicy('trusted-after', '<n>', 'probation', '5'),
+  movedIntoPolicy('on-inconclusive', '<effect>', 'onInconclusive', 'warn'),
+  movedIntoPolicy('on-nothing-run', '<effect>', 'onNothingRun', 'warn'),
+  movedIntoPolicy('report-only', '[bool]', 'reportOnly', 'true'),
+];
+
+/** Finds the moved names that have a value, and says for each where the value belongs now. */
+export function findMovedOptions(texts: Readonly<Record<string, string | undefined>>): ConfigurationIssue[] {
+  return movedOptions.flatMap(({ name, explain }) => {
+    const text = texts[name] ?? '';
+    return text.trim() === '' ? [] : [{ input: name, code: 'moved-option', message: explain(text) }];
+  });
+}

@@ -1,0 +1,67 @@
+import type { ConfigurationIssue } from '../../base/errors.ts';
+import { type Demanded, describeSource, type GateRules } from '../../model/policy.ts';
+import type { GateOptions } from '../options/schema.ts';
+import type { PlannedSuite } from './plan-suites.ts';
+import { placeIssue } from './resolve-names.ts';
+
+interface RuledGate {
+  options: Pick<GateOptions, 'service' | 'shard' | 'baseline' | 'historyPath' | 'suite'>;
+  suites: readonly PlannedSuite[];
+}
+
+/** Finds rules of the policy about the whole gate that contradict its options or its suites. */
+export function findRuleIssues({ stopEarly, probation }: GateRules, gate: RuledGate): ConfigurationIssue[] {
+  return [
+    ...(stopEarly?.value === true ? findEarlyStopIssues(stopEarly, gate) : []),
+    ...(probation === null || probation.value === 0 ? [] : findProbationIssues(probation, gate)),
+  ];
+}
+
+/** A remote service would be polled all the time, and what is known of a part settles nothing about the whole. */
+function findEarlyStopIssues({ source }: Demanded<boolean>, { options, suites }: RuledGate): ConfigurationIssue[] {
+  const { service, shard, baseline } = options;
+  const issues: ConfigurationIssue[] = [];
+  const add = (code: string, message: string) => void issues.push({ ...placeIssue(source), code, message });
+  if (service !== 'embedded') {
+    add(
+      'needs-embedded-service',
+      `\`stopEarly\` stops runs of the embedded service alone; leave it out with the service ${service}, or use \`service: embedded\``,
+    );
+  }
+  if (shard !== null) {
+    add('stop-early-and-shard', '`stopEarly` judges a part, and the whole may need the rest; leave it out of shards');
+  }
+  if (baseline !== null) {
+    add(
+      'stop-early-and-baseline',
+      '`stopEarly` leaves out iterations that would be compared with `baseline`; give one of the two',
+    );
+  }
+  const retrying = suites.find(({ demands }) => demands.retryFailed.value > 0);
+  if (retrying !== undefined) {
+    // Cases that failed run again only when all are known, and may change how a flaky case counts.
+    const name = retrying.kind === 'file' ? retrying.suite.name : retrying.suite;
+    add(
+      'stop-early-and-retries',
+      `\`stopEarly\` stops before everything has run, and ${name} runs failed cases again (\`retryFailed\`, ${describeSource(retrying.demands.retryFailed.source)}); leave out one of the two`,
+    );
+  }
+  return issues;
+}
+
+/** A case earns its place in the history, and an evals file defines it. */
+function findProbationIssues(
+  { source }: Demanded<number>,
+  { options: { historyPath, suite } }: RuledGate,
+): ConfigurationIssue[] {
+  const issues: ConfigurationIssue[] = [];
+  if (historyPath === null) {
+    const message = '`probation` counts gates of the history; name its file with `history-path`';
+    issues.push({ ...placeIssue(source), code: 'needs-history-path', message });
+  }
+  if (suite !== null) {
+    const message = '`probation` is for the cases of evals files; every case of a hosted `suite` counts';
+    issues.push({ ...placeIssue(source), code: 'probation-without-evals', message });
+  }
+  return issues;
+}

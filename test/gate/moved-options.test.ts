@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { ConfigurationError } from '../../src/base/errors.ts';
+import { listOptions, parseGateOptions, parseJudgeOptions } from '../../src/gate/options.ts';
+import { movedOptions } from '../../src/gate/options/moved.ts';
+import { readPolicy } from '../../src/suite/read-policy.ts';
+import { runCommand } from '../support/command.ts';
+import { createWorkspace, greenEvals } from '../support/workspace.ts';
+
+const complete = { evals: 'evals/*.evals.yaml', 'server-command': 'node build/index.js' };
+
+function readMessages(texts: Record<string, string>, parse = parseGateOptions): string[] {
+  try {
+    parse(texts);
+    return [];
+  } catch (error) {
+    return error instanceof ConfigurationError ? error.message.split('\n') : [];
+  }
+}
+
+describe('an option that has moved into the policy', () => {
+  it.each([
+    ['confidence', '95%', 'confidence: 95%'],
+    ['retry-failed', '2', 'retryFailed: 2'],
+    ['flaky', 'report', 'flaky: report'],
+    ['stop-early', 'True', 'stopEarly: true'],
+    ['maximum-regressions', '3', 'maximumRegressions: 3'],
+    ['maximum-rate-drop', '5%', 'maximumRateDrop: 5%'],
+    ['trusted-after', '5', 'probation: 5'],
+    ['on-inconclusive', 'warn', 'onInconclusive: warn'],
+    ['on-nothing-run', 'warn', 'onNothingRun: warn'],
+    ['report-only', 'true', 'reportOnly: true'],
+  ])('is refused as %s: %s and names its key, which a policy file takes as it is written', (name, text, line) => {
+    expect(readMessages({ ...complete, [name]: text })).toEqual([
+      `${name}: has moved into the policy file; write \`${line}\` there (docs/policy.md) (moved-option)`,
+    ]);
+    expect(readPolicy(`${line}\n`, { file: 'p.yaml' }).findings).toEqual([]);
+  });
+
+  it('is refused once for each name, next to the problems of other options, and where a report is judged', () => {
+    const texts = { ...complete, 'retry-failed': '2', flaky: 'pass', runs: '0' };
+    expect(readMessages(texts).map((message) => message.split(':')[0])).toEqual(['retry-failed', 'flaky', 'runs']);
+    expect(readMessages({ 'report-only': 'true' }, parseJudgeOptions)).toHaveLength(1);
+  });
+
+  it('is ignored where it is blank, which is how a workflow leaves an input out', () => {
+    expect(readMessages({ ...complete, ...Object.fromEntries(movedOptions.map(({ name }) => [name, ' \n'])) })).toEqual(
+      [],
+    );
+  });
+
+  it('never repeats text that YAML could read in another way', () => {
+    for (const text of ['a: b', '- x', '{}', 'x'.repeat(21), '#']) {
+      expect(readMessages({ ...complete, flaky: text })[0]).toContain('write `flaky: report` there');
+    }
+  });
+
+  it('is no option any more', () => {
+    const moved = new Set(movedOptions.map(({ name }) => name));
+    expect(listOptions().filter(({ name }) => moved.has(name))).toEqual([]);
+  });
+});
+
+describe('the command with a flag that has moved', () => {
+  it.each([
+    [['run', '--retry-failed', '2'], /^retry-failed: has moved into the policy file; write `retryFailed: 2` there/m],
+    [['run', '--retry-failed=3'], /^retry-failed: has moved into the policy file; write `retryFailed: 3` there/m],
+    [['run', '--report-only'], /^report-only: .* write `reportOnly: true` there/m],
+    [['judge', 'report.json', '--on-nothing-run', 'warn'], /^on-nothing-run: .* write `onNothingRun: warn` there/m],
+    [
+      ['merge', 'shards', '--maximum-regressions', '1'],
+      /^maximum-regressions: .* write `maximumRegressions: 1` there/m,
+    ],
+  ])('exits with 2 for %j and names the key', async (args, message) => {
+    await using workspace = await createWorkspace({ 'a.evals.yaml': greenEvals });
+    const usual = args[0] === 'run' ? ['--server-command', 'node server.js', 'a.evals.yaml'] : [];
+    const { exitCode, stderr } = await runCommand([...args, ...usual], { cwd: workspace.path });
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(message);
+    expect(stderr).toContain('1 problem in the configuration');
+  });
+
+  it('does not offer it in its help', async () => {
+    const { stdout } = await runCommand(['run', '--help'], { cwd: process.cwd() });
+    expect(stdout).toContain('--policy');
+    expect(stdout).not.toContain('--retry-failed');
+  });
+});
