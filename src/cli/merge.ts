@@ -11,11 +11,7 @@ const optionNames: ReadonlySet<string> = new Set([
   'history-path',
   'report-dir',
   'report-formats',
-  'annotations',
-  'summary',
-  'comment',
-  'check-run',
-  'open-issue-on',
+  'report-to',
   'github-token',
 ]);
 

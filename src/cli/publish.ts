@@ -3,7 +3,7 @@ import { listOptions } from '../gate/options.ts';
 import { addGateOptions, readGateFlags } from './gate-options.ts';
 import { type GateCommandContext, runGate } from './run.ts';
 
-const optionNames: ReadonlySet<string> = new Set(['comment', 'github-token', 'pull-number']);
+const optionNames: ReadonlySet<string> = new Set(['report-to', 'github-token', 'pull-number']);
 
 /** Adds `publish`: the comment on a pull request whose own job may not write one. */
 export function addPublishCommand(

@@ -119,11 +119,11 @@ describe('runMain', () => {
   });
 
   it.each([
-    ['true', 1],
-    ['false', 0],
-  ])('with annotations: %s prints %d for a finding in an evals file', async (annotations, count) => {
+    ['annotations', 1],
+    ['summary', 0],
+  ])('with report-to: %s prints %d annotations for a finding in an evals file', async (destinations, count) => {
     await using workspace = await createWorkspace({ 'bad.yaml': 'suite: Bad\n' });
-    const { exitCode, stdout, commands } = await start(workspace, { evals: 'bad.yaml', annotations });
+    const { exitCode, stdout, commands } = await start(workspace, { evals: 'bad.yaml', 'report-to': destinations });
     expect(exitCode).toBe(2);
     expect(stdout).toContain('bad.yaml:1:1: The key `cases` is missing (missing-key)');
     expect(commands.filter(({ command }) => command === 'error')).toHaveLength(count);
@@ -183,7 +183,7 @@ describe('runMain with a configuration that is wrong', () => {
 
   it('keeps quiet where the inputs ask for it, although they could not be read', async () => {
     await using workspace = await createWorkspace(files);
-    const { exitCode, commands } = await start(workspace, { ...inputs, summary: 'False', annotations: 'false' });
+    const { exitCode, commands } = await start(workspace, { ...inputs, 'report-to': 'none' });
     expect(exitCode).toBe(2);
     expect(commands.filter(({ command }) => command === 'error')).toEqual([]);
     expect(await workspace.read('.runner/summary')).toBe('');
@@ -206,7 +206,7 @@ describe('runMain with comment', () => {
   async function comment(evals: string, apiUrl: string, inputs: Record<string, string> = {}) {
     await using workspace = await createWorkspace({ 'green.yaml': greenEvals, 'red.yaml': redEvals });
     const env = await createGitHubJob(workspace, apiUrl);
-    const stage = await start(workspace, { evals, comment: 'always', 'github-token': jobToken, ...inputs }, env);
+    const stage = await start(workspace, { evals, 'report-to': 'comment', 'github-token': jobToken, ...inputs }, env);
     const warnings = stage.commands.filter(({ command }) => command === 'warning').map(({ data }) => data);
     return { ...stage, warnings, outputs: parseKeyValues(await workspace.read('.runner/output')) };
   }

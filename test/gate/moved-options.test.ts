@@ -17,7 +17,7 @@ function readMessages(texts: Record<string, string>, parse = parseGateOptions): 
   }
 }
 
-describe('an option that has moved into the policy', () => {
+describe('an option that has moved', () => {
   it.each([
     ['confidence', '95%', 'confidence: 95%'],
     ['retry-failed', '2', 'retryFailed: 2'],
@@ -34,6 +34,26 @@ describe('an option that has moved into the policy', () => {
       `${name}: has moved into the policy file; write \`${line}\` there (docs/policy.md) (moved-option)`,
     ]);
     expect(readPolicy(`${line}\n`, { file: 'p.yaml' }).findings).toEqual([]);
+  });
+
+  it.each([
+    ['annotations', 'false', 'leave `annotations` out of it, as in `report-to: summary`'],
+    ['annotations', 'true', 'add `annotations` to it, as in `report-to: annotations, summary`'],
+    ['summary', 'FALSE', 'leave `summary` out of it, as in `report-to: annotations`'],
+    [
+      'comment',
+      'on-failure',
+      'add `comment:on-failure` to it, as in `report-to: annotations, summary, comment:on-failure`',
+    ],
+    ['comment', 'off', 'leave `comment` out of it, as in `report-to: annotations, summary`'],
+    ['check-run', 'true', 'add `check-run` to it, as in `report-to: annotations, summary, check-run`'],
+    ['open-issue-on', 'failed', 'add `issue` to it, as in `report-to: annotations, summary, issue`'],
+  ])('is refused as %s: %s and shows the list that `report-to` takes', (name, text, advice) => {
+    expect(readMessages({ ...complete, [name]: text })).toEqual([
+      `${name}: has moved into the list \`report-to\`; ${advice} (docs/comments.md) (moved-option)`,
+    ]);
+    const list = /`report-to: (.+)`/.exec(advice)?.[1] ?? '';
+    expect(readMessages({ ...complete, 'report-to': list })).toEqual([]);
   });
 
   it('is refused once for each name, next to the problems of other options, and where a report is judged', () => {
@@ -64,6 +84,8 @@ describe('the command with a flag that has moved', () => {
   it.each([
     [['run', '--retry-failed', '2'], /^retry-failed: has moved into the policy file; write `retryFailed: 2` there/m],
     [['run', '--retry-failed=3'], /^retry-failed: has moved into the policy file; write `retryFailed: 3` there/m],
+    [['run', '--annotations=false'], /^annotations: has moved into the list `report-to`; leave `annotations` out/m],
+    [['merge', 'shards', '--comment', 'always'], /^comment: .* add `comment:always` to it/m],
     [['run', '--report-only'], /^report-only: .* write `reportOnly: true` there/m],
     [['judge', 'report.json', '--on-nothing-run', 'warn'], /^on-nothing-run: .* write `onNothingRun: warn` there/m],
     [

@@ -81,11 +81,7 @@ describe('parseGateOptions', () => {
       reportDir: 'mcp-eval-report',
       reportFormats: ['html'],
       fullReport: false,
-      annotations: true,
-      summary: true,
-      comment: 'off',
-      checkRun: false,
-      openIssueOn: 'off',
+      reportTo: { annotations: true, summary: true, comment: null, checkRun: false, issue: false },
       otlpEndpoint: null,
       otlpHeaders: new Map(),
       githubToken: null,
@@ -166,6 +162,32 @@ describe('parseGateOptions', () => {
     expect(readIssues({ ...complete, 'report-formats': 'none,html' })).toEqual(['report-formats: bad-report-formats']);
   });
 
+  it.each([
+    ['', { annotations: true, summary: true }],
+    ['none', {}],
+    ['summary', { summary: true }],
+    ['comment', { comment: 'always' }],
+    ['comment:on-failure, check-run', { comment: 'on-failure', checkRun: true }],
+    ['comment: on-change\nissue\nissue', { comment: 'on-change', issue: true }],
+    ['comment, comment:always', { comment: 'always' }],
+  ])('reads where to report from %j', (text, expected) => {
+    const nowhere = { annotations: false, summary: false, comment: null, checkRun: false, issue: false };
+    expect(parseGateOptions({ ...complete, 'report-to': text }).reportTo).toEqual({ ...nowhere, ...expected });
+  });
+
+  it.each([
+    ['mail', '"mail" is not a destination; write annotations, summary, comment, check-run or issue, or none alone'],
+    ['none, summary', '"none" is not a destination;'],
+    [
+      'comment:sometimes',
+      '"comment:sometimes" has no such mode; write comment, which is always, or one of comment:always,',
+    ],
+    ['summary:always', '"summary:always" has a mode, and only `comment` takes one; write summary'],
+    ['comment, comment:on-change', 'has two modes for the comment, always and on-change; write one of them'],
+  ])('rejects %j as the places to report to', (text, message) => {
+    expect(() => parseGateOptions({ ...complete, 'report-to': text })).toThrow(`report-to: ${message}`);
+  });
+
   it('refuses a pass rate that could be a fraction and names both readings', () => {
     expect(() => parseGateOptions({ ...complete, 'min-pass-rate': '0.9' })).toThrow(
       'min-pass-rate: 0.9 could mean 0.9% or 90%; write the one you mean with its % sign (bad-min-pass-rate)',
@@ -181,13 +203,13 @@ describe('parseGateOptions', () => {
         isolation: 'none',
         'min-pass-rate': '101%',
         timeout: '0s',
-        annotations: 'yes',
+        'report-to': 'mail',
         'server-env': '1A=b',
       }).toSorted(),
     ).toEqual([
-      'annotations: bad-annotations',
       'isolation: bad-isolation',
       'min-pass-rate: bad-min-pass-rate',
+      'report-to: bad-report-to',
       'runs: bad-runs',
       'server-env: bad-server-env',
       'server-ready-timeout: bad-server-ready-timeout',

@@ -143,9 +143,7 @@ describe('previewGate', () => {
 
   it('says what would be told elsewhere, and tells it nowhere', async () => {
     const telling = {
-      comment: 'always',
-      'check-run': 'true',
-      'open-issue-on': 'failed',
+      'report-to': 'comment, check-run, issue',
       'github-token': 'token_0123456789',
     };
     const traces = { 'otlp-endpoint': 'https://otel.example.com' };

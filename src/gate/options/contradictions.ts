@@ -138,8 +138,8 @@ function findIdleOptions(name: 'merge' | 'publish', options: GateOptions, what: 
   if (options.upload !== 'off') given.push('`upload`');
   if (name === 'publish' && options.merge.length > 0) given.push('`merge`');
   // A check that the repository itself has added would vouch for a report that nobody can check.
-  if (name === 'publish' && options.checkRun) given.push('`check-run`');
-  if (name === 'publish' && options.openIssueOn !== 'off') given.push('`open-issue-on`');
+  if (name === 'publish' && options.reportTo.checkRun) given.push('`report-to: check-run`');
+  if (name === 'publish' && options.reportTo.issue) given.push('`report-to: issue`');
   if (given.length === 0) return [];
   return [issue(name, `${name}-and-run`, `${what}; leave out ${given.join(', ')}`)];
 }

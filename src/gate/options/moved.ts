@@ -27,6 +27,27 @@ function quoteShort(text: string, example: string): string {
   return /^[a-z\d][\w.]{0,19}%?$/i.test(word) ? word : example;
 }
 
+/** A destination of `report-to`; `name: off` and `name: false` are the list without it. */
+function movedIntoReportTo(name: string, hint: string, nameEntry: (text: string) => string): MovedOption {
+  const usual = ['annotations', 'summary'];
+  return {
+    name,
+    hint,
+    explain: (text) => {
+      const isOff = /^(?:off|false)$/i.test(text.trim());
+      const entry = nameEntry(text.trim());
+      const others = usual.filter((each) => each !== name);
+      const list = isOff ? others : [...new Set([...usual, entry])];
+      const advice = isOff ? `leave \`${entry}\` out of it` : `add \`${entry}\` to it`;
+      return `has moved into the list \`report-to\`; ${advice}, as in \`report-to: ${list.join(', ')}\` (docs/comments.md)`;
+    },
+  };
+}
+
+function nameComment(mode: string): string {
+  return /^(?:always|on-failure|on-change)$/.test(mode) ? `comment:${mode}` : 'comment';
+}
+
 /** Every such name, in the order in which people should read them. */
 export const movedOptions: readonly MovedOption[] = [
   movedIntoPolicy('confidence', '<percent>', 'confidence', '95%'),
@@ -39,6 +60,11 @@ export const movedOptions: readonly MovedOption[] = [
   movedIntoPolicy('on-inconclusive', '<effect>', 'onInconclusive', 'warn'),
   movedIntoPolicy('on-nothing-run', '<effect>', 'onNothingRun', 'warn'),
   movedIntoPolicy('report-only', '[bool]', 'reportOnly', 'true'),
+  movedIntoReportTo('annotations', '[bool]', () => 'annotations'),
+  movedIntoReportTo('summary', '[bool]', () => 'summary'),
+  movedIntoReportTo('comment', '<mode>', nameComment),
+  movedIntoReportTo('check-run', '[bool]', () => 'check-run'),
+  movedIntoReportTo('open-issue-on', '<verdict>', () => 'issue'),
 ];
 
 /** Finds the moved names that have a value, and says for each where the value belongs now. */

@@ -1,7 +1,17 @@
 import { option } from './option.ts';
+import { reportTo } from './report-to.ts';
 import { flag, optionalText, reportFormats, secrets } from './values.ts';
 
 export const reportOptions = {
+  reportTo: option(reportTo, {
+    group: 'Reports',
+    hint: '<list>',
+    brief: 'Where to report on GitHub: annotations, summary, comment, check-run, issue.',
+    isList: true,
+    description:
+      'Where to report on GitHub: `annotations`, `summary`, `comment[:always|on-failure|on-change]`, `check-run`, `issue`, separated by commas, or `none`. A comment, a check run and an issue each need a permission.',
+    default: 'annotations, summary',
+  }),
   reportDir: option(optionalText, {
     group: 'Reports',
     hint: '<directory>',
@@ -25,22 +35,6 @@ export const reportOptions = {
     description:
       'Whether every iteration that was read is written to `iterations.jsonl` beside `report.json`, one JSON document a line, and report.html shows traces of up to 50 failed ones; the report itself keeps counts and some of the failures. `true` or `false`.',
     default: 'false',
-  }),
-  annotations: option(flag, {
-    group: 'Reports',
-    hint: '[bool]',
-    brief: 'Annotate failing cases, in a GitHub workflow.',
-    description:
-      "Whether failing cases are annotated at their line in the evals file. `true` or `false`. Annotations are GitHub's; elsewhere nothing is printed.",
-    default: 'true',
-  }),
-  summary: option(flag, {
-    group: 'Reports',
-    hint: '[bool]',
-    brief: 'Add to the job summary, in a GitHub workflow.',
-    description:
-      "Whether the verdict and its details are added to the job summary. `true` or `false`. Job summaries are GitHub's; elsewhere nothing is written.",
-    default: 'true',
   }),
   otlpEndpoint: option(optionalText, {
     group: 'Reports',

@@ -5,12 +5,10 @@ import { ConfigurationError, describeError } from '../../base/errors.ts';
 import { listProxySecrets, type ProxySettings, readProxySettings } from '../../base/proxy.ts';
 import type { Secret } from '../../base/redaction.ts';
 import { parseRepository, type Repository } from '../../github/repository.ts';
+import type { CommentMode } from '../options/report-to.ts';
 import { buildKey, type RunStamp } from './marker.ts';
 import type { GateOptions } from '../options/schema.ts';
 import type { PageContext } from './page-context.ts';
-
-/** After which verdicts the pull request is told. */
-export type CommentMode = 'on-failure' | 'on-change' | 'always';
 
 /** What is told on GitHub besides the job itself, and with whose rights. */
 export interface PlannedGitHub extends GitHubAccess {
@@ -68,14 +66,15 @@ export type WorkflowRunPayload = NonNullable<z.output<typeof payloadSchema>['wor
  * note: nothing about it decides a verdict.
  */
 export async function planGitHub(
-  options: Pick<GateOptions, 'comment' | 'checkRun' | 'openIssueOn' | 'githubToken' | 'jobIndex'>,
+  options: Pick<GateOptions, 'reportTo' | 'githubToken' | 'jobIndex'>,
   { cwd, environment, notes }: { cwd: string; environment: Environment; notes: string[] },
 ): Promise<PlannedGitHub | null> {
-  const { comment: mode, checkRun: hasCheckRun, openIssueOn, githubToken, jobIndex } = options;
+  const { githubToken, jobIndex } = options;
+  const { comment: mode, checkRun: hasCheckRun, issue } = options.reportTo;
   const pullNumber = await findPullNumber(environment);
-  const comment = mode === 'off' || pullNumber === null ? null : { mode, pullNumber };
+  const comment = mode === null || pullNumber === null ? null : { mode, pullNumber };
   // A pull request that fails is told of where it is worked on.
-  const hasIssues = openIssueOn === 'failed' && pullNumber === null;
+  const hasIssues = issue && pullNumber === null;
   if (comment === null && !hasCheckRun && !hasIssues) return null;
   try {
     const access = readGitHubAccess(githubToken, environment);

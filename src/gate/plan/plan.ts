@@ -148,8 +148,8 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
         ? readRun(context.environment, { cwd: context.cwd, jobIndex: options.jobIndex }).page
         : null,
     isFullReport: options.fullReport,
-    annotations: options.annotations,
-    summary: options.summary,
+    annotations: options.reportTo.annotations,
+    summary: options.reportTo.summary,
     github,
     collector,
     hasTraceLog: collector !== null || options.reportFormats.includes('otlp'),
@@ -185,7 +185,8 @@ async function planComment(
   options: GateOptions,
   context: PlanContext & { notes: string[] },
 ): Promise<PlannedGitHub | null> {
-  if (options.comment === 'off' && !options.checkRun && options.openIssueOn === 'off') return null;
+  const { comment, checkRun, issue } = options.reportTo;
+  if (comment === null && !checkRun && !issue) return null;
   return await planGitHub(options, context);
 }
 

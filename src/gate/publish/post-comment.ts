@@ -5,8 +5,8 @@ import type { GitHubClient } from '../../github/client.ts';
 import { createComment, deleteComment, type IssueComment, listComments, updateComment } from '../../github/comments.ts';
 import { getIdentity, isSamePerson } from '../../github/identity.ts';
 import type { Repository } from '../../github/repository.ts';
+import type { CommentMode } from '../options/report-to.ts';
 import { isNewerRun, type Marker, nameComments, parseMarker, renderMarker } from '../plan/marker.ts';
-import type { CommentMode } from '../plan/plan-github.ts';
 import { isConfirmedNewer, type OwnRun } from './confirm-newer.ts';
 
 /** A comment that is to stand on a pull request. */

@@ -5,6 +5,7 @@ import { redactDeep, type Redactor } from '../../base/redaction.ts';
 import { type Annotation } from '../../report/annotations.ts';
 import { planIssueAnnotations } from '../../report/issue-annotations.ts';
 import { renderIssueSummary } from '../../report/issue-summary.ts';
+import { reportTo } from '../options/report-to.ts';
 import { findExistingFiles } from './publish-files.ts';
 
 interface IssueContext {
@@ -26,15 +27,21 @@ export async function publishIssues(
 ): Promise<Annotation[]> {
   // Cut to size below, which a secret must not be in yet.
   const issues = redactDeep(told, redactor);
-  const isWanted = (name: string) => texts[name]?.trim().toLowerCase() !== 'false';
-  if (isWanted('summary') && summaryPath !== null) {
+  const destinations = readDestinations(texts['report-to'] ?? '');
+  if (destinations.summary && summaryPath !== null) {
     try {
       await writeTextFile(summaryPath, redactor.redact(renderIssueSummary(issues)), 'append');
     } catch (error) {
       logger.warning(`Could not write the job summary: ${describeError(error)}.`);
     }
   }
-  if (!isWanted('annotations')) return [];
+  if (!destinations.annotations) return [];
   const existing = await findExistingFiles(issues, cwd);
   return planIssueAnnotations(issues, { fileExists: (file) => existing.has(file) });
+}
+
+/** Both where the text says nothing, or nothing that can be read. */
+function readDestinations(text: string): { summary: boolean; annotations: boolean } {
+  const both = { summary: true, annotations: true };
+  return text.trim() === '' ? both : (reportTo.safeParse(text).data ?? both);
 }

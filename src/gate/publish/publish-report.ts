@@ -29,7 +29,7 @@ import { rejudgeReport } from '../judge/rejudge.ts';
 
 type PublishOptions = Pick<
   GateOptions,
-  'comment' | 'githubToken' | 'jobIndex' | 'publish' | 'pullNumber' | 'minPassRate' | 'policy'
+  'reportTo' | 'githubToken' | 'jobIndex' | 'publish' | 'pullNumber' | 'minPassRate' | 'policy'
 >;
 
 export interface PublishContext extends GitHubContext {
@@ -143,7 +143,7 @@ function planTelling(
   { options, context }: { options: PublishOptions; context: PublishContext },
 ): Omit<PullRequestComment, 'repository' | 'pullNumber'> {
   const { environment } = context;
-  const mode = options.comment === 'off' ? 'always' : options.comment;
+  const mode = options.reportTo.comment ?? 'always';
   const parts = ['publish', ...listJobParts(environment, options.jobIndex)];
   const own = readRun(environment, { cwd: context.cwd, jobIndex: options.jobIndex });
   if (workflowRun === null) {

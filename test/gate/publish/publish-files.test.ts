@@ -88,7 +88,7 @@ describe('publishFiles', () => {
   it('adds to a summary that is there, unless told not to', async () => {
     await using workspace = await createWorkspace({ 'summary.md': 'earlier\n' });
     const summaryPath = join(workspace.path, 'summary.md');
-    await publish(workspace.path, { summaryPath, texts: { summary: 'false' } });
+    await publish(workspace.path, { summaryPath, texts: { 'report-to': 'none' } });
     expect(await workspace.read('summary.md')).toBe('earlier\n');
     await publish(workspace.path, { summaryPath });
     expect(await workspace.read('summary.md')).toMatch(/^earlier\n## ✅ Eval gate passed\n/);

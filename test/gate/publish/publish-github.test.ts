@@ -39,7 +39,7 @@ async function publish(apiUrl: string, options: Job = {}) {
   await using workspace = await createWorkspace({ 'packages/server/package.json': '{}' });
   const environment = await createGitHubJob(workspace, apiUrl, options.job);
   const tests = '- title: Echoes\n  steps: [{ toolCall: echo }]\n';
-  const texts = { tests, 'server-command': 'x', comment: 'always', 'github-token': jobToken, ...options.texts };
+  const texts = { tests, 'server-command': 'x', 'report-to': 'comment', 'github-token': jobToken, ...options.texts };
   const plan = await planGate(parseGateOptions(texts), {
     cwd: join(workspace.path, options.cwd ?? '.'),
     environment: { ...environment, ...options.job?.variables },
@@ -146,7 +146,7 @@ describe('a gate with comment', () => {
 
   it('asks for nothing unless it is to comment', async () => {
     await using api = await startGitHubApi();
-    expect((await publish(api.url, { texts: { comment: 'off' } })).plan.github).toBeNull();
+    expect((await publish(api.url, { texts: { 'report-to': 'summary' } })).plan.github).toBeNull();
     expect(api.requests).toEqual([]);
   });
 
@@ -162,7 +162,7 @@ describe('a gate with comment', () => {
 describe('a gate with check-run', () => {
   it('adds a check beside the comment', async () => {
     await using api = await startGitHubApi();
-    const { said } = await publish(api.url, { texts: { 'check-run': 'true' } });
+    const { said } = await publish(api.url, { texts: { 'report-to': 'comment, check-run' } });
     expect(said[1]).toBe('Added a check: https://github.com/your-org/your-server/runs/1');
     expect([api.comments.length, api.checks.length]).toEqual([1, 1]);
   });
@@ -170,7 +170,7 @@ describe('a gate with check-run', () => {
   it('adds one where there is no pull request, and without a comment', async () => {
     await using api = await startGitHubApi();
     const { said } = await publish(api.url, {
-      texts: { 'check-run': 'true', comment: 'off' },
+      texts: { 'report-to': 'check-run' },
       job: { event: createPushEvent() },
     });
     expect(said).toEqual(['Added a check: https://github.com/your-org/your-server/runs/1']);
@@ -180,7 +180,7 @@ describe('a gate with check-run', () => {
   it('warns of its own permission, and still comments', async () => {
     await using api = await startGitHubApi();
     api.trouble.push({ request: 'POST check-runs', answer: refusals.forbidden });
-    const { said, warnings } = await publish(api.url, { texts: { 'check-run': 'true' } });
+    const { said, warnings } = await publish(api.url, { texts: { 'report-to': 'comment, check-run' } });
     expect(said).toHaveLength(1);
     expect(warnings).toEqual([
       'Could not add a check: GitHub answered 403 to POST /repos/your-org/your-server/check-runs: Resource not accessible by integration. The token needs the permission `checks: write`. The verdict stands.',
@@ -190,13 +190,13 @@ describe('a gate with check-run', () => {
   it('adds it where the comment is refused', async () => {
     await using api = await startGitHubApi();
     api.trouble.push({ request: 'POST issues', answer: refusals.forbidden });
-    const { warnings } = await publish(api.url, { texts: { 'check-run': 'true' } });
+    const { warnings } = await publish(api.url, { texts: { 'report-to': 'comment, check-run' } });
     expect([warnings.length, api.checks.length]).toEqual([1, 1]);
   });
 });
 
-describe('a gate with open-issue-on', () => {
-  const texts = { 'open-issue-on': 'failed', comment: 'off' };
+describe('a gate that keeps issues', () => {
+  const texts = { 'report-to': 'issue' };
   const nightly = { texts, job: { event: createScheduleEvent() } };
 
   it('opens an issue for every suite that fails, and for none that passes', async () => {

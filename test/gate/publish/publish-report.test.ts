@@ -132,7 +132,7 @@ describe('publishReport', () => {
   it('follows the mode', async () => {
     await using api = await startWithFork();
     const passed = { ...createGreenReport(), revision: report.revision };
-    const options = { texts: { comment: 'on-failure' }, text: JSON.stringify(passed) };
+    const options = { texts: { 'report-to': 'comment:on-failure' }, text: JSON.stringify(passed) };
     expect((await publish(api, options)).said).toEqual([
       'Nothing to tell on pull request 7: the verdict is passed, and comments are written on-failure.',
     ]);
@@ -289,10 +289,10 @@ describe('the options of publish', () => {
   it.each([
     [{ publish: 'x', evals: 'a' }, 'publish-and-run'],
     [{ publish: 'x', merge: 'a' }, 'publish-and-run'],
-    [{ publish: 'x', 'check-run': 'true' }, 'publish-and-run'],
+    [{ publish: 'x', 'report-to': 'check-run' }, 'publish-and-run'],
     [{ publish: 'x', 'pull-number': '0' }, 'bad-pull-number'],
     [{ tests: '- x', 'server-command': 'x', 'pull-number': '7' }, 'needs-publish'],
-    [{ publish: 'x', comment: 'sometimes' }, 'bad-comment'],
+    [{ publish: 'x', 'report-to': 'comment:sometimes' }, 'bad-report-to'],
   ])('%j is refused', (texts, code) => {
     expect(() => parseGateOptions(texts)).toThrow(`(${code})`);
   });
