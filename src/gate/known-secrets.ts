@@ -1,5 +1,6 @@
 import { Secret } from '../base/redaction.ts';
 import { listOptions } from './options.ts';
+import { listOtelSecrets } from './plan/otel-variables.ts';
 
 /** Credentials that a runner gives a job, whether or not anybody uses them. */
 const jobCredentials = ['GITHUB_TOKEN', 'GH_TOKEN', 'ACTIONS_RUNTIME_TOKEN', 'ACTIONS_ID_TOKEN_REQUEST_TOKEN'];
@@ -19,5 +20,7 @@ export function listKnownSecrets(
     return isList === true ? text.split(/\r?\n/).map((line) => line.slice(line.indexOf('=') + 1).trim()) : [text];
   });
   const credentials = jobCredentials.map((name) => environment[name] ?? '');
-  return [...values, ...credentials].filter((value) => value !== '').map((value) => new Secret(value));
+  return [...values, ...credentials, ...listOtelSecrets(environment)]
+    .filter((value) => value !== '')
+    .map((value) => new Secret(value));
 }

@@ -59,30 +59,45 @@ const answerSchema = z.object({
 });
 
 /**
- * Reads the address of a collector, which `/v1/traces` is added to. OpenTelemetry Protocol 1.x, "OTLP/HTTP Request". It is never
+ * Reads the address of a collector, to which `/v1/traces` is added unless it is whole. OpenTelemetry Protocol 1.x, "OTLP/HTTP Request". It is never
  * quoted: it may hold credentials.
  *
  * @throws {ConfigurationError} unless it is http or https, and https where headers would be seen on the way
  */
-export function parseCollectorUrl(text: string, headers: ReadonlyMap<string, Secret>): URL {
-  const refuse = (input: string, code: string, message: string) => new ConfigurationError([{ input, code, message }]);
-  const url = URL.parse(text);
+export function parseCollectorUrl({
+  endpoint,
+  variable,
+  isWhole,
+  headers,
+}: {
+  endpoint: string;
+  /** The variable that names it, for messages. */
+  variable: string;
+  /** Whether it is the whole URL, to which nothing is added. */
+  isWhole: boolean;
+  headers: ReadonlyMap<string, Secret>;
+}): URL {
+  const refuse = (code: string, message: string) => new ConfigurationError([{ input: variable, code, message }]);
+  const url = URL.parse(endpoint);
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
-    throw refuse('otlp-endpoint', 'bad-url', 'is not an http or https URL; write one such as https://host:4318');
+    throw refuse('bad-url', 'is not an http or https URL; write one such as https://host:4318');
   }
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
-    const message = 'has a user, password, query or fragment; leave them out, and give credentials in `otlp-headers`';
-    throw refuse('otlp-endpoint', 'bad-url', message);
+    const message =
+      'has a user, password, query or fragment; leave them out, and give credentials in OTEL_EXPORTER_OTLP_HEADERS';
+    throw refuse('bad-url', message);
   }
   if (headers.size > 0 && url.protocol === 'http:' && !isLoopback(url.hostname)) {
-    const message = 'is plain http, over which `otlp-headers` could be read by anybody; write https';
-    throw refuse('otlp-endpoint', 'plain-http', message);
+    const message =
+      'is plain http, over which anyone on the way could read the headers of OTEL_EXPORTER_OTLP_HEADERS; write https';
+    throw refuse('plain-http', message);
   }
   for (const value of headers.values()) {
     // HTTP clients quote a header that they refuse.
     if (/^[\t\x20-\x7e]+$/.test(value.reveal())) continue;
-    throw refuse('otlp-headers', 'bad-header', 'has a value with a character that no header can have');
+    throw refuse('bad-header', 'has headers with a character that no header can have');
   }
+  if (isWhole) return url;
   url.pathname = `${url.pathname.replace(/\/+$/, '').replace(/\/v1\/traces$/, '')}/v1/traces`;
   return url;
 }

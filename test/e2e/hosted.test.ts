@@ -196,7 +196,7 @@ describe('a hosted job', () => {
     await using service = await startServeProcess();
     // What the runner says of them differs in nothing else.
     const env = { GITHUB_RUN_ID: '41' };
-    const start = (index: string) => runJob({ ...selectService(service), 'job-index': index }, { env });
+    const start = (index: string) => runJob({ ...selectService(service), 'comment-id': index }, { env });
     // The first makes the suite that the others find.
     const jobs = [await start('0'), ...(await Promise.all([start('1'), start('2')]))];
     for (const job of jobs) expect(job).toMatchObject({ exitCode: 0, outputs: { verdict: 'passed' } });

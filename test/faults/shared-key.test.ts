@@ -66,7 +66,7 @@ async function openJob(index: number, serverUrl: string, { clock, service, resou
     'base-url': `${front.origin}/api/v1`,
     'api-key': service.apiKey,
     'server-url': serverUrl,
-    'job-index': String(index),
+    'comment-id': String(index),
     tests: '- title: works\n  steps:\n    - toolCall: work\n',
   });
   const plan = await clock.standStill(planGate(options, { cwd: process.cwd(), environment: jobOnBranch }));

@@ -56,6 +56,16 @@ describe('an option that has moved', () => {
     expect(readMessages({ ...complete, 'report-to': list })).toEqual([]);
   });
 
+  it.each([
+    ['otlp-endpoint', 'https://host', 'set the variable OTEL_EXPORTER_OTLP_ENDPOINT'],
+    ['otlp-headers', 'authorization=Bearer hunter2', 'set the variable OTEL_EXPORTER_OTLP_HEADERS'],
+    ['job-index', '3', '`comment-id` names a job'],
+  ])('is refused as %s without a word of its value', (name, text, advice) => {
+    const [message = '', ...more] = readMessages({ ...complete, [name]: text });
+    expect([message, more]).toEqual([expect.stringContaining(advice), []]);
+    expect(message).not.toContain(text);
+  });
+
   it('is refused once for each name, next to the problems of other options, and where a report is judged', () => {
     const texts = { ...complete, 'retry-failed': '2', flaky: 'pass', runs: '0' };
     expect(readMessages(texts).map((message) => message.split(':')[0])).toEqual(['retry-failed', 'flaky', 'runs']);

@@ -70,7 +70,7 @@ describe('parseGateOptions', () => {
       queueTimeout: 600_000,
       tunnel: 'auto',
       serverName: null,
-      jobIndex: null,
+      commentId: null,
       minPassRate: null,
       policy: null,
       policyRef: 'head',
@@ -82,8 +82,6 @@ describe('parseGateOptions', () => {
       reportFormats: ['html'],
       fullReport: false,
       reportTo: { annotations: true, summary: true, comment: null, checkRun: false, issue: false },
-      otlpEndpoint: null,
-      otlpHeaders: new Map(),
       githubToken: null,
       publish: null,
       pullNumber: null,
@@ -150,7 +148,6 @@ describe('parseGateOptions', () => {
 
   it('runs nothing where it joins reports', () => {
     expect(readIssues({ merge: 'shards', runs: '2' })).toEqual(['merge: merge-and-run']);
-    expect(readIssues({ merge: 'shards', 'otlp-endpoint': 'https://host' })).toEqual(['merge: merge-and-run']);
   });
 
   it('reads which reports to write beside the usual ones, in one order, or none', () => {

@@ -146,9 +146,9 @@ describe('previewGate', () => {
       'report-to': 'comment, check-run, issue',
       'github-token': 'token_0123456789',
     };
-    const traces = { 'otlp-endpoint': 'https://otel.example.com' };
+    const traces = { OTEL_EXPORTER_OTLP_ENDPOINT: 'https://otel.example.com' };
     const read = async (branch: string) => {
-      const { lines } = await preview({ tests: stored, ...telling, ...traces }, { GITHUB_REF_NAME: branch });
+      const { lines } = await preview({ tests: stored, ...telling }, { GITHUB_REF_NAME: branch, ...traces });
       return lines.filter((line) => /^Would (?!test)/.test(line));
     };
     expect(await read('gh-readonly-queue/main/pr-12-abc')).toEqual([

@@ -84,7 +84,7 @@ describe('eight jobs of a matrix at once', () => {
     const others = started.map(({ resolve }, index) =>
       runHostedGate(
         service,
-        { ...server, 'job-index': String(100 + index), 'suite-scope': 'run', tests: slow },
+        { ...server, 'comment-id': String(100 + index), 'suite-scope': 'run', tests: slow },
         { signal: room.signal, onProgress: ({ kind }) => void (kind === 'run-started' && resolve()) },
       ),
     );
@@ -93,7 +93,7 @@ describe('eight jobs of a matrix at once', () => {
       Array.from({ length: 8 }, (_, index) =>
         runHostedGate(
           service,
-          { ...server, 'job-index': String(index), tests: quick },
+          { ...server, 'comment-id': String(index), tests: quick },
           {
             clock,
             onProgress: (progress) => {

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
-import type { Secret } from '../../src/base/redaction.ts';
 import type { Report } from '../../src/model/report.ts';
 import { publishTraces } from '../../src/gate/publish/publish-traces.ts';
 import { parseCollectorUrl } from '../../src/service/collector.ts';
@@ -24,6 +23,10 @@ interface Span {
 
 const files = { 'says.evals.yaml': writeSayingCases('Sayings', ['one', 'two']) };
 const says = { says: 'one', environment: { PATH: process.env['PATH'] ?? '' } };
+const sendingTo = (endpoint: string, more: Record<string, string> = {}) => ({
+  ...says,
+  environment: { ...says.environment, OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, ...more },
+});
 
 function readSpans(lines: string): Span[] {
   const requests = lines.trimEnd().split('\n');
@@ -38,9 +41,9 @@ async function sendTo(origin: string, tracePath: string | null): Promise<string>
   const warnings: string[] = [];
   const logger = { ...silentLogger, warning: (message: string) => void warnings.push(message) };
   const { signal } = new AbortController();
-  const headers = new Map<string, Secret>();
+  const target = { endpoint: origin, variable: 'OTEL_EXPORTER_OTLP_ENDPOINT', isWhole: false, headers: new Map() };
   const proxy = { httpProxy: null, httpsProxy: null, noProxy: null };
-  const address = { url: parseCollectorUrl(origin, headers), headers, proxy, secrets: [] };
+  const address = { url: parseCollectorUrl(target), headers: target.headers, proxy, secrets: [] };
   await publishTraces(tracePath ?? '', address, { clock: systemClock, logger, signal });
   return warnings.join('\n');
 }
@@ -51,8 +54,8 @@ describe('the traces of a gate', () => {
     await using collector = await startHttpServer(json(200, {}));
     const { exitCode, infos, warnings } = await runEmbeddedGate(
       workspace,
-      { 'otlp-endpoint': collector.origin, 'otlp-headers': 'X-Api-Key=collector-key-0123456789' },
-      says,
+      {},
+      sendingTo(collector.origin, { OTEL_EXPORTER_OTLP_HEADERS: 'X-Api-Key=collector-key-0123456789' }),
     );
     expect({ exitCode, warnings }).toEqual({ exitCode: 1, warnings: [] });
     const sent = collector.requests.map(({ body }) => body).join('\n');
@@ -93,7 +96,7 @@ describe('the traces of a gate', () => {
     await using refusing = await startHttpServer(json(403, { code: 'FORBIDDEN', message: 'no traces here' }));
     const partialSuccess = { rejectedSpans: '1', errorMessage: 'too old' };
     await using choosy = await startHttpServer(json(200, { partialSuccess }));
-    const { exitCode, warnings, tracePath } = await runEmbeddedGate(workspace, { 'otlp-endpoint': closed }, says);
+    const { exitCode, warnings, tracePath } = await runEmbeddedGate(workspace, {}, sendingTo(closed));
     expect(exitCode).toBe(1);
     expect(warnings.join('\n')).toMatch(
       /^Could not send every trace to 127\.0\.0\.1:\d+ \(none was sent\): No answer from .*ECONNREFUSED.* All of them are in traces\.otlp\.jsonl\. The verdict stands\.$/,
@@ -145,15 +148,36 @@ describe('the traces of a gate', () => {
     await expect(workspace.read('mcp-eval-report/traces.otlp.jsonl')).rejects.toThrow('ENOENT');
   });
 
-  it('need an endpoint, and one that keeps headers to itself', async () => {
+  it('are described by the resource of the environment, and sent to an endpoint of their own as it stands', async () => {
     await using workspace = await createWorkspace(files);
-    const header = { 'otlp-headers': 'authorization=Bearer collector-key-0123456789' };
-    await expect(runEmbeddedGate(workspace, header, says)).rejects.toThrow('has no effect without `otlp-endpoint`');
-    await expect(
-      runEmbeddedGate(workspace, { ...header, 'otlp-endpoint': 'http://otel-collector:4318' }, says),
-    ).rejects.toThrow('is plain http');
-    await expect(
-      runEmbeddedGate(workspace, { 'otlp-endpoint': 'https://host', 'otlp-headers': 'just-a-key' }, says),
-    ).rejects.toThrow('line 1 is not name=value');
+    await using collector = await startHttpServer(json(200, {}));
+    const variables = {
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.origin}/custom`,
+      OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'x-team=evals%20team',
+      OTEL_SERVICE_NAME: 'my-evals',
+      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=ci,service.name=other',
+    };
+    await runEmbeddedGate(workspace, {}, sendingTo('http://127.0.0.1:9', variables));
+    expect(collector.requests[0]).toMatchObject({ url: '/custom', headers: { 'x-team': 'evals team' } });
+    const { attributes } = JSON.parse(collector.requests[0]?.body ?? '').resourceSpans[0].resource;
+    expect(attributes).toEqual(
+      expect.arrayContaining([
+        { key: 'service.name', value: { stringValue: 'my-evals' } },
+        { key: 'deployment.environment.name', value: { stringValue: 'ci' } },
+      ]),
+    );
+  });
+
+  it('need headers that only the collector can read', async () => {
+    await using workspace = await createWorkspace(files);
+    const header = { OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20collector-key-0123456789' };
+    const run = (environment: Record<string, string>) =>
+      runEmbeddedGate(workspace, {}, sendingTo('https://host', environment));
+    await expect(run({ ...header, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://otel-collector:4318' })).rejects.toThrow(
+      'OTEL_EXPORTER_OTLP_ENDPOINT: is plain http',
+    );
+    await expect(run({ OTEL_EXPORTER_OTLP_HEADERS: 'just-a-key' })).rejects.toThrow(
+      'OTEL_EXPORTER_OTLP_HEADERS: entry 1 is not name=value with a percent-encoded value (bad-header)',
+    );
   });
 });

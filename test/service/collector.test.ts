@@ -10,9 +10,11 @@ import { type Answer, findClosedPort, hangUp, json, raw, startHttpServer } from 
 const noProxy = { httpProxy: null, httpsProxy: null, noProxy: null };
 const headers = new Map([['X-Api-Key', new Secret('collector-key-0123456789')]]);
 
+const named = { variable: 'OTEL_EXPORTER_OTLP_ENDPOINT', isWhole: false };
+
 function open(origin: string, signal = new AbortController().signal) {
   return openCollector({
-    url: parseCollectorUrl(origin, headers),
+    url: parseCollectorUrl({ ...named, endpoint: origin, headers }),
     headers,
     proxy: noProxy,
     clock: systemClock,
@@ -100,7 +102,12 @@ describe('parseCollectorUrl', () => {
     ['https://host/otlp/v1/traces', 'https://host/otlp/v1/traces'],
     ['http://otel-collector:4318', 'http://otel-collector:4318/v1/traces'],
   ])('reads %s', (text, url) => {
-    expect(parseCollectorUrl(text, none).href).toBe(url);
+    expect(parseCollectorUrl({ ...named, endpoint: text, headers: none }).href).toBe(url);
+  });
+
+  it('adds nothing to a whole URL', () => {
+    const { href } = parseCollectorUrl({ ...named, isWhole: true, endpoint: 'https://host/in', headers: none });
+    expect(href).toBe('https://host/in');
   });
 
   it.each([
@@ -110,7 +117,7 @@ describe('parseCollectorUrl', () => {
     ['http://otel-collector:4318', headers, 'is plain http'],
     ['https://host', new Map([['x-key', new Secret('two\u0000parts')]]), 'no header can have'],
   ])('refuses %s', (text, given, message) => {
-    const parse = () => parseCollectorUrl(text, given);
+    const parse = () => parseCollectorUrl({ ...named, endpoint: text, headers: given });
     expect(parse).toThrow(ConfigurationError);
     expect(parse).toThrow(message);
     expect(parse).not.toThrow('secret-word');

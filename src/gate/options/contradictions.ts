@@ -103,21 +103,8 @@ function findServerIssues(options: GateOptions): ConfigurationIssue[] {
 
 /** Nothing is run where reports are read, so that whoever says what to run means something else. */
 function findIdleOptions(name: 'merge' | 'publish', options: GateOptions, what: string): ConfigurationIssue[] {
-  const {
-    evals,
-    tests,
-    suite,
-    cases,
-    tags,
-    runs,
-    shard,
-    concurrency,
-    dryRun,
-    serverCommand,
-    serverUrl,
-    protocol,
-    otlpEndpoint,
-  } = options;
+  const { evals, tests, suite, cases, tags, runs, shard, concurrency, dryRun, serverCommand, serverUrl, protocol } =
+    options;
   const single = {
     tests,
     suite,
@@ -127,7 +114,6 @@ function findIdleOptions(name: 'merge' | 'publish', options: GateOptions, what: 
     'server-command': serverCommand,
     'server-url': serverUrl,
     protocol,
-    'otlp-endpoint': otlpEndpoint,
   };
   const lists = { evals, cases, tags };
   const given = [

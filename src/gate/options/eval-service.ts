@@ -87,13 +87,4 @@ export const evalServiceOptions = {
       'What the server of the job is called in the hosted project, up to 128 characters. Two jobs that use one name at the same time cut each other off. Default: a name of its own for every job, which is taken out of the project at the end.',
     default: '',
   }),
-  jobIndex: option(optionalText, {
-    group,
-    hint: '<n>',
-    brief: 'Which job of a matrix this is.',
-    description:
-      'Which job of a matrix this is; it keeps the runs of jobs with the same name apart. The runner fills it in, so there is no need to set it.',
-    default: '',
-    runnerDefault: '${{ strategy.job-index }}',
-  }),
 };

@@ -4,6 +4,15 @@ import { optionalOrdinal, optionalSecret, optionalText } from './values.ts';
 const group = 'GitHub';
 
 export const githubOptions = {
+  commentId: option(optionalText, {
+    group,
+    hint: '<name>',
+    brief: 'What tells this job from others of its name, such as those of a matrix.',
+    description:
+      'What tells the comment, issues and hosted runs of this job from those of other jobs with the same name. Default: the index of the job in its matrix.',
+    default: '',
+    runnerDefault: '${{ strategy.job-index }}',
+  }),
   githubToken: option(optionalSecret, {
     group,
     hint: '<token>',

@@ -48,6 +48,15 @@ function nameComment(mode: string): string {
   return /^(?:always|on-failure|on-change)$/.test(mode) ? `comment:${mode}` : 'comment';
 }
 
+/** An input whose values are variables of OpenTelemetry; the text is never repeated, since it may hold a secret. */
+function movedIntoVariable(name: string, hint: string, variable: string): MovedOption {
+  return {
+    name,
+    hint,
+    explain: () => `has moved into the environment; set the variable ${variable} (docs/reports.md#traces)`,
+  };
+}
+
 /** Every such name, in the order in which people should read them. */
 export const movedOptions: readonly MovedOption[] = [
   movedIntoPolicy('confidence', '<percent>', 'confidence', '95%'),
@@ -65,6 +74,14 @@ export const movedOptions: readonly MovedOption[] = [
   movedIntoReportTo('comment', '<mode>', nameComment),
   movedIntoReportTo('check-run', '[bool]', () => 'check-run'),
   movedIntoReportTo('open-issue-on', '<verdict>', () => 'issue'),
+  movedIntoVariable('otlp-endpoint', '<url>', 'OTEL_EXPORTER_OTLP_ENDPOINT'),
+  movedIntoVariable('otlp-headers', '<name=value>', 'OTEL_EXPORTER_OTLP_HEADERS'),
+  {
+    name: 'job-index',
+    hint: '<n>',
+    explain: () =>
+      'is gone; the action knows its job in a matrix, and `comment-id` names a job that it cannot know (docs/comments.md)',
+  },
 ];
 
 /** Finds the moved names that have a value, and says for each where the value belongs now. */

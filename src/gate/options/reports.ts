@@ -1,6 +1,6 @@
 import { option } from './option.ts';
 import { reportTo } from './report-to.ts';
-import { flag, optionalText, reportFormats, secrets } from './values.ts';
+import { flag, optionalText, reportFormats } from './values.ts';
 
 export const reportOptions = {
   reportTo: option(reportTo, {
@@ -35,23 +35,5 @@ export const reportOptions = {
     description:
       'Whether every iteration that was read is written to `iterations.jsonl` beside `report.json`, one JSON document a line, and report.html shows traces of up to 50 failed ones; the report itself keeps counts and some of the failures. `true` or `false`.',
     default: 'false',
-  }),
-  otlpEndpoint: option(optionalText, {
-    group: 'Reports',
-    hint: '<url>',
-    brief: 'Send the traces to this OTLP collector.',
-    description:
-      'An OpenTelemetry collector that takes OTLP over HTTP, such as `https://host:4318`; the traces are posted as JSON to `/v1/traces` below it, and written to traces.otlp.jsonl. They tell names, times and outcomes, and of what was asked or answered no more than an error quotes. Of a hosted service, the steps of failures alone. Default: none.',
-    default: '',
-  }),
-  otlpHeaders: option(secrets('name=value'), {
-    group: 'Reports',
-    hint: '<name=value>',
-    isSecret: true,
-    brief: 'A header for it; may be given again.',
-    isList: true,
-    description:
-      'Headers for the collector, one `name=value` per line, such as `authorization=` followed by a secret of the repository. With them, `otlp-endpoint` has to be https, unless it leads to this machine. Default: none.',
-    default: '',
   }),
 };

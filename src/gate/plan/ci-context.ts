@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
+import { nameJobSlot } from '../options/job-slot.ts';
 import type { GateOptions } from '../options/schema.ts';
 import { type CiSystem, ciSystemNames, detectCiJob, type GitCheckout } from './ci-systems.ts';
 import { probeGit } from './git-checkout.ts';
@@ -54,7 +55,7 @@ interface CiSources {
   git: GitCheckout;
 }
 
-type Overrides = Pick<GateOptions, 'branch' | 'commit' | 'baseRef' | 'jobIndex'>;
+type Overrides = Pick<GateOptions, 'branch' | 'commit' | 'baseRef' | 'commentId' | 'shard'>;
 
 const payloadSchema = z.object({
   repository: z.object({ default_branch: z.string() }).optional().catch(undefined),
@@ -110,8 +111,9 @@ function isGitHub(environment: CiSources['environment']): boolean {
   );
 }
 
-/** `jobIndex` tells jobs of a matrix apart, of which no variable tells. */
-function detectGitHub({ jobIndex }: Overrides, { environment, payload }: CiSources): CiContext {
+function detectGitHub(overrides: Overrides, { environment, payload }: CiSources): CiContext {
+  // No variable tells the jobs of a matrix apart.
+  const jobSlot = nameJobSlot(overrides);
   const read = (name: string) => environment[name] || null;
   const repository = read('GITHUB_REPOSITORY');
   const runId = read('GITHUB_RUN_ID');
@@ -138,9 +140,9 @@ function detectGitHub({ jobIndex }: Overrides, { environment, payload }: CiSourc
     commit: payload.pull_request?.head?.sha ?? read('GITHUB_SHA'),
     base: findGitHubBase(label, { environment, payload }),
     elevatedEvent: elevatedEvents.find((event) => event === read('GITHUB_EVENT_NAME')) ?? null,
-    invocation: isKnown ? JSON.stringify([repository, runId, attempt, job, jobIndex ?? '', step]) : random,
+    invocation: isKnown ? JSON.stringify([repository, runId, attempt, job, jobSlot ?? '', step]) : random,
     label: isKnown
-      ? `${runId}.${attempt} ${job}${jobIndex === null || jobIndex === '0' ? '' : ` ${jobIndex}`}`
+      ? `${runId}.${attempt} ${job}${jobSlot === null || jobSlot === '0' ? '' : ` ${jobSlot}`}`
       : random.slice(0, 8),
     build: { id: runId, job, url: null, branch: read('GITHUB_HEAD_REF') ?? branch },
   };

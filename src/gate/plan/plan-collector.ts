@@ -3,28 +3,25 @@ import { listProxySecrets, readProxySettings } from '../../base/proxy.ts';
 import type { Secret } from '../../base/redaction.ts';
 import { appendAll } from '../../base/lists.ts';
 import { type CollectorAddress, parseCollectorUrl } from '../../service/collector.ts';
-import type { GateOptions } from '../options/schema.ts';
+import { readOtelTarget } from './otel-variables.ts';
 
 /** The OpenTelemetry collector that the traces are sent to. */
 export interface PlannedCollector extends CollectorAddress {
   secrets: readonly Secret[];
 }
 
-/** Settles where the traces are sent. What is wrong goes to `issues`. */
+/** Settles where the traces are sent; null for nowhere. What is wrong goes to `issues`. */
 export function planCollector(
-  { otlpEndpoint, otlpHeaders }: Pick<GateOptions, 'otlpEndpoint' | 'otlpHeaders'>,
-  { environment }: { environment: Readonly<Record<string, string | undefined>> },
-  issues: ConfigurationIssue[],
+  environment: Readonly<Record<string, string | undefined>>,
+  { notes, issues }: { notes: string[]; issues: ConfigurationIssue[] },
 ): PlannedCollector | null {
-  if (otlpEndpoint === null) {
-    const message = 'has no effect without `otlp-endpoint`; say where the traces are to be sent';
-    issues.push({ input: 'otlp-headers', code: 'needs-otlp-endpoint', message });
-    return null;
-  }
+  const target = readOtelTarget(environment, { notes, issues });
+  if (target === null) return null;
+  const { headers } = target;
   try {
-    const url = parseCollectorUrl(otlpEndpoint, otlpHeaders);
+    const url = parseCollectorUrl(target);
     const proxy = readProxySettings(environment);
-    return { url, headers: otlpHeaders, proxy, secrets: [...otlpHeaders.values(), ...listProxySecrets(proxy)] };
+    return { url, headers, proxy, secrets: [...headers.values(), ...listProxySecrets(proxy)] };
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
     appendAll(issues, error.issues);

@@ -5,6 +5,7 @@ import { ConfigurationError, describeError } from '../../base/errors.ts';
 import { listProxySecrets, type ProxySettings, readProxySettings } from '../../base/proxy.ts';
 import type { Secret } from '../../base/redaction.ts';
 import { parseRepository, type Repository } from '../../github/repository.ts';
+import { nameJobSlot } from '../options/job-slot.ts';
 import type { CommentMode } from '../options/report-to.ts';
 import { buildKey, type RunStamp } from './marker.ts';
 import type { GateOptions } from '../options/schema.ts';
@@ -66,10 +67,11 @@ export type WorkflowRunPayload = NonNullable<z.output<typeof payloadSchema>['wor
  * note: nothing about it decides a verdict.
  */
 export async function planGitHub(
-  options: Pick<GateOptions, 'reportTo' | 'githubToken' | 'jobIndex'>,
+  options: Pick<GateOptions, 'reportTo' | 'githubToken' | 'commentId' | 'shard'>,
   { cwd, environment, notes }: { cwd: string; environment: Environment; notes: string[] },
 ): Promise<PlannedGitHub | null> {
-  const { githubToken, jobIndex } = options;
+  const { githubToken } = options;
+  const jobSlot = nameJobSlot(options);
   const { comment: mode, checkRun: hasCheckRun, issue } = options.reportTo;
   const pullNumber = await findPullNumber(environment);
   const comment = mode === null || pullNumber === null ? null : { mode, pullNumber };
@@ -78,11 +80,11 @@ export async function planGitHub(
   if (comment === null && !hasCheckRun && !hasIssues) return null;
   try {
     const access = readGitHubAccess(githubToken, environment);
-    const parts = [readWorkflowPath(environment), ...listJobParts(environment, jobIndex)];
+    const parts = [readWorkflowPath(environment), ...listJobParts(environment, jobSlot)];
     const issueParts = hasIssues ? [...parts, environment['GITHUB_REF_NAME'] ?? null] : null;
     const key = buildKey(parts);
     const workflow = readWorkflowFile(environment);
-    return { ...access, comment, hasCheckRun, issueParts, key, workflow, ...readRun(environment, { cwd, jobIndex }) };
+    return { ...access, comment, hasCheckRun, issueParts, key, workflow, ...readRun(environment, { cwd, jobSlot }) };
   } catch (error) {
     notes.push(`Nothing will be told on GitHub besides the job: ${describeError(error)}`);
     return null;
@@ -133,7 +135,7 @@ async function readPayload(environment: Environment): Promise<z.output<typeof pa
 /** Reads which run this is, and where its pages are. */
 export function readRun(
   environment: Environment,
-  { cwd, jobIndex }: { cwd: string; jobIndex: string | null },
+  { cwd, jobSlot }: { cwd: string; jobSlot: string | null },
 ): { run: RunStamp; page: PageContext } {
   const count = (name: string) => (/^\d{1,15}$/.test(environment[name] ?? '') ? Number(environment[name]) : 0);
   const run = {
@@ -143,7 +145,7 @@ export function readRun(
   };
   const repositoryUrl = composeRepositoryUrl(environment);
   const names = [environment['GITHUB_WORKFLOW'], environment['GITHUB_JOB']].filter((name) => name);
-  const place = jobIndex === null || jobIndex === '0' ? '' : ` ${jobIndex}`;
+  const place = jobSlot === null || jobSlot === '0' ? '' : ` ${jobSlot}`;
   return {
     run,
     page: {
@@ -171,10 +173,10 @@ export function describeRun({ id, number, attempt }: RunStamp, repositoryUrl: st
 }
 
 /** What tells this job's step from others of the workflow. */
-export function listJobParts(environment: Environment, jobIndex: string | null): Array<string | null> {
+export function listJobParts(environment: Environment, jobSlot: string | null): Array<string | null> {
   const step = environment['GITHUB_ACTION'] ?? '';
   // `__run_3` counts the scripts of the job; one more before it would make it another step.
-  return [environment['GITHUB_JOB'] ?? null, jobIndex ?? '0', /^__run(?:_\d+)?$/.test(step) ? '' : step];
+  return [environment['GITHUB_JOB'] ?? null, jobSlot ?? '0', /^__run(?:_\d+)?$/.test(step) ? '' : step];
 }
 
 /** The workflow's file: names are not unique. */

@@ -4,6 +4,7 @@ import type { Secret } from '../../base/redaction.ts';
 import type { IngestCi } from '../../service/ingest.ts';
 import { type ServiceProfile, serviceProfiles } from '../../service/profile.ts';
 import type { CiContext } from './ci-context.ts';
+import { nameJobSlot } from '../options/job-slot.ts';
 import type { GateOptions } from '../options/schema.ts';
 import { readRun } from './plan-github.ts';
 import { type HostedService, planHosted } from './plan-service.ts';
@@ -29,11 +30,12 @@ export function planUpload(
 ): PlannedUpload | null {
   const service = planHosted({ ...options, service: options.upload }, environment, issues);
   if (service === null) return null;
-  const { jobIndex, shard } = options;
+  const { shard } = options;
+  const jobSlot = nameJobSlot(options);
   return {
     profile: serviceProfiles[options.upload],
     service,
-    ci: describeCi(ci, { cwd, environment, jobIndex }),
+    ci: describeCi(ci, { cwd, environment, jobSlot }),
     // Scripts of a matrix that do not say which job they are have the name of the machine to tell them apart.
     invocation: [
       ci.invocation,
@@ -54,13 +56,13 @@ function describeCi(
   {
     cwd,
     environment,
-    jobIndex,
-  }: { cwd: string; environment: Readonly<Record<string, string | undefined>>; jobIndex: string | null },
+    jobSlot,
+  }: { cwd: string; environment: Readonly<Record<string, string | undefined>>; jobSlot: string | null },
 ): IngestCi | null {
   if (system === null || (system === 'github' && repository === null)) return null;
-  const page = system === 'github' ? readRun(environment, { cwd, jobIndex }).page : null;
+  const page = system === 'github' ? readRun(environment, { cwd, jobSlot }).page : null;
   const url = page === null ? build.url : page.run?.url;
-  const job = [build.job || 'job', ...(jobIndex === null ? [] : [jobIndex])].join(' ');
+  const job = [build.job || 'job', ...(jobSlot === null ? [] : [jobSlot])].join(' ');
   return {
     provider: system,
     ...(build.id === null ? {} : { pipelineId: build.id }),

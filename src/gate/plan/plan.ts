@@ -8,9 +8,11 @@ import type { VerdictReason } from '../../model/verdict.ts';
 import { listIdleSuites } from '../../verdict/layers.ts';
 import type { JoinedShards } from '../../verdict/merge.ts';
 import { type CiContext, type ElevatedEvent, readCiContext } from './ci-context.ts';
+import { nameJobSlot } from '../options/job-slot.ts';
 import type { GateOptions } from '../options/schema.ts';
 import { readRun, planGitHub, type PlannedGitHub } from './plan-github.ts';
 import type { ReportFormat } from '../options/values.ts';
+import { readOtelResource } from './otel-variables.ts';
 import type { PageContext } from './page-context.ts';
 import { planCollector, type PlannedCollector } from './plan-collector.ts';
 import { planMerge, type PlannedMerge } from './plan-merge.ts';
@@ -54,6 +56,8 @@ export interface GatePlan extends PlannedPast {
   github: PlannedGitHub | null;
   /** Whether traces are written for OpenTelemetry. */
   hasTraceLog: boolean;
+  /** What the environment says of the program that is traced, in addition to what the gate knows. */
+  traceResource: Readonly<Record<string, string>>;
   /** Where they are sent; null for nowhere. */
   collector: PlannedCollector | null;
   /** Where the results are uploaded to when the verdict is there; null for nowhere. */
@@ -125,7 +129,8 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     issues.push({ input: 'baseline', code: 'one-run-for-several', message });
   }
   const github = await planComment(options, { ...context, notes });
-  const collector = planTraces(options, context, issues);
+  const traces = planTraces(options, { ...context, notes }, issues);
+  const { collector } = traces;
   const upload = planUploading(options, { ...context, ci }, issues);
   if (issues.length > 0) throw new ConfigurationError(issues);
 
@@ -145,14 +150,15 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     reportFormats: options.reportFormats,
     page:
       ci.system === 'github' && ci.repository !== null
-        ? readRun(context.environment, { cwd: context.cwd, jobIndex: options.jobIndex }).page
+        ? readRun(context.environment, { cwd: context.cwd, jobSlot: nameJobSlot(options) }).page
         : null,
     isFullReport: options.fullReport,
     annotations: options.reportTo.annotations,
     summary: options.reportTo.summary,
     github,
     collector,
-    hasTraceLog: collector !== null || options.reportFormats.includes('otlp'),
+    hasTraceLog: traces.resource !== null,
+    traceResource: traces.resource ?? {},
     upload,
     isDryRun: options.dryRun,
     notes,
@@ -190,9 +196,17 @@ async function planComment(
   return await planGitHub(options, context);
 }
 
-function planTraces(options: GateOptions, context: PlanContext, issues: ConfigurationIssue[]): PlannedCollector | null {
-  if (options.otlpEndpoint === null && options.otlpHeaders.size === 0) return null;
-  return planCollector(options, context, issues);
+/** What is traced, and where the traces go; the resource is null where there are none. */
+function planTraces(
+  { merge, reportFormats }: GateOptions,
+  { environment, notes }: PlanContext & { notes: string[] },
+  issues: ConfigurationIssue[],
+): { collector: PlannedCollector | null; resource: Record<string, string> | null } {
+  const isWritten = reportFormats.includes('otlp');
+  // Where reports are joined nothing runs.
+  if (merge.length > 0) return { collector: null, resource: null };
+  const collector = planCollector(environment, { notes, issues });
+  return { collector, resource: isWritten || collector !== null ? readOtelResource(environment, notes) : null };
 }
 
 function planUploading(

@@ -6,6 +6,7 @@ import { getPullRequest, listPullRequestsFrom, type PullRequest } from '../../gi
 import type { Repository } from '../../github/repository.ts';
 import type { Report } from '../../model/report.ts';
 import { buildKey } from '../plan/marker.ts';
+import { nameJobSlot } from '../options/job-slot.ts';
 import type { GateOptions } from '../options/schema.ts';
 import { readPolicyOption } from '../plan/read-policy-file.ts';
 import {
@@ -29,7 +30,7 @@ import { rejudgeReport } from '../judge/rejudge.ts';
 
 type PublishOptions = Pick<
   GateOptions,
-  'reportTo' | 'githubToken' | 'jobIndex' | 'publish' | 'pullNumber' | 'minPassRate' | 'policy'
+  'reportTo' | 'githubToken' | 'commentId' | 'shard' | 'publish' | 'pullNumber' | 'minPassRate' | 'policy'
 >;
 
 export interface PublishContext extends GitHubContext {
@@ -144,8 +145,9 @@ function planTelling(
 ): Omit<PullRequestComment, 'repository' | 'pullNumber'> {
   const { environment } = context;
   const mode = options.reportTo.comment ?? 'always';
-  const parts = ['publish', ...listJobParts(environment, options.jobIndex)];
-  const own = readRun(environment, { cwd: context.cwd, jobIndex: options.jobIndex });
+  const jobSlot = nameJobSlot(options);
+  const parts = ['publish', ...listJobParts(environment, jobSlot)];
+  const own = readRun(environment, { cwd: context.cwd, jobSlot });
   if (workflowRun === null) {
     // By hand there are no runs to count.
     const number = own.run.number || Math.max(0, Math.floor(Date.parse(startedAt) / 1000)) || 0;

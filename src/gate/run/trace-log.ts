@@ -30,10 +30,10 @@ export const traceLogName = 'traces.otlp.jsonl';
 
 /** Starts the log in the report directory, in place of an earlier one. */
 export async function openTraceLog(
-  plan: Pick<GatePlan, 'reportDir' | 'page' | 'revision'>,
+  plan: Pick<GatePlan, 'reportDir' | 'page' | 'revision' | 'traceResource'>,
   { clock, logger, redactor }: { clock: Clock; logger: Logger; redactor: Redactor },
 ): Promise<TraceLog> {
-  const source = { ...generator, resource: describeJob(plan) };
+  const source = { ...generator, resource: { ...describeJob(plan), ...plan.traceResource } };
   const lines = await openLineLog(plan.reportDir, traceLogName, { logger, redactor });
   /** By the id of the trace; what is null has all of its spans. */
   const added = new Map<string, { runId: string; iterationId: string } | null>();

@@ -11,9 +11,9 @@ import {
 import { jobOnBranch } from '../../support/hosted-gate.ts';
 import { createWorkspace } from '../../support/workspace.ts';
 
-const nothing = { branch: null, commit: null, baseRef: null, jobIndex: null };
+const nothing = { branch: null, commit: null, baseRef: null, commentId: null, shard: null };
 
-async function read(event: RunnerEvent, options: { jobIndex?: string; env?: object } = {}): Promise<CiContext> {
+async function read(event: RunnerEvent, options: { commentId?: string; env?: object } = {}): Promise<CiContext> {
   await using workspace = await createWorkspace({ 'event.json': JSON.stringify(event.payload) });
   const environment = {
     ...jobOnBranch,
@@ -23,7 +23,7 @@ async function read(event: RunnerEvent, options: { jobIndex?: string; env?: obje
     GITHUB_EVENT_PATH: join(workspace.path, 'event.json'),
     ...options.env,
   };
-  const overrides = { ...nothing, jobIndex: options.jobIndex ?? null };
+  const overrides = { ...nothing, commentId: options.commentId ?? null };
   return await readCiContext(overrides, { cwd: workspace.path, environment });
 }
 
@@ -54,7 +54,7 @@ describe('readCiContext', () => {
     const { invocation } = await read(event);
     expect((await read(event)).invocation).toBe(invocation);
     const others = await Promise.all([
-      read(event, { jobIndex: '1' }),
+      read(event, { commentId: '1' }),
       read(event, { env: { GITHUB_RUN_ID: '42' } }),
       read(event, { env: { GITHUB_RUN_ATTEMPT: '2' } }),
       read(event, { env: { GITHUB_JOB: 'nightly' } }),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { detectCiContext } from '../../../src/gate/plan/ci-context.ts';
 import { ciExamples, detachedCheckout, headCommit } from '../../support/ci-variables.ts';
 
-const nothing = { branch: null, commit: null, baseRef: null, jobIndex: null };
+const nothing = { branch: null, commit: null, baseRef: null, commentId: null, shard: null };
 
 function detect(
   variables: Readonly<Record<string, string>>,

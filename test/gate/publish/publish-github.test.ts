@@ -101,7 +101,7 @@ describe('a gate with comment', () => {
       { job: { variables: { GITHUB_JOB: 'other' } } },
       { job: { variables: { GITHUB_ACTION: 'second' } } },
       { job: { variables: { GITHUB_WORKFLOW_REF: 'your-org/your-server/.github/workflows/b.yml@refs/heads/main' } } },
-      { texts: { 'job-index': '1' } },
+      { texts: { 'comment-id': '1' } },
     ];
     for (const job of [...jobs, ...jobs]) await publish(api.url, job);
     expect(api.comments).toHaveLength(jobs.length);

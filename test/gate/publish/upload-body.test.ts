@@ -25,7 +25,7 @@ async function upload(answer: Answer, clock = createJumpingClock({ fromMs: 0, to
   const inputs = { upload: 'mcpjam', 'base-url': `${service.origin}/api/v1`, 'api-key': 'sk_1', policy: 'policy.yaml' };
   const { exitCode, warnings, infos } = await runEmbeddedGate(
     workspace,
-    { 'server-command': '', 'server-url': server.url, 'job-index': '3', ...inputs },
+    { 'server-command': '', 'server-url': server.url, 'comment-id': '3', ...inputs },
     { environment, onlineClock: clock },
   );
   const body = JSON.parse(service.requests[1]?.body ?? '{}') as Record<string, unknown> & { results: object[] };

@@ -73,7 +73,7 @@ describe('a gate that uploads', () => {
     );
     const { exitCode, infos, warnings } = await run(service, red, {
       files: { 'b.evals.yaml': nameSuite('Green') },
-      inputs: { 'job-index': '3' },
+      inputs: { 'comment-id': '3' },
     });
     expect([exitCode, warnings]).toEqual([1, []]);
 
