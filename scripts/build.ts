@@ -86,10 +86,10 @@ async function bundle(target: string): Promise<void> {
     codeSplitting: false,
     paths: (name) => (name.endsWith(`/${stagesName}`) ? `./${stagesName}` : name),
   });
-  // The runner starts the same code twice, under two names that tell it which step it is. Both load the rest only where the
+  // The runner starts the same code under names that say which action it is, and which step. Each loads the rest only where the
   // runner's Node can.
   const start = readFileSync(path.join(root, 'lib/action/start.js'), 'utf8');
-  for (const name of ['index.js', 'post.js']) writeFileSync(path.join(target, name), start);
+  for (const name of ['index.js', 'merge.js', 'publish.js', 'post.js']) writeFileSync(path.join(target, name), start);
 }
 
 /** A lazy part is named after its room and its file: `embedded-open.js`. */

@@ -1,9 +1,55 @@
+import { basename } from 'node:path';
 import { getInput } from '@actions/core';
-import { listOptions } from '../gate/options.ts';
+import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
 import { movedOptions } from '../gate/options/moved.ts';
+import {
+  findForeignInputs,
+  isInputOf,
+  listForeignInputs,
+  reportInputs,
+  type Surface,
+} from '../gate/options/surfaces.ts';
+import { listOptions } from '../gate/options.ts';
 
-/** Reads every input of the action as text, as it was written; also those that have moved, which the runner passes all the same. */
-export function readInputs(): Record<string, string> {
-  const names = [...listOptions(), ...movedOptions].map(({ name }) => name);
-  return Object.fromEntries(names.map((name) => [name, getInput(name, { trimWhitespace: false })]));
+/** What the workflow gives an action. */
+export interface ActionInputs {
+  /** The options by name, as they were written. */
+  texts: Record<string, string>;
+  /** What is wrong before any of them is read. */
+  issues: ConfigurationIssue[];
+}
+
+/** Which of the three actions this is, by the name of the file that the runner starts. */
+export function readActionName(script = process.argv[1] ?? ''): Surface {
+  const name = basename(script).replace(/\.[jt]s$/, '');
+  return name === 'merge' || name === 'publish' ? name : 'run';
+}
+
+/** Reads every input of an action. The runner passes undeclared ones, too, so that those that have moved can be reported. */
+export function readInputs(action: Surface): ActionInputs {
+  const declared = listOptions().filter(({ name }) => isInputOf(action, name));
+  const names = [...declared, ...movedOptions].map(({ name }) => name);
+  const texts = Object.fromEntries(names.map((name) => [name, readInput(name)]));
+  if (action === 'run') {
+    const foreign = Object.fromEntries(listForeignInputs().map((name) => [name, readInput(name)]));
+    return { texts, issues: findForeignInputs(foreign) };
+  }
+  const input = reportInputs[action];
+  const reports = readInput(input);
+  if (reports.trim() !== '') return { texts: { ...texts, [action]: reports }, issues: [] };
+  const what = action === 'merge' ? 'the directory that holds those of all shards' : 'a report.json, or its directory';
+  return { texts, issues: [{ input, code: `missing-${input}`, message: `names no reports; give ${what}` }] };
+}
+
+/** Calls options what the inputs of the action are called. */
+export function nameInputs(error: ConfigurationError): ConfigurationError {
+  const named: Readonly<Record<string, string>> = reportInputs;
+  const issues = error.issues.map((issue) =>
+    issue.input === undefined ? issue : { ...issue, input: named[issue.input] ?? issue.input },
+  );
+  return new ConfigurationError(issues, { cause: error });
+}
+
+function readInput(name: string): string {
+  return getInput(name, { trimWhitespace: false });
 }

@@ -17,12 +17,11 @@ import type { FallbackReport } from '../supervisor/messages.ts';
 import type { Supervision } from '../supervisor/supervised.ts';
 import { loadChunks } from './chunks.ts';
 import { describeFailure } from './failure.ts';
-import { readInputs } from './inputs.ts';
+import { nameInputs, readActionName, readInputs } from './inputs.ts';
 import type { JobOutput } from './logger.ts';
 import { listOutputs, listUnjudgedOutputs, writeOutput } from './outputs.ts';
 import { leftoversState } from './post.ts';
 import { createStateWriter } from './state.ts';
-import { previewGate } from '../gate/preview.ts';
 import { renderTerminal } from '../report/terminal.ts';
 import { planAnnotations } from '../report/annotations.ts';
 import { publishIssues } from '../gate/publish/publish-issues.ts';
@@ -32,12 +31,13 @@ import { publishReport } from '../gate/publish/publish-report.ts';
 /** Runs the gate with the action's inputs, publishes what came of it, and returns the exit code. */
 export async function runMain({ redactor, logger }: JobOutput, supervision: Supervision): Promise<number> {
   const { env: environment } = process;
-  const inputs = readInputs();
+  const action = readActionName();
+  const { texts, issues: refused } = readInputs(action);
   const cwd = process.cwd();
   const summaryPath = environment['GITHUB_STEP_SUMMARY'] ?? null;
   try {
-    for (const secret of listKnownSecrets(inputs, environment)) redactor.add(secret);
-    const options = await readGateOptions(inputs, { cwd });
+    for (const secret of listKnownSecrets(texts, environment)) redactor.add(secret);
+    const options = await readGateOptions(texts, { cwd, refused });
     if (options.publish !== null) {
       const signal = listenForInterrupts(supervision.signals, (exitCode) => process.exit(exitCode));
       return await publishReport(options, { cwd, environment, clock: systemClock, logger, redactor, signal });
@@ -45,12 +45,6 @@ export async function runMain({ redactor, logger }: JobOutput, supervision: Supe
     const plan = await planGate(options, { cwd, environment });
 
     const signal = listenForInterrupts(supervision.signals, (exitCode) => process.exit(exitCode));
-    if (plan.isDryRun) {
-      const preview = await previewGate(plan, { clock: systemClock, logger, redactor, signal });
-      for (const line of preview) logger.info(line);
-      return 0;
-    }
-
     const processMarker = supervision.marker ?? randomUUID();
     const saveState = createStateWriter(logger);
     saveState('processMarker', processMarker);
@@ -87,14 +81,15 @@ export async function runMain({ redactor, logger }: JobOutput, supervision: Supe
     for (const output of listOutputs(report, files)) writeOutput(output, logger);
     await publishOnline(result, plan, { clock: systemClock, logger, redactor, signal });
     return exitCode;
-  } catch (error) {
+  } catch (thrown) {
+    const error = thrown instanceof ConfigurationError ? nameInputs(thrown) : thrown;
     logger.error(describeFailure(error));
     if (error instanceof ConfigurationError) {
-      const annotations = await publishIssues(error.issues, inputs, { cwd, logger, redactor, summaryPath });
+      const annotations = await publishIssues(error.issues, texts, { cwd, logger, redactor, summaryPath });
       process.stdout.write(renderAnnotationCommands(annotations, redactor));
     }
-    // With `publish`, the verdict is the one of a report that is there already.
-    if (inputs['publish']?.trim() === '') for (const output of listUnjudgedOutputs()) writeOutput(output, logger);
+    // Of a report that is published, the verdict is there already.
+    if (action !== 'publish') for (const output of listUnjudgedOutputs()) writeOutput(output, logger);
     return error instanceof GateError ? error.exitCode : 3;
   }
 }

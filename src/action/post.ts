@@ -39,7 +39,7 @@ async function stopProcesses(processMarker: string): Promise<void> {
 async function clearService(leftovers: Leftovers, { redactor, logger }: JobOutput): Promise<void> {
   try {
     const { env: environment } = process;
-    const inputs = readInputs();
+    const { texts: inputs } = readInputs('run');
     for (const secret of listKnownSecrets(inputs, environment)) redactor.add(secret);
     // Never from the state, which the server under test can write to: the key goes to the service that the workflow names.
     const options = parseGateOptions(inputs);

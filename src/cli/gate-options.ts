@@ -50,14 +50,22 @@ export function readGateFlags(
   environment: Readonly<Record<string, string | undefined>>,
   options: readonly OptionDescription[],
 ): Record<string, string> {
-  const texts = Object.fromEntries(
-    [...options, ...movedOptions].map(({ name }) => {
-      const value = flags[name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())];
-      return [name, typeof value === 'string' ? value : ''];
-    }),
-  );
+  const texts = readTexts(flags, [...options, ...movedOptions]);
   for (const [name, variables] of Object.entries(secretVariables)) {
     texts[name] ||= variables.map((variable) => environment[variable]).find((value) => value) ?? '';
   }
   return texts;
+}
+
+/** Reads flags by the names of options; those that were not given are empty. */
+export function readTexts(
+  flags: Readonly<Record<string, unknown>>,
+  options: ReadonlyArray<{ name: string }>,
+): Record<string, string> {
+  return Object.fromEntries(
+    options.map(({ name }) => {
+      const value = flags[name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())];
+      return [name, typeof value === 'string' ? value : ''];
+    }),
+  );
 }

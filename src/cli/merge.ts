@@ -1,19 +1,9 @@
 import type { Command } from 'commander';
+import { isFlagOf } from '../gate/options/surfaces.ts';
 import { listOptions } from '../gate/options.ts';
 import { addGateOptions, readGateFlags } from './gate-options.ts';
 import { addFormatOption, readFormat } from './output-format.ts';
 import { type GateCommandContext, runGate } from './run.ts';
-
-const optionNames: ReadonlySet<string> = new Set([
-  'min-pass-rate',
-  'policy',
-  'baseline',
-  'history-path',
-  'report-dir',
-  'report-formats',
-  'report-to',
-  'github-token',
-]);
 
 /** Adds `merge`: the gate whose shards have run already. */
 export function addMergeCommand(
@@ -21,7 +11,7 @@ export function addMergeCommand(
   setExitCode: (code: number) => void,
   context: GateCommandContext,
 ): void {
-  const options = listOptions().filter(({ name }) => optionNames.has(name));
+  const options = listOptions().filter(({ name }) => isFlagOf('merge', name));
   const command = program
     .command('merge')
     .description('Join the reports of shards into one verdict and one report.')

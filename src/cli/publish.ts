@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
+import { isFlagOf } from '../gate/options/surfaces.ts';
 import { listOptions } from '../gate/options.ts';
 import { addGateOptions, readGateFlags } from './gate-options.ts';
 import { type GateCommandContext, runGate } from './run.ts';
-
-const optionNames: ReadonlySet<string> = new Set(['report-to', 'github-token', 'pull-number']);
 
 /** Adds `publish`: the comment on a pull request whose own job may not write one. */
 export function addPublishCommand(
@@ -11,7 +10,7 @@ export function addPublishCommand(
   setExitCode: (code: number) => void,
   context: GateCommandContext,
 ): void {
-  const options = listOptions().filter(({ name }) => optionNames.has(name));
+  const options = listOptions().filter(({ name }) => isFlagOf('publish', name));
   const command = program
     .command('publish')
     .description('Tell the verdict in a report.json in a comment on its pull request.')

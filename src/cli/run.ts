@@ -1,14 +1,15 @@
 import { basename, join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { systemClock } from '../base/clock.ts';
-import { ConfigurationError } from '../base/errors.ts';
+import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Redactor } from '../base/redaction.ts';
 import { gate } from '../gate/gate.ts';
 import { limitHeapGrowth } from '../gate/heap.ts';
 import { listenForInterrupts } from '../gate/interrupt.ts';
 import { listKnownSecrets } from '../gate/known-secrets.ts';
-import { listOptions } from '../gate/options.ts';
+import { listOptions, type OptionDescription } from '../gate/options.ts';
+import { elsewhere, findElsewhere, isFlagOf } from '../gate/options/surfaces.ts';
 import { planGate } from '../gate/plan/plan.ts';
 import { readGateOptions } from '../gate/read-options.ts';
 import { previewGate } from '../gate/preview.ts';
@@ -18,7 +19,7 @@ import { announceGate } from '../gate/publish/announce-gate.ts';
 import { publishOnline } from '../gate/publish/publish-online.ts';
 import { planAnnotations } from '../report/annotations.ts';
 import { printAnnotations } from './annotations.ts';
-import { addGateOptions, readGateFlags } from './gate-options.ts';
+import { addGateOptions, readGateFlags, readTexts } from './gate-options.ts';
 import type { Supervision } from '../supervisor/supervised.ts';
 import { createTerminalLogger, redactText } from './logger.ts';
 import { createProgressDisplay, type ProgressDisplay } from './progress.ts';
@@ -37,6 +38,8 @@ export interface RunFlags {
   format: OutputFormat;
   /** Every option of the gate, by its name, as text. */
   texts: Record<string, string>;
+  /** Flags of another command. */
+  refused?: readonly ConfigurationIssue[];
 }
 
 /** Adds `run`: the gate, with the action's inputs as flags. */
@@ -45,11 +48,13 @@ export function addRunCommand(
   setExitCode: (code: number) => void,
   context: GateCommandContext,
 ): void {
+  const options = listOptions().filter(({ name }) => isFlagOf('run', name));
   const command = program
     .command('run')
     .description('Run evals against an MCP server and judge the pass rate.')
     .argument('[files...]', 'evals files, as if given with --evals');
-  addGateOptions(command, listOptions());
+  addGateOptions(command, options);
+  for (const { name, hint } of elsewhere) command.addOption(new Option(`--${name} ${hint}`).hideHelp());
   addFormatOption(command);
   command
     .addOption(new Option('--quiet', 'Print no progress, only the report.').helpGroup('Output:'))
@@ -65,19 +70,30 @@ Exit codes:
   0 passed · 1 failed · 2 configuration or usage · 3 inconclusive`,
     )
     .action(async (files: string[], flags: Record<string, unknown>) => {
-      setExitCode(await runGate(readFlags(files, flags), context));
+      setExitCode(await runGate(readFlags(files, flags, options), context));
     });
 }
 
-function readFlags(files: readonly string[], flags: Record<string, unknown>): RunFlags {
-  const texts = readGateFlags(flags, process.env, listOptions());
+function readFlags(
+  files: readonly string[],
+  flags: Record<string, unknown>,
+  options: readonly OptionDescription[],
+): RunFlags {
+  const texts = readGateFlags(flags, process.env, options);
+  const refused = findElsewhere(readTexts(flags, elsewhere));
   texts['evals'] = [texts['evals'], ...files].join('\n');
-  return { quiet: flags['quiet'] === true, verbose: flags['verbose'] === true, format: readFormat(flags), texts };
+  return {
+    quiet: flags['quiet'] === true,
+    verbose: flags['verbose'] === true,
+    format: readFormat(flags),
+    texts,
+    refused,
+  };
 }
 
 /** Runs the gate with these texts of its options, prints and publishes what came of it, and returns the exit code. */
 export async function runGate(
-  { quiet, verbose, format, texts }: RunFlags,
+  { quiet, verbose, format, texts, refused = [] }: RunFlags,
   { redactor, supervision }: GateCommandContext,
 ): Promise<number> {
   limitHeapGrowth();
@@ -102,7 +118,7 @@ export async function runGate(
 
   for (const secret of listKnownSecrets(texts, environment)) redactor.add(secret);
   try {
-    return await runPlan({ quiet, format, texts }, { logger, progress, redactor, supervision });
+    return await runPlan({ quiet, format, texts, refused }, { logger, progress, redactor, supervision });
   } catch (error) {
     if (error instanceof ConfigurationError) {
       const summaryPath = environment['GITHUB_STEP_SUMMARY'] ?? null;
@@ -115,12 +131,12 @@ export async function runGate(
 }
 
 async function runPlan(
-  { quiet, format, texts }: Omit<RunFlags, 'verbose'>,
+  { quiet, format, texts, refused }: Omit<RunFlags, 'verbose'> & Required<Pick<RunFlags, 'refused'>>,
   { logger, progress, redactor, supervision }: GateCommandContext & { logger: Logger; progress: ProgressDisplay },
 ): Promise<number> {
   const { stdout, stderr, env: environment } = process;
   const cwd = process.cwd();
-  const options = await readGateOptions(texts, { cwd });
+  const options = await readGateOptions(texts, { cwd, refused });
   if (options.publish !== null) {
     const signal = listenForInterrupts(supervision.signals, (exitCode) => process.exit(exitCode));
     return await publishReport(options, { cwd, environment, clock: systemClock, logger, redactor, signal });

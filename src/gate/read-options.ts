@@ -3,25 +3,32 @@ import { appendAll } from '../base/lists.ts';
 import { readInlineTests } from '../suite/inline.ts';
 import { loadSuites } from '../suite/load.ts';
 import { parseGateOptions } from './options.ts';
+import { commandFlagCode } from './options/surfaces.ts';
 import { type GateOptions, gateOptionsSchema } from './options/schema.ts';
 import { readPolicyOption } from './plan/read-policy-file.ts';
 
 /**
  * Reads options as `parseGateOptions` does. Where some are wrong, it reads the files that the others name all the same, so that
- * one run reports every problem.
+ * one run reports every problem. `refused` is what its caller has found already.
  *
  * @throws {ConfigurationError} with every problem of every option, and then of every file.
  */
 export async function readGateOptions(
   texts: Readonly<Record<string, string | undefined>>,
-  { cwd }: { cwd: string },
+  { cwd, refused = [] }: { cwd: string; refused?: readonly ConfigurationIssue[] },
 ): Promise<GateOptions> {
+  // What the other options lack follows from the wrong command.
+  if (refused.some(({ code }) => code !== commandFlagCode)) throw new ConfigurationError(refused);
+  let problem = new ConfigurationError(refused);
   try {
-    return parseGateOptions(texts);
+    const options = parseGateOptions(texts);
+    if (refused.length === 0) return options;
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
-    throw new ConfigurationError([...error.issues, ...(await findFileIssues(texts, cwd))], { cause: error });
+    problem = error;
   }
+  const issues = [...new Set([...refused, ...problem.issues])];
+  throw new ConfigurationError([...issues, ...(await findFileIssues(texts, cwd))], { cause: problem });
 }
 
 const fileOptions = gateOptionsSchema.pick({ evals: true, tests: true, policy: true, merge: true, publish: true });

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -11,9 +11,11 @@ import { createGitHubJob, jobToken } from '../support/github-job.ts';
 import { findClosedPort, hangUp } from '../support/http-server.ts';
 import { interruptedInTheLastMoment } from '../support/last-moment.ts';
 import { createRedReport } from '../support/report-factory.ts';
+import { createSuiteResults } from '../support/results-factory.ts';
 import { createCommandReader, type RunnerCommand } from '../support/runner-commands.ts';
 import { parseKeyValues } from '../support/runner-harness/file-commands.ts';
 import { createWorkflowRunEvent } from '../support/runner-harness/events.ts';
+import { createShardReports } from '../support/shard-factory.ts';
 import { createWorkspace, everythingOverStdio, greenEvals, redEvals, type Workspace } from '../support/workspace.ts';
 
 const entry = fileURLToPath(new URL('../../src/action/entry.ts', import.meta.url));
@@ -29,11 +31,16 @@ async function start(
   workspace: Workspace,
   inputs: Record<string, string>,
   env: Record<string, string> = {},
+  action: 'index' | 'merge' | 'publish' = 'index',
 ): Promise<Stage> {
   const files = { GITHUB_OUTPUT: 'output', GITHUB_STATE: 'state', GITHUB_STEP_SUMMARY: 'summary' };
   const fileVariables = Object.entries(files).map(([name, file]) => [name, join(workspace.path, '.runner', file)]);
   await mkdir(join(workspace.path, '.runner'), { recursive: true });
   for (const file of Object.values(files)) await writeFile(join(workspace.path, '.runner', file), '');
+  // The name of the file that is started says which action it is.
+  const script = join(workspace.path, '.runner', `${action}.ts`);
+  await rm(script, { force: true });
+  await symlink(entry, script);
   // One process for all iterations, since it is not the server that is looked at.
   const server = { 'server-command': everythingOverStdio, isolation: 'run' };
   const inputVariables = Object.entries({ ...server, ...inputs }).map(([name, value]) => [
@@ -42,7 +49,7 @@ async function start(
   ]);
   const variables = { ...listChildVariables(), ...Object.fromEntries([...fileVariables, ...inputVariables]), ...env };
   return await new Promise((resolve) => {
-    execFile(process.execPath, [entry], { cwd: workspace.path, env: variables }, (error, stdout) => {
+    execFile(process.execPath, [script], { cwd: workspace.path, env: variables }, (error, stdout) => {
       const reader = createCommandReader();
       const commands = stdout.split('\n').flatMap((line) => {
         const read = reader.readLine(line);
@@ -250,13 +257,13 @@ describe('runMain with comment', () => {
   });
 });
 
-describe('runMain with publish', () => {
+describe('the action publish', () => {
   async function publish(api: GitHubApi, commit: string) {
     const report = { ...createRedReport(), revision: { commit, branch: 'PR 7' } };
     await using workspace = await createWorkspace({ 'report/report.json': renderReportJson(report) });
     const env = await createGitHubJob(workspace, api.url, { event: createWorkflowRunEvent() });
     const inputs = readExampleInputs(readExampleJob('forks-comment.yml', 'comment'), {});
-    return await start(workspace, { 'server-command': '', 'github-token': jobToken, ...inputs }, env);
+    return await start(workspace, { 'server-command': '', 'github-token': jobToken, ...inputs }, env, 'publish');
   }
 
   it('comments on the report of another workflow, and ends with 0 whatever its verdict', async () => {
@@ -274,5 +281,53 @@ describe('runMain with publish', () => {
     api.trouble.push({ request: 'POST issues', answer: refusals.forbidden });
     expect((await publish(api, '1'.repeat(40))).exitCode).toBe(3);
     expect(api.comments).toEqual([]);
+  });
+});
+
+describe('the action merge', () => {
+  const [first, second] = createShardReports([createSuiteResults()], 2, () => 1);
+
+  it('joins the reports that its input names into one verdict', async () => {
+    const files = {
+      'shards/1/report.json': renderReportJson(first!),
+      'shards/2/report.json': renderReportJson(second!),
+    };
+    await using workspace = await createWorkspace(files);
+    const { exitCode } = await start(workspace, { reports: 'shards' }, {}, 'merge');
+    expect(exitCode).toBe(0);
+    expect(parseKeyValues(await workspace.read('.runner/output'))).toMatchObject({ verdict: 'passed' });
+  });
+
+  it('names its own input where a shard is missing, and where it is given none', async () => {
+    await using workspace = await createWorkspace({ 'shards/1/report.json': renderReportJson(first!) });
+    const partial = await start(workspace, { reports: 'shards' }, {}, 'merge');
+    expect(partial.exitCode).toBe(2);
+    expect(partial.stdout).toMatch(/reports: These shards are no whole: .*1 shard of 2 missing: 2.*\(bad-merge\)/);
+    await using empty = await createWorkspace();
+    const without = await start(empty, {}, {}, 'merge');
+    expect(without.exitCode).toBe(2);
+    expect(without.stdout).toContain('reports: names no reports; give the directory that holds those of all shards');
+  });
+});
+
+describe('an input of the action that belongs elsewhere', () => {
+  it.each([
+    [
+      { merge: 'shards' },
+      'merge: is an action and a command of its own; use your-org/mcp-eval-ci/merge@v1 with `reports`',
+    ],
+    [
+      { publish: 'x' },
+      'publish: is an action and a command of its own; use your-org/mcp-eval-ci/publish@v1 with `report`',
+    ],
+    [{ 'base-ref': 'main' }, 'base-ref: is no input of the action; run the command with `--base-ref`'],
+    [{ concurrency: '2' }, 'concurrency: is no input of the action; write the key `concurrency` in the evals file, or'],
+    [{ protocol: 'auto' }, 'protocol: is no input of the action; write the key `protocol` in the evals file, or'],
+  ])('is refused with exit code 2: %j', async (inputs, message) => {
+    await using workspace = await createWorkspace({ 'green.yaml': greenEvals });
+    const { exitCode, stdout, commands } = await start(workspace, { evals: 'green.yaml', ...inputs });
+    expect(exitCode).toBe(2);
+    expect(stdout).toContain(message);
+    expect(commands.filter(({ command }) => command === 'error')).toHaveLength(1);
   });
 });

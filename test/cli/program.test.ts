@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { generator } from '../../src/base/version.ts';
+import { isFlagOf } from '../../src/gate/options/surfaces.ts';
 import { listOptions } from '../../src/gate/options.ts';
 import { runCommand } from '../support/command.ts';
 import { createWorkspace } from '../support/workspace.ts';
@@ -28,7 +29,9 @@ describe('mcp-eval-ci --help', () => {
   it('of run fits four screens, with every option that people set and its default', async () => {
     const { stdout } = await run('run', '--help');
     expect(stdout.split('\n').length).toBeLessThan(130);
-    for (const { name, default: fallback } of listOptions().filter((option) => option.runnerDefault === undefined)) {
+    for (const { name, default: fallback } of listOptions().filter(
+      (option) => option.runnerDefault === undefined && isFlagOf('run', option.name),
+    )) {
       expect(stdout).toMatch(new RegExp(`^  --${name}(?: |\\[=bool\\])`, 'm'));
       expect(stdout).toContain(fallback === '' ? '' : `[${fallback}]`);
     }

@@ -39,7 +39,7 @@ describe('flags of mcp-eval-ci run', () => {
     const dry = async (...flags: string[]) => await runCommand([...run, ...flags], { cwd: workspace.path });
     const preview = expect.stringContaining('Everything (a.yaml): 3 cases, 4 iterations');
     expect(await dry('--dry-run', 'a.yaml')).toMatchObject({ exitCode: 0, stdout: preview });
-    expect(await dry('--full-report', '--dry-run', '--report-formats', 'none', 'a.yaml')).toMatchObject({
+    expect(await dry('--allow-pull-request-target', '--dry-run', '--report-formats', 'none', 'a.yaml')).toMatchObject({
       exitCode: 0,
       stdout: preview,
     });
@@ -90,7 +90,7 @@ describe('mcp-eval-ci run in a workflow', () => {
       [undefined, undefined],
       ['packages/a/evals/red.yaml', '3'],
     ]);
-    const silent = await runCommand([...run, '--annotations=false', 'evals/red.yaml'], options);
+    const silent = await runCommand([...run, '--report-to=summary', 'evals/red.yaml'], options);
     expect(listCommands(silent.stdout)).toEqual([]);
   });
 

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readExampleInputs, readExampleJob, readWorkflow } from '../support/example-workflow.ts';
+import { locateExampleAction, readExampleInputs, readExampleJob, readWorkflow } from '../support/example-workflow.ts';
 import { startGitHubApi } from '../support/github-api.ts';
 import { jobToken } from '../support/github-job.ts';
 import {
@@ -54,7 +54,8 @@ describe('nightly.yml and pull-request.yml', () => {
     await using workspace = await createRepository();
     await using api = await startGitHubApi();
     const evals = readExampleInputs(readExampleJob('nightly.yml', 'evals'), {});
-    const verdict = readExampleInputs(readExampleJob('nightly.yml', 'verdict'), { 'github.ref_name': 'main' });
+    const verdictJob = readExampleJob('nightly.yml', 'verdict');
+    const verdict = readExampleInputs(verdictJob, { 'github.ref_name': 'main' });
     const runNight = async (): Promise<ActionRun> => {
       const schedule = { workspace: workspace.path, event: createScheduleEvent() };
       const ran = await runAction({ ...schedule, inputs: evals });
@@ -62,6 +63,7 @@ describe('nightly.yml and pull-request.yml', () => {
       await keepAsShard(workspace, 1);
       return await runAction({
         ...schedule,
+        actionDirectory: locateExampleAction(verdictJob),
         inputs: { ...verdict, 'github-token': jobToken },
         env: { GITHUB_API_URL: api.url },
         secrets: [jobToken],
@@ -96,8 +98,10 @@ describe('shards.yml', () => {
     const evals = readExampleJob('shards.yml', 'evals');
     const shards = evals.strategy?.matrix['shard'] ?? [];
     expect(shards).toEqual([1, 2, 3]);
-    const inputs = readExampleInputs(readExampleJob('shards.yml', 'verdict'), {});
-    const runVerdict = () => runAction({ workspace: workspace.path, inputs });
+    const verdict = readExampleJob('shards.yml', 'verdict');
+    const inputs = readExampleInputs(verdict, {});
+    const actionDirectory = locateExampleAction(verdict);
+    const runVerdict = () => runAction({ workspace: workspace.path, actionDirectory, inputs });
 
     for (const shard of shards) {
       const own = readExampleInputs(evals, { 'matrix.shard': String(shard) });
@@ -199,11 +203,13 @@ describe('forks-evals.yml and forks-comment.yml', () => {
 
     // As the artifact is stored, and downloaded where nothing of the pull request is checked out.
     const text = await workspace.read('mcp-eval-report/report.json');
+    const commentJob = readExampleJob('forks-comment.yml', 'comment');
     const comment = async (report: string) => {
       await using other = await createWorkspace({ 'report/report.json': report });
       return await runAction({
         workspace: other.path,
-        inputs: { ...readExampleInputs(readExampleJob('forks-comment.yml', 'comment'), {}), 'github-token': jobToken },
+        actionDirectory: locateExampleAction(commentJob),
+        inputs: { ...readExampleInputs(commentJob, {}), 'github-token': jobToken },
         event: createWorkflowRunEvent({ isFork: true }),
         env: { GITHUB_API_URL: api.url },
         secrets: [jobToken],

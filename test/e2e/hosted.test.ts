@@ -102,11 +102,10 @@ describe('every way to run a gate', () => {
       return await runJob({ ...server, ...inputs }, { evals: evals(suite) });
     };
     const embedded = await run({});
-    const [tunnelled, other] = await Promise.all([run({ tunnel: 'always' }), run(selectService(service))]);
+    const other = await run(selectService(service));
     expect(embedded).toMatchObject({ exitCode: color === 'green' ? 0 : 1, outputs: { 'run-url': '' } });
-    expect(describeOutcome(tunnelled)).toEqual(describeOutcome(embedded));
     expect(describeOutcome(other)).toEqual(describeOutcome(embedded));
-    for (const job of [embedded, tunnelled, other]) {
+    for (const job of [embedded, other]) {
       expect(job).toMatchObject({ problems: [], leftovers: [], post: { exitCode: 0, log: '', leftovers: [] } });
     }
     expect(other.outputs['run-id']).toBe(other.report?.run?.id);
@@ -179,17 +178,6 @@ describe('a hosted job', () => {
     const allowed = await runJob({ ...selectService(service), 'allow-pull-request-target': 'true' }, { event });
     expect(allowed).toMatchObject({ exitCode: 0, outputs: { verdict: 'passed' } });
     expect(await listNames(service, '/eval-suites')).toEqual(['Tiny · PR 7']);
-  });
-
-  it.concurrent('says in a dry run what it would do, and changes nothing', async () => {
-    await using service = await startServeProcess();
-    const run = await runJob({ ...selectService(service), 'dry-run': 'true' });
-    expect(run).toMatchObject({ exitCode: 0, outputs: {}, summary: null, annotations: [], report: null, problems: [] });
-    expect(run.log).toContain('The project has no suite Tiny; it would be created.');
-    expect(run.log).not.toContain('Starting');
-    expect(await listNames(service, '/eval-suites')).toEqual([]);
-    expect(await listNames(service, '/servers')).toEqual([]);
-    expect(run.post).toMatchObject({ exitCode: 0, log: '' });
   });
 
   it.concurrent('has a name and a run of its own in a matrix, and leaves nothing but the suite', async () => {

@@ -143,7 +143,7 @@ describe.concurrent('an input that cannot be used', () => {
         service: apiKey,
         isolation: apiKey,
         timeout: apiKey,
-        'dry-run': apiKey,
+        'allow-pull-request-target': apiKey,
         'minimum-pass-rate': apiKey,
       },
     ],

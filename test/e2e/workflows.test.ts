@@ -12,11 +12,12 @@ import { judgeBlockKind, listYamlBlocks, wrapSteps, type YamlBlock } from '../su
 const root = path.resolve(import.meta.dirname, '../..');
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
 const actionText = read('action.yml');
+const actionTexts = { '': actionText, merge: read('merge/action.yml'), publish: read('publish/action.yml') };
 
 let validator: WorkflowValidator;
 
 beforeAll(async () => {
-  validator = await openWorkflowValidator(actionText);
+  validator = await openWorkflowValidator(actionTexts);
 });
 
 afterAll(async () => {
@@ -58,8 +59,8 @@ async function findProblems(block: YamlBlock): Promise<string[]> {
 }
 
 describe('action.yml', () => {
-  it('is valid', async () => {
-    expect(await validator.validateAction(actionText)).toEqual([]);
+  it.each(Object.entries(actionTexts))('in the folder %j is valid', async (_, text) => {
+    expect(await validator.validateAction(text)).toEqual([]);
   });
 
   it('would be reported if it were not', async () => {
@@ -77,7 +78,7 @@ describe('workflows', () => {
   it.each(files)('%s pins every action of others to a commit', (file) => {
     const references = [...read(file).matchAll(/uses:\s*(\S+)(.*)/g)].filter(
       // People take this action from an owner and at a version that nobody knows yet.
-      ([, reference]) => !/^(?:\.\/|your-org\/mcp-eval-ci@)/.test(reference ?? ''),
+      ([, reference]) => !/^(?:\.\/|your-org\/mcp-eval-ci(?:\/(?:merge|publish))?@)/.test(reference ?? ''),
     );
     const unpinned = references.filter(([line]) => !/@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(line));
     expect(unpinned.map(([line]) => line)).toEqual([]);
@@ -115,6 +116,14 @@ describe('the validation', () => {
   it('reports an input that action.yml does not declare', async () => {
     expect(await findProblems(block(step('evals')))).toEqual([]);
     expect(await findProblems(block(step('eval-files')))).toEqual([`line 8: Invalid action input 'eval-files'`]);
+  });
+
+  it('reports an input that merge/action.yml or publish/action.yml does not declare', async () => {
+    const use = (folder: string, input: string) => step(input).replace('mcp-eval-ci@', `mcp-eval-ci/${folder}@`);
+    expect(await findProblems(block(use('merge', 'reports')))).toEqual([]);
+    expect(await findProblems(block(use('publish', 'report')))).toEqual([]);
+    expect(await findProblems(block(use('merge', 'evals')))).toContain(`line 8: Invalid action input 'evals'`);
+    expect(await findProblems(block(use('publish', 'reports')))).toContain(`line 8: Invalid action input 'reports'`);
   });
 
   it('reports it for the action of this repository as well', async () => {

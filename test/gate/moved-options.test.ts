@@ -96,6 +96,9 @@ describe('the command with a flag that has moved', () => {
     [['run', '--retry-failed=3'], /^retry-failed: has moved into the policy file; write `retryFailed: 3` there/m],
     [['run', '--annotations=false'], /^annotations: has moved into the list `report-to`; leave `annotations` out/m],
     [['merge', 'shards', '--comment', 'always'], /^comment: .* add `comment:always` to it/m],
+    [['run', '--merge', 'shards'], /^merge: is an action and a command of its own; .*`mcp-eval-ci merge <directory>`/m],
+    [['run', '--publish=report'], /^publish: is an action and a command of its own; .*`mcp-eval-ci publish <report>`/m],
+    [['run', '--full-report'], /^full-report: is a report format; add `iterations`/m],
     [['run', '--report-only'], /^report-only: .* write `reportOnly: true` there/m],
     [['judge', 'report.json', '--on-nothing-run', 'warn'], /^on-nothing-run: .* write `onNothingRun: warn` there/m],
     [

@@ -80,7 +80,6 @@ describe('parseGateOptions', () => {
       historyPath: null,
       reportDir: 'mcp-eval-report',
       reportFormats: ['html'],
-      fullReport: false,
       reportTo: { annotations: true, summary: true, comment: null, checkRun: false, issue: false },
       githubToken: null,
       publish: null,
@@ -154,7 +153,7 @@ describe('parseGateOptions', () => {
     const read = (text: string) => parseGateOptions({ ...complete, 'report-formats': text }).reportFormats;
     expect(['badge, html', 'none', 'ctrf\nctrf', ''].map(read)).toEqual([['html', 'badge'], [], ['ctrf'], ['html']]);
     expect(() => read('html,pdf')).toThrow(
-      'report-formats: "pdf" is not a report; write html, ctrf, badge or otlp, or none alone (bad-report-formats)',
+      'report-formats: "pdf" is not a report; write html, ctrf, badge, otlp or iterations, or none alone (bad-report-formats)',
     );
     expect(readIssues({ ...complete, 'report-formats': 'none,html' })).toEqual(['report-formats: bad-report-formats']);
   });

@@ -33,13 +33,23 @@ export function readExampleJob(file: string, job: string): ExampleJob {
   return found;
 }
 
-/** The inputs of the job's step that uses this action, with the values of its expressions put in; an unknown one is an error. */
-export function readExampleInputs(
-  { steps }: ExampleJob,
-  values: Readonly<Record<string, string>>,
-): Record<string, string> {
-  const step = steps.find(({ uses }) => uses?.startsWith('your-org/mcp-eval-ci@'));
-  if (step === undefined) throw new Error('No step of the job uses this action.');
+const ownAction = /^your-org\/mcp-eval-ci(?:\/(merge|publish))?@/;
+
+function findOwnStep({ steps }: ExampleJob): ExampleJob['steps'][number] {
+  const step = steps.find(({ uses }) => ownAction.test(uses ?? ''));
+  if (step === undefined) throw new Error('No step of the job uses an action of this repository.');
+  return step;
+}
+
+/** The directory with the action.yml of the action that the job uses. */
+export function locateExampleAction(job: ExampleJob): string {
+  const [, folder = ''] = ownAction.exec(findOwnStep(job).uses ?? '') ?? [];
+  return path.resolve(import.meta.dirname, '../..', folder);
+}
+
+/** The inputs of the job's step that uses one of our actions, with the values of its expressions put in; an unknown one is an error. */
+export function readExampleInputs(job: ExampleJob, values: Readonly<Record<string, string>>): Record<string, string> {
+  const step = findOwnStep(job);
   return Object.fromEntries(
     Object.entries(step.with ?? {}).map(([name, text]) => [
       name,

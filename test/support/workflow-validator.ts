@@ -22,21 +22,21 @@ const ownReference = 'your-org/mcp-eval-ci@v1';
 const localReference = /(\buses:\s*)\.\/\s*$/gm;
 
 /**
- * Opens a validator that knows this action's metadata, so that an input that action.yml does not declare is an error.
+ * Opens a validator that knows the metadata of our actions, by the folder of each, so that an input that action.yml does not declare is an error.
  * Inputs of other actions are not checked.
  */
-export async function openWorkflowValidator(actionText: string): Promise<WorkflowValidator> {
+export async function openWorkflowValidator(actionTexts: Readonly<Record<string, string>>): Promise<WorkflowValidator> {
   const directory = await mkdtemp(path.join(tmpdir(), 'language-service-'));
   const service = await bundleLanguageService(directory);
-  const ownMetadata: unknown = parse(actionText);
   const config = {
     // Implicit chomping is how everybody writes blocks, and harmless in ours.
     featureFlags: service.createFlags({ all: true, blockScalarChompingWarning: false }),
     actionsMetadataProvider: {
-      fetchActionMetadata: async (action: { owner: string; name: string }) =>
-        `${action.owner}/${action.name}` === ownReference.split('@')[0]
-          ? ownMetadata
-          : { name: action.name, description: '' },
+      fetchActionMetadata: async (action: { owner: string; name: string; path?: string }): Promise<unknown> => {
+        const isOwn = `${action.owner}/${action.name}` === ownReference.split('@')[0];
+        const text = isOwn ? actionTexts[action.path ?? ''] : undefined;
+        return text === undefined ? { name: action.name, description: '' } : parse(text);
+      },
     },
   };
   let documents = 0;

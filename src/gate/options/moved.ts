@@ -77,6 +77,11 @@ export const movedOptions: readonly MovedOption[] = [
   movedIntoVariable('otlp-endpoint', '<url>', 'OTEL_EXPORTER_OTLP_ENDPOINT'),
   movedIntoVariable('otlp-headers', '<name=value>', 'OTEL_EXPORTER_OTLP_HEADERS'),
   {
+    name: 'full-report',
+    hint: '[bool]',
+    explain: () => 'is a report format; add `iterations`, as in `report-formats: html, iterations` (docs/reports.md)',
+  },
+  {
     name: 'job-index',
     hint: '<n>',
     explain: () =>
@@ -86,8 +91,17 @@ export const movedOptions: readonly MovedOption[] = [
 
 /** Finds the moved names that have a value, and says for each where the value belongs now. */
 export function findMovedOptions(texts: Readonly<Record<string, string | undefined>>): ConfigurationIssue[] {
-  return movedOptions.flatMap(({ name, explain }) => {
+  return describePlaces(movedOptions, texts, 'moved-option');
+}
+
+/** Says of each of these options that has a value where the value belongs. */
+export function describePlaces(
+  options: readonly MovedOption[],
+  texts: Readonly<Record<string, string | undefined>>,
+  code: string,
+): ConfigurationIssue[] {
+  return options.flatMap(({ name, explain }) => {
     const text = texts[name] ?? '';
-    return text.trim() === '' ? [] : [{ input: name, code: 'moved-option', message: explain(text) }];
+    return text.trim() === '' ? [] : [{ input: name, code, message: explain(text) }];
   });
 }

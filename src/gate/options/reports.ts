@@ -1,6 +1,6 @@
 import { option } from './option.ts';
 import { reportTo } from './report-to.ts';
-import { flag, optionalText, reportFormats } from './values.ts';
+import { optionalText, reportFormats } from './values.ts';
 
 export const reportOptions = {
   reportTo: option(reportTo, {
@@ -27,13 +27,5 @@ export const reportOptions = {
     description:
       'What is written beside report.json and junit.xml, separated by commas: `html` (report.html, one page that needs no network), `ctrf` (ctrf.json, the Common Test Report Format), `badge` (badge.svg), `otlp` (traces.otlp.jsonl, the traces as spans of OpenTelemetry). `none` for none of them.',
     default: 'html',
-  }),
-  fullReport: option(flag, {
-    group: 'Reports',
-    hint: '[bool]',
-    brief: 'Write every iteration to iterations.jsonl, too.',
-    description:
-      'Whether every iteration that was read is written to `iterations.jsonl` beside `report.json`, one JSON document a line, and report.html shows traces of up to 50 failed ones; the report itself keeps counts and some of the failures. `true` or `false`.',
-    default: 'false',
   }),
 };

@@ -167,7 +167,7 @@ export const environment = lines.transform((entries, context) => {
 });
 
 /** What a gate can write beside report.json and junit.xml. */
-export const reportFormatNames = ['html', 'ctrf', 'badge', 'otlp'] as const;
+export const reportFormatNames = ['html', 'ctrf', 'badge', 'otlp', 'iterations'] as const;
 export type ReportFormat = (typeof reportFormatNames)[number];
 
 /** Names of such files, or `none` alone. */

@@ -152,7 +152,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
       ci.system === 'github' && ci.repository !== null
         ? readRun(context.environment, { cwd: context.cwd, jobSlot: nameJobSlot(options) }).page
         : null,
-    isFullReport: options.fullReport,
+    isFullReport: options.reportFormats.includes('iterations'),
     annotations: options.reportTo.annotations,
     summary: options.reportTo.summary,
     github,

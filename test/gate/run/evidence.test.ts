@@ -56,7 +56,7 @@ describe('the evidence of a gate', () => {
 
   it('has every iteration, and of a full report the traces of those that failed', async () => {
     await using workspace = await createWorkspace({ 'a.evals.yaml': file });
-    const { evidence } = await runEmbeddedGate(workspace, { 'full-report': 'true' }, { says: 'good' });
+    const { evidence } = await runEmbeddedGate(workspace, { 'report-formats': 'html, iterations' }, { says: 'good' });
     expect(
       evidence?.iterations
         .map(({ caseId, iterationNumber, standing }) => [caseId, iterationNumber, standing])

@@ -17,7 +17,7 @@ async function runGate(
   await using workspace = await createWorkspace({ 'a.evals.yaml': evals, ...files });
   const url = { 'server-command': '', 'server-url': server.url };
   const result = await runEmbeddedGate(workspace, { ...url, ...inputs });
-  const log = inputs['full-report'] === 'true' ? await workspace.read('mcp-eval-report/iterations.jsonl') : '';
+  const log = inputs['report-formats'] === 'iterations' ? await workspace.read('mcp-eval-report/iterations.jsonl') : '';
   const junit = await workspace.read('mcp-eval-report/junit.xml');
   return { ...result, calls: server.countCalls(), log, junit };
 }
@@ -127,7 +127,7 @@ describe('a gate with a flaky case', () => {
   });
 
   it('tells in iterations.jsonl in which round an iteration ran', async () => {
-    const { log } = await runGate(scripts, { policy: { retryFailed: 1 }, 'full-report': 'true' });
+    const { log } = await runGate(scripts, { policy: { retryFailed: 1 }, 'report-formats': 'iterations' });
     const lines = log
       .trimEnd()
       .split('\n')
