@@ -1,12 +1,13 @@
-// Writes everything that is generated from the sources: action.yml, the tables in README.md, the JSON Schemas, what the
-// report's page runs and looks like, and the program of the thread that judges by schemas.
+// Writes everything that is generated from the sources: action.yml, the tables in README.md and docs/inputs.md, the JSON Schemas,
+// what the report's page runs and looks like, and the program of the thread that judges by schemas.
 // With --check it writes nothing and fails when something is stale.
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { Document, Scalar, visit } from 'yaml';
 import { outputTable } from '../src/action/outputs.ts';
-import { isInputOf, reportInputs, type Surface } from '../src/gate/options/surfaces.ts';
+import { movedOptions } from '../src/gate/options/moved.ts';
+import { isFlagOf, isInputOf, reportInputs, type Surface } from '../src/gate/options/surfaces.ts';
 import { listOptions, type OptionDescription } from '../src/gate/options.ts';
 import { buildReportJsonSchema } from '../src/report/schema.ts';
 import { buildEvalsJsonSchema, buildPolicyJsonSchema } from '../src/suite/json-schema.ts';
@@ -14,6 +15,20 @@ import { bundleSchemaWorker } from './schema-worker.ts';
 
 const root = new URL('../', import.meta.url);
 const options = listOptions();
+
+/** The inputs that most workflows use, for the README. */
+const usualInputs = [
+  'server-command',
+  'server-url',
+  'server-env',
+  'evals',
+  'min-pass-rate',
+  'policy',
+  'baseline',
+  'report-to',
+  'service',
+  'api-key',
+];
 
 const generated = new Map<string, string>([
   ['action.yml', renderActionMetadata('run')],
@@ -25,6 +40,7 @@ const generated = new Map<string, string>([
   ['src/report/html/page-assets.ts', await renderPageAssets()],
   ['src/engine/schema-worker-source.ts', await renderSchemaWorker()],
   ['README.md', renderReadme(await readFile(new URL('README.md', root), 'utf8'))],
+  ['docs/inputs.md', renderInputPage(await readFile(new URL('docs/inputs.md', root), 'utf8'))],
 ]);
 
 const stale: string[] = [];
@@ -139,19 +155,41 @@ async function renderSchemaWorker(): Promise<string> {
 }
 
 function renderReadme(text: string): string {
-  const inputs = renderTable(
-    ['Input', 'What it does', 'Default'],
-    listInputs('run').map(({ name, description, default: fallback }) => [
-      `\`${name}\``,
+  const inputs = listInputs('run');
+  const usual = usualInputs.map((name) => {
+    const found = inputs.find((input) => input.name === name);
+    if (found === undefined) throw new Error(`There is no input ${name}.`);
+    return found;
+  });
+  return replaceBetween(text, 'inputs', renderInputs(usual));
+}
+
+function renderInputPage(text: string): string {
+  const outputs = outputTable.map(({ name, description }) => [`\`${name}\``, description]);
+  const moved = movedOptions.map(({ name, explain }) => [`\`${name}\``, explain('')]);
+  const tables = {
+    inputs: renderInputs(listInputs('run')),
+    merge: renderInputs(listInputs('merge')),
+    publish: renderInputs(listInputs('publish')),
+    outputs: renderTable(['Output', 'What it holds'], outputs),
+    flags: renderInputs(
+      options.filter(({ name }) => isFlagOf('run', name) && !isInputOf('run', name)),
+      '--',
+    ),
+    moved: renderTable(['Name', 'It …'], moved),
+  };
+  return Object.entries(tables).reduce((page, [name, table]) => replaceBetween(page, name, table), text);
+}
+
+function renderInputs(inputs: readonly OptionDescription[], prefix = ''): string {
+  return renderTable(
+    [prefix === '' ? 'Input' : 'Flag', 'What it does', 'Default'],
+    inputs.map(({ name, description, default: fallback }) => [
+      `\`${prefix}${name}\``,
       description,
       fallback === '' ? '' : `\`${fallback}\``,
     ]),
   );
-  const outputs = renderTable(
-    ['Output', 'What it holds'],
-    outputTable.map(({ name, description }) => [`\`${name}\``, description]),
-  );
-  return replaceBetween(replaceBetween(text, 'inputs', inputs), 'outputs', outputs);
 }
 
 function renderTable(head: string[], rows: string[][]): string {
@@ -163,6 +201,6 @@ function replaceBetween(text: string, name: string, content: string): string {
   const [start, end] = [`<!-- ${name}:start -->`, `<!-- ${name}:end -->`];
   const [before, rest] = text.split(start);
   const after = rest?.split(end)[1];
-  if (before === undefined || after === undefined) throw new Error(`README.md has no ${start} … ${end} block.`);
+  if (before === undefined || after === undefined) throw new Error(`A page has no ${start} … ${end} block.`);
   return `${before}${start}\n\n${content}\n\n${end}${after}`;
 }

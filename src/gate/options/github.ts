@@ -9,7 +9,7 @@ export const githubOptions = {
     hint: '<name>',
     brief: 'What tells this job from others of its name, such as those of a matrix.',
     description:
-      'What tells the comment, issues and hosted runs of this job from those of other jobs with the same name. Default: the index of the job in its matrix.',
+      'What tells the comment, issues and hosted runs of this job from those of jobs with the same name. Default: the index in the matrix.',
     default: '',
     runnerDefault: '${{ strategy.job-index }}',
   }),
@@ -18,8 +18,7 @@ export const githubOptions = {
     hint: '<token>',
     isSecret: true,
     brief: 'The token for GitHub; better given in the variable GITHUB_TOKEN.',
-    description:
-      "The token with which comments, checks and issues are written. Default: the job's own; the command reads it from the variable `GITHUB_TOKEN` or `GH_TOKEN`.",
+    description: 'The token for comments, checks and issues. Default: the token of the job.',
     default: '',
     runnerDefault: '${{ github.token }}',
   }),
@@ -28,7 +27,7 @@ export const githubOptions = {
     hint: '<report.json>',
     brief: 'Comment on a report, and run nothing.',
     description:
-      'The path of a report.json that another workflow has written, or of its directory. It is told in a comment on its pull request, in place of running anything: for pull requests of forks, whose own jobs may not comment. Default: none.',
+      'The report.json that another workflow wrote, or its directory. The gate trusts none of its text and checks its results.',
     default: '',
   }),
   pullNumber: option(optionalOrdinal('pull request'), {
@@ -36,7 +35,7 @@ export const githubOptions = {
     hint: '<n>',
     brief: 'The pull request of `publish`.',
     description:
-      'The number of the pull request that `publish` comments on, whose newest commit must be the one of the report. Default: found by its branch, in a workflow on `workflow_run`.',
+      'The number of the pull request to comment on; the report must be of its newest commit. Default: the one of the `workflow_run` event.',
     default: '',
   }),
 };

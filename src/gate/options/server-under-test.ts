@@ -7,7 +7,7 @@ export const serverOptions = {
     hint: '<command>',
     brief: 'Start the server with this command. No shell reads it, and the server is spoken to over stdio.',
     description:
-      "The command that starts the MCP server, such as `node build/index.js`. It is split into words as a POSIX shell would, but no shell runs it; write `bash -c '…'` where you need one. The server is spoken to over stdio, unless `server-url` says where it listens. Either this or `server-url` is required.",
+      'The command that starts the MCP server; no shell runs it. The server speaks over stdio unless `server-url` says where it listens.',
     default: '',
   }),
   serverUrl: option(optionalText, {
@@ -15,7 +15,7 @@ export const serverOptions = {
     hint: '<url>',
     brief: 'Where the server listens on HTTP. Alone, it names a server that runs already.',
     description:
-      'The http or https URL of the MCP endpoint (streamable HTTP), such as `http://127.0.0.1:3000/mcp`. Alone, it names a server that you started yourself; together with `server-command`, it says where the started server listens.',
+      'The URL of the MCP endpoint (streamable HTTP). Alone it names a running server; with `server-command`, where the started one listens.',
     default: '',
   }),
   serverEnv: option(environment, {
@@ -24,7 +24,7 @@ export const serverOptions = {
     brief: 'Set a variable of the server, or pass one on by its name; may be given again.',
     isList: true,
     description:
-      'Environment variables for the server, one per line: `NAME=value` sets one, `NAME` alone passes the variable of the job through. The server otherwise sees only harmless variables such as PATH and HOME, never secrets of the job. Only valid with `server-command`. Default: none.',
+      'Variables for the server, one per line: `NAME=value` sets one, `NAME` passes one of the job on. It gets no other secrets of the job.',
     default: '',
   }),
   serverCwd: option(optionalText, {
@@ -32,15 +32,14 @@ export const serverOptions = {
     hint: '<directory>',
     brief: 'Start the server in this directory.',
     description:
-      'The directory the server is started in, relative to the working directory. Only valid with `server-command`. Default: the working directory.',
+      'The directory to start the server in, relative to the working directory. Default: the working directory.',
     default: '',
   }),
   serverReadyTimeout: option(duration, {
     group: 'The server under test',
     hint: '<duration>',
     brief: 'How long the server may take to answer.',
-    description:
-      'How long the server may take until it answers an MCP `initialize` or `server/discover`, as a number and a unit (`ms`, `s`, `m`, `h`). A server that does not is reported with its last words, and no eval is run.',
+    description: 'How long the server may take to answer its first MCP request, such as `90s` or `2m`.',
     default: '60s',
   }),
   isolation: option(choice('isolation', ['iteration', 'run']), {
@@ -48,7 +47,7 @@ export const serverOptions = {
     hint: '<iteration|run>',
     brief: 'Give every iteration a fresh session, or keep one process for the whole run.',
     description:
-      'What iterations share. `iteration` gives each one a fresh MCP session, which over stdio is a fresh process. `run` keeps one stdio process for the whole run and serves the sessions on it one after another, for servers that are slow to start and keep no state.',
+      'What iterations share: `iteration` gives each a fresh session and, over stdio, a fresh process. `run` keeps one stdio process.',
     default: 'iteration',
   }),
   sandbox: option(choice('sandbox', ['auto', 'off', 'required']), {
@@ -81,7 +80,7 @@ export const serverOptions = {
     hint: '<revision>',
     brief: 'Test this revision of MCP: auto, 2025-11-25 or 2026-07-28.',
     description:
-      'The revision of MCP to test: `auto`, `2025-11-25` or `2026-07-28`; overrides the key `protocol` of evals files. `auto` tries `initialize` first. Only for the embedded service. Default: `auto`.',
+      'The MCP revision to test: `auto`, `2025-11-25` or `2026-07-28`. It overrides the key `protocol` of evals files.',
     default: '',
   }),
   allowPullRequestTarget: option(flag, {
@@ -89,7 +88,7 @@ export const serverOptions = {
     hint: '[bool]',
     brief: 'Start it on pull_request_target, too.',
     description:
-      'Whether a server may be started in a workflow that runs on `pull_request_target`, where the code of a stranger would run with the secrets and the token of your repository. Refused unless this is `true`. `true` or `false`.',
+      'Whether a server may start on `pull_request_target`, where code of a pull request gets the secrets of the repository: `true` or `false`.',
     default: 'false',
   }),
 };

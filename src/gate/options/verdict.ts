@@ -7,7 +7,7 @@ export const verdictOptions = {
     hint: '<percent>',
     brief: 'The share of iterations that must pass in every suite, such as 90%.',
     description:
-      'The share of iterations that must pass in every suite, as a percentage such as `90%` or `90`, in place of what the evals files say. A bare number above 0 and up to 1 is refused, because it could mean a fraction. Default: what the evals files say, which is 100% unless they say otherwise.',
+      'The share of iterations that must pass in every suite, such as `90%`. Default: the policy, else the evals files, else 100%.',
     default: '',
   }),
   policy: option(optionalText, {
@@ -15,7 +15,7 @@ export const verdictOptions = {
     hint: '<file>',
     brief: 'What is demanded, in a policy file.',
     description:
-      'The path of a policy file, in YAML or JSON: what is demanded of every suite and of single ones, quarantine, budgets. What it says goes before what the evals files say; the other inputs of this group go before both. Default: none.',
+      'The path of a policy file in YAML or JSON: rules for all suites and for single ones, quarantine and budgets.',
     default: '',
   }),
   policyRef: option(choice('policy ref', ['head', 'base']), {
@@ -23,7 +23,7 @@ export const verdictOptions = {
     hint: '<head|base>',
     brief: 'Whose policy a pull request has.',
     description:
-      'Whose policy counts in a pull or merge request. `head` uses the checked-out policy; `base` uses the target branch, so that a change cannot lower its own bar. Without the base, the gate ends with exit code 2.',
+      'Whose policy applies to a pull request: `head` is the checked-out one, `base` that of the target branch, which the change cannot lower.',
     default: 'head',
   }),
   baseRef: option(optionalRef, {
@@ -31,15 +31,14 @@ export const verdictOptions = {
     hint: '<branch>',
     brief: 'Whose policy `policy-ref: base` is.',
     description:
-      'The branch or commit whose policy `policy-ref: base` uses, such as `main`. Git must have it. Default: the target of the pull or merge request, where the CI system names it.',
+      'The branch or commit whose policy `policy-ref: base` uses, such as `main`. Default: the target of the pull request.',
     default: '',
   }),
   timeout: option(duration, {
     group: 'The verdict',
     hint: '<duration>',
     brief: 'How long everything may take.',
-    description:
-      'How long the whole gate may take, as a number and a unit (`ms`, `s`, `m`, `h`). When it runs out, the run is cancelled and the verdict is inconclusive.',
+    description: 'How long the whole gate may take, such as `30m`. When it expires, the verdict is inconclusive.',
     default: '30m',
   }),
 };

@@ -18,7 +18,7 @@ export const whatRunsOptions = {
     brief: 'Evals files to run; may be given again.',
     isList: true,
     description:
-      'Evals files to run, as one path or glob pattern per line, relative to the working directory, such as `evals/*.evals.yaml`. Every file is one suite. Either this or `tests` is required.',
+      'Evals files to run, one path or glob per line, relative to the working directory. Each file is a suite; give this or `tests`.',
     default: '',
   }),
   tests: option(optionalDocument, {
@@ -26,7 +26,7 @@ export const whatRunsOptions = {
     hint: '<yaml>',
     brief: 'Evals written in place, as YAML.',
     description:
-      'Evals written in place: a YAML list of cases, or the whole text of an evals file. May be given together with `evals`; the inline suite then runs last. Default: none.',
+      'Evals written in place: a YAML list of cases, or the text of an evals file. They run after those of `evals`.',
     default: '',
   }),
   suite: option(optionalText, {
@@ -34,7 +34,7 @@ export const whatRunsOptions = {
     hint: '<id or name>',
     brief: 'Run a suite that the service keeps.',
     description:
-      'A suite that the hosted service keeps, by its id or exact name, which is run as it stands; nothing in it is changed. Where the job has a server, that one is tested in place of the servers saved in the suite. Excludes `evals` and `tests`. Default: none.',
+      'A suite that the hosted service keeps, by id or exact name, which runs unchanged. Excludes `evals` and `tests`.',
     default: '',
   }),
   suiteScope: option(choice('suite scope', ['branch', 'shared', 'run']), {
@@ -42,7 +42,7 @@ export const whatRunsOptions = {
     hint: '<branch|shared|run>',
     brief: 'Which hosted suite the evals are kept in.',
     description:
-      'Which suite of the hosted service an evals file is kept in. `branch` gives each branch and each pull request its own, named after it, and the default branch the plain name. `shared` uses the plain name everywhere. `run` makes a suite for this run alone.',
+      'The hosted suite that keeps an evals file: `branch` has one for each branch and pull request, `shared` one for all, `run` one for this run.',
     default: 'branch',
   }),
   cases: option(words, {
@@ -51,7 +51,7 @@ export const whatRunsOptions = {
     brief: 'Run only these cases, by id or title.',
     isList: true,
     description:
-      'Runs only the cases with these ids or exact titles, separated by commas or line breaks. A name that matches no case is an error. A title that holds a comma is named by its id. Default: all cases.',
+      'Run only the cases with these ids or exact titles, separated by commas or line breaks. Default: all cases.',
     default: '',
   }),
   tags: option(words, {
@@ -60,7 +60,7 @@ export const whatRunsOptions = {
     brief: 'Run only the cases with one of these tags.',
     isList: true,
     description:
-      'Runs only the cases that carry at least one of these tags, separated by commas or line breaks. Combines with `cases`: a case must satisfy both. Default: all cases.',
+      'Run only cases with at least one of these tags, separated by commas or line breaks. Default: all cases.',
     default: '',
   }),
   runs: option(optionalRuns, {
@@ -68,7 +68,7 @@ export const whatRunsOptions = {
     hint: '<n>',
     brief: 'Run every case this often, 1 to 100.',
     description:
-      'How often every case is run, a whole number from 1 to 100, in place of what the evals files say. Default: what the evals files say, which is 1 unless they say otherwise.',
+      'How often every case runs, from 1 to 100, instead of what the evals files say. Default: the evals files, else 1.',
     default: '',
   }),
   concurrency: option(optionalConcurrency, {
@@ -76,7 +76,7 @@ export const whatRunsOptions = {
     hint: '<auto|n>',
     brief: 'How many iterations may run at the same time, auto or 1 to 64.',
     description:
-      'How many iterations may run at the same time, 1 to 64. `auto` overlaps those that call only tools declared read-only (docs/state.md). Default: what the evals files say, or `auto`.',
+      'How many iterations may run at the same time, 1 to 64; `auto` overlaps those that call only read-only tools. Default: the evals files, else `auto`.',
     default: '',
   }),
   shard: option(optionalShard, {
@@ -84,7 +84,7 @@ export const whatRunsOptions = {
     hint: '<i/n>',
     brief: 'Run one part of the cases, such as 1/4.',
     description:
-      'Which part of the cases this job runs, such as `1/4` for the first of four. Every case is in exactly one part, and the parts take about equally long where `history-path` knows how long the cases take. The reports of all parts are joined with `merge`. Default: all cases.',
+      'The part of the cases that this job runs, such as `1/4`. The action `merge` joins the reports of all parts.',
     default: '',
   }),
   merge: option(lines, {
@@ -93,15 +93,14 @@ export const whatRunsOptions = {
     brief: 'Join reports of shards, and run nothing.',
     isList: true,
     description:
-      'Joins the reports of shards into one verdict, in place of running anything: the directory below which every shard has its own with a report.json, or one such directory per line. Shards that are missing, or do not belong together, are an error. Excludes everything that says what to run. Default: none.',
+      'The directory below which every shard has its own with a report.json, or one such directory per line. Missing shards are an error.',
     default: '',
   }),
   dryRun: option(flag, {
     group: 'What runs',
     hint: '[bool]',
     brief: 'Only say what would be run and changed.',
-    description:
-      'Whether to say only what would be run and what would be changed in the hosted service, and stop there. Nothing is started, created or changed. `true` or `false`.',
+    description: 'Whether to print only what the gate would run and change, then stop: `true` or `false`.',
     default: 'false',
   }),
 };

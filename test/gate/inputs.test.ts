@@ -1,0 +1,80 @@
+import { readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { movedOptions } from '../../src/gate/options/moved.ts';
+import { isFlagOf, isInputOf } from '../../src/gate/options/surfaces.ts';
+import { listOptions } from '../../src/gate/options.ts';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const metadata = z.object({
+  inputs: z.record(z.string(), z.object({ description: z.string() })),
+  runs: z.looseObject({ main: z.string() }),
+});
+
+function readAction(folder: string) {
+  const file = path.join(root, folder, 'action.yml');
+  return metadata.parse(parse(readFileSync(file, 'utf8')));
+}
+
+const countSentences = (text: string) => text.replaceAll(/`[^`]*`/g, '').match(/[.!?](?=\s|$)/g)?.length ?? 0;
+
+describe('the inputs of the action', () => {
+  const names = Object.keys(readAction('').inputs);
+
+  it('are few', () => {
+    expect(names.length).toBeLessThanOrEqual(42);
+    const added = names.filter((name) => /^sandbox|^report-to$|^comment-id$/.test(name));
+    expect(names.length - added.length).toBeLessThanOrEqual(28);
+  });
+
+  it('hold none that has moved, and none that is a flag alone', () => {
+    const moved = new Set(movedOptions.map(({ name }) => name));
+    expect(names.filter((name) => moved.has(name) || !isInputOf('run', name))).toEqual([]);
+  });
+
+  it.each(['branch', 'commit', 'base-ref', 'concurrency', 'protocol'])('leave %s to the command', (name) => {
+    expect([isInputOf('run', name), isFlagOf('run', name)]).toEqual([false, true]);
+  });
+});
+
+describe('the actions merge and publish', () => {
+  it.each([
+    ['merge', 'reports'],
+    ['publish', 'report'],
+  ])('%s starts from the same dist and needs %s', (folder, input) => {
+    const { inputs, runs } = readAction(folder);
+    expect(path.join(folder, runs.main)).toBe(`dist/${folder}.js`);
+    expect(Object.keys(inputs)[0]).toBe(input);
+    expect(Object.keys(inputs)).not.toContain('evals');
+    expect(Object.keys(inputs)).not.toContain('server-command');
+  });
+});
+
+describe('descriptions', () => {
+  const actions = ['', 'merge', 'publish'].flatMap((folder) => Object.entries(readAction(folder).inputs));
+  const all = [...actions.map(([name, { description }]) => ({ name, description })), ...listOptions()];
+
+  it.each(all.map(({ name, description }) => [name, description]))(
+    'of %s has at most 200 characters and two sentences',
+    (_, description) => {
+      expect(description.length).toBeLessThanOrEqual(200);
+      expect(countSentences(description)).toBeLessThanOrEqual(2);
+    },
+  );
+
+  it('are counted as readers count sentences', () => {
+    expect(countSentences('One. Two such as `a. b`. Three?')).toBe(3);
+  });
+});
+
+describe('README.md', () => {
+  const text = readFileSync(path.join(root, 'README.md'), 'utf8');
+
+  it('has at most 10 kB, and the ten inputs that people use', () => {
+    expect(statSync(path.join(root, 'README.md')).size).toBeLessThanOrEqual(10_000);
+    const table = /<!-- inputs:start -->(.*)<!-- inputs:end -->/s.exec(text)?.[1] ?? '';
+    expect(table.match(/^\| `/gm)).toHaveLength(10);
+  });
+});
