@@ -22,7 +22,7 @@ const usualInputs = [
   'server-url',
   'server-env',
   'evals',
-  'min-pass-rate',
+  'minimum-pass-rate',
   'policy',
   'baseline',
   'report-to',

@@ -4,6 +4,7 @@ import { ConfigurationError } from '../../src/base/errors.ts';
 import { parseGateOptions } from '../../src/gate/options.ts';
 import { describeServer } from '../../src/report/wording.ts';
 import { runEmbeddedGate, writeSayingCases } from '../support/embedded-gate.ts';
+import type { GateInputs } from '../support/gate-inputs.ts';
 import { canMake } from '../support/sandbox-lab.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
@@ -84,7 +85,7 @@ describe('the gate of a server that overwrites what decides the verdict', () => 
 
 describe('a machine that has no sandbox', () => {
   const environment = { PATH: '/nonexistent' };
-  const run = async (inputs: Record<string, string>) => {
+  const run = async (inputs: GateInputs) => {
     await using workspace = await createWorkspace({ 'a.evals.yaml': writeSayingCases('Plain', ['one']) });
     return await runEmbeddedGate(workspace, inputs, { says: 'one', environment });
   };
@@ -95,9 +96,9 @@ describe('a machine that has no sandbox', () => {
     expect(report.server?.sandbox).toMatchObject({ level: 'none', why: expect.stringMatching(/^a sandbox needs /) });
   });
 
-  it.each([
-    { sandbox: 'required', 'on-nothing-run': 'pass', 'on-inconclusive': 'pass' },
-    { 'sandbox-network': 'off', 'on-nothing-run': 'pass' },
+  it.each<GateInputs>([
+    { sandbox: 'required', policy: { onNothingRun: 'pass', onInconclusive: 'pass' } },
+    { 'sandbox-network': 'off', policy: { onNothingRun: 'pass' } },
   ])('is inconclusive where a sandbox is asked for, whatever is lenient: %o', async (inputs) => {
     const { exitCode, report } = await run(inputs);
     expect([exitCode, report.verdict.outcome]).toEqual([3, 'inconclusive']);

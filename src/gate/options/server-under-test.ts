@@ -63,7 +63,7 @@ export const serverOptions = {
     hint: '<on|off>',
     brief: 'Take the network away from a stdio server: off.',
     description:
-      'Whether the server reaches the network. `off` leaves it a loopback interface of its own; only for a server on stdio. The gate ends where the machine cannot do that.',
+      'Whether the server reaches the network. `off` leaves a server on stdio a loopback interface of its own; where the machine cannot do that, the gate is inconclusive.',
     default: 'on',
   }),
   sandboxWrite: option(lines, {
@@ -72,7 +72,7 @@ export const serverOptions = {
     brief: 'A path that the server may write to with --sandbox required; may be given again.',
     isList: true,
     description:
-      'Paths that the server may write to with `sandbox: required`, one per line, relative to the working directory. They have to exist. Default: none but a temporary directory.',
+      'Existing paths that the server may write to with `sandbox: required`, one per line. Default: none but a temporary directory.',
     default: '',
   }),
   protocol: option(optionalProtocol, {

@@ -45,7 +45,9 @@ export async function planSandbox(
   }
   const { baseline, historyPath, policy } = options;
   const files = suites.flatMap((planned) => (planned.kind === 'file' ? [planned.suite.location.file] : []));
-  const past = [policy, historyPath, baseline !== null && historySource.test(baseline) ? null : baseline];
+  // A policy that a program passes is in no file.
+  const policyPath = typeof policy === 'string' ? policy : null;
+  const past = [policyPath, historyPath, baseline !== null && historySource.test(baseline) ? null : baseline];
   const inputs = [...files, ...past.filter((path) => path !== null)].map((path) => resolve(cwd, path));
   const work = [cwd, serverCwd, environment['HOME'], environment['TMPDIR'], '/tmp'].filter(
     (path) => path !== undefined,
