@@ -221,7 +221,7 @@ describe('runMain with comment', () => {
   it.each(verdicts)('tells the verdict of %s on the pull request', async (evals, exitCode, verdict) => {
     await using api = await startGitHubApi();
     expect(await comment(evals, api.url)).toMatchObject({ exitCode, warnings: [], outputs: { verdict } });
-    expect(api.comments.map(({ body }) => body.includes(`verdict=${verdict} -->`))).toEqual([true]);
+    expect(api.comments.map(({ body }) => body.includes(` verdict=${verdict} `))).toEqual([true]);
   });
 
   it.each([

@@ -140,10 +140,11 @@ describe('two-jobs.yml', () => {
         'evals/policy.yaml': 'minimumPassRate: 100%\n',
         'shards/eval-shard-1/report.json': JSON.stringify(report),
       });
-      const verdict = readExampleInputs(readExampleJob('two-jobs.yml', 'verdict'), {});
+      const verdictJob = readExampleJob('two-jobs.yml', 'verdict');
       return await runAction({
         workspace: base.path,
-        inputs: { ...verdict, 'github-token': jobToken },
+        actionDirectory: locateExampleAction(verdictJob),
+        inputs: { ...readExampleInputs(verdictJob, {}), 'github-token': jobToken },
         event,
         env: { GITHUB_API_URL: api.url },
         secrets: [jobToken],

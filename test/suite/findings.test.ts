@@ -108,8 +108,8 @@ describe('findings about the suite', () => {
       'a.yaml:3:28: 0.9 could mean 0.9% or 90%; write the one you mean with its % sign (bad-pass-rate)',
     ],
     [
-      withKeys('policy: { minimumPassRate: 90% }'),
-      'a.yaml:3:11: Unknown key `minimumPassRate`; did you mean `minimumPassRate`? (unknown-key)',
+      withKeys('policy: { minPassRate: 90% }'),
+      'a.yaml:3:11: Unknown key `minPassRate`; did you mean `minimumPassRate`? (unknown-key)',
     ],
     [
       withKeys('match: { toolCallOrder: sorted }'),

@@ -43,7 +43,7 @@ const invalid = [
   withKey('policy: { minimumPassRate: 0.9 }'),
   withKey('policy: { minimumPassRate: 101 }'),
   withKey('policy: { minimumPassRate: most }'),
-  withKey('policy: { minimumPassRate: 90% }'),
+  withKey('policy: { minPassRate: 90% }'),
   withKey('match: { extraToolCalls: many }'),
   withKey('checks: [noToolError]'),
   withKey('checks: [{ textVisible: a, toolName: b }]'),

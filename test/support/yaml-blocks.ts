@@ -30,7 +30,7 @@ export function judgeBlockKind(text: string): BlockKind {
   }
   if (hasKey(value, 'jobs')) return 'workflow';
   if (hasKey(value, 'cases')) return 'suite';
-  return ['minimumPassRate', 'retryFailed'].some((key) => hasKey(value, key)) ? 'policy' : 'unknown';
+  return ['minimumPassRate', 'retryFailed', 'protect'].some((key) => hasKey(value, key)) ? 'policy' : 'unknown';
 }
 
 /** Makes a whole workflow of a list of steps. Where they read outputs of a step `evals` that is not among them, adds it. */

@@ -236,7 +236,7 @@ describe('reasonRules', () => {
     );
     const list = (key: 'onInconclusive' | 'none') => (byRule.get(key) ?? []).map(([code]) => code).toSorted();
     expect(list('onInconclusive')).toEqual(['minimum-unsettled', 'only-probation']);
-    expect(list('none')).toEqual(['cancelled']);
+    expect(list('none')).toEqual(['cancelled', 'sandbox-unavailable']);
   });
 
   it('are those that docs/exit-codes.md lists', async () => {

@@ -52,12 +52,13 @@ export async function loadPolicy(
   }
   const path = typeof options.policy === 'string' ? options.policy : null;
   const own = await readPolicyOption(options.policy, context.cwd, issues);
-  // What a program passes is in no branch.
+  // A policy that a program passes is in no branch, so that no change can lower it.
   const inBase = base === null || path === null ? null : await base.readFile(path);
+  const before = path === null ? own : inBase;
   const file = inBase ?? own;
   let protection: ProtectedBase | null = null;
   if (base !== null) {
-    protection = createProtection(base, { before: inBase, after: own, notes });
+    protection = createProtection(base, { before, after: own, notes });
   }
   const layers = new Map<string, { fileLayers: PolicyLayer[]; ownLayer: PolicyLayer }>();
   const inputs = readInputs(options);
