@@ -22,7 +22,7 @@ const usualInputs = [
   'server-url',
   'server-env',
   'evals',
-  'minimum-pass-rate',
+  'min-pass-rate',
   'policy',
   'baseline',
   'report-to',

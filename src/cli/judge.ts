@@ -11,7 +11,7 @@ import { planRejudge } from '../gate/plan/plan-rejudge.ts';
 import { rejudgeReport } from '../gate/judge/rejudge.ts';
 
 const optionNames: ReadonlySet<string> = new Set([
-  'minimum-pass-rate',
+  'min-pass-rate',
   'policy',
   'baseline',
   'history-path',

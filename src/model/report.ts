@@ -99,7 +99,7 @@ export interface SuiteReport {
   id: string;
   name: string;
   file: string | null;
-  /** Fraction 0..1, and where it was asked for: `--minimum-pass-rate`, `evals/x.evals.yaml:4` or `default`. */
+  /** Fraction 0..1, and where it was asked for: `--min-pass-rate`, `evals/x.evals.yaml:4` or `default`. */
   minimumPassRate: number;
   minimumPassRateSource: string;
   verdict: Verdict;
@@ -158,7 +158,7 @@ export interface DemandReport {
   subject: string | null;
   /** What is demanded, in a few words: `at least 90% pass`. */
   demand: string;
-  /** `minimum-pass-rate`, `evals/x.evals.yaml:4` or `default`. */
+  /** `min-pass-rate`, `evals/x.evals.yaml:4` or `default`. */
   source: string;
   /** `unknown`: the results do not tell. */
   state: 'met' | 'not-met' | 'unknown';

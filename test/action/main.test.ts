@@ -138,7 +138,7 @@ describe('runMain', () => {
 });
 
 describe('runMain with a configuration that is wrong', () => {
-  const inputs = { evals: 'bad.yaml', 'minimum-pass-rate': '0.9', policy: 'policy.yaml' };
+  const inputs = { evals: 'bad.yaml', 'min-pass-rate': '0.9', policy: 'policy.yaml' };
   const files = { 'bad.yaml': 'suite: Bad\nchekcs: []\n', 'policy.yaml': 'confidense: 95%\n' };
 
   it('reports problems of inputs and files at once, in log, annotations, summary and outputs', async () => {
@@ -151,7 +151,7 @@ describe('runMain with a configuration that is wrong', () => {
 
       The configuration has 4 problems. The gate started nothing and ends with exit code 2.
 
-      - \`minimum-pass-rate\`: 0.9 could mean 0.9% or 90%; write the one you mean with its % sign
+      - \`min-pass-rate\`: 0.9 could mean 0.9% or 90%; write the one you mean with its % sign
       - \`policy.yaml:1:1\`: Unknown key \`\` \`confidense\` \`\`; did you mean \`\` \`confidence\` \`\`?
       - \`bad.yaml:1:1\`: The key \`\` \`cases\` \`\` is missing
       - \`bad.yaml:2:1\`: Unknown key \`\` \`chekcs\` \`\`; did you mean \`\` \`checks\` \`\`?

@@ -51,17 +51,17 @@ async function judge(...args: string[]) {
 describe('mcp-eval-ci judge', () => {
   it.each([
     ['half.json', 1],
-    ['half.json --minimum-pass-rate 50%', 0],
-    ['half.json --minimum-pass-rate 51%', 1],
+    ['half.json --min-pass-rate 50%', 0],
+    ['half.json --min-pass-rate 51%', 1],
     ['whole', 0],
     ['red.json', 1],
-    ['red.json --minimum-pass-rate 0%', 1],
-    ['broken.json --minimum-pass-rate 0%', 3],
+    ['red.json --min-pass-rate 0%', 1],
+    ['broken.json --min-pass-rate 0%', 3],
     ['compared.json', 1],
     ['compared.json --policy one-regression.policy.yaml', 0],
     ['compared.json --policy no-regression.policy.yaml', 1],
     ['half.json --policy mild.policy.yaml', 0],
-    ['half.json --policy mild.policy.yaml --minimum-pass-rate 51%', 1],
+    ['half.json --policy mild.policy.yaml --min-pass-rate 51%', 1],
     ['half.json --policy strict.policy.yaml', 1],
     ['half.json --policy aside.policy.yaml', 3],
     ['whole --policy strict.policy.yaml', 0],
@@ -71,9 +71,9 @@ describe('mcp-eval-ci judge', () => {
     ['broken.json --policy lenient.policy.yaml', 0],
     ['red.json --policy showing.policy.yaml', 0],
     ['twins.json --policy twins.policy.yaml', 2],
-    ['half.json --minimum-pass-rate 0% --baseline whole', 1],
-    ['half.json --minimum-pass-rate 0% --baseline whole --policy one-regression.policy.yaml', 0],
-    ['half.json --minimum-pass-rate 0% --baseline half.json', 0],
+    ['half.json --min-pass-rate 0% --baseline whole', 1],
+    ['half.json --min-pass-rate 0% --baseline whole --policy one-regression.policy.yaml', 0],
+    ['half.json --min-pass-rate 0% --baseline half.json', 0],
   ])('exits for %s with %i', async (words, exitCode) => {
     expect((await judge(...words.split(' '))).exitCode).toBe(exitCode);
   });
@@ -86,8 +86,8 @@ describe('mcp-eval-ci judge', () => {
   });
 
   it('prints the report and writes it where it is told to', async () => {
-    const result = await judge('half.json', '--minimum-pass-rate', '50%', '--report-dir', 'out');
-    expect(result.stdout).toContain('the minimum is 50% (from minimum-pass-rate)');
+    const result = await judge('half.json', '--min-pass-rate', '50%', '--report-dir', 'out');
+    expect(result.stdout).toContain('the minimum is 50% (from min-pass-rate)');
     expect(result.report).toMatchObject({ verdict: { outcome: 'passed' }, startedAt: half.startedAt });
     expect((await judge('half.json')).report).toBeNull();
   });
@@ -96,7 +96,7 @@ describe('mcp-eval-ci judge', () => {
     ['bad.json', /^bad\.json: Cannot be judged: This is no report of version 1/],
     ['nowhere.json', /^nowhere\.json: Cannot be judged: there is no such report/],
     ['half.json --baseline bad.json', /^baseline: .*\(bad-baseline\)/],
-    ['half.json --minimum-pass-rate 0.5', /^minimum-pass-rate: .*\(bad-minimum-pass-rate\)/],
+    ['half.json --min-pass-rate 0.5', /^min-pass-rate: .*\(bad-min-pass-rate\)/],
   ])('exits 2 for %s and says why', async (words, message) => {
     const result = await judge(...words.split(' '));
     expect(result).toMatchObject({ exitCode: 2, stdout: '' });

@@ -42,7 +42,7 @@ describe('mcp-eval-ci run', () => {
 
   it('exits 0 on the same suite when the minimum allows the failure', async () => {
     await using workspace = await createWorkspace({ 'evals/red.evals.yaml': redEvals });
-    const result = await runCommand([...run, '--minimum-pass-rate', '75%'], { cwd: workspace.path });
+    const result = await runCommand([...run, '--min-pass-rate', '75%'], { cwd: workspace.path });
     expect(result).toMatchObject({ exitCode: 0 });
   });
 
@@ -50,7 +50,7 @@ describe('mcp-eval-ci run', () => {
     await using workspace = await createWorkspace({
       'evals/required.evals.yaml': greenEvals.replace('toolResultContains: "5"', 'toolResultContains: "6"'),
     });
-    const result = await runCommand([...run, '--minimum-pass-rate', '0%'], { cwd: workspace.path });
+    const result = await runCommand([...run, '--min-pass-rate', '0%'], { cwd: workspace.path });
     expect(result).toMatchObject({ exitCode: 1 });
     expect(result.stdout).toContain('Adds two numbers');
   });
@@ -97,9 +97,9 @@ describe('mcp-eval-ci run', () => {
 
   it('exits 2 with every bad option at once', async () => {
     await using workspace = await createWorkspace();
-    const result = await runCommand(['run', '--minimum-pass-rate', '0.9', '--runs', 'many'], { cwd: workspace.path });
+    const result = await runCommand(['run', '--min-pass-rate', '0.9', '--runs', 'many'], { cwd: workspace.path });
     expect(result).toMatchObject({ exitCode: 2 });
-    expect(result.stderr).toContain('minimum-pass-rate:');
+    expect(result.stderr).toContain('min-pass-rate:');
     expect(result.stderr).toContain('runs:');
   });
 

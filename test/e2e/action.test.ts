@@ -89,7 +89,7 @@ describe('the action', () => {
 
   it('reports every bad input at once', async () => {
     await using workspace = await createWorkspace();
-    const run = await runAction({ workspace: workspace.path, inputs: { 'minimum-pass-rate': '0.9', timeout: '30' } });
+    const run = await runAction({ workspace: workspace.path, inputs: { 'min-pass-rate': '0.9', timeout: '30' } });
     expect(run.exitCode).toBe(2);
     expect(run.annotations).toHaveLength(2);
   });

@@ -156,7 +156,7 @@ describe('two-jobs.yml', () => {
 
     // A bar that the pull request lowers for itself is not the one that counts.
     await worsen(workspace);
-    inputs['minimum-pass-rate'] = '0%';
+    inputs['min-pass-rate'] = '0%';
     expect(await runBoth()).toMatchObject({ exitCode: 1, problems: [], outputs: { verdict: 'failed' } });
     expect(api.comments).toMatchObject([{ issue: 7, body: expect.stringContaining('Eval gate failed') }]);
   });

@@ -39,7 +39,7 @@ interface Contradiction {
 const listing = /^GET .*\/eval-runs\/[^/]+\/iterations(\?|$)/;
 const running = /^GET .*\/eval-runs\/[^/]+$/;
 const inline = { tests: '- title: one\n  steps: [{ toolCall: echo }]\n- title: two\n  steps: [{ toolCall: fail }]\n' };
-const half = { 'minimum-pass-rate': '50%' };
+const half = { 'min-pass-rate': '50%' };
 const stored = { suite: 'Kept', tests: '' };
 
 const pass = (item: Record<string, unknown>) => ({ ...item, status: 'completed', result: 'passed' });
@@ -129,7 +129,7 @@ describe('a gate whose service contradicts itself', () => {
     ['half of the iterations are enough', { ...inline, ...half }, 0],
     ['all must pass', inline, 1],
     ['the suite is stored', stored, 0],
-    ['the suite is stored and the gate has its own minimum', { ...stored, 'minimum-pass-rate': '100%' }, 0],
+    ['the suite is stored and the gate has its own minimum', { ...stored, 'min-pass-rate': '100%' }, 0],
   ])('has its verdict where the answers are unchanged and %s', async (_, inputs, exitCode) => {
     const unchanged = { inputs, what: /^GET /, change: (answer: Answer) => answer };
     expect((await runAgainst({ ...unchanged, exitCode: 0, reason: /./ })).exitCode).toBe(exitCode);
@@ -137,7 +137,7 @@ describe('a gate whose service contradicts itself', () => {
 
   it('needs no stored percentage where the gate has its own minimum', async () => {
     const { exitCode } = await runAgainst({
-      inputs: { ...stored, 'minimum-pass-rate': '100%' },
+      inputs: { ...stored, 'min-pass-rate': '100%' },
       what: /^GET .*\/eval-suites\/[^/]+$/,
       change: (answer) => ({ ...answer, settings: { minimumAccuracy: 0.9 } }),
       exitCode: 0,

@@ -43,7 +43,7 @@ async function judgeMerged(workspace: Workspace, texts: readonly string[]): Prom
   }
   const issues: ConfigurationIssue[] = [];
   const merge = await planMerge(
-    { merge: ['shards'], minimumPassRate: null, policy: null },
+    { merge: ['shards'], minPassRate: null, policy: null },
     { cwd: workspace.path },
     issues,
   );
@@ -72,9 +72,9 @@ async function judgePublished(
 }
 
 /** What `publish` makes of a report that nothing is wrong with. */
-function judgeSound(report: Report, written: string): Judged {
-  if (written === '') return report.verdict.outcome;
-  const { minimumPassRate } = parseGateOptions({ publish: 'x', 'minimum-pass-rate': written });
+function judgeSound(report: Report, minPassRate: string): Judged {
+  if (minPassRate === '') return report.verdict.outcome;
+  const { minPassRate: minimumPassRate } = parseGateOptions({ publish: 'x', 'min-pass-rate': minPassRate });
   return rejudgeReport(report, { baseline: null, policy: null, minimumPassRate }).report.verdict.outcome;
 }
 
@@ -127,11 +127,11 @@ describe('a report that is damaged in one field', () => {
     const seen: Judged[] = [];
     const minimum = fc.constantFrom('', '', '50%');
     await fc.assert(
-      fc.asyncProperty(gateReports, minimum, fc.nat(), fc.nat(), async (drawn, minimumPassRate, where, how) => {
+      fc.asyncProperty(gateReports, minimum, fc.nat(), fc.nat(), async (drawn, minPassRate, where, how) => {
         const report = { ...drawn, revision: { commit: headSha, branch: 'PR 7' } };
         const publish = (text: string) =>
-          judgePublished({ api, workspace, environment }, text, { 'minimum-pass-rate': minimumPassRate });
-        const sound = judgeSound(report, minimumPassRate);
+          judgePublished({ api, workspace, environment }, text, { 'min-pass-rate': minPassRate });
+        const sound = judgeSound(report, minPassRate);
         // Requests take their time, so that only some of the undamaged reports are published.
         if (where % 10 === 0) expect(await publish(renderReportJson(report))).toBe(sound);
         const { text, place } = damageSomewhere(report, where, how);

@@ -49,7 +49,7 @@ describe('merged shards', () => {
     await using workspace = await createWorkspace(files);
     expect(await runShards(workspace, 'a b d e')).toContain(1);
     expect(await merge(workspace)).toMatchObject({ exitCode: 0 });
-    expect(await merge(workspace, '--minimum-pass-rate', '70%')).toMatchObject({ exitCode: 1 });
+    expect(await merge(workspace, '--min-pass-rate', '70%')).toMatchObject({ exitCode: 1 });
   });
 
   it('are judged as a whole by a policy that is given where they are merged', async () => {
@@ -62,7 +62,7 @@ describe('merged shards', () => {
         '    tags: [fast]\n    steps:',
       ),
     });
-    await runShards(workspace, 'a b d e', { 'minimum-pass-rate': '0%' });
+    await runShards(workspace, 'a b d e', { 'min-pass-rate': '0%' });
     expect(await merge(workspace, '--policy', 'met.yaml')).toMatchObject({ exitCode: 0 });
     const broken = await merge(workspace, '--policy', 'broken.yaml');
     expect(broken).toMatchObject({ exitCode: 1 });

@@ -71,7 +71,7 @@ describe('parseGateOptions', () => {
       tunnel: 'auto',
       serverName: null,
       commentId: null,
-      minimumPassRate: null,
+      minPassRate: null,
       policy: null,
       policyRef: 'head',
       protocol: null,
@@ -129,7 +129,7 @@ describe('parseGateOptions', () => {
     ['0', 0],
     ['1%', 0.01],
   ])('reads the pass rate %s as the fraction %d', (text, fraction) => {
-    expect(parseGateOptions({ ...complete, 'minimum-pass-rate': text }).minimumPassRate).toBe(fraction);
+    expect(parseGateOptions({ ...complete, 'min-pass-rate': text }).minPassRate).toBe(fraction);
   });
 
   it('reads how many iterations may run at the same time, for the embedded service alone', () => {
@@ -185,8 +185,8 @@ describe('parseGateOptions', () => {
   });
 
   it('refuses a pass rate that could be a fraction and names both readings', () => {
-    expect(() => parseGateOptions({ ...complete, 'minimum-pass-rate': '0.9' })).toThrow(
-      'minimum-pass-rate: 0.9 could mean 0.9% or 90%; write the one you mean with its % sign (bad-minimum-pass-rate)',
+    expect(() => parseGateOptions({ ...complete, 'min-pass-rate': '0.9' })).toThrow(
+      'min-pass-rate: 0.9 could mean 0.9% or 90%; write the one you mean with its % sign (bad-min-pass-rate)',
     );
   });
 
@@ -197,14 +197,14 @@ describe('parseGateOptions', () => {
         runs: '0',
         'server-ready-timeout': '60',
         isolation: 'none',
-        'minimum-pass-rate': '101%',
+        'min-pass-rate': '101%',
         timeout: '0s',
         'report-to': 'mail',
         'server-env': '1A=b',
       }).toSorted(),
     ).toEqual([
       'isolation: bad-isolation',
-      'minimum-pass-rate: bad-minimum-pass-rate',
+      'min-pass-rate: bad-min-pass-rate',
       'report-to: bad-report-to',
       'runs: bad-runs',
       'server-env: bad-server-env',

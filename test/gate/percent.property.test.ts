@@ -27,7 +27,7 @@ function readEverywhere(written: string): Array<number | null> {
 
 function readOption(written: string): number | null {
   try {
-    return parseGateOptions({ evals: 'a.yaml', 'server-command': 'x', 'minimum-pass-rate': written }).minimumPassRate;
+    return parseGateOptions({ evals: 'a.yaml', 'server-command': 'x', 'min-pass-rate': written }).minPassRate;
   } catch {
     return null;
   }

@@ -98,7 +98,7 @@ cases:
   });
 
   it('lets an inconclusive verdict pass with a warning', async () => {
-    const inputs = { policy: { onInconclusive: 'warn', confidence: '95%' }, 'minimum-pass-rate': '60%' } as const;
+    const inputs = { policy: { onInconclusive: 'warn', confidence: '95%' }, 'min-pass-rate': '60%' } as const;
     const { report, exitCode, warnings } = await run(inputs, {});
     expect([report.verdict.outcome, exitCode]).toEqual(['inconclusive', 0]);
     expect(report.verdict.reasons[0]?.code).toBe('minimum-unsettled');

@@ -95,7 +95,7 @@ function demandAnew(
   // What the history tells of the cases is no part of a policy.
   const settled = settleDemands({ ...joined, budgets: emptyPolicyLayer.budgets });
   const minimum =
-    minimumPassRate === null ? joined.minimumPassRate : { value: minimumPassRate, source: 'minimum-pass-rate' };
+    minimumPassRate === null ? joined.minimumPassRate : { value: minimumPassRate, source: 'min-pass-rate' };
   return {
     ...member,
     results:

@@ -77,11 +77,6 @@ export const movedOptions: readonly MovedOption[] = [
   movedIntoVariable('otlp-endpoint', '<url>', 'OTEL_EXPORTER_OTLP_ENDPOINT'),
   movedIntoVariable('otlp-headers', '<name=value>', 'OTEL_EXPORTER_OTLP_HEADERS'),
   {
-    name: 'min-pass-rate',
-    hint: '<percent>',
-    explain: () => 'is called `minimum-pass-rate`, like the key `minimumPassRate` of a policy',
-  },
-  {
     name: 'full-report',
     hint: '[bool]',
     explain: () => 'is a report format; add `iterations`, as in `report-formats: html, iterations` (docs/reports.md)',

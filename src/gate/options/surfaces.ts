@@ -22,7 +22,7 @@ const flagsOnly: ReadonlySet<string> = new Set([
 
 /** What joins reports takes, in the action `merge` and the command `merge`. */
 const mergeOptions: ReadonlySet<string> = new Set([
-  'minimum-pass-rate',
+  'min-pass-rate',
   'policy',
   'policy-ref',
   'baseline',
@@ -37,7 +37,7 @@ const mergeOptions: ReadonlySet<string> = new Set([
 /** What comments on a report takes, in the action `publish` and the command `publish`. */
 const publishOptions: ReadonlySet<string> = new Set([
   'pull-number',
-  'minimum-pass-rate',
+  'min-pass-rate',
   'policy',
   'report-to',
   'comment-id',

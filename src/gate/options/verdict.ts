@@ -2,7 +2,7 @@ import { option } from './option.ts';
 import { choice, duration, optionalPassRate, optionalRef, optionalText } from './values.ts';
 
 export const verdictOptions = {
-  minimumPassRate: option(optionalPassRate, {
+  minPassRate: option(optionalPassRate, {
     group: 'The verdict',
     hint: '<percent>',
     brief: 'The share of iterations that must pass in every suite, such as 90%.',

@@ -22,7 +22,7 @@ export interface PlannedMerge extends JoinedShards {
  * which is how artifacts are downloaded. What does not fit together is one issue.
  */
 export async function planMerge(
-  { merge: paths, minimumPassRate, policy }: Pick<GateOptions, 'merge' | 'minimumPassRate' | 'policy'>,
+  { merge: paths, minPassRate: minimumPassRate, policy }: Pick<GateOptions, 'merge' | 'minPassRate' | 'policy'>,
   { cwd }: { cwd: string },
   issues: ConfigurationIssue[],
 ): Promise<Omit<PlannedMerge, 'policy'>> {

@@ -87,8 +87,8 @@ export async function loadPolicy(
   };
 }
 
-function readInputs({ minimumPassRate }: GateOptions): PolicyLayer {
-  return { ...emptyPolicyLayer, minimumPassRate: place(minimumPassRate, 'minimum-pass-rate') };
+function readInputs({ minPassRate }: GateOptions): PolicyLayer {
+  return { ...emptyPolicyLayer, minimumPassRate: place(minPassRate, 'min-pass-rate') };
 }
 
 function place<T>(value: T | null, source: string): Demanded<T> | null {

@@ -49,7 +49,7 @@ export async function planRejudge(path: string, options: GateOptions, { cwd }: {
   if (policy !== null && hasBudgets(policy)) {
     notes.push(`The budgets of ${policy.file} are not judged: a report does not tell what was spent.`);
   }
-  return { report: read.report, demands: { minimumPassRate: options.minimumPassRate, baseline, policy }, notes };
+  return { report: read.report, demands: { minimumPassRate: options.minPassRate, baseline, policy }, notes };
 }
 
 function hasBudgets({ common, suites }: PolicyFile): boolean {

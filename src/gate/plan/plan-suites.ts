@@ -34,7 +34,7 @@ export interface FileSuite {
   protocol: Demanded<ProtocolChoice>;
   /** Fraction 0..1. */
   minimumPassRate: number;
-  /** `minimum-pass-rate`, `evals/x.evals.yaml:4` or `default`. */
+  /** `min-pass-rate`, `evals/x.evals.yaml:4` or `default`. */
   minimumPassRateSource: string;
   concurrency: SuiteConcurrency;
   /** What is demanded besides. */

@@ -30,7 +30,7 @@ import { rejudgeReport } from '../judge/rejudge.ts';
 
 type PublishOptions = Pick<
   GateOptions,
-  'reportTo' | 'githubToken' | 'commentId' | 'shard' | 'publish' | 'pullNumber' | 'minimumPassRate' | 'policy'
+  'reportTo' | 'githubToken' | 'commentId' | 'shard' | 'publish' | 'pullNumber' | 'minPassRate' | 'policy'
 >;
 
 export interface PublishContext extends GitHubContext {
@@ -90,8 +90,8 @@ async function judgeByOwnPolicy(report: Report, options: PublishOptions, cwd: st
   const issues: ConfigurationIssue[] = [];
   const policy = await readPolicyOption(options.policy, cwd, issues);
   if (issues.length > 0) throw new ConfigurationError(issues);
-  if (policy === null && options.minimumPassRate === null) return report;
-  const { minimumPassRate } = options;
+  if (policy === null && options.minPassRate === null) return report;
+  const { minPassRate: minimumPassRate } = options;
   return rejudgeReport(report, { baseline: null, minimumPassRate, policy }).report;
 }
 

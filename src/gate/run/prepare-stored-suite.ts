@@ -75,7 +75,7 @@ function readMinimumAccuracy({ name, settings }: WireSuiteDetail): number | null
     `The service stores ${value} as the minimum pass rate of the suite ${JSON.stringify(name)}, which must be a percentage from 0 to 100${value > 0 && value <= 1 ? ' and could be a fraction' : ''}.`,
     {
       path: 'settings.minimumAccuracy',
-      hint: 'Set the percentage in the suite, such as 90, or give the gate `minimum-pass-rate`.',
+      hint: 'Set the percentage in the suite, such as 90, or give the gate `min-pass-rate`.',
     },
   );
 }

@@ -52,9 +52,9 @@ describe('what is demanded of a suite', () => {
       ),
       'p.yaml': 'confidence: 80%\nonInconclusive: warn\nretryFailed: 2\nsuites:\n  everything: { confidence: 90% }\n',
     };
-    expect(await planSuite({ policy: 'p.yaml', 'minimum-pass-rate': '70%' }, files)).toMatchObject({
+    expect(await planSuite({ policy: 'p.yaml', 'min-pass-rate': '70%' }, files)).toMatchObject({
       minimumPassRate: 0.7,
-      minimumPassRateSource: 'minimum-pass-rate',
+      minimumPassRateSource: 'min-pass-rate',
       demands: {
         confidence: { value: 0.9, source: 'p.yaml:5' },
         retryFailed: { value: 2, source: 'p.yaml:3' },
@@ -169,7 +169,7 @@ cases:
     expect(await listIssues({ policy: { confidence: '95%' } }, {})).toEqual([
       'policy.confidence: No number of iterations shows a pass rate of 100% (the default minimum) with 95% confidence; demand less, such as 95%, or leave the confidence out (confidence-in-100)',
     ]);
-    expect(await listIssues({ policy: { confidence: '95%' }, 'minimum-pass-rate': '90%' }, {})).toEqual([]);
+    expect(await listIssues({ policy: { confidence: '95%' }, 'min-pass-rate': '90%' }, {})).toEqual([]);
   });
 
   it('says which part of the policy file nobody answers to', async () => {

@@ -60,7 +60,7 @@ describe('planGate', () => {
   it.each([
     ['default', {}, '', 1],
     ['a.yaml:2', {}, 'policy:\n  minimumPassRate: 80%\n', 0.8],
-    ['minimum-pass-rate', { 'minimum-pass-rate': '70%' }, 'policy:\n  minimumPassRate: 80%\n', 0.7],
+    ['min-pass-rate', { 'min-pass-rate': '70%' }, 'policy:\n  minimumPassRate: 80%\n', 0.7],
   ])('says that the minimum comes from %s', async (source, texts, policy, minimumPassRate) => {
     const { suites } = await plan({ evals: 'a.yaml', ...texts }, { 'a.yaml': `${policy}${greenEvals}` });
     expect(suites).toMatchObject([{ minimumPassRate, minimumPassRateSource: source }]);

@@ -163,7 +163,7 @@ describe('the verdict of a report that is published', () => {
   });
 
   it.each([
-    ['a minimum of its own', { 'minimum-pass-rate': '100%' }],
+    ['a minimum of its own', { 'min-pass-rate': '100%' }],
     ['a policy of its own', { policy: 'base.policy.yaml' }],
   ])('is judged anew by the job that publishes it, where that has %s', async (_, texts) => {
     const prepare = (workspace: Workspace) =>

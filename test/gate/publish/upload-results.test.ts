@@ -231,7 +231,7 @@ describe('a suite', () => {
       expect.arrayContaining(['Dead is not uploaded: its verdict is inconclusive.']),
     ]);
     const open = await run(service, nameSuite('Open'), {
-      inputs: { policy: { confidence: '95%' }, 'minimum-pass-rate': '90%' },
+      inputs: { policy: { confidence: '95%' }, 'min-pass-rate': '90%' },
     });
     expect([open.exitCode, open.infos]).toEqual([
       3,

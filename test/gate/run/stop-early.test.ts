@@ -58,13 +58,13 @@ describe('a gate that stops early', () => {
 
   it('stops a run that cannot fail any more', async () => {
     const scripts = { first: passes, second: passes, slow: hangs };
-    const { report, exitCode } = await runGate(scripts, { 'minimum-pass-rate': '60%' });
+    const { report, exitCode } = await runGate(scripts, { 'min-pass-rate': '60%' });
     expect([exitCode, report.verdict.outcome]).toEqual([0, 'passed']);
     expect(report.suites[0]?.stoppedEarly).toEqual({ planned: 3, ran: 2 });
   });
 
   it('goes on to the end while anything is open', async () => {
-    const { report, exitCode, history } = await runGate({ first: passes, bad: fails }, { 'minimum-pass-rate': '50%' });
+    const { report, exitCode, history } = await runGate({ first: passes, bad: fails }, { 'min-pass-rate': '50%' });
     expect([exitCode, report.suites[0]?.stoppedEarly, report.suites[0]?.run?.status]).toEqual([0, null, 'completed']);
     expect(history?.trimEnd().split('\n')).toHaveLength(1);
   });
