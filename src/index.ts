@@ -14,7 +14,8 @@ export {
 } from './base/errors.ts';
 export { silentLogger, type Logger } from './base/logger.ts';
 export { createRedactor, Secret, type Redactor } from './base/redaction.ts';
-export { gate, type GateContext, type GateResult } from './gate/gate.ts';
+export type { GateContext } from './gate/gate.ts';
+export { runPlan as gate, type JobFiles, type JobResult as GateResult, type ReportSinks } from './gate/job.ts';
 export { listOptions, parseGateOptions, type OptionDescription } from './gate/options.ts';
 export type { GateOptions } from './gate/options/schema.ts';
 export { planGate, type GatePlan, type PlanContext } from './gate/plan/plan.ts';

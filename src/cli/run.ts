@@ -1,23 +1,16 @@
-import { basename, join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { systemClock } from '../base/clock.ts';
 import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Redactor } from '../base/redaction.ts';
-import { gate } from '../gate/gate.ts';
 import { limitHeapGrowth } from '../gate/heap.ts';
 import { listenForInterrupts } from '../gate/interrupt.ts';
 import { listKnownSecrets } from '../gate/known-secrets.ts';
 import { listOptions, type OptionDescription } from '../gate/options.ts';
 import { elsewhere, findElsewhere, isFlagOf } from '../gate/options/surfaces.ts';
-import { planGate } from '../gate/plan/plan.ts';
+import { previewJob, runJob } from '../gate/job.ts';
 import { readGateOptions } from '../gate/read-options.ts';
-import { previewGate } from '../gate/preview.ts';
-import { findExistingFiles, publishFiles } from '../gate/publish/publish-files.ts';
 import { publishIssues } from '../gate/publish/publish-issues.ts';
-import { announceGate } from '../gate/publish/announce-gate.ts';
-import { publishOnline } from '../gate/publish/publish-online.ts';
-import { planAnnotations } from '../report/annotations.ts';
 import { printAnnotations } from './annotations.ts';
 import { addGateOptions, readGateFlags, readTexts } from './gate-options.ts';
 import type { Supervision } from '../supervisor/supervised.ts';
@@ -141,42 +134,33 @@ async function runPlan(
     const signal = listenForInterrupts(supervision.signals, (exitCode) => process.exit(exitCode));
     return await publishReport(options, { cwd, environment, clock: systemClock, logger, redactor, signal });
   }
-  const plan = await planGate(options, { cwd, environment });
-  for (const secret of plan.secrets) redactor.add(secret);
-  const signal = listenForInterrupts(supervision.signals, (exitCode) => process.exit(exitCode));
-  if (plan.isDryRun) {
-    const preview = await previewGate(plan, { clock: systemClock, logger, redactor, signal });
-    for (const line of preview) stdout.write(`${redactText(line, redactor)}\n`);
-    return 0;
-  }
-  const summaryPath = environment['GITHUB_STEP_SUMMARY'] ?? null;
-  await announceGate(plan, supervision, { clock: systemClock, redactor, summaryPath });
-  const result = await gate(plan, {
+  const context = {
+    cwd,
+    environment,
     clock: systemClock,
     logger,
     redactor,
-    signal,
-    environment,
-    ...(supervision.marker === null ? {} : { processMarker: supervision.marker }),
-    ...(quiet ? {} : { onProgress: progress.listener }),
-  });
-  supervision.judged();
-  progress.clear();
-
-  const { report, evidence, tracePath, exitCode } = result;
-  printReport(report, { format, redactor });
-  const files = await publishFiles(report, plan, { logger, redactor, summaryPath, evidence });
-  const traces = tracePath === null ? [] : [join(plan.reportDir.label, basename(tracePath))];
-  const written = [...Object.values(files).filter((path) => path !== null), ...traces];
-  if (written.length > 0) logger.info(`Reports: ${written.join(', ')}`);
-  if (plan.annotations) {
-    const existing = await findExistingFiles(
-      report.cases.map(({ location }) => location),
-      cwd,
-    );
-    const annotations = planAnnotations(report, { fileExists: (file) => existing.has(file) });
-    printAnnotations(annotations, { redactor, stream: format === 'json' ? stderr : stdout });
+    openSignal: () => listenForInterrupts(supervision.signals, (code) => process.exit(code)),
+  };
+  if (options.dryRun) {
+    const preview = await previewJob(options, context);
+    for (const line of preview) stdout.write(`${redactText(line, redactor)}\n`);
+    return 0;
   }
-  await publishOnline(result, plan, { clock: systemClock, logger, redactor, signal });
+  const { exitCode } = await runJob(options, context, {
+    summaryPath: environment['GITHUB_STEP_SUMMARY'] ?? null,
+    supervision,
+    ...(quiet ? {} : { onProgress: progress.listener }),
+    onReport: (report) => {
+      progress.clear();
+      printReport(report, { format, redactor });
+    },
+    onAnnotations: (annotations) =>
+      printAnnotations(annotations, { redactor, stream: format === 'json' ? stderr : stdout }),
+    onFiles: (_report, files) => {
+      const written = Object.values(files).filter((path) => path !== null);
+      if (written.length > 0) logger.info(`Reports: ${written.join(', ')}`);
+    },
+  });
   return exitCode;
 }

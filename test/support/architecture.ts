@@ -35,7 +35,7 @@ const roomRanks: ReadonlyMap<string, number> = new Map([
   ['action', 6],
 ]);
 
-/** The same within a room that has many files, by its folders; files that are in none of them come under the room's own name. */
+/** The same within a room that has many files, by its folders; files in none of them have the room's own rank, or one of their own. */
 const folderRanks: ReadonlyMap<string, ReadonlyMap<string, number>> = new Map([
   [
     'gate',
@@ -46,6 +46,7 @@ const folderRanks: ReadonlyMap<string, ReadonlyMap<string, number>> = new Map([
       ['judge', 2],
       ['gate', 3],
       ['publish', 4],
+      ['job.ts', 5],
     ]),
   ],
 ]);
@@ -156,7 +157,8 @@ function judgeRelativeImport(
 
 function findFolder(filePath: string): string {
   const [room = '', folder = ''] = filePath.split('/');
-  return folder.endsWith('.ts') ? room : folder;
+  if (!folder.endsWith('.ts')) return folder;
+  return folderRanks.get(room)?.has(folder) === true ? folder : room;
 }
 
 function judgePackageImport(room: string | null, specifier: string): Pick<Violation, 'rule' | 'message'> | null {

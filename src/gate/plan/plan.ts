@@ -31,6 +31,8 @@ import { planSandbox } from './plan-sandbox.ts';
 
 /** Everything the gate is going to do, decided and checked; nothing has been started, created or written yet. */
 export interface GatePlan extends PlannedPast {
+  /** The working directory of the gate; paths of reports and evals files are relative to it. */
+  cwd: string;
   suites: PlannedSuite[];
   /** Null where a suite of the service runs on the servers saved in it. */
   server: PlannedServer | null;
@@ -135,6 +137,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   if (issues.length > 0) throw new ConfigurationError(issues);
 
   return {
+    cwd: context.cwd,
     suites,
     shard,
     merge,

@@ -20,7 +20,7 @@ export async function announceGate(
     redactor: Redactor;
     summaryPath: string | null;
     /** Renders what else is written. */
-    renderMore?: (report: Report, written: WrittenFiles) => Promise<FallbackReport>;
+    renderMore?: (report: Report, written: WrittenFiles) => FallbackReport;
   },
 ): Promise<void> {
   if (supervision.marker === null || plan.merge !== null) return;
@@ -30,6 +30,6 @@ export async function announceGate(
   const reportPath = join(label, 'report.json');
   const junitPath = join(label, 'junit.xml');
   const written = { reportPath, junitPath, htmlPath: null, ctrfPath: null, badgePath: null };
-  const more = (await context.renderMore?.(report, written)) ?? { files: [], stdout: '' };
+  const more = context.renderMore?.(report, written) ?? { files: [], stdout: '' };
   supervision.planned(plan.timeoutMs + overrunMs, { files: [...files, ...more.files], stdout: more.stdout });
 }

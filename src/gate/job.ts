@@ -1,0 +1,134 @@
+import { basename, join } from 'node:path';
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/logger.ts';
+import type { Redactor } from '../base/redaction.ts';
+import type { Report } from '../model/report.ts';
+import { planAnnotations, type Annotation } from '../report/annotations.ts';
+import type { FallbackReport } from '../supervisor/messages.ts';
+import type { Supervision } from '../supervisor/supervised.ts';
+import { gate, type GateContext, type GateResult } from './gate.ts';
+import type { GateOptions } from './options/schema.ts';
+import { planGate, type GatePlan } from './plan/plan.ts';
+import { previewGate } from './preview.ts';
+import { announceGate } from './publish/announce-gate.ts';
+import { findExistingFiles, publishFiles, type WrittenFiles } from './publish/publish-files.ts';
+import { publishOnline } from './publish/publish-online.ts';
+
+/** What a job needs of its surroundings. */
+export interface JobContext {
+  /** Paths of options are relative to it. */
+  cwd: string;
+  /** The job's environment, of which the server under test gets an allow-listed part. */
+  environment: Readonly<Record<string, string | undefined>>;
+  clock: Clock;
+  logger: Logger;
+  /** Every secret is added to it before anything could print the secret. */
+  redactor: Redactor;
+  /**
+   * Opens the signal that stops the job and makes its verdict inconclusive. Called once the plan stands: before that there is
+   * nothing to stop.
+   */
+  openSignal: () => AbortSignal;
+}
+
+/** Where a gate shows its results, besides the files and the services that its plan names. */
+export interface ReportSinks {
+  /** The file of the job summary; null, the default, for none. */
+  summaryPath?: string | null;
+  /** Called as soon as there is a verdict. */
+  onJudged?: () => void;
+  onReport?: (report: Report) => void;
+  onAnnotations?: (annotations: readonly Annotation[]) => void;
+  /** Called when all files are written, before anything is sent. */
+  onFiles?: (report: Report, files: JobFiles) => void;
+}
+
+/** What an entry adds to a job: where results are shown, and how the job survives its process. */
+export interface JobSinks extends ReportSinks, Pick<GateContext, 'onProgress' | 'saveLeftovers'> {
+  /** Called once the plan stands, before anything starts. */
+  onPlanned?: () => Promise<void>;
+  supervision?: Supervision;
+  /** Renders what the supervisor writes besides the files where the gate comes to no end. */
+  renderFallback?: (report: Report, files: WrittenFiles, plan: GatePlan) => FallbackReport;
+  /** Put into the environment of every process that is started; the supervisor's unless given. */
+  processMarker?: string;
+}
+
+/** The files that a job wrote; null for a file that could not be written or was not asked for. */
+export type JobFiles = WrittenFiles & { tracePath: string | null };
+
+/** The verdict of a job, its evidence, and the files that it wrote. */
+export type JobResult = GateResult & { files: JobFiles };
+
+/**
+ * Runs one gate from its options to its last report: plans, runs the evals, judges, writes the files, and reports on GitHub and
+ * to other services as the options say.
+ *
+ * @throws {ConfigurationError} with every problem of every option and file; nothing has started then
+ */
+export async function runJob(options: GateOptions, context: JobContext, sinks: JobSinks): Promise<JobResult> {
+  const { cwd, environment, clock, logger, redactor } = context;
+  const { supervision, renderFallback, saveLeftovers, onProgress } = sinks;
+  const plan = await planGate(options, { cwd, environment });
+  for (const secret of plan.secrets) redactor.add(secret);
+  const signal = context.openSignal();
+  await sinks.onPlanned?.();
+  if (supervision !== undefined) {
+    await announceGate(plan, supervision, {
+      clock,
+      redactor,
+      summaryPath: sinks.summaryPath ?? null,
+      ...(renderFallback && { renderMore: (report, files) => renderFallback(report, files, plan) }),
+    });
+  }
+  const processMarker = sinks.processMarker ?? supervision?.marker ?? null;
+  const gateContext = {
+    clock,
+    logger,
+    redactor,
+    signal,
+    environment,
+    ...(processMarker !== null && { processMarker }),
+    ...(saveLeftovers && { saveLeftovers }),
+    ...(onProgress && { onProgress }),
+  };
+  return await runPlan(plan, gateContext, { ...sinks, onJudged: () => supervision?.judged() });
+}
+
+/**
+ * Runs a planned gate, writes its files, and reports where the plan says. Whatever the server and the services do ends in a
+ * report. A report that cannot be written or sent is a warning and leaves the verdict unchanged.
+ *
+ * @throws {ConfigurationError} when a hosted service lacks a suite or a case that the plan names
+ */
+export async function runPlan(plan: GatePlan, context: GateContext, sinks: ReportSinks = {}): Promise<JobResult> {
+  const { clock, logger, redactor, signal } = context;
+  const { summaryPath = null } = sinks;
+  const result = await gate(plan, context);
+  sinks.onJudged?.();
+  const { report, evidence, tracePath } = result;
+  sinks.onReport?.(report);
+  const written = await publishFiles(report, plan, { logger, redactor, summaryPath, evidence });
+  if (plan.annotations && sinks.onAnnotations !== undefined) {
+    const locations = report.cases.map(({ location }) => location);
+    const existing = await findExistingFiles(locations, plan.cwd);
+    sinks.onAnnotations(planAnnotations(report, { fileExists: (file) => existing.has(file) }));
+  }
+  const traces = tracePath === null ? null : join(plan.reportDir.label, basename(tracePath));
+  const files = { ...written, tracePath: traces };
+  sinks.onFiles?.(report, files);
+  await publishOnline(result, plan, { clock, logger, redactor, signal });
+  return { ...result, files };
+}
+
+/**
+ * Plans a gate and says what it would do, one line each; nothing starts.
+ *
+ * @throws {ConfigurationError} as `runJob`
+ */
+export async function previewJob(options: GateOptions, context: JobContext): Promise<string[]> {
+  const { cwd, environment, clock, logger, redactor } = context;
+  const plan = await planGate(options, { cwd, environment });
+  for (const secret of plan.secrets) redactor.add(secret);
+  return [...(await previewGate(plan, { clock, logger, redactor, signal: context.openSignal() }))];
+}
