@@ -4,7 +4,7 @@ import { runSteps } from './run-steps.ts';
 // The action is bundled from lib/, and the benchmarks measure it, so that their types are its.
 const library = { title: 'library (tsc)', command: 'npm', args: ['run', '--silent', 'prepare'] };
 
-// What takes longest comes first, so that the rest runs beside it.
+// The slowest step comes first, so that the others run in parallel with it.
 const steps = [
   { title: 'dist is fresh', command: 'node', args: ['scripts/build.ts', '--check'] },
   { title: 'lint (oxlint)', command: 'oxlint', args: ['--deny-warnings'] },
@@ -13,6 +13,7 @@ const steps = [
   { title: 'unused code and packages (knip)', command: 'knip', args: [] },
   { title: 'architecture', command: 'vitest', args: ['run', 'test/architecture.test.ts'] },
   { title: 'docs are fresh', command: 'node', args: ['scripts/docs.ts', '--check'] },
+  { title: 'wording', command: 'node', args: ['scripts/check-wording.ts'] },
   { title: 'format (oxfmt)', command: 'oxfmt', args: ['--check', '.'] },
 ];
 

@@ -1,5 +1,5 @@
 import path from 'node:path/posix';
-import { type Token, tokenize } from './source-tokens.ts';
+import { type Token, tokenize } from '../../scripts/source-tokens.ts';
 
 /** One source file: its path below `src/`, with forward slashes, and its text. */
 export interface SourceFile {

@@ -7,9 +7,9 @@ export const githubOptions = {
   commentId: option(optionalText, {
     group,
     hint: '<name>',
-    brief: 'What tells this job from others of its name, such as those of a matrix.',
+    brief: 'Distinguishes this job from others of its name, such as those of a matrix.',
     description:
-      'What tells the comment, issues and hosted runs of this job from those of jobs with the same name. Default: the index in the matrix.',
+      'Distinguishes the comment, issues and hosted runs of this job from those of jobs with the same name. Default: the index in the matrix.',
     default: '',
     runnerDefault: '${{ strategy.job-index }}',
   }),

@@ -1,0 +1,29 @@
+// Fails where documentation, or a comment or message in src/, has a word that this project avoids.
+import { glob, readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { checkText, checkTypeScript } from './wording.ts';
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+
+const documents = ['*.md', 'docs/**/*.md', 'action.yml', 'merge/action.yml', 'publish/action.yml'];
+const sources: string[] = [];
+
+/** Bundled code, whose comments and strings come from other packages. */
+const generated = new Set(['src/report/html/page-assets.ts', 'src/engine/schema-worker-source.ts']);
+
+const lines: string[] = [];
+for (const [patterns, check] of [
+  [documents, checkText],
+  [sources, checkTypeScript],
+] as const) {
+  const paths: string[] = [];
+  for await (const path of glob(patterns, { cwd: root })) paths.push(path.replaceAll('\\', '/'));
+  for (const path of paths.toSorted()) {
+    if (generated.has(path)) continue;
+    for (const { line, word, instead } of check(await readFile(new URL(`../${path}`, import.meta.url), 'utf8')))
+      lines.push(`${path}:${line}: “${word}” → ${instead}`);
+  }
+}
+
+for (const line of lines) console.error(line);
+if (lines.length > 0) process.exitCode = 1;
