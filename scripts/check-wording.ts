@@ -6,7 +6,7 @@ import { checkText, checkTypeScript } from './wording.ts';
 const root = fileURLToPath(new URL('../', import.meta.url));
 
 const documents = ['*.md', 'docs/**/*.md', 'action.yml', 'merge/action.yml', 'publish/action.yml'];
-const sources: string[] = [];
+const sources = ['src/**/*.ts'];
 
 /** Bundled code, whose comments and strings come from other packages. */
 const generated = new Set(['src/report/html/page-assets.ts', 'src/engine/schema-worker-source.ts']);

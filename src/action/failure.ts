@@ -9,7 +9,7 @@ export function describeFailure(error: unknown): string {
   return error.hint === undefined ? describeError(error) : `${describeError(error)}\n${error.hint}`;
 }
 
-/** Has an error that nobody catches told through the log: Node itself would print it with every secret in it. */
+/** Reports uncaught errors through the redacting log: Node itself would print them with every secret in them. */
 export function exitOnCrash(logger: Logger): void {
   process.on('uncaughtException', (error: unknown) => {
     logger.error(describeFailure(error));

@@ -17,7 +17,7 @@ export function createJobOutput(): JobOutput {
   return { redactor, logger: createJobLogger(redactor) };
 }
 
-/** Writes to the job's log: redacted, and so that no line of somebody else's is taken for a command of the runner. */
+/** Writes to the job's log: redacted and escaped, so that the runner takes no foreign line for a command. */
 export function createJobLogger(redactor: Redactor): Logger {
   // Once more after controls are gone: they may have stood between the characters of a secret.
   const clean = (text: string) => redactor.redact(stripControls(redactor.redact(text)));

@@ -26,7 +26,7 @@ import { planAnnotations } from '../report/annotations.ts';
 import { publishIssues } from '../gate/publish/publish-issues.ts';
 import { publishReport } from '../gate/publish/publish-report.ts';
 
-/** Runs the gate with the action's inputs, publishes what came of it, and returns the exit code. */
+/** Runs the gate with the action's inputs, publishes the results, and returns the exit code. */
 export async function runMain({ redactor, logger }: JobOutput, supervision: Supervision): Promise<number> {
   const { env: environment } = process;
   const action = readActionName();
@@ -93,7 +93,7 @@ interface FallbackContext {
   environment: NodeJS.ProcessEnv;
 }
 
-/** What a job shows of a gate that was ended from outside, besides the files that every gate writes. */
+/** What a job shows of a gate that was ended from outside, in addition to the files that every gate writes. */
 function renderJobFallback(report: Report, { plan, files, redactor, environment }: FallbackContext): FallbackReport {
   const annotations = plan.annotations ? planAnnotations(report, { fileExists: () => false }) : [];
   // No value has a line break: each matches the pattern of its output.

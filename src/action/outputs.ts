@@ -118,7 +118,7 @@ export function listUnjudgedOutputs(): Array<{ name: string; value: string }> {
   return outputTable.map(({ name }) => ({ name, value: known[name] ?? '' }));
 }
 
-/** Sets one output. What cannot be written is warned about: how a verdict is told never changes it. */
+/** Sets one output. Warns if it cannot write the output: publishing a verdict never changes it. */
 export function writeOutput({ name, value }: { name: string; value: string }, logger: Logger): void {
   try {
     checkCommandFile('GITHUB_OUTPUT');

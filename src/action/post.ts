@@ -14,7 +14,7 @@ import type { JobOutput } from './logger.ts';
 /** Under which name the main step saves what a hosted service holds of this job. */
 export const leftoversState = 'leftovers';
 
-/** How long a leftover process may take to leave; the runner gives a cancelled job's post step little time. */
+/** How long a process that is still running may take to exit; the runner gives a cancelled job's post step little time. */
 const graceMs = 1500;
 
 /**

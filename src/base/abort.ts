@@ -1,4 +1,4 @@
-/** Gives what comes of the promise, or rejects with the signal's reason when that aborts first. */
+/** Settles like the promise, or rejects with the signal's reason when that aborts first. */
 export async function endOnAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const stop = () => reject(signal.reason);

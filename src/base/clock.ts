@@ -14,7 +14,7 @@ const longestTimerMs = 2 ** 31 - 1;
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonicMs: () => performance.now(),
-  // As in timers/promises, which wraps the reason in an error of its own; callers want theirs.
+  // As in timers/promises, which wraps the reason in an error of its own; callers want the original.
   sleep: (delayMs, { signal } = {}) =>
     new Promise((resolve, reject) => {
       const stop = () => {

@@ -1,7 +1,7 @@
 /**
  * Thrown means "could not judge"; a gate that fails is a value, never an error. Callers match on `code`, which is
  * stable; `hint` says what to do next; `exitCode` follows from the class (2 the user can mend it in the
- * configuration, 3 nothing was established, 128 and the number of a signal the process was told to stop).
+ * configuration, 3 nothing was established, 128 and the number of the signal that stopped the process).
  */
 export abstract class GateError extends Error {
   abstract readonly code: string;

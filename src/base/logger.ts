@@ -1,5 +1,5 @@
 /**
- * Where progress and findings are told. Injected, never imported: the command writes to a terminal, the action to
+ * Receives progress and findings. Injected, never imported: the command writes to a terminal, the action to
  * the runner's log, the library to whatever its caller passes. Implementations redact and escape; callers pass
  * plain text and never headers, bodies or a URL's query.
  */

@@ -10,12 +10,12 @@ export type Purpose = 'begin' | 'watch' | 'finish';
 export interface Pacer {
   /**
    * Resolves when the next call may be made, by default one that begins something. Callers are served in the order they
-   * asked. `isRepeated` tells that the same call was refused before.
+   * asked. `isRepeated` says that the same call was refused before.
    */
   waitForTurn(options?: TurnOptions): Promise<void>;
-  /** Tells that a call was refused for its pace: the next come further apart, and what was left of the burst is gone. */
+  /** Records that a call was refused for its pace: the next come further apart, and what was left of the burst is gone. */
   slowDown(): void;
-  /** Tells that a call was answered: the pace returns to the first one, step by step. */
+  /** Records that a call was answered: the pace returns to the first one, step by step. */
   speedUp(): void;
 }
 
@@ -39,7 +39,7 @@ const costs = { begin: 1.5, watch: 1, finish: 0.1 };
 /** A run whose end was asked after in vain may have ended long ago. */
 const costOfWatchingAgain = costs.watch / 3;
 
-/** What can be saved up while nobody asks, once calls were refused: others may have used all of it. */
+/** What can be saved up while no caller asks, once calls were refused: others may have used all of it. */
 const longestCredit = costs.begin;
 
 /**
@@ -93,7 +93,7 @@ function createBucket(size: number, nowMs: number): Bucket {
   return { size, tokens: size, countedAtMs: nowMs };
 }
 
-/** Takes `cost` tokens out of a bucket that gains one per interval, and tells from when on they are there. */
+/** Takes `cost` tokens out of a bucket that gains one per interval, and returns the time from which they are available. */
 function drawOn(bucket: Bucket, fromMs: number, { cost, intervalMs }: { cost: number; intervalMs: number }): number {
   const startMs = Math.max(fromMs, bucket.countedAtMs);
   const tokens = Math.min(bucket.size, bucket.tokens + (startMs - bucket.countedAtMs) / intervalMs);

@@ -20,7 +20,7 @@ type Reach = (text: string, start: number) => Range | null;
 export function createSecretFinder(): SecretFinder {
   const known = new Set<string>();
   const reaches = new Map<number, Reach[]>();
-  // Most places of a text begin no secret; this tells so without a look into the map.
+  // Most places of a text begin no secret; this rules them out without a look into the map.
   const isKnownKey = new Uint8Array(2 ** 16);
 
   const watchFor = (first: string, reach: Reach) => {

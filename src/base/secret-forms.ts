@@ -7,9 +7,9 @@ export const longestRemnant = 8;
 /** One way in which a secret may stand in a text. */
 export interface SecretForm {
   text: string;
-  /** Whether a part of it tells it from all other text, so that it is known even where a cut has left no more. */
+  /** Whether a part of it distinguishes it from all other text, so that a secret cut short is still recognised. */
   isRandom: boolean;
-  /** How long a beginning of it is that tells something: longer than what may be left, and than what its issuer puts before all. */
+  /** How long a beginning must be to identify it: longer than what may be left, and than what its issuer puts before all. */
   shortestBeginning: number;
 }
 
@@ -31,7 +31,7 @@ export function listSecretForms(value: string): SecretForm[] {
 }
 
 /**
- * Whether a part of the value tells it from other text. That of a path, a URL or a name does not: the beginning of
+ * Whether a part of the value distinguishes it from other text. That of a path, a URL or a name does not: the beginning of
  * `production-eu-west-1` stands in many a sentence.
  */
 function isRandomToken(value: string): boolean {
@@ -48,13 +48,13 @@ function measureBeginning(form: string): number {
   return Math.max(longestRemnant, issuer.length) + 1;
 }
 
-/** Of a URL with a password, whoever connects may speak of the password alone. */
+/** A client that connects to a URL with a password may print the password alone. */
 function listPasswords(value: string): string[] {
   const password = value.includes('://') ? (URL.parse(value)?.password ?? '') : '';
   return [password, decode(password)];
 }
 
-/** A value that an encoding shortens, such as one in percent-encoding, is its decoded form to whoever decodes it. */
+/** A value that an encoding shortens, such as one in percent-encoding, also appears in its decoded form. */
 function decode(value: string): string {
   try {
     return decodeURIComponent(value);

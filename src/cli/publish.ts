@@ -13,7 +13,7 @@ export function addPublishCommand(
   const options = listOptions().filter(({ name }) => isFlagOf('publish', name));
   const command = program
     .command('publish')
-    .description('Tell the verdict in a report.json in a comment on its pull request.')
+    .description('Post the verdict of a report.json as a comment on its pull request.')
     .argument('<report>', 'a report.json, or the directory that holds it');
   addGateOptions(command, options);
   command
@@ -25,7 +25,7 @@ from GITHUB_REPOSITORY. The report has to be of the newest commit of the pull
 request.
 
 Exit codes:
-  0 told, or nothing to tell · 2 configuration or usage · 3 GitHub refused`,
+  0 posted, or nothing to post · 2 configuration or usage · 3 GitHub refused`,
     )
     .action(async (report: string, flags: Record<string, unknown>) => {
       const texts = { ...readGateFlags(flags, process.env, options), publish: report };

@@ -84,7 +84,7 @@ function readFlags(
   };
 }
 
-/** Runs the gate with these texts of its options, prints and publishes what came of it, and returns the exit code. */
+/** Runs the gate with these texts of its options, prints and publishes the results, and returns the exit code. */
 export async function runGate(
   { quiet, verbose, format, texts, refused = [] }: RunFlags,
   { redactor, supervision }: GateCommandContext,

@@ -22,7 +22,7 @@ export const apiPath = '/api/v1';
 
 /**
  * Puts the API together: a function from Request to Response that needs no socket. A refusal has one shape whatever
- * route it comes from; an error that nobody meant is logged and answered without its text.
+ * route it comes from; an unexpected error is logged and answered without its text.
  */
 export function createApp(context: ServiceContext, access: { apiKey: Secret; rateLimit: RateLimit | null }): Hono {
   const { logger, clock } = context;

@@ -12,7 +12,7 @@ export function isLoopbackName(hostname: string): boolean {
 
 /**
  * Refuses a Host that is not a loopback name: a web page can make its own name resolve to 127.0.0.1 (DNS rebinding),
- * and then only the Host header tells it apart from a client of this machine.
+ * and then only the Host header distinguishes it from a client of this machine.
  */
 export function requireLoopbackHost(): MiddlewareHandler {
   return async (context, next) => {

@@ -19,7 +19,7 @@ export type ErrorCode = keyof typeof statusByCode;
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly details: Readonly<Record<string, unknown>>;
-  /** Whole seconds, 1 or more, told in Retry-After; undefined where waiting would not help. */
+  /** Whole seconds, 1 or more, sent in Retry-After; undefined where waiting would not help. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(

@@ -13,7 +13,7 @@ export interface IdempotentRequest {
   /** What the key is unique in, such as the runs of one suite. */
   scope: string;
   key: string;
-  /** Tells whether the same thing is asked for again. */
+  /** Identifies a repeat of the same request. */
   fingerprint: string;
 }
 
@@ -32,7 +32,7 @@ export function describeRequest(scope: string, key: string | undefined, body: un
 /**
  * Finds what was answered to the same request before; undefined where it is new. `answer` is what was kept.
  *
- * @throws {ApiError} CONFLICT when the key was used for something else: that answer would be somebody else's.
+ * @throws {ApiError} CONFLICT when the key was used for something else: that answer belongs to another request.
  */
 export function findAnswer<Answer>(
   store: Store,

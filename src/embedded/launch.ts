@@ -76,7 +76,7 @@ export function createLauncher(context: ServiceContext): Launcher {
       planned.map(({ server }) => server),
       context,
     );
-    // After the connection, as in the API: a server that is down is told first.
+    // After the connection, as in the API: a server that is down is reported first.
     requireNamedServers(found.cases, found.servers);
     // It may have been deleted while the servers were connected to.
     if (body.suiteId !== undefined) requireSuite(store, projectId, body.suiteId);

@@ -51,7 +51,7 @@ export interface EmbeddedOptions {
   /** The longest time that a case may ask for, and what one gets that asks for none; the contract's own unless given. */
   iterationTimeoutMs?: number;
   runTimeoutMs?: number;
-  /** Whether the server under test is told which span each of its calls is, so that its own come below it; not by default. */
+  /** Whether each call carries its span to the server under test, so that the server's own spans come below it. Off by default. */
   propagatesTraces?: boolean;
   /** Know the processes of the servers that were started here. None unless given. */
   witnesses?: ServerWitnesses | null;
@@ -155,7 +155,7 @@ function createUniformScheduling(setting: ConcurrencySetting): RunScheduling {
   };
 }
 
-/** Gives a new store its project, and ends the runs that an earlier process left behind: nobody executes them. */
+/** Gives a new store its project, and ends the runs that an earlier process left behind: no process executes them. */
 function prepareStore(store: Store, now: number): { id: string; name: string } {
   store.transact(() => {
     store.runs.endAll('The service stopped while the run was executing.', now);

@@ -9,7 +9,7 @@ import type { ServerRecord } from './store/servers.ts';
 
 /** A server as one run has it. */
 export interface RunServer extends ServerRecord {
-  /** What the run calls it, besides the name of its record. */
+  /** What the run calls it, in addition to the name of its record. */
   alias?: string;
 }
 
@@ -26,7 +26,7 @@ export interface RunRequest {
 }
 
 /**
- * Tells the three shapes of the body apart: `suiteId` alone runs a suite as it is; with `tests` those are written into
+ * Distinguishes the three shapes of the body: `suiteId` alone runs a suite as it is; with `tests` those are written into
  * the suite (by title) and run; `suiteName`, `tests` and `serverIds` make a new suite.
  *
  * @throws {ApiError} VALIDATION_ERROR, NOT_FOUND, FEATURE_NOT_SUPPORTED.

@@ -46,7 +46,7 @@ export interface RunnerOptions {
   scheduling: Pick<RunScheduling, 'onBatch'>;
   iterationTimeoutMs: number;
   runTimeoutMs: number;
-  /** Whether the server is told which span each of its calls is. */
+  /** Whether each call carries its span to the server. */
   propagatesTraces: boolean;
   /** Know the processes of the servers; null where none was started here. */
   witnesses: ServerWitnesses | null;
@@ -64,7 +64,7 @@ export function createRunner(options: RunnerOptions): Runner {
   const { store, protocols, clock, logger } = options;
   const active = new Map<string, ActiveRun>();
 
-  /** The one way in which runs end: whoever comes first decides, and nothing is left open. */
+  /** The one way in which runs end: the first caller decides, and nothing is left open. */
   const end = (runId: string, status: TerminalStatus, failure: string | null): void => {
     active.get(runId)?.abort.abort(new Error('The run has ended.'));
     store.transact(() => {

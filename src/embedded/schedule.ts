@@ -5,7 +5,7 @@ import type { TestCase } from '../model/case.ts';
 /** How many iterations `auto` runs at the same time. More would only queue up on the few cores of a CI machine. */
 const autoLimit = 4;
 
-/** What a run needs to know besides what its request says. */
+/** What a run needs to know in addition to its request. */
 export interface RunConcurrency extends SuiteConcurrency {
   /** Whether one server process takes the sessions in turns, so that a second session could only wait. */
   hasOneProcess: boolean;

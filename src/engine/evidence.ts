@@ -24,6 +24,6 @@ export interface ToolResult {
   /** Why this counts as a tool error, one sentence; null for a good result. */
   toolError: string | null;
   latencyMs: number;
-  /** Whether the server lists the tool; null where nothing tells. */
+  /** Whether the server lists the tool; null if unknown. */
   isListed: boolean | null;
 }

@@ -20,7 +20,7 @@ export type CallFault =
   | { kind: 'excessive'; message: string }
   | { kind: 'unreachable'; message: string };
 
-/** What a bridge puts into the error data when the process behind it is gone: nobody answered the call. */
+/** What a bridge puts into the error data when the process behind it is gone: the call has no answer. */
 const serverExitedReason = 'server_exited';
 
 /** The errors of the SDK that describe an answer. All others are about getting one. */

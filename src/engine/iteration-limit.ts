@@ -47,7 +47,7 @@ export function startIterationLimit(clock: Clock, timeoutMs: number, caller: Abo
         },
       };
     },
-    // Nobody hears of it; without a reason of ours, an error with its stack would be made for it.
+    // No code reads it. Without a reason given here, Node would create an error with its stack.
     [Symbol.dispose]: () => timer.abort('over'),
   };
 }

@@ -19,7 +19,7 @@ interface JsonDifference {
 
 interface Pair {
   pointer: string;
-  /** Whether a key on the way to the value tells of a secret. */
+  /** Whether a key on the way to the value suggests a secret. */
   isSensitive: boolean;
   /** Undefined where the document does not have the value. */
   expected: unknown;

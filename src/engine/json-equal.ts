@@ -16,7 +16,7 @@ export function isJsonEqual(left: unknown, right: unknown): boolean {
   );
 }
 
-/** Tells a JSON object from the other things JavaScript calls objects. */
+/** Distinguishes a JSON object from the other things JavaScript calls objects. */
 export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -18,7 +18,7 @@ interface NoOtherErrors {
   type: 'noToolErrors';
 }
 
-/** An assertion that no service but ours judges, and where it stands. */
+/** An assertion that only the embedded service judges, and where it stands. */
 export interface TraceAssertion {
   assertion: ToolResultAssertion | NoOtherErrors;
   /** The step it is, by its place in the file's case; null for a check, which is judged at the end. */
@@ -26,7 +26,7 @@ export interface TraceAssertion {
 }
 
 /**
- * Lists what compiling a case for a service that is not ours leaves out: first its steps, then the checks at its end, then
+ * Lists what compiling a case for a service other than the embedded one leaves out: first its steps, then the checks at its end, then
  * the errors of calls that the case does not expect.
  */
 export function listTraceAssertions(testCase: SuiteCase, suite: Suite): TraceAssertion[] {
@@ -44,7 +44,7 @@ export function listTraceAssertions(testCase: SuiteCase, suite: Suite): TraceAss
 
 /**
  * Judges assertions on tool results by what a service recorded of an iteration that it passed. `steps` are all of the
- * case's, as the file has them. One assertion that fails decides; where none does and the trace tells too little about
+ * case's, as the file has them. One assertion that fails decides; where none does and the trace says too little about
  * one, the iteration is unscored. Never throws, whatever the trace.
  */
 export async function judgeTrace(

@@ -14,11 +14,11 @@ export type LatestCall =
   | { kind: 'found'; call: AnsweredCall }
   /** No tool had answered by then, or none of that name. */
   | { kind: 'none' }
-  /** The trace tells too little; `reason` is half a sentence. */
+  /** The trace says too little; `reason` is half a sentence. */
   | { kind: 'unknown'; reason: string };
 
 interface PlacedCall extends TracedCall {
-  /** The index of the step that made it; null where nothing tells. */
+  /** The index of the step that made it; null if unknown. */
   place: number | null;
   order: number;
 }
@@ -69,7 +69,7 @@ function isAnswered(call: PlacedCall): call is PlacedCall & AnsweredCall {
 /**
  * Finds the step of each call: by the id of the step that its span carries; else, where no model took part, by its turn
  * among the steps that pin calls; else, where steps are prompts and assertions alone, by the prompt whose number its
- * span carries. That number counts pinned calls too on some services, so it tells nothing where there are any. Nor does
+ * span carries. That number counts pinned calls too on some services, so it is useless where there are any. Nor does
  * `stepIndex`, by which some mean a model's step within its turn.
  */
 function placeCalls(calls: readonly TracedCall[], steps: readonly Step[]): PlacedCall[] {

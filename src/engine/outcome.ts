@@ -9,7 +9,7 @@ import type { SchemaContext } from './schema-check.ts';
 import type { Transcript } from './transcript.ts';
 import { judgeTurns, listExpectedCalls } from './turns.ts';
 
-/** What became of one iteration of one case. */
+/** The outcome of one iteration of one case. */
 export interface CaseOutcome {
   /**
    * `completed` and `timed_out` are scored. `failed` means that nothing could be established, such as with a server

@@ -38,7 +38,7 @@ const connectTimeoutMs = 60_000;
  * the expected ones in every turn. A negative case is one in which the model must call nothing: calls that steps pin are
  * the author's, not the model's, and do not count.
  *
- * With `trace`, the server is told which span of that trace each of its calls is. With `visit`, the outcome says where the process
+ * With `trace`, each call carries its span of that trace to the server. With `visit`, the outcome says where the process
  * of the server ended before the iteration was over.
  */
 export async function runCase(

@@ -143,7 +143,7 @@ function isDraft07(schema: JsonObject | boolean): boolean {
 
 function compilePattern(pattern: string): { test(text: string): boolean; toString(): string } {
   const expression = RE2JS.compile(pattern);
-  // The validator tells patterns apart by what they print as, the way regular expressions do.
+  // The validator distinguishes patterns by what they print as, the way regular expressions do.
   return { test: (text) => expression.matcher(text).find(), toString: () => `/${pattern}/` };
 }
 

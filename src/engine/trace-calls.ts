@@ -1,7 +1,7 @@
 import { isJsonObject } from './json-equal.ts';
 import { readToolOutput, type ToolOutput } from './tool-output.ts';
 
-/** A tool call as a service's trace tells of it. */
+/** A tool call as a service's trace records it. */
 export interface TracedCall {
   toolName: string | null;
   /** Null where the trace has no result of it, or none that can be read. */
@@ -14,7 +14,7 @@ export interface TracedCall {
   promptIndex: number | null;
 }
 
-/** What a trace tells about tool calls. */
+/** What a trace records about tool calls. */
 export interface TraceRecord {
   /** In the order of their results; those without one come last. */
   calls: TracedCall[];
@@ -38,7 +38,7 @@ export function readTrace(trace: unknown): TraceRecord | null {
   const spans = listObjects(trace['spans']);
   const records = readMessages(listObjects(trace['messages']));
   const known = new Set(records.map(({ toolCallId }) => toolCallId));
-  // A call that only its span tells of was made all the same.
+  // A call that only a span records was made all the same.
   for (const span of spans) {
     const toolCallId = readText(span['toolCallId']);
     if (span['category'] !== 'tool' || toolCallId === null || known.has(toolCallId)) continue;

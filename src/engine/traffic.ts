@@ -19,7 +19,7 @@ export interface Traffic {
  */
 export function watchTraffic(transport: StreamableHTTPClientTransport): Traffic {
   const lost = Promise.withResolvers<never>();
-  // It is raced by calls only; between two of them nobody listens.
+  // It is raced by calls only; between two of them there is no listener.
   lost.promise.catch(() => {});
   const sent = new Set<RequestId>();
   const unanswered = new Set<RequestId>();

@@ -37,26 +37,26 @@ import { retryFailed } from './run/retry-failed.ts';
 export interface GateContext {
   clock: Clock;
   logger: Logger;
-  /** Is told every secret before anything could print it. */
+  /** Receives every secret before anything could print it. */
   redactor: Redactor;
   /** Aborting stops everything that was started and makes the verdict inconclusive. */
   signal: AbortSignal;
   /** The job's environment, of which the server under test gets an allow-listed part. */
   environment: Readonly<Record<string, string | undefined>>;
   onProgress?: ProgressListener;
-  /** Put into the environment of every process that is started, so that leftovers can be found by it. */
+  /** Put into the environment of every process that is started, so that processes that outlive the gate can be found by it. */
   processMarker?: string;
-  /** Is told what a hosted service holds of this job, with every change, so that another process can clear it. */
+  /** Receives what a hosted service holds of this job, with every change, so that another process can clear it. */
   saveLeftovers?: (leftovers: Leftovers | null) => void;
 }
 
 export interface GateResult {
   report: Report;
-  /** What the report's page shows besides the report; null where nothing was run. */
+  /** What the report's page shows in addition to the report; null where nothing was run. */
   evidence: Evidence | null;
-  /** Where the traces are, one request to a collector a line; null where nobody asked for them, or there are none. */
+  /** Where the traces are, one request to a collector a line; null if not requested, or if there are none. */
   tracePath: string | null;
-  /** What is uploaded besides the report; null where nothing is. */
+  /** What is uploaded in addition to the report; null where nothing is. */
   kept: KeptResults | null;
   /** 0 passed, or what the policy lets pass · 1 failed · 3 inconclusive · 129, 130, 131, 143 stopped by a signal. */
   exitCode: 0 | 1 | 3 | 129 | 130 | 131 | 143;
@@ -64,7 +64,7 @@ export interface GateResult {
 
 /**
  * Runs the gate: starts the server under test, runs the suites against it, judges, and leaves nothing running. Whatever
- * the surroundings do ends in a report with an inconclusive verdict; only a bug of ours is thrown.
+ * the surroundings do ends in a report with an inconclusive verdict; only a bug of the gate is thrown.
  */
 export async function gate(plan: GatePlan, context: GateContext): Promise<GateResult> {
   const { clock, signal } = context;

@@ -15,7 +15,7 @@ import { startServer } from './run/start-server.ts';
 import { createTeardown } from './run/teardown.ts';
 import { startWatch } from './run/watch.ts';
 
-/** A server that is to be reachable for a hosted service, for as long as somebody wants. */
+/** A server that is to be reachable for a hosted service, until the caller closes it. */
 export interface TunnelPlan {
   server: PlannedServer;
   service: PlannedService;
@@ -30,7 +30,8 @@ export async function planTunnel(options: GateOptions, context: PlanContext): Pr
   const service = { ...planService(options, { ci, environment: context.environment }, issues), isTunnelled: true };
   const server = await planServer(options, context, issues);
   if (service.profile.name === 'embedded') {
-    const message = 'must name a hosted service, svc or mcpjam; nobody else could use a tunnel to the embedded one';
+    const message =
+      'must name a hosted service, svc or mcpjam; no other process could use a tunnel to the embedded one';
     issues.push({ input: 'service', code: 'needs-hosted-service', message });
   }
   if (server === null || issues.length > 0) throw new ConfigurationError(issues);

@@ -10,7 +10,7 @@ export interface SignalSource {
 /**
  * Turns the first signal that asks the process to stop into an abort with a `CancelledError`, so that everything started is stopped in
  * order, and any further one into `exitNow`: who asks twice means now. It never stops listening: without a listener, a
- * signal in the last moments would end the process in place of its exit code.
+ * signal in the last moments would end the process instead of its exit code.
  */
 export function listenForInterrupts(source: SignalSource, exitNow: (exitCode: number) => void): AbortSignal {
   const controller = new AbortController();

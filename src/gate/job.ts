@@ -31,7 +31,7 @@ export interface JobContext {
   openSignal: () => AbortSignal;
 }
 
-/** Where a gate shows its results, besides the files and the services that its plan names. */
+/** Where a gate shows its results, in addition to the files and the services that its plan names. */
 export interface ReportSinks {
   /** The file of the job summary; null, the default, for none. */
   summaryPath?: string | null;
@@ -48,7 +48,7 @@ export interface JobSinks extends ReportSinks, Pick<GateContext, 'onProgress' | 
   /** Called once the plan stands, before anything starts. */
   onPlanned?: () => Promise<void>;
   supervision?: Supervision;
-  /** Renders what the supervisor writes besides the files where the gate comes to no end. */
+  /** Renders what the supervisor writes in addition to the files if the gate does not finish. */
   renderFallback?: (report: Report, files: WrittenFiles, plan: GatePlan) => FallbackReport;
   /** Put into the environment of every process that is started; the supervisor's unless given. */
   processMarker?: string;

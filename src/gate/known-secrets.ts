@@ -2,7 +2,7 @@ import { Secret } from '../base/redaction.ts';
 import { listOptions } from './options.ts';
 import { listOtelSecrets } from './plan/otel-variables.ts';
 
-/** Credentials that a runner gives a job, whether or not anybody uses them. */
+/** Credentials that a runner gives a job, used or not. */
 const jobCredentials = ['GITHUB_TOKEN', 'GH_TOKEN', 'ACTIONS_RUNTIME_TOKEN', 'ACTIONS_ID_TOKEN_REQUEST_TOKEN'];
 
 /**

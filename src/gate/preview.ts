@@ -47,7 +47,7 @@ async function previewChanges(planned: FileSuite, service: ConnectedService, sig
   return [`${title}.`, ...changes.map((change) => `  ${change}`)];
 }
 
-/** Asks for the project, so that a key that does not lead to it is told here. */
+/** Asks for the project, so that the preview reports a key without access to it. */
 async function previewUpload({ suites }: GatePlan, upload: PlannedUpload, context: ConnectContext): Promise<string[]> {
   await using client = openUploadClient(upload, context);
   const { baseUrl, project } = upload.service;
@@ -69,7 +69,7 @@ function describeServer({ server, service, timeoutMs }: GatePlan): string {
   return `Would test ${what} with the service ${service.profile.name}${how}, within ${formatDuration(timeoutMs)}.`;
 }
 
-/** What would be told outside of the job. */
+/** What the gate would post outside of the job. */
 function describePublishing({ github, collector }: GatePlan): string[] {
   const { comment = null, hasCheckRun = false, issueParts = null } = github ?? {};
   return [

@@ -3,7 +3,7 @@ import type { GitHubClient } from './client.ts';
 import { parseAnswer } from './parse.ts';
 import type { Repository } from './repository.ts';
 
-/** A check that is over, as it stands beside a commit. */
+/** A check that is over, as GitHub shows it next to a commit. */
 export interface CheckRunDraft {
   /** Of the checks of one name that a commit has, the newest counts. */
   name: string;

@@ -4,7 +4,7 @@ import { formatDuration } from '../base/deadline.ts';
 import { describeError, GitHubError, NetworkError } from '../base/errors.ts';
 import { endSentence } from '../base/sentence.ts';
 
-/** A request that came to nothing, as far as anybody may hear of it. */
+/** A failed request, without anything that must not be printed. */
 export interface FailedRequest {
   /** Null where no answer arrived. */
   status: number | null;
@@ -24,7 +24,7 @@ const requestErrorSchema = z.object({
 
 const detailSchema = z.object({ message: z.string() });
 
-/** GitHub writes sentences; a longer message is a page of somebody in between. */
+/** GitHub writes sentences; a longer message is a page of a proxy in between. */
 const longestMessage = 300;
 
 /** Reads what the client threw. Its own message holds the address of the documentation, and may hold a page of HTML. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { GateError, GitHubError } from '../base/errors.ts';
 import type { GitHubClient } from './client.ts';
 
-/** Whoever the token speaks for. */
+/** The user or app that the token belongs to. */
 export interface Identity {
   login: string;
   /** Null where GitHub did not tell. */
@@ -15,7 +15,7 @@ const viewerSchema = z.object({ viewer: z.object({ login: z.string(), databaseId
 const actionsBot: Identity = { login: 'github-actions[bot]', id: null };
 
 /**
- * Reads who the token speaks for. GraphQL tells it of every kind of token, where `GET /user` refuses those of apps, the
+ * Reads who the token speaks for. GraphQL answers for every kind of token, where `GET /user` refuses those of apps, the
  * job's own among them. Where it will not tell, it is taken for the job's own.
  *
  * @throws {NetworkError} when no answer arrives
@@ -37,7 +37,7 @@ function isPassing(error: unknown): boolean {
   return error instanceof GateError;
 }
 
-/** Whether somebody is the one that the token speaks for: by the number, since anybody may take a login that is free. */
+/** Whether an author is the one that the token speaks for. Compares the id, since any user may take a login that is free. */
 export function isSamePerson(identity: Identity, author: { id: number; login: string } | null): boolean {
   if (author === null) return false;
   return identity.id === null ? author.login === identity.login : author.id === identity.id;

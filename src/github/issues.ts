@@ -27,10 +27,10 @@ const issueSchema = z
     return { number, isOpen: state === 'open', body: body ?? '', author: user, url, isPullRequest: pull !== undefined };
   });
 
-/** Two thousand issues and pull requests of one author; what is older is not looked at. */
+/** Two thousand issues and pull requests of one author; older ones are not checked. */
 const maxPages = 20;
 
-/** Lists the issues that somebody has opened, open and closed, newest first. */
+/** Lists the issues of one author, open and closed, newest first. */
 export async function listIssues({ octokit }: GitHubClient, repository: Repository, creator: string): Promise<Issue[]> {
   const route = 'GET /repos/{owner}/{repo}/issues';
   const pages = octokit.paginate.iterator(route, { ...repository, creator, state: 'all', per_page: 100 });

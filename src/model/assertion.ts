@@ -60,7 +60,7 @@ export type Check = Predicate | ToolResultAssertion;
 
 export type Assertion = Check | WidgetAssertion;
 
-/** What a `widget…` predicate or assertion needs and no installation of ours has. */
+/** What a `widget…` predicate or assertion needs and the embedded service lacks. */
 export const noBrowserReason = 'No browser runs here, so nothing about a widget can be established.';
 
 const toolResultTypes: Record<ToolResultAssertion['type'], true> = {
@@ -73,12 +73,12 @@ const toolResultTypes: Record<ToolResultAssertion['type'], true> = {
   toolNotFound: true,
 };
 
-/** Tells the assertions that only we know, on what a tool answered, from those of the API. */
+/** Whether an assertion is one of the gate's own, on what a tool answered, and not one of the API. */
 export function isToolResultAssertion(assertion: Assertion): assertion is ToolResultAssertion {
   return 'type' in assertion && Object.hasOwn(toolResultTypes, assertion.type);
 }
 
-/** Tells an assertion that holds only where the call it judges has failed. */
+/** Whether an assertion holds only if the call it judges has failed. */
 export function expectsToolError(assertion: Assertion): boolean {
   if (!('type' in assertion)) return false;
   return assertion.type === 'toolNotFound' || (assertion.type === 'toolResultIsError' && assertion.isError);

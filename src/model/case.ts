@@ -51,7 +51,7 @@ export interface InternalMatchOptions {
 
 /**
  * One case as the API's inline tests carry it: what crosses from an evals file to a service, and what the engine runs.
- * `advancedConfig` is open on the wire; the two keys of ours travel there because the API has no field for them.
+ * `advancedConfig` is open on the wire; the gate's two keys travel there because the API has no field for them.
  */
 export interface TestCase {
   title: string;

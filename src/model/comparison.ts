@@ -24,7 +24,7 @@ export interface Counts {
 }
 
 /**
- * What became of a case since the baseline.
+ * How a case changed since the baseline.
  *
  * - `regressed`: all of its iterations passed and now at most half do, or more than half passed and now none does.
  * - `fixed`: the same the other way round.

@@ -1,4 +1,4 @@
-/** What is kept of a gate besides its report, for people who look into it. Bounded, however much was run. */
+/** What is kept of a gate in addition to its report, for people who look into it. Bounded, however much was run. */
 export interface Evidence {
   /** In the order they were read; at most `maxIterationMarks`. */
   iterations: IterationMark[];
@@ -9,7 +9,7 @@ export interface Evidence {
 /** What a page can draw; who wants each of more has the log of iterations. */
 export const maxIterationMarks = 10_000;
 
-/** More than anybody reads of one gate. */
+/** More than people read of one gate. */
 export const maxTraces = 50;
 
 /** One iteration in brief. */

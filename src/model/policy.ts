@@ -21,7 +21,7 @@ export type StaleEffect = 'warn' | 'fail';
  */
 export type FlakyEffect = 'fail' | 'pass' | 'report';
 
-/** How a case fares is told by more `runs` of it, not by ever more rounds until one passes. */
+/** More `runs` show how often a case passes; ever more rounds until one passes do not. */
 export const maxRetries = 5;
 
 /** A case whose results do not count for the time being. */
@@ -78,7 +78,7 @@ export interface PolicyLayer {
   budgets: Budgets;
 }
 
-/** All that is demanded of a suite besides its own minimum pass rate, settled. */
+/** All requirements of a suite other than its own minimum pass rate, settled. */
 export interface SuiteDemands extends Omit<PolicyLayer, 'minimumPassRate'> {
   onInconclusive: Demanded<InconclusiveEffect>;
   onNothingRun: Demanded<InconclusiveEffect>;
@@ -142,7 +142,7 @@ export const emptyPolicyLayer: PolicyLayer = {
   budgets: { tokens: null, wallTimeMs: null, p95IterationMs: null, infrastructureErrors: null },
 };
 
-/** Fills in what holds where nobody says anything. */
+/** Fills in the defaults. */
 export function settleDemands(layer: PolicyLayer): SuiteDemands {
   const { tags, cases, required, confidence, quarantine, budgets } = layer;
   return {

@@ -37,7 +37,7 @@ export interface Report {
   trend: Trend | null;
   /** The run of the first suite that has one; every suite carries its own in `suites[].run`. */
   run: RunReport | null;
-  /** What a reader should know besides the verdict, one sentence each, such as a policy that this change alters. */
+  /** What a reader should know in addition to the verdict, one sentence each, such as a policy that this change alters. */
   notes: string[];
 }
 
@@ -107,7 +107,7 @@ export interface SuiteReport {
   run: RunReport | null;
   /** How often the tunnel to the server broke off during the run and may have cut off calls of it. */
   tunnelBreaks: number;
-  /** Everything demanded of the suite and what came of it; the suite's own minimum pass rate first. */
+  /** The requirements of the suite and their results; the suite's own minimum pass rate first. */
   demands: DemandReport[];
   /** The further rounds, in which only what had failed was run again. */
   retries: RetryRound[];
@@ -146,7 +146,7 @@ export interface SuiteRepeats extends RepeatRates {
   cases: number;
 }
 
-/** What became of a case over all rounds. `flaky`: it failed at first, and passed in full when it was run again. */
+/** The outcome of a case over all rounds. `flaky`: it failed at first, and passed in full when it was run again. */
 export type CaseClass = 'passed' | 'flaky' | 'failed';
 
 /** One demand of the policy, where it was made, and whether it was met. */
@@ -162,7 +162,7 @@ export interface DemandReport {
   source: string;
   /** `unknown`: the results do not tell. */
   state: 'met' | 'not-met' | 'unknown';
-  /** Whether the verdict depends on it; else it is told as a warning only. */
+  /** Whether the verdict depends on it; else the reports show it as a warning only. */
   isDecisive: boolean;
   /** What was found, one sentence. */
   finding: string;
@@ -216,7 +216,7 @@ export interface CaseReport {
 /** Enough to see what broke; a case that fails a thousand times fails for few reasons. */
 export const maxFailuresPerCase = 5;
 
-/** So that a run in which everything fails costs no more to keep and to show than what anybody reads. */
+/** So that a run in which everything fails costs no more to keep and to show than what people read. */
 export const maxFailuresPerSuite = 1000;
 
 export interface IterationFailure {

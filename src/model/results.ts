@@ -28,7 +28,7 @@ export interface CaseOutline {
   runs: number | null;
 }
 
-/** What became of the assertions that the service does not know, of an iteration that it passed. */
+/** The outcome of the assertions that the service does not know, in an iteration that it passed. */
 export type OwnJudgement =
   | { kind: 'passed' }
   /** `step` is the first one that does not hold; null for a check at the end of the case. */

@@ -48,7 +48,7 @@ export interface ToolCall {
   arguments: Record<string, unknown>;
 }
 
-/** What became of one step of an iteration. */
+/** The outcome of one step of an iteration. */
 export interface StepResult {
   stepId: string;
   stepIndex: number;

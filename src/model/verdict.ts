@@ -1,4 +1,4 @@
-/** Ours, after policy. `inconclusive` means that nothing was established; it is not a failure in disguise. */
+/** The gate's verdict, after policy. `inconclusive` means that nothing was established; it is not a failure in disguise. */
 export type VerdictOutcome = 'passed' | 'failed' | 'inconclusive';
 
 /** Stable, unlike the messages. `verdict/reason-rules.ts` says of each what it means for the verdict and for the job. */

@@ -33,7 +33,7 @@ export interface ReportInput {
   shard?: ShardReport | null;
   comparison?: Comparison | null;
   trend?: Trend | null;
-  /** What a reader should know besides the verdict. */
+  /** What a reader should know in addition to the verdict. */
   notes?: readonly string[];
   /** By default every verdict does that is not `passed`. */
   stopsJob?: boolean;
@@ -52,7 +52,7 @@ export interface JudgedSuite {
   /** How flaky cases count. */
   flaky?: Demanded<FlakyEffect>;
   repeats?: SuiteRepeats | null;
-  /** What became of every case, in the order of the results. */
+  /** The outcome of every case, in the order of the results. */
   standings?: ReadonlyArray<Pick<CaseReport, 'classification' | 'repeats'>>;
 }
 
@@ -93,7 +93,7 @@ export function buildReport(input: ReportInput): Report {
 
 const defaultFlaky: Demanded<FlakyEffect> = { value: 'fail', source: 'default' };
 
-/** Cases that do not count are told, and add nothing to the rate. */
+/** Cases that do not count are listed, and add nothing to the rate. */
 function countTotals({ results: { cases }, counted }: JudgedSuite): Totals {
   const { passed, failed } = counted ?? {
     passed: cases.reduce((total, member) => total + member.passed, 0),

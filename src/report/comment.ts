@@ -25,11 +25,11 @@ export interface CommentOptions {
   job?: string | null;
   /** The run in which the gate ran. */
   run?: { label: string; url: string } | null;
-  /** Leads to a line of the commit that was tested; null where it cannot be told. */
+  /** Leads to a line of the commit that was tested; null if unknown. */
   linkLine?: (place: { file: string; line: number }) => string | null;
 }
 
-/** How much of the cases is told. Tried from the fullest to the shortest until the text fits. */
+/** How much of the cases to show. Tried from the fullest to the shortest until the text fits. */
 interface Fullness {
   maxCases: number;
   maxSuites: number;
@@ -132,7 +132,7 @@ function listSuite(
     ...(folded.length === 0
       ? []
       : [
-          // Ours alone: inside an HTML block Markdown's code spans would not protect foreign text.
+          // The gate's own text alone: inside an HTML block Markdown's code spans would not protect foreign text.
           `<details>\n<summary>${formatCount(folded.length, open.length === 0 ? 'case' : 'more case')} did not pass</summary>`,
           list(folded),
           '</details>',

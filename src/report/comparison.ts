@@ -19,7 +19,7 @@ const changeWords: Record<CaseChange, { counted: string; row: string }> = {
   unchanged: { counted: 'unchanged', row: 'unchanged' },
 };
 
-/** Says what became of the cases since the baseline: `1 regressed, 2 fixed, 40 unchanged`. */
+/** Counts how the cases changed since the baseline: `1 regressed, 2 fixed, 40 unchanged`. */
 export function describeChanges({ counts }: Comparison): string {
   const parts = caseChanges
     .filter((change) => counts[change] > 0)

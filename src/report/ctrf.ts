@@ -34,7 +34,7 @@ interface CtrfTest {
 
 /**
  * Renders `ctrf.json`, one test per case. It agrees with the verdict: failures that a passing suite's minimum tolerates pass
- * with a message, and a suite's verdict that none of its cases tells is a test of its own.
+ * with a message, and a suite's verdict that none of its cases explains is a test of its own.
  */
 export function renderCtrf(report: Report): string {
   const tests = listTests(report);

@@ -3,7 +3,7 @@ import type { CaseReport, IterationFailure } from '../model/report.ts';
 import { truncateText } from './truncate.ts';
 import { describeToolCall } from './wording.ts';
 
-/** Iterations of one case that failed alike: told once. */
+/** Iterations of one case that failed alike: listed once. */
 export interface FailureGroup {
   /** `Iteration 2, step 3 (assert)`, or `Iterations 1, 2, 4`. */
   heading: string;

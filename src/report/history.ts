@@ -4,7 +4,7 @@ import { type HistoryRecord, maxTrendRuns, type Trend } from '../model/history.t
 import type { Report } from '../model/report.ts';
 import { escapeJson } from './escape/json.ts';
 
-/** Raised when a field changes its meaning; lines of another version are left alone. */
+/** Raised when a field changes its meaning; lines of another version are kept as they are. */
 const historyVersion = 1;
 
 const recordSchema = z

@@ -6,7 +6,7 @@ const maxMarks = 20;
 
 const marks: Record<IterationMark['standing'], string> = { passed: '✓', failed: '✗', unscored: '·' };
 
-/** Draws what became of each iteration of a case, in their order: `✓✗✓`. */
+/** Draws the outcome of each iteration of a case, in their order: `✓✗✓`. */
 export type MarkIterations = (member: CaseReport) => string | null;
 
 /** Null for a case with one iteration, with more than a row can hold, and where not all of them are known. */

@@ -20,7 +20,7 @@ interface Element {
 
 /**
  * Renders JUnit XML, one testcase per case. It agrees with the verdict: failures that a passing suite's minimum
- * tolerates are told as output, and a suite that is inconclusive holds an error even where every case passed.
+ * tolerates are written as output, and a suite that is inconclusive holds an error even where every case passed.
  */
 export function renderJunit(report: Report): string {
   // A gate without suites is inconclusive, and an empty file would read as green.
@@ -68,7 +68,7 @@ function buildSuite(report: Report, suite: JudgedSuite): Element {
   };
 }
 
-/** What is demanded besides the suite's own minimum; viewers list properties, and count none of them. */
+/** The requirements other than the suite's own minimum; viewers list properties, and count none of them. */
 function listProperties({ demands }: JudgedSuite): Element[] {
   if (demands.length < 2) return [];
   const children = demands.map((demand): Element => {
@@ -78,7 +78,7 @@ function listProperties({ demands }: JudgedSuite): Element[] {
   return [{ name: 'properties', attributes: {}, children }];
 }
 
-/** A testcase of its own for what no case tells of the suite's verdict, so that no viewer shows it as passed. */
+/** A testcase of its own for what no case explains of the suite's verdict, so that no viewer shows it as passed. */
 function buildVerdictCase(suite: JudgedSuite, name: 'failure' | 'error'): Element {
   const [first, ...others] = suite.verdict.reasons.flatMap(({ message, output = [] }) => [message, ...output]);
   const { outcome } = suite.verdict;

@@ -20,7 +20,7 @@ export function describeFlaky({ flaky }: Pick<CaseReport, 'flaky'>): string | nu
   return flaky === null ? null : `flaky, ${effectWords[flaky.effect]}`;
 }
 
-/** Says what became of a case when it was run again: `; run again: 0 of 2, 2 of 2`. Empty where it was not. */
+/** Says the outcome of a case when it was run again: `; run again: 0 of 2, 2 of 2`. Empty where it was not. */
 export function describeRounds({ retries }: Pick<CaseReport, 'retries'>): string {
   if (retries.length === 0) return '';
   return `; run again: ${retries.map(({ passed, total }) => `${passed} of ${total}`).join(', ')}`;
@@ -53,7 +53,7 @@ function listRetries({ id, retries }: SuiteReport, cases: readonly CaseReport[])
   ];
 }
 
-/** Says of a suite that it was stopped early, or what was run again and what came of it; one sentence each, or none. */
+/** Says of a suite that it was stopped early, or what was run again and with which outcome; one sentence each, or none. */
 export function listRoundNotes(suite: SuiteReport, cases: readonly CaseReport[]): string[] {
   return [...listEarlyStop(suite), ...listRetries(suite, cases)];
 }
@@ -68,7 +68,7 @@ function listEarlyStop({ stoppedEarly }: SuiteReport): string[] {
 
 /**
  * Says pass@k and pass^k of a suite: `pass@5 100%, pass^5 66.6% (3 cases with several iterations)`. `renderName` makes of the two
- * names what the sink needs, since one of them looks like a mention of somebody.
+ * names what the sink needs, since one of them looks like a mention of a user.
  */
 export function describeRepeats(
   { k, passAtK, passHatK, cases }: SuiteRepeats,

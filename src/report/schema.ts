@@ -95,7 +95,7 @@ const suite = z.object({
   demands: z
     .array(demand)
     .default([])
-    .describe("Everything demanded of the suite and what came of it; the suite's own minimum first."),
+    .describe("The requirements of the suite and their results; the suite's own minimum first."),
   ...suiteRounds,
   concurrency: z
     .object({
@@ -242,7 +242,7 @@ const writtenReport = z.object({
     .default(null)
     .describe('Earlier gates of the branch; null where no history is kept.'),
   run: run.nullable().describe('The run of the first suite that has one.'),
-  notes: z.array(z.string()).default([]).describe('What a reader should know besides the verdict.'),
+  notes: z.array(z.string()).default([]).describe('What a reader should know in addition to the verdict.'),
 });
 
 /** A report of an earlier version gets the dispositions that it lacks. */

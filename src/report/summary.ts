@@ -33,17 +33,17 @@ export interface SummaryOptions {
   links?: ReadonlyArray<{ label: string; url: string }>;
   /** Where a line of a file is shown; null where it is not. */
   linkLine?: (place: { file: string; line: number }) => string | null;
-  /** What became of single iterations. */
+  /** The outcomes of single iterations. */
   iterations?: readonly IterationMark[];
 }
 
-/** How much is told, and with what. */
+/** How much to show, and with what. */
 interface Page extends Fullness {
   linkLine: NonNullable<SummaryOptions['linkLine']>;
   markIterations: MarkIterations;
 }
 
-/** How much of the cases is told. Tried from the fullest to the shortest until the text fits. */
+/** How much of the cases to show. Tried from the fullest to the shortest until the text fits. */
 interface Fullness {
   hasPassedCases: boolean;
   maxRows: number;
@@ -155,7 +155,7 @@ function listConcurrency({ concurrency }: SuiteReport): string[] {
 
 const demandMarks: Record<DemandReport['state'], string> = { met: '✅', 'not-met': '❌', unknown: '⚠️' };
 
-/** The suite's own minimum stands in the headline already; what is demanded besides has a table of its own. */
+/** The suite's own minimum stands in the headline already; further requirements have a table of their own. */
 function listDemands({ demands }: SuiteReport, { maxRows }: Fullness): string[] {
   if (demands.length < 2) return [];
   const shown = demands.slice(0, Math.min(maxRows, maxDemands));
@@ -269,7 +269,7 @@ function listCaseDetails(member: CaseReport, { linkLine }: Page): string[] {
   ];
 }
 
-/** `summary` is ours alone: inside an HTML block Markdown's code spans would not protect foreign text. */
+/** `summary` is the gate's own text alone: inside an HTML block Markdown's code spans would not protect foreign text. */
 function fold(summary: string, blocks: readonly string[]): string[] {
   return [`<details>\n<summary>${summary}</summary>`, ...blocks, '</details>'];
 }

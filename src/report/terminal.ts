@@ -31,7 +31,7 @@ const titles: Record<VerdictOutcome, string> = { passed: 'Passed', failed: 'Fail
 const maxReasons = 10;
 const maxReasonLength = 1000;
 const maxTitleLength = 120;
-/** More than a screen or two of cases helps nobody; the others are counted, and in the files. */
+/** More than a screen or two of cases is unreadable; the others are counted, and in the files. */
 const maxDetailedCases = 25;
 const maxPassedCases = 20;
 const maxDemands = 20;

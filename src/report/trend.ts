@@ -37,7 +37,7 @@ export function listTrendRuns({ trend, startedAt, revision, verdict, cases }: Re
   return [...trend.runs, own].slice(-maxTrendRuns);
 }
 
-/** Names the branch whose gates these are, as plain text of somebody else's. */
+/** Names the branch whose gates these are, as plain foreign text. */
 export function nameTrend({ branch }: Trend): string {
   return truncateText(branch ?? 'no branch', maxBranchLength);
 }

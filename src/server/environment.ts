@@ -1,4 +1,4 @@
-/** Carries the session marker in every process of the server under test, so that leftovers can be found later. */
+/** Carries the session marker in every process of the server under test, so that processes that outlive it can be found later. */
 export const markerVariable = 'MCP_EVAL_CI_PROCESS';
 
 /**

@@ -36,7 +36,7 @@ function isSignalled(target: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(target, signal);
   } catch {
-    // ESRCH: gone. EPERM: only zombies are left (macOS), or it is not ours to signal.
+    // ESRCH: gone. EPERM: only zombies are left (macOS), or this process may not signal it.
     return false;
   }
 }

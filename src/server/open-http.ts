@@ -14,7 +14,7 @@ import { recordVisits } from './visits.ts';
 import type { SharedProcessRecord } from './visits.ts';
 import { toProcessEnd } from './witness.ts';
 
-/** How long whoever holds the port may take to show that it is an MCP server. */
+/** How long the process that holds the port may take to show that it is an MCP server. */
 const foreignProbeMs = 2000;
 
 type HttpOptions = ServerContext & { readyTimeoutMs: number; protocol: WantedProtocol };
@@ -66,7 +66,7 @@ function keepRunning(
   const lost = Promise.withResolvers<ServerStartError>();
   const visits = recordVisits(clock);
   let server = first;
-  /** Told to end, in which case its end says nothing. */
+  /** Asked to end, in which case its end says nothing. */
   const stopped = new Set<ServerProcess>();
   const disposed = new AbortController();
   const signal = AbortSignal.any([options.signal, disposed.signal]);
@@ -163,8 +163,8 @@ async function waitUntilReady(
 }
 
 /**
- * A server that answers before the command was started is another one: left over, or of another job. It would be tested in
- * place of the command's, which may not even notice that its port is taken.
+ * A server that answers before the command was started is another one: left over, or of another job. The gate would test it
+ * instead of the command's, which may not even notice that its port is taken.
  *
  * @throws {ServerStartError} when one answers.
  */

@@ -31,11 +31,11 @@ import { toProcessEnd, witnessSessions, witnessShared } from './witness.ts';
 /** Sessions at the same time, each of which may be a process. */
 const defaultMaxSessions = 32;
 
-/** A session nobody uses: long enough for a model to think between two calls. Shorter where the next session waits for it. */
+/** The time limit of an idle session: long enough for a model to think between two calls. Shorter where the next session waits for it. */
 const idleTimeoutMs = { iteration: 5 * 60_000, run: 60_000 };
 
 /**
- * Checks that the command speaks MCP on stdio, then serves it over HTTP. What it writes to stdout besides messages is skipped
+ * Checks that the command speaks MCP on stdio, then serves it over HTTP. What it writes to stdout other than messages is skipped
  * with one warning: many servers greet there, and most clients put up with it.
  */
 export async function openStdioServer(
@@ -123,7 +123,7 @@ function giveChildren(pool: ChildPool): ChildSource {
 }
 
 /**
- * The process that is asked who it is serves nobody afterwards: the first client is to initialize its server itself, with its
+ * The process that answers the readiness check serves no client afterwards: the first client is to initialize its server itself, with its
  * own capabilities. It is gone before the next one starts, which may want the same port or lock file.
  */
 async function probeCommand(

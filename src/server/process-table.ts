@@ -58,7 +58,7 @@ export function listDescendants(
   }
 }
 
-/** Whether the process was started with `assignment` (`NAME=value`) in its environment; false where that is not ours to read. */
+/** Whether the process was started with `assignment` (`NAME=value`) in its environment; false if this process may not read it. */
 export function hasEnvironmentEntry(pid: number, assignment: string): boolean {
   return `\0${readProcFile(pid, 'environ')}\0`.includes(`\0${assignment}\0`);
 }

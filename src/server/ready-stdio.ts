@@ -20,7 +20,7 @@ const discoverResultSchema = z.object({
   _meta: z.object({ [SERVER_INFO_META_KEY]: serverInfoSchema }).catch({ [SERVER_INFO_META_KEY]: {} }),
 });
 
-/** What came of asking a server on stdio who it is; `offered`: a handshake, in none of the wanted revisions. */
+/** The outcome of a handshake with a server on stdio; `offered`: a handshake, in none of the wanted revisions. */
 export type StdioProbe =
   | { ok: true; handshake: Handshake }
   | { ok: false; answer: string }

@@ -18,7 +18,7 @@ export type WantedProtocol = Demanded<ProtocolChoice>;
 export interface ServerOptions {
   /** One string, split into words as a POSIX shell would, and run without one. */
   command: string | null;
-  /** Alone: a server that somebody else started. With a command: where that command serves HTTP. */
+  /** Alone: a server that the gate did not start. With a command: where that command serves HTTP. */
   url: string | null;
   cwd: string;
   /** Added to the allow-listed base environment. */
@@ -69,7 +69,7 @@ export interface RunningServer extends AsyncDisposable {
   readonly report: ServerReport;
   /** Replaces the plan of sessions. Does nothing where sessions get no process of their own. */
   readonly planSessions: (plan: SessionPlan) => void;
-  /** What `stopMarkedProcesses` finds leftovers by; null where nothing was started. */
+  /** The marker by which `stopMarkedProcesses` finds processes; null where nothing was started. */
   readonly sessionMarker: string | null;
   /** The last lines the server wrote, oldest first; 50 unless asked for another number. */
   stderrTail(maxLines?: number): string[];

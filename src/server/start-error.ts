@@ -9,7 +9,7 @@ import type { WantedProtocol } from './running-server.ts';
 /** Lines of stderr that an error carries: enough for a stack trace, little enough to be read. */
 export const tailLines = 50;
 
-/** Says that the process ended before the server answered, and why where that can be told. */
+/** Says that the process ended before the server answered, and why, if known. */
 export function createExitError(
   command: string,
   exit: ProcessExit,

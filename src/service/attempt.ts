@@ -59,7 +59,7 @@ export async function attemptRequest<T>(
       bodyTimeout: 0,
       signal,
     });
-    // The HTTP client looks at its signal only once a connection stands; whoever stops has no time to wait for one.
+    // The HTTP client looks at its signal only once a connection stands; a gate that stops has no time to wait for one.
     const response = await endOnAbort(answering, signal);
     // Errors quote these, in small letters or in part, so a secret in them has to go before.
     const redactHeader = (name: string) => redactor.redact(response.headers[name]?.toString() ?? '') || undefined;
@@ -82,7 +82,7 @@ export async function attemptRequest<T>(
 /**
  * Reads an answer as JSON.
  *
- * @throws {ProtocolError} which tells what the answer claims to be, where that is something else
+ * @throws {ProtocolError} which says what the answer claims to be, if that is something else
  */
 export function parseJsonAnswer(text: string, contentType: string | undefined): unknown {
   try {

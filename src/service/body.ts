@@ -56,7 +56,7 @@ function isZlibError(error: unknown): boolean {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('Z_');
 }
 
-/** Deeper values survive JSON.parse, but not the recursion of whoever walks them later. */
+/** Deeper values survive JSON.parse, but not the recursion of the code that walks them later. */
 const maxJsonDepth = 200;
 
 /**

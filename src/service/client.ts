@@ -37,7 +37,7 @@ export interface ServiceClient extends AsyncDisposable {
   call<T>(call: ServiceCall<T>): Promise<T>;
 }
 
-/** What every operation accepts beside its own parameters. */
+/** What every operation accepts in addition to its own parameters. */
 export interface CallOptions {
   signal?: AbortSignal | undefined;
   /** Tighter than the client's own; no attempt and no wait goes beyond it. */
@@ -169,7 +169,7 @@ function buildHeaders<T>({ body, idempotencyKey }: ServiceCall<T>, profile: Serv
   };
 }
 
-/** A deployment that is being replaced may answer in another shape for a moment; whoever writes need not ask again. */
+/** A deployment that is being replaced may answer in another shape for a moment; writes need not be repeated for that. */
 function parseOutcome<T>(answer: unknown, { parse, method }: ServiceCall<T>): AttemptOutcome<T> {
   try {
     return { ok: true, answer: parse(answer) };

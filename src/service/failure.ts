@@ -19,7 +19,7 @@ export interface AttemptFailure {
   isRateLimited?: boolean;
 }
 
-/** An answer other than success, as far as its failure is told from it. `text` is redacted already. */
+/** An answer other than success, as far as it describes the failure. `text` is redacted already. */
 export interface FailedAnswer {
   status: number;
   headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -56,7 +56,7 @@ export function readFailedAnswer(answer: FailedAnswer, what: string, serverUnrea
 }
 
 /**
- * Makes the user's to mend what a service, or whoever answers in its place, refuses however often it is asked. A plan that is
+ * Makes a configuration error of what a service, or a proxy in front of it, refuses on every attempt. A plan that is
  * used up is not: it has a time at which it is not any more.
  */
 export function explainRefusal({ error, repeat }: AttemptFailure): AttemptFailure['error'] {

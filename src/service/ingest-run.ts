@@ -15,7 +15,7 @@ import type { WireIngestedRun } from './wire.ts';
 const maxResults = 200;
 const maxBodyBytes = 2 ** 20;
 
-/** For ending a run that could not be filled: whoever waits for it has been waiting for long. */
+/** For ending a run that could not be filled: its caller has been waiting for long. */
 const closingMs = 5000;
 
 export interface IngestRunParams extends CallOptions {
@@ -56,7 +56,7 @@ function hasVerdict({ status, result }: WireIngestedRun): boolean {
   return status == null ? result != null : isTerminalStatus(status);
 }
 
-/** The service never ends it by itself. Why it could not be filled is the error to be told, whatever becomes of this. */
+/** The service never ends it by itself. The error to report is why it could not be filled, whatever the result of this. */
 async function closeRun(
   client: ServiceClient,
   params: { projectId: string; runId: string; externalRunId: string },

@@ -15,7 +15,7 @@ export interface IngestRun {
   notes?: string;
   /** Percent, 0..100: the wire's own scale. */
   passCriteria?: { minimumPassRate: number };
-  /** Of this execution alone: whoever sends it again gets the first verdict back. */
+  /** Of this execution alone: sending it again returns the first verdict. */
   externalRunId: string;
   framework?: string;
   ci?: IngestCi;

@@ -44,7 +44,7 @@ export function listIterations(
   });
 }
 
-/** Lists what became of each step of an iteration, in their order. Empty for runs that did not record it. */
+/** Lists the outcome of each step of an iteration, in their order. Empty for runs that did not record it. */
 export async function listSteps(client: ServiceClient, params: IterationParams): Promise<StepResult[]> {
   const { projectId, runId, iterationId, ...options } = params;
   const path = [...client.profile.runPath(projectId), runId, 'iterations', iterationId, 'steps'];

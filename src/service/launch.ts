@@ -19,7 +19,7 @@ export interface LaunchParams extends CallOptions, QueueOptions {
 
 export interface Launch {
   created: WireRunCreated;
-  /** Whether the receipt was lost and the run found by its marker. What became of its tests is not known then. */
+  /** Whether the receipt was lost and the run found by its marker. The outcome of its tests is not known then. */
   wasReadBack: boolean;
 }
 
@@ -27,12 +27,12 @@ export interface Launch {
 const maxSends = 2;
 
 /**
- * Starts exactly one run of a suite. Where the service has no room for another it queues up; where it cannot be told
+ * Starts exactly one run of a suite. Where the service has no room for another it queues up; if it is unknown
  * whether the run was started, the suite's runs are searched for it before the same request is sent again.
  *
  * @throws {DeadlineError} when there was no room within `queueTimeoutMs`
  * @throws {GateError} as the last request failed. After that, and after an abort, the run may exist all the same:
- *   `findRunByMarker` tells
+ *   `findRunByMarker` finds it
  */
 export async function launchRun(client: ServiceClient, params: LaunchParams): Promise<Launch> {
   const { projectId, run, idempotencyKey, marker, signal, deadline } = params;
@@ -45,7 +45,7 @@ export async function launchRun(client: ServiceClient, params: LaunchParams): Pr
     } catch (error) {
       const isQueued = isQueueRefusal(error);
       if (!isQueued && !isOutcomeUnknown(error)) throw error;
-      // The run that takes up the room may be ours: an attempt before this one may have started it.
+      // The run that takes up the room may be this job's own: an attempt before this one may have started it.
       const trace = isQueued && queue.hasBegun() ? 'none' : await findTrace(client, params);
       if (typeof trace === 'object') return { created: toReceipt(trace), wasReadBack: true };
       if (isQueued) {
@@ -64,7 +64,7 @@ export async function findRunByMarker(
   { marker, ...params }: { projectId: string; suiteId: string; marker: string } & CallOptions,
 ): Promise<Run | undefined> {
   const runs = await listSuiteRuns(client, { ...params, limit: 100 });
-  // Whoever looks for a run is about to wait for it or to cancel it, and every text holds the empty one.
+  // The caller is about to wait for the run or to cancel it, and every text holds the empty one.
   return runs.find(({ notes }) => marker !== '' && notes?.includes(marker));
 }
 

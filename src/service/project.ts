@@ -6,7 +6,7 @@ import type { WireProject } from './wire.ts';
 
 /**
  * Finds the project to work in: the one with this id, else the one of exactly this name; where none is named, the only
- * one there is. Made to be the first call of all: it tells a wrong key and a wrong base URL from a service in trouble.
+ * one there is. Made to be the first call of all: it distinguishes a wrong key and a wrong base URL from a service in trouble.
  *
  * @throws {ConfigurationError} for the input `project`, `api-key` or `base-url`
  */

@@ -3,7 +3,7 @@ import type { ProxyHop } from './route.ts';
 
 /** The status with which a proxy refused to lead on, or undefined where something else went wrong. */
 export function readProxyStatus(error: unknown): number | undefined {
-  // The HTTP client tells the status in its message alone: the first for a tunnel, the second for plain http.
+  // The HTTP client reports the status in its message alone: the first for a tunnel, the second for plain http.
   const text = error instanceof Error ? error.message : '';
   const match = /^Proxy response \((\d{3})\)|^Proxy Authentication Required \((407)\)/.exec(text);
   return match === null ? undefined : Number(match[1] ?? match[2]);

@@ -6,11 +6,11 @@ import type { CallOptions, ServiceClient } from './client.ts';
 export interface QueueOptions {
   /** How long to wait while as many runs are in progress as may be, from the first refusal on. */
   queueTimeoutMs: number;
-  /** Told before every wait how long it has been, and what the service said about it. */
+  /** Called before every wait with how long it has been, and what the service said about it. */
   onQueued?: ((waitedMs: number, details: ServiceError['details']) => void) | undefined;
 }
 
-/** A place in the line for a run. Nobody calls it up, so it asks again every so often. */
+/** A place in the queue for a run. The service sends no notice, so it asks again every so often. */
 export interface Queue {
   hasBegun(): boolean;
   /** Waits before the request that was refused is made again. @throws {DeadlineError} when there was no room in time */

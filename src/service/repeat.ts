@@ -43,7 +43,7 @@ export async function repeatUntilAnswered<T>(
   let mayHaveHappened = false;
   /** A refusal says nothing about the attempts before it. */
   const fail = (error: AttemptFailure['error']) => Object.assign(error, { mayHaveHappened });
-  /** Why attempts were repeated tells more than that it took too long. */
+  /** Why attempts were repeated explains more than that it took too long. */
   const endWithReason = (wait: Promise<void>) =>
     wait.catch((cause: unknown) => {
       if (lastError === undefined || !(signal.reason instanceof DeadlineError)) throw cause;

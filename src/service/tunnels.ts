@@ -4,7 +4,7 @@ import { parseAs } from './parse.ts';
 import { tunnelClosedSchema, tunnelGrantSchema } from './wire.ts';
 import type { WireTunnelGrant } from './wire.ts';
 
-/** A tunnel that the service granted: a server record whose public URL leads to whoever holds the token. */
+/** A tunnel that the service granted: a server record whose public URL leads to the holder of the token. */
 export interface TunnelGrant {
   serverId: string;
   name: string;
@@ -29,8 +29,8 @@ const parseWireGrant = parseAs(tunnelGrantSchema, 'the grant of a tunnel');
 const parseClosed = parseAs(tunnelClosedSchema, 'the receipt of a closed tunnel');
 
 /**
- * Creates a tunnel under a server name, or another grant for the one that exists: whoever holds the grant before is cut
- * off. To be called while this job has no connection, so that asking again for a grant that was lost cuts off nobody else.
+ * Creates a tunnel under a server name, or another grant for the one that exists: this cuts off
+ * the holder of the earlier grant. Call it while this job has no connection, so that a repeated request cuts off no other job.
  *
  * @throws {ConfigurationError} when the service refuses it for good
  */

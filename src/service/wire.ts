@@ -239,10 +239,10 @@ export type WireTunnelGrant = z.infer<typeof tunnelGrantSchema>;
 
 export const tunnelClosedSchema = z.object({ serverId: text, status: z.literal('closed') });
 
-/** What ingestion answers with beside its contents; a refusal may come with status 200. */
+/** What ingestion answers with in addition to its contents; a refusal may come with status 200. */
 export const ingestRefusalSchema = z.object({ ok: z.literal(false), error: z.unknown() });
 
-/** A run that was executed elsewhere, as far as the service tells: a reused one may say nothing of what it holds. */
+/** A run that was executed elsewhere, as far as the service describes it: a reused one may say nothing of what it holds. */
 export const ingestedRunSchema = z.object({
   suiteId: z.string(),
   runId: z.string(),

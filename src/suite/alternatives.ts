@@ -4,7 +4,7 @@ import type { DocumentPath } from './source-document.ts';
 /**
  * Says which alternative of a union a value was meant to be, so that a mistake in it is reported against that one
  * alone; undefined where none is recognisable. Text means an enumeration, a list an array. An object's alternative is
- * told by its first property: a literal the value must carry (`type`, `kind`), or a key it must have.
+ * known by its first property: a literal the value must carry (`type`, `kind`), or a key it must have.
  */
 export function chooseAlternative(union: z.ZodUnion, value: unknown): { schema: z.ZodType; index: number } | undefined {
   const alternatives = union.options.map((option, index) => ({ schema: unwrap(option), index }));
@@ -49,14 +49,14 @@ export function listAlternativeNames(union: z.ZodUnion): string[] {
   return [...new Set(names)];
 }
 
-/** The key by whose literal the alternatives of a union are told apart, of those that `value` has. */
+/** The key whose literal distinguishes the alternatives of a union, of those that `value` has. */
 export function findDiscriminator(union: z.ZodUnion, value: Record<string, unknown>): string | undefined {
   return union.options
     .flatMap((option) => readSignature(unwrap(option)))
     .find(({ key, literal }) => literal !== undefined && Object.hasOwn(value, key))?.key;
 }
 
-/** The schema that the part of `value` at `path` was meant for, where that can be told. */
+/** The schema that the part of `value` at `path` was meant for, if known. */
 export function findSchemaAt(root: z.ZodType, value: unknown, path: DocumentPath): z.ZodType | undefined {
   let schema: z.ZodType | undefined = choose(unwrap(root), value);
   let part = value;
@@ -125,7 +125,7 @@ function own(shape: Record<string, unknown>, key: string): z.ZodType | undefined
   return Object.hasOwn(shape, key) ? toSchema(shape[key]) : undefined;
 }
 
-/** Zod types the parts of a schema by its core; every one of ours is a full schema. */
+/** Zod types the parts of a schema by its core; every one in this project is a full schema. */
 function toSchema(schema: unknown): z.ZodType | undefined {
   return schema instanceof z.ZodType ? schema : undefined;
 }

@@ -37,7 +37,7 @@ export function compileCase(item: SuiteCase, suite: Suite, { serverName, dialect
     .map(({ step }) => nameServer(step, serverName))
     .filter((step) => step.kind !== 'assert' || knows(step.assertion));
   const expectsError = expectsErrorOfCall(item, suite);
-  // A service that does not know which call is expected to fail has to allow all; the trace tells which one failed.
+  // A service that does not know which call is expected to fail has to allow all; the trace shows which one failed.
   const failsOnToolError = item.failOnToolError && !(dialect === 'contract' && expectsError);
   const advancedConfig = {
     ...(dialect === 'embedded' && { timeoutMs: item.timeoutMs }),

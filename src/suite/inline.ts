@@ -5,7 +5,7 @@ import { parseSource } from './source-document.ts';
 import type { DocumentPath, SourceDocument } from './source-document.ts';
 
 /**
- * Reads tests given as text in place of a file: a bare list of cases, which becomes a suite called `name`, or a whole
+ * Reads tests given as text instead of a file: a bare list of cases, which becomes a suite called `name`, or a whole
  * evals document. Positions are within the text; `file` is what findings call it. Never throws.
  */
 export function readInlineTests(text: string, options: { file: string; name: string }): SuiteReading {

@@ -17,7 +17,7 @@ export interface LoadedSuites {
 
 /**
  * Reads every evals file that the glob patterns match below `cwd`, each once. A pattern without a match, a file that
- * cannot be read or is a link out of the checkout, and an id that two suites share are findings. Paths are told relative to `cwd`, with `/`.
+ * cannot be read or is a link out of the checkout, and an id that two suites share are findings. Reported paths are relative to `cwd`, with `/`.
  */
 export async function loadSuites(patterns: string[], options: { cwd: string }): Promise<LoadedSuites> {
   const findings: ConfigurationIssue[] = [];
@@ -88,7 +88,7 @@ async function readFileSuite(
   }
 }
 
-/** Finds suites whose id an earlier one has; their results could not be told apart. */
+/** Finds suites whose id an earlier one has; their results would be indistinguishable. */
 export function findSharedIds(suites: readonly Suite[]): ConfigurationIssue[] {
   const firsts = new Map<string, Suite>();
   return suites.flatMap((suite) => {

@@ -18,7 +18,7 @@ export interface SuiteReading {
 }
 
 /**
- * Reads one evals document, YAML or JSON, ours or upstream's (`schemaVersion: "1"`), and reports all that is wrong
+ * Reads one evals document, YAML or JSON, in this project's format or upstream's (`schemaVersion: "1"`), and reports all that is wrong
  * with it at once. Never throws, whatever the text. `file` is what findings call it.
  */
 export function readSuite(text: string, options: { file: string }): SuiteReading {

@@ -8,7 +8,7 @@ export interface Selection {
   cases: string[];
   /** A case with any of them is kept; empty means every case. */
   tags: string[];
-  /** Iterations of every case, in place of what the files say; null leaves those. */
+  /** Iterations of every case, instead of what the files say; null keeps those. */
   runs: number | null;
 }
 

@@ -5,7 +5,7 @@ const maxSlugLength = 120;
 
 /**
  * Derives an id from a title: lower-case ASCII words joined by `-`. Where no word of it is ASCII, `fallback` and a short
- * hash of the title, so that two titles in another script are told apart and keep their ids wherever they stand.
+ * hash of the title, so that two titles in another script have distinct ids and keep them wherever they stand.
  */
 export function deriveSlug(title: string, fallback: string): string {
   const slug = title

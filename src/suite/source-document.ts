@@ -123,7 +123,7 @@ function inspectNodes(
     } else {
       firstKeys.set(name, pair.key);
     }
-    // `{ message: Hello, world }` is two keys to YAML, and one sentence to whoever wrote it.
+    // `{ message: Hello, world }` is two keys to YAML, and one sentence to its author.
     if (pair.value === null)
       add('no-value', `The key \`${name}\` has no value; quote text that holds a comma`, pair.key);
   };

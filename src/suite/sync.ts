@@ -24,7 +24,7 @@ export interface CaseUpdate {
   fields: string[];
 }
 
-/** Whole, with the API's defaults in place of absent fields. */
+/** Whole, with the API's defaults for absent fields. */
 type WholeCase = Required<Omit<CaseFields, 'title' | 'models'>> & Pick<CaseFields, 'models'>;
 
 /** Evals files call most fields by other names than the API. */
@@ -96,7 +96,7 @@ export function planSync(suite: Suite, existing: readonly StoredCase[], options:
   return plan;
 }
 
-/** Tells people what a sync is going to do: a heading, then a line for each case that it touches. Titles are as they came. */
+/** Describes what a sync is going to do: a heading, then a line for each case that it touches. Titles are as they came. */
 export function describeSync(plan: SyncPlan, { suiteName }: { suiteName: string }): string[] {
   const { create, update, unchanged } = plan;
   const touched = create.length + update.length + plan.delete.length;

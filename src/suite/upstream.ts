@@ -81,7 +81,7 @@ const upstreamSchema = z.strictObject({
       provider: text.exactOptional(),
       repetitions: repetitions.exactOptional(),
       passThreshold: fraction.exactOptional(),
-      // Demands on how complete a run must be; ours is that every iteration was read, which is at least as strict.
+      // Demands on how complete a run must be; the gate's is that every iteration was read, which is at least as strict.
       validity: openObject,
       captureLevel: z.literal('full').exactOptional(),
       toolPolicy: toolPolicySchema.exactOptional(),
@@ -100,7 +100,7 @@ const upstreamSchema = z.strictObject({
 type UpstreamSuite = z.output<typeof upstreamSchema>;
 type UpstreamCase = UpstreamSuite['cases'][number];
 
-/** Parses upstream's suite file into ours, same meaning; what this product cannot express is a finding. */
+/** Parses upstream's suite file into this project's format, same meaning; what this product cannot express is a finding. */
 export function parseUpstreamSuite(document: SourceDocument): { suite: Suite | null; findings: Finding[] } {
   const parsed = upstreamSchema.safeParse(document.value);
   if (!parsed.success) return { suite: null, findings: explainIssues(upstreamSchema, document, parsed.error.issues) };

@@ -31,5 +31,5 @@ export type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGQUIT';
 
 export const stopSignals: readonly StopSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
 
-/** Tells a re-executed entry that it is the gate. */
+/** Marks a re-executed entry as the gate. */
 export const supervisedVariable = 'MCP_EVAL_CI_SUPERVISED';

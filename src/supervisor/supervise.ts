@@ -142,7 +142,7 @@ function watch(gate: ChildProcess, limits: SupervisorLimits): WatchedGate {
       const stopSignal = stopSignals.find((name) => name === signal);
       if (cause !== null) finish({ cause, signalExitCode });
       else if (stopSignal !== undefined) finish({ exitCode: 128 + constants.signals[stopSignal] });
-      // Whoever passes has said so before: an exit that comes out of nowhere is none.
+      // A gate that passes has said so before: an unannounced exit is no pass.
       else if (code !== null && ownExitCodes.has(code) && (code !== 0 || doneWith === 0)) finish({ exitCode: code });
       else
         finish({ cause: `The gate ended with ${signal ?? `code ${code}`} before it was done.`, signalExitCode: null });

@@ -20,7 +20,7 @@ export function isEventStream(headers: HeaderList): boolean {
 }
 
 export interface IdleComments {
-  /** Tells that the server sent this. */
+  /** Records that the server sent this. */
   saw(chunk: Buffer): void;
   stop(): void;
 }

@@ -112,13 +112,13 @@ export function openOutgoingBody(
 
 /** Keeps account of one body on its way in. */
 export interface IncomingBody {
-  /** Tells that bytes arrived and wait here. */
+  /** Records that bytes arrived and wait here. */
   received(bytes: number): void;
-  /** Tells that so many of them were passed on. */
+  /** Records that so many of them were passed on. */
   consumed(bytes: number): void;
   /** Bytes that wait here. */
   waitingBytes(): number;
-  /** Tells that nothing of the body is kept any more. */
+  /** Records that nothing of the body is kept any more. */
   stop(): void;
 }
 

@@ -30,7 +30,7 @@ const abortCodes = ['timeout', 'too_large', 'client_gone', 'upstream_error', 'ov
 export type AbortCode = (typeof abortCodes)[number];
 
 /**
- * The text frames of the relay protocol, version 1. `window` frames, and `window` in `hello`, are ours: a relay that does
+ * The text frames of the relay protocol, version 1. `window` frames, and `window` in `hello`, are extensions of this project: a relay that does
  * not announce a window never sees them, and a host announces that it grants credit by a first one with the id 0. Ids are
  * unsigned 32-bit integers.
  */
@@ -54,7 +54,7 @@ const ignored: IgnoredFrame = { t: 'ignored', id: null };
 
 /**
  * Reads a text frame. Whatever is not one, or not a valid one, is `ignored`; with its id where it is the head of a request
- * or a response, so that the other side can be told. Never throws.
+ * or a response, so that the other side gets an error. Never throws.
  */
 export function parseTextFrame(text: string): TextFrame | IgnoredFrame {
   let value: unknown;

@@ -24,7 +24,7 @@ export interface TunnelHostOptions extends RelayAddress {
   signal: AbortSignal;
   /** Asks the service for another grant of the same server, when the relay no longer takes the token. */
   remint?: () => Promise<RelayAddress>;
-  /** Told each time that the relay was lost, and when a call was last under way by then, on the monotonic clock. */
+  /** Called each time the relay is lost, with the time when a call was last under way by then, on the monotonic clock. */
   onBreak?: (lastCallAtMs: number | null) => void;
   /** The proxies that lead to the relay, where there are any. */
   proxy?: ProxySettings | undefined;
@@ -43,7 +43,7 @@ export interface TunnelHost extends AsyncDisposable {
   readonly lost: Promise<TunnelError>;
 }
 
-/** Without a connection for this long, nobody can rely on the tunnel any more. */
+/** Without a connection for this long, the tunnel counts as lost. */
 const longestGapMs = 60_000;
 const defaultDrainTimeoutMs = 2000;
 
@@ -95,7 +95,7 @@ export async function openTunnelHost(options: TunnelHostOptions): Promise<Tunnel
     return end;
   };
 
-  /** Dials until it is told to stop, or there is no sense in it any more. */
+  /** Dials until it is stopped, or there is no sense in it any more. */
   const keepConnected = async (): Promise<TunnelError | null> => {
     for (;;) {
       const end = await serveConnection();
@@ -125,7 +125,7 @@ export async function openTunnelHost(options: TunnelHostOptions): Promise<Tunnel
     if (options.remint === undefined) return new TunnelError(`${refusal}.`, { closeCode: 4000 });
     try {
       logger.warning(`${refusal}; asking for another.`);
-      // Whoever closes the tunnel does not wait for another grant.
+      // Closing the tunnel does not wait for another grant.
       address = await endOnAbort(options.remint(), closing.signal);
       checkRelayUrl(address.relayWsUrl);
       return null;

@@ -1,7 +1,7 @@
 import type { DemandReport } from '../model/report.ts';
 import type { VerdictReason } from '../model/verdict.ts';
 
-/** What became of one demand, and the code of the reason that it gives for a verdict. */
+/** The result of one requirement, and the code of the reason that it gives for a verdict. */
 export interface Assessment extends DemandReport {
   code: VerdictReason['code'];
   caseId?: string;

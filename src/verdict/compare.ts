@@ -100,14 +100,14 @@ function compareCase(suiteId: string, member: CaseResults, earlier: BaselineCase
   const baseline = earlier === undefined ? null : { passed: earlier.passed, total: earlier.total };
   const change = (): CaseChange => {
     if (earlier === undefined) return 'new';
-    // Where one side does not say what it did, nobody can tell that it is the same.
+    // Where one side does not say what it did, it is unknown whether they are the same.
     if (definitionHash === null || definitionHash !== earlier.definitionHash) return 'changed';
     return classifyCounts(earlier, current);
   };
   return { suiteId, id, title, change: change(), baseline, current };
 }
 
-/** Says what became of a case that did the same both times, from how many of its iterations passed. */
+/** Classifies the change of a case that did the same both times, from how many of its iterations passed. */
 export function classifyCounts(baseline: Counts, current: Counts): CaseChange {
   if (baseline.total === 0 || current.total === 0) return 'unscored';
   if (hasFallen(baseline, current)) return 'regressed';

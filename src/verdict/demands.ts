@@ -133,7 +133,7 @@ interface RequiredCase {
   source: string;
 }
 
-/** Those that their own definition requires, then those that the policy names besides. */
+/** Those that their own definition requires, then further ones that the policy names. */
 function listRequired(cases: readonly CaseResults[], { required }: SuiteDemands): RequiredCase[] {
   const own = cases
     .filter(({ isRequired }) => isRequired)

@@ -7,7 +7,7 @@ export interface ExitDecision {
   exitCode: 0 | 1 | 3;
   /** Where a verdict does not stop the job although it is not `passed`, one sentence each. */
   notes: string[];
-  /** Those of the notes that somebody should act upon. */
+  /** Those of the notes that the user should act upon. */
   warnings: string[];
 }
 

@@ -4,7 +4,7 @@ import type { CaseResults, SuiteResults } from '../model/results.ts';
 import { splitQuarantine } from './quarantine.ts';
 
 /**
- * Says what became of a case over all rounds: `passed` where nothing failed, `flaky` where something did and a later round passed
+ * Says the outcome of a case over all rounds: `passed` where nothing failed, `flaky` where something did and a later round passed
  * in full, else `failed`; null where nothing was established.
  */
 export function classifyCase({
@@ -34,7 +34,7 @@ export function countFlaky(cases: readonly CaseResults[], effect: FlakyEffect): 
 
 /**
  * Lists the cases that are to be run again: those of which an iteration failed, in every round so far. What is in quarantine
- * on this day, `YYYY-MM-DD`, does not count either way and is left alone.
+ * on this day, `YYYY-MM-DD`, does not count either way and is not run again.
  */
 export function listStillFailing(
   { cases }: SuiteResults,

@@ -33,7 +33,7 @@ export function listGaps(
   const { interruption, run } = results;
   const causes = interruption === null ? [] : [interruption];
   if (run === null) return causes.length > 0 ? causes : [{ code: 'run-not-created', message: 'No run was created.' }];
-  // After an interruption of ours the status is our own doing; what the service noted may still tell more.
+  // After the gate has interrupted a run, the gate itself has caused the status; the service's note may still say more.
   if (interruption === null || run.notes !== null) appendAll(causes, listRunGaps(run, results));
   if (causes.length > 0) return causes;
   const unscored = sum(counted, (member) => member.unscored);

@@ -22,14 +22,14 @@ import { computeSuiteRepeats, listRepeatRates } from './repeat-rates.ts';
 import { assessStopped, listStoppedGaps, settleVerdict } from './settled.ts';
 
 export interface JudgeOptions {
-  /** What is demanded besides the suite's own minimum, and the day in UTC, `YYYY-MM-DD`, against which entries expire. */
+  /** The requirements other than the suite's own minimum, and the day in UTC, `YYYY-MM-DD`, against which entries expire. */
   policy?: { demands: SuiteDemands; today: string };
   /**
    * What else is held against the suite, judged elsewhere from more than its results, such as regressions. They count
    * only where the results are complete.
    */
   findings?: readonly JudgedFinding[];
-  /** In place of what the results themselves show. */
+  /** Replaces what the results themselves show. */
   gaps?: KnownGaps;
 }
 
@@ -81,7 +81,7 @@ export interface SuiteJudgement {
   counted: { cases: number; passed: number; failed: number };
   /** Null where nothing was established, or no case that counts has several iterations. */
   repeats: SuiteRepeats | null;
-  /** What became of every case, in the order of the results. */
+  /** The outcome of every case, in the order of the results. */
   standings: CaseStanding[];
 }
 
@@ -149,7 +149,7 @@ export function assessSuite(results: SuiteResults, options: JudgeOptions = {}): 
     ...quarantine,
   ];
   const { outcome, reasons } = doubtFailure(results, weigh(assessments, findings));
-  // What a further round found was chosen by its failures, so that only the first one tells of the case.
+  // What a further round found was chosen by its failures, so that only the first one describes the case.
   // Of a run that was stopped early, too, the results decided which iterations ran.
   const repeats = isSettled ? null : computeSuiteRepeats(outside.filter(({ id }) => byId.has(id)));
   return {
@@ -232,7 +232,7 @@ function weigh(assessments: readonly Assessment[], findings: readonly JudgedFind
   return { outcome: 'passed', reasons: assessments.slice(0, 1).map(toReason) };
 }
 
-/** Reports show the first reasons only, and of all reasons these are the ones that no case tells. */
+/** Reports show the first reasons only, and of all reasons these are the ones that no case explains. */
 function putProtectionsFirst(reasons: readonly VerdictReason[]): VerdictReason[] {
   return [...reasons.filter(isProtection), ...reasons.filter((reason) => !isProtection(reason))];
 }

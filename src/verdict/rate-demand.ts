@@ -7,7 +7,7 @@ import { countScored, sum } from './count.ts';
 import { computeClusteredInterval, type ClusteredInterval } from './statistics/clustered.ts';
 import { computeWilsonInterval } from './statistics/wilson.ts';
 
-/** More than anybody runs; beyond it a rate is as good as at its minimum. */
+/** More than any gate runs; beyond it a rate is as good as at its minimum. */
 const mostIterations = 100_000;
 
 /**
@@ -111,7 +111,7 @@ export function countFurtherIterations(
 }
 
 function describeFurther(further: number | null, cases: readonly CaseResults[]): string {
-  if (further === null) return 'the rate is so close to the minimum that no reasonable number of iterations tells';
+  if (further === null) return 'the rate is so close to the minimum that no reasonable number of iterations settles it';
   const where =
     cases.length > 1 && cases.some(({ planned }) => planned > 1)
       ? ' in cases of their own, since repeats of one case are alike,'

@@ -3,12 +3,12 @@ import type { CaseResults } from '../model/results.ts';
 import { sum } from './count.ts';
 import { estimatePassAtK, estimatePassHatK } from './statistics/repeats.ts';
 
-/** Every `k` up to this one is told; of a case with more iterations, round numbers and the last. */
+/** Every `k` up to this one is reported; of a case with more iterations, round numbers and the last. */
 const everyK = 10;
 const roundKs = [1, 2, 5, 10, 20, 50];
 
 /**
- * Lists pass@k and pass^k of one case by `k`, up to its number of scored iterations and the one that is told of its suite
+ * Lists pass@k and pass^k of one case by `k`, up to its number of scored iterations and the one that is reported of its suite
  * among them; none where there are fewer than two.
  */
 export function listRepeatRates(

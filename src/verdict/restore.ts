@@ -83,7 +83,7 @@ function isGap({ code }: VerdictReason, { demands }: SuiteReport): boolean {
   return !demands.some(({ kind, state }) => kind === 'budget' && state === 'not-met');
 }
 
-/** How a flaky case counts is told with each of them, so that where there is none it does not matter. */
+/** Each flaky case says how it counts; without one, the rule has no effect. */
 function restorePolicy(suite: SuiteReport, cases: readonly CaseReport[], today: string): RestoredSuite['policy'] {
   const quarantine = cases.flatMap(({ id, quarantine: entry }) => (entry === null ? [] : [{ ...entry, case: id }]));
   const [told] = cases.flatMap(({ flaky }) => (flaky === null ? [] : [{ value: flaky.effect, source: flaky.source }]));

@@ -58,7 +58,7 @@ export function assessStopped(results: SuiteResults, policy: Policy): Assessment
   });
 }
 
-/** What is missing of a stopped run besides that which was outstanding. */
+/** What is missing of a stopped run in addition to what was outstanding. */
 export function listStoppedGaps(results: SuiteResults): VerdictReason[] {
   const run = results.run?.status === 'cancelled' ? { ...results.run, status: 'completed' } : results.run;
   const tolerated = { value: Infinity, source: 'stopEarly' };

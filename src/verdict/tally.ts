@@ -37,14 +37,14 @@ export interface CountedIteration {
   standing: Standing;
 }
 
-/** How a suite's run ended, besides its iterations. */
+/** How a suite's run ended, in addition to its iterations. */
 export type SuiteEnd = Pick<SuiteResults, 'run' | 'runUrl' | 'isComplete' | 'tunnelBreaks' | 'interruption'>;
 
 export interface TallyOptions {
   /** Fraction 0..1, and where it was asked for. */
   minimumPassRate: number;
   minimumPassRateSource: string;
-  /** From the service's id of a case to ours. */
+  /** From the service's id of a case to the gate's. */
   caseIds: ReadonlyMap<string, string>;
   /**
    * An earlier reading of the same run. An iteration that passed or failed there has ended: one that has the other result in this

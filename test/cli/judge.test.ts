@@ -80,7 +80,7 @@ describe('mcp-eval-ci judge', () => {
 
   it('says what of a policy it cannot judge, and what is not meant for this report', async () => {
     const { stderr, stdout } = await judge('half.json', '--policy', 'mild.policy.yaml');
-    expect(stderr).toContain('The budgets of mild.policy.yaml are not judged: a report does not tell what was spent.');
+    expect(stderr).toContain('The budgets of mild.policy.yaml are not judged: a report does not say what was spent.');
     expect(stderr).toContain('mild.policy.yaml has a policy for the suite "Other", which is not part of this gate.');
     expect(stdout).toContain('the minimum is 50% (from mild.policy.yaml:3)');
   });

@@ -58,7 +58,7 @@ describe('mcp-eval-ci publish', () => {
     await using api = await startGitHubApi();
     const { exitCode, stderr } = await publish(api, { commit: '2'.repeat(40) });
     expect(exitCode).toBe(0);
-    expect(stderr).toContain('nothing is told');
+    expect(stderr).toContain('Nothing is posted');
     expect(api.comments).toEqual([]);
   });
 });

@@ -181,7 +181,7 @@ describe('a hosted gate', () => {
     const { exitCode, log } = await runHostedGate(service, { ...server, 'server-name': 'mine', tests: tests('one') });
     expect(exitCode).toBe(0);
     expect(log[0]).toBe(
-      'The project has a server called mine already; this job uses its record, and cuts off whoever uses it now. It led to https://example.com/mcp, and will again at the end.',
+      'The project has a server called mine already; this job uses its record, and cuts off its current user. It led to https://example.com/mcp, and will again at the end.',
     );
     expect((await service.project.get(`/servers/${id}`)).body).toMatchObject({
       url: 'https://example.com/mcp?key=1',

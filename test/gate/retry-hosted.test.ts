@@ -69,7 +69,7 @@ describe('a hosted gate that runs again what failed', () => {
       { onProgress: ({ kind }) => void (kind === 'run-finished' && tap.replayLaunches()) },
     );
     expect(report.suites[0]?.retries).toMatchObject([
-      { round: 1, shortfall: 'The service gave an earlier run in place of a new one.' },
+      { round: 1, shortfall: 'The service returned an earlier run instead of a new one.' },
     ]);
     expect(report.cases.map(({ classification, retries }) => [classification, retries])).toEqual([
       ['failed', []],

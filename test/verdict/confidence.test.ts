@@ -55,7 +55,7 @@ describe('a minimum with confidence', () => {
 
   it('gives up where the rate is at its minimum', () => {
     expect(judgeSingles(9, 1, 0.9).reasons[0]?.message).toContain(
-      'so close to the minimum that no reasonable number of iterations tells',
+      'so close to the minimum that no reasonable number of iterations settles it',
     );
     expect(
       countFurtherIterations({ rate: 0.9, effectiveTotal: 10 }, 10, { minimum: 0.9, confidence: 0.95 }),

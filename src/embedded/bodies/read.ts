@@ -6,7 +6,7 @@ import { invalid } from '../envelope.ts';
 export type BodyReader = <Body>(request: HonoRequest, schema: z.ZodType<Body>) => Promise<Body>;
 
 /**
- * Makes the reader of a service. It throws VALIDATION_ERROR that tells the first problem as `path.to.field: message`,
+ * Makes the reader of a service. It throws VALIDATION_ERROR with the first problem as `path.to.field: message`,
  * and for a body of more than `maxBytes`.
  */
 export function createBodyReader(maxBytes: number): BodyReader {

@@ -23,7 +23,7 @@ const expiryIntervalMs = 1000;
 /** Ids are unsigned 32-bit integers on the wire; 0 is no request's, and a `window` of it announces credit. */
 const idCount = 2 ** 32;
 
-/** Greets a host and carries requests to it until its socket closes, of which `onClose` tells with the close code. */
+/** Greets a host and carries requests to it until its socket closes; `onClose` gets the close code. */
 export function openAgent(
   { socket, stream }: { socket: WebSocket; stream: Duplex },
   options: { slug: string; limits: RelayLimits; clock: Clock; onClose: (closeCode: number) => void },

@@ -114,7 +114,7 @@ export function startPublicCall(
       if (frame.t === 'res') relay(() => writeHead(frame.status, frame.headers));
       else if (frame.t === 'body') {
         const { length } = frame.payload;
-        // Bytes before a head, or nobody's bytes.
+        // Bytes before a head, or of an unknown call.
         if (!response.headersSent || length === 0) return;
         incoming.received(length);
         relay(() => response.write(frame.payload, () => incoming.consumed(length)));
@@ -140,7 +140,7 @@ export function readLength(request: IncomingMessage): number {
   return Number(request.headers['content-length'] ?? 0);
 }
 
-/** The host's own Host header goes to the target; the name that the client used travels beside it. */
+/** The host's own Host header goes to the target; a header of its own carries the name that the client used. */
 function listHeaders(request: IncomingMessage): HeaderList {
   const kept = dropHopByHop(pairHeaders(request.rawHeaders)).filter(([name]) => !/^(?:x-forwarded-)?host$/i.test(name));
   return [...kept, ['x-forwarded-host', request.headers.host ?? '']];

@@ -8,7 +8,7 @@ export interface RelayRefusal {
   message: string;
 }
 
-/** What becomes of a request that the host or the relay gave up before it was answered. */
+/** The response to a request that the host or the relay gave up before it was answered. */
 export const refusals: Readonly<Record<AbortCode | 'no_host' | 'unauthorized' | 'not_found', RelayRefusal>> = {
   timeout: { status: 504, code: 'TIMEOUT', message: 'The server behind the tunnel took too long.' },
   too_large: { status: 413, code: 'VALIDATION_ERROR', message: 'The request body is too large for the tunnel.' },

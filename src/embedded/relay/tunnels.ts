@@ -5,7 +5,7 @@ import type { Agent } from './agent.ts';
 export interface TunnelTable {
   /** Lets a host take over a server; the one before it is sent away. */
   connect(serverId: string, agent: Agent): void;
-  /** Tells that a host is gone. */
+  /** Called when a host is gone. */
   disconnect(serverId: string, agent: Agent, closeCode: number): void;
   /** Sends the host of a server away, for good. */
   close(serverId: string, closeCode: number): void;
@@ -19,7 +19,7 @@ export interface TunnelTable {
 /** How long a host that broke off is waited for. */
 const gapMs = 5000;
 
-/** Close codes with which a host says that it does not come back, or was told not to. */
+/** Close codes with which a host says that it does not come back, or with which the relay closed it for good. */
 const partings = new Set([1000, 1001, 4001, 4002]);
 
 export function createTunnelTable(clock: Clock): TunnelTable {

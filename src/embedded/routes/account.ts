@@ -4,7 +4,7 @@ import type { ServiceContext } from '../context.ts';
 import { createId } from '../id.ts';
 import type { ProjectRecord } from '../store/projects.ts';
 
-/** There is one user and one organization: whoever holds the key. */
+/** There is one user and one organization: the holder of the key. */
 const me = { id: 'user_local', email: 'local@localhost', name: 'Local user', plan: 'local' };
 const organizationId = 'org_local';
 

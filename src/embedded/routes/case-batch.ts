@@ -26,7 +26,7 @@ interface BatchAnswer {
 }
 
 /**
- * Many cases at once, each on its own: what cannot be created is reported beside what was, and the answer is 201 either
+ * Many cases at once, each on its own: the answer lists the cases that were created and those that were not, and is 201 either
  * way. Two cases are duplicates when they say the same, whatever they are called.
  */
 export function createCaseBatchRoutes({ store, clock, limits, bodies, readBody }: ServiceContext): Hono {

@@ -20,7 +20,7 @@ export function createRunRoutes({ store, runner, bodies, readBody }: ServiceCont
 
   routes.post('/', async (c) => {
     const projectId = c.req.param('projectId');
-    // Before the body, so that a wrong project is told first, as everywhere.
+    // Before the body, so that a wrong project is reported first, as everywhere.
     const named = projectId === undefined ? undefined : requireProject(store, projectId);
     const body = await readBody(c.req, bodies.run);
     const project = named ?? requireMeantProject(store, body.projectId);

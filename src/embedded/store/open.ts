@@ -25,7 +25,7 @@ export function openStore(dataDir: string | undefined) {
   const database = new DatabaseSync(dataDir === undefined ? '' : createStoreFile(dataDir));
   try {
     // A store that is kept survives a crash of this process, and belongs to one process at a time: opening it ends the
-    // runs that nobody executes any more. A temporary one has nothing to survive.
+    // runs that no process executes any more. A temporary one has nothing to survive.
     const durability =
       dataDir === undefined
         ? 'pragma journal_mode = memory; pragma synchronous = off;'

@@ -65,7 +65,7 @@ export interface SuiteTotals {
 const totalsRow = z.object({ passed: z.number(), failed: z.number(), runs: z.number() });
 const passRateRow = z.object({ pass_rate: z.number() }).transform((row) => row.pass_rate);
 
-/** Completed runs whose pass rates are told as a suite's trend. */
+/** How many completed runs a suite's trend shows the pass rates of. */
 const trendLength = 12;
 
 /** Runs; they start as `running`, are counted up as iterations end, and end once. */

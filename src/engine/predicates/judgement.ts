@@ -17,7 +17,7 @@ export type Judge = (
   context: SchemaContext | undefined,
 ) => Judgement | Promise<Judgement>;
 
-/** Makes a judge that reads its fields first, and fails whatever does not have them. Unknown fields are left alone. */
+/** Makes a judge that reads its fields first, and fails whatever does not have them. Unknown fields are ignored. */
 export function defineJudge<Fields>(
   schema: z.ZodType<Fields>,
   judge: (fields: Fields, evidence: Evidence, context: SchemaContext | undefined) => Judgement | Promise<Judgement>,

@@ -25,7 +25,7 @@ export interface ToolCallContext {
   transcript: Transcript;
   stepIndex: number;
   signal: AbortSignal;
-  /** Where the server's own spans belong; null where nobody collects them. */
+  /** Where the server's own spans belong; null where they are not collected. */
   trace: TraceIds | null;
   /** Whether no error from a tool fails the iteration. One that does fail it does not end it: later asserts may be about that error. */
   areToolErrorsAllowed: boolean;
@@ -33,7 +33,7 @@ export interface ToolCallContext {
   schemas: SchemaContext;
 }
 
-/** What came of a call; `isFatal`: the case may neither excuse the error nor go on. */
+/** The outcome of a call; `isFatal`: the case may neither excuse the error nor go on. */
 type CallAnswer = CallOutput & { isFatal: boolean };
 
 /**

@@ -92,7 +92,7 @@ function demandAnew(
   const cases = results.cases.map(nameReported);
   // What is ambiguous was refused when the plan was made.
   const joined = joinLayers(written.map((layer) => resolveCaseNames(layer, cases, [])));
-  // What the history tells of the cases is no part of a policy.
+  // What the history says about the cases is no part of a policy.
   const settled = settleDemands({ ...joined, budgets: emptyPolicyLayer.budgets });
   const minimum =
     minimumPassRate === null ? joined.minimumPassRate : { value: minimumPassRate, source: 'min-pass-rate' };

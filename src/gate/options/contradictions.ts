@@ -6,7 +6,7 @@ import { readServiceBaseline, type ServiceBaseline } from './service-baseline.ts
 /** Finds options that are each right and cannot be meant together. */
 export function findContradictions(options: GateOptions): ConfigurationIssue[] {
   const { merge, publish } = options;
-  if (publish !== null) return findIdleOptions('publish', options, 'tells of a report and runs nothing');
+  if (publish !== null) return findIdleOptions('publish', options, 'posts a report and runs nothing');
   const common = [...findBaselineIssues(options), ...findPublishIssues(options)];
   if (merge.length > 0) return [...findIdleOptions('merge', options, 'joins reports and runs nothing'), ...common];
   return [
@@ -101,7 +101,7 @@ function findServerIssues(options: GateOptions): ConfigurationIssue[] {
   return issues;
 }
 
-/** Nothing is run where reports are read, so that whoever says what to run means something else. */
+/** Commands that read reports run nothing, so an option about what to run is a mistake. */
 function findIdleOptions(name: 'merge' | 'publish', options: GateOptions, what: string): ConfigurationIssue[] {
   const { evals, tests, suite, cases, tags, runs, shard, concurrency, dryRun, serverCommand, serverUrl, protocol } =
     options;
@@ -123,7 +123,7 @@ function findIdleOptions(name: 'merge' | 'publish', options: GateOptions, what: 
   if (dryRun) given.push('`dry-run`');
   if (options.upload !== 'off') given.push('`upload`');
   if (name === 'publish' && options.merge.length > 0) given.push('`merge`');
-  // A check that the repository itself has added would vouch for a report that nobody can check.
+  // A check that the repository itself has added would vouch for a report that cannot be verified.
   if (name === 'publish' && options.reportTo.checkRun) given.push('`report-to: check-run`');
   if (name === 'publish' && options.reportTo.issue) given.push('`report-to: issue`');
   if (given.length === 0) return [];
@@ -211,7 +211,7 @@ function findServiceIssues(options: GateOptions): ConfigurationIssue[] {
       issue('server-name', 'bad-server-name', `has ${serverName.length} characters; at most 128 are allowed`),
     );
   }
-  // With the embedded service these stand idle, so that one workflow can choose the service by what it may see.
+  // The embedded service ignores these, so that one workflow can choose the service by the secrets it may read.
   if (service === 'embedded') return issues;
   return [...issues, ...findAccessIssues(service, options, { elsewhere: 'service: embedded' })];
 }

@@ -10,7 +10,7 @@ import { whatRunsOptions } from './what-runs.ts';
 
 /**
  * Every option of the gate: the keys are those of `GateOptions`, and the same words in kebab-case are the action's inputs
- * and the command's flags. Each value is read from text, whoever passes it.
+ * and the command's flags. Each value is read from text, on every surface.
  */
 export const gateOptionsSchema = z.object({
   ...whatRunsOptions,

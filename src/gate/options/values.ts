@@ -166,7 +166,7 @@ export const environment = lines.transform((entries, context) => {
   return variables;
 });
 
-/** What a gate can write beside report.json and junit.xml. */
+/** What a gate can write in addition to report.json and junit.xml. */
 export const reportFormatNames = ['html', 'ctrf', 'badge', 'otlp', 'iterations'] as const;
 export type ReportFormat = (typeof reportFormatNames)[number];
 

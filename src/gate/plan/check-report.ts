@@ -11,8 +11,8 @@ import { rejudgeSuite, restoreSuites } from '../../verdict/restore.ts';
 
 /**
  * Lists where a report contradicts itself, one sentence each; empty for every report that a gate writes. The results of its cases
- * are counted and judged once more: totals, outcomes and verdicts must be those that the report states. Whoever writes a
- * report by hand can still write a consistent one; what is refused is one that was damaged or edited in a single place.
+ * are counted and judged once more: totals, outcomes and verdicts must be those that the report states. A report
+ * written by hand can still be consistent; this refuses one that was damaged or edited in a single place.
  */
 export function listContradictions(report: Report): string[] {
   const misplaced = [...listMisplaced(report), ...report.cases.flatMap(listCaseContradictions)];
@@ -154,7 +154,7 @@ function isClassifiedRight({ change, baseline, current }: Comparison['cases'][nu
   return change === 'changed' || classifyCounts(baseline, current) === change;
 }
 
-/** Judges the results again, by what the report says of the policy, and holds what comes of it against what it states. */
+/** Judges the results again, by what the report says of the policy, and compares the result with what it states. */
 function listJudgedContradictions(report: Report): string[] {
   const regressions = report.comparison === null ? [] : listRegressions(report.comparison);
   const judged = restoreSuites(report).map((suite) => ({

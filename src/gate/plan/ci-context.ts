@@ -19,13 +19,13 @@ export interface CiContext {
   isDefaultBranch: boolean;
   /** Null where it is not known. */
   defaultBranch: string | null;
-  /** What was checked out: of a pull request its head, since nobody can look up the merge that is tested. */
+  /** What was checked out: of a pull request its head, since the tested merge commit cannot be looked up. */
   commit: string | null;
   /** What a pull or merge request goes into; null where nothing is asked to be merged. */
   base: ChangeBase | null;
   /** The event, where it gives the workflow the rights of the repository on behalf of others; null for every other event. */
   elevatedEvent: ElevatedEvent | null;
-  /** Tells this invocation from every other one; the same however often it is asked. */
+  /** Distinguishes this invocation from every other one; stable within it. */
   invocation: string;
   /** The same, in short and for people: `1234.1 test`. */
   label: string;
@@ -112,7 +112,7 @@ function isGitHub(environment: CiSources['environment']): boolean {
 }
 
 function detectGitHub(overrides: Overrides, { environment, payload }: CiSources): CiContext {
-  // No variable tells the jobs of a matrix apart.
+  // No variable distinguishes the jobs of a matrix.
   const jobSlot = nameJobSlot(overrides);
   const read = (name: string) => environment[name] || null;
   const repository = read('GITHUB_REPOSITORY');
@@ -189,7 +189,7 @@ function detectElsewhere({ environment, git }: CiSources): CiContext {
             revisions: listRevisions({ branch: change.target, commit: change.targetCommit }),
           },
     elevatedEvent: null,
-    // No variable of these systems tells two gates of one job apart.
+    // No variable of these systems distinguishes two gates of one job.
     invocation,
     label: [found.build, found.job, short].filter((part) => part !== null).join(' '),
     build: { id: found.build, job: found.job, url: found.url, branch: found.branch ?? branch },

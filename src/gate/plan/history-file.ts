@@ -6,7 +6,7 @@ import { readTextFile, writeTextFile } from '../../base/regular-file.ts';
 
 /** A quarter of a year of nights. */
 const maxRecords = 100;
-/** What a cache or an artifact carries without anybody noticing; a record of a thousand cases has about 0.1 MB. */
+/** Small enough for any cache or artifact; a record of a thousand cases has about 0.1 MB. */
 const maxBytes = 16 * 1024 * 1024;
 
 /** Reads a history file; empty where there is none yet. */
@@ -32,7 +32,7 @@ export async function appendHistoryLine(path: string, line: string, limits = { m
     await writeTextFile(path, `${separator}${line}\n`, 'append');
     return;
   }
-  // Whoever reads meanwhile finds the old file or the new one, and never a part.
+  // A concurrent reader finds the old file or the new one, and never a part.
   const temporary = `${path}.${randomUUID()}.tmp`;
   await writeFile(temporary, kept.lines.map((each) => `${each}\n`).join(''));
   await rename(temporary, path);

@@ -54,7 +54,7 @@ function findNamesakes(suite: Suite, { name }: ServiceProfile): ConfigurationIss
   });
 }
 
-/** Says what is going to be inconclusive with a service, before anybody waits for it. */
+/** Says before the run what is going to be inconclusive with a service. */
 export function listHostedNotes(suite: Suite, profile: ServiceProfile): string[] {
   return [...noteConcurrency(suite, profile), ...noteToolResults(suite, profile)];
 }

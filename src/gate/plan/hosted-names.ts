@@ -6,7 +6,7 @@ type NamingContext = Pick<CiContext, 'line' | 'isDefaultBranch' | 'label'>;
 const longestServerName = 128;
 const longestSuiteName = 200;
 
-/** Names the suite of a service that an evals file is kept in. The default branch, and whoever shares, use the plain name. */
+/** Names the suite of a service that an evals file is kept in. The default branch and jobs that share use the plain name. */
 export function nameHostedSuite(name: string, scope: 'branch' | 'shared' | 'run', context: NamingContext): string {
   if (scope === 'shared' || (scope === 'branch' && context.isDefaultBranch)) return name;
   // What runs outside any branch must not change the suite that the branches share.

@@ -19,13 +19,13 @@ export interface Marker {
   outcome: VerdictOutcome;
 }
 
-/** Makes a key of what tells one thing from every other one of the repository. */
+/** Makes a key of what distinguishes one thing from every other one of the repository. */
 export function buildKey(parts: ReadonlyArray<string | null>): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
 }
 
 /**
- * Renders the first line of a text, which GitHub does not show. Holds no text of anybody else. `place` is where the text stands, by
+ * Renders the first line of a text, which GitHub does not show. Holds no foreign text. `place` is where the text stands, by
  * `nameComments` or `nameIssues`: a marker that is copied elsewhere is none.
  */
 export function renderMarker(marker: Marker, place: string): string {

@@ -18,7 +18,7 @@ export interface Place {
 /** What tests written in place are called; they are in no file. */
 const inlineTests = 'tests';
 
-/** Finds the path of a file from the repository's root; null where it is not in there. Paths may be anybody's. */
+/** Finds the path of a file from the repository's root; null where it is not in there. Paths may be foreign text. */
 function locateInRepository(directory: string | null, file: string): string | null {
   if (directory === null || /^(?:[/\\]|[A-Za-z]:)|\p{Cc}/u.test(file)) return null;
   const segments = [...directory.split('/'), ...file.split(/[/\\]/)].filter((part) => part !== '' && part !== '.');

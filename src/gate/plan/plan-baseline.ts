@@ -25,7 +25,7 @@ interface BaselineContext {
   history: PlannedHistory | null;
   /** Takes why nothing will be compared. */
   notes: string[];
-  /** Whose baseline counts in place of the one that is checked out; null where that does. */
+  /** The ref whose baseline replaces the one that is checked out; null if none does. */
   base?: ProtectedBase | null;
 }
 

@@ -11,14 +11,14 @@ import { buildKey, type RunStamp } from './marker.ts';
 import type { GateOptions } from '../options/schema.ts';
 import type { PageContext } from './page-context.ts';
 
-/** What is told on GitHub besides the job itself, and with whose rights. */
+/** What the gate posts on GitHub in addition to the job itself, and with which token. */
 export interface PlannedGitHub extends GitHubAccess {
   /** Null for none. */
   comment: { mode: CommentMode; pullNumber: number } | null;
   hasCheckRun: boolean;
-  /** What tells the issues of these suites from those of other jobs and branches; null for none. */
+  /** Distinguishes the issues of these suites from those of other jobs and branches; null for none. */
   issueParts: ReadonlyArray<string | null> | null;
-  /** Tells this job from every other one of the repository, whichever run it is in. */
+  /** Distinguishes this job from every other one of the repository, whichever run it is in. */
   key: string;
   /** The workflow's file; null where it is not known. */
   workflow: string | null;
@@ -63,8 +63,8 @@ const payloadSchema = z.object({
 export type WorkflowRunPayload = NonNullable<z.output<typeof payloadSchema>['workflow_run']>;
 
 /**
- * Settles what is told where; null where there is nothing to tell. What is in the way of something that was asked for is a
- * note: nothing about it decides a verdict.
+ * Settles what to post and where; null if there is nothing to post. An obstacle to something that was requested becomes a
+ * note: it never decides a verdict.
  */
 export async function planGitHub(
   options: Pick<GateOptions, 'reportTo' | 'githubToken' | 'commentId' | 'shard'>,
@@ -75,7 +75,7 @@ export async function planGitHub(
   const { comment: mode, checkRun: hasCheckRun, issue } = options.reportTo;
   const pullNumber = await findPullNumber(environment);
   const comment = mode === null || pullNumber === null ? null : { mode, pullNumber };
-  // A pull request that fails is told of where it is worked on.
+  // The author of a failing pull request reads its comment, not an issue.
   const hasIssues = issue && pullNumber === null;
   if (comment === null && !hasCheckRun && !hasIssues) return null;
   try {
@@ -86,7 +86,7 @@ export async function planGitHub(
     const workflow = readWorkflowFile(environment);
     return { ...access, comment, hasCheckRun, issueParts, key, workflow, ...readRun(environment, { cwd, jobSlot }) };
   } catch (error) {
-    notes.push(`Nothing will be told on GitHub besides the job: ${describeError(error)}`);
+    notes.push(`The gate will post nothing on GitHub except the job's own results: ${describeError(error)}`);
     return null;
   }
 }
@@ -172,7 +172,7 @@ export function describeRun({ id, number, attempt }: RunStamp, repositoryUrl: st
   return { label, url: `${repositoryUrl}/actions/runs/${id}/attempts/${Math.max(1, attempt)}` };
 }
 
-/** What tells this job's step from others of the workflow. */
+/** Distinguishes this job's step from others of the workflow. */
 export function listJobParts(environment: Environment, jobSlot: string | null): Array<string | null> {
   const step = environment['GITHUB_ACTION'] ?? '';
   // `__run_3` counts the scripts of the job; one more before it would make it another step.

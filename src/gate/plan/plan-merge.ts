@@ -11,9 +11,9 @@ import { readReport } from './read-report.ts';
 /** Shards that are to be judged as one gate. */
 export interface PlannedMerge extends JoinedShards {
   revision: Report['revision'];
-  /** Fraction 0..1, in place of what the reports say; null leaves that. */
+  /** Fraction 0..1, instead of what the reports say; null keeps that. */
   minimumPassRate: number | null;
-  /** In place of what policies demanded of the parts; null leaves that. */
+  /** Replaces the policies of the parts; null keeps those. */
   policy: PolicyFile | null;
 }
 

@@ -21,7 +21,7 @@ import type { GateOptions } from '../options/schema.ts';
 import { readPolicyOption } from './read-policy-file.ts';
 import { placeIssue, resolveCaseNames } from './resolve-names.ts';
 
-/** Everything that demands something, besides the evals files as they are checked out. */
+/** Every source of requirements except the evals files as they are checked out. */
 export interface LoadedPolicy {
   file: PolicyFile | null;
   /** What it says about the gate as a whole. */
@@ -109,7 +109,7 @@ interface StoredCases {
 }
 
 interface StoredDemands {
-  /** In place of what the suite itself says; null where nothing is said. */
+  /** Replaces what the suite itself says; null if unset. */
   minimumPassRate: Demanded<number> | null;
   demands: SuiteDemands;
 }
@@ -152,7 +152,7 @@ function planStoredDemands(
   const joined = joinLayers(layers);
   if (joined.minimumPassRate !== null) appendAll(issues, findUnreachable(joined.minimumPassRate, joined.confidence));
   const demands = settleDemands(joined);
-  // Of the cases that were not chosen nobody can tell whether they are gone.
+  // It is unknown whether cases that were not chosen are gone.
   const isChosen = (name: string) => cases.length === 0 || cases.includes(name);
   return {
     minimumPassRate: joined.minimumPassRate,

@@ -11,12 +11,12 @@ import { readPolicyOption } from './read-policy-file.ts';
 import { readReport } from './read-report.ts';
 import { findAmbiguousNames } from './resolve-names.ts';
 
-/** What is demanded in place of what the gate was asked for; null leaves that. */
+/** Requirements that replace those of the gate; null keeps those. */
 export interface NewDemands {
   /** Fraction 0..1. */
   minimumPassRate: number | null;
   baseline: PlannedBaseline | null;
-  /** In place of all that policies demanded then. */
+  /** Replaces all policies of the gate. */
   policy: PolicyFile | null;
 }
 
@@ -47,7 +47,7 @@ export async function planRejudge(path: string, options: GateOptions, { cwd }: {
   if (issues.length > 0) throw new ConfigurationError(issues);
   if (policy !== null) appendAll(notes, listIdleSuites(policy, read.report.suites));
   if (policy !== null && hasBudgets(policy)) {
-    notes.push(`The budgets of ${policy.file} are not judged: a report does not tell what was spent.`);
+    notes.push(`The budgets of ${policy.file} are not judged: a report does not say what was spent.`);
   }
   return { report: read.report, demands: { minimumPassRate: options.minPassRate, baseline, policy }, notes };
 }

@@ -6,7 +6,7 @@ import type { SandboxOptions } from '../../server/sandbox/open.ts';
 import type { GateOptions } from '../options/schema.ts';
 import type { PlannedSuite } from './plan-suites.ts';
 
-/** Files by which a step tells the runner something, and the event that started the workflow. */
+/** Files by which a step passes values to the runner, and the event that started the workflow. */
 const runnerFiles = [
   'GITHUB_OUTPUT',
   'GITHUB_STATE',
@@ -55,7 +55,7 @@ export async function planSandbox(
   const runner = runnerFiles.flatMap((name) => {
     const path = environment[name] ?? '';
     if (!isAbsolute(path)) return [];
-    // Whoever can write to the directory can put another file under the name.
+    // A process that can write to the directory can put another file under the name.
     const directory = dirname(path);
     return work.some((other) => `${other}${sep}`.startsWith(`${directory}${sep}`)) ? [path] : [directory];
   });

@@ -8,7 +8,7 @@ import type { CiContext } from './ci-context.ts';
 import { nameHostedServer } from './hosted-names.ts';
 import type { GateOptions } from '../options/schema.ts';
 
-/** A service that somebody else hosts, and what lets us in. */
+/** A hosted service, and the credentials for it. */
 export interface HostedService {
   baseUrl: string;
   apiKey: Secret;

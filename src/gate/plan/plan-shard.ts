@@ -17,7 +17,7 @@ interface PlannedCase {
 
 /**
  * Keeps of the suites the cases of one shard. Every job must come to the same assignment, so that it depends on the evals
- * files, the options and the history alone; the digest tells whether they did.
+ * files, the options and the history alone; the digest shows whether they did.
  */
 export function planShard(
   suites: readonly FileSuite[],

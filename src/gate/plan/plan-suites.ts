@@ -37,7 +37,7 @@ export interface FileSuite {
   /** `min-pass-rate`, `evals/x.evals.yaml:4` or `default`. */
   minimumPassRateSource: string;
   concurrency: SuiteConcurrency;
-  /** What is demanded besides. */
+  /** Further requirements. */
   demands: SuiteDemands;
 }
 
@@ -48,11 +48,11 @@ export interface StoredSuite {
   suite: string;
   /** Ids or titles; empty for every case. */
   cases: readonly string[];
-  /** Iterations of every case, in place of what the suite says. */
+  /** Iterations of every case, instead of what the suite says. */
   runs: number | null;
-  /** Fraction 0..1, in place of what the suite says. */
+  /** Fraction 0..1, instead of what the suite says. */
   minimumPassRate: Demanded<number> | null;
-  /** What is demanded besides. */
+  /** Further requirements. */
   demands: SuiteDemands;
 }
 

@@ -13,9 +13,9 @@ import { type HostedService, planHosted } from './plan-service.ts';
 export interface PlannedUpload {
   profile: ServiceProfile;
   service: HostedService;
-  /** Where it is executed; null where nobody says. */
+  /** Where it is executed; null if unset. */
   ci: IngestCi | null;
-  /** What tells this execution from every other one, those of the same job before and after it included. */
+  /** Distinguishes this execution from every other one, including those of the same job before and after it. */
   invocation: ReadonlyArray<string | null>;
   tags: readonly string[];
   /** The key, and what the URLs of proxies hold of them. */

@@ -41,7 +41,7 @@ export interface GatePlan extends PlannedPast {
   revision: Revision | null;
   /** Which part of the cases it is; null for all of them. */
   shard: ShardReport | null;
-  /** The shards that are judged as one gate, in place of everything above; null where something is run. */
+  /** The shards that are judged as one gate, instead of everything above; null if the gate runs evals. */
   merge: PlannedMerge | null;
   timeoutMs: number;
   isolation: 'iteration' | 'run';
@@ -54,7 +54,7 @@ export interface GatePlan extends PlannedPast {
   isFullReport: boolean;
   annotations: boolean;
   summary: boolean;
-  /** What is told on GitHub besides the job itself; null for nothing. */
+  /** What the gate posts on GitHub in addition to the job itself; null for nothing. */
   github: PlannedGitHub | null;
   /** Whether traces are written for OpenTelemetry. */
   hasTraceLog: boolean;
@@ -77,7 +77,7 @@ export interface GatePlan extends PlannedPast {
   secrets: readonly Secret[];
 }
 
-/** What the plan depends on besides the options; passed in, so that nothing below reads the process. */
+/** What the plan depends on in addition to the options; passed in, so that nothing below reads the process. */
 export interface PlanContext {
   cwd: string;
   environment: Readonly<Record<string, string | undefined>>;

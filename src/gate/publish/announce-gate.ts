@@ -11,7 +11,7 @@ import { renderFallback } from './render-fallback.ts';
 /** What collecting and clearing up may take after the `timeout`. */
 const overrunMs = 15_000;
 
-/** Tells the supervisor, where there is one, by when there is a verdict and what to write if there is none. */
+/** Sends the supervisor, if there is one, the deadline of the verdict and what to write if there is none by then. */
 export async function announceGate(
   plan: GatePlan,
   supervision: Supervision,

@@ -6,7 +6,7 @@ import type { Repository } from '../../github/repository.ts';
 import { getWorkflowRun } from '../../github/workflow-runs.ts';
 import { isNewerRun, type Marker } from '../plan/marker.ts';
 
-/** Whose verdict is to be told, as far as GitHub can confirm that another one is newer. */
+/** Whose verdict is to be posted, as far as GitHub can confirm that another one is newer. */
 export interface OwnRun {
   repository: Repository;
   marker: Marker;

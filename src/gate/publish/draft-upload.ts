@@ -37,7 +37,7 @@ const maxIterations = 20_000;
 const maxNotesLength = 1000;
 const maxErrorLength = 2000;
 
-/** Makes of each suite what is sent of it, or tells why nothing is: half a run would get a verdict in the service. */
+/** Makes of each suite what is sent of it, or says why nothing is: half a run would get a verdict in the service. */
 export function draftUploads(source: UploadSource): { drafts: SuiteDraft[]; leftOut: LeftOutSuite[] } {
   const drafts: SuiteDraft[] = [];
   const leftOut: LeftOutSuite[] = [];
@@ -95,7 +95,7 @@ function draftSuite(
   };
 }
 
-/** Ours, and what the service does not know of it: it counts the iterations that it gets, and nothing else. */
+/** The gate's verdict, and what the service does not know of it: it counts the iterations that it gets, and nothing else. */
 function explainVerdict(
   { verdict: { outcome, reasons }, minimumPassRate }: SuiteReport,
   results: readonly KeptResult[],

@@ -17,7 +17,7 @@ export interface CommentDraft extends OwnRun {
   render: (maxBytes: number) => string;
 }
 
-/** What became of it: `outdated` where a newer run has told already, `unwanted` where the mode has nothing told. */
+/** The outcome: `outdated` if a newer run has commented already, `unwanted` if the mode calls for no comment. */
 export interface PostedComment {
   kind: 'created' | 'updated' | 'unwanted' | 'outdated';
   url: string | null;
@@ -26,7 +26,7 @@ export interface PostedComment {
 const maxBytes = 60_000;
 /** Where GitHub finds the text too long after all. */
 const shortMaxBytes = 15_000;
-/** A comment that came about unseen, or was deleted by somebody, is looked for again. */
+/** Searches again for a comment that appeared or was deleted in the meantime. */
 const maxRounds = 3;
 
 interface OwnComment extends IssueComment {
@@ -37,8 +37,8 @@ interface OwnComment extends IssueComment {
 
 /**
  * Has one comment stand for a job: creates it, or updates the one that is there. It is known by its marker together with
- * its author, so that nobody can have a comment of theirs overwritten by copying the marker. What a newer run has told is
- * left alone, where GitHub confirms that it is one.
+ * its author, so that a copied marker never gets a foreign comment overwritten. The comment of a newer run stays as it is,
+ * if GitHub confirms that the run is newer.
  *
  * @throws {GitHubError} when GitHub refuses
  * @throws {NetworkError} when no answer arrives
@@ -109,7 +109,7 @@ async function write(client: GitHubClient, draft: CommentDraft, around: Surround
   return { kind: 'updated', url };
 }
 
-/** Two runs may create one each at the same moment. Both then see the older one, and whoever has the other gives way. */
+/** Two runs may create one each at the same moment. Both then see the older one, and the run with the other gives way. */
 async function yieldToOlder(
   client: GitHubClient,
   draft: CommentDraft,
@@ -128,7 +128,7 @@ async function remove(client: GitHubClient, repository: Repository, id: number, 
   try {
     await deleteComment(client, repository, id);
   } catch (error) {
-    // What is to be told is told; the next run finds the double again.
+    // The verdict is posted; the next run finds the double again.
     logger.debug(`A second comment of this job could not be deleted: ${describeError(error)}`);
   }
 }

@@ -19,7 +19,7 @@ export interface IssueDraft {
   render: (maxBytes: number) => string;
 }
 
-/** What became of it: `unwanted` where a suite that does not fail has none open, or nothing was established. */
+/** The outcome: `unwanted` where a suite that does not fail has none open, or nothing was established. */
 export interface PostedIssue {
   kind: 'opened' | 'updated' | 'closed' | 'unwanted' | 'outdated';
   url: string | null;
@@ -36,8 +36,8 @@ interface OwnIssue extends Issue {
 
 /**
  * Has one issue stand for a suite that fails: opens it, updates it with every further failure, closes it once the suite
- * passes, and opens it again after that. It is known by its marker together with its author. What a newer run has told is
- * left alone, and an inconclusive verdict changes nothing.
+ * passes, and opens it again after that. It is known by its marker together with its author. The issue text of a newer run
+ * stays as it is, and an inconclusive verdict changes nothing.
  *
  * @throws {GitHubError} when GitHub refuses
  * @throws {NetworkError} when no answer arrives

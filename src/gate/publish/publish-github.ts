@@ -26,9 +26,9 @@ export interface GitHubContext {
 /** Enough for a limit of GitHub's that lasts a minute. */
 const publishTimeoutMs = 120_000;
 
-/** Tells a gate's report on GitHub, as planned. Whatever is in the way is warned about: presentation never changes a verdict. */
+/** Posts a gate's report on GitHub, as planned. Warns about whatever is in the way: presentation never changes a verdict. */
 export async function publishToGitHub(report: Report, plan: PlannedGitHub, context: GitHubContext): Promise<void> {
-  // A job that was stopped established nothing, and has seconds left; what stopped it tells its own verdict.
+  // A job that was stopped established nothing, and has seconds left; what stopped it posts its own verdict.
   if (context.signal.aborted) return;
   const { comment, hasCheckRun, issueParts } = plan;
   const warn = (text: string) => context.logger.warning(`${text} The verdict stands.`);
@@ -75,7 +75,7 @@ export interface PullRequestComment {
 }
 
 /**
- * Writes the comment and says in the log what became of it.
+ * Writes the comment and logs the outcome.
  *
  * @throws {GateError} where GitHub cannot be reached, or refuses
  */
@@ -94,8 +94,8 @@ export async function tellPullRequest(
   const said = {
     created: `Commented on ${place}: ${url}`,
     updated: `Updated the comment on ${place}: ${url}`,
-    unwanted: `Nothing to tell on ${place}: the verdict is ${outcome}, and comments are written ${mode}.`,
-    outdated: `A newer run has told its verdict on ${place}; that comment stays.`,
+    unwanted: `No comment on ${place}: the verdict is ${outcome}, and comments are written ${mode}.`,
+    outdated: `A newer run has posted its verdict on ${place}; that comment stays.`,
   };
   logger.info(said[kind]);
 }
@@ -150,7 +150,7 @@ export function explainNoComment(error: unknown, pullNumber: number | null): str
   const advice = adviseOn(
     error,
     'pull-requests: write',
-    ', which jobs of forks and of Dependabot never have; docs/comments.md shows the two workflows that comment on theirs',
+    ', which jobs of forks and of Dependabot never have; docs/comments.md shows the two workflows that comment on their pull requests',
   );
   return `Could not comment on ${place}: ${describeError(error)}${advice}`;
 }

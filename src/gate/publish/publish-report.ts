@@ -39,12 +39,12 @@ export interface PublishContext extends GitHubContext {
 }
 
 /**
- * Tells a report that another workflow has written in a comment on its pull request, and returns the exit code: 0 also where
- * there is nothing to tell, 3 where GitHub would not have it. The report is whatever the author of the pull request wanted
+ * Posts a report of another workflow as a comment on its pull request, and returns the exit code: 0 also if there is
+ * nothing to post, 3 if GitHub refuses it. The report is whatever the author of the pull request wanted
  * it to be: it has to be of the commit of the run that it came from, and of the newest commit of the pull request, and all
  * of its text is foreign.
  *
- * @throws {ConfigurationError} when the report cannot be read, is of another commit, or nobody says where it belongs
+ * @throws {ConfigurationError} when the report cannot be read, is of another commit, or has no known pull request
  */
 export async function publishReport(options: PublishOptions, context: PublishContext): Promise<0 | 3> {
   const { cwd, environment, logger, redactor } = context;
@@ -63,7 +63,7 @@ export async function publishReport(options: PublishOptions, context: PublishCon
     const current = pulls.filter(({ headCommit }) => headCommit === commit);
     if (current.length === 0) {
       const found = pullNumber === null ? 'No open pull request' : `Pull request ${pullNumber} no longer`;
-      logger.warning(`${found} has ${commit} as its newest commit, which is the report's; nothing is told.`);
+      logger.warning(`${found} has ${commit} as its newest commit, which is the report's. Nothing is posted.`);
     }
     for (const { number } of current) {
       pullNumber = number;
@@ -133,7 +133,7 @@ async function findPulls(
   const branch = run?.head_branch ?? null;
   const owner = run?.head_repository?.owner.login ?? null;
   if (branch !== null && owner !== null) return await listPullRequestsFrom(client, repository, { owner, branch });
-  const message = 'is missing, and no `workflow_run` event tells which pull request the report is of';
+  const message = 'is missing, and no `workflow_run` event says which pull request the report is of';
   throw new ConfigurationError([{ input: 'pull-number', code: 'missing-pull-number', message }]);
 }
 

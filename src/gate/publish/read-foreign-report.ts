@@ -8,13 +8,13 @@ import { readReport } from '../plan/read-report.ts';
 const maxReportBytes = 32 * 2 ** 20;
 
 /**
- * Reads a report that may be anybody's, also where only its directory is named.
+ * Reads an untrusted report, also where only its directory is named.
  *
  * @throws {ConfigurationError} unless it is a file of its own, of bearable size, and a report of this version
  */
 export async function readForeignReport(path: string): Promise<Report> {
   const entry = await findEntry(path);
-  // A link would have another file of this machine told.
+  // A link would publish another file of this machine.
   if (!entry.isFile) throw refuse('is no file; name a report.json, or the directory that holds it');
   if (entry.size > maxReportBytes) throw refuse(`has ${entry.size} bytes, more than any report`);
   const read = await readReport(entry.path);

@@ -83,7 +83,7 @@ async function uploadSuite(
   logger.warning(`${name}: the run in the service ${difference}${why}; ${ours}. The verdict stands.`);
 }
 
-/** Says in what the run over there is another one than ours; null where it does not seem to be. */
+/** Says how the service's run differs from the gate's; null if no difference shows. */
 function findDifference({ status, summary }: WireIngestedRun, ours: { total: number; passed: number }): string | null {
   if (status != null && status !== 'completed') return `is ${status}`;
   const { total = null, passed = null } = summary ?? {};
@@ -95,7 +95,7 @@ interface TimeLimit extends Disposable {
   options: { signal: AbortSignal; deadline: Deadline };
 }
 
-/** Nobody waits longer than this for what changes nothing. */
+/** The upload changes no verdict, so the gate waits no longer than this for it. */
 function startTimeLimit(clock: Clock, signal: AbortSignal): TimeLimit {
   const deadline = startDeadline(clock, uploadTimeoutMs, 'Uploading the results');
   const over = new AbortController();

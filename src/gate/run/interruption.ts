@@ -14,7 +14,7 @@ import { keepLastLines } from '../../server/last-lines.ts';
 
 /**
  * Says why the gate could not judge, as a reason of the verdict. Only for faults of the surroundings: anything that is
- * not one of ours is a bug, which is thrown on, because a verdict over it would hide it.
+ * not a `GateError` is a bug, which is thrown on, because a verdict over it would hide it.
  */
 export function explainInterruption(error: unknown): VerdictReason {
   if (!(error instanceof GateError) || error.exitCode === 2) throw error;

@@ -9,10 +9,10 @@ export interface IterationLog extends AsyncDisposable {
   add(suiteId: string, iterations: readonly Iteration[], retry?: number): Promise<void>;
 }
 
-/** For a gate of which nobody asked for a full report. */
+/** For a gate without a full report. */
 export const noIterationLog: IterationLog = { add: async () => {}, [Symbol.asyncDispose]: async () => {} };
 
-/** Starts the log in the report directory, in place of an earlier one. */
+/** Starts the log in the report directory, replacing an earlier one. */
 export async function openIterationLog(
   reportDir: { path: string; label: string },
   context: { logger: Logger; redactor: Redactor },

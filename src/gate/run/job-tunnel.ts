@@ -60,7 +60,7 @@ const drainTimeoutMs = 300;
 /** A connection that is lost without a word is missed only after a while, and whatever it was to carry by then is lost with it. */
 const longestSilenceMs = 10_000;
 
-/** Another host has the tunnel now, or another grant: it is not ours to close any more. */
+/** Another host has the tunnel now, or another grant: this job must not close it any more. */
 const takenCodes: ReadonlySet<number | undefined> = new Set([4001, 4002]);
 
 /**
@@ -76,7 +76,7 @@ export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunne
   const { projectId, leftovers } = service;
   signal.throwIfAborted();
 
-  /** Null where there is nothing of ours to be cleared. */
+  /** Null if this job has nothing to clear. */
   let leftover: ServerLeftover | null = {
     name: serverName,
     serverId: null,
@@ -189,7 +189,7 @@ function isRefusal(error: unknown): boolean {
 }
 
 /**
- * A record that was there before is somebody's, whatever its name; one that led to this very tunnel was made by an attempt at
+ * A record that was there before belongs to another user of the project, whatever its name; one that led to this very tunnel was made by an attempt at
  * the grant whose answer was lost, since jobs share no name of their own.
  */
 function isSomebodyElses({ existed, previousUrl }: TunnelGrant): boolean {
@@ -214,6 +214,6 @@ function warnAboutOverwrite(grant: TunnelGrant, { serverName, logger }: JobTunne
   const before = URL.parse(grant.previousUrl?.reveal() ?? '');
   const where = before === null ? '' : ` It led to ${before.origin}${before.pathname}, and will again at the end.`;
   logger.warning(
-    `The project has a server called ${serverName} already; this job uses its record, and cuts off whoever uses it now.${where}`,
+    `The project has a server called ${serverName} already; this job uses its record, and cuts off its current user.${where}`,
   );
 }

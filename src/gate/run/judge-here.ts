@@ -10,7 +10,7 @@ export interface TraceJudge {
   placeSteps(iteration: Iteration, steps: readonly StepResult[]): StepResult[];
 }
 
-/** `caseIds` leads from the service's id of a case to ours; where a service gives none, an unmistakable title does. */
+/** `caseIds` leads from the service's id of a case to the gate's; where a service gives none, an unmistakable title does. */
 export async function openTraceJudge(suite: Suite, caseIds: ReadonlyMap<string, string>): Promise<TraceJudge | null> {
   const { judgeTrace, listTraceAssertions } = await import('../../engine/judge-trace.ts');
   const judged = suite.cases.flatMap((item) => {

@@ -26,13 +26,13 @@ export interface KeptResult extends Pick<
   trace?: object;
 }
 
-/** In bytes of their JSON: some tens of thousands of iterations, and little beside what runs them. */
+/** In bytes of their JSON: some tens of thousands of iterations, and little compared with what runs them. */
 const defaultMaxBytes = 32 * 2 ** 20;
 /** In UTF-16 units of its JSON. */
 const maxTraceLength = 128 * 1024;
 /** Of one text of a trace; tried from the longest until the trace fits. */
 const maxTextLengths = [8000, 1000, 100];
-/** In UTF-16 units of their JSON; what was called is told of larger ones, and not with what. */
+/** In UTF-16 units of their JSON; larger ones keep the names of the calls, without their arguments. */
 const maxToolCallsLength = 16 * 1024;
 const maxErrorLength = 2000;
 
@@ -42,7 +42,7 @@ interface Kept<T> {
   bytes: number;
 }
 
-/** A collector that keeps what an upload needs beside what the one within it collects. */
+/** A collector that keeps what an upload needs in addition to what the one within it collects. */
 export interface ResultKeeper extends EvidenceCollector {
   kept(): KeptResults;
 }

@@ -11,7 +11,7 @@ type JsonObject = Record<string, unknown>;
 const maxTraceLength = 128 * 1024;
 /** Of one text; tried from the longest until the trace fits. */
 const maxTextLengths = [8000, 1000, 100];
-/** The beginning tells what was asked, the end what came of it. */
+/** The beginning shows the prompt, the end shows the outcome. */
 const maxMessages = { first: 20, last: 60 };
 const maxParts = 20;
 const maxSpans = 200;

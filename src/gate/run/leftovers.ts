@@ -46,7 +46,7 @@ export type Leftovers = z.output<typeof leftoversSchema>;
 export type RunLeftover = z.output<typeof runLeftoverSchema>;
 export type ServerLeftover = z.output<typeof serverLeftoverSchema>;
 
-/** Keeps the list of leftovers, and has it written down with every change. */
+/** Keeps the cleanup journal, and has it written down with every change. */
 export interface LeftoverBook {
   setServer(server: ServerLeftover | null): void;
   /** Adds a run, or replaces what is known of the one with the same marker. */
@@ -125,7 +125,7 @@ async function findPatiently(
 
 /**
  * Closes the tunnel of a server; takes its record away, or has it say again what it said before. One whose creation was
- * never answered is looked for by its name, unless others use the name too: what it leads to may be theirs.
+ * never answered is looked for by its name, unless others use the name too: it may be the tunnel of another job.
  */
 export async function clearServer(
   client: ServiceClient,
@@ -142,7 +142,7 @@ export async function clearServer(
     else if (previous !== null)
       await updateServer(client, { ...options, serverId, changes: toServerChanges(previous) });
   } catch (error) {
-    // Somebody else has cleared it, which is as good.
+    // Another process has cleared it, which is as good.
     if (!(error instanceof ServiceError && error.status === 404)) throw error;
   }
 }

@@ -106,7 +106,7 @@ function nameStored({ id, title }: WireCase): NamedCase {
   return { id, title: title ?? id, place: null };
 }
 
-/** What can be told of a suite that no file here describes: how often a case runs is the service's to decide. */
+/** What is known of a suite that no file here describes: how often a case runs is the service's to decide. */
 function outlineStored(
   suiteId: string,
   name: string,
@@ -133,7 +133,7 @@ export function outlineStoredCase(stored: WireCase): CaseOutline {
   };
 }
 
-/** Puts the server of the job in the place of the suite's own, under the name by which the steps call that. */
+/** Replaces the suite's own server with that of the job, under the name by which the steps call that. */
 function selectServer(
   cases: readonly WireCase[],
   server: RegisteredServer | null,

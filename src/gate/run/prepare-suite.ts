@@ -24,7 +24,7 @@ export interface PreparedSuite {
   /** Fraction 0..1, and where it was asked for. */
   minimumPassRate: number;
   minimumPassRateSource: string;
-  /** From the service's id of a case to ours; those of cases that the run itself creates are not there yet. */
+  /** From the service's id of a case to the gate's; those of cases that the run itself creates are not there yet. */
   caseIds: ReadonlyMap<string, string>;
   /** What the run says beyond its suite. */
   run: NewRun;
@@ -42,8 +42,8 @@ export interface PrepareContext {
 }
 
 /**
- * Brings an evals file into the service: creates its suite, or makes the cases of the one that exists equal to the file's. The
- * changes are told before they are made.
+ * Brings an evals file into the service: creates its suite, or makes the cases of the one that exists equal to the file's. It
+ * logs the changes before it makes them.
  */
 export async function prepareFileSuite(planned: FileSuite, context: PrepareContext): Promise<PreparedSuite> {
   const { service, server, signal, logger } = context;
@@ -108,7 +108,7 @@ interface CaseUpsert {
 }
 
 /**
- * Finds out which of the service's cases stands for which of ours; it names them in the order in which they were sent.
+ * Finds out which of the service's cases stands for which of the gate's; it names them in the order in which they were sent.
  *
  * @throws {ProtocolError} naming the cases that it did not take: a run without them would judge less than was asked for
  */

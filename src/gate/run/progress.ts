@@ -4,7 +4,7 @@ import { formatDuration } from '../../base/deadline.ts';
 import type { CaseResults } from '../../model/results.ts';
 import type { ServerReport } from '../../model/report.ts';
 
-/** What the gate tells while it works, so that a terminal and a job's log can each show it in their way. */
+/** What the gate reports while it works, so that a terminal and a job's log can each show it in their way. */
 export type GateProgress =
   | { kind: 'server-starting' }
   | { kind: 'server-ready'; server: ServerReport; durationMs: number }
@@ -21,7 +21,7 @@ export type ProgressListener = (progress: GateProgress) => void;
 /** A log that says nothing for long looks stuck; one that counts every second hides what matters. */
 const heartbeatMs = 10_000;
 
-/** Passes everything on to a log, but the count of a run that goes on only when nothing was told for ten seconds. */
+/** Passes everything on to a log, but the count of a run that goes on only when nothing was logged for ten seconds. */
 export function throttleProgress(clock: Clock, listener: ProgressListener): ProgressListener {
   let toldAtMs = clock.monotonicMs();
   return (progress) => {

@@ -20,7 +20,7 @@ const readyTimeoutMs = 30_000;
 const retryDelayMs = 500;
 const probeIntervalMs = 20_000;
 const probeTimeoutMs = 15_000;
-/** As long as a tunnel may be down before nobody can rely on it. */
+/** How long a tunnel may be down before it counts as lost. */
 const longestOutageMs = 60_000;
 
 /**
@@ -59,7 +59,7 @@ export function watchPublicUrl(
         await probeHttpServer(url, { signal: either, fetch: publicFetch.fetch });
         return null;
       } catch (error) {
-        if (probed.signal.aborted) return 'nobody answered';
+        if (probed.signal.aborted) return 'no answer';
         // HTTP clients like to quote the URL they could not reach.
         return describeError(error).replaceAll(url, 'the public URL');
       } finally {
@@ -95,7 +95,7 @@ export function watchPublicUrl(
 
   const watched = watch().catch((error: unknown) => ready.reject(error));
   void hostLost.then((error) => ready.reject(error));
-  // Whoever is told by `lost` has stopped waiting for this.
+  // Callers that `lost` notifies have stopped waiting for this.
   ready.promise.catch(() => {});
   return {
     ready: ready.promise,

@@ -51,8 +51,8 @@ export async function readIterations(
 const maxExplained = { hosted: 60, local: 1000 };
 
 /**
- * Reads which steps failed and why, and traces where they are wanted, last of all: it tells what the verdict is about and
- * is no part of it, so that a service that has no answer is only warned about.
+ * Reads which steps failed and why, and traces where they are wanted, last of all: this explains the
+ * verdict and is no part of it, so the gate only warns if the service has no answer.
  */
 export async function explainFailures(
   runId: string,
@@ -95,8 +95,8 @@ async function tellWhatFails(
 }
 
 /**
- * Reads the traces of all iterations into their log, where that costs nobody a limit: of a hosted service there are those of
- * failures, which were read already.
+ * Reads the traces of all iterations into their log. Does nothing with a hosted service, where each costs a request: its log has
+ * the traces of failures, which were read already.
  */
 export async function logTraces(runId: string, context: ReadingContext): Promise<void> {
   const { plan, service, watch, traceLog } = context;

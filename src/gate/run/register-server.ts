@@ -68,7 +68,7 @@ async function createRecord(
   { service, teardown, watch }: { service: ConnectedService; teardown: Teardown; watch: Watch },
 ): Promise<RegisteredServer> {
   const { client, urgentClient, projectId, leftovers } = service;
-  /** Null where there is nothing of ours to be cleared. */
+  /** Null if this job has nothing to clear. */
   let leftover: ServerLeftover | null = { name, serverId: null, hasTunnel: false, isOwn: true, previous: null };
   const note = (next: ServerLeftover | null) => {
     leftover = next;

@@ -68,7 +68,7 @@ async function runAgain(
   if (selected === null) {
     return { told: { ...told, shortfall: 'The service does not say which of its cases they are.' }, cases: [] };
   }
-  // A round that outlasts a budget calls off itself, and not the suites after it.
+  // A round that outlasts a budget cancels itself, and not the suites after it.
   using watch = startWatch(context.clock, { timeoutMs: context.plan.timeoutMs, signal: context.watch.callOff });
   if (context.watch.callOff.aborted) {
     return { told: { ...told, shortfall: explainInterruption(context.watch.callOff.reason).message }, cases: [] };
@@ -87,7 +87,7 @@ async function runAgain(
     told: {
       ...told,
       run: run === null ? null : { id: run.id, suiteId: run.suiteId, status: run.status, url: runUrl },
-      shortfall: isStale ? 'The service gave an earlier run in place of a new one.' : (gap?.message ?? null),
+      shortfall: isStale ? 'The service returned an earlier run instead of a new one.' : (gap?.message ?? null),
     },
     cases: isStale ? [] : results.cases,
   };

@@ -36,7 +36,7 @@ export interface SuiteRunContext {
   clock: Clock;
   logger: Logger;
   iterationLog: IterationLog;
-  /** Null where nobody asked for it. */
+  /** Null if not requested. */
   traceLog: TraceLog | null;
   evidence: EvidenceCollector;
   onProgress: ProgressListener;
@@ -90,7 +90,7 @@ export async function runSuite(planned: PlannedSuite, context: SuiteRunContext):
       await readIterations(end.run.id, { suite, tally: second, judge }, context);
       tally = second;
     }
-    // What a further round tells is whether the case passes; why it failed stands in the first one.
+    // A further round shows whether the case passes; why it failed stands in the first one.
     if (context.retry === undefined) await explainFailures(end.run.id, { suite, tally, judge }, context);
     await logTraces(end.run.id, context);
   } catch (error) {

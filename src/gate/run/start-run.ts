@@ -15,7 +15,7 @@ import type { SuiteRunContext } from './run-suite.ts';
 const lastWordsMs = 1000;
 
 export interface StartedRun {
-  /** From the service's id of a case to ours. */
+  /** From the service's id of a case to the gate's. */
   readonly caseIds: ReadonlyMap<string, string>;
   /** The page on which people look at it; null where the service has none. */
   readonly url: string | null;
@@ -81,7 +81,7 @@ export async function startRun(prepared: PreparedSuite, context: SuiteRunContext
     onQueued: (waitedMs) => onProgress({ kind: 'run-queued', suite: outline.name, waitedMs }),
     signal: watch.callOff,
   }).catch((error: unknown) => {
-    // Whoever stops in the middle of it does not know.
+    // A gate that stops in the middle of it does not know.
     mayExist = error === watch.callOff.reason || isOutcomeUnknown(error);
     throw error;
   });

@@ -24,7 +24,7 @@ export interface StartServerContext {
 
 /**
  * Starts the server under test, or finds the one that runs already, and resolves once it has answered. The teardown stops
- * it; when it is lost before, the run is called off.
+ * it; when it is lost before, the run is cancelled.
  *
  * @throws {ServerStartError} when it does not answer
  * @throws {SandboxError} when this machine cannot isolate it as the plan requires

@@ -8,7 +8,7 @@ import type { Logger } from '../../base/logger.ts';
 export interface Teardown extends AsyncDisposable {
   /**
    * `what` completes the sentence "Could not …". The signal aborts when there is no more time for calls of a service;
-   * `isHurried` tells that there are only seconds from the start.
+   * `isHurried` says that there are only seconds from the start.
    */
   add(what: string, undo: (signal: AbortSignal, isHurried: boolean) => Promise<void>): void;
 }

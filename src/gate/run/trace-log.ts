@@ -28,7 +28,7 @@ const maxSpansPerLine = 1000;
 
 export const traceLogName = 'traces.otlp.jsonl';
 
-/** Starts the log in the report directory, in place of an earlier one. */
+/** Starts the log in the report directory, replacing an earlier one. */
 export async function openTraceLog(
   plan: Pick<GatePlan, 'reportDir' | 'page' | 'revision' | 'traceResource'>,
   { clock, logger, redactor }: { clock: Clock; logger: Logger; redactor: Redactor },

@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import { type Deadline, formatDuration, startDeadline } from '../../base/deadline.ts';
 import { CancelledError, DeadlineError, GateError } from '../../base/errors.ts';
 
-/** How long reading what a run left behind may still take once the run has been called off. */
+/** How long reading what a run left behind may still take once the run has been cancelled. */
 const collectingMs = 10_000;
 
 /**

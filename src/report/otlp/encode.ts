@@ -21,7 +21,7 @@ export interface SpanRecord {
   failure: string | null;
 }
 
-/** Who tells of the spans. */
+/** The source of the spans. */
 export interface SpanSource {
   name: string;
   version: string;

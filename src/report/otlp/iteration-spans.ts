@@ -7,7 +7,7 @@ import { identifyTrace } from './trace-ids.ts';
 /** Which iteration of what it is. */
 export interface TracedIteration {
   suite: { id: string; name: string };
-  /** Ours, as the evals file calls it. */
+  /** The gate's id, as in the evals file. */
   caseId: string;
   runId: string;
   iteration: Iteration;
@@ -54,7 +54,7 @@ export function buildIterationSpan(traced: TracedIteration, { readAtMs }: { read
   };
 }
 
-/** A name that somebody else has given. */
+/** A foreign name. */
 export function cutName(text: string): string {
   return truncateText(flattenText(text), maxNameLength);
 }

@@ -19,7 +19,7 @@ export function identifySpan({ rootId }: TraceIds, id: string): string {
 }
 
 /**
- * Composes what tells a server which span its own belong below. W3C Trace Context §3.2, `traceparent`; in MCP it stands in a
+ * Composes the header that puts a server's own spans below one of the gate's. W3C Trace Context §3.2, `traceparent`; in MCP it stands in a
  * request's `_meta` (SEP-414).
  */
 export function composeTraceParent(ids: TraceIds, id: string): string {

@@ -11,7 +11,7 @@ import type { Child, ProcessChild } from './child.ts';
 const maxFailedStarts = 10;
 
 /**
- * Spares that may end by themselves before none is kept any more. Some servers do not stand waiting, or not beside another of
+ * Spares that may end by themselves before none is kept any more. Some servers do not stand waiting, or not next to another of
  * their kind; started when they are needed they may well work.
  */
 const maxSpareExits = 3;
@@ -33,7 +33,7 @@ export interface ChildPool extends AsyncDisposable {
   setPlan(plan: SessionPlan): void;
 }
 
-/** What a pool tells of servers that were taken. */
+/** What a pool reports about servers that were taken. */
 export interface PoolEvents {
   onTaken?(child: ProcessChild): void;
   /** A server ended by itself. `isLast`: no more are started. */
@@ -140,7 +140,7 @@ export function createChildPool(options: {
     },
     [Symbol.asyncDispose]: async () => {
       isDisposed = true;
-      // A spare has talked to nobody and has nothing to save.
+      // A spare has had no client and has nothing to save.
       await Promise.all(idle.splice(0).map((child) => child.kill()));
       await Promise.all(Array.from(all.keys(), (child) => child.stop()));
     },

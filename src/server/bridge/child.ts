@@ -27,7 +27,7 @@ export interface ChildListener {
 export interface Child {
   /** Resolves once the server's stdin takes more. */
   send(message: Message): Promise<void>;
-  /** Messages that arrive before there is a listener are lost: nobody has asked for them. */
+  /** Messages that arrive before there is a listener are lost: no client has asked for them. */
   setListener(listener: ChildListener): void;
   /** Ends the conversation politely. */
   stop(): Promise<void>;
@@ -39,7 +39,7 @@ export interface ProcessChild extends Child {
   readonly hasEnded: boolean;
   /** Set once the process has ended, by itself or not. */
   readonly exit: ProcessExit | null;
-  /** Whether it was told to end. */
+  /** Whether the gate has asked it to end. */
   readonly isEnding: boolean;
   /** Resolves when the process has ended. Never rejects. */
   readonly exited: Promise<ProcessExit>;
@@ -73,7 +73,7 @@ export function connectChild(
   let holds = 0;
   const unanswered = new Set<unknown>();
 
-  /** Stops the output of the server until the promise settles, or the server is told to end. */
+  /** Stops the output of the server until the promise settles, or the gate asks the server to end. */
   const hold = (until: Promise<unknown>) => {
     if (isEnding) return;
     holds += 1;

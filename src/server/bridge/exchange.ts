@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { MessageId, Message } from './messages.ts';
 import { renderError, rpcErrorCodes } from './messages.ts';
 
-/** Larger requests are refused: nobody sends a tool that much, and every one is held in memory. */
+/** Larger requests are refused: no tool call is that large, and every request is held in memory. */
 const maxBodyBytes = 16 * 1024 * 1024;
 
 /** One HTTP request and the response it is waiting for. */

@@ -19,7 +19,7 @@ const namedBy = new Map([
 /**
  * Checks what MCP 2026-07-28 asks of every HTTP request: it names its protocol version in the body, and the headers that
  * proxies route by agree with the body. Null when they do; else the error to answer with status 400. `Mcp-Param-*` is not
- * checked: only the server knows its tools' schemas, and on stdio nobody routes by it.
+ * checked: only the server knows its tools' schemas, and on stdio no proxy routes by it.
  */
 export function judgeRoutingHeaders(message: RequestMessage, request: IncomingMessage): RpcError | null {
   const version = readMeta(message.params)[PROTOCOL_VERSION_META_KEY];

@@ -40,7 +40,7 @@ export function openSession(
   child: Child,
   onEnd: (session: Session, exit: ProcessExit | null) => void,
 ): Session {
-  // A Map keyed by the id itself tells 1 from "1", as JSON-RPC does.
+  // A Map keyed by the id itself distinguishes 1 from "1", as JSON-RPC does.
   const inFlight = new Map<MessageId, InFlightRequest>();
   const held: Message[] = [];
   let heldLength = 0;

@@ -18,7 +18,7 @@ import type { Session } from './session.ts';
 /** A client whose own stream broke opens it again within seconds; one that does not has left without a word. */
 const abandonedTimeoutMs = 30_000;
 
-/** Sessions whose server ended by itself and of which that can still be told. */
+/** How many sessions whose server ended by itself are remembered. */
 const maxRemembered = 100;
 
 interface SessionEntry {
@@ -47,7 +47,7 @@ export function serveSessions(options: {
   const { source, clock, logger, maxSessions } = options;
   const entries = new Map<string, SessionEntry>();
   const endings = new Set<Promise<void>>();
-  /** How the servers of sessions ended that ended by themselves, to be told to clients who still ask for them. */
+  /** How the servers of sessions ended that ended by themselves, for clients that still send requests to them. */
   const lost = new Map<string, ProcessExit>();
   /** Of clients whose server is still to come. */
   const waiting = new Set<Reply>();

@@ -162,7 +162,7 @@ async function provesAlive({ child, renumbering }: SharedProcess, clock: Clock):
   return isAlive;
 }
 
-/** A server that asks for something while nobody is there gets an answer, so that it does not wait for one. */
+/** A server that sends a request while no client is connected gets an answer, so that it does not wait for one. */
 function refuseBetweenTurns(child: Child, message: Message): undefined {
   if (message.kind !== 'request') return undefined;
   const error = { code: rpcErrorCodes.connectionClosed, message: 'No client is connected.' };

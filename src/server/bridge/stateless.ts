@@ -25,7 +25,7 @@ const statusByErrorCode = new Map<number, number>([
 
 /**
  * Messages of a server to a call that was given up. One that has sent more is taken to go on: they would reach the next request,
- * which nothing tells apart on stdio.
+ * which stdio cannot distinguish.
  */
 const maxMessagesBeforeCancel = 1000;
 
@@ -33,7 +33,7 @@ const maxMessagesBeforeCancel = 1000;
 interface Waiting {
   request: RequestMessage;
   reply: Reply;
-  /** What the server sent meanwhile, as far as that can be told. */
+  /** What the server sent meanwhile, as far as that is known. */
   messages: number;
 }
 
@@ -98,7 +98,7 @@ export function serveStateless(pool: ChildPool): ProtocolFront {
     }
   };
 
-  // Started at once, so that the first request finds it up; what is wrong with it the first request is told.
+  // Started at once, so that the first request finds it up; the first request reports what is wrong with it.
   ensureServing().catch(() => {});
 
   const forward = async (request: RequestMessage, exchange: Exchange) => {
@@ -152,7 +152,7 @@ export function serveStateless(pool: ChildPool): ProtocolFront {
   };
 }
 
-/** Log messages name no request on stdio. They go to the only one that can have caused them; else nobody can tell. */
+/** Log messages name no request on stdio. They go to the only one that can have caused them; otherwise the request is unknown. */
 function adopt(message: NotificationMessage, owners: readonly Waiting[]) {
   const asking = owners.filter((owner) => readMeta(owner.request.params)[LOG_LEVEL_META_KEY] !== undefined);
   const [owner] = owners.length === 1 ? owners : asking;

@@ -21,7 +21,7 @@ interface Mount {
 }
 
 export interface MountRequest {
-  /** Whether everything is read-only besides `writable`. */
+  /** Whether everything is read-only except `writable`. */
   isConfined: boolean;
   /** Files and directories that decide the verdict. Those that do not exist are left out. */
   protect: readonly string[];
@@ -41,7 +41,7 @@ const controlSockets = [
   '/run/dbus/system_bus_socket',
 ];
 
-/** Kept as they are by a confined server: the kernel's own files, and mounts that are made when they are looked at. */
+/** Kept as they are by a confined server: the kernel's own files, and automounts. */
 const keptTypes = new Set(['proc', 'devpts', 'autofs']);
 
 /** Plans what the server sees of this machine's files. */

@@ -21,7 +21,7 @@ export interface ClusteredInterval extends RateInterval {
  *
  * That number stays between n² / Σnᵢ², where each case counts once, and n, where every iteration does. Where all passed or
  * all failed, nothing shows how alike the iterations of a case are, and each case counts once. With one iteration per
- * case it is Wilson's interval; so it is for a single case, of which nothing but its own rate can be told.
+ * case it is Wilson's interval; so it is for a single case, which shows nothing but its own rate.
  *
  * Cluster-robust rather than a bootstrap of cases: it needs no random numbers, and a bootstrap of cases that all
  * passed gives an interval without length. Sources: L. Kish, Survey Sampling (1965), §5.4 and §11.7 (design effect,
@@ -31,7 +31,7 @@ export interface ClusteredInterval extends RateInterval {
  * sample surveys", Journal of Survey Statistics and Methodology 7 (2019) 334-364 (Wilson's interval on an effective size).
  */
 export function computeClusteredInterval(clusters: readonly Cluster[], confidence: number): ClusteredInterval | null {
-  // In one order, since the sums of fractions depend on theirs in the last digit.
+  // In one order, since the sums of fractions depend on the order in the last digit.
   const members = clusters
     .filter(({ total }) => total > 0)
     .toSorted((a, b) => a.total - b.total || a.passed - b.passed);

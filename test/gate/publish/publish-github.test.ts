@@ -89,7 +89,7 @@ describe('a gate with comment', () => {
       'Updated the comment on pull request 7: https://github.com/your-org/your-server/pull/7#issuecomment-1001',
     ]);
     expect((await publish(api.url)).said).toEqual([
-      'A newer run has told its verdict on pull request 7; that comment stays.',
+      'A newer run has posted its verdict on pull request 7; that comment stays.',
     ]);
     expect(api.comments).toHaveLength(1);
   });
@@ -248,7 +248,7 @@ describe('a gate that keeps issues', () => {
 
 describe('what is in the way of a comment', () => {
   const permission =
-    'The token needs the permission `pull-requests: write`, which jobs of forks and of Dependabot never have; docs/comments.md shows the two workflows that comment on theirs. The verdict stands.';
+    'The token needs the permission `pull-requests: write`, which jobs of forks and of Dependabot never have; docs/comments.md shows the two workflows that comment on their pull requests. The verdict stands.';
 
   it.each([
     ['forbidden', '403', 'Resource not accessible by integration.'],
@@ -301,7 +301,9 @@ describe('what is in the way of a comment', () => {
     await using api = await startGitHubApi();
     const { plan, notes } = await publish(api.url, options);
     expect(plan.github).toBeNull();
-    expect(notes).toEqual([expect.stringContaining(`Nothing will be told on GitHub besides the job: ${said}`)]);
+    expect(notes).toEqual([
+      expect.stringContaining(`The gate will post nothing on GitHub except the job's own results: ${said}`),
+    ]);
   });
 
   it('is nothing to speak of in a job that was stopped', async () => {

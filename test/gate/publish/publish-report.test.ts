@@ -88,7 +88,7 @@ describe('publishReport', () => {
     api.runs.set('41', { number: 12, attempt: 2 });
     await publish(api, { event: runEvent(12, 2) });
     expect((await publish(api, { event: runEvent(12, 1) })).said).toEqual([
-      'A newer run has told its verdict on pull request 7; that comment stays.',
+      'A newer run has posted its verdict on pull request 7; that comment stays.',
     ]);
     expect((await publish(api, { event: runEvent(13, 1) })).said[0]).toMatch(/^Updated/);
     expect(api.comments).toHaveLength(1);
@@ -134,7 +134,7 @@ describe('publishReport', () => {
     const passed = { ...createGreenReport(), revision: report.revision };
     const options = { texts: { 'report-to': 'comment:on-failure' }, text: JSON.stringify(passed) };
     expect((await publish(api, options)).said).toEqual([
-      'Nothing to tell on pull request 7: the verdict is passed, and comments are written on-failure.',
+      'No comment on pull request 7: the verdict is passed, and comments are written on-failure.',
     ]);
     expect(api.comments).toEqual([]);
   });
@@ -196,7 +196,7 @@ describe('a report that is not to be believed', () => {
       outcome: 0,
       said: [],
       warnings: [
-        `Pull request 8 no longer has ${headSha} as its newest commit, which is the report's; nothing is told.`,
+        `Pull request 8 no longer has ${headSha} as its newest commit, which is the report's. Nothing is posted.`,
       ],
     });
     expect(api.comments).toEqual([]);
@@ -206,7 +206,7 @@ describe('a report that is not to be believed', () => {
     await using api = await startWithFork();
     api.pulls.set(7, { sha: '8'.repeat(40), owner: 'someone', branch: 'change' });
     expect((await publish(api)).warnings).toEqual([
-      `No open pull request has ${headSha} as its newest commit, which is the report's; nothing is told.`,
+      `No open pull request has ${headSha} as its newest commit, which is the report's. Nothing is posted.`,
     ]);
     api.pulls.clear();
     expect((await publish(api)).warnings).toHaveLength(1);

@@ -72,9 +72,7 @@ describe('the public URL of a tunnel', () => {
   it('is not ready while nobody answers', async () => {
     const server = keep(await startHttpServer(silence));
     const error = await catchError(watch(server.origin, createJumpingClock(hurriedAttempts)).ready);
-    expect(error.message).toBe(
-      "The server could not be reached through the tunnel's public URL for 30 s: nobody answered.",
-    );
+    expect(error.message).toBe("The server could not be reached through the tunnel's public URL for 30 s: no answer.");
   });
 
   it('is given up with the host, which knows better why', async () => {
