@@ -1,5 +1,5 @@
 // Child of the benchmarks: the same calls through the bare SDK, with the same session policy (a fresh session each, ended
-// with DELETE) and the same number at once. What it costs nobody can save; the gate is measured against it.
+// with DELETE) and the same number at once. Its cost is the lower bound; the gate is measured against it.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import pMap from 'p-map';
 import { concurrency } from './concurrency.ts';

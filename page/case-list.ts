@@ -10,7 +10,7 @@ import { createFilterBar } from './filter-bar.ts';
 import { groupMarks } from './marks.ts';
 import { createStrip } from './strip.ts';
 
-/** Drawn at a time: a thousand rows cost what a hundred do, until somebody wants them. */
+/** Drawn at a time: a thousand rows cost what a hundred do, until the reader asks for more. */
 const batchSize = 100;
 
 interface DrawnCase {

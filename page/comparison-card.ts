@@ -21,7 +21,7 @@ const changeMarks: Record<CaseChange, string> = {
 };
 const maxRows = 6;
 
-/** Shows what became of the cases since the baseline; null without one. */
+/** Shows how the cases changed since the baseline; null without one. */
 export function createComparisonCard({ comparison, suites }: Report): HTMLElement | null {
   if (comparison === null) return null;
   const { source, rest } = describeBaseline(comparison);

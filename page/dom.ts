@@ -1,7 +1,7 @@
 /** What an element may hold: text is always text. */
 export type Child = Node | string | null;
 
-/** Creates an element. Attributes are set as they are, so that only words of ours go into those that mean more than text. */
+/** Creates an element. Attributes are set as they are, so that only the page's own words go into those that mean more than text. */
 export function create<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   attributes: Readonly<Record<string, string>>,
@@ -39,7 +39,7 @@ export function quote(text: string, name = ''): HTMLElement {
   return create('bdi', name === '' ? {} : { class: name }, text);
 }
 
-/** What screen readers say and nobody sees. */
+/** What screen readers say and the page does not show. */
 export function say(text: string): HTMLElement {
   return create('span', { class: 'said' }, text);
 }

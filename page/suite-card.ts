@@ -56,7 +56,7 @@ function createGauge({ minimumPassRate }: SuiteReport, rate: number | null): HTM
   return create('div', { class: 'gauge', role: 'img', 'aria-label': label }, fill, tick);
 }
 
-/** The suite's own minimum is told above; it needs no list where it is all that was demanded. */
+/** The suite's own minimum is shown above; it needs no list if it is the only requirement. */
 function createDemands(demands: readonly DemandReport[]): HTMLElement | null {
   if (demands.length < 2) return null;
   const open = demands.filter(({ state }) => state !== 'met').length;

@@ -11,7 +11,7 @@ export function renderLicences(root: string, modules: readonly string[]): string
   return `${sections.join('\n\n')}\n`;
 }
 
-/** The innermost `node_modules/<package>` in a module's name; none for sources of ours and built-in modules. */
+/** The innermost `node_modules/<package>` in a module's name; none for this project's sources and built-in modules. */
 function findPackageDirectory(moduleName: string): string[] {
   const match = /^.*\bnode_modules\/(?:@[^/\s]+\/)?[^/\s|]+/.exec(moduleName);
   const found = match?.[0].replace(/^.*?(?=\bnode_modules\/)/, '');
