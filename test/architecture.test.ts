@@ -19,7 +19,7 @@ function readSources(): SourceFile[] {
 describe('the architecture', () => {
   const sources = readSources();
 
-  it('is looked at in every room', () => {
+  it('is checked in every room', () => {
     const rooms = new Set(sources.map((file) => file.path.split('/')[0]));
     expect([...rooms]).toEqual(expect.arrayContaining(['base', 'model', 'gate', 'action', 'cli']));
   });

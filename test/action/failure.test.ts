@@ -39,7 +39,7 @@ const probes: Record<string, () => unknown> = {
   },
 };
 
-describe('a failure that is told in the log', () => {
+describe('a failure that is written to the log', () => {
   const logger = createJobLogger(createRedactor([new Secret(secret)]));
 
   it.each(Object.entries(probes))('such as %s says nothing of a secret', async (_, fail) => {

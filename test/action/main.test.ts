@@ -67,7 +67,7 @@ describe('runMain', () => {
     expect(exitCode).toBe(1);
   });
 
-  it('keeps the verdict when nothing that tells it can be written', async () => {
+  it('keeps the verdict when no report of it can be written', async () => {
     await using workspace = await createWorkspace({ 'green.yaml': greenEvals, 'red.yaml': redEvals, file: '' });
     const env = { GITHUB_OUTPUT: '/nowhere/output', GITHUB_STEP_SUMMARY: join(workspace.path, '.runner') };
     const inputs = { 'report-dir': 'file/below' };
@@ -103,7 +103,7 @@ describe('runMain', () => {
     );
   });
 
-  it('keeps its verdict, and tells it, where a variable that is passed through is one of its words', async () => {
+  it('keeps its verdict, and reports it, where a variable that is passed through is one of its words', async () => {
     await using workspace = await createWorkspace({ 'red.yaml': redEvals });
     const inputs = { evals: 'red.yaml', 'server-env': 'STATUS' };
     const { exitCode } = await start(workspace, inputs, { STATUS: 'failed' });
@@ -218,7 +218,7 @@ describe('runMain with comment', () => {
     return { ...stage, warnings, outputs: parseKeyValues(await workspace.read('.runner/output')) };
   }
 
-  it.each(verdicts)('tells the verdict of %s on the pull request', async (evals, exitCode, verdict) => {
+  it.each(verdicts)('posts the verdict of %s on the pull request', async (evals, exitCode, verdict) => {
     await using api = await startGitHubApi();
     expect(await comment(evals, api.url)).toMatchObject({ exitCode, warnings: [], outputs: { verdict } });
     expect(api.comments.map(({ body }) => body.includes(` verdict=${verdict} `))).toEqual([true]);

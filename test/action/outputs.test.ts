@@ -22,7 +22,7 @@ describe('listOutputs', () => {
     [2 / 3, '0.6666'],
     [0.99996, '0.9999'],
     [null, ''],
-  ])('tells the pass rate %s as "%s", never rounded up', (passRate, text) => {
+  ])('writes the pass rate %s as "%s", never rounded up', (passRate, text) => {
     const report = createReport();
     const outputs = listOutputs({ ...report, totals: { ...report.totals, passRate } }, files);
     expect(outputs.find(({ name }) => name === 'pass-rate')?.value).toBe(text);
@@ -38,7 +38,7 @@ describe('listOutputs', () => {
   });
 
   it.each(['mcp-eval-report/report.json', '/tmp/a b/report.json', 'Prüfbericht/report.json', 'C:\\out\\report.json'])(
-    'tells the path %s',
+    'writes the path %s',
     (reportPath) => {
       expect(readPath(reportPath)).toBe(reportPath);
     },

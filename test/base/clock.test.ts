@@ -7,7 +7,7 @@ describe('systemClock', () => {
     expect(readings).toEqual(readings.toSorted((a, b) => a - b));
   });
 
-  it('tells the time of day in epoch milliseconds', () => {
+  it('returns the time of day in epoch milliseconds', () => {
     const before = Date.now();
     expect(systemClock.now()).toBeGreaterThanOrEqual(before);
   });

@@ -30,7 +30,7 @@ describe('createPacer', () => {
     expect(turnsMs).toEqual([0, 0, 0, 500, 1000, 1500]);
   });
 
-  it('fills up while nobody asks, to the burst and no further', async () => {
+  it('fills up while no caller asks, to the burst and no further', async () => {
     const clock = new VirtualClock();
     const pacer = createPacer(clock, { perSecond: 1, burst: 2 });
     for (let turn = 0; turn < 2; turn += 1) await pacer.waitForTurn();
@@ -158,7 +158,7 @@ describe('a pacer whose calls are refused', () => {
     }
   });
 
-  it('lets nobody finish faster than its own pace, and saves up no more than a call that begins something', async () => {
+  it('lets no caller finish faster than its own pace, and saves up no more than a call that begins something', async () => {
     const { clock, pacer } = await openRefused(1);
     clock.advance(3_600_000);
     const turnsMs = await takeTurns(pacer, clock, { count: 17, purpose: 'finish' });
@@ -312,7 +312,7 @@ function createBucket(clock: ManualClock, limits: { perSecond: number; burst: nu
 }
 
 describe('unlimitedPacer', () => {
-  it('never makes anybody wait, whatever it is told', async () => {
+  it('never makes a caller wait, whatever it records', async () => {
     unlimitedPacer.slowDown();
     unlimitedPacer.speedUp();
     await expect(unlimitedPacer.waitForTurn()).resolves.toBeUndefined();

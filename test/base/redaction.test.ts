@@ -12,7 +12,7 @@ const value = 'sk_live_a/b+c&d<e>"f"=g';
 describe('Secret', () => {
   const secret = new Secret(value);
 
-  it('shows itself to whoever asks for it by name', () => {
+  it('shows itself to code that asks for it by name', () => {
     expect(secret.reveal()).toBe(value);
   });
 

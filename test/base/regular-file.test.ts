@@ -15,7 +15,7 @@ describe('writeTextFile', () => {
   });
 
   it.runIf(process.platform !== 'win32').each(['replace', 'append'] as const)(
-    'refuses a named pipe that nobody reads, to %s',
+    'refuses a named pipe without a reader, to %s',
     async (mode) => {
       await using workspace = await createWorkspace();
       const path = join(workspace.path, 'pipe');

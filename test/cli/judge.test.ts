@@ -85,7 +85,7 @@ describe('mcp-eval-ci judge', () => {
     expect(stdout).toContain('the minimum is 50% (from mild.policy.yaml:3)');
   });
 
-  it('prints the report and writes it where it is told to', async () => {
+  it('prints the report and writes it to the given directory', async () => {
     const result = await judge('half.json', '--min-pass-rate', '50%', '--report-dir', 'out');
     expect(result.stdout).toContain('the minimum is 50% (from min-pass-rate)');
     expect(result.report).toMatchObject({ verdict: { outcome: 'passed' }, startedAt: half.startedAt });

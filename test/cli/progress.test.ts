@@ -4,7 +4,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { createProgressDisplay } from '../../src/cli/progress.ts';
 
 describe.each([true, false])('progress on a terminal: %s', (isTerminal) => {
-  it('says nothing secret, and no line of somebody else’s, of the server', () => {
+  it('says nothing secret, and no foreign line, of the server', () => {
     let shown = '';
     const { listener } = createProgressDisplay({
       write: (text) => {

@@ -54,7 +54,7 @@ describe('mcp-eval-ci publish', () => {
     expect(stderr).toMatch(/^Warning: Could not comment on pull request 7: .*`pull-requests: write`/);
   });
 
-  it('tells nothing of a commit that is not the newest', async () => {
+  it('posts nothing of a commit that is not the newest', async () => {
     await using api = await startGitHubApi();
     const { exitCode, stderr } = await publish(api, { commit: '2'.repeat(40) });
     expect(exitCode).toBe(0);

@@ -78,7 +78,7 @@ describe('flags of mcp-eval-ci run', () => {
 });
 
 describe('mcp-eval-ci run in a workflow', () => {
-  it('annotates failing cases by their path in the workspace, unless told not to', async () => {
+  it('annotates failing cases by their path in the workspace, unless disabled', async () => {
     await using workspace = await createWorkspace({ 'packages/a/evals/red.yaml': redEvals });
     const options = {
       cwd: join(workspace.path, 'packages/a'),

@@ -52,7 +52,7 @@ describe('the API as a function', () => {
     store.close();
   });
 
-  it('tells its log, and not the client, what went wrong inside', async () => {
+  it('writes what went wrong inside to its log, and does not send it to the client', async () => {
     const { get, store, errors } = createTestApp();
     store.close();
     const response = await get('/api/v1/projects/canary/servers');

@@ -59,7 +59,7 @@ describe('match options', () => {
     });
   });
 
-  it('are the defaults where nobody says anything', () => {
+  it('are the defaults where nothing is set', () => {
     expect(expand({}).testCase.matchOptions).toEqual({
       toolCallOrder: 'ignore',
       maxExtraToolCalls: null,

@@ -153,7 +153,7 @@ describe('the runner', () => {
     await mcp.waitFor('cancel hang');
   });
 
-  it('executes as many iterations at once as it was told, and no more', async () => {
+  it('executes as many iterations at once as configured, and no more', async () => {
     let running = 0;
     let most = 0;
     const three = Promise.withResolvers<void>();

@@ -25,7 +25,7 @@ describe('isJsonEqual', () => {
     [{ a: 1 }, { a: 1, b: 2 }],
     [{ toString: 1 }, { a: 1 }],
     [JSON.parse('{"__proto__":{}}'), {}],
-  ])('tells %j from %j', (left, right) => {
+  ])('distinguishes %j from %j', (left, right) => {
     expect(isJsonEqual(left, right)).toBe(false);
     expect(isJsonEqual(right, left)).toBe(false);
   });

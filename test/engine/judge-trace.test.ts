@@ -100,7 +100,7 @@ describe('judgeTrace', () => {
     expect(judged).toBe(kind);
   });
 
-  it('lets a failure decide over what cannot be told, and both over a pass', async () => {
+  it('lets a failure decide over what is unknown, and both over a pass', async () => {
     const noTiming = assert({ type: 'toolLatencyUnder', ms: 5 }, 'fast');
     expect((await judge(trace, [call('sum'), noTiming, contains('6')])).kind).toBe('failed');
     expect(await judge(trace, [call('sum'), contains('5'), noTiming])).toEqual(

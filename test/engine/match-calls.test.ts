@@ -62,7 +62,7 @@ describe('matchCalls', () => {
     expect(passes(expected.toReversed(), [call('a', { x: 1 }), call('a', { x: 2 })])).toBe(true);
   });
 
-  it('tells a missing call from one with other arguments and from an unexpected one', () => {
+  it('distinguishes a missing call from one with other arguments and from an unexpected one', () => {
     const actual = [call('a', { x: 2 }), call('c')];
     expect(matchCalls([call('a', { x: 1 }), b], actual, defaultMatchOptions)).toEqual({
       passed: false,

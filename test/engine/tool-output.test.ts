@@ -16,7 +16,7 @@ describe('readToolOutput', () => {
     ['as JSON', { output: { type: 'json', value: mcp } }],
     ['wrapped twice', { output: { type: 'json', value: { type: 'json', value: mcp } } }],
     ['bare', { output: mcp }],
-    ['beside what the model was shown', { result: mcp, output: { type: 'text', value: 'shortened' } }],
+    ['next to what the model was shown', { result: mcp, output: { type: 'text', value: 'shortened' } }],
     ['in the older place', { result: mcp }],
     ['and not what the part makes of it', { output: { type: 'json', value: mcp }, isError: true }],
   ])('reads an MCP result %s', (_how, part) => {
@@ -63,7 +63,7 @@ describe('readToolOutput', () => {
     ['JSON null', { output: { type: 'json', value: null } }],
     ['text that is none', { output: { type: 'text', value: 5 } }],
     ['content that is none', { output: { type: 'content', value: 'one' } }],
-    ['a kind that nobody knows', { output: { type: 'execution-denied', value: 'no' } }],
+    ['an unknown kind', { output: { type: 'execution-denied', value: 'no' } }],
     ['wrappers without an end', { output: wrap(10) }],
   ])('reads nothing from %s', (_what, part) => {
     expect(readToolOutput(part)).toBeNull();

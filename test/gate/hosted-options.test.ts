@@ -21,7 +21,7 @@ function readIssues(texts: Record<string, string>, parse = parseGateOptions): st
 }
 
 describe('the options of a hosted service', () => {
-  it('stand idle with the embedded one, so that a workflow can choose', () => {
+  it('are ignored with the embedded one, so that a workflow can choose', () => {
     expect(readIssues({ ...hosted, service: 'embedded' })).toEqual([]);
     expect(readIssues({ ...hosted, service: 'embedded', 'api-key': '' })).toEqual([]);
   });
@@ -39,7 +39,7 @@ describe('the options of a hosted service', () => {
     expect(() => parseGateOptions({ ...hosted, 'api-key': '' })).toThrow(/forks and of Dependabot get none/);
   });
 
-  it('take a stored suite in place of evals, and only there an environment', () => {
+  it('take a stored suite instead of evals, and only there an environment', () => {
     const stored = { ...hosted, evals: '', suite: 'Nightly' };
     expect(readIssues(stored)).toEqual([]);
     expect(readIssues({ ...stored, 'server-command': '' })).toEqual([]);

@@ -149,7 +149,7 @@ describe('parseGateOptions', () => {
     expect(readIssues({ merge: 'shards', runs: '2' })).toEqual(['merge: merge-and-run']);
   });
 
-  it('reads which reports to write beside the usual ones, in one order, or none', () => {
+  it('reads which reports to write in addition to the usual ones, in one order, or none', () => {
     const read = (text: string) => parseGateOptions({ ...complete, 'report-formats': text }).reportFormats;
     expect(['badge, html', 'none', 'ctrf\nctrf', ''].map(read)).toEqual([['html', 'badge'], [], ['ctrf'], ['html']]);
     expect(() => read('html,pdf')).toThrow(

@@ -120,7 +120,7 @@ describe('previewGate', () => {
     expect(methods).toEqual(['GET']);
   });
 
-  it('asks nobody where the service is this process', async () => {
+  it('sends no request where the service is this process', async () => {
     const { lines, methods } = await preview({ service: 'embedded', tests: tests('kept') });
     expect(lines).toHaveLength(3);
     expect(methods).toEqual([]);
@@ -141,7 +141,7 @@ describe('previewGate', () => {
     );
   });
 
-  it('says what would be told elsewhere, and tells it nowhere', async () => {
+  it('says what would be posted elsewhere, and posts it nowhere', async () => {
     const telling = {
       'report-to': 'comment, check-run, issue',
       'github-token': 'token_0123456789',

@@ -176,7 +176,7 @@ it('fails every iteration of a case that always crashes, however many they are',
 });
 
 describe('a crash that a shared process shows once', () => {
-  it.each(modeNames.slice(1))('fails nobody over %s', async (mode) => {
+  it.each(modeNames.slice(1))('fails no case over %s', async (mode) => {
     // By the next start it does not crash any more, so that nothing tells which call it was.
     const cases = [writeCase('First', [echo]), writeCase('Crashes once', [end('9', 'once')]), bystander];
     const result = await run(mode, cases);

@@ -98,7 +98,7 @@ describe('planShard', () => {
 describe('a gate of a shard', () => {
   const evals = writeSayingCases('Says', ['a', 'b', 'c']);
 
-  it('runs its part, says which, and leaves the history to whoever joins them', async () => {
+  it('runs its part, says which, and leaves the history to the merge', async () => {
     await using workspace = await createWorkspace({ 'x.evals.yaml': evals });
     const inputs = { shard: '2/2', 'history-path': 'history.jsonl' };
     const { report, exitCode } = await runEmbeddedGate(workspace, inputs, { says: 'a b c' });

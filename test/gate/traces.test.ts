@@ -108,7 +108,7 @@ describe('the traces of a gate', () => {
     expect(await sendTo(choosy.origin, tracePath)).toMatch(/left out 1 span: too old\. The verdict stands\.$/);
   });
 
-  it('are told to the server, so that its own spans come below the calls', async () => {
+  it('are sent to the server, so that its own spans come below the calls', async () => {
     const asks = (id: string) =>
       `suite: Joins\ncases:\n  - id: ${id}\n    title: Joins\n    steps:\n      - toolCall: traceparent\n      - assert: { toolResultContains: nothing }\n`;
     await using workspace = await createWorkspace({ 'joins.evals.yaml': asks('joins') });
@@ -142,7 +142,7 @@ describe('the traces of a gate', () => {
     expect(stepsOf('Calls broken')).toBeGreaterThan(0);
   });
 
-  it('are not kept unless somebody asks for them', async () => {
+  it('are not kept unless requested', async () => {
     await using workspace = await createWorkspace(files);
     await runEmbeddedGate(workspace, {}, says);
     await expect(workspace.read('mcp-eval-report/traces.otlp.jsonl')).rejects.toThrow('ENOENT');

@@ -80,7 +80,7 @@ describe('openGitHub', () => {
     expect(api.asked().filter((asked) => asked !== 'GET pulls/7')).toEqual([]);
   });
 
-  it('reaches an Enterprise Server below its path, GraphQL beside it', async () => {
+  it('reaches an Enterprise Server below its path, GraphQL next to it', async () => {
     await using api = await startGitHubApi({ prefix: '/api/v3' });
     await using client = open(api.url);
     expect(await getIdentity(client)).toEqual({ login: 'github-actions[bot]', id: 41_898_282 });
@@ -134,7 +134,7 @@ describe('a refusal', () => {
     expect(requests).toBe(1);
   });
 
-  it('of which a page of somebody in between tells is told in short', async () => {
+  it('that answers with the page of a proxy is reported in short', async () => {
     await using api = await startGitHubApi();
     const answer = raw(403, `<html>${'x'.repeat(10_000)}`, { 'content-type': 'text/html' });
     api.trouble.push({ request: 'GET pulls/7', answer });
@@ -163,7 +163,7 @@ describe('a limit', () => {
       [30_500],
     ],
     ['429', json(429, { message: 'Too many requests' }, { 'retry-after': '5' }), [5250]],
-  ])('that %s tells of is waited for, also before a comment is written', async (_, answer, sleepsMs) => {
+  ])('that %s announces is waited for, also before a comment is written', async (_, answer, sleepsMs) => {
     await using api = await startGitHubApi();
     api.trouble.push({ request: 'POST issues/7/comments', answer, times: 1 });
     const clock = new VirtualClock();
@@ -221,7 +221,7 @@ describe('trouble on the way', () => {
     expect(api.comments[0]?.body).toBe('new');
   });
 
-  it('is told by host and cause where nothing listens', async () => {
+  it('is reported by host and cause where nothing listens', async () => {
     const port = await findClosedPort();
     await using client = open(`http://127.0.0.1:${port}`);
     await expect(getPullRequest(client, repository, 7)).rejects.toThrow(

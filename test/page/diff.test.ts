@@ -60,7 +60,7 @@ describe('listCallLines', () => {
 describe('compareLines', () => {
   const lines = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 12 });
 
-  it('holds both sides whole and in order, and as little besides as can be', () => {
+  it('holds both sides whole and in order, and as little else as possible', () => {
     fc.assert(
       fc.property(lines, lines, (expected, called) => {
         const diff = compareLines(expected, called);

@@ -12,7 +12,7 @@ describe('renderBadge', () => {
     ['passed', createGreenReport(), 'evals: passed 92.3%'],
     ['failed', createRedReport(), 'evals: failed 63.6%'],
     ['inconclusive', createInconclusiveReport(), 'evals: inconclusive'],
-  ])('tells the verdict to everybody where it %s', (_, report, title) => {
+  ])('shows the verdict where it %s', (_, report, title) => {
     const svg = read(renderBadge(report));
     expect(svg?.getAttribute('role')).toBe('img');
     expect(svg?.getAttribute('aria-label')).toBe(title);

@@ -85,7 +85,7 @@ describe('renderComment', () => {
     expect(page.indexOf('❌ `Bad`')).toBeLessThan(page.indexOf('✅ `Good`'));
   });
 
-  it('links the lines of the cases where somebody knows where they are', () => {
+  it('links the lines of the cases where their location is known', () => {
     const report = createRedReport();
     const linkLine = ({ file, line }: { file: string; line: number }) => `${ownPages}blob/1111111/${file}#L${line}`;
     const links = listMarkdownNodes(renderComment(report, { linkLine })).filter((node) => node.type === 'link');
@@ -102,7 +102,7 @@ describe('renderComment', () => {
     [8_000, 5],
     [1_000, 0],
     [50, 0],
-  ])('tells less rather than exceed %i bytes', (maxBytes, told) => {
+  ])('says less rather than exceed %i bytes', (maxBytes, told) => {
     const page = renderComment(createFailingReport(400, 'é'.repeat(3000)), { maxBytes });
     expect(Buffer.byteLength(page)).toBeLessThanOrEqual(maxBytes);
     expect(countTold(page)).toBe(told);

@@ -18,13 +18,13 @@ describe('planIssueAnnotations', () => {
     ]);
   });
 
-  it.each(['../a.yaml', '/etc/a.yaml'])('tells %s in the title, since it is in no diff', (file) => {
+  it.each(['../a.yaml', '/etc/a.yaml'])('names %s in the title, since it is in no diff', (file) => {
     expect(planIssueAnnotations([{ ...inFile, file }])).toEqual([
       { level: 'error', title: `${file}:3 (unknown-key)`, message: 'Unknown key `a`' },
     ]);
   });
 
-  it('tells a place in the title that is no file, such as tests written in place', () => {
+  it('names a location in the title that is no file, such as tests written in place', () => {
     const [annotation] = planIssueAnnotations([{ ...inFile, file: 'tests' }], { fileExists: () => false });
     expect(annotation).toEqual({ level: 'error', title: 'tests:3 (unknown-key)', message: 'Unknown key `a`' });
   });

@@ -51,7 +51,7 @@ describe('the marks of iterations', () => {
 });
 
 describe('the job summary', () => {
-  it('shows them beside the counts, and links the place of what failed', () => {
+  it('shows them next to the counts, and links the location of what failed', () => {
     const linkLine = ({ file, line }: { file: string; line: number }) => `https://example.test/${file}#L${line}`;
     const summary = renderSummary(report, { iterations: mark(['failed', 'failed', 'passed']), linkLine });
     expect(summary).toContain('| ❌ | `Adds two numbers` | 1 of 3 ✓✗✗ |');

@@ -65,7 +65,7 @@ describe('renderSummary', () => {
     [30_000, { failing: 100, passing: 0, details: 3 }],
     [2000, { failing: 0, passing: 0, details: 0 }],
     [100, { failing: 0, passing: 0, details: 0 }],
-  ])('tells less rather than exceed %i bytes', (maxBytes, told) => {
+  ])('says less rather than exceed %i bytes', (maxBytes, told) => {
     const page = renderSummary(createLargeReport(400), { maxBytes });
     expect(Buffer.byteLength(page)).toBeLessThanOrEqual(maxBytes);
     expect(measure(page)).toEqual(told);

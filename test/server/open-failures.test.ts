@@ -52,7 +52,7 @@ describe('a command that does not become a server', () => {
     expect([error.stderrTail.length, error.stderrTail[0], error.stderrTail.at(-1)]).toEqual([50, 'line 11', 'line 60']);
   });
 
-  it('is told from one that fails when it ends in peace', async () => {
+  it('is distinguished from one that fails when it ends in peace', async () => {
     const error = await failToStart({ command: `${node} -e ''` });
     expect(error.message).toBe('The server under test exited with code 0 before it was ready.');
     expect(error.hint).toMatch(/keeps running until its stdin closes/);

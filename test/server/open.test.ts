@@ -64,7 +64,7 @@ describe('openServer', () => {
     expect(pids.map(isRunning)).not.toContain(true);
   });
 
-  it('finds a server that somebody else started, and leaves it running', async () => {
+  it('finds a server that the gate did not start, and leaves it running', async () => {
     await using theirs = await openTestServer();
     const server = await openTestServer({ command: null, url: theirs.url });
     expect([server.sessionMarker, server.report.transport, server.report.name]).toEqual([null, 'http', 'stdio-server']);

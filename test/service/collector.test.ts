@@ -51,7 +51,7 @@ describe('openCollector', () => {
     expect((await exportTo(answer)).outcome).toEqual({ rejectedSpans: 0, reason: '' });
   });
 
-  it('tells what the collector left out', async () => {
+  it('reports what the collector left out', async () => {
     const partialSuccess = { rejectedSpans: '3', errorMessage: 'too old' };
     expect((await exportTo(json(200, { partialSuccess }))).outcome).toEqual({ rejectedSpans: 3, reason: 'too old' });
   });

@@ -80,7 +80,7 @@ describe('ingestRun', () => {
     expect(server.requests.map(({ url }) => url.split('/').at(-1))).toEqual(expected);
   });
 
-  it('ends the run that it could not fill, and tells why it could not', async () => {
+  it('ends the run that it could not fill, and reports why it could not', async () => {
     await using server = await startHttpServer((response, request) => {
       const refused = json(400, { code: 'VALIDATION_ERROR', message: 'No such thing.' });
       return (request.url.endsWith('iterations') ? refused : json(200, receipt))(response, request);
@@ -96,7 +96,7 @@ describe('ingestRun', () => {
     expect(JSON.parse(server.requests[2]!.body)).toEqual({ runId: 'r_1', externalRunId: 'x' });
   });
 
-  it('ends the run that it was called off from', async () => {
+  it('ends the run when it is cancelled', async () => {
     const controller = new AbortController();
     await using server = await startHttpServer((response, request) => {
       if (request.url.endsWith('iterations')) controller.abort(new Error('Enough.'));

@@ -111,7 +111,7 @@ describe('the first call of all', () => {
       'not-the-service',
       `The base URL does not lead to the eval service. The service answered 302, a redirect, to ${prefix}; redirects are not followed.`,
     ],
-  ])('tells %s', async (_, answer, input, code, message) => {
+  ])('reports %s', async (_, answer, input, code, message) => {
     await using server = await startHttpServer(answer);
     await using client = openTestClient(server);
     const hint = expect.stringMatching(input === 'api-key' ? /whole key/ : /https:\/\/host\/api\/v1/) as string;

@@ -13,7 +13,7 @@ const launch = {
 };
 
 describe('a run for which there is no room', () => {
-  it('is asked for again every 15 to 30 seconds until there is, and the caller is told', async () => {
+  it('is asked for again every 15 to 30 seconds until there is, and the caller is notified', async () => {
     await using server = await startRunService(['full', 'full', 'full', 'ok']);
     const draws = [0, 0.5, 0.999];
     await using client = openTestClient(server, { random: () => draws.shift() ?? 0 });

@@ -194,7 +194,7 @@ describe('a failure', () => {
     ['a refusal after an attempt that broke', [hangUp, refused], true],
     ['nothing but 503', [down], true],
     ['a receipt of another kind', [json(202, {})], true],
-  ])('tells whether something may have come of it: %s', async (_, answers, mayHaveHappened) => {
+  ])('says whether the request may have had an effect: %s', async (_, answers, mayHaveHappened) => {
     await using server = await startHttpServer(answers);
     await using client = openTestClient(server);
     expect(await create(client)).toMatchObject({ mayHaveHappened });

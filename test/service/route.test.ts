@@ -41,7 +41,7 @@ describe.skipIf(!hasOpenssl)('a service over https', () => {
     expect(server.requests).toEqual(['GET /api/v1/me']);
   });
 
-  it('is not reached when the certificate behind the proxy is one that nobody vouches for', async () => {
+  it('is not reached when the certificate behind the proxy is untrusted', async () => {
     await using server = await startHttpsServer('service.example', { id: 'u_1' });
     await using proxy = await startForwardProxy({ routes: { 'service.example:443': server.port } });
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');

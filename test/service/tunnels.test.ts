@@ -78,7 +78,7 @@ describe('createTunnel', () => {
     [500, 'INTERNAL_ERROR', 5],
     [504, 'TIMEOUT', 5],
     [502, 'SERVER_UNREACHABLE', 3],
-  ])('is sent again after %i, since nobody is connected by a grant that was lost', async (status, code, times) => {
+  ])('is sent again after %i, since no host is connected by a grant that was lost', async (status, code, times) => {
     await using server = await startHttpServer(json(status, { code, message: 'no' }));
     await using client = openTestClient(server);
     expect(await catchError(createTunnel(client, params))).toMatchObject({ code });

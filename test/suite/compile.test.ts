@@ -106,7 +106,7 @@ cases:
   });
 });
 
-describe('the dialect of services that are not ours', () => {
+describe('the dialect of hosted services', () => {
   const text = `suite: a
 checks: [{ toolLatencyUnder: 100 }, noToolErrors]
 cases:

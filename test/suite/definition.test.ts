@@ -69,7 +69,7 @@ describe('hashDefinition', () => {
     expect(hashText(text.replace(from, to))).not.toBe(hashText(text));
   });
 
-  it('tells any two arguments apart, and only those', () => {
+  it('distinguishes any two arguments, and only those', () => {
     const [item, suite] = readFirst(text);
     const hashArgument = (value: unknown) => {
       const steps = item.steps.map((located) =>

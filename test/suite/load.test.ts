@@ -91,7 +91,7 @@ describe('loadSuites', () => {
     expect(await loadInside('../outside/*.yaml')).toEqual(['../outside/b.evals.yaml']);
   });
 
-  it('tells apart suites named in another script', async () => {
+  it('distinguishes suites named in another script', async () => {
     await writeSuite('a.evals.yaml', '日本語');
     await writeSuite('b.evals.yaml', '中文');
     const { suites, findings } = await loadSuites(['*.yaml'], { cwd });

@@ -104,7 +104,7 @@ describe('planSync', () => {
     expect(rest).toEqual({ update: [], unchanged: 1 });
   });
 
-  it('tells namesakes apart by their steps, and the rest by their order', () => {
+  it('distinguishes namesakes by their steps, and the rest by their order', () => {
     const file = ['add', 'sub', 'mul'].map((tool) => `  - { title: Same, steps: [{ toolCall: ${tool}, id: call }] }`);
     const namesake = (id: string, tool: string) => ({ ...stored, id, title: 'Same', steps: [call(tool), isFine] });
     const { update, unchanged, ...rest } = plan(file.join('\n'), [

@@ -189,7 +189,7 @@ describe('a connection that ends', () => {
     expect(breaks[0]).toBeGreaterThanOrEqual(beforeMs);
   });
 
-  it('tells when the last call was over that it had', async () => {
+  it('reports when its last call was over', async () => {
     await using server = await startHttpServer((response) => void response.end('done'));
     const relay = await startScriptedRelay();
     stack.push(relay);

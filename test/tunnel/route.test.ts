@@ -70,7 +70,7 @@ describe.skipIf(!hasOpenssl)('a relay over TLS', () => {
   it.each([
     ['directly', false],
     ['through a proxy', true],
-  ])('is refused at once %s when nobody vouches for its certificate', async (_how, hasProxy) => {
+  ])('is refused at once %s when its certificate is untrusted', async (_how, hasProxy) => {
     const { here, there, front } = await startSecureRelay(hasProxy ? 'relay.example' : 'localhost');
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
     const proxy = await startProxy(front.port);

@@ -75,7 +75,7 @@ describe('compareWithBaseline', () => {
     expect(listRegressions(comparison)).toEqual([]);
   });
 
-  it('tells new from removed, and neither from what was not to be run', () => {
+  it('distinguishes new from removed, and both from what was not to be run', () => {
     const suites = [{ ...suiteOf({ id: 'b' }), leftOut: ['c'] }];
     const baseline = ['a', 'c'].map((id) => createBaselineCase({ id }));
     const comparison = compare([...baseline, createBaselineCase({ suiteId: 'other' })], suites);

@@ -51,7 +51,7 @@ describe('a flaky case', () => {
     expect(judged.standings.map(({ classification }) => classification)).toEqual(['passed', 'flaky']);
   });
 
-  it('counts as it did at first where nobody says anything', () => {
+  it('counts as it did at first by default', () => {
     expect(judgeSuite(results)).toEqual(judgeSuite(results, underEffect('fail')));
   });
 
@@ -141,7 +141,7 @@ describe('what failed in every round', () => {
     expect([...judged].toSorted()).toEqual(['failed', 'inconclusive', 'passed']);
   });
 
-  it('is red with a flaky case beside it that is let pass', () => {
+  it('is red next to a flaky case that is let pass', () => {
     const results = createSuiteResults({ cases: [sound, flaky, broken], minimumPassRate: 1 });
     expect(effects.map((effect) => judgeSuite(results, underEffect(effect)).outcome)).toEqual([
       'failed',

@@ -147,7 +147,7 @@ describe('judgeSuite', () => {
       [['run-not-completed', `The run ended as ${status}, which carries no verdict: out of slots`]],
     ]),
     [
-      'a run in a state nobody knows',
+      'a run in an unknown state',
       { run: createRun({ status: 'archived' }) },
       [['run-not-completed', 'The run was last seen as archived, which carries no verdict.']],
     ],
@@ -162,7 +162,7 @@ describe('judgeSuite', () => {
       [['results-inconsistent', 'The service counts 4 iterations, 3 could be read.']],
     ],
     [
-      'a service that counts other passes than it told of, those included that we overruled',
+      'a service that counts other passes than it reported, including those that the gate overruled',
       { overruled: 1, run: createRun({ summary: { total: 3, passed: 3, failed: 0 } }) },
       [['results-inconsistent', 'The service counts 3 passed, the iterations read say 4.']],
     ],

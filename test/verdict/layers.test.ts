@@ -40,7 +40,7 @@ describe('joinLayers', () => {
     ]);
   });
 
-  it('demands nothing where nobody does', () => {
+  it('demands nothing where no layer does', () => {
     expect(joinLayers([emptyPolicyLayer, emptyPolicyLayer])).toEqual(emptyPolicyLayer);
   });
 });

@@ -5,7 +5,7 @@ import { createPolicy, createQuarantineEntry, demanded } from '../support/policy
 import { createCaseResults, createSuiteResults } from '../support/results-factory.ts';
 
 describe('listRepeatRates', () => {
-  it('tells every k of a case with up to ten iterations', () => {
+  it('lists every k of a case with up to ten iterations', () => {
     expect(listRepeatRates({ passed: 3, failed: 2 }, null)).toEqual([
       { k: 1, passAtK: 0.6, passHatK: 0.6 },
       { k: 2, passAtK: 0.9, passHatK: 0.3 },
@@ -15,13 +15,13 @@ describe('listRepeatRates', () => {
     ]);
   });
 
-  it('tells round numbers, the last and the suite’s own of one with more', () => {
+  it('lists round numbers, the last and the suite’s own of one with more', () => {
     const listKs = (suiteK: number | null) => listRepeatRates({ passed: 20, failed: 5 }, suiteK).map(({ k }) => k);
     expect(listKs(null)).toEqual([1, 2, 5, 10, 20, 25]);
     expect(listKs(7)).toEqual([1, 2, 5, 7, 10, 20, 25]);
   });
 
-  it('has nothing to tell of a single iteration, or of none', () => {
+  it('lists nothing for a single iteration, or of none', () => {
     expect(listRepeatRates({ passed: 1, failed: 0 }, null)).toEqual([]);
     expect(listRepeatRates({ passed: 0, failed: 0 }, null)).toEqual([]);
   });
@@ -83,7 +83,7 @@ describe('the rates of a suite that was judged', () => {
     for (const policy of policies) expect(assessSuite(results, { policy }).repeats).toBeNull();
   });
 
-  it('are not told where nothing was established', () => {
+  it('are not listed where nothing was established', () => {
     expect(assessSuite({ ...results, isComplete: false }).repeats).toBeNull();
   });
 });

@@ -143,7 +143,7 @@ describe('the rate limit', () => {
     expect((await service.root.get('/me')).status).toBe(429);
   });
 
-  it('charges nobody who has no key', async () => {
+  it('charges no client without a key', async () => {
     const clock = new ManualClock();
     await using service = await openContractService({ clock, rateLimit: { perMinute: 60, burst: 1 } });
     const stranger = createApiCaller(service.baseUrl, null);

@@ -168,7 +168,7 @@ describe('cases', () => {
   describe('created in a batch', () => {
     const post = (body: unknown, headers = {}) => service.project.post(`${path}/batch`, body, headers);
 
-    it('are reported one by one, those that failed beside the others', async () => {
+    it('are reported one by one, those that failed next to the others', async () => {
       await service.project.post(path, { id: 'taken', title: 'Taken', steps });
       const { status, body } = await post({
         cases: [

@@ -184,7 +184,7 @@ describe('a run', () => {
     expect((await service.root.get('/eval-runs/run_missing')).status).toBe(404);
   });
 
-  it('outlives its suite, whose list tells the newest first until then', async () => {
+  it('outlives its suite, whose list shows the newest first until then', async () => {
     const { runId, suiteId } = await start([inlineTest()]);
     await waitForEnd(service, runId);
     const { body: second } = await service.project.post('/eval-runs', { suiteId });

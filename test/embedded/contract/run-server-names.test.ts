@@ -44,7 +44,7 @@ describe("the server names of a run's request", () => {
     return await waitForEnd(service, created.runId);
   };
 
-  it('are what steps call the servers, besides their own names and ids', async () => {
+  it('are what steps call the servers, in addition to their own names and ids', async () => {
     const tests = [
       calls({ serverName: 'first' }),
       calls({ serverName: 'tunnel 1' }),

@@ -28,7 +28,7 @@ describe('suites', () => {
     ...fields,
   });
 
-  it('are created with their cases, told in the order of the tests', async () => {
+  it('are created with their cases, listed in the order of the tests', async () => {
     const { status, body } = await service.project.post('/eval-suites', suite());
     expect(status).toBe(201);
     const created = suiteCreatedSchema.parse(body);

@@ -21,7 +21,7 @@ describe('operations of the API that this service lacks', () => {
     ],
     ['post', '/eval-runs/x/judge', 'This service runs no models.'],
     ['post', '/eval-suites/x/cases/generate', 'This service runs no models.'],
-  ] as const)('are told apart from wrong paths: %s %s', async (method, path, message) => {
+  ] as const)('are distinguished from wrong paths: %s %s', async (method, path, message) => {
     const { status, body } = await service.project[method](path);
     expect({ status, body }).toEqual({ status: 422, body: { code: 'FEATURE_NOT_SUPPORTED', message } });
   });

@@ -146,7 +146,7 @@ describe('streams', () => {
     body.destroy();
   });
 
-  it('that nobody reads hold up nothing else, and little waits for them anywhere', async () => {
+  it('that no client reads hold up nothing else, and little waits for them anywhere', async () => {
     let written = 0;
     const total = 256 * 1024 * 1024;
     const { publicUrl, host } = await openPath((incoming, response) => {

@@ -210,7 +210,7 @@ describe('judgePredicate on what a tool answered', () => {
     expect(reason.length).toBeLessThanOrEqual(600);
   });
 
-  it('masks what differs below a key that tells of a secret', async () => {
+  it('masks what differs below a key that suggests a secret', async () => {
     const toolResults = [
       createToolResult({ structuredContent: { auth: { token: { id: 'x1' } }, old_password: 'x2' } }),
     ];

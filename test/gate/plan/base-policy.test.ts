@@ -145,7 +145,7 @@ describe('policy-ref: base', () => {
     expect(error).toMatchObject({ message, exitCode: 2 });
   });
 
-  it('lets nobody name a commit that is an option of git', async () => {
+  it('refuses a commit that is an option of git', async () => {
     const pullRequest = await createPullRequest({ 'a.yaml': greenEvals }, {});
     await using _workspace = pullRequest.workspace;
     const event = { pull_request: { number: 1, base: { sha: '--output=x' } } };
@@ -219,7 +219,7 @@ describe('policy-ref: base without the base in git', () => {
     await expect(planRemote(api)).rejects.toMatchObject({ code: 'PROTOCOL', exitCode: 3 });
   });
 
-  it('asks nobody without a token', async () => {
+  it('sends no request without a token', async () => {
     await using api = await startGitHubApi();
     await expect(planRemote(api, { texts: { 'github-token': '' } })).rejects.toThrow(/base-not-fetched/);
     expect(api.requests).toEqual([]);

@@ -172,12 +172,12 @@ cases:
     expect(await listIssues({ policy: { confidence: '95%' }, 'min-pass-rate': '90%' }, {})).toEqual([]);
   });
 
-  it('says which part of the policy file nobody answers to', async () => {
+  it('says which part of the policy file has no effect', async () => {
     const { notes } = await plan({ policy: 'p.yaml' }, { 'p.yaml': 'suites: { search: { reportOnly: true } }' });
     expect(notes).toEqual(['p.yaml has a policy for the suite "search", which is not part of this gate.']);
   });
 
-  it('tells what is wrong with the policy file', async () => {
+  it('says what is wrong with the policy file', async () => {
     expect(await listIssues({ policy: 'p.yaml' }, { 'p.yaml': 'reportonly: true' })).toEqual([
       'p.yaml:1:1: Unknown key `reportonly`; did you mean `reportOnly`? (unknown-key)',
     ]);
@@ -185,7 +185,7 @@ cases:
     expect(issue).toMatch(/^policy: "q.yaml" cannot be read: .*\(unreadable-policy\)$/);
   });
 
-  it('is told of a suite of the service, too', async () => {
+  it('is reported for a suite of the service, too', async () => {
     await using workspace = await createWorkspace({ 'p.yaml': 'suites: { Nightly: { minimumPassRate: 60% } }' });
     const texts = { service: 'mcpjam', 'api-key': 'key-123456', suite: 'Nightly', policy: 'p.yaml' };
     const planned = await planGate(parseGateOptions(texts), { cwd: workspace.path, environment: {} });

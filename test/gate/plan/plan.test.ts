@@ -41,7 +41,7 @@ describe('planGate', () => {
     ]);
   });
 
-  it('reads tests whose lines are all indented, and tells their lines as they are written', async () => {
+  it('reads tests whose lines are all indented, and reports their lines as they are written', async () => {
     const tests = `\n    ${inline.trimEnd().replaceAll('\n', '\n    ')}\n`;
     expect(listFileSuites(await plan({ tests }))[0]?.suite.cases[0]?.location.line).toBe(2);
     expect(await listIssues({ tests: tests.replace('toolCall', 'tolCall') })).toEqual([

@@ -68,7 +68,7 @@ describe('postComment', () => {
     });
   });
 
-  it('has a hundred re-runs end in one comment, which tells of the last', { timeout: 60_000 }, async () => {
+  it('has a hundred re-runs end in one comment, which shows the last', { timeout: 60_000 }, async () => {
     await using api = await startGitHubApi();
     for (let attempt = 1; attempt <= 100; attempt += 1) await post(api, { attempt });
     expect(read(api)).toEqual(['run 1.100 failed']);
@@ -92,7 +92,7 @@ describe('postComment', () => {
     expect(read(api).toSorted()).toEqual(['one again', 'other again']);
   });
 
-  it('leaves a marker alone that somebody else has posted', async () => {
+  it('ignores a marker that another author has posted', async () => {
     await using api = await startGitHubApi();
     const copied = renderMarker(createDraft({ run: 9 }).marker, place);
     const evil = { id: 666, login: 'github-actions[bot]' };
@@ -127,7 +127,7 @@ describe('postComment', () => {
     ['an older attempt', { run: 5, attempt: 1 }],
     ['an older run', { run: 4, attempt: 1 }],
     ['a new attempt of an older run', { run: 4, attempt: 3 }],
-  ])('does not let %s overwrite what a newer one told', async (_, older) => {
+  ])('does not let %s overwrite the comment of a newer one', async (_, older) => {
     await using api = await startGitHubApi();
     await post(api, { run: 5, attempt: 2 });
     expect(await post(api, { ...older, outcome: 'passed' })).toBe('outdated');
@@ -208,7 +208,7 @@ describe('the mode', () => {
     ['always', ['created', 'updated', 'updated', 'updated', 'updated', 'updated']],
     ['on-failure', ['unwanted', 'created', 'updated', 'updated', 'updated', 'updated']],
     ['on-change', ['created', 'updated', 'unwanted', 'updated', 'updated', 'unwanted']],
-  ] as const)('%s tells what it promises', async (mode, kinds) => {
+  ] as const)('%s posts what it promises', async (mode, kinds) => {
     await using api = await startGitHubApi();
     const told: string[] = [];
     for (const [run, outcome] of outcomes.entries()) told.push(await post(api, { mode, run, outcome }));
@@ -242,7 +242,7 @@ describe('postComment in trouble', () => {
     expect(api.asked().filter((asked) => asked.startsWith('POST issues'))).toHaveLength(3);
   });
 
-  it('creates a new one where somebody deletes the old one meanwhile', async () => {
+  it('creates a new one if the old one is deleted meanwhile', async () => {
     await using api = await startGitHubApi();
     await post(api);
     api.trouble.push({
@@ -257,7 +257,7 @@ describe('postComment in trouble', () => {
     expect(read(api)).toEqual(['run 2.1 failed']);
   });
 
-  it('tells less where GitHub finds it too long, once', async () => {
+  it('says less where GitHub finds it too long, once', async () => {
     await using api = await startGitHubApi();
     const limits: number[] = [];
     const render = (maxBytes: number) => {

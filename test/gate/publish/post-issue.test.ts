@@ -66,7 +66,7 @@ describe('postIssue', () => {
     ]);
   });
 
-  it('lets no older run overwrite what a newer one told', async () => {
+  it('lets no older run overwrite the issue of a newer one', async () => {
     await using api = await startGitHubApi();
     await post(api, 'failed', 1);
     await post(api, 'passed', 3);

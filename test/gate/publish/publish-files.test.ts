@@ -48,7 +48,7 @@ describe('publishFiles', () => {
     expect(await workspace.read('out/deep/junit.xml')).toContain('<testsuites');
   });
 
-  it('writes what it is asked for beside them, and nothing else', async () => {
+  it('writes what it is asked for in addition to them, and nothing else', async () => {
     await using workspace = await createWorkspace();
     const { files } = await publish(workspace.path, { texts: { 'report-formats': 'badge, ctrf' } });
     expect([files.htmlPath, files.ctrfPath, files.badgePath]).toEqual([
@@ -85,7 +85,7 @@ describe('publishFiles', () => {
     ]);
   });
 
-  it('adds to a summary that is there, unless told not to', async () => {
+  it('adds to a summary that is there, unless disabled', async () => {
     await using workspace = await createWorkspace({ 'summary.md': 'earlier\n' });
     const summaryPath = join(workspace.path, 'summary.md');
     await publish(workspace.path, { summaryPath, texts: { 'report-to': 'none' } });

@@ -160,7 +160,7 @@ describe('a gate with comment', () => {
 });
 
 describe('a gate with check-run', () => {
-  it('adds a check beside the comment', async () => {
+  it('adds a check next to the comment', async () => {
     await using api = await startGitHubApi();
     const { said } = await publish(api.url, { texts: { 'report-to': 'comment, check-run' } });
     expect(said[1]).toBe('Added a check: https://github.com/your-org/your-server/runs/1');
@@ -278,7 +278,7 @@ describe('what is in the way of a comment', () => {
     expect(api.comments).toHaveLength(1);
   });
 
-  it('is a warning where nobody answers', async () => {
+  it('is a warning where there is no answer', async () => {
     const port = await findClosedPort();
     const { warnings } = await publish(`http://127.0.0.1:${port}`);
     expect(warnings).toHaveLength(1);

@@ -190,7 +190,7 @@ describe('a report that is not to be believed', () => {
     expect(api.requests).toEqual([]);
   });
 
-  it('is not told on a pull request of another commit, whatever number came with it', async () => {
+  it('is not posted on a pull request of another commit, whatever number came with it', async () => {
     await using api = await startWithFork();
     expect(await publish(api, { texts: { 'pull-number': '8' } })).toEqual({
       outcome: 0,
@@ -202,7 +202,7 @@ describe('a report that is not to be believed', () => {
     expect(api.comments).toEqual([]);
   });
 
-  it('is not told where the pull request has moved on, or is closed', async () => {
+  it('is not posted where the pull request has moved on, or is closed', async () => {
     await using api = await startWithFork();
     api.pulls.set(7, { sha: '8'.repeat(40), owner: 'someone', branch: 'change' });
     expect((await publish(api)).warnings).toEqual([

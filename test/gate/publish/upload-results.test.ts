@@ -149,7 +149,7 @@ describe('a gate that uploads', () => {
     });
   });
 
-  it('tells of first rounds alone', async () => {
+  it('reports first rounds alone', async () => {
     const { exitCode } = await run(service, nameSuite('Late', writeCallingCases(['late'])), {
       inputs: { policy: { retryFailed: 1, flaky: 'pass' } },
     });

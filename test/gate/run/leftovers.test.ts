@@ -63,7 +63,7 @@ describe('openLeftoverBook', () => {
 });
 
 describe('clearLeftovers', () => {
-  it('finds a run and a tunnel whose ids were never told, and does no harm the second time', async () => {
+  it('finds a run and a tunnel whose ids were never received, and does no harm the second time', async () => {
     await using server = await startEverythingServer();
     await using service = await openContractService();
     const demo = await saveServer(service, { url: server.url });

@@ -5,7 +5,7 @@ import { ManualClock } from '../../support/manual-clock.ts';
 const count = (finished: number): GateProgress => ({ kind: 'run-progress', suite: 'S', finished, iterations: 9 });
 
 describe('throttleProgress', () => {
-  it('passes a count on only when nothing was told for ten seconds', async () => {
+  it('passes a count on only when nothing was logged for ten seconds', async () => {
     const clock = new ManualClock();
     const told: string[] = [];
     const listener = throttleProgress(clock, (progress) => told.push(describeProgress(progress)));

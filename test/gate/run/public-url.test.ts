@@ -69,7 +69,7 @@ describe('the public URL of a tunnel', () => {
     expect(error.message).toBe(`The server could not be reached through the tunnel's public URL for 30 s: ${why}`);
   });
 
-  it('is not ready while nobody answers', async () => {
+  it('is not ready while there is no answer', async () => {
     const server = keep(await startHttpServer(silence));
     const error = await catchError(watch(server.origin, createJumpingClock(hurriedAttempts)).ready);
     expect(error.message).toBe("The server could not be reached through the tunnel's public URL for 30 s: no answer.");

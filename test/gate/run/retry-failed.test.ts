@@ -126,7 +126,7 @@ describe('a gate with a flaky case', () => {
     expect([exitCode, calls]).toEqual([0, { steady: 1, first: 1 }]);
   });
 
-  it('tells in iterations.jsonl in which round an iteration ran', async () => {
+  it('says in iterations.jsonl in which round an iteration ran', async () => {
     const { log } = await runGate(scripts, { policy: { retryFailed: 1 }, 'report-formats': 'iterations' });
     const lines = log
       .trimEnd()

@@ -54,7 +54,7 @@ describe('watchSpending', () => {
     );
   });
 
-  it('lets a run go on that keeps to its budgets, and one that cannot be looked at', async () => {
+  it('lets a run go on that keeps to its budgets, and one that cannot be checked', async () => {
     const answers = [
       json(403, { code: 'FORBIDDEN', message: 'no' }),
       page(passed(60), broken),

@@ -50,7 +50,7 @@ describe('startWatch', () => {
     expect([watch.callOff.reason, watch.stop.reason]).toEqual([reason, reason]);
   });
 
-  it('takes a reason that is none of ours for a cancellation', () => {
+  it('treats a reason other than the gate’s as a cancellation', () => {
     using watch = startWatch(new ManualClock(), { timeoutMs: 60_000, signal: AbortSignal.abort() });
     expect(watch.stop.reason).toBeInstanceOf(CancelledError);
     expect(watch.stop.reason).toMatchObject({ exitCode: 130, cause: expect.any(DOMException) });

@@ -53,7 +53,7 @@ describe('buildIterationSpan', () => {
     expect(identifyTrace({ runId: 'run_2', iterationId: 'it_1' }).traceId).not.toBe(ids.traceId);
   });
 
-  it('tells why it failed, and no result of one that was not scored', () => {
+  it('says why it failed, and no result of one that was not scored', () => {
     const failed = createIteration({ error: 'The text does not\ncontain "5".' });
     const status = 'test.case.result.status';
     const [wrong, silent, broken] = [

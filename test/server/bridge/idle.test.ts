@@ -15,7 +15,7 @@ const fastClock: Clock = {
 const openFastServer = (isolation: 'iteration' | 'run') =>
   openTestServer({ isolation, readyTimeoutMs: 3_000_000 }, { clock: fastClock });
 
-describe('a session that nobody uses', () => {
+describe('an idle session', () => {
   it('is ended when its client left without a word, and no other one is', async () => {
     await using server = await openFastServer('iteration');
     await using staying = await connectClient(server.url);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parseMessage } from '../../../src/server/bridge/messages.ts';
 
 describe('parseMessage', () => {
-  it('tells requests, notifications and responses apart', () => {
+  it('distinguishes requests, notifications and responses', () => {
     expect(
       [
         '{"jsonrpc":"2.0","id":0,"method":"ping"}',

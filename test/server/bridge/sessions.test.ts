@@ -17,7 +17,7 @@ describe('a session', () => {
     expect([counts, pids.size]).toEqual([[1, 2, 1, 2, 1, 2], 3]);
   });
 
-  it('runs beside others without mixing up answers, although all clients number alike', async () => {
+  it('runs in parallel with others without mixing up answers, although all clients number alike', async () => {
     await using server = await openTestServer({ sessions: { count: null, spares: 2, isExclusive: false } });
     const answers = await Promise.all(
       Array.from({ length: 6 }, async (_, session) => {
