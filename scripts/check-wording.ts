@@ -5,7 +5,7 @@ import { checkText, checkTypeScript } from './wording.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 
-const documents = ['*.md', 'docs/**/*.md', 'action.yml', 'merge/action.yml', 'publish/action.yml'];
+const documents = ['*.md', 'docs/**/*.md', 'examples/**/*.{md,yml,yaml}', '{.,merge,publish}/action.yml'];
 const sources = ['src/**/*.ts', 'page/**/*.ts', 'bench/**/*.ts', 'scripts/**/*.ts'];
 
 /** Bundled code, which has comments and strings of other packages; and the list of words itself. */

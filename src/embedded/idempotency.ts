@@ -13,7 +13,7 @@ export interface IdempotentRequest {
   /** What the key is unique in, such as the runs of one suite. */
   scope: string;
   key: string;
-  /** Identifies a repeat of the same request. */
+  /** The same for a repeat of the same request. */
   fingerprint: string;
 }
 

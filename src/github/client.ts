@@ -58,7 +58,7 @@ export function openGitHub(options: GitHubClientOptions): GitHubClient {
     auth: parseToken(options.token),
     baseUrl: apiUrl.href.replace(/\/$/, ''),
     userAgent: `${generator.name}/${generator.version}`,
-    // Without a logger of the gate, Octokit prints warnings about deprecated routes to the console.
+    // Without a `log` here, Octokit prints warnings about deprecated routes to the console.
     log: { debug: () => {}, info: () => {}, warn: (message) => logger.debug(message), error: () => {} },
     request: {
       // A renamed repository redirects; following would take the token to wherever the answer points.

@@ -32,7 +32,7 @@ const maxSends = 2;
  *
  * @throws {DeadlineError} when there was no room within `queueTimeoutMs`
  * @throws {GateError} as the last request failed. After that, and after an abort, the run may exist all the same:
- *   `findRunByMarker` finds it
+ *   `findRunByMarker` finds such a run
  */
 export async function launchRun(client: ServiceClient, params: LaunchParams): Promise<Launch> {
   const { projectId, run, idempotencyKey, marker, signal, deadline } = params;

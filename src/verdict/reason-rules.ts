@@ -71,7 +71,7 @@ export const reasonRules: Readonly<Record<ReasonCode, ReasonRule>> = {
   infrastructure: doubtfulGap,
   // The server was not started: a required protection must not be skipped by a rule that is about results.
   'sandbox-unavailable': { kind: 'gap', rule: null, areFailuresSound: false },
-  // The user cancelled the verdict, so no rule makes one of it.
+  // The run was cancelled on request, so no rule makes a verdict of it.
   cancelled: { kind: 'gap', rule: null, areFailuresSound: false },
 };
 

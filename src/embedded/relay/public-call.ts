@@ -114,7 +114,7 @@ export function startPublicCall(
       if (frame.t === 'res') relay(() => writeHead(frame.status, frame.headers));
       else if (frame.t === 'body') {
         const { length } = frame.payload;
-        // Bytes before a head, or of an unknown call.
+        // Bytes before a head, or an empty frame.
         if (!response.headersSent || length === 0) return;
         incoming.received(length);
         relay(() => response.write(frame.payload, () => incoming.consumed(length)));

@@ -26,7 +26,7 @@ export interface PostedComment {
 const maxBytes = 60_000;
 /** Where GitHub finds the text too long after all. */
 const shortMaxBytes = 15_000;
-/** Searches again for a comment that appeared or was deleted in the meantime. */
+/** How often to search again for a comment that appeared or was deleted in the meantime. */
 const maxRounds = 3;
 
 interface OwnComment extends IssueComment {

@@ -189,8 +189,8 @@ function isRefusal(error: unknown): boolean {
 }
 
 /**
- * A record that was there before belongs to another user of the project, whatever its name; one that led to this very tunnel was made by an attempt at
- * the grant whose answer was lost, since jobs share no name of their own.
+ * A record that was there before belongs to another user of the project, whatever its name. One that led to this very
+ * tunnel was made by an attempt at the grant whose answer was lost, since jobs share no name of their own.
  */
 function isSomebodyElses({ existed, previousUrl }: TunnelGrant): boolean {
   return existed && previousUrl !== null;
