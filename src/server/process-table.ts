@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { appendAll } from '../base/lists.ts';
 
 /** A process as the kernel lists it. */
 export interface ProcessEntry {
@@ -53,7 +54,7 @@ export function listDescendants(
     const next = rest.filter(({ parentId }) => found.has(parentId));
     if (next.length === 0) return descendants;
     for (const entry of next) found.add(entry.pid);
-    descendants.push(...next);
+    appendAll(descendants, next);
     rest = rest.filter(({ pid }) => !found.has(pid));
   }
 }

@@ -17,7 +17,8 @@ describe('lists', () => {
   it('are never passed as arguments of a call that keeps them all', async () => {
     const found: string[] = [];
     for await (const path of glob('src/**/*.ts')) {
-      if (path.endsWith('page-assets.ts')) continue;
+      // Generated.
+      if (/(?:page-assets|schema-worker-source)\.ts$/.test(path)) continue;
       const lines = (await readFile(path, 'utf8')).split('\n');
       // A list that was cut to a length is none of unknown length.
       const isUnbounded = (line: string) => /\.(?:push|unshift)\(\.\.\./.test(line) && !/\.slice\(0, \w+/.test(line);

@@ -21,7 +21,7 @@ async function attack(name: string, env: Record<string, string> = {}) {
   const file = join(workspace.path, 'out.txt');
   const command = `node ${server} '${name}' ${file}`;
   const result = await runCommand(
-    ['run', '--server-command', command, '--report-dir', 'reports', '--timeout', '50s', 'a.yaml'],
+    ['run', '--sandbox', 'off', '--server-command', command, '--report-dir', 'reports', '--timeout', '50s', 'a.yaml'],
     { cwd: workspace.path, env },
   );
   const report = parseReport(JSON.parse(await workspace.read('reports/report.json')));

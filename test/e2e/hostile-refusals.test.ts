@@ -121,7 +121,7 @@ describe.concurrent('a relay that refuses and says the token', () => {
     ['in something else than HTTP', (authorization: string) => `${authorization}\r\n\r\n`],
   ])('%s is not quoted', async (_, refuseRelay) => {
     await using hostile = await startHostile(undefined, { refuseRelay });
-    const run = await runHostileJob(hostile, { timeout: '3s' });
+    const run = await runHostileJob(hostile, { timeout: '8s' });
     expect(run).toMatchObject({ exitCode: 3, outputs: { verdict: 'inconclusive' } });
     expect(hostile.handshakes.length).toBeGreaterThan(0);
     expectClean(run.sinks, listTold(hostile));

@@ -27,6 +27,8 @@ async function runFolderGate(workspace: Workspace, suite: string, inputs: Record
   const { report } = await runEmbeddedGate(workspace, {
     'server-command': `${server} ${folder}`,
     isolation: 'iteration',
+    // The server knows the other processes by their ids, which a sandbox hides.
+    sandbox: 'off',
     ...inputs,
   });
   const changes = await readFile(join(folder, 'changes'), 'utf8').catch(() => '');

@@ -17,7 +17,7 @@ it('names a server that answers once and never again, and no tunnel, since there
   const message = report.verdict.reasons[0]?.message
     .replaceAll(http.origin, 'ORIGIN')
     .replaceAll(/prj_\w+/g, 'PROJECT')
-    .replace(/tried \d+ times in [\d.]+ s/, 'tried N times in TIME');
+    .replace(/tried \d+ times in [\d.]+ m?s/, 'tried N times in TIME');
   expect(message).toMatchInlineSnapshot(
     `"The service answered 502 SERVER_UNREACHABLE to POST /api/v1/projects/PROJECT/eval-runs: The MCP server math at ORIGIN did not complete the handshake: it answered HTTP 500: Error POSTing to endpoint: out of order. The server answered the gate when it was started. Check its output for the reason. It was tried N times in TIME."`,
   );

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
@@ -5,7 +6,7 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import { SandboxError } from '../../src/base/errors.ts';
 import { listProcesses } from '../../src/server/process-table.ts';
@@ -146,11 +147,13 @@ describe.each(makers)('a sandbox that %s makes', (maker) => {
 
   it.runIf(isMade)('ends daemons with the server', async () => {
     await using lab = await open();
-    const server = lab.start(sh(`${daemonise(86_411)}; read -r _`));
+    const seconds = randomInt(80_000, 1_000_000);
+    const server = lab.start(sh(`${daemonise(seconds)}; read -r _`));
     await once(server.stdout, 'data');
-    expect(isSleeping(86_411)).toBe(true);
+    // The shell that becomes the program may not have become it yet.
+    await vi.waitFor(() => expect(isSleeping(seconds)).toBe(true), { timeout: 20_000 });
     await server.stop();
-    expect(isSleeping(86_411)).toBe(false);
+    await vi.waitFor(() => expect(isSleeping(seconds)).toBe(false), { timeout: 20_000 });
   });
 
   it.runIf(isMade)('reaps orphans', async () => {

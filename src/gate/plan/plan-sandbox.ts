@@ -21,7 +21,10 @@ const runnerFiles = [
  * `issues`.
  */
 export async function planSandbox(
-  options: Pick<GateOptions, 'sandbox' | 'sandboxNetwork' | 'sandboxWrite' | 'policy' | 'baseline' | 'historyPath'>,
+  options: Pick<
+    GateOptions,
+    'sandbox' | 'sandboxNetwork' | 'sandboxWrite' | 'policy' | 'baseline' | 'historyPath' | 'shard'
+  >,
   {
     cwd,
     serverCwd,
@@ -59,7 +62,8 @@ export async function planSandbox(
     const directory = dirname(path);
     return work.some((other) => `${other}${sep}`.startsWith(`${directory}${sep}`)) ? [path] : [directory];
   });
-  const history = historyPath === null ? [] : [resolve(cwd, historyPath)];
+  // A shard adds nothing to the history.
+  const history = historyPath === null || options.shard !== null ? [] : [resolve(cwd, historyPath)];
   const isOwnDir = reportDir !== cwd && reportDir !== serverCwd;
   return {
     mode: options.sandbox,
