@@ -15,7 +15,7 @@ import type { Report } from '../model/report.ts';
 import { renderAnnotationCommands } from '../report/annotation-commands.ts';
 import type { FallbackReport } from '../supervisor/messages.ts';
 import type { Supervision } from '../supervisor/supervised.ts';
-import { loadChunks } from './chunks.ts';
+import { loadChunks } from '../gate/load-chunks.ts';
 import { describeFailure } from './failure.ts';
 import { readInputs } from './inputs.ts';
 import type { JobOutput } from './logger.ts';

@@ -9,6 +9,7 @@ import { limitHeapGrowth } from '../gate/heap.ts';
 import { listenForInterrupts } from '../gate/interrupt.ts';
 import { listKnownSecrets } from '../gate/known-secrets.ts';
 import { listOptions } from '../gate/options.ts';
+import { loadChunks } from '../gate/load-chunks.ts';
 import { planGate } from '../gate/plan/plan.ts';
 import { readGateOptions } from '../gate/read-options.ts';
 import { previewGate } from '../gate/preview.ts';
@@ -134,6 +135,7 @@ async function runPlan(
     return 0;
   }
   const summaryPath = environment['GITHUB_STEP_SUMMARY'] ?? null;
+  await loadChunks();
   await announceGate(plan, supervision, { clock: systemClock, redactor, summaryPath });
   const result = await gate(plan, {
     clock: systemClock,
