@@ -1,5 +1,4 @@
-import { readFile, symlink } from 'node:fs/promises';
-import { cp, mkdir, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
@@ -11,7 +10,7 @@ import { decisiveFiles } from './server-attacks.ts';
 const server = fileURLToPath(new URL('attacking-server.ts', import.meta.url));
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What any verdict of a forger's would say: more memory than the gate may use. */
+/** Of the gate and its supervisor, each. */
 const maxMemoryMiB = 512;
 
 export interface AttackedGate {
@@ -55,6 +54,7 @@ export async function runServerAttacks(
   await writeFile(targetsFile, JSON.stringify(targets));
   const [attack] = attacks;
   const order = isAlone && attack !== undefined ? [`'${JSON.stringify(orderOf(attack))}'`] : [];
+  const limitS = (timeoutS + 6 + (attack?.overrunS ?? 0)) * slack;
   const observed = await observeGate({
     args: [
       entry,
@@ -66,10 +66,10 @@ export async function runServerAttacks(
     ],
     workspace: workspace.path,
     env: { ...runnerVariables(workspace), MCP_EVAL_API_KEY: 'canary-key' },
-    limitS: (timeoutS + 6) * Math.max(slack, 3),
+    limitS: limitS * 3,
   });
   const evidence = await readFile(targets.evidence, 'utf8').catch(() => '');
-  const problems = listGateProblems(observed, attacks, { sandbox, evidence, limitS: (timeoutS + 6) * slack });
+  const problems = listGateProblems(observed, attacks, { sandbox, evidence, limitS });
   const outcomes = new Map(observed.report?.cases.map(({ title, outcome }) => [title, outcome]));
   const results = attacks.map((one): AttackResult => {
     if (isAlone) return judgeLone(one, observed, problems);

@@ -5,7 +5,7 @@ import { endNames, shapeNames } from './payloads/processes.ts';
 import { chatterNames, refusalNames, replyNames } from './payloads/protocol.ts';
 import { textNames } from './payloads/texts.ts';
 
-type Given = Pick<ServerAttack, 'exitCodes' | 'maySurvive' | 'isFatal'>;
+type Given = Pick<ServerAttack, 'exitCodes' | 'maySurvive' | 'isFatal' | 'overrunS'>;
 type Details = Given & {
   moments?: readonly Moment[];
   answers?: readonly Answer[];
@@ -110,6 +110,7 @@ const fatalSignals: ServerAttack[] = [
     ...alone,
     moments: ['call'],
     exitCodes: [3],
+    overrunS: 15,
     answers: ['true', 'false'],
     isFatal: true,
   }),
