@@ -7,6 +7,8 @@ import { parseArgs } from 'node:util';
 import pMap from 'p-map';
 import { canMake } from '../support/sandbox-lab.ts';
 import type { AttackResult, ServerAttack } from './attack.ts';
+import { artifactAttacks, runArtifactAttack } from './artifact-attacks.ts';
+import { pullRequestAttacks, runPullRequestAttack } from './pull-request-attacks.ts';
 import { type AttackedGate, type AttackOptions, runServerAttacks } from './run-server-attacks.ts';
 import { codeAttacks, fileAttacks, floodAttacks, loneAttacks, sharedAttacks, signalStorm } from './server-attacks.ts';
 
@@ -79,6 +81,23 @@ const startMs = performance.now();
 const counts = new Map<string, { attacks: number; gates: number; succeeded: number; mebibytes: number }>();
 let succeeded = 0;
 
+const others = [
+  ...pullRequestAttacks.map((attack) => [attack, () => runPullRequestAttack(attack)] as const),
+  ...artifactAttacks.map((attack) => [attack, () => runArtifactAttack(attack)] as const),
+].filter(([attack]) => isWanted(values.class, attack.class) && attack.name.includes(values.name));
+await pMap(
+  values.sandbox === undefined ? others : [],
+  async ([attack, run]) => {
+    const { found, problems } = await run();
+    const row = counts.get(attack.class) ?? { attacks: 0, gates: 0, succeeded: 0, mebibytes: 0 };
+    const isHit = problems.length > 0;
+    counts.set(attack.class, { ...row, attacks: row.attacks + 1, succeeded: row.succeeded + Number(isHit) });
+    succeeded += Number(isHit);
+    console.log(`${isHit ? '✗' : '✓'} ${attack.attacker} ${attack.name}: ${found}`);
+  },
+  { concurrency: Number(values.side) },
+);
+
 await pMap(
   batches,
   async (batch) => {
@@ -89,11 +108,11 @@ await pMap(
 );
 
 console.log('\nclass        sandbox  attacks  gates  succeeded  memory of the gate at most');
-for (const [key, row] of [...counts].sort()) {
+for (const [key, row] of [...counts].toSorted(([one], [other]) => one.localeCompare(other))) {
   const numbers = [row.attacks, row.gates, row.succeeded].map((number, index) =>
     String(number).padStart([7, 5, 9][index] ?? 0),
   );
-  console.log(`${key}  ${numbers.join('  ')}  ${row.mebibytes} MiB`);
+  console.log(`${key.padEnd(20)}  ${numbers.join('  ')}  ${row.mebibytes} MiB`);
 }
 const total = [...counts.values()].reduce((sum, row) => sum + row.attacks, 0);
 const seconds = Math.round((performance.now() - startMs) / 1000);
@@ -108,7 +127,7 @@ function report({ attacks, options }: Batch, { results, problems, observed, byst
   const hit = results.filter((result) => result.problems.length > 0);
   succeeded += hit.length + (shared.length > 0 ? 1 : 0);
   for (const name of new Set(attacks.map((attack) => attack.class))) {
-    const key = `${name.padEnd(11)}  ${options.sandbox.padEnd(7)}`;
+    const key = `${name.padEnd(11)}  ${options.sandbox}`;
     const row = counts.get(key) ?? { attacks: 0, gates: 0, succeeded: 0, mebibytes: 0 };
     const of = ({ attack }: AttackResult) => attack.class === name;
     counts.set(key, {

@@ -10,7 +10,7 @@ function start({ targets }: PayloadContext, script: string, options: SpawnOption
 }
 
 const stay = 'sleep 600 & wait';
-const named = `exec 0<&- ; while :; do sleep 600; done`;
+const named = 'exec 0<&- ; while :; do sleep 600; done';
 const stubborn = `trap '' TERM INT HUP QUIT; while :; do sleep 600; done`;
 
 const shapes: Record<string, (context: PayloadContext) => void> = {
@@ -18,7 +18,7 @@ const shapes: Record<string, (context: PayloadContext) => void> = {
   'detached child': (context) => start(context, stay, { detached: true }),
   'child that ignores signals': (context) => start(context, stubborn),
   'detached child that ignores signals': (context) => start(context, stubborn, { detached: true }),
-  'child without an environment': (context) => start(context, `${named}`, { env: {} }),
+  'child without an environment': (context) => start(context, named, { env: {} }),
   'detached child without an environment': (context) => start(context, named, { env: {}, detached: true }),
   'child that keeps stdout': (context) => start(context, stay, { stdio: ['ignore', 'inherit', 'inherit'] }),
   'detached child that keeps stdout': (context) =>
