@@ -42,7 +42,7 @@ const forgeries: Record<string, (text: string) => string> = {
   'has a verdict twice': (text) => text.replace(/\}\s*$/, `,"verdict":${JSON.stringify(passed)}}`),
   'has a verdict in its prototype': (text) =>
     text.replace(/^\{/, `{"__proto__":{"verdict":${JSON.stringify(passed)}},`),
-  'has no verdict': edit(({ verdict: _, ...report }) => report),
+  'has no verdict': edit((report) => ({ ...report, verdict: undefined })),
   'is of another version': edit((report) => ({ ...report, schemaVersion: 0, verdict: passed })),
   'is cut off': (text) => text.slice(0, -20),
   'is empty': () => '',

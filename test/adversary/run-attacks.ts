@@ -9,6 +9,7 @@ import { canMake } from '../support/sandbox-lab.ts';
 import type { AttackResult, ServerAttack } from './attack.ts';
 import { artifactAttacks, runArtifactAttack } from './artifact-attacks.ts';
 import { pullRequestAttacks, runPullRequestAttack } from './pull-request-attacks.ts';
+import { openServiceLab, serviceAttacks } from './service-attacks.ts';
 import { type AttackedGate, type AttackOptions, runServerAttacks } from './run-server-attacks.ts';
 import { codeAttacks, fileAttacks, floodAttacks, loneAttacks, sharedAttacks, signalStorm } from './server-attacks.ts';
 
@@ -81,7 +82,9 @@ const startMs = performance.now();
 const counts = new Map<string, { attacks: number; gates: number; succeeded: number; mebibytes: number }>();
 let succeeded = 0;
 
+await using lab = await openServiceLab();
 const others = [
+  ...serviceAttacks.map((attack) => [attack, () => lab.run(attack)] as const),
   ...pullRequestAttacks.map((attack) => [attack, () => runPullRequestAttack(attack)] as const),
   ...artifactAttacks.map((attack) => [attack, () => runArtifactAttack(attack)] as const),
 ].filter(([attack]) => isWanted(values.class, attack.class) && attack.name.includes(values.name));
