@@ -1,4 +1,4 @@
-import { type ContractService, openContractService } from '../support/contract-service.ts';
+import { openContractService } from '../support/contract-service.ts';
 import { startEchoServer } from '../support/echo-server.ts';
 import { runHostedGate } from '../support/hosted-gate.ts';
 import { startHostileService } from '../support/hostile-service.ts';
@@ -82,12 +82,13 @@ export interface ServiceLab extends AsyncDisposable {
   run: (attack: ServiceAttack) => Promise<AttackResult>;
 }
 
-/** A real service and a server of which one case passes and one fails. */
+/** Real services, and a server of which one case passes and one fails. */
 export async function openServiceLab(): Promise<ServiceLab> {
-  const service: ContractService = await openContractService();
   const server = await startEchoServer();
   return {
     run: async (attack) => {
+      // One for each: gates of one job that run at the same time would share the names of their records.
+      await using service = await openContractService();
       await using hostile = await startHostileService(service, {
         tamper: () => (request, answer) =>
           attack.what.test(request.what) ? { body: JSON.stringify(attack.change(JSON.parse(answer))) } : undefined,
@@ -97,9 +98,6 @@ export async function openServiceLab(): Promise<ServiceLab> {
       const isRight = exitCode === 1 || exitCode === 3;
       return { attack, found: `exit code ${exitCode}`, problems: isRight ? [] : [`exit code ${exitCode}`] };
     },
-    [Symbol.asyncDispose]: async () => {
-      await server[Symbol.asyncDispose]();
-      await service[Symbol.asyncDispose]();
-    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
 }
