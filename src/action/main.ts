@@ -14,7 +14,6 @@ import type { Report } from '../model/report.ts';
 import { renderAnnotationCommands } from '../report/annotation-commands.ts';
 import type { FallbackReport } from '../supervisor/messages.ts';
 import type { Supervision } from '../supervisor/supervised.ts';
-import { loadChunks } from './chunks.ts';
 import { describeFailure } from './failure.ts';
 import { nameInputs, readActionName, readInputs } from './inputs.ts';
 import type { JobOutput } from './logger.ts';
@@ -56,10 +55,7 @@ export async function runMain({ redactor, logger }: JobOutput, supervision: Supe
         summaryPath,
         supervision,
         processMarker,
-        onPlanned: async () => {
-          saveState('processMarker', processMarker);
-          await loadChunks();
-        },
+        onPlanned: () => saveState('processMarker', processMarker),
         renderFallback: (report, files, plan) => renderJobFallback(report, { plan, files, redactor, environment }),
         saveLeftovers: (leftovers) =>
           // Ids are the service's own words, too.

@@ -7,6 +7,7 @@ import { planAnnotations, type Annotation } from '../report/annotations.ts';
 import type { FallbackReport } from '../supervisor/messages.ts';
 import type { Supervision } from '../supervisor/supervised.ts';
 import { gate, type GateContext, type GateResult } from './gate.ts';
+import { loadChunks } from './load-chunks.ts';
 import type { GateOptions } from './options/schema.ts';
 import { planGate, type GatePlan } from './plan/plan.ts';
 import { previewGate } from './preview.ts';
@@ -46,7 +47,7 @@ export interface ReportSinks {
 /** What an entry adds to a job: where results are shown, and how the job survives its process. */
 export interface JobSinks extends ReportSinks, Pick<GateContext, 'onProgress' | 'saveLeftovers'> {
   /** Called once the plan stands, before anything starts. */
-  onPlanned?: () => Promise<void>;
+  onPlanned?: () => void;
   supervision?: Supervision;
   /** Renders what the supervisor writes in addition to the files if the gate does not finish. */
   renderFallback?: (report: Report, files: WrittenFiles, plan: GatePlan) => FallbackReport;
@@ -72,7 +73,8 @@ export async function runJob(options: GateOptions, context: JobContext, sinks: J
   const plan = await planGate(options, { cwd, environment });
   for (const secret of plan.secrets) redactor.add(secret);
   const signal = context.openSignal();
-  await sinks.onPlanned?.();
+  sinks.onPlanned?.();
+  await loadChunks();
   if (supervision !== undefined) {
     await announceGate(plan, supervision, {
       clock,

@@ -273,7 +273,7 @@ function findUnreachableServer(
 }
 
 function explainElevatedEvent(event: ElevatedEvent): string {
-  return `\`server-command\` starts a server on ${event}, where the job has the secrets of this repository and a token that may write, although others can cause the event. If a pull request can change what is built or started, its author gets both. Start it on pull_request, and comment on its report with \`publish\`. See "What is not a boundary" in SECURITY.md.`;
+  return `\`server-command\` starts a server on ${event}, where the job has the secrets of this repository and a token that may write, although others can cause the event. If a pull request can change what is built or started, its author gets both. Start it on pull_request, and comment on its report with \`publish\`. See "Two jobs" in docs/hardening.md.`;
 }
 
 const refusedEventMessage =

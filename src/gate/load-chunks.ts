@@ -6,7 +6,7 @@ export async function loadChunks(): Promise<void> {
   await Promise.all([
     import('../embedded/open.ts'),
     import('../engine/judge-trace.ts'),
-    import('../gate/run/job-tunnel.ts'),
+    import('./run/job-tunnel.ts'),
     import('../report/html/page.ts'),
     import('../server/open.ts'),
   ]);

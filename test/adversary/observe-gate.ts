@@ -1,0 +1,119 @@
+import { spawn } from 'node:child_process';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Report } from '../../src/model/report.ts';
+import { parseReport } from '../../src/report/schema.ts';
+import { listChildVariables } from '../support/child-environment.ts';
+
+export interface ObservedGate {
+  /** Null where a signal ended it. */
+  exitCode: number | null;
+  /** Both streams. */
+  output: string;
+  /** The one on stdout, or the one in the report directory. */
+  report: Report | null;
+  durationS: number;
+  /** The most memory that the gate had, in MiB; 0 where there is no /proc. */
+  maxMemoryMiB: number;
+  /** Command lines of what was left. */
+  survivors: string[];
+}
+
+const graceMs = 4000;
+
+/** Runs the gate's command in its workspace and notes what others would see of it. Ends what it leaves. */
+export async function observeGate({
+  args,
+  workspace,
+  env,
+  limitS,
+}: {
+  args: readonly string[];
+  workspace: string;
+  env: Record<string, string>;
+  limitS: number;
+}): Promise<ObservedGate> {
+  const startMs = performance.now();
+  const gate = spawn(process.execPath, args, {
+    cwd: workspace,
+    env: { ...listChildVariables(), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  gate.stdout.setEncoding('utf8').on('data', (chunk: string) => (stdout += chunk));
+  gate.stderr.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk));
+  let maxMemoryMiB = 0;
+  const sampler = setInterval(() => {
+    maxMemoryMiB = Math.max(maxMemoryMiB, ...listFamily(gate.pid ?? 0).map(readPeakMiB));
+  }, 50);
+  const limit = setTimeout(() => gate.kill('SIGKILL'), limitS * 1000);
+  const exitCode = await new Promise<number | null>((resolve, reject) => {
+    gate.once('error', reject);
+    gate.once('exit', resolve);
+  });
+  const durationS = (performance.now() - startMs) / 1000;
+  clearTimeout(limit);
+  clearInterval(sampler);
+  const survivors = await endSurvivors(workspace);
+  const report = parse(stdout) ?? parse(await readFile(join(workspace, 'reports/report.json'), 'utf8').catch(() => ''));
+  return { exitCode, output: `${stdout}\n${stderr}`, report, durationS, maxMemoryMiB, survivors };
+}
+
+/** The supervisor and the gate that it started. */
+function listFamily(pid: number): number[] {
+  try {
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').map(Number);
+    return [pid, ...children.filter(Boolean)];
+  } catch {
+    return [];
+  }
+}
+
+function readPeakMiB(pid: number): number {
+  try {
+    return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
+  } catch {
+    return 0;
+  }
+}
+
+/** Processes that name the workspace in their command line or stand in it; zombies have neither. */
+function listOfWorkspace(workspace: string): Map<number, string> {
+  const found = new Map<number, string>();
+  if (process.platform !== 'linux') return found;
+  for (const pid of readdirSync('/proc').map(Number).filter(Boolean)) {
+    try {
+      const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+      const isThere = words.includes(workspace) || readlinkSync(`/proc/${pid}/cwd`).startsWith(workspace);
+      if (isThere && pid !== process.pid && words !== '') found.set(pid, words);
+    } catch {
+      // Gone meanwhile, or of another user.
+    }
+  }
+  return found;
+}
+
+/** What the gate left, a moment after its end; a gate whose supervisor was killed clears up by itself in that time. */
+async function endSurvivors(workspace: string): Promise<string[]> {
+  for (let waitedMs = 0; waitedMs < graceMs && listOfWorkspace(workspace).size > 0; waitedMs += 100) await sleep(100);
+  const left = listOfWorkspace(workspace);
+  for (const pid of left.keys()) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // Gone meanwhile.
+    }
+  }
+  return [...left.values()];
+}
+
+function parse(text: string): Report | null {
+  try {
+    return parseReport(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { artifactAttacks, runArtifactAttack } from './artifact-attacks.ts';
+import { pullRequestAttacks, runPullRequestAttack } from './pull-request-attacks.ts';
+import { openServiceLab, type ServiceLab, serviceAttacks } from './service-attacks.ts';
+
+describe('a pull request, judged by the policy of its base,', () => {
+  // The others are in `npm run test:adversary`.
+  const chosen = pullRequestAttacks.filter((_, index) => index % 2 === 1);
+  it.each(chosen.map((attack) => [attack.name, attack] as const))('that %s does not pass', async (_, attack) => {
+    expect((await runPullRequestAttack(attack)).problems).toEqual([]);
+  });
+});
+
+describe('the artifact of a failed gate', () => {
+  it.each(artifactAttacks.map((attack) => [attack.name, attack] as const))(
+    'that %s is not read as passed',
+    async (_, attack) => {
+      expect((await runArtifactAttack(attack)).problems).toEqual([]);
+    },
+  );
+
+  it('is read as failed where nothing is changed', async () => {
+    const [sound] = await Promise.all(artifactAttacks.slice(0, 1).map(runArtifactAttack));
+    expect([sound?.found]).toEqual(['failed']);
+  });
+});
+
+describe('a hosted service of whose cases one fails', () => {
+  let lab: ServiceLab;
+  beforeAll(async () => {
+    lab = await openServiceLab();
+  });
+  afterAll(() => lab[Symbol.asyncDispose]());
+
+  it.each(serviceAttacks.map((attack) => [attack.name, attack] as const))(
+    'does not pass where it %s',
+    async (_, attack) => {
+      expect((await lab.run(attack)).problems).toEqual([]);
+    },
+  );
+});

@@ -1,0 +1,152 @@
+/**
+ * Runs every attack with and without a sandbox and prints a table: `npm run test:adversary`.
+ *
+ *     npm run test:adversary -- --class signals --sandbox off --verbose
+ */
+import { parseArgs } from 'node:util';
+import pMap from 'p-map';
+import { canMake } from '../support/sandbox-lab.ts';
+import type { AttackResult, ServerAttack } from './attack.ts';
+import { artifactAttacks, runArtifactAttack } from './artifact-attacks.ts';
+import { pullRequestAttacks, runPullRequestAttack } from './pull-request-attacks.ts';
+import { openServiceLab, serviceAttacks } from './service-attacks.ts';
+import { type AttackedGate, type AttackOptions, runServerAttacks } from './run-server-attacks.ts';
+import { codeAttacks, fileAttacks, floodAttacks, loneAttacks, sharedAttacks, signalStorm } from './server-attacks.ts';
+
+const { values } = parseArgs({
+  options: {
+    class: { type: 'string', multiple: true },
+    sandbox: { type: 'string', multiple: true },
+    /** Part of the names of attacks. */
+    name: { type: 'string', default: '' },
+    /** Gates at the same time. */
+    side: { type: 'string', default: '2' },
+    /** How many times longer than promised a gate may take. */
+    slack: { type: 'string', default: '1' },
+    verbose: { type: 'boolean', default: false },
+  },
+});
+
+interface Batch {
+  attacks: ServerAttack[];
+  options: AttackOptions;
+}
+
+const hasSandbox = (await canMake('unshare')) || (await canMake('bwrap'));
+const isWanted = (wanted: readonly string[] | undefined, name: string) => wanted?.includes(name) ?? true;
+const choose = (attacks: readonly ServerAttack[]) =>
+  attacks.filter((attack) => isWanted(values.class, attack.class) && attack.name.includes(values.name));
+
+/** Attacks side by side in gates of this many cases. */
+function pack(attacks: readonly ServerAttack[], size: number, options: AttackOptions): Batch[] {
+  const chosen = choose(attacks);
+  const count = Math.ceil(chosen.length / size);
+  return Array.from({ length: count }, (_, index) => ({
+    attacks: chosen.slice(index * size, (index + 1) * size),
+    options,
+  }));
+}
+
+const slack = Number(values.slack);
+const off: AttackOptions = { sandbox: 'off', slack };
+const auto: AttackOptions = { sandbox: 'auto', slack };
+const inSandbox = [
+  ...pack(
+    sharedAttacks.filter((attack) => attack.class !== 'loopback'),
+    40,
+    { ...auto, timeoutS: 240 },
+  ),
+  ...pack(fileAttacks, 40, { ...auto, timeoutS: 240 }),
+  ...pack(signalStorm, 4, { ...auto, timeoutS: 60 }),
+  ...pack(floodAttacks, 6, { ...auto, timeoutS: 120 }),
+  ...pack(
+    // Signals do not arrive, so that true answers pass.
+    loneAttacks.filter(
+      (attack) => attack.moment === 'start' && (attack.class !== 'signals' || attack.answer === 'false'),
+    ),
+    1,
+    auto,
+  ),
+];
+const batches = [
+  ...pack(sharedAttacks, 40, { ...off, timeoutS: 240 }),
+  ...pack(fileAttacks, 40, { ...off, timeoutS: 240 }),
+  ...pack(floodAttacks, 6, { ...off, timeoutS: 120 }),
+  ...pack(loneAttacks, 1, off),
+  ...pack(codeAttacks, 1, { ...off, isCopied: true }),
+  ...(hasSandbox ? inSandbox : []),
+].filter(({ options }) => isWanted(values.sandbox, options.sandbox));
+if (!hasSandbox) console.log('This machine has no sandbox: the attacks run with `sandbox: off` alone.');
+
+const startMs = performance.now();
+const counts = new Map<string, { attacks: number; gates: number; succeeded: number; mebibytes: number }>();
+let succeeded = 0;
+
+await using lab = await openServiceLab();
+const others = [
+  ...serviceAttacks.map((attack) => [attack, () => lab.run(attack)] as const),
+  ...pullRequestAttacks.map((attack) => [attack, () => runPullRequestAttack(attack)] as const),
+  ...artifactAttacks.map((attack) => [attack, () => runArtifactAttack(attack)] as const),
+].filter(([attack]) => isWanted(values.class, attack.class) && attack.name.includes(values.name));
+await pMap(
+  values.sandbox === undefined ? others : [],
+  async ([attack, run]) => {
+    const { found, problems } = await run();
+    const row = counts.get(attack.class) ?? { attacks: 0, gates: 0, succeeded: 0, mebibytes: 0 };
+    const isHit = problems.length > 0;
+    counts.set(attack.class, { ...row, attacks: row.attacks + 1, succeeded: row.succeeded + Number(isHit) });
+    succeeded += Number(isHit);
+    console.log(`${isHit ? '✗' : '✓'} ${attack.attacker} ${attack.name}: ${found}`);
+  },
+  { concurrency: Number(values.side) },
+);
+
+await pMap(
+  batches,
+  async (batch) => {
+    const ran = await runServerAttacks(batch.attacks, batch.options);
+    report(batch, ran);
+  },
+  { concurrency: Number(values.side) },
+);
+
+console.log('\nclass        sandbox  attacks  gates  succeeded  memory of the gate at most');
+for (const [key, row] of [...counts].toSorted(([one], [other]) => one.localeCompare(other))) {
+  const numbers = [row.attacks, row.gates, row.succeeded].map((number, index) =>
+    String(number).padStart([7, 5, 9][index] ?? 0),
+  );
+  console.log(`${key.padEnd(20)}  ${numbers.join('  ')}  ${row.mebibytes} MiB`);
+}
+const total = [...counts.values()].reduce((sum, row) => sum + row.attacks, 0);
+const seconds = Math.round((performance.now() - startMs) / 1000);
+console.log(`\n${total} attacks in ${batches.length} gates and ${seconds} s: ${succeeded} succeeded.`);
+process.exitCode = succeeded === 0 ? 0 : 1;
+
+function report({ attacks, options }: Batch, { results, problems, observed, bystander }: AttackedGate): void {
+  const [first] = attacks;
+  const isAlone = first?.isAlone === true;
+  // Of a gate of its own they are those of its attack.
+  const shared = isAlone ? [] : problems;
+  const hit = results.filter((result) => result.problems.length > 0);
+  succeeded += hit.length + (shared.length > 0 ? 1 : 0);
+  for (const name of new Set(attacks.map((attack) => attack.class))) {
+    const key = `${name.padEnd(11)}  ${options.sandbox}`;
+    const row = counts.get(key) ?? { attacks: 0, gates: 0, succeeded: 0, mebibytes: 0 };
+    const of = ({ attack }: AttackResult) => attack.class === name;
+    counts.set(key, {
+      attacks: row.attacks + results.filter(of).length,
+      gates: row.gates + 1,
+      succeeded: row.succeeded + hit.filter(of).length,
+      mebibytes: Math.max(row.mebibytes, Math.round(observed.maxMemoryMiB)),
+    });
+  }
+  const label = isAlone ? first.name : `${attacks.length} from ${first?.class}: ${first?.name}`;
+  const end = `exit code ${observed.exitCode}, ${Math.round(observed.durationS)} s, bystander ${bystander}`;
+  console.log(`${hit.length + shared.length === 0 ? '✓' : '✗'} ${options.sandbox} ${label}: ${end}`);
+  for (const problem of new Set(shared)) console.log(`    ${problem}`);
+  for (const result of hit) console.log(`    ${result.attack.name}: ${result.problems.join('; ')}`);
+  if (values.verbose) {
+    for (const { attack, found } of results) console.log(`    . ${attack.name}: ${found}`);
+    console.log(observed.output.slice(-3000));
+  }
+}

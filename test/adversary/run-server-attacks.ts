@@ -1,0 +1,183 @@
+import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
+import { type AttackResult, isDeserved, listExitCodes, type Outcome, type ServerAttack } from './attack.ts';
+import { type ObservedGate, observeGate } from './observe-gate.ts';
+import { answers, type Order, type Targets } from './payload.ts';
+import { decisiveFiles } from './server-attacks.ts';
+
+const server = fileURLToPath(new URL('attacking-server.ts', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Of the gate and its supervisor, each. */
+const maxMemoryMiB = 512;
+
+export interface AttackedGate {
+  results: AttackResult[];
+  /** Of the gate as a whole. */
+  problems: string[];
+  observed: ObservedGate;
+  /** Outcome of the case that is not attacked, where there is one. */
+  bystander: Outcome | null;
+  evidence: string;
+}
+
+export interface AttackOptions {
+  sandbox: 'off' | 'auto';
+  /** How much longer than promised a gate may take on a slow machine. */
+  slack?: number;
+  /** Runs a copy of `lib/`, which the attack may overwrite. */
+  isCopied?: boolean;
+  timeoutS?: number;
+}
+
+const bystanderTitle = 'is not attacked';
+
+/** Runs one gate with a case for each attack, or with the one attack that needs a gate of its own. */
+export async function runServerAttacks(
+  attacks: readonly ServerAttack[],
+  { sandbox, slack = 1, isCopied = false, timeoutS = 20 }: AttackOptions,
+): Promise<AttackedGate> {
+  const isAlone = attacks.length === 1 && attacks[0]?.isAlone === true;
+  await using copy = await createWorkspace();
+  await using workspace = await createAttackedWorkspace(attacks, isAlone);
+  const entry = isCopied ? await copyCommand(copy) : join(root, 'src/cli/main.ts');
+  const targets: Targets = {
+    workspace: workspace.path,
+    files: Object.fromEntries(Object.entries(decisiveFiles).map(([name, file]) => [name, join(workspace.path, file)])),
+    code: isCopied ? [join(copy.path, 'lib')] : [],
+    evidence: join(workspace.path, 'state/evidence.txt'),
+    errors: join(workspace.path, 'state/errors.txt'),
+  };
+  const targetsFile = join(workspace.path, 'state/targets.json');
+  await writeFile(targetsFile, JSON.stringify(targets));
+  const [attack] = attacks;
+  const order = isAlone && attack !== undefined ? [`'${JSON.stringify(orderOf(attack))}'`] : [];
+  const limitS = (timeoutS + 6 + (attack?.overrunS ?? 0)) * slack;
+  const observed = await observeGate({
+    args: [
+      entry,
+      'run',
+      '--sandbox',
+      sandbox,
+      '--format',
+      'json',
+      '--timeout',
+      `${timeoutS}s`,
+      '--server-command',
+      [process.execPath, server, targetsFile, ...order].join(' '),
+      '--server-env',
+      `NODE_COMPILE_CACHE=${process.env['NODE_COMPILE_CACHE'] ?? ''}`,
+      '--report-dir',
+      join(workspace.path, 'reports'),
+      '--history-path',
+      'history.jsonl',
+      '--policy',
+      'policy.yml',
+      'a.yaml',
+    ],
+    workspace: workspace.path,
+    env: { ...runnerVariables(workspace), MCP_EVAL_API_KEY: 'canary-key' },
+    limitS: limitS * 3,
+  });
+  const evidence = await readFile(targets.evidence, 'utf8').catch(() => '');
+  const problems = listGateProblems(observed, attacks, { sandbox, evidence, limitS });
+  const outcomes = new Map(observed.report?.cases.map(({ title, outcome }) => [title, outcome]));
+  const results = attacks.map((one): AttackResult => {
+    if (isAlone) return judgeLone(one, observed, problems);
+    const found = outcomes.get(one.name);
+    const wrong = found === undefined ? !isSafe(one, observed) : !isDeserved(one.deserves, found);
+    return {
+      attack: one,
+      found: found ?? 'no outcome',
+      problems: wrong ? [`deserves ${one.deserves}, is ${found}`] : [],
+    };
+  });
+  return { results, problems, observed, bystander: outcomes.get(bystanderTitle) ?? null, evidence };
+}
+
+/** Without a report there is only the exit code. */
+const isSafe = ({ deserves }: ServerAttack, { exitCode }: ObservedGate) => deserves === 'passed' || exitCode !== 0;
+
+function judgeLone(attack: ServerAttack, observed: ObservedGate, gateProblems: readonly string[]): AttackResult {
+  const { exitCode, report } = observed;
+  const allowed = attack.exitCodes ?? listExitCodes(attack.deserves);
+  const problems = [...gateProblems];
+  if (!allowed.includes(exitCode)) problems.push(`exit code ${exitCode} instead of ${allowed.join(' or ')}`);
+  if (report !== null && !isDeserved(attack.deserves, report.verdict.outcome)) {
+    problems.push(`deserves ${attack.deserves}, and the report says ${report.verdict.outcome}`);
+  }
+  return { attack, found: `exit code ${exitCode}`, problems };
+}
+
+function listGateProblems(
+  observed: ObservedGate,
+  attacks: readonly ServerAttack[],
+  { sandbox, evidence, limitS }: { sandbox: 'off' | 'auto'; evidence: string; limitS: number },
+): string[] {
+  const { exitCode, output, maxMemoryMiB: memory, durationS, survivors, report } = observed;
+  const maySurvive = sandbox === 'off' && attacks.some((one) => one.maySurvive === true);
+  const isLone = attacks.length === 1 && attacks[0]?.isAlone === true;
+  const deservesFailure = attacks.some(({ deserves }) => deserves === 'failed');
+  const level = report?.server?.sandbox?.level ?? 'none';
+  const isSandboxed = sandbox === 'auto' && level !== 'none';
+  return [
+    ...(!isLone && deservesFailure && ![1, 3].includes(exitCode ?? -1) ? [`exit code ${exitCode}`] : []),
+    ...(/^\s+at (?:async )?.*:\d+:\d+\)?$/m.test(output) ? ['prints a stack trace'] : []),
+    ...(memory > maxMemoryMiB ? [`uses ${memory} MiB`] : []),
+    ...(durationS > limitS ? [`takes ${Math.round(durationS)} s`] : []),
+    ...(maySurvive ? [] : survivors.map((words) => `leaves ${words}`)),
+    ...(isSandboxed && evidence !== ''
+      ? evidence
+          .trim()
+          .split('\n')
+          .map((line) => `in a sandbox: ${line}`)
+      : []),
+    ...(/let in|debugger is open|canary/.test(evidence) ? [evidence.trim()] : []),
+  ];
+}
+
+const orderOf = ({ payload, moment, answer }: ServerAttack): Order => ({ ...payload, moment, answer });
+
+async function createAttackedWorkspace(attacks: readonly ServerAttack[], isAlone: boolean): Promise<Workspace> {
+  const bystander: Order = { file: '', name: '', variant: '', moment: 'never', answer: 'true' };
+  const cases = [
+    ...attacks.map((attack) => [attack.name, orderOf(attack)] as const),
+    ...(isAlone ? [] : [[bystanderTitle, bystander] as const]),
+  ];
+  const texts = cases.map(
+    ([title, order]) => `  - title: ${JSON.stringify(title)}
+    steps:
+      - { toolCall: check, arguments: ${JSON.stringify(order)} }
+      - assert: { toolResultContains: ${answers.true} }
+`,
+  );
+  const workspace = await createWorkspace({
+    'a.yaml': `suite: Attacked\ntimeout: 8s\ncases:\n${texts.join('')}`,
+    'policy.yml': 'minimumPassRate: 100%\n',
+    'state/.keep': '',
+    ...Object.fromEntries(['output', 'state', 'env', 'path', 'summary'].map((name) => [`runner/${name}`, ''])),
+    'runner/event.json': '{}',
+  });
+  return workspace;
+}
+
+const runnerVariables = ({ path }: Workspace) => ({
+  GITHUB_ACTIONS: 'true',
+  GITHUB_OUTPUT: join(path, 'runner/output'),
+  GITHUB_STATE: join(path, 'runner/state'),
+  GITHUB_ENV: join(path, 'runner/env'),
+  GITHUB_PATH: join(path, 'runner/path'),
+  GITHUB_STEP_SUMMARY: join(path, 'runner/summary'),
+  GITHUB_EVENT_PATH: join(path, 'runner/event.json'),
+});
+
+/** The command as it is installed, with a copy of its own code. */
+async function copyCommand({ path }: Workspace): Promise<string> {
+  await mkdir(path, { recursive: true });
+  for (const name of ['lib', 'package.json', 'schemas'])
+    await cp(join(root, name), join(path, name), { recursive: true });
+  await symlink(join(root, 'node_modules'), join(path, 'node_modules'));
+  return join(path, 'lib/cli/main.js');
+}

@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import { canMake } from '../support/sandbox-lab.ts';
+import type { ServerAttack } from './attack.ts';
+import { type AttackedGate, type AttackOptions, runServerAttacks } from './run-server-attacks.ts';
+import { codeAttacks, fileAttacks, loneAttacks, sharedAttacks, signalStorm } from './server-attacks.ts';
+
+// One gate for each class of attacks; `npm run test:adversary` runs every variant at every moment with every answer.
+
+/** A slow machine decides nothing. */
+const patient = { slack: 10, timeoutS: 60 };
+const off: AttackOptions = { ...patient, sandbox: 'off' };
+const auto: AttackOptions = { ...patient, sandbox: 'auto' };
+
+/** One attack for each variant: the first that has it. */
+function takeVariants(attacks: readonly ServerAttack[], maximum = Infinity): ServerAttack[] {
+  const key = ({ payload }: ServerAttack) => `${payload.name} ${payload.variant}`;
+  const first = new Map<string, ServerAttack>();
+  for (const attack of attacks) if (!first.has(key(attack))) first.set(key(attack), attack);
+  return [...first.values()].slice(0, maximum);
+}
+
+const ofClass = (name: string, attacks: readonly ServerAttack[] = sharedAttacks) =>
+  attacks.filter((attack) => attack.class === name);
+
+/** Every problem with the name of its attack. */
+const listProblems = ({ results, problems }: AttackedGate) => [
+  ...problems,
+  ...results.flatMap(({ attack, problems: own }) => own.map((problem) => `${attack.name}: ${problem}`)),
+];
+
+describe.runIf(process.platform === 'linux')('a server without a sandbox that attacks', () => {
+  it.each<[string, ServerAttack[]]>([
+    ['with signals that end nothing', takeVariants(ofClass('signals'), 6)],
+    [
+      'through the debugger and by reading processes',
+      [...takeVariants(ofClass('debugger')), ...takeVariants(ofClass('reads'))],
+    ],
+    ['with messages that are no answers', takeVariants(ofClass('protocol'))],
+    ['with texts that claim a verdict', takeVariants(ofClass('texts')).filter((_, index) => index % 12 === 0)],
+    ['with processes that stay or end', takeVariants(ofClass('processes'))],
+    ['through ports of the loopback interface', ofClass('loopback')],
+  ])('%s changes no verdict', { timeout: 300_000 }, async (_, attacks) => {
+    const gate = await runServerAttacks(attacks, off);
+    expect(listProblems(gate)).toEqual([]);
+    expect(gate.observed.exitCode).toBe(1);
+    // The gate does not fail everything: the case next to them passes.
+    expect(gate.bystander).toBe('passed');
+  });
+
+  it(
+    'by writing to evals, policy, history, reports and files of the runner changes no verdict',
+    { timeout: 300_000 },
+    async () => {
+      const attacks = takeVariants(fileAttacks).filter((_, index) => index % 9 === 0);
+      const gate = await runServerAttacks(attacks, off);
+      expect(listProblems(gate)).toEqual([]);
+      // Nothing kept it from writing, so that these were attacks.
+      expect(gate.evidence).toMatch(/changed/);
+      expect(gate.observed.exitCode).toBe(1);
+    },
+  );
+
+  const find = (name: string) => loneAttacks.filter((attack) => attack.name === name);
+  it.each([
+    ['signal SIGINT gate, before, a true answer', 130],
+    ['signal SIGTERM supervisor, before, a true answer', 143],
+    ['signal SIGKILL supervisor, after, a true answer', null],
+    ['signal SIGSEGV gate, before, a false answer', 3],
+    ['log 1, before, a false answer', 1],
+  ])('by a %s leaves the gate with %s', { timeout: 300_000 }, async (name, exitCode) => {
+    const gate = await runServerAttacks(find(name), off);
+    expect([listProblems(gate), gate.observed.exitCode]).toEqual([[], exitCode]);
+  });
+
+  it('by overwriting the code of the command changes no verdict', { timeout: 300_000 }, async () => {
+    const gate = await runServerAttacks(codeAttacks.slice(0, 1), { ...off, isCopied: true });
+    expect(listProblems(gate)).toEqual([]);
+    expect(gate.evidence.match(/overwrote/g)?.length).toBeGreaterThan(100);
+    expect(gate.observed.report?.cases).toMatchObject([{ outcome: 'failed' }]);
+  });
+});
+
+const hasSandbox = (await canMake('unshare')) || (await canMake('bwrap'));
+
+// Without one, docs/hardening.md says what stays possible.
+describe.runIf(hasSandbox)('a server in a sandbox that attacks', () => {
+  it('reaches neither the processes of the gate nor its files', { timeout: 300_000 }, async () => {
+    const files = takeVariants(fileAttacks).filter((_, index) => index % 14 === 0);
+    const attacks = [...signalStorm, ...takeVariants(ofClass('reads')), ...files];
+    const left = takeVariants(ofClass('processes')).filter(({ payload }) => payload.name === 'leave');
+    const gate = await runServerAttacks([...attacks, ...left], auto);
+    expect(gate.observed.report?.server?.sandbox?.level).toBe('isolated');
+    expect(listProblems(gate)).toEqual([]);
+    expect(gate.evidence).toBe('');
+    expect([gate.observed.exitCode, gate.bystander]).toEqual([1, 'passed']);
+  });
+});
