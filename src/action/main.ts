@@ -18,7 +18,7 @@ import { describeFailure } from './failure.ts';
 import { nameInputs, readActionName, readInputs } from './inputs.ts';
 import type { JobOutput } from './logger.ts';
 import { listOutputs, listUnjudgedOutputs, writeOutput } from './outputs.ts';
-import { leftoversState } from './post.ts';
+import { gateProcessState, leftoversState } from './post.ts';
 import { createStateWriter } from './state.ts';
 import { renderTerminal } from '../report/terminal.ts';
 import { planAnnotations } from '../report/annotations.ts';
@@ -55,7 +55,10 @@ export async function runMain({ redactor, logger }: JobOutput, supervision: Supe
         summaryPath,
         supervision,
         processMarker,
-        onPlanned: () => saveState('processMarker', processMarker),
+        onPlanned: () => {
+          saveState('processMarker', processMarker);
+          saveState(gateProcessState, String(process.pid));
+        },
         renderFallback: (report, files, plan) => renderJobFallback(report, { plan, files, redactor, environment }),
         saveLeftovers: (leftovers) =>
           // Ids are the service's own words, too.

@@ -14,6 +14,13 @@ import type { JobOutput } from './logger.ts';
 /** Under which name the main step saves what a hosted service holds of this job. */
 export const leftoversState = 'leftovers';
 
+/** Under which name the main step saves the id of its process. */
+export const gateProcessState = 'gateProcess';
+
+/** How long a gate whose supervisor was killed may take to stop what it started. The id may be forged or another process's by now. */
+const gateTimeoutMs = 10_000;
+const gateCheckMs = 50;
+
 /** How long a process that is still running may take to exit; the runner gives a cancelled job's post step little time. */
 const graceMs = 1500;
 
@@ -27,7 +34,23 @@ export async function runPost(output: JobOutput): Promise<number> {
     stopProcesses(getState('processMarker')),
     leftovers === null ? null : clearService(leftovers, output),
   ]);
+  await waitForGate(Number(getState(gateProcessState)));
   return 0;
+}
+
+/** A gate stops by itself when its supervisor was killed. The job's next steps find nothing of it. */
+async function waitForGate(pid: number): Promise<void> {
+  if (!Number.isSafeInteger(pid) || pid <= 1) return;
+  const deadlineMs = systemClock.monotonicMs() + gateTimeoutMs;
+  while (isRunning(pid) && systemClock.monotonicMs() < deadlineMs) await systemClock.sleep(gateCheckMs);
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }
 
 async function stopProcesses(processMarker: string): Promise<void> {

@@ -123,6 +123,8 @@ function watch(gate: ChildProcess, limits: SupervisorLimits): WatchedGate {
   // Counted, not measured: of the time that the machine slept, the gate had none either.
   const checks = setInterval(() => {
     silentChecks += 1;
+    // A process of the same user can halt the gate, and nothing else would let it go on.
+    if (process.platform !== 'win32') gate.kill('SIGCONT');
     const usedBytes = readMemory(gate.pid) ?? reportedBytes;
     const mebibytes = Math.round(limits.memoryBytes / 1024 / 1024);
     if (usedBytes > limits.memoryBytes) kill(`The gate used more than ${mebibytes} MiB of memory and was ended.`);

@@ -62,7 +62,12 @@ export function joinSupervisor(): Supervision {
 
 function sendBeats(send: (message: GateMessage) => void): void {
   const readRss = process.platform === 'linux' ? () => null : () => process.memoryUsage.rss();
-  setInterval(() => send({ kind: 'beat', rssBytes: readRss() }), beatIntervalMs).unref();
+  const supervisor = process.ppid;
+  setInterval(() => {
+    send({ kind: 'beat', rssBytes: readRss() });
+    // As the supervisor does for the gate: either one that was halted goes on.
+    if (process.platform !== 'win32' && process.ppid === supervisor) process.kill(supervisor, 'SIGCONT');
+  }, beatIntervalMs).unref();
 }
 
 /** Every process that is started may lead a group; a number that is none is no group to end, either. */

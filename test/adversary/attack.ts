@@ -32,8 +32,6 @@ export interface ServerAttack extends Attack {
   exitCodes?: ReadonlyArray<number | null>;
   /** Without a sandbox, what it starts may survive: docs/hardening.md says so. */
   maySurvive?: boolean;
-  /** How much longer the supervisor waits for a gate that stands still. */
-  overrunS?: number;
   /** It stays within its case and is still no answer: true answers deserve nothing. */
   isFatal?: boolean;
 }

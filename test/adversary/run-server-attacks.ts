@@ -54,7 +54,7 @@ export async function runServerAttacks(
   await writeFile(targetsFile, JSON.stringify(targets));
   const [attack] = attacks;
   const order = isAlone && attack !== undefined ? [`'${JSON.stringify(orderOf(attack))}'`] : [];
-  const limitS = (timeoutS + 6 + (attack?.overrunS ?? 0)) * slack;
+  const limitS = (timeoutS + 6) * slack;
   const observed = await observeGate({
     args: [
       entry,

@@ -5,7 +5,7 @@ import { endNames, shapeNames } from './payloads/processes.ts';
 import { chatterNames, refusalNames, replyNames } from './payloads/protocol.ts';
 import { textNames } from './payloads/texts.ts';
 
-type Given = Pick<ServerAttack, 'exitCodes' | 'maySurvive' | 'isFatal' | 'overrunS'>;
+type Given = Pick<ServerAttack, 'exitCodes' | 'maySurvive' | 'isFatal'>;
 type Details = Given & {
   moments?: readonly Moment[];
   answers?: readonly Answer[];
@@ -106,13 +106,10 @@ const fatalSignals: ServerAttack[] = [
     answers: ['true', 'false'],
     isFatal: true,
   }),
-  ...list('signals', ['signals', 'signal'], ['SIGSTOP gate'], {
+  ...list('signals', ['signals', 'signal'], ['SIGSTOP gate', 'SIGSTOP supervisor'], {
     ...alone,
     moments: ['call'],
-    exitCodes: [3],
-    overrunS: 15,
     answers: ['true', 'false'],
-    isFatal: true,
   }),
 ];
 

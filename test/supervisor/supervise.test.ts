@@ -54,6 +54,11 @@ describe.runIf(process.platform === 'linux')('supervise', () => {
     expect(report).toBe(hasReport ? `<${cause}>` : null);
   });
 
+  it.each(['gate', 'supervisor'] as const)('goes on after another process has halted the %s', async (name) => {
+    const { exitCode, signal } = await run('take a while', (ids) => void process.kill(ids[name], 'SIGSTOP'));
+    expect({ exitCode, signal }).toEqual({ exitCode: 0, signal: null });
+  });
+
   it('stops the processes of a gate that was killed, and reports it', async () => {
     const { exitCode, output, report } = await run('crash');
     const [, server = ''] = /^server (\d+)$/m.exec(output) ?? [];

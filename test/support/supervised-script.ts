@@ -22,6 +22,11 @@ const behaviours: Record<string, (supervision: Supervision) => Promise<number> |
   pass: () => 0,
   fail: () => 1,
   'leave without a word': () => process.exit(0),
+  'take a while': async () => {
+    console.log(`ready ${process.pid}`);
+    await sleep(3000);
+    return 0;
+  },
   'spin before the plan': spin,
   spin: (supervision) => {
     plan(supervision, 100);

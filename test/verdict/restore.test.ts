@@ -36,7 +36,7 @@ describe('a suite restored from its report', () => {
         const report = createReport({ suites: [results] });
         const again = createReport({ suites: restoreSuites(readBack(report)).map((restored) => restored.results) });
         // How a case counts depends on the verdict of its suite, which is judged again without the policy.
-        const omitDisposition = ({ disposition: _, ...rest }: CaseReport) => rest;
+        const omitDisposition = (testCase: CaseReport) => ({ ...testCase, disposition: null });
         expect(again.cases.map(omitDisposition)).toEqual(report.cases.map(omitDisposition));
         expect(again.totals).toEqual(report.totals);
       }),

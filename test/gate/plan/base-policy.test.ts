@@ -102,7 +102,7 @@ describe('policy-ref: base', () => {
 
   it('takes the policy as it is checked out where there is no base, and says so in the log', async () => {
     await using workspace = await createWorkspace({ 'a.yaml': withPolicy('{ minimumPassRate: 40% }') });
-    const plan = await planBase({ workspace, environment: {} as never });
+    const plan = await planBase({ workspace, environment: {} });
     expect(plan).toMatchObject({ suites: [{ minimumPassRate: 0.4 }], policyNotes: [], notes: [] });
     expect(plan.remarks).toEqual([
       '`policy-ref: base`: this is no pull or merge request, so the policy is the one that is checked out.',
@@ -115,10 +115,10 @@ describe('policy-ref: base', () => {
       { 'a.yaml': withPolicy('{ minimumPassRate: 10% }') },
     );
     await using workspace = pullRequest.workspace;
-    const plan = await planBase({ workspace, environment: {} as never }, { 'base-ref': 'main' });
+    const plan = await planBase({ workspace, environment: {} }, { 'base-ref': 'main' });
     expect(plan).toMatchObject({ suites: [{ minimumPassRate: 0.9, minimumPassRateSource: 'main:a.yaml:23' }] });
     const inputs = { 'policy-ref': 'head', 'base-ref': 'main' };
-    await expect(planBase({ workspace, environment: {} as never }, inputs)).rejects.toThrow(
+    await expect(planBase({ workspace, environment: {} }, inputs)).rejects.toThrow(
       'base-ref: has no effect with `policy-ref: head`; set `policy-ref: base`, or remove it (needs-policy-ref)',
     );
   });
