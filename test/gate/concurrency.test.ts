@@ -6,14 +6,17 @@ import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 const server = `${process.execPath} ${process.cwd()}/test/support/folder-server.ts`;
 
-/** A suite of cases that each call one tool; those that call `look` run twice, and wait until they see another process. */
-function writeCases(tools: readonly string[], { head = '' } = {}): string {
+/**
+ * A suite of cases that each call one tool. Those that call `look` run `looks` times, and wait until they have seen so many other
+ * processes: all that run at the same time, because the last one to start sees none that is gone.
+ */
+function writeCases(tools: readonly string[], { head = '', looks = 2, others = 1 } = {}): string {
   const cases = tools.map(
     (tool, index) => `  - title: Case ${index + 1}
-    runs: ${tool === 'look' ? 2 : 1}
+    runs: ${tool === 'look' ? looks : 1}
     steps:
       - toolCall: ${tool}
-        arguments: { value: ${index + 1}, ${tool === 'look' ? 'wait: 1' : 'delayMs: 50'} }
+        arguments: { value: ${index + 1}, ${tool === 'look' ? `wait: ${others}` : 'delayMs: 50'} }
       - assert: { toolResultContains: ${tool === 'look' ? 'saw' : 'changed'} }
 ${tool === 'look' ? '      - assert: { toolResultMatches: "saw [1-9]" }\n' : ''}`,
   );
@@ -85,23 +88,21 @@ describe('iterations that call a tool that is not declared read-only', () => {
 
 describe('iterations that may overlap', () => {
   it.each([
-    ['call read-only tools alone', ['look', 'look'], '', { rule: 'read-only', setting: 'auto', limit: 4 }],
+    ['call read-only tools alone', { looks: 2, others: 3 }, { rule: 'read-only', setting: 'auto', limit: 4 }],
     [
       'are called independent by their suite',
-      ['look', 'look'],
-      'independent: true\n',
+      { looks: 2, others: 3, head: 'independent: true\n' },
       { rule: 'independent', setting: 'auto', limit: 4, source: 'default' },
     ],
     [
       'have a concurrency in their suite',
-      ['look', 'look'],
-      'concurrency: 2\n',
+      { looks: 1, others: 1, head: 'concurrency: 2\n' },
       { rule: 'given', setting: 2, limit: 2, source: 'folder.evals.yaml:2' },
     ],
-  ])('run side by side where they %s', async (_, tools, head, concurrency) => {
+  ])('run side by side where they %s', async (_, suite, concurrency) => {
     await using workspace = await createWorkspace();
-    const ran = await runFolderGate(workspace, writeCases(tools, { head }));
-    expect(ran.report.totals).toMatchObject({ passed: 4, failed: 0 });
+    const ran = await runFolderGate(workspace, writeCases(['look', 'look'], suite));
+    expect(ran.report.totals).toMatchObject({ passed: 2 * suite.looks, failed: 0 });
     expect(ran.concurrency).toMatchObject({ tool: null, serialCases: 0, ...concurrency });
   });
 

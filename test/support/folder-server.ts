@@ -64,6 +64,8 @@ async function answer(method: string, params: { name?: string; arguments?: Argum
   }
 }
 
+// First of all, so that none that waits for this one is gone before it is seen.
+lookAround();
 writeFileSync(join(folder, own), '');
 lookAround();
 const input = createInterface({ input: process.stdin });
