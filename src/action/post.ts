@@ -7,6 +7,7 @@ import { parseGateOptions } from '../gate/options.ts';
 import { planHosted } from '../gate/plan/plan-service.ts';
 import { clearLeftovers, type Leftovers, parseLeftovers } from '../gate/run/leftovers.ts';
 import { serviceProfiles } from '../service/profile.ts';
+import { sendSignal } from '../server/group.ts';
 import { stopMarkedProcesses } from '../server/sweep.ts';
 import { readInputs } from './inputs.ts';
 import type { JobOutput } from './logger.ts';
@@ -42,15 +43,7 @@ export async function runPost(output: JobOutput): Promise<number> {
 async function waitForGate(pid: number): Promise<void> {
   if (!Number.isSafeInteger(pid) || pid <= 1) return;
   const deadlineMs = systemClock.monotonicMs() + gateTimeoutMs;
-  while (isRunning(pid) && systemClock.monotonicMs() < deadlineMs) await systemClock.sleep(gateCheckMs);
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
+  while (sendSignal(pid, 0) && systemClock.monotonicMs() < deadlineMs) await systemClock.sleep(gateCheckMs);
 }
 
 async function stopProcesses(processMarker: string): Promise<void> {

@@ -94,7 +94,11 @@ export async function runJob(options: GateOptions, context: JobContext, sinks: J
     ...(saveLeftovers && { saveLeftovers }),
     ...(onProgress && { onProgress }),
   };
-  return await runPlan(plan, gateContext, { ...sinks, onJudged: () => supervision?.judged() });
+  const onJudged = () => {
+    supervision?.judged();
+    sinks.onJudged?.();
+  };
+  return await runPlan(plan, gateContext, { ...sinks, onJudged });
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { sendSignal } from './group.ts';
 import { listChildren, readProcess } from './process-table.ts';
 import type { ProcessEntry } from './process-table.ts';
 
@@ -48,13 +49,7 @@ export function logDescendants(platform: NodeJS.Platform = process.platform): De
     return [...remembered.values()];
   };
   const signal = (entries: readonly ProcessEntry[], name: NodeJS.Signals) => {
-    for (const { pid } of entries) {
-      try {
-        process.kill(pid, name);
-      } catch {
-        // It ended meanwhile.
-      }
-    }
+    for (const { pid } of entries) sendSignal(pid, name);
   };
   const waitForEnd = async (clock: Clock, timeoutMs: number) => {
     const endsAtMs = clock.monotonicMs() + timeoutMs;

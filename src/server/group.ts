@@ -7,7 +7,7 @@ const pollIntervalMs = 20;
 
 /** Whether any process of the group still runs. Zombies do not count where /proc can tell them apart. */
 export function isGroupAlive(groupId: number): boolean {
-  if (!isSignalled(-groupId, 0)) return false;
+  if (!sendSignal(-groupId, 0)) return false;
   if (process.platform !== 'linux') return true;
   return listProcesses().some((entry) => entry.groupId === groupId);
 }
@@ -19,7 +19,7 @@ export function signalGroup(groupId: number, signal: 'SIGTERM' | 'SIGKILL'): voi
     spawn('taskkill', ['/T', '/F', '/PID', String(groupId)], { stdio: 'ignore' }).on('error', () => {});
     return;
   }
-  isSignalled(-groupId, signal);
+  sendSignal(-groupId, signal);
 }
 
 /** Waits until the group is gone; false when it still runs after `timeoutMs`. */
@@ -32,7 +32,8 @@ export async function waitForGroupEnd(clock: Clock, groupId: number, timeoutMs: 
   return true;
 }
 
-function isSignalled(target: number, signal: NodeJS.Signals | 0): boolean {
+/** Sends a signal to a process, or to a group by its negated id; 0 only asks. False where there is none that this process may signal. */
+export function sendSignal(target: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(target, signal);
   } catch {

@@ -1,6 +1,7 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
+import { sendSignal } from '../server/group.ts';
 import {
   type FallbackReport,
   type GateMessage,
@@ -66,7 +67,7 @@ function sendBeats(send: (message: GateMessage) => void): void {
   setInterval(() => {
     send({ kind: 'beat', rssBytes: readRss() });
     // As the supervisor does for the gate: either one that was halted goes on.
-    if (process.platform !== 'win32' && process.ppid === supervisor) process.kill(supervisor, 'SIGCONT');
+    if (process.platform !== 'win32' && process.ppid === supervisor) sendSignal(supervisor, 'SIGCONT');
   }, beatIntervalMs).unref();
 }
 

@@ -16,6 +16,12 @@ export interface ReportTo {
 }
 
 const commentModes: readonly CommentMode[] = ['always', 'on-failure', 'on-change'];
+const destinations = {
+  annotations: 'annotations',
+  summary: 'summary',
+  'check-run': 'checkRun',
+  issue: 'issue',
+} as const;
 const entries = 'annotations, summary, comment, check-run or issue, or none alone';
 
 /** Names of destinations, or `none` alone; a comment may say after which verdicts: `comment:on-failure`. */
@@ -28,29 +34,26 @@ export const reportTo = words.transform((names, context): ReportTo => {
   if (names.length === 1 && names[0] === 'none') return found;
   for (const entry of names) {
     const [name = '', mode] = entry.split(/\s*:\s*/, 2);
-    if (mode !== undefined && name !== 'comment') {
-      if (isKnown(name))
+    if (isDestination(name)) {
+      if (mode !== undefined)
         return refuse(`${JSON.stringify(entry)} has a mode, and only \`comment\` takes one; write ${name}`);
+      found[destinations[name]] = true;
+      continue;
     }
-    if (name === 'comment') {
-      const chosen = mode === undefined ? 'always' : commentModes.find((each) => each === mode);
-      if (chosen === undefined) {
-        const modes = commentModes.map((each) => `comment:${each}`).join(', ');
-        return refuse(`${JSON.stringify(entry)} has no such mode; write comment, which is always, or one of ${modes}`);
-      }
-      if (found.comment !== null && found.comment !== chosen) {
-        return refuse(`has two modes for the comment, ${found.comment} and ${chosen}; write one of them`);
-      }
-      found.comment = chosen;
-    } else if (name === 'annotations') found.annotations = true;
-    else if (name === 'summary') found.summary = true;
-    else if (name === 'check-run') found.checkRun = true;
-    else if (name === 'issue') found.issue = true;
-    else return refuse(`${JSON.stringify(entry)} is not a destination; write ${entries}`);
+    if (name !== 'comment') return refuse(`${JSON.stringify(entry)} is not a destination; write ${entries}`);
+    const chosen = mode === undefined ? 'always' : commentModes.find((each) => each === mode);
+    if (chosen === undefined) {
+      const modes = commentModes.map((each) => `comment:${each}`).join(', ');
+      return refuse(`${JSON.stringify(entry)} has no such mode; write comment, which is always, or one of ${modes}`);
+    }
+    if (found.comment !== null && found.comment !== chosen) {
+      return refuse(`has two modes for the comment, ${found.comment} and ${chosen}; write one of them`);
+    }
+    found.comment = chosen;
   }
   return found;
 });
 
-function isKnown(name: string): boolean {
-  return ['annotations', 'summary', 'check-run', 'issue'].includes(name);
+function isDestination(name: string): name is keyof typeof destinations {
+  return Object.hasOwn(destinations, name);
 }
