@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { formatCount } from '../../base/count.ts';
 import type { Logger } from '../../base/logger.ts';
+import { defaultMinimum, type SuiteRequirements } from '../../model/policy.ts';
 import type { SuiteOutline, SuiteResults } from '../../model/results.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
 import { outlineSuite } from '../../suite/outline.ts';
@@ -46,6 +47,8 @@ export interface SuiteRunContext {
 
 export interface RanSuite {
   results: SuiteResults;
+  /** What they are judged by; cases are named by their ids. */
+  requirements: SuiteRequirements;
   /** With the ids of every case, so that some of them can be run again; null where no run was started. */
   prepared: PreparedSuite | null;
 }
@@ -58,9 +61,11 @@ export async function runSuite(planned: PlannedSuite, context: SuiteRunContext):
   const end: SuiteEnd = { ...nothingRun };
   let tally = createPlannedTally(planned);
   let started: PreparedSuite | null = null;
+  let requirements = fillMinimum(planned);
   let isStoppedEarly = false;
   try {
     const prepared = context.retry?.prepared ?? (await prepareSuite(planned, context));
+    ({ requirements } = prepared);
     tally = createTally(prepared.outline, prepared);
     if (planned.kind === 'file') {
       const { concurrency } = planned;
@@ -71,7 +76,7 @@ export async function runSuite(planned: PlannedSuite, context: SuiteRunContext):
     tally = createTally(prepared.outline, started);
     end.runUrl = run.url;
     end.run = run.current();
-    await using early = watchForStop(run, { prepared: started, planned }, context);
+    await using early = watchForStop(run, started, context);
     end.interruption = await waitForEnd(run, planned, context);
     end.run = run.current();
     end.tunnelBreaks = run.countBreaks();
@@ -82,7 +87,6 @@ export async function runSuite(planned: PlannedSuite, context: SuiteRunContext):
     end.isComplete = true;
     if (end.interruption === null && disagreesWithService(tally.finish(end))) {
       const second = createTally(prepared.outline, {
-        ...prepared,
         caseIds: run.caseIds,
         earlier: tally.describeReading(),
       });
@@ -99,22 +103,18 @@ export async function runSuite(planned: PlannedSuite, context: SuiteRunContext):
   const concurrency = context.service.scheduling?.getReport(end.run?.id ?? '') ?? null;
   const results = { ...tellSpent(tally.finish(end)), isStoppedEarly, concurrency };
   for (const result of results.cases) context.onProgress({ kind: 'case-read', suite: results.name, result });
-  return { results, prepared: started };
+  return { results, requirements, prepared: started };
 }
 
 /** Null where the run is to go on to its end. */
-function watchForStop(
-  run: StartedRun,
-  suite: { prepared: PreparedSuite; planned: PlannedSuite },
-  context: SuiteRunContext,
-): EarlyStop | null {
+function watchForStop(run: StartedRun, suite: PreparedSuite, context: SuiteRunContext): EarlyStop | null {
   if (!context.plan.stopsEarly || context.retry !== undefined) return null;
   return openEarlyStop(run, suite, context);
 }
 
 async function waitForEnd(
   run: StartedRun,
-  { demands: { budgets } }: PlannedSuite,
+  { requirements: { budgets } }: PlannedSuite,
   context: SuiteRunContext,
 ): Promise<VerdictReason | null> {
   using _time = startWallTimeBudget(budgets.wallTimeMs, context);
@@ -123,7 +123,7 @@ async function waitForEnd(
 }
 
 /** The end of a suite of which nothing was run. */
-export const nothingRun: SuiteEnd = {
+const nothingRun: SuiteEnd = {
   run: null,
   runUrl: null,
   isComplete: false,
@@ -140,16 +140,22 @@ function tellSpent(results: SuiteResults): SuiteResults {
   return { ...results, interruption: { ...interruption, message: `${interruption.message} ${spent}` } };
 }
 
-/** Counts nothing yet: what stands in the report for a suite of which nothing was run. */
-export function createPlannedTally(planned: PlannedSuite): Tally {
-  const { minimumPassRate, minimumPassRateSource } =
-    planned.kind === 'file'
-      ? planned
-      : {
-          minimumPassRate: planned.minimumPassRate?.value ?? 1,
-          minimumPassRateSource: planned.minimumPassRate?.source ?? 'default',
-        };
-  return createTally(outlinePlanned(planned), { minimumPassRate, minimumPassRateSource, caseIds: new Map() });
+/** What the report has of a suite of which nothing was run. */
+export function describeUnrun(
+  planned: PlannedSuite,
+  interruption: VerdictReason | null,
+): Pick<RanSuite, 'results' | 'requirements'> {
+  const results = createPlannedTally(planned).finish({ ...nothingRun, interruption });
+  return { results, requirements: fillMinimum(planned) };
+}
+
+/** The minimum of a suite that the service keeps is known only once that was read. */
+function fillMinimum({ requirements }: PlannedSuite): SuiteRequirements {
+  return { ...requirements, minimumPassRate: requirements.minimumPassRate ?? defaultMinimum };
+}
+
+function createPlannedTally(planned: PlannedSuite): Tally {
+  return createTally(outlinePlanned(planned), { caseIds: new Map() });
 }
 
 function outlinePlanned(planned: PlannedSuite): SuiteOutline {

@@ -3,7 +3,6 @@ import { listIterations } from '../../service/iterations.ts';
 import { cancelRun } from '../../service/runs.ts';
 import { settleVerdict } from '../../verdict/settled.ts';
 import { createTally } from '../../verdict/tally.ts';
-import type { PlannedSuite } from '../plan/plan-suites.ts';
 import type { PreparedSuite } from './prepare-suite.ts';
 import type { SuiteRunContext } from './run-suite.ts';
 import type { StartedRun } from './start-run.ts';
@@ -23,7 +22,7 @@ export interface EarlyStop extends AsyncDisposable {
  */
 export function openEarlyStop(
   run: StartedRun,
-  { prepared, planned }: { prepared: PreparedSuite; planned: PlannedSuite },
+  prepared: PreparedSuite,
   { clock, logger, service: { client, projectId }, watch }: SuiteRunContext,
 ): EarlyStop {
   const over = new AbortController();
@@ -44,7 +43,7 @@ export function openEarlyStop(
       interruption: null,
     });
     const today = new Date(clock.now()).toISOString().slice(0, 'YYYY-MM-DD'.length);
-    return settleVerdict(results, { demands: planned.demands, today }) !== null;
+    return settleVerdict(results, { requirements: prepared.requirements, today }) !== null;
   };
   const look = async (): Promise<void> => {
     let pauseMs = shortestPauseMs;
