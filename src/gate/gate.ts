@@ -20,7 +20,7 @@ import { createResultKeeper, type KeptResults } from './run/keep-results.ts';
 import type { Leftovers } from './run/leftovers.ts';
 import type { GatePlan } from './plan/plan.ts';
 import type { PlannedBaseline } from './plan/plan-baseline.ts';
-import { resolveStored } from './plan/resolve-names.ts';
+import { type PlannedSuite, resolveStored } from './plan/plan-suites.ts';
 import type { ProgressListener } from './run/progress.ts';
 import { createPlannedTally, nothingRun, type RanSuite, runSuite, type SuiteRunContext } from './run/run-suite.ts';
 import { createServerWitnesses } from './run/server-witness.ts';
@@ -160,17 +160,18 @@ async function runSuites(
     if (baseline !== null && baseline.baseline === null) {
       baseline = {
         ...baseline,
-        baseline: await readBaseline(baseline, plan.suites, { ...shared, plan, iterationLog }),
+        baseline: await readBaseline(baseline, plan.suites, { service, watch, logger }),
       };
     }
+    const { stopsEarly, timeoutMs } = plan;
     const ran: RanSuite[] = [];
-    const suiteContext = { ...shared, plan, iterationLog, traceLog };
+    const suiteContext = { ...shared, serviceOptions: plan.service, iterationLog, traceLog };
     for (const planned of plan.suites) {
-      const suite = await runSuite(planned, { ...suiteContext, server: servers.find(planned) });
+      const suite = await runSuite(planned, { ...suiteContext, server: servers.find(planned), stopsEarly });
       ran.push(suite);
       results.push(suite.results);
     }
-    await retrySuites({ ran, results, servers }, suiteContext);
+    await retrySuites({ suites: plan.suites, ran, results, servers }, { ...suiteContext, timeoutMs });
     // What was cut short may have left something that has to be looked for, for which seconds must do.
     isOver = results.every(
       ({ interruption, retries }) => interruption === null && retries.every(({ shortfall }) => shortfall === null),
@@ -194,12 +195,20 @@ async function runSuites(
   return { server, serverNotes, results, baseline, evidence: evidence.collect(), tracePath, kept };
 }
 
+interface RanSuites {
+  suites: readonly PlannedSuite[];
+  ran: readonly RanSuite[];
+  /** Replaced by what the retries come to. */
+  results: SuiteResults[];
+  servers: TestServers;
+}
+
 /** After all first runs, so that whatever becomes of it takes no verdict away. */
 async function retrySuites(
-  { ran, results, servers }: { ran: readonly RanSuite[]; results: SuiteResults[]; servers: TestServers },
-  context: Omit<SuiteRunContext, 'server'>,
+  { suites, ran, results, servers }: RanSuites,
+  context: Omit<SuiteRunContext, 'server'> & { timeoutMs: number },
 ): Promise<void> {
-  for (const [index, planned] of context.plan.suites.entries()) {
+  for (const [index, planned] of suites.entries()) {
     const suite = ran[index];
     if (suite === undefined || planned.demands.retryFailed.value === 0) continue;
     const again = resolveStored(planned, suite.results);
