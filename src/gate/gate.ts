@@ -41,6 +41,8 @@ export interface GateContext {
   redactor: Redactor;
   /** Aborting stops everything that was started and makes the verdict inconclusive. */
   signal: AbortSignal;
+  /** When the job started, whose day in UTC decides which quarantine entries hold; the time of the call unless given. */
+  startedAt?: Date;
   /** The job's environment, of which the server under test gets an allow-listed part. */
   environment: Readonly<Record<string, string | undefined>>;
   onProgress?: ProgressListener;
@@ -68,7 +70,8 @@ export interface GateResult {
  */
 export async function gate(plan: GatePlan, context: GateContext): Promise<GateResult> {
   const { clock, signal } = context;
-  const startedAt = new Date(clock.now()).toISOString();
+  const startedAt = (context.startedAt ?? new Date(clock.now())).toISOString();
+  const today = startedAt.slice(0, 'YYYY-MM-DD'.length);
   const startedMs = clock.monotonicMs();
   for (const secret of plan.secrets) context.redactor.add(secret);
   for (const note of plan.notes) context.logger.warning(note);
@@ -80,8 +83,11 @@ export async function gate(plan: GatePlan, context: GateContext): Promise<GateRe
   }
   using watch = startWatch(clock, { timeoutMs: plan.timeoutMs, signal });
 
-  const { server, serverNotes, results, baseline, evidence, tracePath, kept } = await runSuites(plan, context, watch);
-  const today = startedAt.slice(0, 'YYYY-MM-DD'.length);
+  const { server, serverNotes, results, baseline, evidence, tracePath, kept } = await runSuites(plan, {
+    ...context,
+    watch,
+    today,
+  });
   const suites = plan.suites.map((planned, index) => resolveStored(planned, results[index] ?? { cases: [] }));
   const { protectionFindings: findings } = plan;
   const judgement = judgeResults(results, { suites, baseline, today, findings });
@@ -124,8 +130,7 @@ function listStale(suites: ReadonlyArray<Pick<SuiteJudgement, 'demands'>>): stri
 /** Opens everything the suites need, in the order of the data flow; all of it is undone on every way out. */
 async function runSuites(
   plan: GatePlan,
-  context: GateContext,
-  watch: Watch,
+  { watch, today, ...context }: GateContext & { watch: Watch; today: string },
 ): Promise<{
   server: ServerReport | null;
   serverNotes: string[];
@@ -165,7 +170,7 @@ async function runSuites(
     }
     const { stopsEarly, timeoutMs } = plan;
     const ran: RanSuite[] = [];
-    const suiteContext = { ...shared, serviceOptions: plan.service, iterationLog, traceLog };
+    const suiteContext = { ...shared, today, serviceOptions: plan.service, iterationLog, traceLog };
     for (const planned of plan.suites) {
       const suite = await runSuite(planned, { ...suiteContext, server: servers.find(planned), stopsEarly });
       ran.push(suite);

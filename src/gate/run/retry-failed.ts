@@ -23,7 +23,7 @@ export async function retryFailed(
   context: SuiteRunContext & { timeoutMs: number },
 ): Promise<SuiteResults> {
   const rounds = planned.demands.retryFailed.value;
-  const today = new Date(context.clock.now()).toISOString().slice(0, 'YYYY-MM-DD'.length);
+  const { today } = context;
   if (prepared === null || !isJudgeable(first, planned, today)) return first;
   const runIds = new Set([first.run?.id]);
   let results = first;

@@ -41,6 +41,8 @@ export interface SuiteRunContext {
   traceLog: TraceLog | null;
   evidence: EvidenceCollector;
   onProgress: ProgressListener;
+  /** In UTC, `YYYY-MM-DD`. */
+  today: string;
 }
 
 export interface RanSuite {
@@ -130,7 +132,7 @@ async function runPrepared(
   { prepared, planned, round, stopsEarly }: PreparedRun,
   context: SuiteRunContext,
 ): Promise<RunReading> {
-  const { service, server, watch, clock, logger, iterationLog, traceLog, evidence } = context;
+  const { service, server, watch, clock, logger, iterationLog, traceLog, evidence, today } = context;
   const { end } = attempt;
   attempt.tally = createTally(prepared.outline, prepared);
   if (planned.kind === 'file') {
@@ -144,7 +146,11 @@ async function runPrepared(
   end.runUrl = run.url;
   end.run = run.current();
   await using early = stopsEarly
-    ? openEarlyStop(run, { prepared: started, planned }, { service, clock, logger, signal: watch.callOff })
+    ? openEarlyStop(
+        run,
+        { prepared: started, demands: planned.demands, today },
+        { service, clock, logger, signal: watch.callOff },
+      )
     : null;
   end.interruption = await waitForEnd(run, planned, { service, watch, clock, logger });
   end.run = run.current();

@@ -1,11 +1,11 @@
 import type { Clock } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
+import type { SuiteDemands } from '../../model/policy.ts';
 import { listIterations } from '../../service/iterations.ts';
 import { cancelRun } from '../../service/runs.ts';
 import { settleVerdict } from '../../verdict/settled.ts';
 import { createTally } from '../../verdict/tally.ts';
-import type { PlannedSuite } from '../plan/plan-suites.ts';
 import type { PreparedSuite } from './prepare-suite.ts';
 import type { ConnectedService } from './connect-service.ts';
 import type { StartedRun } from './start-run.ts';
@@ -32,7 +32,7 @@ interface Surroundings {
  */
 export function openEarlyStop(
   run: StartedRun,
-  { prepared, planned }: { prepared: PreparedSuite; planned: PlannedSuite },
+  { prepared, ...policy }: { prepared: PreparedSuite; demands: SuiteDemands; today: string },
   { clock, logger, service: { client, projectId }, signal: cancelled }: Surroundings,
 ): EarlyStop {
   const over = new AbortController();
@@ -52,8 +52,7 @@ export function openEarlyStop(
       tunnelBreaks: 0,
       interruption: null,
     });
-    const today = new Date(clock.now()).toISOString().slice(0, 'YYYY-MM-DD'.length);
-    return settleVerdict(results, { demands: planned.demands, today }) !== null;
+    return settleVerdict(results, policy) !== null;
   };
   const look = async (): Promise<void> => {
     let pauseMs = shortestPauseMs;
