@@ -4,10 +4,10 @@ import { redactDeep, type Redactor } from '../../base/redaction.ts';
 import { generator } from '../../base/version.ts';
 import { appendAll } from '../../base/lists.ts';
 import { isJsonObject } from '../../engine/json-equal.ts';
-import { type Attributes, renderSpans, type SpanRecord } from '../../report/otlp/encode.ts';
-import { buildIterationSpan, type TracedIteration } from '../../report/otlp/iteration-spans.ts';
-import { identifyTrace } from '../../report/otlp/trace-ids.ts';
-import { buildTraceSpans } from '../../report/otlp/trace-spans.ts';
+import { type Attributes, renderSpans, type SpanRecord } from '../../otlp/encode.ts';
+import { buildIterationSpan, type TracedIteration } from '../../otlp/iteration-spans.ts';
+import { identifyTrace } from '../../otlp/ids.ts';
+import { buildTraceSpans } from '../../otlp/trace-spans.ts';
 import { openLineLog } from './line-log.ts';
 import type { GatePlan } from '../plan/plan.ts';
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Baseline } from '../model/comparison.ts';
 import { type HistoryRecord, maxTrendRuns, type Trend } from '../model/history.ts';
 import type { Report } from '../model/report.ts';
-import { escapeJson } from './escape/json.ts';
+import { escapeJson } from '../report/escape/json.ts';
 
 /** Raised when a field changes its meaning; lines of another version are kept as they are. */
 const historyVersion = 1;

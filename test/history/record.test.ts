@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { buildTrend, findInHistory, parseHistory, renderHistoryLine } from '../../src/report/history.ts';
+import { buildTrend, findInHistory, parseHistory, renderHistoryLine } from '../../src/history/record.ts';
 import { createHistoryRecord } from '../support/history-factory.ts';
 import {
   createHostileReport,

@@ -1,6 +1,6 @@
 import type { Attributes, SpanRecord } from './encode.ts';
 import { cutName } from './iteration-spans.ts';
-import { identifySpan, type TraceIds } from './trace-ids.ts';
+import { identifySpan, type TraceIds } from './ids.ts';
 
 /** More of one iteration is a loop. */
 const maxSpans = 500;

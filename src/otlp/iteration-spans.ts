@@ -1,8 +1,8 @@
-import type { Iteration } from '../../model/run.ts';
-import { flattenText, stripControls } from '../escape/plain.ts';
-import { truncateText } from '../truncate.ts';
+import type { Iteration } from '../model/run.ts';
+import { flattenText, stripControls } from '../report/escape/plain.ts';
+import { truncateText } from '../report/truncate.ts';
 import type { SpanRecord } from './encode.ts';
-import { identifyTrace } from './trace-ids.ts';
+import { identifyTrace } from './ids.ts';
 
 /** Which iteration of what it is. */
 export interface TracedIteration {
