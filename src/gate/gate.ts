@@ -29,7 +29,7 @@ import { createTestServers, type TestServers } from './run/test-servers.ts';
 import { openTraceLog, type TraceLog } from './run/trace-log.ts';
 import { startWatch, type Watch } from './run/watch.ts';
 import { judgeShards } from './judge/merge-shards.ts';
-import { buildTrend } from '../history/record.ts';
+import { buildTrend } from '../history/lookup.ts';
 import { readBaseline } from './run/read-baseline.ts';
 import { retryFailed } from './run/retry-failed.ts';
 

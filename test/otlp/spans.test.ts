@@ -1,8 +1,7 @@
 import * as conventions from '@opentelemetry/semantic-conventions/incubating';
 import { describe, expect, it } from 'vitest';
-import { buildIterationSpan, type TracedIteration } from '../../src/otlp/iteration-spans.ts';
+import { buildIterationSpan, buildTraceSpans, type TracedIteration } from '../../src/otlp/spans.ts';
 import { identifyTrace } from '../../src/otlp/ids.ts';
-import { buildTraceSpans } from '../../src/otlp/trace-spans.ts';
 import { createIteration } from '../support/suite-factory.ts';
 import { createCallSpan } from '../support/trace-factory.ts';
 

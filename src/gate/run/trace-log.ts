@@ -5,9 +5,8 @@ import { generator } from '../../base/version.ts';
 import { appendAll } from '../../base/lists.ts';
 import { isJsonObject } from '../../engine/json-equal.ts';
 import { type Attributes, renderSpans, type SpanRecord } from '../../otlp/encode.ts';
-import { buildIterationSpan, type TracedIteration } from '../../otlp/iteration-spans.ts';
+import { buildIterationSpan, buildTraceSpans, type TracedIteration } from '../../otlp/spans.ts';
 import { identifyTrace } from '../../otlp/ids.ts';
-import { buildTraceSpans } from '../../otlp/trace-spans.ts';
 import { openLineLog } from './line-log.ts';
 import type { GatePlan } from '../plan/plan.ts';
 
