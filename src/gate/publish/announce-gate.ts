@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time.ts';
 import type { Redactor } from '../../base/redaction.ts';
 import type { Report } from '../../model/report.ts';
 import { causePlaceholder, type FallbackReport } from '../../supervisor/messages.ts';

@@ -1,4 +1,4 @@
-import { formatCount } from '../../base/count.ts';
+import { formatCount } from '../../base/text.ts';
 import { BudgetError, describeError } from '../../base/errors.ts';
 import { type Budgets, type Demanded, describeSource } from '../../model/policy.ts';
 import type { Iteration } from '../../model/run.ts';
