@@ -1,6 +1,6 @@
 import pMap from 'p-map';
-import type { Clock } from '../base/clock.ts';
-import { formatDuration } from '../base/deadline.ts';
+import type { Clock } from '../base/time.ts';
+import { formatDuration } from '../base/time.ts';
 import { describeError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { CaseOutcome } from '../engine/outcome.ts';

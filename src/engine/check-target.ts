@@ -1,7 +1,6 @@
-import { systemClock } from '../base/clock.ts';
-import { formatDuration } from '../base/deadline.ts';
+import { formatDuration, systemClock } from '../base/time.ts';
 import { NetworkError, ProtocolError } from '../base/errors.ts';
-import { endSentence } from '../base/sentence.ts';
+import { endSentence } from '../base/text.ts';
 import { describeUnreachable } from './faults.ts';
 import { isNetworkFailure, openSession, type Session } from './session.ts';
 import type { Target } from './target.ts';

@@ -1,6 +1,6 @@
-import type { Clock } from '../base/clock.ts';
-import { formatDuration } from '../base/deadline.ts';
-import { endSentence } from '../base/sentence.ts';
+import type { Clock } from '../base/time.ts';
+import { formatDuration } from '../base/time.ts';
+import { endSentence } from '../base/text.ts';
 import { ExcessError } from '../base/traffic-budget.ts';
 import { noBrowserReason } from '../model/assertion.ts';
 import type { Step, TestCase } from '../model/case.ts';

@@ -1,5 +1,5 @@
 import { Client, StreamableHTTPClientTransport, type CallToolResult } from '@modelcontextprotocol/client';
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../base/time.ts';
 import { generator } from '../base/version.ts';
 import type { JsonObject } from '../model/assertion.ts';
 import { createTrafficBudget, iterationLimits, type ExcessError, type TrafficBudget } from '../base/traffic-budget.ts';

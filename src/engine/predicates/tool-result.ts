@@ -3,12 +3,12 @@ import { z } from 'zod';
 import type { JsonObject, ToolResultAssertion } from '../../model/assertion.ts';
 import type { Evidence, ToolResult } from '../evidence.ts';
 import { isJsonEqual, isJsonObject } from '../json-equal.ts';
-import { isTooDeep, maxJsonDepth } from '../../base/json-depth.ts';
+import { isTooDeep, maxJsonDepth } from '../../base/json.ts';
 import { listDifferences } from '../json-differences.ts';
 import { findByPointer } from '../json-pointer.ts';
 import { joinWithin, maxListLength, printValue } from '../reasons.ts';
 import { checkSchema, type SchemaContext } from '../schema-check.ts';
-import { endSentence } from '../../base/sentence.ts';
+import { endSentence } from '../../base/text.ts';
 import { findSchemaProblems } from '../../suite/schema-problems.ts';
 import { defineJudge, type Judge, type Judgement } from './judgement.ts';
 

@@ -1,4 +1,4 @@
-import { endSentence } from '../../base/sentence.ts';
+import { endSentence } from '../../base/text.ts';
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../../model/assertion.ts';
 import type { Step } from '../../model/case.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseDuration } from '../../base/deadline.ts';
+import { parseDuration } from '../../base/time.ts';
 import { Secret } from '../../base/redaction.ts';
 import { bothProtocolsMessage, protocolChoices } from '../../model/protocol.ts';
 import { type ConcurrencySetting, maxConcurrency } from '../../model/concurrency.ts';

@@ -1,4 +1,4 @@
-import { formatDuration } from '../../base/deadline.ts';
+import { formatDuration } from '../../base/time.ts';
 import type { ConfigurationIssue } from '../../base/errors.ts';
 import { appendAll } from '../../base/lists.ts';
 import type { SuiteConcurrency } from '../../model/concurrency.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { formatCount } from '../../base/count.ts';
+import { formatCount } from '../../base/text.ts';
 import { ConfigurationError, ProtocolError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import { toPercent } from '../../model/rate.ts';

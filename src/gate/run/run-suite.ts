@@ -1,5 +1,5 @@
-import type { Clock } from '../../base/clock.ts';
-import { formatCount } from '../../base/count.ts';
+import type { Clock } from '../../base/time.ts';
+import { formatCount } from '../../base/text.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { SuiteOutline, SuiteResults } from '../../model/results.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
