@@ -1,7 +1,8 @@
 import { expectsToolError, isToolResultAssertion } from '../model/assertion.ts';
 import type { Assertion } from '../model/assertion.ts';
 import { toInternalMatchOptions } from '../model/case.ts';
-import type { Step, TestCase } from '../model/case.ts';
+import type { TestCase } from '../model/case.ts';
+import type { Step } from '../model/step.ts';
 import { serverUnderTest } from '../model/suite.ts';
 import type { Suite, SuiteCase } from '../model/suite.ts';
 import { resolveChecks } from './build.ts';

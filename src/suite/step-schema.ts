@@ -1,60 +1,48 @@
 import { z } from 'zod';
-import { locator, parseAssertion, toolArguments, writtenAssertionSchema } from './assertion-schema.ts';
+import { actionSchema, parseAssertion, toolArguments, writtenAssertionSchema } from './assertion-schema.ts';
 import { type Finding, quoteValue } from './findings.ts';
-import { demand, id, text } from './scalar-schemas.ts';
+import { demand, id as idSchema, text } from './scalar-schemas.ts';
 import type { DocumentPath, SourceDocument } from './source-document.ts';
-import type { Step } from '../model/case.ts';
+import { createStepShapes, type Step } from '../model/step.ts';
 import { serverUnderTest } from '../model/suite.ts';
 
-const stepId = id.exactOptional().meta({ description: 'Unique in the case; made when absent.' });
+const id = idSchema.exactOptional().meta({ description: 'Unique in the case; made when absent.' });
 
-const actionSchema = z
-  .union([
-    z.strictObject({
-      kind: z.literal('click'),
-      target: locator,
-      clickType: z.enum(['left', 'double', 'right']).exactOptional(),
-    }),
-    z.strictObject({ kind: z.literal('type'), target: locator, text: z.string().max(5000) }),
-    z.strictObject({ kind: z.literal('key'), key: text }),
-    z.strictObject({
-      kind: z.literal('scroll'),
-      direction: z.enum(['up', 'down']),
-      amount: z.number().exactOptional(),
-    }),
-    z.strictObject({ kind: z.literal('wait'), ms: z.int().min(0).max(30_000) }),
-  ])
-  .meta({ id: 'action', title: 'action', description: 'What is done to the rendered widget.' });
-
-const promptText = text.meta({ description: 'What the user says to the model. Needs a model.' });
-const toolName = text.meta({ description: 'Name of the tool that is called, without a model.' });
-const renderTimeoutMs = z.int().min(0).max(120_000).exactOptional();
+const shapes = createStepShapes(
+  {
+    prompt: text.meta({ description: 'What the user says to the model. Needs a model.' }),
+    serverName: text,
+    serverId: text.meta({ not: {}, description: 'Not accepted; write `serverName`.' }),
+    toolName: text.meta({ description: 'Name of the tool that is called, without a model.' }),
+    widgetToolName: text.meta({ description: 'Name of the tool that is called, without a model.' }),
+    arguments: toolArguments,
+    renderTimeoutMs: z.int().min(0).max(120_000),
+    action: actionSchema,
+  },
+  writtenAssertionSchema,
+);
+const { toolName, renderTimeoutMs } = shapes.toolCall;
+/** A file may leave out the server, which is the one under test, and arguments. */
+const serverName = shapes.toolCall.serverName.exactOptional();
+const toolArgs = shapes.toolCall.arguments.exactOptional();
 
 /** A step as a file may write it: the API's shape by its `kind`, or the short form by its first key. */
 export const writtenStepSchema = z
   .union([
-    z.strictObject({ kind: z.literal('prompt'), id: stepId, prompt: promptText }),
-    z.strictObject({
-      kind: z.literal('toolCall'),
-      id: stepId,
-      serverName: text.exactOptional(),
-      serverId: text.exactOptional().meta({ not: {}, description: 'Not accepted; write `serverName`.' }),
-      toolName,
-      arguments: toolArguments.exactOptional(),
-      renderTimeoutMs,
-    }),
-    z.strictObject({ kind: z.literal('interact'), id: stepId, toolName, action: actionSchema }),
-    z.strictObject({ kind: z.literal('assert'), id: stepId, assertion: writtenAssertionSchema }),
-    z.strictObject({ prompt: promptText, id: stepId }),
+    z.strictObject({ ...shapes.prompt, id }),
+    z.strictObject({ ...shapes.toolCall, id, serverName, arguments: toolArgs }),
+    z.strictObject({ ...shapes.interact, id }),
+    z.strictObject({ ...shapes.assert, id }),
+    z.strictObject({ prompt: shapes.prompt.prompt, id }),
     z.strictObject({
       toolCall: toolName,
-      id: stepId,
-      arguments: toolArguments.exactOptional(),
-      server: text.exactOptional().meta({ description: 'Name of the server, where a suite has several.' }),
+      id,
+      arguments: toolArgs,
+      server: serverName.meta({ description: 'Name of the server, where a suite has several.' }),
       renderTimeoutMs,
     }),
-    z.strictObject({ interact: toolName, id: stepId, action: actionSchema }),
-    z.strictObject({ assert: writtenAssertionSchema, id: stepId }),
+    z.strictObject({ interact: shapes.interact.toolName, id, action: shapes.interact.action }),
+    z.strictObject({ assert: shapes.assert.assertion, id }),
   ])
   .meta({ id: 'step', title: 'step', description: 'One step of a case; they run in order.' });
 

@@ -1,28 +1,20 @@
 import { z } from 'zod';
 import { writtenCheckSchema } from './assertion-schema.ts';
+import { advancedConfigSchema, checksMode, createCaseShape, matchOptionsSchema } from '../model/case.ts';
 import { maxConcurrency } from '../model/concurrency.ts';
 import { suitePolicySchema } from './policy-schema.ts';
 import { demand, id, modelId, protocol, runs, text, timeout } from './scalar-schemas.ts';
 import { stepsSchema } from './step-schema.ts';
 
-const matchSchema = z
-  .strictObject({
-    toolCallOrder: z.enum(['any', 'in-order', 'exact']).exactOptional(),
-    extraToolCalls: z.union([z.literal('unlimited'), z.int().min(0)]).exactOptional(),
-    arguments: z.enum(['ignore', 'partial', 'exact']).exactOptional(),
-  })
-  .meta({
-    id: 'match',
-    description: "How the tool calls of a model's turn are matched with the expected ones.",
-  });
+const matchSchema = matchOptionsSchema.meta({
+  id: 'match',
+  description: "How the tool calls of a model's turn are matched with the expected ones.",
+});
 
 const checkList = z.array(writtenCheckSchema);
 
 const caseChecksSchema = z
-  .union([
-    checkList,
-    z.strictObject({ mode: z.enum(['inherit', 'replace', 'extend']), list: checkList.exactOptional() }),
-  ])
+  .union([checkList, z.strictObject({ mode: checksMode, list: checkList.exactOptional() })])
   .meta({
     description: "Asserted at the end of every iteration. A list alone extends the suite's; `mode` says otherwise.",
   });
@@ -31,25 +23,33 @@ const caseTimeout = timeout.meta({
   description: "Time that one iteration may take, at most the gate's `timeout`. Default: the suite's.",
 });
 
+const fields = createCaseShape({
+  title: text,
+  steps: stepsSchema,
+  iterations: runs,
+  matchOptions: matchSchema,
+  checks: caseChecksSchema,
+});
+
+/** A case under the file's own names, with what the API has no field for. */
 const caseSchema = z
   .strictObject({
-    title: text.meta({ description: 'What the case shows, in a few words.' }),
+    title: fields.title.meta({ description: 'What the case shows, in a few words.' }),
     id: id.exactOptional().meta({ description: 'Unique in the suite and stable; defaults to a slug of the title.' }),
     tags: z.array(text).exactOptional().meta({ description: 'Words by which cases are selected.' }),
     required: z.boolean().exactOptional().meta({ description: 'This case must pass whatever the pass rate.' }),
-    negative: z.boolean().exactOptional().meta({ description: 'The model must call no tool.' }),
-    runs: runs.exactOptional(),
+    negative: fields.isNegative.meta({ description: 'The model must call no tool.' }),
+    runs: fields.iterations,
     timeout: caseTimeout.exactOptional(),
     model: modelId.exactOptional(),
-    match: matchSchema.exactOptional(),
-    checks: caseChecksSchema.exactOptional(),
-    failOnToolError: z
-      .boolean()
-      .exactOptional()
-      .meta({ description: 'False lets an iteration pass although a tool answered with an error.' }),
-    expectedOutput: z.string().exactOptional().meta({ description: 'For people and judges; not compared.' }),
-    scenario: z.string().exactOptional(),
-    steps: stepsSchema,
+    match: fields.matchOptions,
+    checks: fields.checks,
+    failOnToolError: advancedConfigSchema.shape.failOnToolError.meta({
+      description: 'False lets an iteration pass although a tool answered with an error.',
+    }),
+    expectedOutput: fields.expectedOutput.meta({ description: 'For people and judges; not compared.' }),
+    scenario: fields.scenario,
+    steps: fields.steps,
   })
   .meta({ id: 'case' });
 
