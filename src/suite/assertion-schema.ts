@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { describeError } from '../base/errors.ts';
 import { createCheckSchemas, isCheckType, type Assertion, type Check } from '../model/assertion.ts';
 import { createWidgetSchemas } from '../model/widget.ts';
-import { demand, text } from './scalar-schemas.ts';
+import { withIssueCode, text } from './scalar-schemas.ts';
 import { findSchemaProblems } from './schema-problems.ts';
 
 const positive = z.int().min(1);
@@ -15,7 +15,7 @@ export const toolArguments = z
   .record(z.string(), z.unknown())
   .refine(
     (value) => JSON.stringify(value).length <= maxArgumentsLength,
-    demand('arguments-too-long', `Arguments may have at most ${maxArgumentsLength} characters as JSON`),
+    withIssueCode('arguments-too-long', `Arguments may have at most ${maxArgumentsLength} characters as JSON`),
   )
   .meta({ description: 'Arguments of the call.' });
 
@@ -59,7 +59,7 @@ const pointer = z
   .string()
   .refine(
     (value) => pointerPattern.test(value),
-    demand('bad-pointer', (value) => `${JSON.stringify(value)} is not a JSON Pointer; write \`/key/0\``),
+    withIssueCode('bad-pointer', (value) => `${JSON.stringify(value)} is not a JSON Pointer; write \`/key/0\``),
   )
   .meta({
     pattern: pointerPattern.source,
@@ -93,7 +93,10 @@ const { assertions: widgetSchemas, actions } = createWidgetSchemas({
   text,
   index: z.int().min(0),
   wait: z.int().min(0).max(30_000),
-  emptyLocator: demand('bad-locator', 'An element is found by at least one of `role`, `text`, `css` and `testId`'),
+  emptyLocator: withIssueCode(
+    'bad-locator',
+    'An element is found by at least one of `role`, `text`, `css` and `testId`',
+  ),
 });
 
 /** What an `interact` step does. */

@@ -5,20 +5,18 @@ import type { Suite } from '../model/suite.ts';
 import { writtenCheckSchema } from './assertion-schema.ts';
 import { locateText } from './build-policy.ts';
 import { buildSuite } from './build.ts';
-import { demand, id, modelId, text } from './scalar-schemas.ts';
+import { withIssueCode, id, modelId, text } from './scalar-schemas.ts';
 import { explainIssues } from './explain-issues.ts';
 import type { Finding } from './findings.ts';
 import type { SourceDocument } from './source-document.ts';
-import { stepsSchema } from './step-schema.ts';
-import type { WrittenStep } from './step-schema.ts';
-import type { WrittenCase } from './suite-schema.ts';
+import { stepsSchema, type WrittenCase, type WrittenStep } from './suite-schema.ts';
 
 const fraction = z.number().min(0).max(1);
 const repetitions = z.int().min(1).max(100);
 const openObject = z.record(z.string(), z.unknown());
 
 const unsupported = (what: string, advice: string) =>
-  demand('unsupported-upstream', `This product cannot honour ${what}; ${advice}`);
+  withIssueCode('unsupported-upstream', `This product cannot honour ${what}; ${advice}`);
 
 const toolPolicySchema = z
   .strictObject({
@@ -93,7 +91,7 @@ const upstreamSchema = z.strictObject({
   provenance: openObject.exactOptional(),
   cases: z
     .array(caseSchema)
-    .refine((cases) => cases.some((item) => item.disabled !== true), demand('no-cases', 'No case is enabled'))
+    .refine((cases) => cases.some((item) => item.disabled !== true), withIssueCode('no-cases', 'No case is enabled'))
     .max(500),
 });
 

@@ -8,7 +8,7 @@ import { listCases } from '../../service/cases.ts';
 import { getRun, listSuiteRuns } from '../../service/runs.ts';
 import { findOldestSuite } from '../../service/suites.ts';
 import type { WireCase } from '../../service/wire.ts';
-import { outlineSuite } from '../../suite/outline.ts';
+import { outlineSuite } from '../../suite/manifest.ts';
 import { matchStoredCases } from '../../suite/sync.ts';
 import { createTally } from '../../verdict/tally.ts';
 import { noEvidence } from './evidence.ts';

@@ -1,6 +1,6 @@
 import type { SuiteOutline } from '../model/results.ts';
 import type { Suite } from '../model/suite.ts';
-import { hashDefinition } from './definition.ts';
+import { hashDefinition } from './definition-hash.ts';
 
 /** Takes from an evals file what counting its results needs. `whole` is the suite with the cases that were not selected. */
 export function outlineSuite(suite: Suite, whole: Suite): SuiteOutline {
