@@ -20,11 +20,11 @@ export function buildSuite(written: WrittenSuite, document: SourceDocument): { s
   const checks = (written.checks ?? []).map(parseCheck);
   const match = { ...defaultMatchOptions, ...written.match };
 
-  const cases = written.cases.map((item, index): SuiteCase => {
+  const cases = written.cases.map((testCase, index): SuiteCase => {
     const path = ['cases', index];
-    const steps = parseSteps(item.steps);
-    appendAll(findings, findServerIds(item.steps, document, [...path, 'steps']));
-    const ownChecks = parseCaseChecks(item.checks);
+    const steps = parseSteps(testCase.steps);
+    appendAll(findings, findServerIds(testCase.steps, document, [...path, 'steps']));
+    const ownChecks = parseCaseChecks(testCase.checks);
     const expectsError = findErrorExpectation(steps, ownChecks);
     if (expectsError !== undefined && ownChecks.mode !== 'inherit' && ownChecks.list.some(isNoToolErrors)) {
       const message =
@@ -33,19 +33,19 @@ export function buildSuite(written: WrittenSuite, document: SourceDocument): { s
     }
     return {
       id: ids[index] ?? '',
-      title: item.title,
+      title: testCase.title,
       location: document.locateValue(path),
-      tags: item.tags ?? [],
-      isRequired: item.required ?? false,
-      isNegative: item.negative ?? false,
-      runs: item.runs ?? written.runs ?? 1,
-      timeoutMs: item.timeout ?? written.timeout ?? defaultTimeoutMs,
+      tags: testCase.tags ?? [],
+      isRequired: testCase.required ?? false,
+      isNegative: testCase.negative ?? false,
+      runs: testCase.runs ?? written.runs ?? 1,
+      timeoutMs: testCase.timeout ?? written.timeout ?? defaultTimeoutMs,
       timeoutLocation: locateTimeout(written, index, document),
-      model: item.model ?? null,
-      failOnToolError: item.failOnToolError ?? true,
-      expectedOutput: item.expectedOutput ?? null,
-      scenario: item.scenario ?? null,
-      match: { ...match, ...item.match },
+      model: testCase.model ?? null,
+      failOnToolError: testCase.failOnToolError ?? true,
+      expectedOutput: testCase.expectedOutput ?? null,
+      scenario: testCase.scenario ?? null,
+      match: { ...match, ...testCase.match },
       checks: expectsError === undefined ? ownChecks : exceptNoToolErrors(checks, ownChecks),
       steps: steps.map((step, position) => ({ step, location: document.locateValue([...path, 'steps', position]) })),
     };

@@ -21,23 +21,23 @@ export function selectCases(suites: Suite[], selection: Selection): { suites: Su
       code: 'unknown-case',
       input: 'cases',
       what: 'case',
-      known: all.flatMap((item) => [item.id, item.title]),
+      known: all.flatMap((testCase) => [testCase.id, testCase.title]),
     }),
     ...findAmbiguousNames(names, suites),
     ...findUnknownWords(tags, {
       code: 'unknown-tag',
       input: 'tags',
       what: 'tag',
-      known: all.flatMap((item) => item.tags),
+      known: all.flatMap((testCase) => testCase.tags),
     }),
   ];
   const selected = suites
     .map((suite) => ({
       ...suite,
       cases: suite.cases
-        .filter((item) => names.length === 0 || names.includes(item.id) || names.includes(item.title))
-        .filter((item) => tags.length === 0 || item.tags.some((tag) => tags.includes(tag)))
-        .map((item) => (runs === null ? item : { ...item, runs })),
+        .filter((testCase) => names.length === 0 || names.includes(testCase.id) || names.includes(testCase.title))
+        .filter((testCase) => tags.length === 0 || testCase.tags.some((tag) => tags.includes(tag)))
+        .map((testCase) => (runs === null ? testCase : { ...testCase, runs })),
     }))
     .filter((suite) => suite.cases.length > 0);
   if (selected.length === 0 && suites.length > 0 && issues.length === 0) {

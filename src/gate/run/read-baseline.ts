@@ -102,7 +102,7 @@ interface StoredOutline {
 function outlineFile({ whole }: FileSuite, stored: readonly WireCase[]): StoredOutline {
   const { id, cases } = outlineSuite(whole, whole);
   const matches = new Map(
-    matchStoredCases(whole, stored, { serverName: stepServerName }).map((match) => [match.item.id, match]),
+    matchStoredCases(whole, stored, { serverName: stepServerName }).map((match) => [match.testCase.id, match]),
   );
   const known = cases.flatMap((member) => {
     const match = matches.get(member.id);
