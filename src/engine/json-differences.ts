@@ -1,4 +1,4 @@
-import { clipText } from '../base/clip.ts';
+import { clipText } from '../base/text.ts';
 import { isJsonEqual, isJsonObject } from './json-equal.ts';
 import { isSensitiveKey, printValueWithin } from './reasons.ts';
 

@@ -1,12 +1,13 @@
-import type { Clock } from '../base/clock.ts';
-import { formatDuration } from '../base/deadline.ts';
-import { endSentence } from '../base/sentence.ts';
+import type { Clock } from '../base/time.ts';
+import { formatDuration } from '../base/time.ts';
+import { endSentence } from '../base/text.ts';
 import { ExcessError } from '../base/traffic-budget.ts';
 import { noBrowserReason } from '../model/assertion.ts';
-import type { Step, TestCase } from '../model/case.ts';
+import type { TestCase } from '../model/case.ts';
+import type { Step } from '../model/step.ts';
 import type { ServerVisit } from '../model/process-end.ts';
 import type { StepResult } from '../model/run.ts';
-import type { TraceIds } from '../report/otlp/trace-ids.ts';
+import type { TraceIds } from '../otlp/ids.ts';
 import { listExcusedSteps } from './excused-calls.ts';
 import { describeUnreachable } from './faults.ts';
 import { startIterationLimit, type IterationLimit } from './iteration-limit.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../base/time.ts';
 import { CancelledError, ServerStartError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { redactDeep, type Redactor } from '../base/redaction.ts';
@@ -19,6 +19,7 @@ import { createResultKeeper, type KeptResults } from './run/keep-results.ts';
 import type { Leftovers } from './run/leftovers.ts';
 import type { GatePlan } from './plan/plan.ts';
 import type { PlannedBaseline } from './plan/plan-baseline.ts';
+import type { PlannedSuite } from './plan/plan-suites.ts';
 import type { ProgressListener } from './run/progress.ts';
 import { describeUnrun, type RanSuite, runSuite, type SuiteRunContext } from './run/run-suite.ts';
 import { createServerWitnesses } from './run/server-witness.ts';
@@ -27,7 +28,7 @@ import { createTestServers, type TestServers } from './run/test-servers.ts';
 import { openTraceLog, type TraceLog } from './run/trace-log.ts';
 import { startWatch, type Watch } from './run/watch.ts';
 import { judgeShards } from './judge/merge-shards.ts';
-import { buildTrend } from '../report/history.ts';
+import { buildTrend } from '../history/lookup.ts';
 import { readBaseline } from './run/read-baseline.ts';
 import { retryFailed } from './run/retry-failed.ts';
 
@@ -39,6 +40,8 @@ export interface GateContext {
   redactor: Redactor;
   /** Aborting stops everything that was started and makes the verdict inconclusive. */
   signal: AbortSignal;
+  /** When the job started, whose day in UTC decides which quarantine entries hold; the time of the call unless given. */
+  startedAt?: Date;
   /** The job's environment, of which the server under test gets an allow-listed part. */
   environment: Readonly<Record<string, string | undefined>>;
   onProgress?: ProgressListener;
@@ -66,7 +69,8 @@ export interface GateResult {
  */
 export async function gate(plan: GatePlan, context: GateContext): Promise<GateResult> {
   const { clock, signal } = context;
-  const startedAt = new Date(clock.now()).toISOString();
+  const startedAt = (context.startedAt ?? new Date(clock.now())).toISOString();
+  const today = startedAt.slice(0, 'YYYY-MM-DD'.length);
   const startedMs = clock.monotonicMs();
   for (const secret of plan.secrets) context.redactor.add(secret);
   for (const note of plan.notes) context.logger.warning(note);
@@ -78,8 +82,7 @@ export async function gate(plan: GatePlan, context: GateContext): Promise<GateRe
   }
   using watch = startWatch(clock, { timeoutMs: plan.timeoutMs, signal });
 
-  const today = startedAt.slice(0, 'YYYY-MM-DD'.length);
-  const ran = await runSuites(plan, { ...context, today }, watch);
+  const ran = await runSuites(plan, { ...context, watch, today });
   const { server, serverNotes, suites, baseline, evidence, tracePath, kept } = ran;
   const judgement = judgeResults(suites, { baseline, today, findings: plan.protectionFindings });
   const exit = decideExit(
@@ -117,8 +120,7 @@ function listStale(suites: ReadonlyArray<Pick<SuiteJudgement, 'demands'>>): stri
 /** Opens everything the suites need, in the order of the data flow; all of it is undone on every way out. */
 async function runSuites(
   plan: GatePlan,
-  context: GateContext & { today: string },
-  watch: Watch,
+  { watch, today, ...context }: GateContext & { watch: Watch; today: string },
 ): Promise<{
   server: ServerReport | null;
   serverNotes: string[];
@@ -153,23 +155,23 @@ async function runSuites(
     if (baseline !== null && baseline.baseline === null) {
       baseline = {
         ...baseline,
-        baseline: await readBaseline(baseline, plan.suites, { ...shared, plan, iterationLog }),
+        baseline: await readBaseline(baseline, plan.suites, { service, watch, logger }),
       };
     }
+    const { stopsEarly, timeoutMs } = plan;
     const ran: RanSuite[] = [];
-    const suiteContext = { ...shared, plan, iterationLog, traceLog };
+    const suiteContext = { ...shared, today, serviceOptions: plan.service, iterationLog, traceLog };
     for (const planned of plan.suites) {
-      const suite = await runSuite(planned, { ...suiteContext, server: servers.find(planned) });
+      const suite = await runSuite(planned, { ...suiteContext, server: servers.find(planned), stopsEarly });
       ran.push(suite);
       suites.push(suite);
     }
-    await retrySuites({ ran, suites, servers }, suiteContext);
+    await retrySuites({ planned: plan.suites, ran, measured: suites, servers }, { ...suiteContext, timeoutMs });
     // What was cut short may have left something that has to be looked for, for which seconds must do.
     isOver = suites.every(
       ({ results: { interruption, retries } }) =>
         interruption === null && retries.every(({ shortfall }) => shortfall === null),
     );
-    const { today } = context;
     const isPassed = ({ results, requirements }: MeasuredSuite) =>
       judgeSuite(results, { policy: { requirements, today } }).outcome === 'passed';
     if (!suites.every(isPassed)) showLastWords(logger, servers.stderrTail());
@@ -189,16 +191,24 @@ async function runSuites(
   return { server, serverNotes, suites, baseline, evidence: evidence.collect(), tracePath, kept };
 }
 
+interface RanSuites {
+  planned: readonly PlannedSuite[];
+  ran: readonly RanSuite[];
+  /** Their results are replaced by what the retries come to. */
+  measured: MeasuredSuite[];
+  servers: TestServers;
+}
+
 /** After all first runs, so that whatever becomes of it takes no verdict away. */
 async function retrySuites(
-  { ran, suites, servers }: { ran: readonly RanSuite[]; suites: MeasuredSuite[]; servers: TestServers },
-  context: Omit<SuiteRunContext, 'server'>,
+  { planned: suites, ran, measured, servers }: RanSuites,
+  context: Omit<SuiteRunContext, 'server'> & { timeoutMs: number },
 ): Promise<void> {
-  for (const [index, planned] of context.plan.suites.entries()) {
+  for (const [index, planned] of suites.entries()) {
     const suite = ran[index];
     if (suite === undefined || suite.requirements.retryFailed.value === 0) continue;
     const results = await retryFailed(suite, planned, { ...context, server: servers.find(planned) });
-    suites[index] = { ...suite, results };
+    measured[index] = { ...suite, results };
   }
 }
 

@@ -1,10 +1,10 @@
-import { endSentence } from '../../base/sentence.ts';
+import { endSentence } from '../../base/text.ts';
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../../model/assertion.ts';
-import type { Step } from '../../model/case.ts';
+import type { Step } from '../../model/step.ts';
 import type { ServerVisit, WitnessedEnd } from '../../model/process-end.ts';
 import { serverUnderTest } from '../../model/suite.ts';
-import { composeTraceParent, type TraceIds } from '../../report/otlp/trace-ids.ts';
+import { composeTraceParent, type TraceIds } from '../../otlp/ids.ts';
 import { classifyCallFault } from '../faults.ts';
 import type { ExcusedSteps } from '../excused-calls.ts';
 import { findSchemaViolation } from '../output-schemas.ts';

@@ -1,0 +1,53 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { readErrorCode } from '../base/errors.ts';
+import { readTextFile, writeTextFile } from '../base/files.ts';
+
+/** A quarter of a year of nights. */
+const maxRecords = 100;
+/** Small enough for any cache or artifact; a record of a thousand cases has about 0.1 MB. */
+const maxBytes = 16 * 1024 * 1024;
+
+/** Reads a history file; empty where there is none yet. */
+export async function readHistoryText(path: string): Promise<string> {
+  try {
+    return await readTextFile(path);
+  } catch (error) {
+    if (readErrorCode(error) === 'ENOENT') return '';
+    throw error;
+  }
+}
+
+/**
+ * Adds a line to a history file in one write, and lets go of the oldest lines once there are more than `limits` allow. What
+ * a job left unfinished that was killed while it wrote stays a line of its own, which readers skip.
+ */
+export async function appendHistoryLine(path: string, line: string, limits = { maxRecords, maxBytes }): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  const text = await readHistoryText(path);
+  const kept = keepNewest([...text.split('\n').filter((each) => each.trim() !== ''), line], limits);
+  if (kept.isAll) {
+    const separator = text === '' || text.endsWith('\n') ? '' : '\n';
+    await writeTextFile(path, `${separator}${line}\n`, 'append');
+    return;
+  }
+  // A concurrent reader finds the old file or the new one, and never a part.
+  const temporary = `${path}.${randomUUID()}.tmp`;
+  await writeFile(temporary, kept.lines.map((each) => `${each}\n`).join(''));
+  await rename(temporary, path);
+}
+
+function keepNewest(
+  lines: readonly string[],
+  limits: { maxRecords: number; maxBytes: number },
+): { lines: string[]; isAll: boolean } {
+  let bytes = 0;
+  const newest = lines.slice(-limits.maxRecords).toReversed();
+  const tooMany = newest.findIndex((line, index) => {
+    bytes += Buffer.byteLength(line) + 1;
+    return index > 0 && bytes > limits.maxBytes;
+  });
+  const kept = (tooMany === -1 ? newest : newest.slice(0, tooMany)).toReversed();
+  return { lines: kept, isAll: kept.length === lines.length };
+}

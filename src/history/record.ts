@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import type { HistoryRecord } from '../model/history.ts';
+import type { Report } from '../model/report.ts';
+import { escapeJson } from '../report/escape/json.ts';
+
+/** Raised when a field changes its meaning; lines of another version are kept as they are. */
+const historyVersion = 1;
+
+const recordSchema = z
+  .object({
+    v: z.literal(historyVersion),
+    time: z.string(),
+    commit: z.string().nullable(),
+    branch: z.string().nullable(),
+    verdict: z.enum(['passed', 'failed', 'inconclusive']),
+    cases: z.array(
+      z.object({
+        suite: z.string(),
+        id: z.string(),
+        passed: z.int().min(0),
+        total: z.int().min(0),
+        hash: z.string().nullable(),
+        ms: z.number().min(0).nullable(),
+      }),
+    ),
+  })
+  .transform(({ time, commit, branch, verdict, cases }): HistoryRecord => ({
+    startedAt: time,
+    commit,
+    branch,
+    outcome: verdict,
+    cases: cases.map(({ suite, id, passed, total, hash, ms }) => {
+      return { suiteId: suite, id, passed, total, definitionHash: hash, durationMs: ms };
+    }),
+  }));
+
+/** Renders what the history keeps of a gate: one line of JSON without its line feed. */
+export function renderHistoryLine({ startedAt, revision, verdict, cases }: Report): string {
+  const record: z.input<typeof recordSchema> = {
+    v: historyVersion,
+    time: startedAt,
+    commit: revision?.commit ?? null,
+    branch: revision?.branch ?? null,
+    verdict: verdict.outcome,
+    cases: cases.map(({ suiteId, id, passed, total, definitionHash, durationMs }) => {
+      return { suite: suiteId, id, passed, total, hash: definitionHash, ms: durationMs };
+    }),
+  };
+  return escapeJson(JSON.stringify(record));
+}
+
+/**
+ * Reads a history file, oldest record first. A line that is no record of this version, such as the last one of a job that
+ * was killed while it wrote, is skipped and counted.
+ */
+export function parseHistory(text: string): { records: HistoryRecord[]; skipped: number } {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  const records = lines.flatMap((line) => {
+    const parsed = recordSchema.safeParse(readJson(line));
+    return parsed.success ? [parsed.data] : [];
+  });
+  return { records, skipped: lines.length - records.length };
+}
+
+function readJson(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,153 @@
+import type { Iteration } from '../model/run.ts';
+import { flattenText, stripControls } from '../report/escape/plain.ts';
+import { truncateText } from '../report/truncate.ts';
+import type { Attributes, SpanRecord } from './encode.ts';
+import { identifySpan, identifyTrace, type TraceIds } from './ids.ts';
+
+/** Which iteration of what it is. */
+export interface TracedIteration {
+  suite: { id: string; name: string };
+  /** The gate's id, as in the evals file. */
+  caseId: string;
+  runId: string;
+  iteration: Iteration;
+  standing: 'passed' | 'failed' | 'unscored';
+  /** From 1 where it was run again; 0 the first time. */
+  round: number;
+}
+
+const maxNameLength = 200;
+const maxMessageLength = 1000;
+
+/** Builds the span of an iteration, the first one of its trace. `readAtMs` stands in where no service says when it began. */
+export function buildIterationSpan(traced: TracedIteration, { readAtMs }: { readAtMs: number }): SpanRecord {
+  const { suite, caseId, runId, iteration, standing, round } = traced;
+  const { id, title, iterationNumber, startedAtMs, durationMs, status, model, tokensUsed, error } = iteration;
+  const { traceId, rootId } = identifyTrace({ runId, iterationId: id });
+  const name = cutName(title === null || title === '' ? caseId : title);
+  const lengthMs = Math.max(0, durationMs ?? 0);
+  const startMs = startedAtMs ?? Math.max(0, readAtMs - lengthMs);
+  return {
+    traceId,
+    spanId: rootId,
+    parentSpanId: null,
+    name,
+    kind: 'internal',
+    startMs,
+    endMs: startMs + lengthMs,
+    attributes: {
+      'test.suite.name': cutName(suite.name),
+      'test.case.name': name,
+      // One that was not scored says nothing of the case.
+      'test.case.result.status': standing === 'unscored' ? undefined : standing === 'passed' ? 'pass' : 'fail',
+      'gen_ai.request.model': model === null ? undefined : cutName(model),
+      'mcp_eval_ci.suite.id': suite.id,
+      'mcp_eval_ci.case.id': caseId,
+      'mcp_eval_ci.run.id': runId,
+      'mcp_eval_ci.iteration.id': id,
+      'mcp_eval_ci.iteration.number': iterationNumber ?? undefined,
+      'mcp_eval_ci.iteration.status': cutName(status),
+      'mcp_eval_ci.iteration.tokens': tokensUsed ?? undefined,
+      'mcp_eval_ci.retry.round': round === 0 ? undefined : round,
+    },
+    failure: standing === 'passed' ? null : cutMessage(error ?? (standing === 'failed' ? 'failed' : 'not scored')),
+  };
+}
+
+/** A foreign name. */
+function cutName(text: string): string {
+  return truncateText(flattenText(text), maxNameLength);
+}
+
+function cutMessage(text: string): string {
+  return truncateText(stripControls(text), maxMessageLength);
+}
+
+/** More of one iteration is a loop. */
+const maxSpans = 500;
+
+/** The last moment that a date can name, in epoch milliseconds. ECMA-262 §21.4.1.1. */
+const latestMs = 8.64e15;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * Builds the spans of a trace, below that of its iteration: names, times and outcomes, and nothing of what was said, asked
+ * or answered. The trace is an open document: what is not as agreed is left out.
+ */
+export function buildTraceSpans(trace: unknown, ids: TraceIds): SpanRecord[] {
+  const spans = isObject(trace) && Array.isArray(trace['spans']) ? trace['spans'].slice(0, maxSpans) : [];
+  const known = spans.filter(isObject);
+  const knownIds = new Set(known.flatMap(({ id }) => (typeof id === 'string' ? [id] : [])));
+  return known.flatMap((span, index) => {
+    const { id, parentId, startMs, endMs } = span;
+    if (!isTime(startMs) || !isTime(endMs)) return [];
+    const hasParent = typeof parentId === 'string' && parentId !== id && knownIds.has(parentId);
+    return [
+      {
+        traceId: ids.traceId,
+        spanId: identifySpan(ids, typeof id === 'string' ? id : `number ${index}`),
+        parentSpanId: hasParent ? identifySpan(ids, parentId) : ids.rootId,
+        startMs,
+        endMs: Math.max(startMs, endMs),
+        ...describeSpan(span),
+      },
+    ];
+  });
+}
+
+/** By the semantic conventions for generative AI and for MCP, where they have a name for it. */
+function describeSpan(span: Fields): Pick<SpanRecord, 'name' | 'kind' | 'attributes' | 'failure'> {
+  const { category, mcpErrorCode } = span;
+  const text = (name: string) => readText(span[name]);
+  const given = text('name') ?? text('category') ?? 'span';
+  const isError = span['status'] === 'error' || category === 'error';
+  const failure = isError ? 'failed' : null;
+  if (category === 'tool') {
+    const tool = text('toolName') ?? given;
+    const attributes: Attributes = {
+      'mcp.method.name': 'tools/call',
+      'gen_ai.operation.name': 'execute_tool',
+      'gen_ai.tool.name': tool,
+      'gen_ai.tool.call.id': text('toolCallId'),
+      'error.type': isError ? (typeof mcpErrorCode === 'number' ? String(mcpErrorCode) : 'tool_error') : undefined,
+    };
+    return { name: `tools/call ${tool}`, kind: 'client', attributes, failure };
+  }
+  if (category === 'llm') {
+    const model = text('modelId');
+    const reason = text('finishReason');
+    const attributes: Attributes = {
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.request.model': model,
+      'gen_ai.provider.name': text('provider'),
+      'gen_ai.response.id': text('responseId'),
+      'gen_ai.response.finish_reasons': reason === undefined ? undefined : [reason],
+      'gen_ai.usage.input_tokens': readCount(span['inputTokens']),
+      'gen_ai.usage.output_tokens': readCount(span['outputTokens']),
+    };
+    return { name: model === undefined ? 'chat' : `chat ${model}`, kind: 'client', attributes, failure };
+  }
+  const attributes: Attributes = {
+    'mcp_eval_ci.span.category': text('category'),
+    'mcp_eval_ci.step.id': text('authoredStepId'),
+    'mcp_eval_ci.step.index': readCount(span['stepIndex']),
+  };
+  return { name: given, kind: 'internal', attributes, failure };
+}
+
+function readText(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? cutName(value) : undefined;
+}
+
+function readCount(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+}
+
+function isTime(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value <= latestMs;
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
