@@ -1,15 +1,15 @@
 import { join, resolve } from 'node:path';
 import { formatCount } from '../../base/text.ts';
-import { type ConfigurationIssue, describeError } from '../../base/errors.ts';
-import type { Baseline, RegressionLimits } from '../../model/comparison.ts';
-import type { Report } from '../../model/report.ts';
+import { type ConfigurationIssue, describeError, GateError } from '../../base/errors.ts';
+import type { Baseline } from '../../model/comparison.ts';
 import { findInHistory, historySource } from '../../history/lookup.ts';
 import type { PlannedHistory } from './plan-history.ts';
 import type { ProtectedBase } from './protection.ts';
-import { parseReportText, readReport, type ReadReport, readReportText } from './read-report.ts';
+import { type BaselineReading, parseBaselineReport } from './baseline-report.ts';
+import { readReportText } from './read-report.ts';
 import { readProtectedFile, listBaselineLosses } from './protect-past.ts';
 
-/** What the results are compared with, and how much worse they may be. */
+/** What the results are compared with. */
 export interface PlannedBaseline {
   /** As the user named it. */
   source: string;
@@ -17,7 +17,6 @@ export interface PlannedBaseline {
   baseline: Baseline | null;
   /** Which of the service's runs it is; null for the newest completed one of each suite's `baselineName`. */
   runId: string | null;
-  limits: RegressionLimits;
 }
 
 interface BaselineContext {
@@ -31,22 +30,20 @@ interface BaselineContext {
 
 /** Reads the baseline. One that is not there is a note, since every first run lacks it; one that cannot be read is an issue. */
 export async function planBaseline(
-  { source, limits }: { source: string; limits: RegressionLimits },
+  source: string,
   { cwd, history, notes, base = null }: BaselineContext,
   issues: ConfigurationIssue[],
 ): Promise<PlannedBaseline | null> {
   if (historySource.test(source)) {
     const baseline = findInHistory(history?.records ?? [], source);
-    if (baseline !== undefined) return { source, baseline, runId: null, limits };
+    if (baseline !== undefined) return { source, baseline, runId: null };
     notes.push(explainMissingRecord(source, history));
     return null;
   }
-  const read =
-    base === null ? await readReport(resolve(cwd, source)) : await readBaseReport(source, { base, cwd, notes, issues });
+  const read = await readBaselineReport(source, { base, cwd, notes, issues });
   if (read.kind === 'report') {
-    if (read.report.suites.every(({ stoppedEarly }) => stoppedEarly === null)) {
-      return { source, baseline: takeBaseline(source, read.report), runId: null, limits };
-    }
+    const { isStoppedEarly, ...report } = read.report;
+    if (!isStoppedEarly) return { source, baseline: { source, ...report }, runId: null };
     notes.push(`The gate of the baseline ${source} was stopped early, so nothing is compared; its rates are biased.`);
     return null;
   }
@@ -59,21 +56,30 @@ export async function planBaseline(
   return null;
 }
 
-/** The report of the base where it has one; also where only its directory is named. */
-async function readBaseReport(
+/** The report, or that of the base where there is one; also where only its directory is named. */
+async function readBaselineReport(
   source: string,
-  context: { base: ProtectedBase; cwd: string; notes: string[]; issues: ConfigurationIssue[] },
-): Promise<ReadReport> {
+  context: { base: ProtectedBase | null; cwd: string; notes: string[]; issues: ConfigurationIssue[] },
+): Promise<BaselineReading | { kind: 'missing' }> {
   try {
-    const inside = join(source, 'report.json');
-    const isDirectory = context.base.tree.list([inside]).length > 0;
-    const path = isDirectory ? inside : source;
     const own = await readReportText(resolve(context.cwd, source));
-    const { text } = await readProtectedFile({ path, own, listLosses: listBaselineLosses }, context);
-    return text === null ? { kind: 'missing' } : parseReportText(text);
+    const text = context.base === null ? own : await readBaseText(source, own, { ...context, base: context.base });
+    return text === null ? { kind: 'missing' } : parseBaselineReport(text);
   } catch (error) {
-    return { kind: 'bad', why: describeError(error) };
+    return { kind: 'bad', why: error instanceof GateError ? error.message : describeError(error) };
   }
+}
+
+async function readBaseText(
+  source: string,
+  own: string | null,
+  context: { base: ProtectedBase; cwd: string; notes: string[]; issues: ConfigurationIssue[] },
+): Promise<string | null> {
+  const inside = join(source, 'report.json');
+  const isDirectory = context.base.tree.list([inside]).length > 0;
+  const path = isDirectory ? inside : source;
+  const { text } = await readProtectedFile({ path, own, listLosses: listBaselineLosses }, context);
+  return text;
 }
 
 const maxBranchesShown = 10;
@@ -100,16 +106,4 @@ function explainMissingRecord(source: string, history: PlannedHistory | null): s
     ...(unnamed === undefined ? [] : [`no branch (${unnamed})`]),
   ].join(', ');
   return `${label} has no gate of the branch ${name}, ${skipped}. It has gates of: ${has}. Correct \`baseline\`, or name the branch of each gate with \`branch\`.`;
-}
-
-function takeBaseline(source: string, { startedAt, revision, cases }: Report): Baseline {
-  return {
-    source,
-    startedAt,
-    commit: revision?.commit ?? null,
-    branch: revision?.branch ?? null,
-    cases: cases.map(({ suiteId, id, title, passed, total, definitionHash }) => {
-      return { suiteId, id, title, passed, total, definitionHash };
-    }),
-  };
 }

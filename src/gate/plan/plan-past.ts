@@ -1,5 +1,4 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
-import type { GateRules } from '../../model/policy.ts';
 import type { GateOptions } from '../options/schema.ts';
 import { readServiceBaseline } from '../options/service-baseline.ts';
 import { planBaseline, type PlannedBaseline } from './plan-baseline.ts';
@@ -17,7 +16,7 @@ export interface PlannedPast {
 /** Reads the history and the baseline. Most gates know nothing of earlier ones, and load nothing for it. */
 export async function planPast(
   options: GateOptions,
-  { rules, ...context }: { cwd: string; notes: string[]; rules: GateRules; base?: ProtectedBase | null },
+  context: { cwd: string; notes: string[]; base?: ProtectedBase | null },
   issues: ConfigurationIssue[],
 ): Promise<PlannedPast> {
   const { historyPath, baseline: source } = options;
@@ -27,11 +26,9 @@ export async function planPast(
     history = await planHistory(historyPath, context, issues);
   }
   if (source !== null) {
-    const maximumRegressions = rules.maximumRegressions?.value ?? 0;
-    const limits = { maximumRegressions, maximumRateDrop: rules.maximumRateDrop?.value ?? null };
     const inService = readServiceBaseline(options);
-    if (inService !== null) return { history, baseline: { source, baseline: null, runId: inService.runId, limits } };
-    baseline = await planBaseline({ source, limits }, { ...context, history }, issues);
+    if (inService !== null) return { history, baseline: { source, baseline: null, runId: inService.runId } };
+    baseline = await planBaseline(source, { ...context, history }, issues);
   }
   return { history, baseline };
 }

@@ -1,13 +1,13 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
 import { appendAll } from '../../base/lists.ts';
+import type { Sourced } from '../../model/source.ts';
 import {
-  type Demanded,
+  applyPolicyDefaults,
   emptyPolicyLayer,
   type GateRules,
   noGateRules,
   type PolicyFile,
   type PolicyLayer,
-  applyPolicyDefaults,
   type StoredRequirements,
   type SuiteRequirements,
 } from '../../model/policy.ts';
@@ -92,7 +92,7 @@ function readInputs({ minPassRate }: GateOptions): PolicyLayer {
   return { ...emptyPolicyLayer, minimumPassRate: place(minPassRate, 'min-pass-rate') };
 }
 
-function place<T>(value: T | null, source: string): Demanded<T> | null {
+function place<T>(value: T | null, source: string): Sourced<T> | null {
   return value === null ? null : { value, source };
 }
 
@@ -162,7 +162,7 @@ function findUnknownNames({ cases, required, tags }: PolicyLayer, whole: Suite):
 }
 
 /** Nothing shows a rate of 100 %, so that with a confidence the gate could never pass. */
-function findUnreachable(minimum: Demanded<number>, confidence: Demanded<number> | null): ConfigurationIssue[] {
+function findUnreachable(minimum: Sourced<number>, confidence: Sourced<number> | null): ConfigurationIssue[] {
   if (confidence === null || minimum.value < 1) return [];
   const why = minimum.source === 'default' ? 'the default minimum' : `the minimum from ${minimum.source}`;
   const message = `No number of iterations shows a pass rate of 100% (${why}) with ${formatMinimumPassRate(confidence.value)} confidence; demand less, such as 95%, or leave the confidence out`;

@@ -6,7 +6,7 @@ import { appendAll } from '../../base/lists.ts';
 import type { SandboxOptions } from '../../server/sandbox/open.ts';
 import { splitCommand } from '../../server/split-command.ts';
 import type { GateOptions } from '../options/schema.ts';
-import { buildReportJsonSchema } from '../../report/schema.ts';
+import { buildReportJsonSchema } from '../../model/report.ts';
 
 /** The server under test, as it is going to be started or found. */
 export interface PlannedServer {

@@ -1,6 +1,7 @@
 import { clipText, endSentence } from '../../base/text.ts';
 import { meetsMinimumPassRate, toPercent } from '../../model/rate.ts';
-import type { CaseReport, Report, SuiteReport } from '../../model/report.ts';
+import type { CaseReport } from '../../model/case-report.ts';
+import type { Report, SuiteReport } from '../../model/report.ts';
 import type { IngestResult, IngestRun } from '../../service/ingest.ts';
 import type { KeptResult, KeptResults } from '../run/keep-results.ts';
 import { buildKey } from '../plan/marker.ts';

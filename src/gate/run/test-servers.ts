@@ -1,4 +1,4 @@
-import { type Demanded, describeSource } from '../../model/policy.ts';
+import { describeSource, type Sourced } from '../../model/source.ts';
 import { anyProtocol, type ProtocolChoice } from '../../model/protocol.ts';
 import type { ServerReport } from '../../model/report.ts';
 import type { RunningServer } from '../../server/running-server.ts';
@@ -49,7 +49,7 @@ export function createTestServers(plan: GatePlan, witnesses: Pick<ServerWitnessB
   };
   const start = async (
     server: PlannedServer,
-    protocol: Demanded<ProtocolChoice>,
+    protocol: Sourced<ProtocolChoice>,
     context: StartServerContext & RegisterContext,
   ) => {
     const { isolation, service } = plan;
@@ -102,13 +102,13 @@ export function createTestServers(plan: GatePlan, witnesses: Pick<ServerWitnessB
   };
 }
 
-function readChoice(planned: PlannedSuite): Demanded<ProtocolChoice> {
+function readChoice(planned: PlannedSuite): Sourced<ProtocolChoice> {
   return planned.kind === 'file' ? planned.protocol : anyProtocol;
 }
 
 /** Each revision once; `auto` first, since it may turn out to be one of the others. */
-function listProtocols(suites: readonly PlannedSuite[]): Array<Demanded<ProtocolChoice>> {
-  const first = new Map<ProtocolChoice, Demanded<ProtocolChoice>>();
+function listProtocols(suites: readonly PlannedSuite[]): Array<Sourced<ProtocolChoice>> {
+  const first = new Map<ProtocolChoice, Sourced<ProtocolChoice>>();
   for (const choice of suites.map(readChoice)) if (!first.has(choice.value)) first.set(choice.value, choice);
   if (first.size === 0) return [anyProtocol];
   return [...first.values()].toSorted((a, b) => Number(b.value === 'auto') - Number(a.value === 'auto'));

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/time.ts';
 import { formatDuration } from '../../base/time.ts';
 import { BudgetError } from '../../base/errors.ts';
-import { type Demanded, describeSource } from '../../model/policy.ts';
+import { describeSource, type Sourced } from '../../model/source.ts';
 import type { Watch } from './watch.ts';
 
 /**
@@ -9,7 +9,7 @@ import type { Watch } from './watch.ts';
  * budget it does nothing.
  */
 export function startWallTimeBudget(
-  budget: Demanded<number> | null,
+  budget: Sourced<number> | null,
   { clock, watch }: { clock: Clock; watch: Watch },
 ): Disposable {
   const over = new AbortController();
