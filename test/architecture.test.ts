@@ -58,7 +58,7 @@ describe('the checker', () => {
       `import {\n  a,\n  type B,\n} from '../gate/a.ts';`,
       `import {\n  a,\n  type B,\n} from '../index.ts';`,
     ],
-    ['engine/a.ts', `import { a } from './deep/a.ts';`, `import { a } from '../service/a.ts';`],
+    ['engine/a.ts', `import { a } from './deep/a.ts';`, `import { a } from '../embedded/a.ts';`],
     ['base/a.ts', `import { a } from './b.ts';`, `import { a } from '../model/a.ts';`],
     ['gate/plan/a.ts', `import { a } from '../options/a.ts';`, `import { a } from '../run/a.ts';`],
     ['gate/run/a.ts', `import { a } from '../plan/a.ts';`, `import { a } from '../gate.ts';`],
