@@ -251,7 +251,7 @@ function findUnenforceablePins(
     const message = `${why}; leave it out, or use \`service: embedded\``;
     return [{ input: 'protocol', code: 'needs-embedded-service', message }];
   }
-  const remedy = 'override it with the option `protocol: auto`, or use `service: embedded`';
+  const remedy = 'set the key to auto, override it with the flag `--protocol auto`, or use `service: embedded`';
   return suites.flatMap((planned): ConfigurationIssue[] => {
     if (planned.kind === 'stored' || planned.protocol.value === 'auto') return [];
     const message = `\`protocol: ${planned.protocol.value}\` ${why}; ${remedy}`;
