@@ -5,7 +5,7 @@ import { listProxySecrets } from '../base/proxy.ts';
 import { listKnownSecrets } from '../gate/known-secrets.ts';
 import { parseGateOptions } from '../gate/options.ts';
 import { planHosted } from '../gate/plan/plan-service.ts';
-import { clearLeftovers, type Leftovers, parseLeftovers } from '../gate/run/leftovers.ts';
+import { clearLeftovers, type Leftovers, parseLeftovers } from '../gate/run/cleanup-journal.ts';
 import { serviceProfiles } from '../service/profile.ts';
 import { sendSignal } from '../server/group.ts';
 import { stopMarkedProcesses } from '../server/sweep.ts';

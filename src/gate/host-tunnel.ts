@@ -1,7 +1,7 @@
 import { ConfigurationError, type ConfigurationIssue, type GateError, ServerStartError } from '../base/errors.ts';
 import type { Secret } from '../base/redaction.ts';
 import { anyProtocol } from '../model/protocol.ts';
-import { readCiContext } from './plan/ci-context.ts';
+import { readCiContext } from './plan/ci-job.ts';
 import { connectService } from './run/connect-service.ts';
 import type { GateContext } from './gate.ts';
 import type { RegisteredServer } from './run/job-tunnel.ts';
@@ -13,7 +13,7 @@ import { registerServer } from './run/register-server.ts';
 import { sessionsOfAnyClient } from './run/scheduling.ts';
 import { startServer } from './run/start-server.ts';
 import { createTeardown } from './run/teardown.ts';
-import { startWatch } from './run/watch.ts';
+import { startWatch } from './run/run-lifetime.ts';
 
 /** A server that is to be reachable for a hosted service, until the caller closes it. */
 export interface TunnelPlan {

@@ -2,7 +2,7 @@ import type { Clock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { createRedactor } from '../../src/base/redaction.ts';
 import { gate, type GateResult } from '../../src/gate/gate.ts';
-import type { Leftovers } from '../../src/gate/run/leftovers.ts';
+import type { Leftovers } from '../../src/gate/run/cleanup-journal.ts';
 import { planGate } from '../../src/gate/plan/plan.ts';
 import type { GateProgress } from '../../src/gate/run/progress.ts';
 import { createJumpingClock } from './bent-clock.ts';

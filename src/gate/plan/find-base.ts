@@ -1,6 +1,6 @@
 import type { Secret } from '../../base/redaction.ts';
 import { type CommitFiles, listCommitFiles } from './base-tree.ts';
-import type { ChangeBase, CiContext } from './ci-context.ts';
+import type { ChangeBase, CiContext } from './ci-job.ts';
 import { describeGitError, runGit } from './git-checkout.ts';
 import { openRemoteBase } from './base-files.ts';
 

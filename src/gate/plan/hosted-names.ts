@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { CiContext } from './ci-context.ts';
+import type { CiContext } from './ci-job.ts';
 
 type NamingContext = Pick<CiContext, 'line' | 'isDefaultBranch' | 'label'>;
 

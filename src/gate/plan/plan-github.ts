@@ -9,7 +9,7 @@ import { nameJobSlot } from '../options/job-slot.ts';
 import type { CommentMode } from '../options/report-to.ts';
 import { buildKey, type RunStamp } from './marker.ts';
 import type { GateOptions } from '../options/schema.ts';
-import type { PageContext } from './page-context.ts';
+import type { PageContext } from './page-links.ts';
 
 /** What the gate posts on GitHub in addition to the job itself, and with which token. */
 export interface PlannedGitHub extends GitHubAccess {

@@ -16,7 +16,7 @@ import { suggestNearest } from '../../suite/findings.ts';
 import { joinLayers, listSuiteLayers } from '../../verdict/layers.ts';
 import { openBasePolicy, type BasePolicy } from './base-policy.ts';
 import { createProtection, type ProtectedBase } from './protection.ts';
-import type { CiContext } from './ci-context.ts';
+import type { CiContext } from './ci-job.ts';
 import type { GateOptions } from '../options/schema.ts';
 import { readPolicyOption } from './read-policy-file.ts';
 import { placeIssue, resolveCaseNames } from './resolve-names.ts';

@@ -4,7 +4,7 @@ import type { Secret } from '../../base/redaction.ts';
 import { appendAll } from '../../base/lists.ts';
 import { parseApiKey, parseBaseUrl } from '../../service/address.ts';
 import { type ServiceProfile, serviceProfiles } from '../../service/profile.ts';
-import type { CiContext } from './ci-context.ts';
+import type { CiContext } from './ci-job.ts';
 import { nameHostedServer } from './hosted-names.ts';
 import type { GateOptions } from '../options/schema.ts';
 

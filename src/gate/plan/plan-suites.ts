@@ -10,7 +10,7 @@ import type { ServiceProfile } from '../../service/profile.ts';
 import { readInlineTests } from '../../suite/inline.ts';
 import { findSharedIds, loadSuites } from '../../suite/load.ts';
 import { selectCases } from '../../suite/select.ts';
-import type { CiContext } from './ci-context.ts';
+import type { CiContext } from './ci-job.ts';
 import { nameHostedSuite } from './hosted-names.ts';
 import { capRuns, findHostedIssues, listHostedNotes } from './hosted-limits.ts';
 import { planOneServer } from './one-server.ts';

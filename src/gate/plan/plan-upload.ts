@@ -3,7 +3,7 @@ import { listProxySecrets } from '../../base/proxy.ts';
 import type { Secret } from '../../base/redaction.ts';
 import type { IngestCi } from '../../service/ingest.ts';
 import { type ServiceProfile, serviceProfiles } from '../../service/profile.ts';
-import type { CiContext } from './ci-context.ts';
+import type { CiContext } from './ci-job.ts';
 import { nameJobSlot } from '../options/job-slot.ts';
 import type { GateOptions } from '../options/schema.ts';
 import { readRun } from './plan-github.ts';

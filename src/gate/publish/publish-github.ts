@@ -9,7 +9,7 @@ import type { Report } from '../../model/report.ts';
 import { renderComment } from '../../report/comment.ts';
 import { flattenText } from '../../report/escape/plain.ts';
 import { buildKey, type RunStamp } from '../plan/marker.ts';
-import { composeLineUrl, type PageContext, type Place } from '../plan/page-context.ts';
+import { composeLineUrl, type PageContext, type Place } from '../plan/page-links.ts';
 import type { CommentMode } from '../options/report-to.ts';
 import type { GitHubAccess, PlannedGitHub } from '../plan/plan-github.ts';
 import { postComment } from './post-comment.ts';

@@ -8,7 +8,7 @@ import type { ServerWitnesses } from '../../model/process-end.ts';
 import { openServiceClient, type ServiceClient } from '../../service/client.ts';
 import { defaultTimeoutMs } from '../../suite/build.ts';
 import { requireProject } from '../../service/project.ts';
-import { type LeftoverBook, type Leftovers, noLeftoverBook, openLeftoverBook } from './leftovers.ts';
+import { type LeftoverBook, type Leftovers, noLeftoverBook, openLeftoverBook } from './cleanup-journal.ts';
 import type { GatePlan } from '../plan/plan.ts';
 import type { HostedService } from '../plan/plan-service.ts';
 import type { PlannedUpload } from '../plan/plan-upload.ts';

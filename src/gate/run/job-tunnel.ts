@@ -14,7 +14,7 @@ import type { Redactor } from '../../base/redaction.ts';
 import { createTunnel, type TunnelGrant } from '../../service/tunnels.ts';
 import { openTunnelHost } from '../../tunnel/host.ts';
 import type { ConnectedService } from './connect-service.ts';
-import { clearServer, type ServerLeftover } from './leftovers.ts';
+import { clearServer, type ServerLeftover } from './cleanup-journal.ts';
 import type { Teardown } from './teardown.ts';
 import { watchPublicUrl } from './public-url.ts';
 

@@ -13,14 +13,14 @@ import { matchStoredCases } from '../../suite/sync.ts';
 import { createTally } from '../../verdict/tally.ts';
 import { noEvidence } from './evidence.ts';
 import { noIterationLog } from './iteration-log.ts';
-import { openTraceJudge } from './judge-here.ts';
+import { openTraceJudge } from './local-assertions.ts';
 import type { PlannedBaseline } from '../plan/plan-baseline.ts';
 import type { FileSuite, PlannedSuite } from '../plan/plan-suites.ts';
 import { outlineStoredCase } from './prepare-stored-suite.ts';
 import { refuseUnknown } from './prepare-suite.ts';
 import { readIterations } from './read-results.ts';
 import type { ConnectedService } from './connect-service.ts';
-import type { Watch } from './watch.ts';
+import type { Watch } from './run-lifetime.ts';
 
 interface BaselineSource {
   service: Pick<ConnectedService, 'client' | 'projectId'>;

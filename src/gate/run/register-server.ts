@@ -8,11 +8,11 @@ import type { RunningServer } from '../../server/running-server.ts';
 import { createServer } from '../../service/servers.ts';
 import type { ConnectedService } from './connect-service.ts';
 import type { RegisteredServer } from './job-tunnel.ts';
-import { clearServer, type ServerLeftover } from './leftovers.ts';
+import { clearServer, type ServerLeftover } from './cleanup-journal.ts';
 import type { GatePlan } from '../plan/plan.ts';
 import type { ProgressListener } from './progress.ts';
 import type { Teardown } from './teardown.ts';
-import type { Watch } from './watch.ts';
+import type { Watch } from './run-lifetime.ts';
 
 export interface RegisterContext {
   service: ConnectedService;

@@ -10,7 +10,7 @@ import { explainInterruption } from './interruption.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';
 import type { PreparedSuite } from './prepare-suite.ts';
 import { type RanSuite, rerunSuite, type SuiteRunContext } from './run-suite.ts';
-import { startWatch } from './watch.ts';
+import { startWatch } from './run-lifetime.ts';
 
 /**
  * Runs the cases of a suite that failed again, in as many rounds as its policy allows, each with only those that still fail. Every

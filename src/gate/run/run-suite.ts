@@ -11,19 +11,19 @@ import type { EvidenceCollector } from './evidence.ts';
 import { explainInterruption } from './interruption.ts';
 import type { IterationLog } from './iteration-log.ts';
 import type { RegisteredServer } from './job-tunnel.ts';
-import { openTraceJudge, type TraceJudge } from './judge-here.ts';
+import { openTraceJudge, type TraceJudge } from './local-assertions.ts';
 import type { PlannedService } from '../plan/plan-service.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';
 import { prepareFileSuite, type PreparedSuite } from './prepare-suite.ts';
 import type { ProgressListener } from './progress.ts';
 import { explainFailures, logTraces, readIterations, rereadRun } from './read-results.ts';
-import { watchSpending } from './spending.ts';
+import { watchSpending } from './budget-monitor.ts';
 import { type StartedRun, startRun } from './start-run.ts';
 import { openEarlyStop } from './stop-early.ts';
 import type { Teardown } from './teardown.ts';
 import type { TraceLog } from './trace-log.ts';
 import { startWallTimeBudget } from './wall-time.ts';
-import type { Watch } from './watch.ts';
+import type { Watch } from './run-lifetime.ts';
 import { prepareStoredSuite } from './prepare-stored-suite.ts';
 
 /** What the suites of a gate are run with. */

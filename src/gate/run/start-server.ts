@@ -6,7 +6,7 @@ import type { RunningServer, SessionPlan, WantedProtocol } from '../../server/ru
 import type { PlannedServer } from '../plan/plan-server.ts';
 import type { ProgressListener } from './progress.ts';
 import type { Teardown } from './teardown.ts';
-import type { Watch } from './watch.ts';
+import type { Watch } from './run-lifetime.ts';
 
 /** Sessions of iterations that have just ended, and of probes that ask whether the server answers. */
 const otherSessions = 32;

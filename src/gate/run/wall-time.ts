@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import { formatDuration } from '../../base/deadline.ts';
 import { BudgetError } from '../../base/errors.ts';
 import { type Demanded, describeSource } from '../../model/policy.ts';
-import type { Watch } from './watch.ts';
+import type { Watch } from './run-lifetime.ts';
 
 /**
  * Calls the gate off when the run of a suite outlasts its budget of wall time. Dispose it when the run is over; without a

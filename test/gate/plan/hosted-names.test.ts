@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CiContext } from '../../../src/gate/plan/ci-context.ts';
+import type { CiContext } from '../../../src/gate/plan/ci-job.ts';
 import { nameHostedServer, nameHostedSuite } from '../../../src/gate/plan/hosted-names.ts';
 
 const context: CiContext = {

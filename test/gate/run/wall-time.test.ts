@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { BudgetError } from '../../../src/base/errors.ts';
 import { startWallTimeBudget } from '../../../src/gate/run/wall-time.ts';
-import { startWatch } from '../../../src/gate/run/watch.ts';
+import { startWatch } from '../../../src/gate/run/run-lifetime.ts';
 import { demanded } from '../../support/policy-factory.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 

@@ -2,7 +2,7 @@ import { silentLogger } from '../../../src/base/logger.ts';
 import { createRedactor } from '../../../src/base/redaction.ts';
 import { CancelledError, GateError } from '../../../src/base/errors.ts';
 import { gate } from '../../../src/gate/gate.ts';
-import type { Leftovers } from '../../../src/gate/run/leftovers.ts';
+import type { Leftovers } from '../../../src/gate/run/cleanup-journal.ts';
 import { parseGateOptions } from '../../../src/gate/options.ts';
 import { planGate } from '../../../src/gate/plan/plan.ts';
 import type { GateProgress } from '../../../src/gate/run/progress.ts';

@@ -3,7 +3,7 @@ import { CancelledError } from '../../../src/base/errors.ts';
 import { readProxySettings } from '../../../src/base/proxy.ts';
 import { Secret } from '../../../src/base/redaction.ts';
 import { serviceProfiles } from '../../../src/service/profile.ts';
-import { clearLeftovers } from '../../../src/gate/run/leftovers.ts';
+import { clearLeftovers } from '../../../src/gate/run/cleanup-journal.ts';
 import { saveServer } from '../contract-service.ts';
 import { startForwardProxy } from '../forward-proxy.ts';
 import { findClosedPort } from '../http-server.ts';

@@ -3,7 +3,7 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { Secret } from '../../../src/base/redaction.ts';
 import { serviceProfiles } from '../../../src/service/profile.ts';
-import { clearLeftovers, type Leftovers, openLeftoverBook, parseLeftovers } from '../../../src/gate/run/leftovers.ts';
+import { clearLeftovers, type Leftovers, openLeftoverBook, parseLeftovers } from '../../../src/gate/run/cleanup-journal.ts';
 import { type ContractService, openContractService, saveServer, saveSuite } from '../../support/contract-service.ts';
 import { startEverythingServer } from '../../support/everything-server.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CancelledError, DeadlineError, ServerStartError } from '../../../src/base/errors.ts';
-import { startWatch } from '../../../src/gate/run/watch.ts';
+import { startWatch } from '../../../src/gate/run/run-lifetime.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const neverAborts = new AbortController().signal;

@@ -7,7 +7,7 @@ import type { Iteration } from '../../model/run.ts';
 import { listIterations } from '../../service/iterations.ts';
 import { scoreIteration } from '../../verdict/score.ts';
 import type { ConnectedService } from './connect-service.ts';
-import type { Watch } from './watch.ts';
+import type { Watch } from './run-lifetime.ts';
 
 /** Each look costs a request for every 200 iterations, so they come further and further apart. */
 const lookGrowth = 1.5;

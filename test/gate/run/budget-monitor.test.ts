@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { emptyPolicyLayer } from '../../../src/model/policy.ts';
-import { watchSpending } from '../../../src/gate/run/spending.ts';
+import { watchSpending } from '../../../src/gate/run/budget-monitor.ts';
 import { type Answer, json, startHttpServer } from '../../support/http-server.ts';
 import { demanded } from '../../support/policy-factory.ts';
 import { openTestClient } from '../../support/service-client.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type CiContext, readCiContext } from '../../../src/gate/plan/ci-context.ts';
+import { type CiContext, readCiContext } from '../../../src/gate/plan/ci-job.ts';
 import {
   createMergeGroupEvent,
   createPullRequestEvent,
