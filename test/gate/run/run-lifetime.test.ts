@@ -1,70 +1,70 @@
 import { describe, expect, it } from 'vitest';
 import { CancelledError, DeadlineError, ServerStartError } from '../../../src/base/errors.ts';
-import { startWatch } from '../../../src/gate/run/run-lifetime.ts';
+import { startRunLifetime } from '../../../src/gate/run/run-lifetime.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const neverAborts = new AbortController().signal;
 
-describe('startWatch', () => {
-  it('calls the run off when the time is up, and stops collecting ten seconds later', async () => {
+describe('startRunLifetime', () => {
+  it('cancels the run when the time is up, and stops collecting ten seconds later', async () => {
     const clock = new ManualClock();
-    using watch = startWatch(clock, { timeoutMs: 60_000, signal: neverAborts });
+    using lifetime = startRunLifetime(clock, { timeoutMs: 60_000, signal: neverAborts });
     await clock.advance(59_999);
-    expect(watch.callOff.aborted).toBe(false);
+    expect(lifetime.cancelRun.aborted).toBe(false);
     await clock.advance(1);
-    expect(watch.callOff.reason).toBeInstanceOf(DeadlineError);
-    expect(watch.stop.aborted).toBe(false);
+    expect(lifetime.cancelRun.reason).toBeInstanceOf(DeadlineError);
+    expect(lifetime.abort.aborted).toBe(false);
     await clock.advance(10_000);
-    expect(watch.stop.reason).toBe(watch.callOff.reason);
+    expect(lifetime.abort.reason).toBe(lifetime.cancelRun.reason);
   });
 
   it('has nothing wait beyond the end of collecting', async () => {
     const clock = new ManualClock();
-    using watch = startWatch(clock, { timeoutMs: 60_000, signal: neverAborts });
-    expect(watch.deadline.remainingMs()).toBe(70_000);
+    using lifetime = startRunLifetime(clock, { timeoutMs: 60_000, signal: neverAborts });
+    expect(lifetime.deadline.remainingMs()).toBe(70_000);
     await clock.advance(70_000);
-    expect(watch.deadline.remainingMs()).toBe(0);
+    expect(lifetime.deadline.remainingMs()).toBe(0);
   });
 
-  it('calls the run off for a reason that comes up, and keeps the first one', async () => {
+  it('cancels the run for a reason that comes up, and keeps the first one', async () => {
     const clock = new ManualClock();
-    using watch = startWatch(clock, { timeoutMs: 60_000, signal: neverAborts });
+    using lifetime = startRunLifetime(clock, { timeoutMs: 60_000, signal: neverAborts });
     const lost = new ServerStartError('The server died.');
-    watch.addReason(Promise.resolve(lost));
+    lifetime.cancelOn(Promise.resolve(lost));
     await clock.advance(60_000);
-    expect(watch.callOff.reason).toBe(lost);
-    expect(watch.stop.reason).toBe(lost);
+    expect(lifetime.cancelRun.reason).toBe(lost);
+    expect(lifetime.abort.reason).toBe(lost);
   });
 
   it('stops everything at once when the caller does', () => {
     const caller = new AbortController();
-    using watch = startWatch(new ManualClock(), { timeoutMs: 60_000, signal: caller.signal });
+    using lifetime = startRunLifetime(new ManualClock(), { timeoutMs: 60_000, signal: caller.signal });
     const reason = new CancelledError();
     caller.abort(reason);
-    expect([watch.callOff.reason, watch.stop.reason]).toEqual([reason, reason]);
+    expect([lifetime.cancelRun.reason, lifetime.abort.reason]).toEqual([reason, reason]);
   });
 
   it('obeys a caller that had stopped before', () => {
     const reason = new CancelledError('Before.');
-    using watch = startWatch(new ManualClock(), { timeoutMs: 60_000, signal: AbortSignal.abort(reason) });
-    expect([watch.callOff.reason, watch.stop.reason]).toEqual([reason, reason]);
+    using lifetime = startRunLifetime(new ManualClock(), { timeoutMs: 60_000, signal: AbortSignal.abort(reason) });
+    expect([lifetime.cancelRun.reason, lifetime.abort.reason]).toEqual([reason, reason]);
   });
 
   it('treats a reason other than the gate’s as a cancellation', () => {
-    using watch = startWatch(new ManualClock(), { timeoutMs: 60_000, signal: AbortSignal.abort() });
-    expect(watch.stop.reason).toBeInstanceOf(CancelledError);
-    expect(watch.stop.reason).toMatchObject({ exitCode: 130, cause: expect.any(DOMException) });
+    using lifetime = startRunLifetime(new ManualClock(), { timeoutMs: 60_000, signal: AbortSignal.abort() });
+    expect(lifetime.abort.reason).toBeInstanceOf(CancelledError);
+    expect(lifetime.abort.reason).toMatchObject({ exitCode: 130, cause: expect.any(DOMException) });
   });
 
   it('leaves nothing waiting once it is disposed, and ignores what comes after', async () => {
     const clock = new ManualClock();
     const late = Promise.withResolvers<ServerStartError>();
-    const watch = startWatch(clock, { timeoutMs: 60_000, signal: neverAborts });
-    watch.addReason(late.promise);
-    watch[Symbol.dispose]();
+    const lifetime = startRunLifetime(clock, { timeoutMs: 60_000, signal: neverAborts });
+    lifetime.cancelOn(late.promise);
+    lifetime[Symbol.dispose]();
     late.resolve(new ServerStartError('Too late.'));
     await clock.advance(120_000);
     expect(clock.sleeping).toBe(0);
-    expect(watch.callOff.aborted).toBe(false);
+    expect(lifetime.cancelRun.aborted).toBe(false);
   });
 });
