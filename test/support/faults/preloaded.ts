@@ -4,7 +4,7 @@ import '../../../src/server/open.ts';
 import '../../../src/server/public-fetch.ts';
 import '../../../src/server/ready-http.ts';
 import '../../../src/gate/run/job-tunnel.ts';
-import '../../../src/gate/run/judge-here.ts';
+import '../../../src/gate/run/local-assertions.ts';
 import '../../../src/gate/run/keep-trace.ts';
 import '../../../src/gate/run/read-baseline.ts';
 import '../../../src/gate/run/retry-failed.ts';
