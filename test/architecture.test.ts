@@ -53,7 +53,7 @@ describe('the checker', () => {
       `import {\n  a,\n  type B,\n} from '../gate/a.ts';`,
       `import {\n  a,\n  type B,\n} from '../index.ts';`,
     ],
-    ['engine/a.ts', `import { a } from './deep/a.ts';`, `import { a } from '../service/a.ts';`],
+    ['engine/a.ts', `import { a } from './deep/a.ts';`, `import { a } from '../embedded/a.ts';`],
     ['base/a.ts', `import { a } from './b.ts';`, `import { a } from '../model/a.ts';`],
     ['gate/plan/a.ts', `import { a } from '../options/a.ts';`, `import { a } from '../run/a.ts';`],
     ['gate/run/a.ts', `import { a } from '../plan/a.ts';`, `import { a } from '../gate.ts';`],
@@ -64,7 +64,7 @@ describe('the checker', () => {
   });
 
   it.each([
-    ['service/a.ts', 'embedded/a.ts', `import { Agent } from 'undici';`],
+    ['http/a.ts', 'embedded/a.ts', `import { Agent } from 'undici';`],
     ['embedded/a.ts', 'service/a.ts', `import { Hono } from 'hono/tiny';`],
     ['action/a.ts', 'gate/a.ts', `import * as core from '@actions/core';`],
     ['engine/a.ts', 'suite/a.ts', `import { Ajv2020 } from 'ajv/dist/2020.js';`],

@@ -1,8 +1,8 @@
 import { ProtocolError as JsonRpcError, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { describeError, ProtocolError } from '../base/errors.ts';
-import { describeMalformedMessage } from '../base/malformed-message.ts';
-import { ExcessError } from '../base/traffic-budget.ts';
+import { describeMalformedMessage } from '../mcp/malformed-message.ts';
+import { ExcessError } from '../mcp/traffic-budget.ts';
 import { isJsonObject } from './json-equal.ts';
 import { clipReason } from './reasons.ts';
 

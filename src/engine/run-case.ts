@@ -1,7 +1,7 @@
 import type { Clock } from '../base/time.ts';
 import { formatDuration } from '../base/time.ts';
 import { endSentence } from '../base/text.ts';
-import { ExcessError } from '../base/traffic-budget.ts';
+import { ExcessError } from '../mcp/traffic-budget.ts';
 import { noBrowserReason } from '../model/assertion.ts';
 import type { Step, TestCase } from '../model/case.ts';
 import type { ServerVisit } from '../model/process-end.ts';

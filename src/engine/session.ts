@@ -1,8 +1,8 @@
 import { Client, StreamableHTTPClientTransport, type CallToolResult } from '@modelcontextprotocol/client';
-import type { Clock } from '../base/time.ts';
+import { type Clock, race } from '../base/time.ts';
 import { generator } from '../base/version.ts';
 import type { JsonObject } from '../model/assertion.ts';
-import { createTrafficBudget, iterationLimits, type ExcessError, type TrafficBudget } from '../base/traffic-budget.ts';
+import { createTrafficBudget, iterationLimits, type ExcessError, type TrafficBudget } from '../mcp/traffic-budget.ts';
 import { createFetch } from './fetch.ts';
 import type { Target } from './target.ts';
 import type { ToolList } from './tool-list.ts';
@@ -107,7 +107,7 @@ async function openSessionAs(
   });
   const limits = { timeout: sdkTimeoutMs };
   try {
-    await raceSignals(client.connect(transport, { ...limits, signal }), [signal, budget.signal]);
+    await race(client.connect(transport, { ...limits, signal }), { signals: [signal, budget.signal] });
   } catch (error) {
     closed.abort('closed');
     await client.close();
@@ -129,12 +129,12 @@ async function openSessionAs(
       const meta = traceParent === undefined ? {} : { _meta: { traceparent: traceParent } };
       const call = { name: toolName, arguments: args, ...meta };
       const answer = Promise.race([client.callTool(call, { ...limits, signal }), traffic.lost]);
-      return raceSignals(answer, [signal, budget.signal]);
+      return race(answer, { signals: [signal, budget.signal] });
     },
     listTools: async ({ signal }) => {
       if (client.getServerCapabilities()?.tools === undefined) return null;
       const listing = client.listTools(undefined, { ...limits, signal, cacheMode: 'bypass' });
-      const { tools } = await raceSignals(Promise.race([listing, traffic.lost]), [signal, budget.signal]);
+      const { tools } = await race(Promise.race([listing, traffic.lost]), { signals: [signal, budget.signal] });
       return new Map(
         tools.map(({ name, outputSchema, annotations }) => [
           name,
@@ -143,36 +143,14 @@ async function openSessionAs(
       );
     },
     [Symbol.asyncDispose]: async () => {
-      const stop = new AbortController();
       const goodbye = traffic.waitForNotifications().then(() => transport.terminateSession());
-      await Promise.race([
-        // A session that cannot be ended is the server's to reap; the iteration is judged already.
+      // A session that cannot be ended is the server's to reap; the iteration is judged already.
+      await race(
         goodbye.catch(() => {}),
-        clock.sleep(closeTimeoutMs, { signal: stop.signal }).catch(() => {}),
-      ]);
-      stop.abort('ended');
+        { timeout: { clock, afterMs: closeTimeoutMs, onTimeout: () => {} } },
+      );
       closed.abort('closed');
       await client.close();
     },
   };
-}
-
-/** Settles with the promise, or rejects with the own reason of the first signal that aborts. */
-async function raceSignals<T>(promise: Promise<T>, signals: readonly AbortSignal[]): Promise<T> {
-  const aborted = Promise.withResolvers<never>();
-  const stop = new AbortController();
-  for (const signal of signals) {
-    const onAbort = () => aborted.reject(signal.reason);
-    if (signal.aborted) onAbort();
-    else signal.addEventListener('abort', onAbort, { once: true, signal: stop.signal });
-  }
-  try {
-    return await Promise.race([promise, aborted.promise]);
-  } catch (error) {
-    // The SDK rejects with a wrapped reason of its own, and may do so first.
-    for (const signal of signals) signal.throwIfAborted();
-    throw error;
-  } finally {
-    stop.abort('settled');
-  }
 }

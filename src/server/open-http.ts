@@ -1,4 +1,4 @@
-import { formatDuration } from '../base/time.ts';
+import { formatDuration, race } from '../base/time.ts';
 import { ServerStartError } from '../base/errors.ts';
 import type { ProcessWitness } from '../model/process-end.ts';
 import { startProcess } from './process.ts';
@@ -175,11 +175,7 @@ async function refuseForeignServer(url: string, { clock, signal }: ServerContext
     signal: AbortSignal.any([signal, over.signal]),
     onFailure: () => over.abort(),
   }).catch(() => null);
-  const timeout = clock.sleep(foreignProbeMs, { signal: over.signal }).then(
-    () => null,
-    () => null,
-  );
-  const found = await Promise.race([probe, timeout]);
+  const found = await race(probe, { timeout: { clock, afterMs: foreignProbeMs, onTimeout: () => null } });
   over.abort();
   signal.throwIfAborted();
   if (found === null) return;

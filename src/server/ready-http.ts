@@ -9,8 +9,8 @@ import { z } from 'zod';
 
 import type { Clock } from '../base/time.ts';
 import { describeError } from '../base/errors.ts';
-import { createTrafficBudget } from '../base/traffic-budget.ts';
-import { describeMalformedMessage } from '../base/malformed-message.ts';
+import { createTrafficBudget } from '../mcp/traffic-budget.ts';
+import { describeMalformedMessage } from '../mcp/malformed-message.ts';
 import type { ProtocolChoice } from '../model/protocol.ts';
 import { isWanted, listEras, modernVersion, probeClientInfo } from './protocol.ts';
 import type { Handshake, ProtocolEra } from './protocol.ts';

@@ -1,7 +1,7 @@
 // Loaded late by the product; where a clock jumps whenever nothing happens, their loading must not pass for such a time.
 import '../../../src/engine/judge-trace.ts';
 import '../../../src/server/open.ts';
-import '../../../src/server/public-fetch.ts';
+import '../../../src/http/dispatcher.ts';
 import '../../../src/server/ready-http.ts';
 import '../../../src/gate/run/job-tunnel.ts';
 import '../../../src/gate/run/judge-here.ts';
