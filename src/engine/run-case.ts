@@ -6,7 +6,7 @@ import { noBrowserReason } from '../model/assertion.ts';
 import type { Step, TestCase } from '../model/case.ts';
 import type { ServerVisit } from '../model/process-end.ts';
 import type { StepResult } from '../model/run.ts';
-import type { TraceIds } from '../report/otlp/trace-ids.ts';
+import type { TraceIds } from '../otlp/ids.ts';
 import { listExcusedSteps } from './excused-calls.ts';
 import { describeUnreachable } from './faults.ts';
 import { startIterationLimit, type IterationLimit } from './iteration-limit.ts';

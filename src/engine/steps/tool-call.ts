@@ -4,7 +4,7 @@ import type { JsonObject } from '../../model/assertion.ts';
 import type { Step } from '../../model/case.ts';
 import type { ServerVisit, WitnessedEnd } from '../../model/process-end.ts';
 import { serverUnderTest } from '../../model/suite.ts';
-import { composeTraceParent, type TraceIds } from '../../report/otlp/trace-ids.ts';
+import { composeTraceParent, type TraceIds } from '../../otlp/ids.ts';
 import { classifyCallFault } from '../faults.ts';
 import type { ExcusedSteps } from '../excused-calls.ts';
 import { findSchemaViolation } from '../output-schemas.ts';

@@ -3,7 +3,7 @@ import { formatCount } from '../../base/text.ts';
 import { type ConfigurationIssue, describeError } from '../../base/errors.ts';
 import type { Baseline, RegressionLimits } from '../../model/comparison.ts';
 import type { Report } from '../../model/report.ts';
-import { findInHistory, historySource } from '../../report/history.ts';
+import { findInHistory, historySource } from '../../history/lookup.ts';
 import type { PlannedHistory } from './plan-history.ts';
 import type { ProtectedBase } from './protection.ts';
 import { parseReportText, readReport, type ReadReport, readReportText } from './read-report.ts';

@@ -14,8 +14,8 @@ import type { PlannedReportDir } from '../plan/report-dir.ts';
 import { renderJunit } from '../../report/junit.ts';
 import { renderCtrf } from '../../report/ctrf.ts';
 import { renderBadge } from '../../report/badge.ts';
-import { renderHistoryLine } from '../../report/history.ts';
-import { appendHistoryLine } from '../plan/history-file.ts';
+import { renderHistoryLine } from '../../history/record.ts';
+import { appendHistoryLine } from '../../history/file.ts';
 import { renderSummary } from '../../report/summary.ts';
 
 export interface PublishContext {
