@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { describeError, ProtocolError } from '../base/errors.ts';
 import { describeMalformedMessage } from '../mcp/malformed-message.ts';
 import { ExcessError } from '../mcp/traffic-budget.ts';
-import { isJsonObject } from './json-equal.ts';
+import { isRecord } from '../base/json.ts';
 import { clipReason } from './reasons.ts';
 
 /**
@@ -37,7 +37,7 @@ const errorBodySchema = z.object({ jsonrpc: z.literal('2.0'), error: z.object({ 
 export function classifyCallFault(error: unknown): CallFault {
   if (error instanceof ExcessError) return { kind: 'excessive', message: error.message };
   if (error instanceof JsonRpcError) {
-    const claimsEnd = isJsonObject(error.data) && error.data['reason'] === serverExitedReason;
+    const claimsEnd = isRecord(error.data) && error.data['reason'] === serverExitedReason;
     return { kind: 'answered', message: error.message, code: error.code, claimsEnd };
   }
   if (error instanceof SdkError && error.code === SdkErrorCode.InvalidResult) {

@@ -22,6 +22,7 @@ import type { FailedAnswer } from '../http/failed-answer.ts';
 export interface ServiceClient extends AsyncDisposable {
   readonly profile: ServiceProfile;
   readonly clock: Clock;
+  readonly logger: Logger;
   /** Draws in [0, 1) for the jitter of waits. */
   readonly random: () => number;
   /**
@@ -113,6 +114,7 @@ export function openServiceClient(options: ServiceClientOptions): ServiceClient 
   return {
     profile,
     clock,
+    logger,
     random,
     call: async <T>(call: ServiceCall<T>) => {
       const url = buildUrl(baseUrl, call.path, call.query);

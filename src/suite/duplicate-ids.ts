@@ -1,4 +1,5 @@
-import { isRecord, readPart } from './alternatives.ts';
+import { isRecord } from '../base/json.ts';
+import { readPart } from './alternatives.ts';
 import type { Finding } from './findings.ts';
 import type { DocumentPath, SourceDocument } from './source-document.ts';
 

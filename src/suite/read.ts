@@ -1,5 +1,5 @@
 import type { Suite } from '../model/suite.ts';
-import { isRecord } from './alternatives.ts';
+import { isRecord } from '../base/json.ts';
 import { buildSuite } from './build.ts';
 import { findDuplicateIds } from './duplicate-ids.ts';
 import { explainIssues } from './explain-issues.ts';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isRecord } from '../../base/json.ts';
 import type { Assertion, Check, WidgetAssertion } from '../../model/assertion.ts';
 import { findSchemaProblems } from '../../suite/schema-problems.ts';
 import type { ServiceLimits } from '../limits.ts';
@@ -8,7 +9,7 @@ import type { ServiceLimits } from '../limits.ts';
  * malformed field, so the type claimed here is what it will find or refuse.
  */
 const predicateSchema = z.custom<Check>(
-  (value) => isObject(value) && typeof value['type'] === 'string' && !('kind' in value),
+  (value) => isRecord(value) && typeof value['type'] === 'string' && !('kind' in value),
   'Expected an object with a string "type" and no "kind"',
 );
 
@@ -98,8 +99,4 @@ export function createStepsSchema(limits: Pick<ServiceLimits, 'stepsPerCase' | '
     z.strictObject({ id, kind: z.literal('assert'), assertion: assertionSchema }),
   ]);
   return z.array(stepSchema).min(1).max(limits.stepsPerCase);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { noBrowserReason, type Predicate } from '../../model/assertion.ts';
 import type { Evidence } from '../evidence.ts';
-import { isJsonObject } from '../json-equal.ts';
+import { isRecord } from '../../base/json.ts';
 import { matchesArguments } from '../match-arguments.ts';
 import { joinWithin, maxListLength, printValue } from '../reasons.ts';
 import { defineJudge, type Judge, type Judgement } from './judgement.ts';
 
 const toolName = z.string().min(1);
-const jsonObject = z.custom<Record<string, unknown>>(isJsonObject, 'expected an object');
+const jsonObject = z.custom<Record<string, unknown>>(isRecord, 'expected an object');
 
 /** The API's own limit on what `responseMatches` searches, in characters. */
 const longestSearchedMessage = 100_000;

@@ -1,6 +1,6 @@
 import { describeError } from '../../base/errors.ts';
 import type { Evidence } from '../evidence.ts';
-import { isJsonObject } from '../json-equal.ts';
+import { isRecord } from '../../base/json.ts';
 import { clipReason, printValue } from '../reasons.ts';
 import type { SchemaContext } from '../schema-check.ts';
 import { apiJudges } from './api.ts';
@@ -20,7 +20,7 @@ export async function judgePredicate(
   evidence: Evidence,
   context?: SchemaContext,
 ): Promise<Judgement> {
-  const type = isJsonObject(predicate) ? predicate['type'] : undefined;
+  const type = isRecord(predicate) ? predicate['type'] : undefined;
   const judge = typeof type === 'string' && Object.hasOwn(judges, type) ? judges[type] : undefined;
   if (judge === undefined) {
     return { passed: false, reason: `unknown predicate type ${printValue(type)}: nothing can be judged by it.` };

@@ -2,8 +2,7 @@ import { RE2JS } from 're2js';
 import { z } from 'zod';
 import type { JsonObject, ToolResultAssertion } from '../../model/assertion.ts';
 import type { Evidence, ToolResult } from '../evidence.ts';
-import { isJsonEqual, isJsonObject } from '../json-equal.ts';
-import { isTooDeep, maxJsonDepth } from '../../base/json.ts';
+import { isJsonEqual, isRecord, isTooDeep, maxJsonDepth } from '../../base/json.ts';
 import { listDifferences } from '../json-differences.ts';
 import { findByPointer } from '../json-pointer.ts';
 import { joinWithin, maxListLength, printValue } from '../reasons.ts';
@@ -14,7 +13,7 @@ import { defineJudge, type Judge, type Judgement } from './judgement.ts';
 
 const toolName = z.string().min(1).optional();
 const schemaShape = z.custom<JsonObject | boolean>(
-  (value) => typeof value === 'boolean' || isJsonObject(value),
+  (value) => typeof value === 'boolean' || isRecord(value),
   'expected a JSON Schema: an object or a boolean',
 );
 
