@@ -1,4 +1,4 @@
-import { systemClock, formatDuration } from '../base/time.ts';
+import { formatDuration, systemClock } from '../base/time.ts';
 import { NetworkError, ProtocolError } from '../base/errors.ts';
 import { endSentence } from '../base/text.ts';
 import { describeUnreachable } from './faults.ts';

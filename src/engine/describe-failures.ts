@@ -1,4 +1,5 @@
-import type { Step, TestCase } from '../model/case.ts';
+import type { TestCase } from '../model/case.ts';
+import type { Step } from '../model/step.ts';
 import type { StepResult } from '../model/run.ts';
 import type { PredicateResult, TracePrompt } from '../model/trace.ts';
 import type { ToolResult } from './evidence.ts';

@@ -8,7 +8,7 @@ import {
   findUnionAt,
   listAlternativeNames,
   readPart,
-} from './alternatives.ts';
+} from './zod-unions.ts';
 import type { Finding } from './findings.ts';
 import { quoteValue, suggestNearest } from './findings.ts';
 import type { DocumentPath, SourceDocument } from './source-document.ts';

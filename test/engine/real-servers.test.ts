@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/time.ts';
 import type { CaseOutcome } from '../../src/engine/outcome.ts';
 import { runCase } from '../../src/engine/run-case.ts';
-import type { Step } from '../../src/model/case.ts';
+import type { Step } from '../../src/model/step.ts';
 import { assertStep, callStep, createCase } from '../support/case-factory.ts';
 import { startEverythingServer, type EverythingServer } from '../support/everything-server.ts';
 import { openTestServer, stdioServerCommand } from '../support/running-server.ts';

@@ -4,7 +4,8 @@ import type { CaseOutcome } from '../../src/engine/outcome.ts';
 import { runCase } from '../../src/engine/run-case.ts';
 import type { Target } from '../../src/engine/target.ts';
 import { noBrowserReason, type Assertion, type Check } from '../../src/model/assertion.ts';
-import type { Step, TestCase } from '../../src/model/case.ts';
+import type { TestCase } from '../../src/model/case.ts';
+import type { Step } from '../../src/model/step.ts';
 import { assertStep, callStep, createCase } from '../support/case-factory.ts';
 import { refuse, startFixtureMcpServer, text, type FixtureMcpServer } from '../support/fixture-mcp-server.ts';
 

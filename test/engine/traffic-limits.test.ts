@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { systemClock } from '../../src/base/time.ts';
 import type { Target } from '../../src/engine/target.ts';
 import { runCase } from '../../src/engine/run-case.ts';
-import type { Step } from '../../src/model/case.ts';
+import type { Step } from '../../src/model/step.ts';
 import { assertStep, callStep, createCase } from '../support/case-factory.ts';
 import { listChildVariables } from '../support/child-environment.ts';
 import { excessiveTools, moderateTools } from '../support/endless-traffic.ts';

@@ -1,7 +1,7 @@
 import { endSentence } from '../../base/text.ts';
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../../model/assertion.ts';
-import type { Step } from '../../model/case.ts';
+import type { Step } from '../../model/step.ts';
 import type { ServerVisit, WitnessedEnd } from '../../model/process-end.ts';
 import { serverUnderTest } from '../../model/suite.ts';
 import { composeTraceParent, type TraceIds } from '../../otlp/ids.ts';

@@ -3,7 +3,7 @@ import { formatCount } from '../../base/text.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { SuiteOutline, SuiteResults } from '../../model/results.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
-import { outlineSuite } from '../../suite/outline.ts';
+import { outlineSuite } from '../../suite/manifest.ts';
 import { disagreesWithService } from '../../verdict/gaps.ts';
 import { createTally, type SuiteEnd, type Tally } from '../../verdict/tally.ts';
 import type { ConnectedService } from './connect-service.ts';

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Suite, SuiteCase } from '../../src/model/suite.ts';
-import { hashDefinition, hashStoredDefinition } from '../../src/suite/definition.ts';
+import { hashDefinition, hashStoredDefinition } from '../../src/suite/definition-hash.ts';
 import { readSuite } from '../../src/suite/read.ts';
 
 const text = `suite: Math

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { outlineSuite } from '../../src/suite/outline.ts';
+import { outlineSuite } from '../../src/suite/manifest.ts';
 import { createSuite, createSuiteCase } from '../support/suite-factory.ts';
 
 it('outlineSuite takes from a file what counting its results needs', () => {

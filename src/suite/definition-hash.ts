@@ -11,12 +11,12 @@ const hashLength = 16;
  * filled in. The title, the tags, the place in the file, the ids of steps, whether it is required and how often it runs
  * say nothing about that. Results under two hashes are results of two different cases.
  */
-export function hashDefinition(item: SuiteCase, suite: Suite): string {
+export function hashDefinition(testCase: SuiteCase, suite: Suite): string {
   const {
     title: _title,
     runs: _runs,
     ...definition
-  } = compileCase(item, suite, { serverName: '', dialect: 'embedded' });
+  } = compileCase(testCase, suite, { serverName: '', dialect: 'embedded' });
   return hashFields(definition);
 }
 

@@ -7,7 +7,7 @@ const maxProperties = 1000;
 /** Deeper than any argument of a tool; far above this the parser exhausts the stack. */
 export const maxDepth = 64;
 
-export interface BudgetBreach {
+export interface LimitBreach {
   code: 'too-many-aliases' | 'too-deep';
   message: string;
   offset: number;
@@ -17,7 +17,7 @@ export interface BudgetBreach {
  * Finds the first place where a text would cost its parser more than an evals file may, or undefined. Works on the
  * lexer's tokens, in time linear in the text, since the parser itself needs minutes for a few kilobytes of `? ? ?`.
  */
-export function findBudgetBreach(text: string): BudgetBreach | undefined {
+export function findLimitBreach(text: string): LimitBreach | undefined {
   let offset = 0;
   let aliases = 0;
   let properties = 0;
