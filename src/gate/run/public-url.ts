@@ -6,7 +6,7 @@ import type { ProxySettings } from '../../http/proxy.ts';
 import type { Secret } from '../../base/redaction.ts';
 import { endSentence } from '../../base/text.ts';
 import { openProxyFetch } from '../../http/dispatcher.ts';
-import { probeHttpServer } from '../../server/ready-http.ts';
+import { probeHttpServer } from '../../mcp/probe-http.ts';
 
 export interface PublicUrlWatch extends AsyncDisposable {
   /** Resolves once an MCP handshake has succeeded at the public URL. */

@@ -2,7 +2,7 @@
 import '../../../src/engine/judge-trace.ts';
 import '../../../src/server/open.ts';
 import '../../../src/http/dispatcher.ts';
-import '../../../src/server/ready-http.ts';
+import '../../../src/mcp/probe-http.ts';
 import '../../../src/gate/run/job-tunnel.ts';
 import '../../../src/gate/run/judge-here.ts';
 import '../../../src/gate/run/keep-trace.ts';
