@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { describeError } from '../../base/errors.ts';
 import { type Check, type CheckByType, checkSchemas } from '../../model/assertion.ts';
 import type { Evidence } from '../evidence.ts';
-import { isJsonObject } from '../json-equal.ts';
+import { isRecord } from '../../base/json.ts';
 import { clipReason, printValue } from '../reasons.ts';
 import type { SchemaContext } from '../schema-check.ts';
 import { apiJudgements } from './api.ts';
@@ -23,7 +23,7 @@ export async function judgePredicate(
   evidence: Evidence,
   context?: SchemaContext,
 ): Promise<Judgement> {
-  const type = isJsonObject(predicate) ? predicate['type'] : undefined;
+  const type = isRecord(predicate) ? predicate['type'] : undefined;
   if (!isJudged(type)) {
     return { passed: false, reason: `unknown predicate type ${printValue(type)}: nothing can be judged by it.` };
   }

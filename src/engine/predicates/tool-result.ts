@@ -1,8 +1,7 @@
 import { RE2JS } from 're2js';
 import type { CheckByType, ToolResultType } from '../../model/assertion.ts';
 import type { Evidence, ToolResult } from '../evidence.ts';
-import { isJsonEqual } from '../json-equal.ts';
-import { isTooDeep, maxJsonDepth } from '../../base/json.ts';
+import { isJsonEqual, isTooDeep, maxJsonDepth } from '../../base/json.ts';
 import { listDifferences } from '../json-differences.ts';
 import { findByPointer } from '../json-pointer.ts';
 import { joinWithin, maxListLength, printValue } from '../reasons.ts';

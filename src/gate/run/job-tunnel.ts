@@ -1,4 +1,4 @@
-import { endOnAbort } from '../../base/time.ts';
+import { race } from '../../base/time.ts';
 import type { Clock } from '../../base/time.ts';
 import {
   CancelledError,
@@ -9,7 +9,7 @@ import {
   TunnelError,
 } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
-import type { ProxySettings } from '../../base/proxy.ts';
+import type { ProxySettings } from '../../http/proxy.ts';
 import type { Redactor } from '../../base/redaction.ts';
 import { createTunnel, type TunnelGrant } from '../../service/tunnels.ts';
 import { openTunnelHost } from '../../tunnel/host.ts';
@@ -112,9 +112,9 @@ export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunne
   teardown.add(`close the tunnel of ${serverName}`, async (teardownSignal, isHurried) => {
     isStopping = true;
     const stopped = stopServing();
-    await endOnAbort(
+    await race(
       minting.catch(() => {}),
-      teardownSignal,
+      { signals: [teardownSignal] },
     );
     if (remote !== null) {
       const client = isHurried ? service.urgentClient : service.client;
@@ -124,7 +124,7 @@ export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunne
     await stopped;
   });
 
-  const grant = await endOnAbort(minting, signal);
+  const grant = await race(minting, { signals: [signal] });
   const { serverId } = grant;
   if (!options.isServiceLocal) requireTls(grant);
   if (isOwnServerName ? isSomebodyElses(grant) : grant.existed) warnAboutOverwrite(grant, options);

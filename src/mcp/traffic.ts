@@ -1,7 +1,10 @@
 import type { RequestId, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { NetworkError, ProtocolError } from '../base/errors.ts';
+import { clipText } from '../base/text.ts';
 import { describeUnreadable, isUnreadableMessage } from './faults.ts';
-import { printValue } from './reasons.ts';
+
+/** Of what a server may have written as an id. */
+const longestId = 200;
 
 export interface Traffic {
   /**
@@ -34,7 +37,8 @@ export function watchTraffic(transport: StreamableHTTPClientTransport): Traffic 
       // The SDK numbers its requests, and takes "1" for 1.
       const id = Number(message.id);
       unanswered.delete(id);
-      if (!sent.has(id)) unusable ??= `an answer with the id ${printValue(message.id)}, which no request has.`;
+      if (!sent.has(id))
+        unusable ??= `an answer with the id ${clipText(JSON.stringify(message.id), longestId)}, which no request has.`;
     }
     deliver?.(message);
   };

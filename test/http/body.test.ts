@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { parseJson } from '../../src/service/body.ts';
+import { parseJson } from '../../src/http/body.ts';
 import { getMe } from '../../src/service/account.ts';
 import { getTrace } from '../../src/service/iterations.ts';
 import { json, raw, startHttpServer } from '../support/http-server.ts';

@@ -7,6 +7,9 @@ import type { ProtocolChoice } from '../model/protocol.ts';
  */
 export type ProtocolEra = 'legacy' | 'modern';
 
+/** An era, or the first of them that the server accepts. */
+export type EraChoice = ProtocolEra | 'auto';
+
 export const latestLegacyVersion = LATEST_PROTOCOL_VERSION;
 export const legacyVersions: readonly string[] = SUPPORTED_PROTOCOL_VERSIONS;
 export const modernVersion = '2026-07-28';
@@ -18,9 +21,6 @@ export interface Handshake {
   name: string | null;
   version: string | null;
 }
-
-/** Who we are while we only find out whether a server answers. */
-export const probeClientInfo = { name: 'mcp-eval-ci', version: '1' };
 
 /** The era in which a server is asked first, and the one in which it is asked where it refuses that. */
 export function listEras(choice: ProtocolChoice): [ProtocolEra, ProtocolEra] {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createResponseScanner } from '../../src/base/response-scanner.ts';
+import { createResponseScanner } from '../../src/mcp/response-scanner.ts';
 
 function scan(text: string, isEventStream = false, chunkSize = 1 << 20) {
   const scanner = createResponseScanner({ isEventStream });

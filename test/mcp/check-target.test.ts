@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { NetworkError, ProtocolError } from '../../src/base/errors.ts';
-import { checkTarget } from '../../src/engine/check-target.ts';
+import { checkTarget } from '../../src/mcp/check-target.ts';
 import { startFixtureMcpServer, text } from '../support/fixture-mcp-server.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { json, startHttpServer } from '../support/http-server.ts';
@@ -20,8 +20,8 @@ describe('checkTarget', () => {
     expect(await checkTarget({ url: server.url, serverName: 'x', protocol }, { timeoutMs: 30_000 })).toEqual({
       protocol: era,
       protocolVersion,
-      serverName: 'math',
-      serverVersion: '1.2.3',
+      name: 'math',
+      version: '1.2.3',
       readOnlyTools: new Map([
         ['look', true],
         ['change', false],
@@ -42,7 +42,7 @@ describe('checkTarget', () => {
       return json(200, { jsonrpc: '2.0', id, ...answer })(response, request);
     });
     const target = { url: `${http.origin}/mcp`, serverName: 'x', protocol: 'legacy' as const };
-    expect(await checkTarget(target, { timeoutMs: 30_000 })).toMatchObject({ serverName: 'mute', readOnlyTools: null });
+    expect(await checkTarget(target, { timeoutMs: 30_000 })).toMatchObject({ name: 'mute', readOnlyTools: null });
   });
 
   it('sends the headers of the target', async () => {

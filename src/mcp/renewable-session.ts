@@ -2,7 +2,7 @@ import { SdkHttpError } from '@modelcontextprotocol/client';
 import type { Clock } from '../base/time.ts';
 import type { ServerVisit } from '../model/process-end.ts';
 import { createIterationBudget, openSession, type Session } from './session.ts';
-import type { Target } from './target.ts';
+import type { Target } from './session.ts';
 
 /**
  * Opens a session that opens itself once more where the server has forgotten it (HTTP 404, see "Session Management" in the
@@ -40,9 +40,7 @@ export async function openRenewableSession(
     get id() {
       return current.id;
     },
-    protocol: current.protocol,
-    protocolVersion: current.protocolVersion,
-    server: current.server,
+    handshake: current.handshake,
     get excess() {
       return current.excess;
     },

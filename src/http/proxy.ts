@@ -1,5 +1,6 @@
-import { ConfigurationError } from './errors.ts';
-import { Secret } from './redaction.ts';
+import { ConfigurationError, NetworkError, readErrorCode } from '../base/errors.ts';
+import { Secret } from '../base/redaction.ts';
+import { isLoopback } from './url.ts';
 
 /** The proxies of an environment. The URLs may hold credentials, so they are never shown. */
 export interface ProxySettings {
@@ -76,4 +77,65 @@ function isDecodable(text: string): boolean {
   } catch {
     return false;
   }
+}
+
+/**
+ * Chooses the proxy for a URL; null where the settings name none for its scheme. A service on this machine is reached directly
+ * unless the proxy is here too: one elsewhere has another loopback, and would see the key in clear. NO_PROXY may lead around the
+ * proxy that is chosen.
+ */
+export function chooseProxy(target: URL, settings: ProxySettings | undefined): URL | null {
+  const text = readVariableName(target) === 'HTTPS_PROXY' ? settings?.httpsProxy : settings?.httpProxy;
+  if (text == null) return null;
+  const proxy = new URL(text);
+  return isLoopback(target.hostname) && !isLoopback(proxy.hostname) ? null : proxy;
+}
+
+function readVariableName({ protocol }: URL): 'HTTP_PROXY' | 'HTTPS_PROXY' {
+  return protocol === 'https:' || protocol === 'wss:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
+}
+
+/** The proxy on the way to a service, as far as an error may describe it. */
+export interface ProxyHop {
+  /** `host:port`. */
+  place: string;
+  hasCredentials: boolean;
+  /** The environment variable that names proxies for this service. */
+  variable: 'HTTP_PROXY' | 'HTTPS_PROXY';
+}
+
+export function describeProxyHop(proxy: URL, target: URL): ProxyHop {
+  const port = proxy.port === '' ? (proxy.protocol === 'https:' ? '443' : '80') : proxy.port;
+  const variable = readVariableName(target);
+  return { place: `${proxy.hostname}:${port}`, hasCredentials: proxy.username !== '', variable };
+}
+
+/** The status with which a proxy refused to lead on, or undefined where something else went wrong. */
+export function readProxyStatus(error: unknown): number | undefined {
+  // Node's own agent, which the tunnel uses.
+  if (readErrorCode(error) === 'ERR_PROXY_TUNNEL' && error instanceof Error && 'statusCode' in error) {
+    return typeof error.statusCode === 'number' ? error.statusCode : undefined;
+  }
+  // undici reports the status in its message alone: the first for a tunnel, the second for plain http.
+  const text = error instanceof Error ? error.message : '';
+  const match = /^Proxy response \((\d{3})\)|^Proxy Authentication Required \((407)\)/.exec(text);
+  return match === null ? undefined : Number(match[1] ?? match[2]);
+}
+
+/** Makes an error of a proxy's refusal to lead on to `target`, a `host:port`. It never holds the proxy's credentials. */
+export function explainProxyRefusal(
+  status: number,
+  { place, hasCredentials, variable }: ProxyHop,
+  target: string,
+): ConfigurationError | NetworkError {
+  if (status === 407) {
+    const message = hasCredentials
+      ? `The proxy ${place} does not take the credentials in the URL of ${variable}; correct them, percent-encoded.`
+      : `The proxy ${place} wants credentials; give them in the URL of ${variable}, as http://user:password@host:port.`;
+    return new ConfigurationError([{ code: 'proxy-credentials', input: variable, message }]);
+  }
+  const message = `The proxy ${place} answered ${status} when it was asked to connect to ${target}.`;
+  return new NetworkError(message, {
+    hint: 'See whether the proxy allows and reaches it, or name the host in NO_PROXY where the job reaches it directly.',
+  });
 }

@@ -2,15 +2,12 @@ import { formatDuration, systemClock } from '../base/time.ts';
 import { NetworkError, ProtocolError } from '../base/errors.ts';
 import { endSentence } from '../base/text.ts';
 import { describeUnreachable } from './faults.ts';
+import type { Handshake } from './protocol.ts';
 import { isNetworkFailure, openSession, type Session } from './session.ts';
-import type { Target } from './target.ts';
+import type { Target } from './session.ts';
 
 /** What a server said about itself when it was connected to. */
-export interface TargetInfo {
-  protocol: 'legacy' | 'modern';
-  protocolVersion: string;
-  serverName: string | null;
-  serverVersion: string | null;
+export interface TargetInfo extends Handshake {
   /** Whether the server declares a tool as read-only, by tool name; null where it did not list its tools. */
   readOnlyTools: ReadonlyMap<string, boolean> | null;
 }
@@ -36,10 +33,7 @@ export async function checkTarget(
       signal: signal === undefined ? limit : AbortSignal.any([limit, signal]),
     });
     return {
-      protocol: session.protocol,
-      protocolVersion: session.protocolVersion,
-      serverName: session.server?.name ?? null,
-      serverVersion: session.server?.version ?? null,
+      ...session.handshake,
       readOnlyTools: await readHints(session, signal),
     };
   } catch (error) {

@@ -1,7 +1,7 @@
 import { assert, property, string } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ConfigurationError } from '../../src/base/errors.ts';
-import { listProxySecrets, readProxySettings } from '../../src/base/proxy.ts';
+import { chooseProxy, listProxySecrets, readProxySettings, readProxyStatus } from '../../src/http/proxy.ts';
 
 describe('readProxySettings', () => {
   it('reads what curl reads', () => {
@@ -74,5 +74,46 @@ describe('listProxySecrets', () => {
   it('lists nothing where there are no credentials', () => {
     expect(list('http://proxy.example:3128')).toEqual([]);
     expect(listProxySecrets(readProxySettings({}))).toEqual([]);
+  });
+});
+
+describe('chooseProxy', () => {
+  const settings = { httpProxy: 'http://plain.example:1/', httpsProxy: 'http://secure.example:2/', noProxy: null };
+
+  it.each([
+    ['http://a.example', 'plain.example:1'],
+    ['ws://a.example', 'plain.example:1'],
+    ['https://a.example', 'secure.example:2'],
+    ['wss://a.example', 'secure.example:2'],
+    ['http://127.0.0.1', undefined],
+    ['https://localhost', undefined],
+  ])('leads to %s through %s', (url, host) => {
+    expect(chooseProxy(new URL(url), settings)?.host).toBe(host);
+  });
+
+  it('leads to this machine through a proxy that is here too', () => {
+    const here = { ...settings, httpProxy: 'http://127.0.0.1:3128/' };
+    expect(chooseProxy(new URL('http://localhost:80'), here)?.host).toBe('127.0.0.1:3128');
+  });
+
+  it('leads nowhere without settings', () => {
+    const none = { httpProxy: null, httpsProxy: null, noProxy: null };
+    expect([
+      chooseProxy(new URL('https://a.example'), undefined),
+      chooseProxy(new URL('https://a.example'), none),
+    ]).toEqual([null, null]);
+  });
+});
+
+describe('readProxyStatus', () => {
+  it.each([
+    [new Error('Proxy response (403) !== 200 when HTTP Tunneling'), 403],
+    [new Error('Proxy Authentication Required (407)'), 407],
+    [Object.assign(new Error('no'), { code: 'ERR_PROXY_TUNNEL', statusCode: 502 }), 502],
+    [Object.assign(new Error('no'), { code: 'ERR_PROXY_TUNNEL' }), undefined],
+    [Object.assign(new Error('no'), { code: 'ECONNRESET', statusCode: 502 }), undefined],
+    ['Proxy response (403)', undefined],
+  ])('reads %s as %s', (error, status) => {
+    expect(readProxyStatus(error)).toBe(status);
   });
 });

@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../src/base/redaction.ts';
-import { buildUrl, parseApiKey, parseBaseUrl } from '../../src/service/address.ts';
+import {
+  buildUrl,
+  hasMoreThanPath,
+  isHeaderSafe,
+  isLoopback,
+  isProtected,
+  parseApiKey,
+  parseBaseUrl,
+} from '../../src/http/url.ts';
 
 describe('parseBaseUrl', () => {
   it.each([
@@ -64,5 +72,50 @@ describe('buildUrl', () => {
 
   it.each(['%2e%2e', '..;', 'a\\..\\b', '\ud800'])('keeps the id %j inside its segment', (id) => {
     expect(buildUrl(baseUrl, ['projects', id, 'servers']).pathname.split('/').length).toBe(6);
+  });
+});
+
+describe('the rules of URLs', () => {
+  it.each([
+    ['http://127.0.0.1:1', true],
+    ['http://127.9.8.7', true],
+    ['http://127.1', true],
+    ['http://[::1]:80', true],
+    ['http://localhost', true],
+    ['http://localhost.example', false],
+    ['http://127.0.0.1.example', false],
+    ['http://10.0.0.1', false],
+  ])('takes %s for this machine: %s', (url, isHere) => {
+    expect(isLoopback(new URL(url).hostname)).toBe(isHere);
+    expect(isProtected(new URL(url))).toBe(isHere);
+  });
+
+  it.each([
+    ['https://a.example', true],
+    ['wss://a.example', true],
+    ['ws://127.0.0.1', true],
+    ['ws://a.example', false],
+    ['ftp://127.0.0.1', false],
+  ])('takes %s for protected: %s', (url, expected) => {
+    expect(isProtected(new URL(url))).toBe(expected);
+  });
+
+  it.each(['https://u@a.example/p', 'https://:p@a.example', 'https://a.example/?q', 'https://a.example/#f'])(
+    'finds more than a path in %s',
+    (url) => expect(hasMoreThanPath(new URL(url))).toBe(!url.endsWith('?')),
+  );
+
+  it('finds no more than a path in a plain URL', () => {
+    expect(hasMoreThanPath(new URL('https://a.example:1/p'))).toBe(false);
+  });
+
+  it.each([
+    ['ghs_abc', true],
+    ['', false],
+    ['a b', false],
+    ['a\nb', false],
+    ['é', false],
+  ])('takes %j for safe in a header: %s', (token, expected) => {
+    expect(isHeaderSafe(token)).toBe(expected);
   });
 });

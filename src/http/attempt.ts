@@ -1,11 +1,12 @@
 import { request } from 'undici';
-import { endOnAbort } from '../base/time.ts';
+import { race } from '../base/time.ts';
 import { ProtocolError } from '../base/errors.ts';
 import type { Redactor } from '../base/redaction.ts';
 import { acceptedEncoding, parseJson, readBody } from './body.ts';
-import { readFailedAnswer, readTransportError } from './failure.ts';
-import type { AttemptFailure } from './failure.ts';
-import type { Route } from './route.ts';
+import type { Route } from './dispatcher.ts';
+import { type FailedAnswer, readFailedAnswer } from './failed-answer.ts';
+import type { AttemptFailure, AttemptOutcome } from './retry.ts';
+import { readTransportError } from './transport-errors.ts';
 
 /** What one attempt may cost. */
 export interface AttemptLimits {
@@ -27,13 +28,11 @@ export interface AttemptOptions<T> {
   limits: AttemptLimits;
   redactor: Redactor;
   signal: AbortSignal;
-  /** Of an eval service: what to do where it could not reach the MCP server. */
-  serverUnreachableHint?: string;
+  /** Reads an answer that is no success; unless given, as of any HTTP service. */
+  readFailure?: (answer: FailedAnswer, what: string) => AttemptFailure;
   /** Reads an answer that is a success; what it throws is the attempt's failure. */
   parseAnswer: (text: string, contentType: string | undefined) => T;
 }
-
-export type AttemptOutcome<T = unknown> = { ok: true; answer: T } | ({ ok: false } & AttemptFailure);
 
 /**
  * Sends a request once and reads the whole answer, within its limits. Failures are values; only an abort of the
@@ -44,7 +43,7 @@ export async function attemptRequest<T>(
   { method, url, headers, body }: AttemptRequest,
   options: AttemptOptions<T>,
 ): Promise<AttemptOutcome<T>> {
-  const { limits, redactor, parseAnswer } = options;
+  const { limits, redactor, parseAnswer, readFailure = readFailedAnswer } = options;
   const what = `${method} ${url.pathname}`;
   // Sockets live in real time, whatever the clock of the caller says.
   const signal = AbortSignal.any([options.signal, AbortSignal.timeout(Math.ceil(limits.attemptTimeoutMs))]);
@@ -60,7 +59,7 @@ export async function attemptRequest<T>(
       signal,
     });
     // The HTTP client looks at its signal only once a connection stands; a gate that stops has no time to wait for one.
-    const response = await endOnAbort(answering, signal);
+    const response = await race(answering, { signals: [signal] });
     // Errors quote these, in small letters or in part, so a secret in them has to go before.
     const redactHeader = (name: string) => redactor.redact(response.headers[name]?.toString() ?? '') || undefined;
     const encoding = redactHeader('content-encoding');
@@ -69,7 +68,7 @@ export async function attemptRequest<T>(
     if (status >= 300) {
       const headers = { ...response.headers, 'content-type': redactHeader('content-type') };
       const answer = { status, headers, text: redactor.redact(text) };
-      return { ok: false, ...readFailedAnswer(answer, what, options.serverUnreachableHint) };
+      return { ok: false, ...readFailure(answer, what) };
     }
     return { ok: true, answer: parseAnswer(text, response.headers['content-type']?.toString()) };
   } catch (error) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createTrafficBudget, ExcessError, type TrafficLimits } from '../../src/base/traffic-budget.ts';
+import { createTrafficBudget, ExcessError, type TrafficLimits } from '../../src/mcp/traffic-budget.ts';
 
 const wide: TrafficLimits = { bytes: 2 ** 30, events: 100, values: 100, depth: 100, requests: 100 };
 

@@ -1,6 +1,6 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
 import { Agent, fetch } from 'undici';
-import { createTrafficBudget, type TrafficBudget } from '../base/traffic-budget.ts';
+import { createTrafficBudget, type TrafficBudget } from './traffic-budget.ts';
 
 /** Node gives up on a response after five silent minutes; a tool may take as long as its case allows. */
 const patientAgent = new Agent({ headersTimeout: 0, bodyTimeout: 0 });

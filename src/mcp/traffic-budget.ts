@@ -1,4 +1,4 @@
-import { ProtocolError } from './errors.ts';
+import { ProtocolError } from '../base/errors.ts';
 import { createResponseScanner } from './response-scanner.ts';
 
 /** What a server may send and cause, so that it cannot exhaust the process that listens to it. */

@@ -1,6 +1,17 @@
 import { array, assert, constantFrom, date, double, integer, oneof, property, record, string } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createRetryQuota, decideRetryDelay, parseRetryAfter } from '../../src/base/retry.ts';
+import { type GateError, NetworkError, ServiceError } from '../../src/base/errors.ts';
+import { silentLogger } from '../../src/base/logger.ts';
+import { startDeadline } from '../../src/base/time.ts';
+import {
+  type AttemptFailure,
+  createRetryQuota,
+  decideRetryDelay,
+  parseRetryAfter,
+  retryRequest,
+} from '../../src/http/retry.ts';
+import { catchError } from '../support/service-client.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
 
 const now = 'Thu, 01 Jan 2026 00:00:00 GMT';
 
@@ -133,5 +144,61 @@ describe('whatever a service sends as Retry-After', () => {
       }),
       { numRuns: 10_000 },
     );
+  });
+});
+
+describe('retryRequest', () => {
+  /** Fails as often as there are failures, then answers. */
+  const send = async (failures: AttemptFailure[], { isSafe = true, timeoutMs = 60_000, retries = 25 } = {}) => {
+    const clock = new VirtualClock();
+    return await retryRequest(
+      async () => {
+        const failure = failures.shift();
+        return failure === undefined ? { ok: true, answer: 'answered' } : { ok: false, ...failure };
+      },
+      {
+        isSafe,
+        maxAttempts: 3,
+        clock,
+        quota: createRetryQuota(retries),
+        random: () => 0.5,
+        logger: silentLogger,
+        signal: new AbortController().signal,
+        deadlines: [startDeadline(clock, timeoutMs, 'The call')],
+      },
+    );
+  };
+  const lost = (): AttemptFailure => ({ error: new NetworkError('Lost.'), repeat: 'if-safe' });
+  const refused = (hint?: string): AttemptFailure => ({
+    error: new ServiceError('Refused.', { code: 'NO', status: 400, hint }),
+    repeat: 'never',
+  });
+
+  it('repeats until an attempt is answered', async () => {
+    expect(await send([lost(), lost()])).toBe('answered');
+  });
+
+  it.each<[string, AttemptFailure[], Parameters<typeof send>[1], Partial<GateError>]>([
+    ['a refusal', [refused('First.')], {}, { message: 'Refused.', hint: 'First.', mayHaveHappened: false }],
+    ['a lost request that must not run twice', [lost()], { isSafe: false }, { hint: undefined, mayHaveHappened: true }],
+    ['a refusal after a lost request', [lost(), refused()], {}, { message: 'Refused.', mayHaveHappened: true }],
+    ['the last attempt', [lost(), lost(), lost()], {}, { hint: 'It was tried 3 times in 750 ms.' }],
+    [
+      'a spent quota',
+      [lost(), lost()],
+      { retries: 1 },
+      { hint: 'Too many calls failed in a row to try any of them again.' },
+    ],
+    [
+      'a wait that goes beyond the deadline, after its own hint',
+      [{ ...lost(), error: new NetworkError('Lost.', { hint: 'First.' }), retryAfterMs: 90_000 }],
+      {},
+      { hint: 'First. The wait before another attempt would not have ended before the deadline.' },
+    ],
+  ])('ends with the error of %s', async (_, failures, options, expected) => {
+    const [{ error: last }] = failures.slice(-1) as [AttemptFailure];
+    const error = await catchError(send(failures, options));
+    expect(error).toBe(last);
+    expect(error).toMatchObject(expected);
   });
 });

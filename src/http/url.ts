@@ -1,6 +1,25 @@
 import { ConfigurationError } from '../base/errors.ts';
-import { isLoopback } from '../base/loopback.ts';
 import type { Secret } from '../base/redaction.ts';
+
+/** Whether a URL's hostname is this machine. URL parsing has already written every spelling of an IPv4 address in full. */
+export function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d+){3}$/.test(hostname);
+}
+
+/** Whether what is sent there stays secret on its way: over TLS, or to this machine. Of an http or WebSocket URL. */
+export function isProtected({ protocol, hostname }: URL): boolean {
+  return protocol === 'https:' || protocol === 'wss:' || (/^(?:http|ws):$/.test(protocol) && isLoopback(hostname));
+}
+
+/** Whether a URL has credentials, a query or a fragment next to its origin and path. */
+export function hasMoreThanPath({ username, password, search, hash }: URL): boolean {
+  return username !== '' || password !== '' || search !== '' || hash !== '';
+}
+
+/** Whether a key or token can go into a header as it is. HTTP clients quote a header that they refuse, so it is checked before. */
+export function isHeaderSafe(token: string): boolean {
+  return /^[\x21-\x7e]+$/.test(token);
+}
 
 /**
  * Reads the base URL of a service. Its text is never quoted in errors as a whole: it may hold credentials.
@@ -10,10 +29,10 @@ import type { Secret } from '../base/redaction.ts';
 export function parseBaseUrl(text: string): URL {
   if (!URL.canParse(text)) throw invalidBaseUrl('The base URL is not a URL; write it like https://host/api/v1.');
   const url = new URL(text);
-  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.hostname))) {
+  if (!/^https?:$/.test(url.protocol) || !isProtected(url)) {
     throw invalidBaseUrl(`The base URL starts with ${url.protocol}//${url.hostname}; only https protects the API key.`);
   }
-  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+  if (hasMoreThanPath(url)) {
     throw invalidBaseUrl('The base URL has a user, password, query or fragment; leave them out.');
   }
   url.pathname = url.pathname.replace(/\/+$/, '');
@@ -25,13 +44,13 @@ function invalidBaseUrl(message: string): ConfigurationError {
 }
 
 /**
- * Reads the key as it goes into a header. HTTP clients quote a header that they refuse, so it is checked here.
+ * Reads the key as it goes into a header.
  *
  * @throws {ConfigurationError} when it is empty or has a space, a line break or anything else outside ASCII's print
  */
 export function parseApiKey(apiKey: Secret): string {
   const key = apiKey.reveal();
-  if (/^[\x21-\x7e]+$/.test(key)) return key;
+  if (isHeaderSafe(key)) return key;
   const message =
     key === '' ? 'The API key is empty.' : 'The API key has a space, a line break or another character no key has.';
   throw new ConfigurationError([{ code: 'invalid-api-key', input: 'api-key', message }]);

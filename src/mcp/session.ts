@@ -1,21 +1,25 @@
-import { Client, StreamableHTTPClientTransport, type CallToolResult } from '@modelcontextprotocol/client';
-import type { Clock } from '../base/time.ts';
-import { generator } from '../base/version.ts';
+import { StreamableHTTPClientTransport, type CallToolResult } from '@modelcontextprotocol/client';
+import { type Clock, race } from '../base/time.ts';
 import type { JsonObject } from '../model/assertion.ts';
-import { createTrafficBudget, iterationLimits, type ExcessError, type TrafficBudget } from '../base/traffic-budget.ts';
+import { createTrafficBudget, iterationLimits, type ExcessError, type TrafficBudget } from './traffic-budget.ts';
 import { createFetch } from './fetch.ts';
-import type { Target } from './target.ts';
+import { connectClient } from './handshake.ts';
+import { type EraChoice, type Handshake, listEras, type ProtocolEra } from './protocol.ts';
 import { watchTraffic } from './traffic.ts';
+
+/** An MCP server reachable over Streamable HTTP, and what the cases call it. */
+export interface Target {
+  url: string;
+  serverName: string;
+  protocol: EraChoice;
+  headers?: Record<string, string>;
+}
 
 /** One MCP session: what one iteration talks through. Disposing ends it on the server too. */
 export interface Session extends AsyncDisposable {
   /** Undefined where the protocol or the server has no sessions. */
   readonly id: string | undefined;
-  protocol: 'legacy' | 'modern';
-  /** The negotiated revision, such as `2025-11-25`. */
-  protocolVersion: string;
-  /** Null where a server of the 2026-07-28 revision keeps its name to itself. */
-  server: { name: string; version: string } | null;
+  readonly handshake: Handshake;
   /** The limit that the server crossed, after which the session is over; null while there is none. */
   readonly excess: ExcessError | null;
   /**
@@ -37,9 +41,6 @@ export interface Session extends AsyncDisposable {
 /** By name, with the output schema that a tool declares; null where the server declares no tools capability. */
 export type ToolList = ReadonlyMap<string, { outputSchema: JsonObject | null; isReadOnly: boolean }> | null;
 
-/** The one revision of the modern era so far. */
-const modernRevision = '2026-07-28';
-
 /** How long the end of a session may take, in milliseconds; a server that is stuck keeps its session. */
 const closeTimeoutMs = 2000;
 
@@ -49,14 +50,9 @@ const sdkTimeoutMs = 2 ** 31 - 1;
 /** A server may ask for its stream to be opened again at once, without end. */
 const minReconnectDelayMs = 100;
 
-/** Pages of one list. A server whose list goes on beyond them is taken for one whose list never ends. */
-const listMaxPages = 1000;
-
 /**
- * Opens a session with the target and completes the handshake. With `auto`, `initialize` comes first and 2026-07-28 second, in
+ * Opens a session with the target and completes the handshake. With `auto`, eras come in
  * the order in which a server is asked when it is started.
- *
- * No capability is advertised, so the SDK refuses what a server asks of its client: sampling, elicitation and roots.
  *
  * @throws the SDK's or fetch's error when there is no handshake, {ExcessError} when the server crosses a limit, or the signal's reason.
  */
@@ -65,11 +61,12 @@ export async function openSession(
   { clock, signal, budget = createIterationBudget() }: { clock: Clock; signal: AbortSignal; budget?: TrafficBudget },
 ): Promise<Session> {
   if (target.protocol !== 'auto') return await openSessionAs(target.protocol, target, { clock, signal, budget });
+  const [first, second] = listEras('auto');
   try {
-    return await openSessionAs('legacy', target, { clock, signal, budget });
+    return await openSessionAs(first, target, { clock, signal, budget });
   } catch (error) {
     if (signal.aborted || budget.signal.aborted || isNetworkFailure(error)) throw error;
-    return await openSessionAs('modern', target, { clock, signal, budget }).catch(() => {
+    return await openSessionAs(second, target, { clock, signal, budget }).catch(() => {
       signal.throwIfAborted();
       budget.signal.throwIfAborted();
       throw error;
@@ -88,7 +85,7 @@ export function isNetworkFailure(error: unknown): boolean {
 }
 
 async function openSessionAs(
-  era: 'legacy' | 'modern',
+  era: ProtocolEra,
   target: Target,
   { clock, signal, budget }: { clock: Clock; signal: AbortSignal; budget: TrafficBudget },
 ): Promise<Session> {
@@ -102,28 +99,19 @@ async function openSessionAs(
     },
     ...(target.headers !== undefined && { requestInit: { headers: target.headers } }),
   });
-  const client = new Client(generator, {
-    capabilities: {},
-    listMaxPages,
-    versionNegotiation: { mode: era === 'modern' ? { pin: modernRevision } : era },
-  });
   const limits = { timeout: sdkTimeoutMs };
-  try {
-    await raceSignals(client.connect(transport, { ...limits, signal }), [signal, budget.signal]);
-  } catch (error) {
-    closed.abort('closed');
-    await client.close();
-    throw error;
-  }
+  const { client, handshake } = await connectClient(transport, era, { signal, budget, timeoutMs: sdkTimeoutMs }).catch(
+    (error: unknown) => {
+      closed.abort('closed');
+      throw error;
+    },
+  );
   const traffic = watchTraffic(transport);
-  const server = client.getServerVersion();
   return {
     get id() {
       return transport.sessionId;
     },
-    protocol: era,
-    protocolVersion: client.getNegotiatedProtocolVersion() ?? '',
-    server: server === undefined ? null : { name: server.name, version: server.version },
+    handshake,
     get excess() {
       return budget.excess;
     },
@@ -131,12 +119,12 @@ async function openSessionAs(
       const meta = traceParent === undefined ? {} : { _meta: { traceparent: traceParent } };
       const call = { name: toolName, arguments: args, ...meta };
       const answer = Promise.race([client.callTool(call, { ...limits, signal }), traffic.lost]);
-      return raceSignals(answer, [signal, budget.signal]);
+      return race(answer, { signals: [signal, budget.signal] });
     },
     listTools: async ({ signal }) => {
       if (client.getServerCapabilities()?.tools === undefined) return null;
       const listing = client.listTools(undefined, { ...limits, signal, cacheMode: 'bypass' });
-      const { tools } = await raceSignals(Promise.race([listing, traffic.lost]), [signal, budget.signal]);
+      const { tools } = await race(Promise.race([listing, traffic.lost]), { signals: [signal, budget.signal] });
       return new Map(
         tools.map(({ name, outputSchema, annotations }) => [
           name,
@@ -145,36 +133,14 @@ async function openSessionAs(
       );
     },
     [Symbol.asyncDispose]: async () => {
-      const stop = new AbortController();
       const goodbye = traffic.waitForNotifications().then(() => transport.terminateSession());
-      await Promise.race([
-        // A session that cannot be ended is the server's to reap; the iteration is judged already.
+      // A session that cannot be ended is the server's to reap; the iteration is judged already.
+      await race(
         goodbye.catch(() => {}),
-        clock.sleep(closeTimeoutMs, { signal: stop.signal }).catch(() => {}),
-      ]);
-      stop.abort('ended');
+        { timeout: { clock, afterMs: closeTimeoutMs, onTimeout: () => {} } },
+      );
       closed.abort('closed');
       await client.close();
     },
   };
-}
-
-/** Settles with the promise, or rejects with the own reason of the first signal that aborts. */
-async function raceSignals<T>(promise: Promise<T>, signals: readonly AbortSignal[]): Promise<T> {
-  const aborted = Promise.withResolvers<never>();
-  const stop = new AbortController();
-  for (const signal of signals) {
-    const onAbort = () => aborted.reject(signal.reason);
-    if (signal.aborted) onAbort();
-    else signal.addEventListener('abort', onAbort, { once: true, signal: stop.signal });
-  }
-  try {
-    return await Promise.race([promise, aborted.promise]);
-  } catch (error) {
-    // The SDK rejects with a wrapped reason of its own, and may do so first.
-    for (const signal of signals) signal.throwIfAborted();
-    throw error;
-  } finally {
-    stop.abort('settled');
-  }
 }

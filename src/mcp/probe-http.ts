@@ -1,5 +1,4 @@
 import {
-  Client,
   SdkHttpError,
   StreamableHTTPClientTransport,
   UnsupportedProtocolVersionError,
@@ -9,10 +8,11 @@ import { z } from 'zod';
 
 import type { Clock } from '../base/time.ts';
 import { describeError } from '../base/errors.ts';
-import { createTrafficBudget } from '../base/traffic-budget.ts';
-import { describeMalformedMessage } from '../base/malformed-message.ts';
+import { createTrafficBudget } from './traffic-budget.ts';
 import type { ProtocolChoice } from '../model/protocol.ts';
-import { isWanted, listEras, modernVersion, probeClientInfo } from './protocol.ts';
+import { describeNoResponse } from './faults.ts';
+import { connectClient } from './handshake.ts';
+import { isWanted, listEras } from './protocol.ts';
 import type { Handshake, ProtocolEra } from './protocol.ts';
 
 const retryDelayMs = 100;
@@ -81,15 +81,15 @@ export async function waitForHttpServer(
 export async function probeHttpServer(url: string, options: ProbeOptions): Promise<Handshake> {
   const { protocol = 'auto' } = options;
   const [first, second] = listEras(protocol);
-  const refused = await tryHands(url, first, options);
+  const refused = await tryEra(url, first, options);
   if (!(refused instanceof HandshakeError)) return requireWanted(refused, protocol);
   // Nothing refused the handshake if nothing is there.
   if (refused.response === null) throw refused;
-  const other = await tryHands(url, second, options);
+  const other = await tryEra(url, second, options);
   if (other instanceof HandshakeError) throw other.offered === null ? refused : other;
   if (protocol === 'auto') return requireWanted(other, protocol);
   // A server that is just starting may have refused for that reason alone.
-  const again = await tryHands(url, first, options);
+  const again = await tryEra(url, first, options);
   return requireWanted(again instanceof HandshakeError ? other : again, protocol);
 }
 
@@ -112,10 +112,7 @@ const errorBodySchema = z.union([
 
 /** Says in a few words why a handshake failed: of a response the status and its own message, never a whole page. */
 function describeFailure(error: unknown): string {
-  if (!(error instanceof SdkHttpError)) {
-    const malformed = error instanceof Error ? describeMalformedMessage(error.message) : null;
-    return malformed === null ? describeError(error) : `its answer is not valid MCP: ${malformed}`;
-  }
+  if (!(error instanceof SdkHttpError)) return describeNoResponse(error);
   const status = `it answered HTTP ${error.status}`;
   const message = readMessage(error.data['text']);
   return message === undefined ? status : `${status}: ${message}`;
@@ -131,7 +128,7 @@ function readMessage(body: unknown): string | undefined {
 }
 
 /** Resolves with the handshake, or with why there is none; rejects with the signal's reason only. */
-async function tryHands(
+async function tryEra(
   url: string,
   era: ProtocolEra,
   { signal, fetch = globalThis.fetch }: ProbeOptions,
@@ -149,17 +146,11 @@ async function tryHands(
       return received;
     },
   });
-  const mode = era === 'legacy' ? era : { pin: modernVersion };
-  const client = new Client(probeClientInfo, { versionNegotiation: { mode } });
   try {
-    await client.connect(transport, {
-      signal: AbortSignal.any([signal, budget.signal]),
-      timeout: attemptTimeoutMs,
-    });
-    const server = client.getServerVersion();
-    const protocolVersion = client.getNegotiatedProtocolVersion() ?? modernVersion;
+    const { client, handshake } = await connectClient(transport, era, { signal, budget, timeoutMs: attemptTimeoutMs });
     if (era === 'legacy') await transport.terminateSession().catch(() => {});
-    return { protocol: era, protocolVersion, name: server?.name ?? null, version: server?.version ?? null };
+    await client.close();
+    return handshake;
   } catch (error) {
     signal.throwIfAborted();
     if (budget.excess !== null) {
@@ -169,8 +160,6 @@ async function tryHands(
     const offered = readOffer(error);
     if (offered !== null) return createOfferError(offered, response);
     return new HandshakeError(describeFailure(error), { response });
-  } finally {
-    await client.close();
   }
 }
 

@@ -1,10 +1,10 @@
 import { ProtocolError as JsonRpcError, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { describeError, ProtocolError } from '../base/errors.ts';
-import { describeMalformedMessage } from '../base/malformed-message.ts';
-import { ExcessError } from '../base/traffic-budget.ts';
-import { isJsonObject } from './json-equal.ts';
-import { clipReason } from './reasons.ts';
+import { describeMalformedMessage } from './malformed-message.ts';
+import { ExcessError } from './traffic-budget.ts';
+import { isRecord } from '../base/json.ts';
+import { clipText } from '../base/text.ts';
 
 /**
  * Why a call has no result: `answered` when the server refused it, `malformed` when it gave something that is no tool
@@ -33,16 +33,19 @@ const answeredCodes: ReadonlySet<string> = new Set([
 
 const errorBodySchema = z.object({ jsonrpc: z.literal('2.0'), error: z.object({ message: z.string().min(1) }) });
 
+/** The API keeps no more of a reason. */
+const longestReason = 600;
+
 /** Sorts what a tool call was rejected with. */
 export function classifyCallFault(error: unknown): CallFault {
   if (error instanceof ExcessError) return { kind: 'excessive', message: error.message };
   if (error instanceof JsonRpcError) {
-    const claimsEnd = isJsonObject(error.data) && error.data['reason'] === serverExitedReason;
+    const claimsEnd = isRecord(error.data) && error.data['reason'] === serverExitedReason;
     return { kind: 'answered', message: error.message, code: error.code, claimsEnd };
   }
   if (error instanceof SdkError && error.code === SdkErrorCode.InvalidResult) {
     const said = error.message.replace(/^Invalid result for \S+: |\.$/g, '');
-    return { kind: 'malformed', message: clipReason(describeMalformedMessage(error.message) ?? said) };
+    return { kind: 'malformed', message: clipText(describeMalformedMessage(error.message) ?? said, longestReason) };
   }
   if (error instanceof SdkError && answeredCodes.has(error.code)) {
     return { kind: 'answered', message: error.message, code: null, claimsEnd: false };
@@ -73,14 +76,19 @@ export function describeUnreadable(error: Error): string {
 
 /** Says what kept an answer from arriving: of a body only the message of a JSON-RPC error, never an error page. */
 export function describeUnreachable(error: unknown): string {
-  if (!(error instanceof SdkHttpError)) {
-    const malformed = error instanceof Error ? describeMalformedMessage(error.message) : null;
-    return malformed === null ? describeError(error) : `its answer is not valid MCP: ${clipReason(malformed)}`;
-  }
+  if (!(error instanceof SdkHttpError)) return describeNoResponse(error);
   const status = `it answered HTTP ${error.status}`;
   const message = readErrorMessage(error.data['text']);
-  if (message !== null) return `${status}: ${clipReason(message)}`;
+  if (message !== null) return `${status}: ${clipText(message, longestReason)}`;
   return error.status === 404 ? `${status} (no such session or path)` : status;
+}
+
+/** Of an error that is not about an HTTP status. */
+export function describeNoResponse(error: unknown): string {
+  const malformed = error instanceof Error ? describeMalformedMessage(error.message) : null;
+  return malformed === null
+    ? describeError(error)
+    : `its answer is not valid MCP: ${clipText(malformed, longestReason)}`;
 }
 
 function readErrorMessage(body: unknown): string | null {
