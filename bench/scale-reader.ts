@@ -1,5 +1,5 @@
 // Child of the scale benchmark: reads a run to its end and reports on it, as the gate does after its run.
-import { systemClock } from '../lib/base/clock.js';
+import { systemClock } from '../lib/base/time.js';
 import { silentLogger } from '../lib/base/logger.js';
 import { unlimitedPacer } from '../lib/base/pacing.js';
 import { createRedactor, Secret } from '../lib/base/redaction.js';
@@ -60,11 +60,13 @@ const tally = createTally(
 );
 const evidence = createEvidenceCollector(redactor, { keepsTraces: false });
 const reading = { suite: { id: 'scale', name: 'Scale' }, tally, judge: null };
-const source = { service: { client, projectId }, signal, iterationLog, traceLog: null, evidence, round: 0 };
+const service = { client, projectId };
+const keepers = { iterationLog, traceLog: null, evidence, round: 0 };
+const context = { service, signal, isHosted: false, clock, logger, ...keepers };
 const run = await getRun(client, { projectId, runId });
-await readIterations(runId, reading, source);
+await readIterations(runId, reading, context);
 const readMs = performance.now() - startedMs;
-await explainFailures(runId, reading, { ...source, isHosted: false, logger });
+await explainFailures(runId, reading, context);
 const results = tally.finish({ run, runUrl: null, isComplete: true, tunnelBreaks: 0, interruption: null });
 const verdict = judgeSuite(results);
 const report = buildReport({

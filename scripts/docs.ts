@@ -10,7 +10,7 @@ import { movedOptions } from '../src/gate/options/moved.ts';
 import { isFlagOf, isInputOf, reportInputs, type Surface } from '../src/gate/options/surfaces.ts';
 import { listOptions, type OptionDescription } from '../src/gate/options.ts';
 import { buildReportJsonSchema } from '../src/report/schema.ts';
-import { buildEvalsJsonSchema, buildPolicyJsonSchema } from '../src/suite/json-schema.ts';
+import { buildEvalsJsonSchema, buildPolicyJsonSchema } from '../src/suite/suite-schema.ts';
 import { bundleSchemaWorker } from './schema-worker.ts';
 
 const root = new URL('../', import.meta.url);

@@ -1,7 +1,7 @@
 import { getState, info } from '@actions/core';
-import { systemClock } from '../base/clock.ts';
+import { systemClock } from '../base/time.ts';
 import { describeError } from '../base/errors.ts';
-import { listProxySecrets } from '../base/proxy.ts';
+import { listProxySecrets } from '../http/proxy.ts';
 import { listKnownSecrets } from '../gate/known-secrets.ts';
 import { parseGateOptions } from '../gate/options.ts';
 import { planHosted } from '../gate/plan/plan-service.ts';

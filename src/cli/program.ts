@@ -1,5 +1,5 @@
 import { Command, CommanderError, type Option } from 'commander';
-import { formatCount } from '../base/count.ts';
+import { formatCount } from '../base/text.ts';
 import {
   ConfigurationError,
   describeError,
@@ -87,7 +87,7 @@ function describeFailure(error: unknown): string {
   if (error instanceof ConfigurationError) {
     // One line each, whatever stands in it.
     const lines = error.issues.map((issue) => escapeTerminalText(formatConfigurationIssue(issue)));
-    return [...lines, `${formatCount(lines.length, 'problem')} in the configuration; nothing was run.`].join('\n');
+    return [...lines, `${formatCount(lines.length, 'problem')}; nothing was run.`].join('\n');
   }
   if (error instanceof GateError) {
     const lines = error.hint === undefined ? [error.message] : [error.message, error.hint];

@@ -1,8 +1,9 @@
 import { describeError, NetworkError, ProtocolError } from '../base/errors.ts';
-import { checkTarget } from '../engine/check-target.ts';
-import type { Target } from '../engine/target.ts';
+import { checkTarget } from '../mcp/check-target.ts';
+import type { Target } from '../mcp/session.ts';
 import { ApiError } from './envelope.ts';
 import type { ProcessWitness, ServerWitnesses } from '../model/process-end.ts';
+import type { EraChoice } from '../mcp/protocol.ts';
 import type { ProtocolTable } from './protocols.ts';
 import type { ServerRecord } from './store/servers.ts';
 
@@ -39,7 +40,7 @@ export async function connectTargets(
 
 async function connect(
   { content }: ServerRecord,
-  { choice, witness }: { choice: Target['protocol']; witness: ProcessWitness | null },
+  { choice, witness }: { choice: EraChoice; witness: ProcessWitness | null },
 ): Promise<ConnectedTarget> {
   const target: Target = {
     url: content.url ?? '',

@@ -1,14 +1,14 @@
-import { formatDuration } from '../base/deadline.ts';
+import { formatDuration } from '../base/time.ts';
 import type { Check } from '../model/assertion.ts';
 import {
   defaultMatchOptions,
   toInternalMatchOptions,
   type ChecksEnvelope,
-  type Step,
+  type MatchOptionsLayer,
   type TestCase,
 } from '../model/case.ts';
+import type { Step } from '../model/step.ts';
 import type { CaseContent } from './bodies/case.ts';
-import type { MatchOptionsLayer } from './bodies/match-options.ts';
 import type { SuiteContent } from './bodies/suite.ts';
 import { invalid, notSupported } from './envelope.ts';
 import type { RunServer } from './run-request.ts';

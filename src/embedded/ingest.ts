@@ -1,3 +1,4 @@
+import { isRecord } from '../base/json.ts';
 import { meetsMinimumPassRate } from '../model/rate.ts';
 import type { ToolCall } from '../model/run.ts';
 import type { IngestResult, IngestRun } from './bodies/ingest.ts';
@@ -139,8 +140,7 @@ function readToolCalls(calls: IngestResult['actualToolCalls']): ToolCall[] {
   return (calls ?? []).map((call) => {
     const name = call['toolName'] ?? call['name'];
     const sent = call['arguments'] ?? call['args'] ?? call['input'];
-    const isObject = typeof sent === 'object' && sent !== null && !Array.isArray(sent);
-    return { toolName: typeof name === 'string' ? name : '(unnamed)', arguments: isObject ? { ...sent } : {} };
+    return { toolName: typeof name === 'string' ? name : '(unnamed)', arguments: isRecord(sent) ? { ...sent } : {} };
   });
 }
 

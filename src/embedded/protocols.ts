@@ -1,4 +1,4 @@
-import type { Target } from '../engine/target.ts';
+import type { EraChoice, ProtocolEra } from '../mcp/protocol.ts';
 
 /**
  * How the servers of this process are spoken to, by server id. It belongs to the process and not to the API: a server record has
@@ -6,9 +6,9 @@ import type { Target } from '../engine/target.ts';
  */
 export interface ProtocolTable {
   /** Has every later run speak to the server in this era. */
-  pin(serverId: string, era: Exclude<Target['protocol'], 'auto'>): void;
+  pin(serverId: string, era: ProtocolEra): void;
   /** `auto` where nothing is pinned. */
-  choose(serverId: string): Target['protocol'];
+  choose(serverId: string): EraChoice;
   /** Records the revision that a session of a run negotiated. */
   addSpoken(serverId: string, protocolVersion: string): void;
   /** Every revision that sessions of runs have spoken with the server so far, oldest first. */
@@ -16,7 +16,7 @@ export interface ProtocolTable {
 }
 
 export function createProtocolTable(): ProtocolTable {
-  const pinned = new Map<string, Exclude<Target['protocol'], 'auto'>>();
+  const pinned = new Map<string, ProtocolEra>();
   const spoken = new Map<string, Set<string>>();
   return {
     pin: (serverId, era) => {

@@ -1,12 +1,12 @@
 import pMap from 'p-map';
-import type { Clock } from '../base/clock.ts';
-import { formatDuration } from '../base/deadline.ts';
+import type { Clock } from '../base/time.ts';
+import { formatDuration } from '../base/time.ts';
 import { describeError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { CaseOutcome } from '../engine/outcome.ts';
 import { runCase } from '../engine/run-case.ts';
 import { closeSchemaThread } from '../engine/schema-check.ts';
-import type { Target } from '../engine/target.ts';
+import type { Target } from '../mcp/session.ts';
 import type { TestCase } from '../model/case.ts';
 import type { ServerWitnesses } from '../model/process-end.ts';
 import { meetsMinimumPassRate } from '../model/rate.ts';

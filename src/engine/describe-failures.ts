@@ -1,8 +1,9 @@
-import type { Step, TestCase } from '../model/case.ts';
+import type { TestCase } from '../model/case.ts';
+import type { Step } from '../model/step.ts';
 import type { StepResult } from '../model/run.ts';
 import type { PredicateResult, TracePrompt } from '../model/trace.ts';
 import type { ToolResult } from './evidence.ts';
-import { isJsonObject } from './json-equal.ts';
+import { isRecord } from '../base/json.ts';
 import { joinWithin, printValue } from './reasons.ts';
 import { describeTurn } from './turns.ts';
 
@@ -31,9 +32,7 @@ export function describeFailures({ steps: caseSteps }: TestCase, judged: Judged)
       .filter(({ stepIndex }) => !isRepeated(readAssertionType(caseSteps[stepIndex])))
       .map(({ stepId, reason }) => reason ?? `Step ${printValue(stepId)} failed.`),
     ...judged.predicates
-      .filter(
-        ({ passed, predicate }) => !passed && !isRepeated(isJsonObject(predicate) ? predicate['type'] : undefined),
-      )
+      .filter(({ passed, predicate }) => !passed && !isRepeated(isRecord(predicate) ? predicate['type'] : undefined))
       .map(({ reason }) => reason),
     ...judged.prompts.map(describeTurn),
   ].filter((reason) => reason !== null);

@@ -1,5 +1,5 @@
 import { expectsToolError, type Assertion, type Check } from '../model/assertion.ts';
-import type { Step } from '../model/case.ts';
+import type { Step } from '../model/step.ts';
 
 /** The steps, by index, whose tool call a case expects to go wrong. */
 export interface ExcusedSteps {

@@ -1,5 +1,5 @@
-import { clipText } from '../base/clip.ts';
-import { isJsonEqual, isJsonObject } from './json-equal.ts';
+import { clipText } from '../base/text.ts';
+import { isJsonEqual, isRecord } from '../base/json.ts';
 import { isSensitiveKey, printValueWithin } from './reasons.ts';
 
 /** The lengths of a pointer and of two values leave room for one difference in a bounded list. */
@@ -59,7 +59,7 @@ function listMembers({ pointer, isSensitive, expected, actual }: Pair): Pair[] |
       actual: actual[index],
     }));
   }
-  if (!isJsonObject(expected) || !isJsonObject(actual)) return null;
+  if (!isRecord(expected) || !isRecord(actual)) return null;
   return [...new Set([...Object.keys(expected), ...Object.keys(actual)])].map((key) => ({
     pointer: `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`,
     isSensitive: isSensitive || isSensitiveKey(key),

@@ -1,4 +1,4 @@
-import { isJsonObject } from './json-equal.ts';
+import { isRecord } from '../base/json.ts';
 
 export type PointerLookup =
   | { kind: 'found'; value: unknown }
@@ -27,5 +27,5 @@ function findMember(value: unknown, key: string): PointerLookup {
     const isIndex = /^(?:0|[1-9]\d*)$/.test(key) && Number(key) < value.length;
     return isIndex ? { kind: 'found', value: value[Number(key)] } : { kind: 'absent' };
   }
-  return isJsonObject(value) && Object.hasOwn(value, key) ? { kind: 'found', value: value[key] } : { kind: 'absent' };
+  return isRecord(value) && Object.hasOwn(value, key) ? { kind: 'found', value: value[key] } : { kind: 'absent' };
 }

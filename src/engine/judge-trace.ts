@@ -1,7 +1,7 @@
 import { describeError } from '../base/errors.ts';
-import { endSentence } from '../base/sentence.ts';
+import { endSentence } from '../base/text.ts';
 import { expectsToolError, isToolResultAssertion, type ToolResultAssertion } from '../model/assertion.ts';
-import type { Step } from '../model/case.ts';
+import type { Step } from '../model/step.ts';
 import type { OwnJudgement } from '../model/results.ts';
 import type { Suite, SuiteCase } from '../model/suite.ts';
 import { resolveChecks } from '../suite/build.ts';

@@ -1,4 +1,4 @@
-import type { Step } from '../model/case.ts';
+import type { Step } from '../model/step.ts';
 import { printValue } from './reasons.ts';
 import type { ToolOutput } from './tool-output.ts';
 import type { TracedCall, TraceRecord } from './trace-calls.ts';

@@ -1,12 +1,12 @@
 import type { ArgumentMatching, JsonObject } from '../model/assertion.ts';
-import { isJsonEqual, isJsonObject } from './json-equal.ts';
+import { isJsonEqual, isRecord } from '../base/json.ts';
 
 const placeholders: Record<string, (value: unknown) => boolean> = {
   any: (value) => value !== undefined,
   string: (value) => typeof value === 'string',
   number: (value) => typeof value === 'number',
   boolean: (value) => typeof value === 'boolean',
-  object: isJsonObject,
+  object: isRecord,
   array: Array.isArray,
   null: (value) => value === null,
 };

@@ -1,7 +1,7 @@
 import type { ServerVisit, WitnessedEnd } from '../model/process-end.ts';
 import { describeProcessEnd } from '../model/process-end.ts';
-import { classifyCallFault } from './faults.ts';
-import type { Session } from './session.ts';
+import { classifyCallFault } from '../mcp/faults.ts';
+import type { Session } from '../mcp/session.ts';
 
 /** An iteration whose server's process ended before the iteration was over. */
 export interface ProcessLoss extends WitnessedEnd {

@@ -1,24 +1,24 @@
-import type { Clock } from '../base/clock.ts';
-import { formatDuration } from '../base/deadline.ts';
-import { endSentence } from '../base/sentence.ts';
-import { ExcessError } from '../base/traffic-budget.ts';
+import type { Clock } from '../base/time.ts';
+import { formatDuration } from '../base/time.ts';
+import { endSentence } from '../base/text.ts';
+import { ExcessError } from '../mcp/traffic-budget.ts';
 import { noBrowserReason } from '../model/assertion.ts';
-import type { Step, TestCase } from '../model/case.ts';
+import type { TestCase } from '../model/case.ts';
+import type { Step } from '../model/step.ts';
 import type { ServerVisit } from '../model/process-end.ts';
 import type { StepResult } from '../model/run.ts';
 import type { TraceIds } from '../otlp/ids.ts';
 import { listExcusedSteps } from './excused-calls.ts';
-import { describeUnreachable } from './faults.ts';
+import { describeUnreachable } from '../mcp/faults.ts';
 import { startIterationLimit, type IterationLimit } from './iteration-limit.ts';
 import { buildOutcome, completed, judgeChecks, listChecks, type CaseOutcome, type Ending } from './outcome.ts';
 import { clipReason } from './reasons.ts';
-import { openRenewableSession } from './renewable-session.ts';
+import { openRenewableSession } from '../mcp/renewable-session.ts';
 import { startSchemaTime } from './schema-check.ts';
-import type { Session } from './session.ts';
+import type { Session, Target } from '../mcp/session.ts';
 import { runAssertStep } from './steps/assert.ts';
 import type { StepOutcome } from './steps/step-outcome.ts';
 import { runToolCallStep, type ToolCallContext } from './steps/tool-call.ts';
-import type { Target } from './target.ts';
 import { Transcript } from './transcript.ts';
 
 /**
@@ -65,7 +65,7 @@ export async function runCase(
     return buildOutcome(testCase, { transcript, steps: [], ending: opened.ending, protocolVersion: null });
   }
   await using session = opened.session;
-  const { protocolVersion } = session;
+  const { protocolVersion } = session.handshake;
   using limit = startIterationLimit(clock, timeoutMs, options.signal);
   const steps: StepResult[] = [];
   const { trace = null } = options;

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../model/assertion.ts';
 import type { IterationLimit } from './iteration-limit.ts';
-import { isTooDeep, maxJsonDepth } from '../base/json-depth.ts';
+import { isTooDeep, maxJsonDepth } from '../base/json.ts';
 import { createSchemaThread, schemaLimits, type SchemaCheck, type SchemaTime } from './schema-thread.ts';
 
 /** What the schema checks of one iteration share. */

@@ -1,7 +1,7 @@
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { RE2JS } from 're2js';
-import { clipText } from '../base/clip.ts';
+import { clipText } from '../base/text.ts';
 import { describeError } from '../base/errors.ts';
 import type { JsonObject } from '../model/assertion.ts';
 import { listFormats } from './schema-formats.ts';

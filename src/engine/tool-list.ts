@@ -1,11 +1,10 @@
 import type { JsonObject } from '../model/assertion.ts';
 import type { ServerVisit, WitnessedEnd } from '../model/process-end.ts';
 import { findNearest } from '../suite/findings.ts';
-import { classifyCallFault } from './faults.ts';
+import { classifyCallFault } from '../mcp/faults.ts';
 import { findLoss } from './process-loss.ts';
 import { clipReason, printValue } from './reasons.ts';
-import type { Session, ToolList } from './session.ts';
-import type { Target } from './target.ts';
+import type { Session, ToolList, Target } from '../mcp/session.ts';
 
 export type ToolLookup =
   | { kind: 'listed'; outputSchema: JsonObject | null }

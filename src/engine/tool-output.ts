@@ -1,4 +1,4 @@
-import { isJsonObject } from './json-equal.ts';
+import { isRecord } from '../base/json.ts';
 
 /** What a tool answered, as the `tool-result` part of a message keeps it. */
 export interface ToolOutput {
@@ -47,11 +47,11 @@ function readOutput(output: unknown, depth: number): ToolOutput | null {
 }
 
 function isTyped(output: unknown): output is { type: string; value: unknown } {
-  return isJsonObject(output) && typeof output['type'] === 'string' && 'value' in output;
+  return isRecord(output) && typeof output['type'] === 'string' && 'value' in output;
 }
 
 function isMcpResult(value: unknown): value is Record<string, unknown> {
-  return isJsonObject(value) && (Array.isArray(value['content']) || isJsonObject(value['structuredContent']));
+  return isRecord(value) && (Array.isArray(value['content']) || isRecord(value['structuredContent']));
 }
 
 function readMcpResult({ content, structuredContent, isError }: Record<string, unknown>): ToolOutput {
@@ -76,7 +76,7 @@ function readDocument(value: unknown): ToolOutput {
 function joinText(blocks: readonly unknown[]): string {
   return blocks
     .flatMap((block) => {
-      const isText = isJsonObject(block) && block['type'] === 'text' && typeof block['text'] === 'string';
+      const isText = isRecord(block) && block['type'] === 'text' && typeof block['text'] === 'string';
       return isText ? [block['text']] : [];
     })
     .join('\n');

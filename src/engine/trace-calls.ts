@@ -1,4 +1,4 @@
-import { isJsonObject } from './json-equal.ts';
+import { isRecord } from '../base/json.ts';
 import { readToolOutput, type ToolOutput } from './tool-output.ts';
 
 /** A tool call as a service's trace records it. */
@@ -34,7 +34,7 @@ interface CallRecord {
  * Null where there are no messages at all.
  */
 export function readTrace(trace: unknown): TraceRecord | null {
-  if (!isJsonObject(trace) || !Array.isArray(trace['messages'])) return null;
+  if (!isRecord(trace) || !Array.isArray(trace['messages'])) return null;
   const spans = listObjects(trace['spans']);
   const records = readMessages(listObjects(trace['messages']));
   const known = new Set(records.map(({ toolCallId }) => toolCallId));
@@ -89,7 +89,7 @@ function readSpan(
 }
 
 function listObjects(value: unknown): Array<Record<string, unknown>> {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+  return Array.isArray(value) ? value.filter(isRecord) : [];
 }
 
 function readText(value: unknown): string | null {

@@ -1,4 +1,5 @@
-import type { MatchOptions, Step } from '../model/case.ts';
+import type { MatchOptions } from '../model/case.ts';
+import type { Step } from '../model/step.ts';
 import type { ToolCall } from '../model/run.ts';
 import type { TracePrompt } from '../model/trace.ts';
 import { matchCalls } from './match-calls.ts';

@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path';
-import { type Clock, systemClock } from '../base/clock.ts';
+import { type Clock, systemClock } from '../base/time.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Redactor } from '../base/redaction.ts';
 import type { Report } from '../model/report.ts';

@@ -1,6 +1,6 @@
 import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
 import { appendAll } from '../base/lists.ts';
-import { readInlineTests } from '../suite/inline.ts';
+import { readInlineTests } from '../suite/read.ts';
 import { loadSuites } from '../suite/load.ts';
 import { parseGateOptions } from './options.ts';
 import { commandFlagCode } from './options/surfaces.ts';

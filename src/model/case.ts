@@ -1,34 +1,30 @@
-import type { ArgumentMatching, Assertion, Check, JsonObject, Locator } from './assertion.ts';
+import { z } from 'zod';
+import { argumentMatching, type Check } from './assertion.ts';
+import type { Step } from './step.ts';
 
-/** One step of a case, in the API's own shape. Ids are unique within the case. */
-export type Step =
-  | { id: string; kind: 'prompt'; prompt: string }
-  | {
-      id: string;
-      kind: 'toolCall';
-      serverName: string;
-      serverId?: string;
-      toolName: string;
-      arguments: JsonObject;
-      renderTimeoutMs?: number;
-    }
-  | { id: string; kind: 'interact'; toolName: string; action: InteractAction }
-  | { id: string; kind: 'assert'; assertion: Assertion };
+/**
+ * How the tool calls of a turn are matched with the expected ones, in the API's public vocabulary; what is absent is left to the
+ * layer below. `any`: greedy pairing; `in-order`: one forward pass with extras between; `exact`: position by position.
+ */
+export const matchOptionsSchema = z.strictObject({
+  toolCallOrder: z.enum(['any', 'in-order', 'exact']).exactOptional(),
+  extraToolCalls: z.union([z.literal('unlimited'), z.int().min(0)]).exactOptional(),
+  arguments: argumentMatching.exactOptional(),
+});
 
-export type InteractAction =
-  | { kind: 'click'; target: Locator; clickType?: 'left' | 'double' | 'right' }
-  | { kind: 'type'; target: Locator; text: string }
-  | { kind: 'key'; key: string }
-  | { kind: 'scroll'; direction: 'up' | 'down'; amount?: number }
-  | { kind: 'wait'; ms: number };
+/** Any of the options. */
+export type MatchOptionsLayer = z.infer<typeof matchOptionsSchema>;
+export type MatchOptions = Required<MatchOptionsLayer>;
 
-/** How the tool calls of a turn are matched with the expected ones, in the API's public vocabulary. */
-export interface MatchOptions {
-  /** `any`: greedy pairing; `in-order`: one forward pass with extras between; `exact`: position by position. */
-  toolCallOrder: 'any' | 'in-order' | 'exact';
-  extraToolCalls: 'unlimited' | number;
-  arguments: ArgumentMatching;
-}
+/** The same options in the vocabulary that inline tests alone accept. `allowExtraToolCalls` is its older spelling of a limit. */
+export const internalMatchOptionsSchema = z.strictObject({
+  toolCallOrder: z.enum(['ignore', 'superset', 'strict']).exactOptional(),
+  maxExtraToolCalls: z.int().min(0).nullable().exactOptional(),
+  allowExtraToolCalls: z.boolean().exactOptional(),
+  argumentMatching: argumentMatching.exactOptional(),
+});
+
+export type InternalMatchOptions = Required<Omit<z.infer<typeof internalMatchOptionsSchema>, 'allowExtraToolCalls'>>;
 
 export const defaultMatchOptions: MatchOptions = {
   toolCallOrder: 'any',
@@ -37,59 +33,87 @@ export const defaultMatchOptions: MatchOptions = {
 };
 
 /** Which checks a case ends with: the suite's, its own instead, or both. */
+export const checksMode = z.enum(['inherit', 'replace', 'extend']);
+
 export interface ChecksEnvelope {
-  mode: 'inherit' | 'replace' | 'extend';
+  mode: z.infer<typeof checksMode>;
   list: Check[];
 }
 
-/** The same options in the vocabulary that the API's inline tests alone accept. */
-export interface InternalMatchOptions {
-  toolCallOrder: 'ignore' | 'superset' | 'strict';
-  maxExtraToolCalls: number | null;
-  argumentMatching: ArgumentMatching;
+/** What inline tests alone can set. Open on the wire; the gate's two keys travel there because the API has no field for them. */
+export const advancedConfigSchema = z.looseObject({
+  system: z.string().exactOptional(),
+  temperature: z.number().exactOptional(),
+  toolChoice: z
+    .union([z.enum(['auto', 'none', 'required']), z.strictObject({ type: z.literal('tool'), toolName: z.string() })])
+    .exactOptional(),
+  /** False lets an iteration pass although a tool answered with an error. */
+  failOnToolError: z.boolean().exactOptional(),
+  /** How long one iteration may take, in milliseconds. */
+  timeoutMs: z.number().positive().exactOptional(),
+});
+
+/** The values that a case consists of; the evals file and the wire differ in these, and in the names of the fields. */
+export interface CaseValues<Steps extends z.ZodType, Options extends z.ZodType, Checks extends z.ZodType> {
+  title: z.ZodType<string>;
+  steps: Steps;
+  /** How often the case runs. */
+  iterations: z.ZodType<number>;
+  matchOptions: Options;
+  checks: Checks;
 }
 
-/**
- * One case as the API's inline tests carry it: what crosses from an evals file to a service, and what the engine runs.
- * `advancedConfig` is open on the wire; the gate's two keys travel there because the API has no field for them.
- */
-export interface TestCase {
-  title: string;
-  steps: Step[];
-  runs: number;
-  model?: string;
-  provider?: string;
-  expectedOutput?: string;
-  isNegativeTest?: boolean;
-  scenario?: string;
-  matchOptions?: InternalMatchOptions;
-  predicates?: ChecksEnvelope;
-  advancedConfig?: {
-    system?: string;
-    temperature?: number;
-    toolChoice?: 'auto' | 'none' | 'required' | { type: 'tool'; toolName: string };
-    /** False lets an iteration pass although a tool answered with an error. */
-    failOnToolError?: boolean;
-    /** How long one iteration may take, in milliseconds. */
-    timeoutMs?: number;
+/** The fields of a case under the names that the API's case routes read and write. */
+export function createCaseShape<Steps extends z.ZodType, Options extends z.ZodType, Checks extends z.ZodType>(
+  values: CaseValues<Steps, Options, Checks>,
+) {
+  return {
+    title: values.title,
+    steps: values.steps,
+    /** For people and judges; not compared. */
+    expectedOutput: z.string().exactOptional(),
+    iterations: values.iterations.exactOptional(),
+    /** The model must call no tool. */
+    isNegative: z.boolean().exactOptional(),
+    scenario: z.string().exactOptional(),
+    models: z.array(z.strictObject({ model: z.string().min(1), provider: z.string().exactOptional() })).exactOptional(),
+    matchOptions: values.matchOptions.exactOptional(),
+    checks: values.checks.exactOptional(),
   };
 }
 
-/**
- * A case as the API's case routes read and write it. Their vocabulary is not that of inline tests, which is `TestCase`:
- * they say `iterations`, `isNegative` and `checks`, and name match options in the public words.
- */
-export interface CaseFields {
-  title: string;
-  steps: readonly Step[];
-  expectedOutput?: string;
-  iterations?: number;
-  isNegative?: boolean;
-  scenario?: string;
-  models?: ReadonlyArray<{ model: string; provider?: string }>;
-  matchOptions?: MatchOptions;
-  checks?: ChecksEnvelope;
+/** The same fields as inline tests name them: `runs`, `isNegativeTest`, `predicates`, and one model apart from its provider. */
+export function createTestShape<Steps extends z.ZodType, Options extends z.ZodType, Checks extends z.ZodType>(
+  values: CaseValues<Steps, Options, Checks>,
+) {
+  const { title, steps, expectedOutput, isNegative, scenario, matchOptions, checks } = createCaseShape(values);
+  return {
+    title,
+    steps,
+    expectedOutput,
+    isNegativeTest: isNegative,
+    scenario,
+    matchOptions,
+    predicates: checks,
+    advancedConfig: advancedConfigSchema.exactOptional(),
+    runs: values.iterations,
+    model: z.string().min(1).exactOptional(),
+    provider: z.string().min(1).exactOptional(),
+  };
 }
+
+type StepsSchema = z.ZodType<Step[]>;
+type ChecksSchema = z.ZodType<ChecksEnvelope>;
+
+/** A case as the API's case routes read and write it. */
+export type CaseFields = z.infer<
+  z.ZodObject<ReturnType<typeof createCaseShape<z.ZodType<readonly Step[]>, z.ZodType<MatchOptions>, ChecksSchema>>>
+>;
+
+/** One case as the API's inline tests carry it: what crosses from an evals file to a service, and what the engine runs. */
+export type TestCase = z.infer<
+  z.ZodObject<ReturnType<typeof createTestShape<StepsSchema, z.ZodType<InternalMatchOptions>, ChecksSchema>>>
+>;
 
 /** What a case is to say from now on; null clears checks or match options, and absent fields stay as they are. */
 export type CaseChanges = Partial<Omit<CaseFields, 'checks' | 'matchOptions'>> & {

@@ -1,4 +1,5 @@
-import type { ChecksEnvelope, MatchOptions, Step } from './case.ts';
+import type { ChecksEnvelope, MatchOptions } from './case.ts';
+import type { Step } from './step.ts';
 import type { Check } from './assertion.ts';
 import type { ConcurrencySetting } from './concurrency.ts';
 import type { Demanded, PolicyLayer } from './policy.ts';

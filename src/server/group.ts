@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../base/time.ts';
 import { listProcesses, readProcess } from './process-table.ts';
 
 const pollIntervalMs = 20;

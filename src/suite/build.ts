@@ -1,16 +1,14 @@
+import { createHash } from 'node:crypto';
 import { appendAll } from '../base/lists.ts';
-import { expectsToolError } from '../model/assertion.ts';
-import type { Check } from '../model/assertion.ts';
-import { defaultMatchOptions } from '../model/case.ts';
-import type { ChecksEnvelope, Step } from '../model/case.ts';
+import { type Check, expectsToolError } from '../model/assertion.ts';
+import { type ChecksEnvelope, defaultMatchOptions } from '../model/case.ts';
+import type { Step } from '../model/step.ts';
 import type { SourceLocation, Suite, SuiteCase } from '../model/suite.ts';
 import { parseCheck } from './assertion-schema.ts';
 import { buildPolicyLayer, locateText } from './build-policy.ts';
 import type { Finding } from './findings.ts';
-import { assignIds, deriveSlug } from './slug.ts';
 import type { SourceDocument } from './source-document.ts';
-import { findServerIds, parseSteps } from './step-schema.ts';
-import type { WrittenCase, WrittenSuite } from './suite-schema.ts';
+import { findServerIds, parseSteps, type WrittenCase, type WrittenSuite } from './suite-schema.ts';
 
 /** How long an iteration may take where the file does not say. */
 export const defaultTimeoutMs = 60_000;
@@ -22,11 +20,11 @@ export function buildSuite(written: WrittenSuite, document: SourceDocument): { s
   const checks = (written.checks ?? []).map(parseCheck);
   const match = { ...defaultMatchOptions, ...written.match };
 
-  const cases = written.cases.map((item, index): SuiteCase => {
+  const cases = written.cases.map((testCase, index): SuiteCase => {
     const path = ['cases', index];
-    const steps = parseSteps(item.steps);
-    appendAll(findings, findServerIds(item.steps, document, [...path, 'steps']));
-    const ownChecks = parseCaseChecks(item.checks);
+    const steps = parseSteps(testCase.steps);
+    appendAll(findings, findServerIds(testCase.steps, document, [...path, 'steps']));
+    const ownChecks = parseCaseChecks(testCase.checks);
     const expectsError = findErrorExpectation(steps, ownChecks);
     if (expectsError !== undefined && ownChecks.mode !== 'inherit' && ownChecks.list.some(isNoToolErrors)) {
       const message =
@@ -35,19 +33,19 @@ export function buildSuite(written: WrittenSuite, document: SourceDocument): { s
     }
     return {
       id: ids[index] ?? '',
-      title: item.title,
+      title: testCase.title,
       location: document.locateValue(path),
-      tags: item.tags ?? [],
-      isRequired: item.required ?? false,
-      isNegative: item.negative ?? false,
-      runs: item.runs ?? written.runs ?? 1,
-      timeoutMs: item.timeout ?? written.timeout ?? defaultTimeoutMs,
+      tags: testCase.tags ?? [],
+      isRequired: testCase.required ?? false,
+      isNegative: testCase.negative ?? false,
+      runs: testCase.runs ?? written.runs ?? 1,
+      timeoutMs: testCase.timeout ?? written.timeout ?? defaultTimeoutMs,
       timeoutLocation: locateTimeout(written, index, document),
-      model: item.model ?? null,
-      failOnToolError: item.failOnToolError ?? true,
-      expectedOutput: item.expectedOutput ?? null,
-      scenario: item.scenario ?? null,
-      match: { ...match, ...item.match },
+      model: testCase.model ?? null,
+      failOnToolError: testCase.failOnToolError ?? true,
+      expectedOutput: testCase.expectedOutput ?? null,
+      scenario: testCase.scenario ?? null,
+      match: { ...match, ...testCase.match },
       checks: expectsError === undefined ? ownChecks : exceptNoToolErrors(checks, ownChecks),
       steps: steps.map((step, position) => ({ step, location: document.locateValue([...path, 'steps', position]) })),
     };
@@ -115,4 +113,43 @@ function exceptNoToolErrors(suiteChecks: readonly Check[], envelope: ChecksEnvel
 
 function isNoToolErrors({ type }: Check): boolean {
   return type === 'noToolErrors';
+}
+
+/** Room for a `-2` and the like below the 128 characters that an id may have. */
+const maxSlugLength = 120;
+
+/**
+ * Derives an id from a title: lower-case ASCII words joined by `-`. Where no word of it is ASCII, `fallback` and a short
+ * hash of the title, so that two titles in another script have distinct ids and keep them wherever they stand.
+ */
+export function deriveSlug(title: string, fallback: string): string {
+  const slug = title
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .slice(0, maxSlugLength)
+    .replaceAll(/^-+|-+$/g, '');
+  if (slug !== '') return slug;
+  return `${fallback}-${createHash('sha256').update(title.normalize('NFC')).digest('hex').slice(0, 8)}`;
+}
+
+/** Gives each title an id: its own where it has one, else its slug, with `-2`, `-3` … where that is taken. */
+export function assignIds(entries: ReadonlyArray<{ id?: string; title: string }>, fallback: string): string[] {
+  const taken = new Set(entries.flatMap(({ id }) => id ?? []));
+  // Where to look next, so that a thousand equal titles do not count up from 2 each time.
+  const nextNumber = new Map<string, number>();
+  return entries.map(({ id, title }) => {
+    if (id !== undefined) return id;
+    const slug = deriveSlug(title, fallback);
+    let candidate = slug;
+    let number = nextNumber.get(slug) ?? 2;
+    while (taken.has(candidate)) {
+      candidate = `${slug}-${number}`;
+      number += 1;
+    }
+    nextNumber.set(slug, number);
+    taken.add(candidate);
+    return candidate;
+  });
 }

@@ -1,7 +1,8 @@
 import { expectsToolError, isToolResultAssertion } from '../model/assertion.ts';
 import type { Assertion } from '../model/assertion.ts';
 import { toInternalMatchOptions } from '../model/case.ts';
-import type { Step, TestCase } from '../model/case.ts';
+import type { TestCase } from '../model/case.ts';
+import type { Step } from '../model/step.ts';
 import { serverUnderTest } from '../model/suite.ts';
 import type { Suite, SuiteCase } from '../model/suite.ts';
 import { resolveChecks } from './build.ts';
@@ -26,42 +27,42 @@ const noModel = { model: 'none', provider: 'custom' };
  * settings are in it, and steps that named no server name `serverName`.
  */
 export function compileSuite(suite: Suite, options: CompileOptions): TestCase[] {
-  return suite.cases.map((item) => compileCase(item, suite, options));
+  return suite.cases.map((testCase) => compileCase(testCase, suite, options));
 }
 
 /** Compiles one case of a suite. */
-export function compileCase(item: SuiteCase, suite: Suite, { serverName, dialect }: CompileOptions): TestCase {
-  const model = item.model ?? suite.model;
+export function compileCase(testCase: SuiteCase, suite: Suite, { serverName, dialect }: CompileOptions): TestCase {
+  const model = testCase.model ?? suite.model;
   const knows = (assertion: Assertion) => dialect === 'embedded' || !isToolResultAssertion(assertion);
-  const steps = item.steps
+  const steps = testCase.steps
     .map(({ step }) => nameServer(step, serverName))
     .filter((step) => step.kind !== 'assert' || knows(step.assertion));
-  const expectsError = expectsErrorOfCall(item, suite);
+  const expectsError = expectsErrorOfCall(testCase, suite);
   // A service that does not know which call is expected to fail has to allow all; the trace shows which one failed.
-  const failsOnToolError = item.failOnToolError && !(dialect === 'contract' && expectsError);
+  const failsOnToolError = testCase.failOnToolError && !(dialect === 'contract' && expectsError);
   const advancedConfig = {
-    ...(dialect === 'embedded' && { timeoutMs: item.timeoutMs }),
+    ...(dialect === 'embedded' && { timeoutMs: testCase.timeoutMs }),
     ...(!failsOnToolError && { failOnToolError: false }),
   };
   return {
-    title: item.title,
-    steps: sayWhatIsMeant(steps, item.failOnToolError && !expectsError),
-    runs: item.runs,
+    title: testCase.title,
+    steps: sayWhatIsMeant(steps, testCase.failOnToolError && !expectsError),
+    runs: testCase.runs,
     ...(dialect === 'contract' && noModel),
     ...(model !== null && { model, provider: model.slice(0, model.indexOf('/')) }),
-    ...(item.expectedOutput !== null && { expectedOutput: item.expectedOutput }),
-    ...(item.isNegative && { isNegativeTest: true }),
-    ...(item.scenario !== null && { scenario: item.scenario }),
-    matchOptions: toInternalMatchOptions(item.match),
-    predicates: { mode: 'replace', list: resolveChecks(suite.checks, item.checks).filter(knows) },
+    ...(testCase.expectedOutput !== null && { expectedOutput: testCase.expectedOutput }),
+    ...(testCase.isNegative && { isNegativeTest: true }),
+    ...(testCase.scenario !== null && { scenario: testCase.scenario }),
+    matchOptions: toInternalMatchOptions(testCase.match),
+    predicates: { mode: 'replace', list: resolveChecks(suite.checks, testCase.checks).filter(knows) },
     ...(Object.keys(advancedConfig).length > 0 && { advancedConfig }),
   };
 }
 
 /** Whether an assertion of the case holds only where a tool fails. */
-export function expectsErrorOfCall(item: SuiteCase, suite: Suite): boolean {
-  const ofSteps = item.steps.flatMap(({ step }) => (step.kind === 'assert' ? [step.assertion] : []));
-  return [...ofSteps, ...resolveChecks(suite.checks, item.checks)].some(expectsToolError);
+export function expectsErrorOfCall(testCase: SuiteCase, suite: Suite): boolean {
+  const ofSteps = testCase.steps.flatMap(({ step }) => (step.kind === 'assert' ? [step.assertion] : []));
+  return [...ofSteps, ...resolveChecks(suite.checks, testCase.checks)].some(expectsToolError);
 }
 
 function nameServer(step: Step, serverName: string): Step {

@@ -1,3 +1,4 @@
+import { isRecord } from '../base/json.ts';
 import { z } from 'zod';
 import {
   chooseAlternative,
@@ -5,10 +6,9 @@ import {
   findDiscriminator,
   findSchemaAt,
   findUnionAt,
-  isRecord,
   listAlternativeNames,
   readPart,
-} from './alternatives.ts';
+} from './zod-unions.ts';
 import type { Finding } from './findings.ts';
 import { quoteValue, suggestNearest } from './findings.ts';
 import type { DocumentPath, SourceDocument } from './source-document.ts';

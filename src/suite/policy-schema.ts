@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { maxRetries, protections } from '../model/policy.ts';
 import { parsePassRate } from '../model/rate.ts';
-import { demand, passRate, pointDrop, text, timeout } from './scalar-schemas.ts';
+import { withIssueCode, passRate, pointDrop, text, timeout } from './scalar-schemas.ts';
 
 /** A confidence written as a percentage, as a fraction: from 50 % up to, and without, 100 %. */
 const confidence = z
@@ -27,7 +27,7 @@ const date = z
   .string()
   .refine(
     (written) => datePattern.test(written) && toDay(written) === written,
-    demand('bad-date', (written) => `${JSON.stringify(written)} is not a day; write it as 2026-12-31`),
+    withIssueCode('bad-date', (written) => `${JSON.stringify(written)} is not a day; write it as 2026-12-31`),
   )
   .meta({ pattern: datePattern.source });
 

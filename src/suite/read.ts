@@ -1,14 +1,12 @@
 import type { Suite } from '../model/suite.ts';
-import { isRecord } from './alternatives.ts';
 import { buildSuite } from './build.ts';
-import { findDuplicateIds } from './duplicate-ids.ts';
 import { explainIssues } from './explain-issues.ts';
-import { sortFindings } from './findings.ts';
-import type { Finding } from './findings.ts';
-import { parseSource } from './source-document.ts';
-import type { SourceDocument } from './source-document.ts';
+import { type Finding, sortFindings } from './findings.ts';
+import { type DocumentPath, parseSource, type SourceDocument } from './source-document.ts';
 import { suiteSchema } from './suite-schema.ts';
 import { parseUpstreamSuite } from './upstream.ts';
+import { isRecord } from '../base/json.ts';
+import { readPart } from './zod-unions.ts';
 
 export interface SuiteReading {
   /** Null exactly when there are findings. */
@@ -39,4 +37,63 @@ function parseOwnSuite(document: SourceDocument): { suite: Suite | null; finding
   return parsed.success
     ? buildSuite(parsed.data, document)
     : { suite: null, findings: explainIssues(suiteSchema, document, parsed.error.issues) };
+}
+
+/**
+ * Reads tests given as text instead of a file: a bare list of cases, which becomes a suite called `name`, or a whole
+ * evals document. Positions are within the text; `file` is what findings call it. Never throws.
+ */
+export function readInlineTests(text: string, options: { file: string; name: string }): SuiteReading {
+  const { document, findings } = parseSource(text, options.file);
+  if (document === null) return { suite: null, findings: sortFindings(findings) };
+  return readDocument(Array.isArray(document.value) ? wrapCases(document, options.name) : document, findings);
+}
+
+function wrapCases(list: SourceDocument, name: string): SourceDocument {
+  const toListPath = (path: DocumentPath) => (path[0] === 'cases' ? path.slice(1) : []);
+  return {
+    value: { suite: name, cases: list.value },
+    locateKey: (path) => list.locateKey(toListPath(path)),
+    locateValue: (path) => list.locateValue(toListPath(path)),
+  };
+}
+
+/** Finds ids given twice, to cases of the suite or to steps of a case. Looks past whatever else is wrong. */
+export function findDuplicateIds(document: SourceDocument): Finding[] {
+  const cases = listItems(document.value, 'cases');
+  return [
+    ...findRepeatedIds(document, cases, { path: ['cases'], code: 'duplicate-case-id', what: 'case' }),
+    ...cases.flatMap((item, index) =>
+      findRepeatedIds(document, listItems(item, 'steps'), {
+        path: ['cases', index, 'steps'],
+        code: 'duplicate-step-id',
+        what: 'step of this case',
+      }),
+    ),
+  ];
+}
+
+function findRepeatedIds(
+  document: SourceDocument,
+  items: readonly unknown[],
+  list: { path: DocumentPath; code: string; what: string },
+): Finding[] {
+  const firstIndexes = new Map<string, number>();
+  return items.flatMap((item, index) => {
+    const id = readPart(item, 'id');
+    if (typeof id !== 'string') return [];
+    const firstIndex = firstIndexes.get(id);
+    if (firstIndex === undefined) {
+      firstIndexes.set(id, index);
+      return [];
+    }
+    const first = document.locateValue([...list.path, firstIndex, 'id']);
+    const message = `The id \`${id}\` is taken by the ${list.what} at line ${first.line}`;
+    return [{ ...document.locateValue([...list.path, index, 'id']), code: list.code, message }];
+  });
+}
+
+function listItems(value: unknown, key: string): readonly unknown[] {
+  const items = isRecord(value) ? readPart(value, key) : undefined;
+  return Array.isArray(items) ? items : [];
 }

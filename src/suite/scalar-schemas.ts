@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { parseDuration } from '../base/deadline.ts';
+import { parseDuration } from '../base/time.ts';
 import { bothProtocolsMessage, type ProtocolChoice, protocolChoices } from '../model/protocol.ts';
 import { parsePassRate } from '../model/rate.ts';
 import { quoteValue } from './findings.ts';
 
 /** Options of a zod refinement that give its issue one of our stable codes. */
-export function demand(code: string, message: string | ((value: unknown) => string)) {
+export function withIssueCode(code: string, message: string | ((value: unknown) => string)) {
   return {
     error: typeof message === 'string' ? message : ({ input }: { input?: unknown }) => message(input),
     params: { code },
@@ -15,7 +15,7 @@ export function demand(code: string, message: string | ((value: unknown) => stri
 /** Text with something in it. */
 export const text = z
   .string()
-  .refine((value) => /\S/.test(value), demand('empty-text', 'This text must not be empty'))
+  .refine((value) => /\S/.test(value), withIssueCode('empty-text', 'This text must not be empty'))
   .meta({ pattern: '\\S' });
 
 const idPattern = /^[A-Za-z0-9_-]{1,128}$/;
@@ -25,7 +25,10 @@ export const id = z
   .string()
   .refine(
     (value) => idPattern.test(value),
-    demand('bad-id', (value) => `${JSON.stringify(value)} is not an id; use 1 to 128 letters, digits, \`-\` and \`_\``),
+    withIssueCode(
+      'bad-id',
+      (value) => `${JSON.stringify(value)} is not an id; use 1 to 128 letters, digits, \`-\` and \`_\``,
+    ),
   )
   .meta({ pattern: idPattern.source });
 
@@ -36,7 +39,7 @@ export const modelId = z
   .string()
   .refine(
     (value) => modelPattern.test(value),
-    demand('bad-model', (value) => `${JSON.stringify(value)} is not a model; write \`provider/name\``),
+    withIssueCode('bad-model', (value) => `${JSON.stringify(value)} is not a model; write \`provider/name\``),
   )
   .meta({
     pattern: modelPattern.source,

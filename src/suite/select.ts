@@ -1,6 +1,6 @@
 import type { ConfigurationIssue } from '../base/errors.ts';
+import { findSmallest } from '../base/lists.ts';
 import type { Suite } from '../model/suite.ts';
-import { explainAmbiguity, findNamed } from './case-names.ts';
 import { suggestNearest } from './findings.ts';
 
 export interface Selection {
@@ -21,23 +21,23 @@ export function selectCases(suites: Suite[], selection: Selection): { suites: Su
       code: 'unknown-case',
       input: 'cases',
       what: 'case',
-      known: all.flatMap((item) => [item.id, item.title]),
+      known: all.flatMap((testCase) => [testCase.id, testCase.title]),
     }),
     ...findAmbiguousNames(names, suites),
     ...findUnknownWords(tags, {
       code: 'unknown-tag',
       input: 'tags',
       what: 'tag',
-      known: all.flatMap((item) => item.tags),
+      known: all.flatMap((testCase) => testCase.tags),
     }),
   ];
   const selected = suites
     .map((suite) => ({
       ...suite,
       cases: suite.cases
-        .filter((item) => names.length === 0 || names.includes(item.id) || names.includes(item.title))
-        .filter((item) => tags.length === 0 || item.tags.some((tag) => tags.includes(tag)))
-        .map((item) => (runs === null ? item : { ...item, runs })),
+        .filter((testCase) => names.length === 0 || names.includes(testCase.id) || names.includes(testCase.title))
+        .filter((testCase) => tags.length === 0 || testCase.tags.some((tag) => tags.includes(tag)))
+        .map((testCase) => (runs === null ? testCase : { ...testCase, runs })),
     }))
     .filter((suite) => suite.cases.length > 0);
   if (selected.length === 0 && suites.length > 0 && issues.length === 0) {
@@ -74,4 +74,59 @@ function findUnknownWords(
       message: `No ${about.what} is called ${JSON.stringify(word)}${suggestNearest(word, known)}`,
       input: about.input,
     }));
+}
+
+/** A case as a name can mean it. */
+export interface NamedCase {
+  id: string;
+  title: string;
+  /** Where it is defined, as messages give it; null where that is not known. */
+  place: string | null;
+}
+
+/**
+ * Lists the cases that a name can mean, by id or by title. A name with more than one is ambiguous: it must never be resolved by order,
+ * or a case in front of another would take over what is said of that.
+ */
+export function findNamed<T extends NamedCase>(cases: readonly T[], name: string): T[] {
+  return cases.filter(({ id, title }) => id === name || title === name);
+}
+
+const maxNamed = 3;
+
+/** Says which cases a name can mean and what to do about it. */
+export function explainAmbiguity(name: string, found: readonly NamedCase[]): string {
+  const members = found.slice(0, maxNamed).map(({ id, title, place }) => {
+    const what = id === name && title !== name ? 'the id' : 'the title';
+    return `${what} of the case \`${id}\`${place === null ? '' : ` at ${place}`}`;
+  });
+  const hidden = found.length - members.length;
+  const list = [...members, ...(hidden > 0 ? [`${hidden} more`] : [])].join(' and ');
+  return `${JSON.stringify(name)} is ambiguous: it is ${list}. Give each case its own id and title, and name the case by its id`;
+}
+
+/** Something to be run in one of several jobs, and how long that takes in comparison with the others. */
+export interface ShardedCase {
+  /** Unique. */
+  key: string;
+  /** Above 0, in whatever unit. */
+  weight: number;
+}
+
+/**
+ * Assigns every case to one of `total` shards, numbered from 1, so that the shards take about equally long: the longest
+ * case first, each to the shard that has least to do (longest processing time first; R. L. Graham, "Bounds on
+ * multiprocessing timing anomalies", 1969). Depends on nothing but the cases, in whatever order they come, so that all
+ * jobs agree without talking to each other. No shard stays empty while there are cases enough.
+ */
+export function assignShards(cases: readonly ShardedCase[], total: number): Map<string, number> {
+  const loads = Array.from({ length: total }, () => 0);
+  const ordered = cases.toSorted((a, b) => b.weight - a.weight || (a.key < b.key ? -1 : 1));
+  return new Map(
+    ordered.map(({ key, weight }) => {
+      const index = loads.indexOf(findSmallest(loads));
+      loads[index] = (loads[index] ?? 0) + weight;
+      return [key, index + 1];
+    }),
+  );
 }

@@ -3,7 +3,7 @@ import type { Document, Pair, ParsedNode, YAMLMap } from 'yaml';
 import { describeError } from '../base/errors.ts';
 import type { SourceLocation } from '../model/suite.ts';
 import type { Finding } from './findings.ts';
-import { describeDepth, findBudgetBreach, maxDepth } from './token-budget.ts';
+import { describeDepth, findLimitBreach, maxDepth } from './yaml-limits.ts';
 
 export type DocumentPath = readonly PropertyKey[];
 
@@ -46,7 +46,7 @@ function parseUnmarked(text: string, file: string): ParsedSource {
     findings: [{ ...locate(offset), code, message }],
   });
   if (Buffer.byteLength(text) > maxFileBytes) return fail('file-too-large', describeTooLarge(Buffer.byteLength(text)));
-  const breach = findBudgetBreach(text);
+  const breach = findLimitBreach(text);
   if (breach !== undefined) return fail(breach.code, breach.message, breach.offset);
   try {
     const parsed = parseDocument(text, {

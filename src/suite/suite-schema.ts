@@ -1,28 +1,119 @@
 import { z } from 'zod';
-import { writtenCheckSchema } from './assertion-schema.ts';
+import { advancedConfigSchema, checksMode, createCaseShape, matchOptionsSchema } from '../model/case.ts';
 import { maxConcurrency } from '../model/concurrency.ts';
-import { suitePolicySchema } from './policy-schema.ts';
-import { demand, id, modelId, protocol, runs, text, timeout } from './scalar-schemas.ts';
-import { stepsSchema } from './step-schema.ts';
+import { createStepShapes, type Step } from '../model/step.ts';
+import { serverUnderTest } from '../model/suite.ts';
+import {
+  actionSchema,
+  parseAssertion,
+  toolArguments,
+  writtenAssertionSchema,
+  writtenCheckSchema,
+} from './assertion-schema.ts';
+import { type Finding, quoteValue } from './findings.ts';
+import { policyFileSchema, suitePolicySchema } from './policy-schema.ts';
+import { withIssueCode, id, modelId, protocol, runs, text, timeout } from './scalar-schemas.ts';
+import type { DocumentPath, SourceDocument } from './source-document.ts';
 
-const matchSchema = z
-  .strictObject({
-    toolCallOrder: z.enum(['any', 'in-order', 'exact']).exactOptional(),
-    extraToolCalls: z.union([z.literal('unlimited'), z.int().min(0)]).exactOptional(),
-    arguments: z.enum(['ignore', 'partial', 'exact']).exactOptional(),
-  })
-  .meta({
-    id: 'match',
-    description: "How the tool calls of a model's turn are matched with the expected ones.",
+const stepId = id.exactOptional().meta({ description: 'Unique in the case; made when absent.' });
+
+const shapes = createStepShapes(
+  {
+    prompt: text.meta({ description: 'What the user says to the model. Needs a model.' }),
+    serverName: text,
+    serverId: text.meta({ not: {}, description: 'Not accepted; write `serverName`.' }),
+    toolName: text.meta({ description: 'Name of the tool that is called, without a model.' }),
+    widgetToolName: text.meta({ description: 'Name of the tool that is called, without a model.' }),
+    arguments: toolArguments,
+    renderTimeoutMs: z.int().min(0).max(120_000),
+    action: actionSchema,
+  },
+  writtenAssertionSchema,
+);
+const { toolName, renderTimeoutMs } = shapes.toolCall;
+/** A file may leave out the server, which is the one under test, and arguments. */
+const serverName = shapes.toolCall.serverName.exactOptional();
+const toolArgs = shapes.toolCall.arguments.exactOptional();
+
+/** A step as a file may write it: the API's shape by its `kind`, or the short form by its first key. */
+export const writtenStepSchema = z
+  .union([
+    z.strictObject({ ...shapes.prompt, id: stepId }),
+    z.strictObject({ ...shapes.toolCall, id: stepId, serverName, arguments: toolArgs }),
+    z.strictObject({ ...shapes.interact, id: stepId }),
+    z.strictObject({ ...shapes.assert, id: stepId }),
+    z.strictObject({ prompt: shapes.prompt.prompt, id: stepId }),
+    z.strictObject({
+      toolCall: toolName,
+      id: stepId,
+      arguments: toolArgs,
+      server: serverName.meta({ description: 'Name of the server, where a suite has several.' }),
+      renderTimeoutMs,
+    }),
+    z.strictObject({ interact: shapes.interact.toolName, id: stepId, action: shapes.interact.action }),
+    z.strictObject({ assert: shapes.assert.assertion, id: stepId }),
+  ])
+  .meta({ id: 'step', title: 'step', description: 'One step of a case; they run in order.' });
+
+/** The API's limit. */
+const maxSteps = 200;
+
+export const stepsSchema = z
+  .array(writtenStepSchema)
+  .refine((steps) => steps.length > 0, withIssueCode('no-steps', 'A case has at least one step'))
+  .refine((steps) => steps.length <= maxSteps, withIssueCode('too-many-steps', `A case has at most ${maxSteps} steps`))
+  .meta({ minItems: 1, maxItems: maxSteps });
+
+export type WrittenStep = z.output<typeof writtenStepSchema>;
+
+/** Turns the steps of a case into the API's shape; those without an id get `step-<position>`, or the next free one. */
+export function parseSteps(written: readonly WrittenStep[]): Step[] {
+  const taken = new Set(written.map((step) => step.id));
+  return written.map((step, index) => {
+    if (step.id !== undefined) return toStep(step, step.id);
+    let number = index + 1;
+    while (taken.has(`step-${number}`)) number += 1;
+    taken.add(`step-${number}`);
+    return toStep(step, `step-${number}`);
   });
+}
+
+/** Finds the steps of a case that name a server by an id, which no service has given out before the gate connects the server. */
+export function findServerIds(
+  written: readonly WrittenStep[],
+  document: SourceDocument,
+  path: DocumentPath,
+): Finding[] {
+  return written.flatMap((step, index) => {
+    if (!('serverId' in step) || step.serverId === undefined) return [];
+    const message = `The id ${quoteValue(step.serverId)} of a server is unknown before the gate connects the server; remove \`serverId\`, and write the name of the server as \`serverName\` where there are several`;
+    return [{ ...document.locateKey([...path, index, 'serverId']), code: 'server-id', message }];
+  });
+}
+
+function toStep(written: WrittenStep, id: string): Step {
+  if ('prompt' in written) return { id, kind: 'prompt', prompt: written.prompt };
+  if ('assert' in written) return { id, kind: 'assert', assertion: parseAssertion(written.assert) };
+  if ('interact' in written) return { id, kind: 'interact', toolName: written.interact, action: written.action };
+  if ('toolCall' in written) {
+    const { toolCall, server = serverUnderTest, arguments: args = {}, renderTimeoutMs } = written;
+    const timeout = renderTimeoutMs === undefined ? {} : { renderTimeoutMs };
+    return { id, kind: 'toolCall', serverName: server, toolName: toolCall, arguments: args, ...timeout };
+  }
+  if (written.kind === 'assert') return { id, kind: 'assert', assertion: parseAssertion(written.assertion) };
+  if (written.kind === 'toolCall') return { serverName: serverUnderTest, arguments: {}, ...written, id };
+  return { ...written, id };
+}
+
+const matchSchema = matchOptionsSchema.meta({
+  id: 'match',
+  description: "How the tool calls of a model's turn are matched with the expected ones.",
+});
 
 const checkList = z.array(writtenCheckSchema);
 
 const caseChecksSchema = z
-  .union([
-    checkList,
-    z.strictObject({ mode: z.enum(['inherit', 'replace', 'extend']), list: checkList.exactOptional() }),
-  ])
+  .union([checkList, z.strictObject({ mode: checksMode, list: checkList.exactOptional() })])
   .meta({
     description: "Asserted at the end of every iteration. A list alone extends the suite's; `mode` says otherwise.",
   });
@@ -31,25 +122,33 @@ const caseTimeout = timeout.meta({
   description: "Time that one iteration may take, at most the gate's `timeout`. Default: the suite's.",
 });
 
+const fields = createCaseShape({
+  title: text,
+  steps: stepsSchema,
+  iterations: runs,
+  matchOptions: matchSchema,
+  checks: caseChecksSchema,
+});
+
+/** A case under the file's own names, with what the API has no field for. */
 const caseSchema = z
   .strictObject({
-    title: text.meta({ description: 'What the case shows, in a few words.' }),
+    title: fields.title.meta({ description: 'What the case shows, in a few words.' }),
     id: id.exactOptional().meta({ description: 'Unique in the suite and stable; defaults to a slug of the title.' }),
     tags: z.array(text).exactOptional().meta({ description: 'Words by which cases are selected.' }),
     required: z.boolean().exactOptional().meta({ description: 'This case must pass whatever the pass rate.' }),
-    negative: z.boolean().exactOptional().meta({ description: 'The model must call no tool.' }),
-    runs: runs.exactOptional(),
+    negative: fields.isNegative.meta({ description: 'The model must call no tool.' }),
+    runs: fields.iterations,
     timeout: caseTimeout.exactOptional(),
     model: modelId.exactOptional(),
-    match: matchSchema.exactOptional(),
-    checks: caseChecksSchema.exactOptional(),
-    failOnToolError: z
-      .boolean()
-      .exactOptional()
-      .meta({ description: 'False lets an iteration pass although a tool answered with an error.' }),
-    expectedOutput: z.string().exactOptional().meta({ description: 'For people and judges; not compared.' }),
-    scenario: z.string().exactOptional(),
-    steps: stepsSchema,
+    match: fields.matchOptions,
+    checks: fields.checks,
+    failOnToolError: advancedConfigSchema.shape.failOnToolError.meta({
+      description: 'False lets an iteration pass although a tool answered with an error.',
+    }),
+    expectedOutput: fields.expectedOutput.meta({ description: 'For people and judges; not compared.' }),
+    scenario: fields.scenario,
+    steps: fields.steps,
   })
   .meta({ id: 'case' });
 
@@ -84,10 +183,37 @@ export const suiteSchema = z.strictObject({
     .meta({ description: 'What is demanded of the results; options of the command override it.' }),
   cases: z
     .array(caseSchema)
-    .refine((cases) => cases.length > 0, demand('no-cases', 'A suite has at least one case'))
-    .refine((cases) => cases.length <= maxCases, demand('too-many-cases', `A suite has at most ${maxCases} cases`))
+    .refine((cases) => cases.length > 0, withIssueCode('no-cases', 'A suite has at least one case'))
+    .refine(
+      (cases) => cases.length <= maxCases,
+      withIssueCode('too-many-cases', `A suite has at most ${maxCases} cases`),
+    )
     .meta({ minItems: 1, maxItems: maxCases }),
 });
 
 export type WrittenSuite = z.output<typeof suiteSchema>;
 export type WrittenCase = WrittenSuite['cases'][number];
+
+/** Builds the JSON Schema 2020-12 of the evals file, for editors; generated from what `readSuite` parses with. */
+export function buildEvalsJsonSchema(): object {
+  const { $schema, ...schema } = z.toJSONSchema(suiteSchema, { io: 'input', target: 'draft-2020-12' });
+  return {
+    $schema,
+    $id: 'urn:mcp-eval-ci:evals:1',
+    title: 'Evals of an MCP server',
+    description: 'A suite of cases that mcp-eval-ci runs against an MCP server.',
+    ...schema,
+  };
+}
+
+/** Builds the JSON Schema 2020-12 of the policy file, for editors; generated from what `readPolicy` parses with. */
+export function buildPolicyJsonSchema(): object {
+  const { $schema, ...schema } = z.toJSONSchema(policyFileSchema, { io: 'input', target: 'draft-2020-12' });
+  return {
+    $schema,
+    $id: 'urn:mcp-eval-ci:policy:1',
+    title: 'Policy of an eval gate',
+    description: 'What mcp-eval-ci demands of the results of one or several suites.',
+    ...schema,
+  };
+}

@@ -1,5 +1,5 @@
-import { isDeepStrictEqual } from 'node:util';
-import { formatCount } from '../base/count.ts';
+import { isJsonEqual } from '../base/json.ts';
+import { formatCount } from '../base/text.ts';
 import { defaultMatchOptions, toPublicMatchOptions } from '../model/case.ts';
 import type { CaseChanges, CaseFields, StoredCase, TestCase } from '../model/case.ts';
 import type { Suite, SuiteCase } from '../model/suite.ts';
@@ -40,13 +40,13 @@ const fieldNames: Record<keyof WholeCase, string> = {
 };
 
 interface WantedCase {
-  item: SuiteCase;
+  testCase: SuiteCase;
   fields: WholeCase;
 }
 
 /** A case of a file and the stored one that stands for it. */
 export interface MatchedCase extends Pick<CaseUpdate, 'changes' | 'fields'> {
-  item: SuiteCase;
+  testCase: SuiteCase;
   stored: StoredCase;
 }
 
@@ -59,16 +59,16 @@ export function matchStoredCases(
   existing: readonly StoredCase[],
   { serverName }: { serverName: string },
 ): MatchedCase[] {
-  const wanted = suite.cases.map((item): WantedCase => {
-    return { item, fields: describeTest(compileCase(item, suite, { serverName, dialect: 'contract' })) };
+  const wanted = suite.cases.map((testCase): WantedCase => {
+    return { testCase, fields: describeTest(compileCase(testCase, suite, { serverName, dialect: 'contract' })) };
   });
   const matches = matchCases(wanted, existing);
-  return wanted.flatMap(({ item, fields }) => {
-    const stored = matches.get(item);
+  return wanted.flatMap(({ testCase, fields }) => {
+    const stored = matches.get(testCase);
     if (stored === undefined) return [];
     const changes = listChanges(fields, describeStored(stored, fields));
     const names = Object.entries(fieldNames).filter(([key]) => Object.hasOwn(changes, key));
-    return [{ item, stored, changes, fields: names.map(([, name]) => name) }];
+    return [{ testCase, stored, changes, fields: names.map(([, name]) => name) }];
   });
 }
 
@@ -77,17 +77,17 @@ export function matchStoredCases(
  * `matchStoredCases` finds.
  */
 export function planSync(suite: Suite, existing: readonly StoredCase[], options: { serverName: string }): SyncPlan {
-  const matched = new Map(matchStoredCases(suite, existing, options).map((match) => [match.item, match]));
+  const matched = new Map(matchStoredCases(suite, existing, options).map((match) => [match.testCase, match]));
   const plan: SyncPlan = { create: [], update: [], delete: [], unchanged: 0 };
-  for (const item of suite.cases) {
-    const match = matched.get(item);
+  for (const testCase of suite.cases) {
+    const match = matched.get(testCase);
     if (match === undefined) {
-      plan.create.push(item);
+      plan.create.push(testCase);
       continue;
     }
     const { stored, changes, fields } = match;
     if (fields.length === 0) plan.unchanged += 1;
-    else plan.update.push({ caseId: stored.id, title: item.title, changes, fields });
+    else plan.update.push({ caseId: stored.id, title: testCase.title, changes, fields });
   }
   const kept = new Set(matched.values().map(({ stored }) => stored));
   for (const stored of existing) {
@@ -114,12 +114,12 @@ function matchCases(wanted: readonly WantedCase[], existing: readonly StoredCase
   const free = Map.groupBy(existing, ({ title }) => title ?? '');
   const matches = new Map<SuiteCase, StoredCase>();
   const match = (fits: (stored: readonly unknown[], steps: CaseFields['steps']) => boolean) => {
-    for (const { item, fields } of wanted) {
-      const namesakes = free.get(item.title) ?? [];
-      if (matches.has(item)) continue;
+    for (const { testCase, fields } of wanted) {
+      const namesakes = free.get(testCase.title) ?? [];
+      if (matches.has(testCase)) continue;
       const place = namesakes.findIndex(({ steps }) => fits(steps ?? [], fields.steps));
       const [stored] = place === -1 ? [] : namesakes.splice(place, 1);
-      if (stored !== undefined) matches.set(item, stored);
+      if (stored !== undefined) matches.set(testCase, stored);
     }
   };
   match(isEqualJson);
@@ -195,7 +195,7 @@ function listChanges(wanted: WholeCase, stored: Record<keyof WholeCase, unknown>
 
 /** Whether two values are the same once they have travelled: key order is free, and `-0` is `0`. */
 function isEqualJson(left: unknown, right: unknown): boolean {
-  return isDeepStrictEqual(toJson(left), toJson(right));
+  return isJsonEqual(toJson(left), toJson(right));
 }
 
 function toJson(value: unknown): unknown {

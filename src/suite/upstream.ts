@@ -5,20 +5,18 @@ import type { Suite } from '../model/suite.ts';
 import { writtenCheckSchema } from './assertion-schema.ts';
 import { locateText } from './build-policy.ts';
 import { buildSuite } from './build.ts';
-import { demand, id, modelId, text } from './scalar-schemas.ts';
+import { withIssueCode, id, modelId, text } from './scalar-schemas.ts';
 import { explainIssues } from './explain-issues.ts';
 import type { Finding } from './findings.ts';
 import type { SourceDocument } from './source-document.ts';
-import { stepsSchema } from './step-schema.ts';
-import type { WrittenStep } from './step-schema.ts';
-import type { WrittenCase } from './suite-schema.ts';
+import { stepsSchema, type WrittenCase, type WrittenStep } from './suite-schema.ts';
 
 const fraction = z.number().min(0).max(1);
 const repetitions = z.int().min(1).max(100);
 const openObject = z.record(z.string(), z.unknown());
 
 const unsupported = (what: string, advice: string) =>
-  demand('unsupported-upstream', `This product cannot honour ${what}; ${advice}`);
+  withIssueCode('unsupported-upstream', `This product cannot honour ${what}; ${advice}`);
 
 const toolPolicySchema = z
   .strictObject({
@@ -93,7 +91,10 @@ const upstreamSchema = z.strictObject({
   provenance: openObject.exactOptional(),
   cases: z
     .array(caseSchema)
-    .refine((cases) => cases.some((item) => item.disabled !== true), demand('no-cases', 'No case is enabled'))
+    .refine(
+      (cases) => cases.some((testCase) => testCase.disabled !== true),
+      withIssueCode('no-cases', 'No case is enabled'),
+    )
     .max(500),
 });
 
@@ -105,13 +106,15 @@ export function parseUpstreamSuite(document: SourceDocument): { suite: Suite | n
   const parsed = upstreamSchema.safeParse(document.value);
   if (!parsed.success) return { suite: null, findings: explainIssues(upstreamSchema, document, parsed.error.issues) };
   const upstream = parsed.data;
-  const enabled = upstream.cases.flatMap((item, index) => (item.disabled === true ? [] : [{ item, index }]));
+  const enabled = upstream.cases.flatMap((testCase, index) =>
+    testCase.disabled === true ? [] : [{ testCase, index }],
+  );
   const { model } = upstream.defaults;
   const own = {
     suite: upstream.suite.name,
     id: upstream.suite.id,
     ...(model !== undefined && { model }),
-    cases: enabled.map(({ item }) => toOwnCase(item, upstream)),
+    cases: enabled.map(({ testCase }) => toOwnCase(testCase, upstream)),
   };
   const indexes = enabled.map(({ index }) => index);
   const { suite, findings } = buildSuite(own, skipDisabledCases(document, indexes));
@@ -130,15 +133,15 @@ function mapThresholds(
   const ofDefaults = locateText(document, ['defaults', 'passThreshold']);
   const given: Array<NamedDemand<number>> = [];
   const required: Array<NamedDemand<true>> = [];
-  for (const [index, item] of cases.entries()) {
-    const { id: name, passThreshold, disabled } = item;
+  for (const [index, testCase] of cases.entries()) {
+    const { id: name, passThreshold, disabled } = testCase;
     if (disabled === true) continue;
     const threshold = passThreshold ?? defaults.passThreshold;
     const source = passThreshold === undefined ? ofDefaults : locateText(document, ['cases', index, 'passThreshold']);
     if (threshold === undefined) {
       required.push({ name, value: true, source: locateText(document, ['cases', index], 'locateValue') });
     } else {
-      given.push({ name, value: toPassRate(threshold, item.repetitions ?? defaults.repetitions ?? 1), source });
+      given.push({ name, value: toPassRate(threshold, testCase.repetitions ?? defaults.repetitions ?? 1), source });
     }
   }
   const [first] = given;
@@ -160,17 +163,17 @@ function toPassRate(threshold: number, runs: number): number {
   return isExact ? threshold : Math.floor((needed / runs) * 1e6) / 1e6;
 }
 
-function toOwnCase(item: UpstreamCase, { defaults, target }: UpstreamSuite): WrittenCase {
-  const runs = item.repetitions ?? defaults.repetitions;
+function toOwnCase(testCase: UpstreamCase, { defaults, target }: UpstreamSuite): WrittenCase {
+  const runs = testCase.repetitions ?? defaults.repetitions;
   return {
-    id: item.id,
-    title: item.title,
-    steps: item.steps.map((step) => aimAtServerUnderTest(step, target.servers)),
+    id: testCase.id,
+    title: testCase.title,
+    steps: testCase.steps.map((step) => aimAtServerUnderTest(step, target.servers)),
     ...(runs !== undefined && { runs }),
-    ...(item.model !== undefined && { model: item.model }),
-    ...(item.isNegativeTest !== undefined && { negative: item.isNegativeTest }),
-    ...(item.expectedOutput !== undefined && { expectedOutput: item.expectedOutput }),
-    ...(item.assertions !== undefined && { checks: { mode: 'replace' as const, list: item.assertions } }),
+    ...(testCase.model !== undefined && { model: testCase.model }),
+    ...(testCase.isNegativeTest !== undefined && { negative: testCase.isNegativeTest }),
+    ...(testCase.expectedOutput !== undefined && { expectedOutput: testCase.expectedOutput }),
+    ...(testCase.assertions !== undefined && { checks: { mode: 'replace' as const, list: testCase.assertions } }),
   };
 }
 

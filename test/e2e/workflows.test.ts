@@ -3,9 +3,8 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { formatConfigurationIssue } from '../../src/base/errors.ts';
-import { readInlineTests } from '../../src/suite/inline.ts';
+import { readInlineTests, readSuite } from '../../src/suite/read.ts';
 import { readPolicy } from '../../src/suite/read-policy.ts';
-import { readSuite } from '../../src/suite/read.ts';
 import { openWorkflowValidator, type WorkflowValidator } from '../support/workflow-validator.ts';
 import { judgeBlockKind, listYamlBlocks, wrapSteps, type YamlBlock } from '../support/yaml-blocks.ts';
 

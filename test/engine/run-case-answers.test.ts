@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
+import { systemClock } from '../../src/base/time.ts';
 import type { CaseOutcome } from '../../src/engine/outcome.ts';
 import { runCase } from '../../src/engine/run-case.ts';
-import type { Step } from '../../src/model/case.ts';
+import type { Step } from '../../src/model/step.ts';
 import { callStep, createCase } from '../support/case-factory.ts';
 import { startHttpServer, type Answer } from '../support/http-server.ts';
 

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
+import { systemClock } from '../../src/base/time.ts';
 import { runCase } from '../../src/engine/run-case.ts';
 import type { Assertion } from '../../src/model/assertion.ts';
-import type { Step, TestCase } from '../../src/model/case.ts';
+import type { TestCase } from '../../src/model/case.ts';
+import type { Step } from '../../src/model/step.ts';
 import { assertStep, callStep, createCase } from '../support/case-factory.ts';
 import {
   refuse,

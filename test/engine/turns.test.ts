@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { describeTurn, judgeTurns, listExpectedCalls } from '../../src/engine/turns.ts';
-import { defaultMatchOptions, type Step } from '../../src/model/case.ts';
+import { defaultMatchOptions } from '../../src/model/case.ts';
+import type { Step } from '../../src/model/step.ts';
 import { assertStep, callStep } from '../support/case-factory.ts';
 
 const prompt: Step = { id: 'ask', kind: 'prompt', prompt: 'Add.' };

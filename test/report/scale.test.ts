@@ -12,7 +12,7 @@ import { renderJunit } from '../../src/report/junit.ts';
 import { parseReport } from '../../src/report/schema.ts';
 import { renderSummary } from '../../src/report/summary.ts';
 import { renderTerminal } from '../../src/report/terminal.ts';
-import { outlineSuite } from '../../src/suite/outline.ts';
+import { outlineSuite } from '../../src/suite/manifest.ts';
 import { judgeSuite } from '../../src/verdict/judge.ts';
 import { createTally } from '../../src/verdict/tally.ts';
 import { readPage } from '../support/html-tree.ts';

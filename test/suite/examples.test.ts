@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import { describe, expect, it } from 'vitest';
-import { buildEvalsJsonSchema } from '../../src/suite/json-schema.ts';
+import { buildEvalsJsonSchema } from '../../src/suite/suite-schema.ts';
 import { loadSuites } from '../../src/suite/load.ts';
 
 const root = join(import.meta.dirname, '../..');

@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
 import { describe, expect, it } from 'vitest';
-import { buildEvalsJsonSchema } from '../../src/suite/json-schema.ts';
+import { buildEvalsJsonSchema } from '../../src/suite/suite-schema.ts';
 import { readSuite } from '../../src/suite/read.ts';
 
 const validate = new Ajv2020({ strict: true, strictRequired: false, allowUnionTypes: true }).compile(

@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { readInlineTests } from '../../src/suite/inline.ts';
-import { readSuite } from '../../src/suite/read.ts';
+import { readInlineTests, readSuite } from '../../src/suite/read.ts';
 
 const fragments = fc.constantFrom(
   'suite: a',

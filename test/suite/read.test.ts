@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { emptyPolicyLayer } from '../../src/model/policy.ts';
-import { readSuite } from '../../src/suite/read.ts';
-import { readInlineTests } from '../../src/suite/inline.ts';
+import { readInlineTests, readSuite } from '../../src/suite/read.ts';
 
 function read(text: string) {
   return readSuite(text, { file: 'evals/a.evals.yaml' });

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { assignShards, type ShardedCase } from '../../src/suite/shard.ts';
+import { assignShards, type ShardedCase } from '../../src/suite/select.ts';
 
 const cases = fc.uniqueArray(fc.record({ key: fc.string({ maxLength: 3 }), weight: fc.integer({ min: 1, max: 50 }) }), {
   selector: ({ key }) => key,

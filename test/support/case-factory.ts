@@ -1,5 +1,6 @@
 import type { Assertion, JsonObject } from '../../src/model/assertion.ts';
-import type { Step, TestCase } from '../../src/model/case.ts';
+import type { TestCase } from '../../src/model/case.ts';
+import type { Step } from '../../src/model/step.ts';
 
 /** A case of these steps, run once. */
 export function createCase(steps: Step[], overrides: Partial<TestCase> = {}): TestCase {

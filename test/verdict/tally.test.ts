@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { maxFailuresPerCase, maxFailuresPerSuite } from '../../src/model/report.ts';
 import type { OwnJudgement } from '../../src/model/results.ts';
 import type { Iteration, StepResult } from '../../src/model/run.ts';
-import { outlineSuite } from '../../src/suite/outline.ts';
+import { outlineSuite } from '../../src/suite/manifest.ts';
 import { createTally } from '../../src/verdict/tally.ts';
 import { createRun } from '../support/results-factory.ts';
 import { createIteration, createSuite, createSuiteCase } from '../support/suite-factory.ts';

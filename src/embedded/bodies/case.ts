@@ -1,8 +1,16 @@
 import { z } from 'zod';
-import type { ChecksEnvelope, Step, TestCase } from '../../model/case.ts';
+import {
+  checksMode,
+  createCaseShape,
+  createTestShape,
+  matchOptionsSchema,
+  type ChecksEnvelope,
+  type MatchOptionsLayer,
+  type TestCase,
+} from '../../model/case.ts';
+import type { Step } from '../../model/step.ts';
 import type { ServiceLimits } from '../limits.ts';
-import type { MatchOptionsLayer } from './match-options.ts';
-import { internalMatchOptionsSchema, publicMatchOptionsSchema } from './match-options.ts';
+import { testMatchOptionsSchema } from './match-options.ts';
 import { checkSchema, createStepsSchema } from './step.ts';
 
 /** What a case says, whichever vocabulary it came in. */
@@ -29,42 +37,31 @@ export interface CaseModel {
 export const declaredIdPattern = /^[A-Za-z0-9_-]{1,128}$/;
 const declaredIdRule = 'Expected 1 to 128 of A-Z, a-z, 0-9, _ and -';
 
-const caseModelSchema = z.strictObject({ model: z.string().min(1), provider: z.string().exactOptional() });
-
 /** An envelope without a mode means its own list where it has one: dropping checks in silence would pass too much. */
 const checksSchema: z.ZodType<ChecksEnvelope> = z
   .strictObject({
-    mode: z.enum(['inherit', 'replace', 'extend']).exactOptional(),
+    mode: checksMode.exactOptional(),
     list: z.array(checkSchema).exactOptional(),
   })
   .transform(({ mode, list }) => ({ mode: mode ?? (list === undefined ? 'inherit' : 'replace'), list: list ?? [] }));
 
-/** Open, as on the wire; the keys that are read here must be right. */
-const advancedConfigSchema = z.looseObject({
-  system: z.string().exactOptional(),
-  temperature: z.number().exactOptional(),
-  toolChoice: z
-    .union([z.enum(['auto', 'none', 'required']), z.strictObject({ type: z.literal('tool'), toolName: z.string() })])
-    .exactOptional(),
-  failOnToolError: z.boolean().exactOptional(),
-  timeoutMs: z.number().positive().exactOptional(),
-});
-
 type CaseLimits = Pick<ServiceLimits, 'iterationsPerCase' | 'stepsPerCase' | 'argumentCharacters'>;
+
+function createValues(limits: CaseLimits) {
+  return {
+    title: z.string().min(1),
+    steps: createStepsSchema(limits),
+    iterations: z.int().min(1).max(limits.iterationsPerCase),
+  };
+}
 
 /** The bodies of the case routes, in the vocabulary that cases are read and written in. */
 export function createCaseSchemas(limits: CaseLimits) {
-  const fields = {
-    title: z.string().min(1),
-    steps: createStepsSchema(limits),
-    expectedOutput: z.string().exactOptional(),
-    iterations: z.int().min(1).max(limits.iterationsPerCase).exactOptional(),
-    isNegative: z.boolean().exactOptional(),
-    scenario: z.string().exactOptional(),
-    models: z.array(caseModelSchema).exactOptional(),
-    matchOptions: publicMatchOptionsSchema.nullable().exactOptional(),
-    checks: checksSchema.nullable().exactOptional(),
-  };
+  const fields = createCaseShape({
+    ...createValues(limits),
+    matchOptions: matchOptionsSchema.nullable(),
+    checks: checksSchema.nullable(),
+  });
   const id = z.string().regex(declaredIdPattern, declaredIdRule);
   return {
     create: z.strictObject({ id: id.exactOptional(), ...fields }),
@@ -94,23 +91,15 @@ export function patchCaseContent(before: CaseContent, patch: CasePatchBody): Cas
 
 /** Inline tests, which name the same things differently and match options in the other vocabulary. */
 export function createTestSchemas(limits: CaseLimits) {
-  const fields = {
-    title: z.string().min(1),
-    steps: createStepsSchema(limits),
-    expectedOutput: z.string().exactOptional(),
-    isNegativeTest: z.boolean().exactOptional(),
-    scenario: z.string().exactOptional(),
-    matchOptions: internalMatchOptionsSchema.exactOptional(),
-    predicates: checksSchema.exactOptional(),
-    advancedConfig: advancedConfigSchema.exactOptional(),
-  };
-  const runs = z.int().min(1).max(limits.iterationsPerCase);
-  const name = z.string().min(1);
+  const fields = createTestShape({
+    ...createValues(limits),
+    matchOptions: testMatchOptionsSchema,
+    checks: checksSchema,
+  });
+  const { model, provider, runs } = fields;
   return {
-    ofSuite: z
-      .strictObject({ ...fields, runs: runs.default(1), model: name.exactOptional(), provider: name.exactOptional() })
-      .transform(toContent),
-    ofRun: z.strictObject({ ...fields, runs, model: name, provider: name }).transform(toContent),
+    ofSuite: z.strictObject({ ...fields, runs: runs.default(1) }).transform(toContent),
+    ofRun: z.strictObject({ ...fields, model: model.unwrap(), provider: provider.unwrap() }).transform(toContent),
   };
 }
 

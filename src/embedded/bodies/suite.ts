@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import type { Check } from '../../model/assertion.ts';
+import { matchOptionsSchema, type MatchOptionsLayer } from '../../model/case.ts';
 import type { ServiceLimits } from '../limits.ts';
 import type { createTestSchemas } from './case.ts';
-import type { MatchOptionsLayer } from './match-options.ts';
-import { publicMatchOptionsSchema } from './match-options.ts';
 import { checkSchema } from './step.ts';
 
 /** What a suite says, its cases apart. */
@@ -72,7 +71,7 @@ export function createSuiteSchemas(limits: ServiceLimits, tests: ReturnType<type
         .strictObject({
           minimumAccuracy: z.number().min(0).max(100).exactOptional(),
           minimumIterations: z.int().min(1).max(limits.iterationsPerCase).nullable().exactOptional(),
-          matchOptions: publicMatchOptionsSchema.nullable().exactOptional(),
+          matchOptions: matchOptionsSchema.nullable().exactOptional(),
           checks: z.array(checkSchema).nullable().exactOptional(),
           judge: unread,
         })

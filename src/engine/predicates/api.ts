@@ -1,13 +1,8 @@
-import { z } from 'zod';
-import { noBrowserReason, type Predicate } from '../../model/assertion.ts';
+import { type ApiType, type CheckByType, noBrowserReason } from '../../model/assertion.ts';
 import type { Evidence } from '../evidence.ts';
-import { isJsonObject } from '../json-equal.ts';
 import { matchesArguments } from '../match-arguments.ts';
 import { joinWithin, maxListLength, printValue } from '../reasons.ts';
-import { defineJudge, type Judge, type Judgement } from './judgement.ts';
-
-const toolName = z.string().min(1);
-const jsonObject = z.custom<Record<string, unknown>>(isJsonObject, 'expected an object');
+import type { Judgement, Judgements } from './judgement.ts';
 
 /** The API's own limit on what `responseMatches` searches, in characters. */
 const longestSearchedMessage = 100_000;
@@ -16,72 +11,53 @@ const longestSearchedMessage = 100_000;
 const nestedQuantifier = /[+*}]\??\)[+*{]/;
 
 /** The API's thirteen predicates. Every one fails when what it asks about was not measured. */
-export const apiJudges: Record<Predicate['type'], Judge> = {
-  toolCalledWith: defineJudge(
-    z.object({
-      toolName,
-      args: z.object({ args: jsonObject, argumentMatching: z.enum(['ignore', 'partial', 'exact']).optional() }),
-      minCount: z.int().min(1).optional(),
-    }),
-    judgeCalledWith,
-  ),
-  toolCalledAtLeastOnce: defineJudge(z.object({ toolName }), ({ toolName }, evidence) => {
+export const apiJudgements: Judgements<ApiType> = {
+  toolCalledWith: judgeCalledWith,
+  toolCalledAtLeastOnce: ({ toolName }, evidence) => {
     const count = countCalls(evidence, toolName);
     return { passed: count > 0, reason: `${toolName} was ${formatTimes(count)}; ${listCalled(evidence)}.` };
-  }),
-  toolNeverCalled: defineJudge(z.object({ toolName }), ({ toolName }, evidence) => {
+  },
+  toolNeverCalled: ({ toolName }, evidence) => {
     const count = countCalls(evidence, toolName);
     return { passed: count === 0, reason: `${toolName} was ${formatTimes(count)}.` };
-  }),
-  firstToolWas: defineJudge(z.object({ toolName }), ({ toolName }, { toolCalls: [first] }) =>
+  },
+  firstToolWas: ({ toolName }, { toolCalls: [first] }) =>
     first === undefined
       ? { passed: false, reason: `no tool was called, so ${toolName} was not the first.` }
       : { passed: first.toolName === toolName, reason: `the first tool was ${first.toolName}, expected ${toolName}.` },
-  ),
-  responseContains: defineJudge(
-    z.object({ needle: z.string().min(1), caseSensitive: z.boolean().optional() }),
-    ({ needle, caseSensitive }, { finalAssistantMessage: message }) => {
-      const passed =
-        caseSensitive === true ? message.includes(needle) : message.toLowerCase().includes(needle.toLowerCase());
-      return {
-        passed,
-        reason: `${describeMessage(message)} and ${passed ? 'contains' : 'does not contain'} ${printValue(needle)}.`,
-      };
-    },
-  ),
-  responseMatches: defineJudge(z.object({ pattern: z.string().min(1) }), judgeResponseMatches),
-  noToolErrors: defineJudge(z.object({}), (_, { toolResults }) => {
+  responseContains: ({ needle, caseSensitive }, { finalAssistantMessage: message }) => {
+    const passed =
+      caseSensitive === true ? message.includes(needle) : message.toLowerCase().includes(needle.toLowerCase());
+    return {
+      passed,
+      reason: `${describeMessage(message)} and ${passed ? 'contains' : 'does not contain'} ${printValue(needle)}.`,
+    };
+  },
+  responseMatches: judgeResponseMatches,
+  noToolErrors: (_, { toolResults }) => {
     const errors = toolResults.flatMap((result) => result.toolError ?? []);
     if (errors.length === 0) return { passed: true, reason: 'no tool answered with an error.' };
     const sentences = errors.map((error) => error.replace(/\.$/, ''));
     return { passed: false, reason: `${joinWithin(sentences, maxListLength)}.` };
-  }),
-  finalAssistantMessageNonEmpty: defineJudge(z.object({}), (_, { finalAssistantMessage: message }) => ({
+  },
+  finalAssistantMessageNonEmpty: (_, { finalAssistantMessage: message }) => ({
     passed: message.trim() !== '',
     reason: `${describeMessage(message)}.`,
-  })),
-  tokenBudgetUnder: defineJudge(z.object({ tokens: z.int().positive() }), ({ tokens }, { tokensUsed }) =>
+  }),
+  tokenBudgetUnder: ({ tokens }, { tokensUsed }) =>
     tokensUsed === null
       ? { passed: false, reason: `no tokens were measured, so nothing is known to be under ${tokens}.` }
       : { passed: tokensUsed < tokens, reason: `${tokensUsed} tokens were used; the budget is under ${tokens}.` },
-  ),
-  turnCountUnder: defineJudge(z.object({ turns: z.int().positive() }), ({ turns }, { userMessages }) => ({
+  turnCountUnder: ({ turns }, { userMessages }) => ({
     passed: userMessages < turns,
     reason: `the user took ${userMessages === 1 ? '1 turn' : `${userMessages} turns`}; the limit is under ${turns}.`,
-  })),
+  }),
   widgetRendered: judgeNothingRendered,
   widgetRenderLatencyUnder: judgeNothingRendered,
   widgetNoConsoleErrors: judgeNothingRendered,
 };
 
-function judgeCalledWith(
-  fields: {
-    toolName: string;
-    args: { args: Record<string, unknown>; argumentMatching?: 'ignore' | 'partial' | 'exact' | undefined };
-    minCount?: number | undefined;
-  },
-  evidence: Evidence,
-): Judgement {
+function judgeCalledWith(fields: CheckByType['toolCalledWith'], evidence: Evidence): Judgement {
   const { toolName, args, minCount = 1 } = fields;
   const calls = evidence.toolCalls.filter((call) => call.toolName === toolName);
   const fitting = calls.filter((call) =>
@@ -97,7 +73,7 @@ function judgeCalledWith(
 }
 
 function judgeResponseMatches(
-  { pattern }: { pattern: string },
+  { pattern }: CheckByType['responseMatches'],
   { finalAssistantMessage: message }: Evidence,
 ): Judgement {
   if (nestedQuantifier.test(pattern)) {

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type { Check, CheckByType } from '../../model/assertion.ts';
 import type { Evidence } from '../evidence.ts';
 import type { SchemaContext } from '../schema-check.ts';
 
@@ -10,23 +10,11 @@ export interface Judgement {
   isUnscored?: true;
 }
 
-/** Judges one kind of predicate, given in whatever shape it arrived. */
-export type Judge = (
-  predicate: unknown,
-  evidence: Evidence,
-  context: SchemaContext | undefined,
-) => Judgement | Promise<Judgement>;
-
-/** Makes a judge that reads its fields first, and fails whatever does not have them. Unknown fields are ignored. */
-export function defineJudge<Fields>(
-  schema: z.ZodType<Fields>,
-  judge: (fields: Fields, evidence: Evidence, context: SchemaContext | undefined) => Judgement | Promise<Judgement>,
-): Judge {
-  return (predicate, evidence, context) => {
-    const parsed = schema.safeParse(predicate);
-    if (parsed.success) return judge(parsed.data, evidence, context);
-    const [issue] = parsed.error.issues;
-    const place = issue === undefined || issue.path.length === 0 ? '' : `${issue.path.join('.')}: `;
-    return { passed: false, reason: `the predicate is malformed: ${place}${issue?.message ?? 'it is not an object'}.` };
-  };
-}
+/** How each type of check is judged. */
+export type Judgements<Types extends Check['type'] = Check['type']> = {
+  [Type in Types]: (
+    check: CheckByType[Type],
+    evidence: Evidence,
+    context: SchemaContext | undefined,
+  ) => Judgement | Promise<Judgement>;
+};

@@ -1,75 +1,55 @@
 import { RE2JS } from 're2js';
-import { z } from 'zod';
-import type { JsonObject, ToolResultAssertion } from '../../model/assertion.ts';
+import type { CheckByType, ToolResultType } from '../../model/assertion.ts';
 import type { Evidence, ToolResult } from '../evidence.ts';
-import { isJsonEqual, isJsonObject } from '../json-equal.ts';
-import { isTooDeep, maxJsonDepth } from '../../base/json-depth.ts';
+import { isJsonEqual, isTooDeep, maxJsonDepth } from '../../base/json.ts';
 import { listDifferences } from '../json-differences.ts';
 import { findByPointer } from '../json-pointer.ts';
 import { joinWithin, maxListLength, printValue } from '../reasons.ts';
 import { checkSchema, type SchemaContext } from '../schema-check.ts';
-import { endSentence } from '../../base/sentence.ts';
+import { endSentence } from '../../base/text.ts';
 import { findSchemaProblems } from '../../suite/schema-problems.ts';
-import { defineJudge, type Judge, type Judgement } from './judgement.ts';
+import type { Judgement, Judgements } from './judgement.ts';
 
-const toolName = z.string().min(1).optional();
-const schemaShape = z.custom<JsonObject | boolean>(
-  (value) => typeof value === 'boolean' || isJsonObject(value),
-  'expected a JSON Schema: an object or a boolean',
-);
-
-/** Assertions on what a tool answered: the latest result, or the latest of `toolName`. Where there is none they fail. */
-export const toolResultJudges: Record<ToolResultAssertion['type'], Judge> = {
-  toolResultContains: defineResultJudge(
-    z.object({ text: z.string().min(1), caseSensitive: z.boolean().optional(), toolName }),
-    ({ text, caseSensitive }, result) => {
-      const passed =
-        caseSensitive === true ? result.text.includes(text) : result.text.toLowerCase().includes(text.toLowerCase());
-      return {
-        passed,
-        reason: `${describeText(result)} and ${passed ? 'contains' : 'does not contain'} ${printValue(text)}.`,
-      };
-    },
-  ),
-  toolResultMatches: defineResultJudge(z.object({ pattern: z.string().min(1), toolName }), judgeMatches),
-  toolResultEquals: defineResultJudge(
-    z
-      .object({ value: z.unknown(), path: z.string().optional(), toolName })
-      .refine((fields) => fields.value !== undefined, {
-        path: ['value'],
-        message: 'expected a value',
-      }),
-    judgeEquals,
-  ),
-  toolResultSchema: defineResultJudge(z.object({ schema: schemaShape, toolName }), judgeSchema),
-  toolResultIsError: defineResultJudge(z.object({ isError: z.boolean(), toolName }), ({ isError }, result) => ({
+/** Checks of what a tool answered: the latest result, or the latest of `toolName`. Where there is none they fail. */
+export const toolResultJudgements: Judgements<ToolResultType> = {
+  toolResultContains: onLatestResult(({ text, caseSensitive }, result) => {
+    const passed =
+      caseSensitive === true ? result.text.includes(text) : result.text.toLowerCase().includes(text.toLowerCase());
+    return {
+      passed,
+      reason: `${describeText(result)} and ${passed ? 'contains' : 'does not contain'} ${printValue(text)}.`,
+    };
+  }),
+  toolResultMatches: onLatestResult(judgeMatches),
+  toolResultEquals: onLatestResult(judgeEquals),
+  toolResultSchema: onLatestResult(judgeSchema),
+  toolResultIsError: onLatestResult(({ isError }, result) => ({
     passed: result.isError === isError,
     reason: `${describeText(result)} and is ${result.isError ? 'an error' : 'no error'}, expected ${isError ? 'an error' : 'none'}.`,
   })),
-  toolLatencyUnder: defineResultJudge(z.object({ ms: z.number().positive(), toolName }), ({ ms }, result) => ({
+  toolLatencyUnder: onLatestResult(({ ms }, result) => ({
     passed: result.latencyMs < ms,
     reason: `${result.toolName} took ${formatLatency(result.latencyMs)}; the limit is under ${formatLatency(ms)}.`,
   })),
-  toolNotFound: defineResultJudge(z.object({ toolName: z.string().min(1) }), (_, result) => judgeNotFound(result)),
+  toolNotFound: onLatestResult((_, result) => judgeNotFound(result)),
 };
 
-function defineResultJudge<Fields extends { toolName?: string | undefined }>(
-  schema: z.ZodType<Fields>,
+function onLatestResult<Fields extends { toolName?: string }>(
   judge: (fields: Fields, result: ToolResult, context: SchemaContext | undefined) => Judgement | Promise<Judgement>,
-): Judge {
-  return defineJudge(schema, (fields, evidence, context) => {
+) {
+  return (fields: Fields, evidence: Evidence, context: SchemaContext | undefined): Judgement | Promise<Judgement> => {
     const result = findLatestResult(evidence, fields.toolName);
     if (result !== undefined) return judge(fields, result, context);
     const who = fields.toolName === undefined ? 'no tool has answered' : `${fields.toolName} has not answered`;
     return { passed: false, reason: `${who}.` };
-  });
+  };
 }
 
 function findLatestResult({ toolResults }: Evidence, toolName: string | undefined): ToolResult | undefined {
   return toolName === undefined ? toolResults.at(-1) : toolResults.findLast((result) => result.toolName === toolName);
 }
 
-function judgeMatches({ pattern }: { pattern: string }, result: ToolResult): Judgement {
+function judgeMatches({ pattern }: CheckByType['toolResultMatches'], result: ToolResult): Judgement {
   let expression: RE2JS;
   try {
     expression = RE2JS.compile(pattern);
@@ -86,10 +66,7 @@ function judgeMatches({ pattern }: { pattern: string }, result: ToolResult): Jud
   };
 }
 
-function judgeEquals(
-  { value, path = '' }: { value: unknown; path?: string | undefined },
-  result: ToolResult,
-): Judgement {
+function judgeEquals({ value, path = '' }: CheckByType['toolResultEquals'], result: ToolResult): Judgement {
   const isText = typeof value === 'string' && path === '';
   if (isText && value === result.text) {
     return { passed: true, reason: `${describeText(result)}, as expected.` };
@@ -128,7 +105,7 @@ function judgeNotFound({ toolName, isListed, isError }: ToolResult): Judgement {
 }
 
 async function judgeSchema(
-  { schema }: { schema: JsonObject | boolean },
+  { schema }: CheckByType['toolResultSchema'],
   result: ToolResult,
   context: SchemaContext | undefined,
 ): Promise<Judgement> {

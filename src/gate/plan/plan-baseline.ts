@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { formatCount } from '../../base/count.ts';
+import { formatCount } from '../../base/text.ts';
 import { type ConfigurationIssue, describeError } from '../../base/errors.ts';
 import type { Baseline, RegressionLimits } from '../../model/comparison.ts';
 import type { Report } from '../../model/report.ts';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { z } from 'zod';
 import { ConfigurationError, describeError } from '../../base/errors.ts';
-import { listProxySecrets, type ProxySettings, readProxySettings } from '../../base/proxy.ts';
+import { listProxySecrets, type ProxySettings, readProxySettings } from '../../http/proxy.ts';
 import type { Secret } from '../../base/redaction.ts';
 import { parseRepository, type Repository } from '../../github/repository.ts';
 import { nameJobSlot } from '../options/job-slot.ts';

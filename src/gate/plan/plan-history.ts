@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { formatCount } from '../../base/count.ts';
+import { formatCount } from '../../base/text.ts';
 import { type ConfigurationIssue, describeError } from '../../base/errors.ts';
 import type { HistoryRecord } from '../../model/history.ts';
 import { parseHistory } from '../../history/record.ts';

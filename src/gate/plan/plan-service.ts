@@ -1,8 +1,8 @@
 import { ConfigurationError, type ConfigurationIssue } from '../../base/errors.ts';
-import { listProxySecrets, type ProxySettings, readProxySettings } from '../../base/proxy.ts';
+import { listProxySecrets, type ProxySettings, readProxySettings } from '../../http/proxy.ts';
 import type { Secret } from '../../base/redaction.ts';
 import { appendAll } from '../../base/lists.ts';
-import { parseApiKey, parseBaseUrl } from '../../service/address.ts';
+import { parseApiKey, parseBaseUrl } from '../../http/url.ts';
 import { type ServiceProfile, serviceProfiles } from '../../service/profile.ts';
 import type { CiJob } from './ci-job.ts';
 import { nameHostedServer } from './hosted-names.ts';

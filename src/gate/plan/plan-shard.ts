@@ -1,9 +1,9 @@
-import { formatCount } from '../../base/count.ts';
+import { formatCount } from '../../base/text.ts';
 import type { ConfigurationIssue } from '../../base/errors.ts';
 import type { HistoryRecord } from '../../model/history.ts';
 import type { ShardReport } from '../../model/report.ts';
-import { hashDefinition } from '../../suite/definition.ts';
-import { assignShards } from '../../suite/shard.ts';
+import { hashDefinition } from '../../suite/definition-hash.ts';
+import { assignShards } from '../../suite/select.ts';
 import { digestCut } from '../../verdict/shard-digest.ts';
 import type { FileSuite } from './plan-suites.ts';
 

@@ -1,4 +1,4 @@
-import { formatDuration } from '../../base/deadline.ts';
+import { formatDuration } from '../../base/time.ts';
 import type { ConfigurationIssue } from '../../base/errors.ts';
 import { appendAll } from '../../base/lists.ts';
 import type { SuiteConcurrency } from '../../model/concurrency.ts';
@@ -7,7 +7,7 @@ import { anyProtocol, type ProtocolChoice } from '../../model/protocol.ts';
 import type { Suite } from '../../model/suite.ts';
 import type { SuiteResults } from '../../model/results.ts';
 import type { ServiceProfile } from '../../service/profile.ts';
-import { readInlineTests } from '../../suite/inline.ts';
+import { readInlineTests } from '../../suite/read.ts';
 import { findSharedIds, loadSuites } from '../../suite/load.ts';
 import { selectCases } from '../../suite/select.ts';
 import type { CiJob } from './ci-job.ts';

@@ -1,5 +1,5 @@
 import type { HistoryRecord } from '../../model/history.ts';
-import { outlineSuite } from '../../suite/outline.ts';
+import { outlineSuite } from '../../suite/manifest.ts';
 import { listTrials } from '../../verdict/trust.ts';
 import type { PlannedSuite } from './plan-suites.ts';
 

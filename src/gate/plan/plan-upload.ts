@@ -1,5 +1,5 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
-import { listProxySecrets } from '../../base/proxy.ts';
+import { listProxySecrets } from '../../http/proxy.ts';
 import type { Secret } from '../../base/redaction.ts';
 import type { IngestCi } from '../../service/ingest.ts';
 import { type ServiceProfile, serviceProfiles } from '../../service/profile.ts';

@@ -1,5 +1,5 @@
 import { ConfigurationError, type ConfigurationIssue } from '../../base/errors.ts';
-import { isLoopback } from '../../base/loopback.ts';
+import { isLoopback } from '../../http/url.ts';
 import type { Secret } from '../../base/redaction.ts';
 import { appendAll } from '../../base/lists.ts';
 import type { GateRules } from '../../model/policy.ts';

@@ -1,7 +1,7 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
 import type { PolicyFile, PolicyLayer } from '../../model/policy.ts';
 import type { CaseReport } from '../../model/report.ts';
-import { explainAmbiguity, findNamed, type NamedCase } from '../../suite/case-names.ts';
+import { explainAmbiguity, findNamed, type NamedCase } from '../../suite/select.ts';
 import { listSuiteLayers } from '../../verdict/layers.ts';
 
 /** The rules of a policy that name cases. */

@@ -1,7 +1,7 @@
 import { appendFile, mkdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { describeError } from '../../base/errors.ts';
-import { writeTextFile } from '../../base/regular-file.ts';
+import { writeTextFile } from '../../base/files.ts';
 import type { Logger } from '../../base/logger.ts';
 import { type Redactor, redactDeep } from '../../base/redaction.ts';
 import type { Evidence } from '../../model/evidence.ts';

@@ -1,5 +1,5 @@
 import { type ConfigurationIssue, describeError } from '../../base/errors.ts';
-import { writeTextFile } from '../../base/regular-file.ts';
+import { writeTextFile } from '../../base/files.ts';
 import { redactDeep } from '../../base/redaction.ts';
 import { type Annotation } from '../../report/annotations.ts';
 import { planIssueAnnotations } from '../../report/issue-annotations.ts';

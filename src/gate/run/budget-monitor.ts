@@ -1,5 +1,5 @@
-import type { Clock } from '../../base/clock.ts';
-import { formatCount } from '../../base/count.ts';
+import type { Clock } from '../../base/time.ts';
+import { formatCount } from '../../base/text.ts';
 import { BudgetError, describeError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import { type Budgets, type Demanded, describeSource } from '../../model/policy.ts';

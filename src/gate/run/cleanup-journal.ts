@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time.ts';
 import { ServiceError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import { unlimitedPacer } from '../../base/pacing.ts';
-import type { ProxySettings } from '../../base/proxy.ts';
+import type { ProxySettings } from '../../http/proxy.ts';
 import type { Secret } from '../../base/redaction.ts';
 import { openServiceClient, type ServiceClient } from '../../service/client.ts';
 import { findRunByMarker } from '../../service/launch.ts';

@@ -1,8 +1,7 @@
-import { endOnAbort } from '../../base/abort.ts';
-import type { Clock } from '../../base/clock.ts';
+import { type Clock, race } from '../../base/time.ts';
 import { ConfigurationError, ServiceError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
-import { isLoopback } from '../../base/loopback.ts';
+import { isLoopback } from '../../http/url.ts';
 import type { Redactor } from '../../base/redaction.ts';
 import { maxConcurrency } from '../../model/concurrency.ts';
 import type { RunningServer, SessionPlan, WantedProtocol } from '../../server/running-server.ts';
@@ -146,16 +145,16 @@ async function createRecord(
   note(first);
   const creating = create();
   teardown.add(`take ${name} out of the project`, async (signal, isHurried) => {
-    await endOnAbort(
+    await race(
       creating.catch(() => {}),
-      signal,
+      { signals: [signal] },
     );
     const clearing = isHurried ? urgentClient : client;
     if (remote !== null) await clearServer(clearing, remote, { projectId, signal });
     note(null);
   });
   try {
-    return { id: await endOnAbort(creating, lifetime.cancelRun), name, countBreaks: () => 0 };
+    return { id: await race(creating, { signals: [lifetime.cancelRun] }), name, countBreaks: () => 0 };
   } catch (error) {
     if (!(error instanceof ServiceError && error.status === 409)) throw error;
     const message = 'is taken by another server of the project; choose another, or leave it out';

@@ -1,5 +1,4 @@
-import { endOnAbort } from '../../base/abort.ts';
-import type { Clock } from '../../base/clock.ts';
+import { type Clock, race } from '../../base/time.ts';
 import {
   CancelledError,
   ConfigurationError,
@@ -9,7 +8,7 @@ import {
   TunnelError,
 } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
-import type { ProxySettings } from '../../base/proxy.ts';
+import type { ProxySettings } from '../../http/proxy.ts';
 import type { Redactor } from '../../base/redaction.ts';
 import { createTunnel, type TunnelGrant } from '../../service/tunnels.ts';
 import { openTunnelHost } from '../../tunnel/host.ts';
@@ -112,9 +111,9 @@ export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunne
   teardown.add(`close the tunnel of ${serverName}`, async (teardownSignal, isHurried) => {
     isStopping = true;
     const stopped = stopServing();
-    await endOnAbort(
+    await race(
       minting.catch(() => {}),
-      teardownSignal,
+      { signals: [teardownSignal] },
     );
     if (remote !== null) {
       const client = isHurried ? service.urgentClient : service.client;
@@ -124,7 +123,7 @@ export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunne
     await stopped;
   });
 
-  const grant = await endOnAbort(minting, signal);
+  const grant = await race(minting, { signals: [signal] });
   const { serverId } = grant;
   if (!options.isServiceLocal) requireTls(grant);
   if (isOwnServerName ? isSomebodyElses(grant) : grant.existed) warnAboutOverwrite(grant, options);

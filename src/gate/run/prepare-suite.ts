@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { formatCount } from '../../base/count.ts';
+import { formatCount } from '../../base/text.ts';
 import { ConfigurationError, ProtocolError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import { toPercent } from '../../model/rate.ts';
@@ -8,7 +8,7 @@ import { stepServerName, type Suite } from '../../model/suite.ts';
 import type { NewRun } from '../../service/runs.ts';
 import { createSuite, findOldestSuite } from '../../service/suites.ts';
 import { compileSuite, type Dialect } from '../../suite/compile.ts';
-import { outlineSuite } from '../../suite/outline.ts';
+import { outlineSuite } from '../../suite/manifest.ts';
 import type { ConnectedService } from './connect-service.ts';
 import type { RegisteredServer } from './job-tunnel.ts';
 import type { FileSuite } from '../plan/plan-suites.ts';

@@ -8,7 +8,7 @@ import { listCases } from '../../service/cases.ts';
 import { getRun, listSuiteRuns } from '../../service/runs.ts';
 import { findOldestSuite } from '../../service/suites.ts';
 import type { WireCase } from '../../service/wire.ts';
-import { outlineSuite } from '../../suite/outline.ts';
+import { outlineSuite } from '../../suite/manifest.ts';
 import { matchStoredCases } from '../../suite/sync.ts';
 import { createTally } from '../../verdict/tally.ts';
 import { noEvidence } from './evidence.ts';
@@ -104,7 +104,7 @@ interface StoredOutline {
 function outlineFile({ whole }: FileSuite, stored: readonly WireCase[]): StoredOutline {
   const { id, cases } = outlineSuite(whole, whole);
   const matches = new Map(
-    matchStoredCases(whole, stored, { serverName: stepServerName }).map((match) => [match.item.id, match]),
+    matchStoredCases(whole, stored, { serverName: stepServerName }).map((match) => [match.testCase.id, match]),
   );
   const known = cases.flatMap((member) => {
     const match = matches.get(member.id);

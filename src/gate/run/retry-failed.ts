@@ -1,4 +1,4 @@
-import { formatCount } from '../../base/count.ts';
+import { formatCount } from '../../base/text.ts';
 import type { RetryRound } from '../../model/report.ts';
 import type { CaseResults, SuiteResults } from '../../model/results.ts';
 import { canBeDecided } from '../../verdict/bounds.ts';

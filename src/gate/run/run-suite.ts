@@ -1,9 +1,9 @@
-import type { Clock } from '../../base/clock.ts';
-import { formatCount } from '../../base/count.ts';
+import type { Clock } from '../../base/time.ts';
+import { formatCount } from '../../base/text.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { SuiteOutline, SuiteResults } from '../../model/results.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
-import { outlineSuite } from '../../suite/outline.ts';
+import { outlineSuite } from '../../suite/manifest.ts';
 import { disagreesWithService } from '../../verdict/gaps.ts';
 import { createTally, type SuiteEnd, type Tally } from '../../verdict/tally.ts';
 import type { ConnectedService } from './connect-service.ts';

@@ -1,5 +1,4 @@
-import type { Clock } from '../../base/clock.ts';
-import { formatDuration } from '../../base/deadline.ts';
+import { type Clock, formatDuration } from '../../base/time.ts';
 import { BudgetError } from '../../base/errors.ts';
 import { type Demanded, describeSource } from '../../model/policy.ts';
 import type { RunLifetime } from './run-lifetime.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../../src/base/clock.ts';
+import { systemClock } from '../../../src/base/time.ts';
 import { runEmbeddedGate } from '../../support/embedded-gate.ts';
 import { type FixtureTool, startFixtureMcpServer, text } from '../../support/fixture-mcp-server.ts';
 import { writeCallingCases } from '../../support/flaky-server.ts';

@@ -1,6 +1,6 @@
 import { silentLogger } from '../../../src/base/logger.ts';
 import { CancelledError } from '../../../src/base/errors.ts';
-import { readProxySettings } from '../../../src/base/proxy.ts';
+import { readProxySettings } from '../../../src/http/proxy.ts';
 import { Secret } from '../../../src/base/redaction.ts';
 import { serviceProfiles } from '../../../src/service/profile.ts';
 import { clearRemoteResources } from '../../../src/gate/run/cleanup-journal.ts';

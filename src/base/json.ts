@@ -1,0 +1,44 @@
+/** Deeper JSON is refused: what compares, prints and stores values calls itself for each level. */
+export const maxJsonDepth = 1000;
+
+/** Whether a JSON value nests arrays and objects deeper than `maxJsonDepth`. */
+export function isTooDeep(root: unknown): boolean {
+  // A stack of its own: the value may be nested deeper than the call stack.
+  const open: Array<{ value: object; depth: number }> = [];
+  const visit = (value: unknown, depth: number) => {
+    if (typeof value === 'object' && value !== null) open.push({ value, depth });
+  };
+  visit(root, 1);
+  for (let item = open.pop(); item !== undefined; item = open.pop()) {
+    if (item.depth > maxJsonDepth) return true;
+    if (Array.isArray(item.value)) for (const part of item.value) visit(part, item.depth + 1);
+    else for (const part of Object.values(item.value)) visit(part, item.depth + 1);
+  }
+  return false;
+}
+
+/**
+ * Whether two JSON values are the same document: key order is free, and nothing is coerced. `0` and `-0` are the same number, as in
+ * the arithmetic of servers; a value that traveled has no `-0` left. `isDeepStrictEqual` of Node distinguishes them.
+ */
+export function isJsonEqual(left: unknown, right: unknown): boolean {
+  if (left === right) return true;
+  if (Array.isArray(left)) {
+    return (
+      Array.isArray(right) &&
+      left.length === right.length &&
+      left.every((item, index) => isJsonEqual(item, right[index]))
+    );
+  }
+  if (!isRecord(left) || !isRecord(right)) return false;
+  const keys = Object.keys(left);
+  return (
+    keys.length === Object.keys(right).length &&
+    keys.every((key) => Object.hasOwn(right, key) && isJsonEqual(left[key], right[key]))
+  );
+}
+
+/** Distinguishes a JSON object from the other things JavaScript calls objects. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,29 @@
+/** Stands where a text was cut. A redactor knows by it that what stands before may be the beginning of a secret. */
+export const cutMark = '…';
+
+/** The text up to its first line break. */
+export function readFirstLine(text: string): string {
+  return text.split(/\r\n|\r|\n/, 1)[0] ?? '';
+}
+
+/** Keeps the last lines that fit into `maxLength` UTF-16 units, line breaks included: where a program fails stands at the end. */
+export function clipLines(lines: readonly string[], maxLength: number): string[] {
+  let length = 0;
+  const first = lines.findLastIndex((line) => (length += line.length + 1) > maxLength);
+  return lines.slice(first + 1);
+}
+
+/** Cuts a text to at most `maxLength` UTF-16 units, the mark at its end included. */
+export function clipText(text: string, maxLength: number): string {
+  return text.length <= maxLength ? text : `${text.slice(0, maxLength - cutMark.length).toWellFormed()}${cutMark}`;
+}
+
+/** Prints a count with its noun, `1 case` or `3 cases`; for nouns that take an s. */
+export function formatCount(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** Ends a sentence whose last words came from elsewhere, and may have brought their full stop along. */
+export function endSentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}

@@ -1,0 +1,47 @@
+import { hash } from 'node:crypto';
+import type { StoredCase } from '../model/case.ts';
+import type { Suite, SuiteCase } from '../model/suite.ts';
+import { compileCase } from './compile.ts';
+
+/** Enough that two definitions of a suite never share one, and short enough to be kept for every case of every night. */
+const hashLength = 16;
+
+/**
+ * Hashes what a case does: its steps, arguments, assertions, checks, limits and model, everything layered and every default
+ * filled in. The title, the tags, the place in the file, the ids of steps, whether it is required and how often it runs
+ * say nothing about that. Results under two hashes are results of two different cases.
+ */
+export function hashDefinition(testCase: SuiteCase, suite: Suite): string {
+  const {
+    title: _title,
+    runs: _runs,
+    ...definition
+  } = compileCase(testCase, suite, { serverName: '', dialect: 'embedded' });
+  return hashFields(definition);
+}
+
+/** The same of a case that a service keeps. Never equal to that of a file's: the service knows less of it. */
+export function hashStoredDefinition(stored: StoredCase): string {
+  const { steps, expectedOutput, isNegative, scenario, models, matchOptions, checks } = stored;
+  return hashFields({ steps, expectedOutput, isNegative, scenario, models, matchOptions, checks });
+}
+
+function hashFields(definition: { steps?: readonly unknown[] | null | undefined; [field: string]: unknown }): string {
+  const { steps, ...fields } = definition;
+  const present = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null);
+  const whole = { ...Object.fromEntries(present), steps: (steps ?? []).map(dropId) };
+  return hash('sha256', JSON.stringify(sortKeys(whole))).slice(0, hashLength);
+}
+
+/** Steps take their ids from their place where the file names none. */
+function dropId(step: unknown): unknown {
+  return typeof step === 'object' && step !== null ? { ...step, id: undefined } : step;
+}
+
+/** Equal definitions are to be equal texts, in whatever order their keys were written. */
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, member]) => [key, sortKeys(member)]));
+}

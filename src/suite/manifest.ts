@@ -1,0 +1,19 @@
+import type { SuiteOutline } from '../model/results.ts';
+import type { Suite } from '../model/suite.ts';
+import { hashDefinition } from './definition-hash.ts';
+
+/** Takes from an evals file what counting its results needs. `whole` is the suite with the cases that were not selected. */
+export function outlineSuite(suite: Suite, whole: Suite): SuiteOutline {
+  const { id, name, location, cases } = suite;
+  const selected = new Set(cases.map((testCase) => testCase.id));
+  return {
+    id,
+    name,
+    file: location.file,
+    cases: cases.map((testCase) => {
+      const { id, title, tags, isRequired, location, runs } = testCase;
+      return { id, title, tags, isRequired, location, definitionHash: hashDefinition(testCase, suite), runs };
+    }),
+    leftOut: whole.cases.map((testCase) => testCase.id).filter((caseId) => !selected.has(caseId)),
+  };
+}
