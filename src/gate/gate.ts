@@ -51,6 +51,11 @@ export interface GateContext {
   saveRemoteResources?: (resources: RemoteResources | null) => void;
 }
 
+export interface GateHooks {
+  /** Called before anything starts, once no secret of the plan can be printed. */
+  announce?: () => Promise<void>;
+}
+
 export interface GateResult {
   report: Report;
   /** What the report's page shows in addition to the report; null where nothing was run. */
@@ -67,12 +72,13 @@ export interface GateResult {
  * Runs the gate: starts the server under test, runs the suites against it, judges, and leaves nothing running. Whatever
  * the surroundings do ends in a report with an inconclusive verdict; only a bug of the gate is thrown.
  */
-export async function gate(plan: GatePlan, context: GateContext): Promise<GateResult> {
+export async function gate(plan: GatePlan, context: GateContext, { announce }: GateHooks = {}): Promise<GateResult> {
   const { clock, signal } = context;
   const startedAt = (context.startedAt ?? new Date(clock.now())).toISOString();
   const today = startedAt.slice(0, 'YYYY-MM-DD'.length);
   const startedMs = clock.monotonicMs();
   for (const secret of plan.secrets) context.redactor.add(secret);
+  await announce?.();
   for (const note of plan.notes) context.logger.warning(note);
   for (const remark of plan.remarks) context.logger.info(remark);
   if (plan.merge !== null) {
@@ -130,14 +136,14 @@ async function runSuites(
   tracePath: string | null;
   kept: KeptResults | null;
 }> {
-  const { clock, logger, redactor } = context;
+  const { clock, logger, redactor, environment, processMarker } = context;
   const onProgress = context.onProgress ?? (() => {});
   const suites: MeasuredSuite[] = [];
   const collector = createEvidenceCollector(redactor, { keepsTraces: plan.isFullReport });
   const keeper = plan.upload === null ? null : createResultKeeper(collector, { redactor });
   const evidence = keeper ?? collector;
   const witnesses = createServerWitnesses(redactor);
-  const servers = createTestServers(plan, witnesses);
+  const servers = createTestServers(plan, { witnesses, environment, processMarker });
   let traceLog: TraceLog | null = null;
   let { baseline } = plan;
   let isOver = false;
@@ -151,7 +157,7 @@ async function runSuites(
     await using traces = plan.hasTraceLog ? await openTraceLog(plan, context) : null;
     traceLog = traces;
     const shared = { service, teardown, lifetime, clock, logger, redactor, onProgress, evidence };
-    await servers.open({ ...context, ...shared });
+    await servers.open(service, { lifetime, teardown, clock, logger, redactor, onProgress });
     if (baseline !== null && baseline.baseline === null) {
       baseline = {
         ...baseline,

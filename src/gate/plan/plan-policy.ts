@@ -49,7 +49,7 @@ export async function loadPolicy(
   const remarks: string[] = [];
   let base: BasePolicy | null = null;
   if (options.policyRef === 'base') {
-    base = await openBasePolicy({ ...context, notes, remarks, token: options.githubToken }, issues);
+    base = await openBasePolicy({ ...context, token: options.githubToken }, { notes, remarks, issues });
   }
   const path = typeof options.policy === 'string' ? options.policy : null;
   const own = await readPolicyOption(options.policy, context.cwd, issues);

@@ -48,7 +48,7 @@ export interface StoredSuite {
   requirements: StoredRequirements;
 }
 
-interface SuitePlanContext {
+interface SuiteSources {
   cwd: string;
   ci: CiJob;
   profile: ServiceProfile;
@@ -60,16 +60,16 @@ interface SuitePlanContext {
 /** Reads and selects the suites, or names the one that the service keeps. What is wrong goes to `issues`. */
 export async function planSuites(
   options: GateOptions,
-  context: SuitePlanContext,
+  sources: SuiteSources,
   issues: ConfigurationIssue[],
 ): Promise<PlannedSuite[]> {
-  if (options.suite !== null) return [planStoredSuite(options.suite, options, context, issues)];
-  return await planFileSuites(options, context, issues);
+  if (options.suite !== null) return [planStoredSuite(options.suite, options, sources, issues)];
+  return await planFileSuites(options, sources, issues);
 }
 
 async function planFileSuites(
   options: GateOptions,
-  { cwd, ci, profile, policy, notes }: SuitePlanContext,
+  { cwd, ci, profile, policy, notes }: SuiteSources,
   issues: ConfigurationIssue[],
 ): Promise<FileSuite[]> {
   const { suites, findings } = await readSuites(options, cwd);
@@ -139,7 +139,7 @@ async function readSuites(
 function planStoredSuite(
   suite: string,
   { cases, runs }: GateOptions,
-  { profile: { limits, name }, policy }: SuitePlanContext,
+  { profile: { limits, name }, policy }: Pick<SuiteSources, 'profile' | 'policy'>,
   issues: ConfigurationIssue[],
 ): StoredSuite {
   if (runs !== null && runs > limits.iterationsPerCase) {
