@@ -412,7 +412,7 @@ export const seededBugs: readonly SeededBug[] = [
   },
   {
     what: 'a workflow that is run again gets the verdict of its first attempt back',
-    file: 'gate/plan/ci-context.ts',
+    file: 'gate/plan/ci-job.ts',
     from: 'JSON.stringify([repository, runId, attempt, job,',
     to: 'JSON.stringify([repository, runId, job,',
     tests: ['gate/publish/upload-results.test.ts'],

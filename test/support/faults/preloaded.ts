@@ -4,7 +4,7 @@ import '../../../src/server/open.ts';
 import '../../../src/http/dispatcher.ts';
 import '../../../src/mcp/probe-http.ts';
 import '../../../src/gate/run/job-tunnel.ts';
-import '../../../src/gate/run/judge-here.ts';
+import '../../../src/gate/run/local-assertions.ts';
 import '../../../src/gate/run/keep-trace.ts';
 import '../../../src/gate/run/read-baseline.ts';
 import '../../../src/gate/run/retry-failed.ts';

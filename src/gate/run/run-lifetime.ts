@@ -5,23 +5,22 @@ import { CancelledError, DeadlineError, GateError } from '../../base/errors.ts';
 /** How long reading what a run left behind may still take once the run has been cancelled. */
 const collectingMs = 10_000;
 
-/**
- * The two ways a gate ends early. `callOff` aborts when the run must not go on (its reason says why): the run is
- * cancelled, and what it has produced is still collected. `stop` aborts when collecting must end too.
- */
-export interface Watch extends Disposable {
-  readonly callOff: AbortSignal;
-  readonly stop: AbortSignal;
+/** The two ways a gate ends early. */
+export interface RunLifetime extends Disposable {
+  /** Aborts when the run must not go on, with the reason: the run is cancelled, and what it has produced is still collected. */
+  readonly cancelRun: AbortSignal;
+  /** Aborts when collecting must end too. */
+  readonly abort: AbortSignal;
   /** When collecting ends at the latest: nothing may be waited for that comes after it. */
   readonly deadline: Deadline;
-  /** Calls the run off when this promise resolves to a reason. It must never reject. */
-  addReason(reason: Promise<GateError>): void;
+  /** Cancels the run when this promise resolves to a reason. It must never reject. */
+  cancelOn(reason: Promise<GateError>): void;
 }
 
-/** Starts the clock of the gate. The caller's own signal stops everything at once. */
-export function startWatch(clock: Clock, options: { timeoutMs: number; signal: AbortSignal }): Watch {
-  const calledOff = new AbortController();
-  const stopped = new AbortController();
+/** Starts the time of the gate. The caller's own signal ends everything at once. */
+export function startRunLifetime(clock: Clock, options: { timeoutMs: number; signal: AbortSignal }): RunLifetime {
+  const cancelled = new AbortController();
+  const aborted = new AbortController();
   const disposed = new AbortController();
 
   const outlasts = (delayMs: number): Promise<boolean> =>
@@ -29,22 +28,22 @@ export function startWatch(clock: Clock, options: { timeoutMs: number; signal: A
       () => true,
       () => false,
     );
-  const callOff = async (reason: unknown) => {
-    if (calledOff.signal.aborted || disposed.signal.aborted) return;
-    calledOff.abort(reason);
-    if (await outlasts(collectingMs)) stopped.abort(reason);
+  const cancel = async (reason: unknown) => {
+    if (cancelled.signal.aborted || disposed.signal.aborted) return;
+    cancelled.abort(reason);
+    if (await outlasts(collectingMs)) aborted.abort(reason);
   };
   const expire = async () => {
     if (!(await outlasts(options.timeoutMs))) return;
     const message = `The gate was not over after ${formatDuration(options.timeoutMs)}.`;
-    await callOff(new DeadlineError(message, { hint: 'Raise `timeout`, or run fewer cases.' }));
+    await cancel(new DeadlineError(message, { hint: 'Raise `timeout`, or run fewer cases.' }));
   };
   const obeyCaller = () => {
     const { reason } = options.signal;
-    const cancelled =
+    const error =
       reason instanceof GateError ? reason : new CancelledError('The caller stopped the gate.', { cause: reason });
-    calledOff.abort(cancelled);
-    stopped.abort(cancelled);
+    cancelled.abort(error);
+    aborted.abort(error);
   };
 
   if (options.signal.aborted) obeyCaller();
@@ -52,10 +51,10 @@ export function startWatch(clock: Clock, options: { timeoutMs: number; signal: A
   void expire();
 
   return {
-    callOff: calledOff.signal,
-    stop: stopped.signal,
+    cancelRun: cancelled.signal,
+    abort: aborted.signal,
     deadline: startDeadline(clock, options.timeoutMs + collectingMs, 'The gate'),
-    addReason: (reason) => void reason.then(callOff),
+    cancelOn: (reason) => void reason.then(cancel),
     [Symbol.dispose]: () => {
       options.signal.removeEventListener('abort', obeyCaller);
       disposed.abort();

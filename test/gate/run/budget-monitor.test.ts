@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { emptyPolicyLayer } from '../../../src/model/policy.ts';
-import { watchSpending } from '../../../src/gate/run/spending.ts';
+import { monitorBudgets } from '../../../src/gate/run/budget-monitor.ts';
 import { type Answer, json, startHttpServer } from '../../support/http-server.ts';
 import { demanded } from '../../support/policy-factory.ts';
 import { openTestClient } from '../../support/service-client.ts';
@@ -12,7 +12,7 @@ const page = (...items: Array<Record<string, unknown>>) =>
 const passed = (tokensUsed: number) => ({ status: 'completed', result: 'passed', tokensUsed });
 const broken = { status: 'failed', result: null };
 
-/** Watches a run of which each look shows the next answer, until it is called off or the last answer was seen twice. */
+/** Watches a run of which each look shows the next answer, until it is cancelled or the last answer was seen twice. */
 async function watchRun(answers: Answer[], budgets: Partial<typeof none>) {
   const seen = Promise.withResolvers<null>();
   await using server = await startHttpServer([
@@ -28,16 +28,16 @@ async function watchRun(answers: Answer[], budgets: Partial<typeof none>) {
     clock: client.clock,
     logger: silentLogger,
     service: { client, projectId: 'p_1' },
-    watch: { addReason: (reason: Promise<Error>) => void reasons.push(reason) },
+    lifetime: { cancelOn: (reason: Promise<Error>) => void reasons.push(reason) },
   };
-  const spending = watchSpending({ ...none, ...budgets }, 'r_1', context);
+  const spending = monitorBudgets({ ...none, ...budgets }, 'r_1', context);
   const reason = await Promise.race([seen.promise, ...reasons]);
   spending[Symbol.dispose]();
   return { message: reason?.message ?? null, looks: server.requests.length, sleepsMs: client.clock.sleepsMs };
 }
 
-describe('watchSpending', () => {
-  it('calls the gate off when the iterations have used more tokens than the budget has', async () => {
+describe('monitorBudgets', () => {
+  it('cancels the run when the iterations have used more tokens than the budget has', async () => {
     const looks = [page({}), page(passed(60), {}), page(passed(60), passed(60))];
     const { message, sleepsMs } = await watchRun(looks, { tokens: demanded(100) });
     expect(message).toBe(
@@ -46,7 +46,7 @@ describe('watchSpending', () => {
     expect(sleepsMs).toEqual([200, 300, 450]);
   });
 
-  it('calls it off when more iterations ended without a result than may', async () => {
+  it('cancels it when more iterations ended without a result than may', async () => {
     const looks = [page(broken, passed(1), {}), page(broken, broken, {})];
     const { message } = await watchRun(looks, { infrastructureErrors: demanded(1) });
     expect(message).toBe(
@@ -71,9 +71,9 @@ describe('watchSpending', () => {
       clock: client.clock,
       logger: silentLogger,
       service: { client, projectId: 'p_1' },
-      watch: { addReason: () => expect.unreachable() },
+      lifetime: { cancelOn: () => expect.unreachable() },
     };
-    watchSpending(none, 'r_1', context);
+    monitorBudgets(none, 'r_1', context);
     expect(client.clock.sleepsMs).toEqual([]);
     expect(server.requests).toEqual([]);
   });

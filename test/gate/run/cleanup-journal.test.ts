@@ -3,7 +3,12 @@ import { systemClock } from '../../../src/base/time.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { Secret } from '../../../src/base/redaction.ts';
 import { serviceProfiles } from '../../../src/service/profile.ts';
-import { clearLeftovers, type Leftovers, openLeftoverBook, parseLeftovers } from '../../../src/gate/run/leftovers.ts';
+import {
+  clearRemoteResources,
+  type RemoteResources,
+  openCleanupJournal,
+  parseRemoteResources,
+} from '../../../src/gate/run/cleanup-journal.ts';
 import { type ContractService, openContractService, saveServer, saveSuite } from '../../support/contract-service.ts';
 import { startEverythingServer } from '../../support/everything-server.ts';
 
@@ -24,9 +29,9 @@ const slowTest = {
   ],
 };
 
-async function clear(service: ContractService, leftovers: Pick<Leftovers, 'server' | 'runs'>): Promise<string[]> {
+async function clear(service: ContractService, leftovers: Pick<RemoteResources, 'server' | 'runs'>): Promise<string[]> {
   const warnings: string[] = [];
-  await clearLeftovers(
+  await clearRemoteResources(
     { projectId: service.projectId, ...leftovers },
     {
       profile: serviceProfiles.svc,
@@ -40,10 +45,10 @@ async function clear(service: ContractService, leftovers: Pick<Leftovers, 'serve
   return warnings;
 }
 
-describe('openLeftoverBook', () => {
+describe('openCleanupJournal', () => {
   it('has every change written down, and nothing once there is nothing left', () => {
-    const saved: Array<Leftovers | null> = [];
-    const book = openLeftoverBook({ projectId: 'p' }, (leftovers) => saved.push(leftovers));
+    const saved: Array<RemoteResources | null> = [];
+    const book = openCleanupJournal({ projectId: 'p' }, (leftovers) => saved.push(leftovers));
     const run = { suiteId: 's', runId: null, marker: 'm' };
     book.setRun(run);
     book.setRun({ ...run, runId: 'r' });
@@ -52,17 +57,17 @@ describe('openLeftoverBook', () => {
   });
 
   it('is read back as it was written, and as nothing where it is something else', () => {
-    const leftovers: Leftovers = {
+    const leftovers: RemoteResources = {
       projectId: 'p',
       server: { name: 'n', serverId: null, hasTunnel: true, isOwn: true, previous: null },
       runs: [{ suiteId: 's', runId: null, marker: 'm' }],
     };
-    expect(parseLeftovers(JSON.stringify(leftovers))).toEqual(leftovers);
-    expect(['', '{', '{"profile":"embedded"}'].map(parseLeftovers)).toEqual([null, null, null]);
+    expect(parseRemoteResources(JSON.stringify(leftovers))).toEqual(leftovers);
+    expect(['', '{', '{"profile":"embedded"}'].map(parseRemoteResources)).toEqual([null, null, null]);
   });
 });
 
-describe('clearLeftovers', () => {
+describe('clearRemoteResources', () => {
   it('finds a run and a tunnel whose ids were never received, and does no harm the second time', async () => {
     await using server = await startEverythingServer();
     await using service = await openContractService();

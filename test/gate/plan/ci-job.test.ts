@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type CiContext, readCiContext } from '../../../src/gate/plan/ci-context.ts';
+import { type CiJob, readCiJob } from '../../../src/gate/plan/ci-job.ts';
 import {
   createMergeGroupEvent,
   createPullRequestEvent,
@@ -13,7 +13,7 @@ import { createWorkspace } from '../../support/workspace.ts';
 
 const nothing = { branch: null, commit: null, baseRef: null, commentId: null, shard: null };
 
-async function read(event: RunnerEvent, options: { commentId?: string; env?: object } = {}): Promise<CiContext> {
+async function read(event: RunnerEvent, options: { commentId?: string; env?: object } = {}): Promise<CiJob> {
   await using workspace = await createWorkspace({ 'event.json': JSON.stringify(event.payload) });
   const environment = {
     ...jobOnBranch,
@@ -24,10 +24,10 @@ async function read(event: RunnerEvent, options: { commentId?: string; env?: obj
     ...options.env,
   };
   const overrides = { ...nothing, commentId: options.commentId ?? null };
-  return await readCiContext(overrides, { cwd: workspace.path, environment });
+  return await readCiJob(overrides, { cwd: workspace.path, environment });
 }
 
-describe('readCiContext', () => {
+describe('readCiJob', () => {
   it.each([
     ['a pull request', createPullRequestEvent(), 'PR 7', false],
     ['a pull request of a fork', createPullRequestEvent({ isFork: true }), 'PR 7', false],
@@ -66,7 +66,7 @@ describe('readCiContext', () => {
 
   it('does without an event that can be read', async () => {
     const environment = { ...jobOnBranch, GITHUB_EVENT_PATH: '/nowhere' };
-    expect(await readCiContext(nothing, { cwd: '/nowhere', environment })).toMatchObject({
+    expect(await readCiJob(nothing, { cwd: '/nowhere', environment })).toMatchObject({
       line: 'change',
       isDefaultBranch: false,
     });
@@ -75,7 +75,7 @@ describe('readCiContext', () => {
   it('makes every invocation outside GitHub one of its own', async () => {
     await using workspace = await createWorkspace();
     const elsewhere = { cwd: workspace.path, environment: {} };
-    const [first, second] = [await readCiContext(nothing, elsewhere), await readCiContext(nothing, elsewhere)];
+    const [first, second] = [await readCiJob(nothing, elsewhere), await readCiJob(nothing, elsewhere)];
     expect(first).toMatchObject({ system: null, repository: null, line: null, commit: null, base: null });
     expect(first.invocation).not.toBe(second.invocation);
   });
@@ -95,6 +95,6 @@ describe('readCiContext', () => {
 
   it('expects a base on a pull request of which nothing can be read', async () => {
     const environment = { ...jobOnBranch, GITHUB_EVENT_NAME: 'pull_request', GITHUB_EVENT_PATH: '/nowhere' };
-    expect(await readCiContext(nothing, { cwd: '/nowhere', environment })).toMatchObject({ base: { revisions: [] } });
+    expect(await readCiJob(nothing, { cwd: '/nowhere', environment })).toMatchObject({ base: { revisions: [] } });
   });
 });

@@ -7,7 +7,7 @@ import { type CiSystem, ciSystemNames, detectCiJob, type GitCheckout } from './c
 import { probeGit } from './git-checkout.ts';
 
 /** Where a gate runs and what it tests. */
-export interface CiContext {
+export interface CiJob {
   /** Null on a machine of which no CI system is known. */
   system: CiSystem | null;
   /** What people call it. */
@@ -78,10 +78,10 @@ type GitHubPayload = z.output<typeof payloadSchema>;
 const noCheckout: GitCheckout = { branch: null, commit: null, defaultBranch: null };
 
 /** Reads the context from the variables of the CI system, the payload of GitHub's event, and what git has checked out. */
-export async function readCiContext(
+export async function readCiJob(
   overrides: Overrides,
   { cwd, environment }: { cwd: string; environment: CiSources['environment'] },
-): Promise<CiContext> {
+): Promise<CiJob> {
   const isOnGitHub = isGitHub(environment);
   const payload = isOnGitHub ? await readPayload(environment['GITHUB_EVENT_PATH']) : {};
   const git = isOnGitHub ? noCheckout : await probeGit(cwd);
@@ -89,7 +89,7 @@ export async function readCiContext(
 }
 
 /** The same without reading anything. The options come first, then what the CI system says, then git. */
-export function detectCiContext(overrides: Overrides, sources: CiSources): CiContext {
+export function detectCiContext(overrides: Overrides, sources: CiSources): CiJob {
   const found = isGitHub(sources.environment) ? detectGitHub(overrides, sources) : detectElsewhere(sources);
   const line = overrides.branch ?? found.line;
   const isNamed = overrides.branch !== null;
@@ -111,7 +111,7 @@ function isGitHub(environment: CiSources['environment']): boolean {
   );
 }
 
-function detectGitHub(overrides: Overrides, { environment, payload }: CiSources): CiContext {
+function detectGitHub(overrides: Overrides, { environment, payload }: CiSources): CiJob {
   // No variable distinguishes the jobs of a matrix.
   const jobSlot = nameJobSlot(overrides);
   const read = (name: string) => environment[name] || null;
@@ -160,7 +160,7 @@ function findGitHubBase(
   return { noun: 'pull request', label, branch, revisions: listRevisions({ branch, commit }) };
 }
 
-function detectElsewhere({ environment, git }: CiSources): CiContext {
+function detectElsewhere({ environment, git }: CiSources): CiJob {
   const found = detectCiJob(environment, git);
   const { system, change, isTag, isBranchBuild } = found;
   // Where a system is known and names neither branch nor tag, git may: a custom build of a branch.

@@ -1,5 +1,5 @@
 /** What a text on GitHub leads to. */
-export interface PageContext {
+export interface PageLinks {
   /** Which job it is: `evals / test`. */
   job: string | null;
   run: { label: string; url: string } | null;
@@ -27,7 +27,7 @@ function locateInRepository(directory: string | null, file: string): string | nu
 
 /** Finds a line that a report names; null where it is in no file of the repository. */
 export function locateLine(
-  { directory }: Pick<PageContext, 'directory'>,
+  { directory }: Pick<PageLinks, 'directory'>,
   { file, line }: Place,
 ): { path: string; line: number } | null {
   const path = file === inlineTests ? null : locateInRepository(directory, file);
@@ -35,7 +35,7 @@ export function locateLine(
 }
 
 /** Composes the address of a line of a commit; null where either is not known. */
-export function composeLineUrl(page: PageContext, commit: string | null, place: Place): string | null {
+export function composeLineUrl(page: PageLinks, commit: string | null, place: Place): string | null {
   const located = locateLine(page, place);
   if (located === null || !/^[0-9a-f]{40,64}$/.test(commit ?? '')) return null;
   const path = located.path.split('/').map(encodeURIComponent).join('/');

@@ -13,7 +13,7 @@ import { deleteServer, listServers, type NewServer, updateServer } from '../../s
 import { closeTunnel } from '../../service/tunnels.ts';
 import { createTeardown } from './teardown.ts';
 
-const runLeftoverSchema = z.object({
+const remoteRunSchema = z.object({
   suiteId: z.string(),
   /** Null while the service has not answered. */
   runId: z.string().nullable(),
@@ -21,7 +21,7 @@ const runLeftoverSchema = z.object({
   marker: z.string(),
 });
 
-const serverLeftoverSchema = z.object({
+const remoteServerSchema = z.object({
   name: z.string(),
   /** Null while the service has not answered. */
   serverId: z.string().nullable(),
@@ -32,35 +32,35 @@ const serverLeftoverSchema = z.object({
   previous: z.object({ url: z.string(), transportType: z.string().nullable() }).nullable(),
 });
 
-const leftoversSchema = z.object({
+const remoteResourcesSchema = z.object({
   projectId: z.string(),
-  server: serverLeftoverSchema.nullable(),
-  runs: z.array(runLeftoverSchema),
+  server: remoteServerSchema.nullable(),
+  runs: z.array(remoteRunSchema),
 });
 
 /**
  * What this job has in a hosted service and does not leave there. Ids only: it is written down, so that another process can
  * clear it, into a file that the server under test can write to as well. Where the service is stands in the options alone.
  */
-export type Leftovers = z.output<typeof leftoversSchema>;
-export type RunLeftover = z.output<typeof runLeftoverSchema>;
-export type ServerLeftover = z.output<typeof serverLeftoverSchema>;
+export type RemoteResources = z.output<typeof remoteResourcesSchema>;
+export type RemoteRun = z.output<typeof remoteRunSchema>;
+export type RemoteServer = z.output<typeof remoteServerSchema>;
 
 /** Keeps the cleanup journal, and has it written down with every change. */
-export interface LeftoverBook {
-  setServer(server: ServerLeftover | null): void;
+export interface CleanupJournal {
+  setServer(server: RemoteServer | null): void;
   /** Adds a run, or replaces what is known of the one with the same marker. */
-  setRun(run: RunLeftover): void;
+  setRun(run: RemoteRun): void;
   removeRun(marker: string): void;
 }
 
 /** `save` gets the whole list with every change, and null once there is nothing left. */
-export function openLeftoverBook(
-  place: Pick<Leftovers, 'projectId'>,
-  save: (leftovers: Leftovers | null) => void,
-): LeftoverBook {
-  let server: ServerLeftover | null = null;
-  const runs = new Map<string, RunLeftover>();
+export function openCleanupJournal(
+  place: Pick<RemoteResources, 'projectId'>,
+  save: (resources: RemoteResources | null) => void,
+): CleanupJournal {
+  let server: RemoteServer | null = null;
+  const runs = new Map<string, RemoteRun>();
   const saveAll = () =>
     save(server === null && runs.size === 0 ? null : { ...place, server, runs: [...runs.values()] });
   return {
@@ -80,12 +80,12 @@ export function openLeftoverBook(
 }
 
 /** For the service inside this process, with which everything in it ends. */
-export const noLeftoverBook: LeftoverBook = { setServer: () => {}, setRun: () => {}, removeRun: () => {} };
+export const noCleanupJournal: CleanupJournal = { setServer: () => {}, setRun: () => {}, removeRun: () => {} };
 
 /** Reads a list that was written down; null where it is none. */
-export function parseLeftovers(text: string): Leftovers | null {
+export function parseRemoteResources(text: string): RemoteResources | null {
   try {
-    return leftoversSchema.parse(JSON.parse(text));
+    return remoteResourcesSchema.parse(JSON.parse(text));
   } catch {
     return null;
   }
@@ -97,7 +97,7 @@ export function parseLeftovers(text: string): Leftovers | null {
  */
 export async function endRun(
   client: ServiceClient,
-  { runId, suiteId, marker }: RunLeftover,
+  { runId, suiteId, marker }: RemoteRun,
   options: { projectId: string; signal: AbortSignal },
 ): Promise<boolean> {
   const findRun = async () => (await findRunByMarker(client, { ...options, suiteId, marker }))?.id;
@@ -129,7 +129,7 @@ async function findPatiently(
  */
 export async function clearServer(
   client: ServiceClient,
-  { serverId: knownId, name, hasTunnel, isOwn, previous }: ServerLeftover,
+  { serverId: knownId, name, hasTunnel, isOwn, previous }: RemoteServer,
   options: { projectId: string; signal: AbortSignal },
 ): Promise<void> {
   if (knownId === null && !isOwn) return;
@@ -147,13 +147,13 @@ export async function clearServer(
   }
 }
 
-function toServerChanges({ url, transportType }: NonNullable<ServerLeftover['previous']>): Partial<NewServer> {
+function toServerChanges({ url, transportType }: NonNullable<RemoteServer['previous']>): Partial<NewServer> {
   return { url, ...(transportType === 'http' || transportType === 'stdio' ? { transportType } : {}) };
 }
 
 /** Clears what a process left that could not do so itself. May be called any number of times. */
-export async function clearLeftovers(
-  { projectId, server, runs }: Leftovers,
+export async function clearRemoteResources(
+  { projectId, server, runs }: RemoteResources,
   {
     profile,
     ...context

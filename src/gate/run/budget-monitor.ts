@@ -7,10 +7,10 @@ import type { Iteration } from '../../model/run.ts';
 import { listIterations } from '../../service/iterations.ts';
 import { scoreIteration } from '../../verdict/score.ts';
 import type { ConnectedService } from './connect-service.ts';
-import type { Watch } from './watch.ts';
+import type { RunLifetime } from './run-lifetime.ts';
 
-/** Each look costs a request for every 200 iterations, so they come further and further apart. */
-const lookGrowth = 1.5;
+/** Each poll costs a request for every 200 iterations, so they come further and further apart. */
+const pollBackoff = 1.5;
 const longestWaitMs = 60_000;
 
 /** What the iterations of a run that have ended come to. */
@@ -28,20 +28,20 @@ interface SpendingSource {
 }
 
 /**
- * Looks now and then, while a run goes on, at what it has spent, and calls the gate off when that is more than a budget
+ * Looks now and then, while a run goes on, at what it has spent, and cancels the run when that is more than a budget
  * allows. Dispose it when the run is over. Without a budget it asks for nothing. A look that fails is left out: it is the
  * verdict that needs every page.
  */
-export function watchSpending(
+export function monitorBudgets(
   budgets: SpendingBudgets,
   runId: string,
-  { watch, ...source }: SpendingSource & { watch: Pick<Watch, 'addReason'> },
+  { lifetime, ...source }: SpendingSource & { lifetime: Pick<RunLifetime, 'cancelOn'> },
 ): Disposable {
   const over = new AbortController();
   if (budgets.tokens !== null || budgets.infrastructureErrors !== null) {
     const exceeded = waitForExcess(budgets, runId, { ...source, signal: over.signal });
-    // Never settles, so that a run that kept to its budgets calls nothing off.
-    watch.addReason(exceeded.catch(() => new Promise<never>(() => {})));
+    // Never settles, so that a run that kept to its budgets cancels nothing.
+    lifetime.cancelOn(exceeded.catch(() => new Promise<never>(() => {})));
   }
   return { [Symbol.dispose]: () => over.abort() };
 }
@@ -55,7 +55,7 @@ async function waitForExcess(
   let waitMs = service.client.profile.polling.longestMs;
   for (;;) {
     await clock.sleep(waitMs, { signal });
-    waitMs = Math.min(waitMs * lookGrowth, longestWaitMs);
+    waitMs = Math.min(waitMs * pollBackoff, longestWaitMs);
     try {
       const excess = findExcess(await readSpending(runId, source), budgets);
       if (excess !== null) return new BudgetError(excess);
