@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { describeError, ProtocolError } from '../base/errors.ts';
 import { describeMalformedMessage } from '../base/malformed-message.ts';
 import { ExcessError } from '../base/traffic-budget.ts';
-import { isJsonObject } from './json-equal.ts';
+import { isJsonObject } from './json.ts';
 import { clipReason } from './reasons.ts';
 
 /**

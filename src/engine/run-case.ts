@@ -2,24 +2,23 @@ import type { Clock } from '../base/clock.ts';
 import { formatDuration } from '../base/deadline.ts';
 import { endSentence } from '../base/sentence.ts';
 import { ExcessError } from '../base/traffic-budget.ts';
-import { noBrowserReason } from '../model/assertion.ts';
+import { type Assertion, noBrowserReason } from '../model/assertion.ts';
 import type { TestCase } from '../model/case.ts';
-import type { Step } from '../model/step.ts';
 import type { ServerVisit } from '../model/process-end.ts';
 import type { StepResult } from '../model/run.ts';
+import type { Step } from '../model/step.ts';
 import type { TraceIds } from '../report/otlp/trace-ids.ts';
-import { listExcusedSteps } from './excused-calls.ts';
+import type { Evidence } from './evidence.ts';
 import { describeUnreachable } from './faults.ts';
-import { startIterationLimit, type IterationLimit } from './iteration-limit.ts';
-import { buildOutcome, completed, judgeChecks, listChecks, type CaseOutcome, type Ending } from './outcome.ts';
+import { type IterationLimit, startIterationLimit } from './iteration-limit.ts';
+import { buildOutcome, type CaseOutcome, completed, type Ending, judgeChecks, listChecks } from './outcome.ts';
+import { judgePredicate } from './predicates.ts';
 import { clipReason } from './reasons.ts';
 import { openRenewableSession } from './renewable-session.ts';
-import { startSchemaTime } from './schema-check.ts';
+import { type SchemaContext, startSchemaTime } from './schema-check.ts';
 import type { Session } from './session.ts';
-import { runAssertStep } from './steps/assert.ts';
-import type { StepOutcome } from './steps/step-outcome.ts';
-import { runToolCallStep, type ToolCallContext } from './steps/tool-call.ts';
 import type { Target } from './target.ts';
+import { listExcusedSteps, runToolCallStep, type StepOutcome, type ToolCallContext } from './tool-call.ts';
 import { Transcript } from './transcript.ts';
 
 /**
@@ -179,4 +178,20 @@ function describeInterruption(
   return stoppedBy === 'caller'
     ? { status: 'cancelled', reason: `Cancelled ${place}` }
     : { status: 'timed_out', reason: `Timed out after ${formatDuration(timeoutMs)} ${place}` };
+}
+
+/**
+ * Judges an assert step on the transcript so far. A failed one ends the iteration, and one that could not be judged ends it
+ * without a result.
+ */
+export async function runAssertStep(
+  assertion: Assertion,
+  evidence: Evidence,
+  context: SchemaContext,
+): Promise<StepOutcome> {
+  if (!('type' in assertion))
+    return { status: 'fail', reason: `${assertion.kind}: ${noBrowserReason}`, effect: 'stop' };
+  const { passed, reason, isUnscored } = await judgePredicate(assertion, evidence, context);
+  if (passed) return { status: 'ok', reason: null, effect: 'continue' };
+  return { status: 'fail', reason, effect: isUnscored ? 'give-up' : 'stop' };
 }

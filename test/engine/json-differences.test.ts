@@ -1,8 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { listDifferences } from '../../src/engine/json-differences.ts';
-import { isJsonEqual } from '../../src/engine/json-equal.ts';
-import { findByPointer } from '../../src/engine/json-pointer.ts';
+import { findByPointer, isJsonEqual, listDifferences } from '../../src/engine/json.ts';
 
 describe('listDifferences', () => {
   it('escapes keys in pointers', () => {

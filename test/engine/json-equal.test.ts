@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isJsonEqual } from '../../src/engine/json-equal.ts';
+import { isJsonEqual } from '../../src/engine/json.ts';
 
 describe('isJsonEqual', () => {
   it.each([

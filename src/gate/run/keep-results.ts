@@ -1,6 +1,6 @@
 import { clipText } from '../../base/clip.ts';
 import { type Redactor, redactDeep } from '../../base/redaction.ts';
-import { isJsonObject } from '../../engine/json-equal.ts';
+import { isJsonObject } from '../../engine/json.ts';
 import type { Iteration, ToolCall } from '../../model/run.ts';
 import type { EvidenceCollector } from './evidence.ts';
 

@@ -1,6 +1,6 @@
 import { findSmallest } from '../../base/lists.ts';
 import { type Redactor, redactDeep } from '../../base/redaction.ts';
-import { isJsonObject } from '../../engine/json-equal.ts';
+import { isJsonObject } from '../../engine/json.ts';
 import type { IterationTrace, TracedMessage, TracedPart, TracedSpan } from '../../model/evidence.ts';
 import { truncateText } from '../../report/truncate.ts';
 

@@ -3,7 +3,7 @@ import type { Logger } from '../../base/logger.ts';
 import { redactDeep, type Redactor } from '../../base/redaction.ts';
 import { generator } from '../../base/version.ts';
 import { appendAll } from '../../base/lists.ts';
-import { isJsonObject } from '../../engine/json-equal.ts';
+import { isJsonObject } from '../../engine/json.ts';
 import { type Attributes, renderSpans, type SpanRecord } from '../../report/otlp/encode.ts';
 import { buildIterationSpan, type TracedIteration } from '../../report/otlp/iteration-spans.ts';
 import { identifyTrace } from '../../report/otlp/trace-ids.ts';

@@ -1,15 +1,12 @@
 import { RE2JS } from 're2js';
-import type { CheckByType, ToolResultType } from '../../model/assertion.ts';
-import type { Evidence, ToolResult } from '../evidence.ts';
-import { isJsonEqual } from '../json-equal.ts';
-import { isTooDeep, maxJsonDepth } from '../../base/json-depth.ts';
-import { listDifferences } from '../json-differences.ts';
-import { findByPointer } from '../json-pointer.ts';
-import { joinWithin, maxListLength, printValue } from '../reasons.ts';
-import { checkSchema, type SchemaContext } from '../schema-check.ts';
-import { endSentence } from '../../base/sentence.ts';
-import { findSchemaProblems } from '../../suite/schema-problems.ts';
-import type { Judgement, Judgements } from './judgement.ts';
+import { isTooDeep, maxJsonDepth } from '../base/json-depth.ts';
+import { endSentence } from '../base/sentence.ts';
+import type { CheckByType, ToolResultType } from '../model/assertion.ts';
+import { findSchemaProblems } from '../suite/schema-problems.ts';
+import type { Evidence, Judgement, Judgements, ToolResult } from './evidence.ts';
+import { findByPointer, isJsonEqual, listDifferences } from './json.ts';
+import { joinWithin, maxListLength, printValue } from './reasons.ts';
+import { checkSchema, type SchemaContext } from './schema-check.ts';
 
 /** Checks of what a tool answered: the latest result, or the latest of `toolName`. Where there is none they fail. */
 export const toolResultJudgements: Judgements<ToolResultType> = {

@@ -1,5 +1,4 @@
 import { clipText } from '../base/clip.ts';
-import { isJsonEqual, isJsonObject } from './json-equal.ts';
 import { isSensitiveKey, printValueWithin } from './reasons.ts';
 
 /** The lengths of a pointer and of two values leave room for one difference in a bounded list. */
@@ -91,4 +90,57 @@ function findExcerpt(expected: string, actual: string): number {
   let alike = 0;
   while (alike < expected.length && expected[alike] === actual[alike]) alike += 1;
   return Math.max(0, alike - leadLength);
+}
+
+type PointerLookup =
+  | { kind: 'found'; value: unknown }
+  | { kind: 'absent' }
+  /** The text is no JSON Pointer at all, as opposed to one that leads nowhere. */
+  | { kind: 'malformed' };
+
+/**
+ * Finds the value that a JSON Pointer names in a document: `''` is the whole of it, `/items/0/name` a part. Only own
+ * members count, and an array index is written without leading zeros. RFC 6901 §3–4.
+ */
+export function findByPointer(document: unknown, pointer: string): PointerLookup {
+  if (pointer !== '' && !pointer.startsWith('/')) return { kind: 'malformed' };
+  if (/~(?![01])/.test(pointer)) return { kind: 'malformed' };
+  let found: PointerLookup = { kind: 'found', value: document };
+  for (const token of pointer.split('/').slice(1)) {
+    // In this order, so that `~01` becomes `~1` and not `/`.
+    found = findMember(found.value, token.replaceAll('~1', '/').replaceAll('~0', '~'));
+    if (found.kind !== 'found') return found;
+  }
+  return found;
+}
+
+function findMember(value: unknown, key: string): PointerLookup {
+  if (Array.isArray(value)) {
+    const isIndex = /^(?:0|[1-9]\d*)$/.test(key) && Number(key) < value.length;
+    return isIndex ? { kind: 'found', value: value[Number(key)] } : { kind: 'absent' };
+  }
+  return isJsonObject(value) && Object.hasOwn(value, key) ? { kind: 'found', value: value[key] } : { kind: 'absent' };
+}
+
+/** Whether two JSON values are the same document: key order is free, and nothing is coerced. */
+export function isJsonEqual(left: unknown, right: unknown): boolean {
+  if (left === right) return true;
+  if (Array.isArray(left)) {
+    return (
+      Array.isArray(right) &&
+      left.length === right.length &&
+      left.every((item, index) => isJsonEqual(item, right[index]))
+    );
+  }
+  if (!isJsonObject(left) || !isJsonObject(right)) return false;
+  const keys = Object.keys(left);
+  return (
+    keys.length === Object.keys(right).length &&
+    keys.every((key) => Object.hasOwn(right, key) && isJsonEqual(left[key], right[key]))
+  );
+}
+
+/** Distinguishes a JSON object from the other things JavaScript calls objects. */
+export function isJsonObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

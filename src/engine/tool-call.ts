@@ -1,21 +1,31 @@
-import { endSentence } from '../../base/sentence.ts';
 import type { CallToolResult } from '@modelcontextprotocol/client';
-import type { JsonObject } from '../../model/assertion.ts';
-import type { Step } from '../../model/step.ts';
-import type { ServerVisit, WitnessedEnd } from '../../model/process-end.ts';
-import { serverUnderTest } from '../../model/suite.ts';
-import { composeTraceParent, type TraceIds } from '../../report/otlp/trace-ids.ts';
-import { classifyCallFault } from '../faults.ts';
-import type { ExcusedSteps } from '../excused-calls.ts';
-import { findSchemaViolation } from '../output-schemas.ts';
-import { describeLoss, findLoss } from '../process-loss.ts';
-import { clipReason, printValue } from '../reasons.ts';
-import type { SchemaContext } from '../schema-check.ts';
-import type { Session } from '../session.ts';
-import type { Target } from '../target.ts';
-import { lookUpTool, type ToolLookup } from '../tool-list.ts';
-import { readText, type CallOutput, type CallRecord, type Transcript } from '../transcript.ts';
-import type { StepOutcome } from './step-outcome.ts';
+import { endSentence } from '../base/sentence.ts';
+import { type Assertion, type Check, expectsToolError, type JsonObject } from '../model/assertion.ts';
+import type { ServerVisit, WitnessedEnd } from '../model/process-end.ts';
+import type { StepResult } from '../model/run.ts';
+import type { Step } from '../model/step.ts';
+import { serverUnderTest } from '../model/suite.ts';
+import { composeTraceParent, type TraceIds } from '../report/otlp/trace-ids.ts';
+import { classifyCallFault } from './faults.ts';
+import { describeLoss, findLoss, type ProcessLoss } from './process-loss.ts';
+import { clipReason, joinWithin, maxListLength, printValue } from './reasons.ts';
+import { checkSchema, type SchemaContext } from './schema-check.ts';
+import type { Session } from './session.ts';
+import type { Target } from './target.ts';
+import { lookUpTool, type ToolLookup } from './tool-list.ts';
+import { type CallOutput, type CallRecord, readText, type Transcript } from './transcript.ts';
+
+/** What a step came to. */
+export interface StepOutcome {
+  status: 'ok' | 'fail' | 'skipped';
+  /** One sentence where it is not ok. */
+  reason: string | null;
+  /** What follows: the next step, the end of the iteration, or its end without a result because nothing was established. */
+  effect: 'continue' | 'stop' | 'give-up';
+  /** Where it is given up because the process of the server ended. */
+  loss?: ProcessLoss;
+  evidence?: NonNullable<StepResult['evidence']>;
+}
 
 export interface ToolCallContext {
   session: Session;
@@ -161,4 +171,74 @@ async function callTool(
   const violation = await findSchemaViolation(toolName, { result, schema }, context.schemas);
   const toolError = violation === null ? null : clipReason(violation.reason);
   return { kind: 'result', result, toolError, answeredAtMs, isFatal: violation?.isUnchecked ?? false };
+}
+
+/** What is wrong with a result, in one sentence. */
+interface SchemaViolation {
+  reason: string;
+  /** Whether the check crossed a limit, so that a case may not go on as if the result were good. */
+  isUnchecked: boolean;
+}
+
+/**
+ * Finds out how a result breaks the output schema that its own tool declares; null where it does not, or where the tool
+ * declares none. A server must keep to its schema (MCP 2025-06-18, "Output Schema"), and clients refuse results that do not. A
+ * schema that cannot be compiled is not held against the result. One that makes the check cross a limit is: schema and result
+ * are both the server's.
+ *
+ * @throws the reason of the limit's signal once it aborts.
+ */
+async function findSchemaViolation(
+  toolName: string,
+  { result, schema }: { result: CallToolResult; schema: JsonObject | null },
+  context: SchemaContext,
+): Promise<SchemaViolation | null> {
+  if (result.isError === true || schema === null) return null;
+  if (result.structuredContent === undefined) {
+    const reason = `${toolName} declares an outputSchema and answered without structuredContent.`;
+    return { reason, isUnchecked: false };
+  }
+  const check = await checkSchema(schema, result.structuredContent, { context });
+  if (check.kind === 'stopped') {
+    const reason = `${toolName} answered with structuredContent that cannot be checked against its own outputSchema: ${check.reason}. Simplify the schema, or return less.`;
+    return { reason, isUnchecked: true };
+  }
+  if (check.kind !== 'invalid') return null;
+  const reason = `${toolName} answered with structuredContent that breaks its own outputSchema: ${joinWithin(check.mismatches, maxListLength)}.`;
+  return { reason, isUnchecked: false };
+}
+
+/** The steps, by index, whose tool call a case expects to go wrong. */
+interface ExcusedSteps {
+  /** The tool may answer with an error. */
+  errors: ReadonlySet<number>;
+  /** The server need not list the tool. */
+  missing: ReadonlySet<number>;
+}
+
+/**
+ * Lists the steps whose tool call may fail because the case expects its error: of each assertion that expects one, the
+ * call that it judges, which is the latest before it, of its tool where it names one. Checks at the end judge the latest
+ * call of all. The errors of all other calls count.
+ */
+export function listExcusedSteps(steps: readonly Step[], checks: readonly Check[]): ExcusedSteps {
+  const expectations = [
+    ...steps.flatMap((step, index) => (step.kind === 'assert' ? [{ assertion: step.assertion, position: index }] : [])),
+    ...checks.map((assertion) => ({ assertion, position: steps.length })),
+  ].filter(({ assertion }) => expectsToolError(assertion));
+  const judged = expectations.map(({ assertion, position }) => {
+    const toolName = readToolName(assertion);
+    const index = steps
+      .slice(0, position)
+      .findLastIndex((step) => step.kind === 'toolCall' && (toolName === undefined || step.toolName === toolName));
+    return { index, isMissing: 'type' in assertion && assertion.type === 'toolNotFound' };
+  });
+  return {
+    errors: new Set(judged.map(({ index }) => index)),
+    missing: new Set(judged.filter(({ isMissing }) => isMissing).map(({ index }) => index)),
+  };
+}
+
+function readToolName(assertion: Assertion): string | undefined {
+  return 'toolName' in assertion ? assertion.toolName : undefined;
 }
