@@ -1,5 +1,5 @@
 // Child of the benchmarks: takes `iterations` tool calls through the gate and prints what they cost.
-import { systemClock } from '../lib/base/clock.js';
+import { systemClock } from '../lib/base/time.js';
 import { silentLogger } from '../lib/base/logger.js';
 import { createRedactor } from '../lib/base/redaction.js';
 import { gate } from '../lib/gate/gate.js';

@@ -1,5 +1,5 @@
 // Child of the scale benchmark: reads a run to its end and reports on it, as the gate does after its run.
-import { systemClock } from '../lib/base/clock.js';
+import { systemClock } from '../lib/base/time.js';
 import { silentLogger } from '../lib/base/logger.js';
 import { unlimitedPacer } from '../lib/base/pacing.js';
 import { createRedactor, Secret } from '../lib/base/redaction.js';
@@ -10,7 +10,6 @@ import { parseGateOptions } from '../lib/gate/options.js';
 import { planGate } from '../lib/gate/plan/plan.js';
 import { publishFiles } from '../lib/gate/publish/publish-files.js';
 import { explainFailures, readIterations } from '../lib/gate/run/read-results.js';
-import { startWatch } from '../lib/gate/run/watch.js';
 import { buildReport } from '../lib/report/build.js';
 import { openServiceClient } from '../lib/service/client.js';
 import { serviceProfiles } from '../lib/service/profile.js';
@@ -38,7 +37,7 @@ await using client = openServiceClient({
   logger,
   pacer: unlimitedPacer,
 });
-using watch = startWatch(clock, { timeoutMs: 600_000, signal: new AbortController().signal });
+const { signal } = new AbortController();
 await using iterationLog = await openIterationLog(plan.reportDir, { logger, redactor });
 const ids = Array.from({ length: Number(cases) }, (_, index) => `case_${index}`);
 const tally = createTally(
@@ -61,7 +60,9 @@ const tally = createTally(
 );
 const evidence = createEvidenceCollector(redactor, { keepsTraces: false });
 const reading = { suite: { id: 'scale', name: 'Scale' }, tally, judge: null };
-const context = { service: { client, projectId }, watch, clock, logger, iterationLog, traceLog: null, evidence, plan };
+const service = { client, projectId };
+const keepers = { iterationLog, traceLog: null, evidence, round: 0 };
+const context = { service, signal, isHosted: false, clock, logger, ...keepers };
 const run = await getRun(client, { projectId, runId });
 await readIterations(runId, reading, context);
 const readMs = performance.now() - startedMs;

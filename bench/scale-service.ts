@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock } from '../lib/base/clock.js';
+import { systemClock } from '../lib/base/time.js';
 import { silentLogger } from '../lib/base/logger.js';
 import { openEmbeddedService } from '../lib/embedded/open.js';
 import { openStore } from '../lib/embedded/store/open.js';

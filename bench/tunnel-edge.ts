@@ -1,5 +1,5 @@
 // Child of the tunnel's benchmark: the embedded service with its relay. Grants a tunnel for every name it is sent.
-import { systemClock } from '../lib/base/clock.js';
+import { systemClock } from '../lib/base/time.js';
 import { silentLogger } from '../lib/base/logger.js';
 import { openEmbeddedService } from '../lib/embedded/open.js';
 import { limitHeapGrowth } from '../lib/gate/heap.js';

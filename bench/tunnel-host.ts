@@ -1,5 +1,5 @@
 // Child of the tunnel's benchmark: a tunnel host. Answers `stop` with how long stopping took.
-import { systemClock } from '../lib/base/clock.js';
+import { systemClock } from '../lib/base/time.js';
 import { silentLogger } from '../lib/base/logger.js';
 import { Secret } from '../lib/base/redaction.js';
 import { limitHeapGrowth } from '../lib/gate/heap.js';

@@ -1,5 +1,5 @@
-import { formatCount } from '../src/base/count.ts';
-import { formatDuration } from '../src/base/deadline.ts';
+import { formatCount } from '../src/base/text.ts';
+import { formatDuration } from '../src/base/time.ts';
 import type { CaseReport, IterationFailure } from '../src/model/report.ts';
 import type { PageData, PageMark } from '../src/report/html/page-data.ts';
 import { compareCalls, type DiffLine, listCallLines } from './diff.ts';

@@ -1,5 +1,5 @@
-import { formatCount } from '../src/base/count.ts';
-import { formatDuration } from '../src/base/deadline.ts';
+import { formatCount } from '../src/base/text.ts';
+import { formatDuration } from '../src/base/time.ts';
 import type { PageData } from '../src/report/html/page-data.ts';
 import { describeCaseCounts, formatPassed } from '../src/report/wording.ts';
 import { describeFlaky, describeTrial } from '../src/report/rounds.ts';

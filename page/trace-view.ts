@@ -1,5 +1,5 @@
-import { formatCount } from '../src/base/count.ts';
-import { formatDuration } from '../src/base/deadline.ts';
+import { formatCount } from '../src/base/text.ts';
+import { formatDuration } from '../src/base/time.ts';
 import type { IterationTrace, TracedMessage, TracedPart, TracedSpan } from '../src/model/evidence.ts';
 import { type Child, create, createButton, quote } from './dom.ts';
 

@@ -1,4 +1,4 @@
-import { findProse } from './source-tokens.ts';
+import { findProse } from './source-prose.ts';
 
 /** A word that this project avoids, and where it stands. `line` counts from 1. */
 export interface WordingIssue {

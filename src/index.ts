@@ -1,5 +1,5 @@
 // The library's public surface. Adding a name here is a promise; test/public-surface.test.ts pins the list.
-export { systemClock, type Clock } from './base/clock.ts';
+export { systemClock, type Clock } from './base/time.ts';
 export {
   CancelledError,
   ConfigurationError,

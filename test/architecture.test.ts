@@ -2,7 +2,8 @@ import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { findViolations, packageRooms, type SourceFile } from './support/architecture.ts';
+import { findViolations, packageRooms } from './support/architecture.ts';
+import { buildImportGraph, findImportCycles, parseModule, type SourceFile } from './support/module-graph.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
 
@@ -31,6 +32,10 @@ describe('the architecture', () => {
     expect(violations).toEqual([]);
   });
 
+  it('has no import cycles between files, type-only imports included', () => {
+    expect(findImportCycles(buildImportGraph(sources)).map((cycle) => cycle.join(' -> '))).toEqual([]);
+  });
+
   it('has a room for every runtime dependency', () => {
     const { dependencies } = z
       .object({ dependencies: z.record(z.string(), z.string()) })
@@ -53,7 +58,7 @@ describe('the checker', () => {
       `import {\n  a,\n  type B,\n} from '../gate/a.ts';`,
       `import {\n  a,\n  type B,\n} from '../index.ts';`,
     ],
-    ['engine/a.ts', `import { a } from './deep/a.ts';`, `import { a } from '../service/a.ts';`],
+    ['engine/a.ts', `import { a } from './deep/a.ts';`, `import { a } from '../embedded/a.ts';`],
     ['base/a.ts', `import { a } from './b.ts';`, `import { a } from '../model/a.ts';`],
     ['gate/plan/a.ts', `import { a } from '../options/a.ts';`, `import { a } from '../run/a.ts';`],
     ['gate/run/a.ts', `import { a } from '../plan/a.ts';`, `import { a } from '../gate.ts';`],
@@ -143,5 +148,58 @@ describe('the checker', () => {
   it('finds an import inside a template expression and after a pattern with quotes', () => {
     expect(listRules('base/a.ts', "const a = `${await import('../cli/a.ts')}`;")).toEqual(['order']);
     expect(listRules('base/a.ts', `const p = /[/'"]/g;\nimport '../cli/a.ts';`)).toEqual(['order']);
+  });
+
+  it('sees that a file is no TypeScript', () => {
+    expect(() => parseModule({ path: 'base/a.ts', text: `import { a from './b.ts';` })).toThrow(/base\/a\.ts/);
+  });
+});
+
+describe('the import graph', () => {
+  const findCycles = (files: Record<string, string>) =>
+    findImportCycles(buildImportGraph(Object.entries(files).map(([path, text]) => ({ path, text }))));
+
+  it.each([
+    ['a value', `import { b } from './b.ts';`],
+    ['a type', `import type { B } from './b.ts';`],
+    ['a type among values', `import { type B } from './b.ts';`],
+    ['a side effect', `import './b.ts';`],
+    ['a lazy part', `const b = await import('./b.ts');`],
+    ['a type in place', `type B = import('./b.ts').B;`],
+    ['a re-exported value', `export { b } from './b.ts';`],
+    ['a re-exported type', `export type { B } from './b.ts';`],
+    ['everything', `export * from './b.ts';`],
+    ['nothing by name', `export {} from './b.ts';`],
+  ])('refuses a cycle through %s and allows the import one way', (_what, text) => {
+    expect(findCycles({ 'gate/a.ts': text, 'gate/b.ts': `export const b = 1;` })).toEqual([]);
+    const back = `import type { A } from './a.ts';`;
+    expect(findCycles({ 'gate/a.ts': text, 'gate/b.ts': back })).toEqual([['gate/a.ts', 'gate/b.ts']]);
+  });
+
+  it('allows two ways to one file and refuses the way back', () => {
+    const diamond = {
+      'gate/a.ts': `import { b } from './run/b.ts';\nimport { c } from './run/c.ts';`,
+      'gate/run/b.ts': `import { d } from '../../base/d.ts';`,
+      'gate/run/c.ts': `import { d } from '../../base/d.ts';`,
+      'base/d.ts': `import { x } from 'zod';`,
+    };
+    expect(findCycles(diamond)).toEqual([]);
+    const back = `import type { A } from '../gate/a.ts';`;
+    expect(findCycles({ ...diamond, 'base/d.ts': back })).toEqual([
+      ['base/d.ts', 'gate/a.ts', 'gate/run/b.ts'],
+      ['base/d.ts', 'gate/a.ts', 'gate/run/c.ts'],
+    ]);
+  });
+
+  it('refuses a file that imports itself, and lists each cycle once', () => {
+    expect(findCycles({ 'a.ts': `import type { A } from './a.ts';` })).toEqual([['a.ts']]);
+    expect(
+      findCycles({
+        'c.ts': `import './a.ts';`,
+        'a.ts': `import './b.ts';`,
+        'b.ts': `import './c.ts';`,
+        'x.ts': `import './a.ts';`,
+      }),
+    ).toEqual([['a.ts', 'b.ts', 'c.ts']]);
   });
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { listExportedNames } from './support/architecture.ts';
+import { parseModule } from './support/module-graph.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
 
@@ -89,7 +89,7 @@ const entryPoints = {
 describe('the public surface', () => {
   it('exports exactly these names', () => {
     const source = readFileSync(path.join(root, 'src/index.ts'), 'utf8');
-    expect(listExportedNames(source).toSorted()).toEqual(exportedNames.toSorted());
+    expect(parseModule({ path: 'index.ts', text: source }).exportedNames.toSorted()).toEqual(exportedNames.toSorted());
   });
 
   it('has exactly these entry points', () => {
@@ -99,12 +99,12 @@ describe('the public surface', () => {
   });
 });
 
-describe('listExportedNames', () => {
-  it('reads values, types and new names, and nothing that is imported', () => {
+describe('the names that a module exports', () => {
+  it('are its values, types and new names, and nothing that is imported', () => {
     const source = `import { hidden } from './a.ts';
 export { open, type Options } from './a.ts';
 export type { Report as GateReport } from './b.ts';
 `;
-    expect(listExportedNames(source)).toEqual(['open', 'Options', 'GateReport']);
+    expect(parseModule({ path: 'index.ts', text: source }).exportedNames).toEqual(['open', 'Options', 'GateReport']);
   });
 });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { info } from '@actions/core';
-import { systemClock } from '../base/clock.ts';
+import { systemClock } from '../base/time.ts';
 import { ConfigurationError, GateError } from '../base/errors.ts';
 import { redactDeep, type Redactor } from '../base/redaction.ts';
 import { listenForInterrupts } from '../gate/interrupt.ts';

@@ -1,5 +1,5 @@
 import { getState, info } from '@actions/core';
-import { systemClock } from '../base/clock.ts';
+import { systemClock } from '../base/time.ts';
 import { describeError } from '../base/errors.ts';
 import { listProxySecrets } from '../base/proxy.ts';
 import { listKnownSecrets } from '../gate/known-secrets.ts';

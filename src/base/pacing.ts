@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import type { Clock } from './time.ts';
 
 /**
  * What a call is for, as far as callers who share a limit should give way to each other: `begin` starts something, and it

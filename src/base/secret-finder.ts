@@ -1,4 +1,4 @@
-import { cutMark } from './clip.ts';
+import { cutMark } from './text.ts';
 import { listSecretForms, longestRemnant, type SecretForm } from './secret-forms.ts';
 
 /** A part of a text, from `start` up to but not including `end`. */

@@ -1,5 +1,5 @@
 import { Command, CommanderError, type Option } from 'commander';
-import { formatCount } from '../base/count.ts';
+import { formatCount } from '../base/text.ts';
 import { ConfigurationError, describeError, formatConfigurationIssue, GateError } from '../base/errors.ts';
 import { createRedactor } from '../base/redaction.ts';
 import { generator } from '../base/version.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../base/time.ts';
 import { describeProgress, type ProgressListener, throttleProgress } from '../gate/run/progress.ts';
 import type { Redactor } from '../base/redaction.ts';
 import { redactLine } from './logger.ts';

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { systemClock } from '../base/clock.ts';
+import { systemClock } from '../base/time.ts';
 import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Redactor } from '../base/redaction.ts';

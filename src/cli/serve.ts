@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { systemClock } from '../base/clock.ts';
+import { systemClock } from '../base/time.ts';
 import { ConfigurationError, describeError } from '../base/errors.ts';
 import { createRedactor, Secret } from '../base/redaction.ts';
 import { listenForInterrupts } from '../gate/interrupt.ts';

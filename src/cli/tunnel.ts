@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { systemClock } from '../base/clock.ts';
+import { systemClock } from '../base/time.ts';
 import type { Redactor } from '../base/redaction.ts';
 import { hostTunnel, planTunnel } from '../gate/host-tunnel.ts';
 import { listenForInterrupts } from '../gate/interrupt.ts';

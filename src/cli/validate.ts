@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { formatCount } from '../base/count.ts';
+import { formatCount } from '../base/text.ts';
 import { ConfigurationError } from '../base/errors.ts';
 import { escapeTerminalText } from '../report/escape/terminal.ts';
 import { loadSuites } from '../suite/load.ts';

@@ -1,5 +1,6 @@
 import { describeError, NetworkError, ProtocolError } from '../base/errors.ts';
-import { checkTarget, type Target } from '../engine/target.ts';
+import { checkTarget } from '../engine/check-target.ts';
+import type { Target } from '../engine/target.ts';
 import { ApiError } from './envelope.ts';
 import type { ProcessWitness, ServerWitnesses } from '../model/process-end.ts';
 import type { ProtocolTable } from './protocols.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../base/time.ts';
 import type { Logger } from '../base/logger.ts';
 import type { ServerWitnesses } from '../model/process-end.ts';
 import type { BodyReader } from './bodies/read.ts';

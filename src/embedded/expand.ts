@@ -1,4 +1,4 @@
-import { formatDuration } from '../base/deadline.ts';
+import { formatDuration } from '../base/time.ts';
 import type { Check } from '../model/assertion.ts';
 import {
   defaultMatchOptions,

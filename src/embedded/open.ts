@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../base/time.ts';
 import { NetworkError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { Secret } from '../base/redaction.ts';

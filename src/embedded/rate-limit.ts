@@ -1,5 +1,5 @@
 import type { MiddlewareHandler } from 'hono';
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../base/time.ts';
 import { ApiError } from './envelope.ts';
 
 export interface RateLimit {

@@ -1,6 +1,6 @@
 import pMap from 'p-map';
-import type { Clock } from '../base/clock.ts';
-import { formatDuration } from '../base/deadline.ts';
+import type { Clock } from '../base/time.ts';
+import { formatDuration } from '../base/time.ts';
 import { describeError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { CaseOutcome } from '../engine/outcome.ts';
@@ -10,7 +10,7 @@ import type { Target } from '../engine/target.ts';
 import type { TestCase } from '../model/case.ts';
 import type { ServerWitnesses } from '../model/process-end.ts';
 import { meetsMinimumPassRate } from '../model/rate.ts';
-import { identifyTrace } from '../report/otlp/trace-ids.ts';
+import { identifyTrace } from '../otlp/ids.ts';
 import { attributeLoss, settleRepeated } from './attribute-loss.ts';
 import type { ProtocolTable } from './protocols.ts';
 import type { Batch, RunScheduling } from './schedule.ts';

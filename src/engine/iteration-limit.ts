@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../base/time.ts';
 
 /** What bounds an iteration: its own time, and the caller. Disposing stops the timer. */
 export interface IterationLimit extends Disposable {

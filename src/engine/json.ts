@@ -1,4 +1,4 @@
-import { clipText } from '../base/clip.ts';
+import { clipText } from '../base/text.ts';
 import { isSensitiveKey, printValueWithin } from './reasons.ts';
 
 /** The lengths of a pointer and of two values leave room for one difference in a bounded list. */

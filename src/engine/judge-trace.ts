@@ -1,5 +1,5 @@
 import { describeError } from '../base/errors.ts';
-import { endSentence } from '../base/sentence.ts';
+import { endSentence } from '../base/text.ts';
 import { expectsToolError, isToolResultAssertion, type ToolResultAssertion } from '../model/assertion.ts';
 import type { OwnJudgement } from '../model/results.ts';
 import type { Step } from '../model/step.ts';

@@ -1,4 +1,4 @@
-import { clipText } from '../base/clip.ts';
+import { clipText } from '../base/text.ts';
 
 /** The API's limits for what a predicate may say. */
 const longestReason = 600;

@@ -1,5 +1,5 @@
 import { SdkHttpError } from '@modelcontextprotocol/client';
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../base/time.ts';
 import type { ServerVisit } from '../model/process-end.ts';
 import { createIterationBudget, openSession, type Session } from './session.ts';
 import type { Target } from './target.ts';

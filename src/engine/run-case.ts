@@ -1,13 +1,13 @@
-import type { Clock } from '../base/clock.ts';
-import { formatDuration } from '../base/deadline.ts';
-import { endSentence } from '../base/sentence.ts';
+import type { Clock } from '../base/time.ts';
+import { formatDuration } from '../base/time.ts';
+import { endSentence } from '../base/text.ts';
 import { ExcessError } from '../base/traffic-budget.ts';
 import { type Assertion, noBrowserReason } from '../model/assertion.ts';
 import type { TestCase } from '../model/case.ts';
 import type { ServerVisit } from '../model/process-end.ts';
 import type { StepResult } from '../model/run.ts';
 import type { Step } from '../model/step.ts';
-import type { TraceIds } from '../report/otlp/trace-ids.ts';
+import type { TraceIds } from '../otlp/ids.ts';
 import type { Evidence } from './evidence.ts';
 import { describeUnreachable } from './faults.ts';
 import { type IterationLimit, startIterationLimit } from './iteration-limit.ts';

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { describeError } from '../base/errors.ts';
-import { isTooDeep, maxJsonDepth } from '../base/json-depth.ts';
+import { isTooDeep, maxJsonDepth } from '../base/json.ts';
 import type { JsonObject } from '../model/assertion.ts';
 import type { IterationLimit } from './iteration-limit.ts';
 import type { SchemaJob, SchemaJudgement } from './schema-validator.ts';

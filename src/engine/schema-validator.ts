@@ -2,7 +2,7 @@ import { Ajv, type ErrorObject, type Format, type Options, type ValidateFunction
 import { fullFormats } from 'ajv-formats/dist/formats.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { RE2JS } from 're2js';
-import { clipText } from '../base/clip.ts';
+import { clipText } from '../base/text.ts';
 import { describeError } from '../base/errors.ts';
 import type { JsonObject } from '../model/assertion.ts';
 import { checkedFormats } from '../suite/schema-problems.ts';

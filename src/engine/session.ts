@@ -1,11 +1,10 @@
 import { Client, StreamableHTTPClientTransport, type CallToolResult } from '@modelcontextprotocol/client';
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../base/time.ts';
 import { generator } from '../base/version.ts';
 import type { JsonObject } from '../model/assertion.ts';
 import { createTrafficBudget, iterationLimits, type ExcessError, type TrafficBudget } from '../base/traffic-budget.ts';
 import { createFetch } from './fetch.ts';
 import type { Target } from './target.ts';
-import type { ToolList } from './tool-list.ts';
 import { watchTraffic } from './traffic.ts';
 
 /** One MCP session: what one iteration talks through. Disposing ends it on the server too. */
@@ -34,6 +33,9 @@ export interface Session extends AsyncDisposable {
    */
   listTools(options: { signal: AbortSignal }): Promise<ToolList>;
 }
+
+/** By name, with the output schema that a tool declares; null where the server declares no tools capability. */
+export type ToolList = ReadonlyMap<string, { outputSchema: JsonObject | null; isReadOnly: boolean }> | null;
 
 /** The one revision of the modern era so far. */
 const modernRevision = '2026-07-28';

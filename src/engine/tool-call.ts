@@ -1,11 +1,11 @@
 import type { CallToolResult } from '@modelcontextprotocol/client';
-import { endSentence } from '../base/sentence.ts';
+import { endSentence } from '../base/text.ts';
 import { type Assertion, type Check, expectsToolError, type JsonObject } from '../model/assertion.ts';
 import type { ServerVisit, WitnessedEnd } from '../model/process-end.ts';
 import type { StepResult } from '../model/run.ts';
 import type { Step } from '../model/step.ts';
 import { serverUnderTest } from '../model/suite.ts';
-import { composeTraceParent, type TraceIds } from '../report/otlp/trace-ids.ts';
+import { composeTraceParent, type TraceIds } from '../otlp/ids.ts';
 import { classifyCallFault } from './faults.ts';
 import { describeLoss, findLoss, type ProcessLoss } from './process-loss.ts';
 import { clipReason, joinWithin, maxListLength, printValue } from './reasons.ts';

@@ -4,7 +4,7 @@ import { findNearest } from '../suite/findings.ts';
 import { classifyCallFault } from './faults.ts';
 import { findLoss } from './process-loss.ts';
 import { clipReason, printValue } from './reasons.ts';
-import type { Session } from './session.ts';
+import type { Session, ToolList } from './session.ts';
 import type { Target } from './target.ts';
 
 export type ToolLookup =
@@ -17,9 +17,6 @@ export type ToolLookup =
   | { kind: 'unreachable'; message: string }
   /** Nothing answered, because the process of the server ended. */
   | { kind: 'lost'; witnessed: WitnessedEnd };
-
-/** By name, with the output schema that a tool declares; null where the server declares no tools capability. */
-export type ToolList = ReadonlyMap<string, { outputSchema: JsonObject | null; isReadOnly: boolean }> | null;
 
 /** A list costs a request, so that the sessions of a run share the first one as long as it has what they call. */
 const sharedLists = new WeakMap<Target, ToolList>();

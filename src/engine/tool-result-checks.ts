@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js';
-import { isTooDeep, maxJsonDepth } from '../base/json-depth.ts';
-import { endSentence } from '../base/sentence.ts';
+import { isTooDeep, maxJsonDepth } from '../base/json.ts';
+import { endSentence } from '../base/text.ts';
 import type { CheckByType, ToolResultType } from '../model/assertion.ts';
 import { findSchemaProblems } from '../suite/schema-problems.ts';
 import type { Evidence, Judgement, Judgements, ToolResult } from './evidence.ts';

@@ -1,5 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/client';
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../base/time.ts';
 import type { ToolCall } from '../model/run.ts';
 import type { TraceMessage, TraceSpan } from '../model/trace.ts';
 import type { Evidence, ToolResult } from './evidence.ts';

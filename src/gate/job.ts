@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path';
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../base/time.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Redactor } from '../base/redaction.ts';
 import type { Report } from '../model/report.ts';
@@ -70,6 +70,7 @@ export type JobResult = GateResult & { files: JobFiles };
 export async function runJob(options: GateOptions, context: JobContext, sinks: JobSinks): Promise<JobResult> {
   const { cwd, environment, clock, logger, redactor } = context;
   const { supervision, renderFallback, saveLeftovers, onProgress } = sinks;
+  const startedAt = new Date(clock.now());
   const plan = await planGate(options, { cwd, environment });
   for (const secret of plan.secrets) redactor.add(secret);
   const signal = context.openSignal();
@@ -77,7 +78,7 @@ export async function runJob(options: GateOptions, context: JobContext, sinks: J
   await loadChunks();
   if (supervision !== undefined) {
     await announceGate(plan, supervision, {
-      clock,
+      startedAt,
       redactor,
       summaryPath: sinks.summaryPath ?? null,
       ...(renderFallback && { renderMore: (report, files) => renderFallback(report, files, plan) }),
@@ -89,6 +90,7 @@ export async function runJob(options: GateOptions, context: JobContext, sinks: J
     logger,
     redactor,
     signal,
+    startedAt,
     environment,
     ...(processMarker !== null && { processMarker }),
     ...(saveLeftovers && { saveLeftovers }),

@@ -1,5 +1,5 @@
-import { formatCount } from '../base/count.ts';
-import { formatDuration } from '../base/deadline.ts';
+import { formatCount } from '../base/text.ts';
+import { formatDuration } from '../base/time.ts';
 import { appendAll } from '../base/lists.ts';
 import { formatMinimumPassRate } from '../model/rate.ts';
 import { requireProject } from '../service/project.ts';

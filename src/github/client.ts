@@ -1,8 +1,7 @@
 import { Octokit } from '@octokit/core';
 import { paginateRest } from '@octokit/plugin-paginate-rest';
 import { Agent, EnvHttpProxyAgent, fetch, type RequestInit } from 'undici';
-import type { Clock } from '../base/clock.ts';
-import type { Deadline } from '../base/deadline.ts';
+import type { Clock, Deadline } from '../base/time.ts';
 import { CancelledError, ConfigurationError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { isLoopback } from '../base/loopback.ts';

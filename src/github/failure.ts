@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { clipText } from '../base/clip.ts';
-import { formatDuration } from '../base/deadline.ts';
+import { clipText, endSentence } from '../base/text.ts';
+import { formatDuration } from '../base/time.ts';
 import { describeError, GitHubError, NetworkError } from '../base/errors.ts';
-import { endSentence } from '../base/sentence.ts';
 
 /** A failed request, without anything that must not be printed. */
 export interface FailedRequest {

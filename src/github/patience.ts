@@ -1,5 +1,5 @@
-import type { Clock } from '../base/clock.ts';
-import { type Deadline, formatDuration } from '../base/deadline.ts';
+import type { Clock } from '../base/time.ts';
+import { type Deadline, formatDuration } from '../base/time.ts';
 import type { Logger } from '../base/logger.ts';
 import { decideRetryDelay, parseRetryAfter } from '../base/retry.ts';
 import { explainFailure, type FailedRequest, readFailedRequest } from './failure.ts';

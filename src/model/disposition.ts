@@ -1,4 +1,4 @@
-import type { CaseReport } from './report.ts';
+import type { FlakyEffect } from './policy.ts';
 import type { VerdictOutcome } from './verdict.ts';
 
 /**
@@ -13,9 +13,16 @@ import type { VerdictOutcome } from './verdict.ts';
 export const dispositions = ['passed', 'failed', 'tolerated', 'excluded', 'unscored'] as const;
 export type Disposition = (typeof dispositions)[number];
 
+interface JudgedCase {
+  outcome: VerdictOutcome;
+  quarantine: object | null;
+  trial: object | null;
+  flaky: { effect: FlakyEffect } | null;
+}
+
 /** Decides once how a case counts; the report stores it, and every renderer reads it there. */
 export function decideDisposition(
-  { outcome, quarantine, trial, flaky }: Pick<CaseReport, 'outcome' | 'quarantine' | 'trial' | 'flaky'>,
+  { outcome, quarantine, trial, flaky }: JudgedCase,
   suiteOutcome: VerdictOutcome,
 ): Disposition {
   if (outcome === 'passed') return 'passed';

@@ -1,5 +1,4 @@
-import { clipLines } from '../base/clip.ts';
-import { formatCount } from '../base/count.ts';
+import { clipLines, formatCount } from '../base/text.ts';
 import type { CaseReport, Report } from '../model/report.ts';
 import { stripControls } from './escape/plain.ts';
 import { groupFailures } from './failures.ts';

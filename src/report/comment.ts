@@ -1,5 +1,4 @@
-import { readFirstLine } from '../base/clip.ts';
-import { formatCount } from '../base/count.ts';
+import { readFirstLine, formatCount } from '../base/text.ts';
 import type { CaseReport, Report, SuiteReport } from '../model/report.ts';
 import type { VerdictOutcome } from '../model/verdict.ts';
 import { describeBaseline, describeChanges } from './comparison.ts';

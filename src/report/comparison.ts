@@ -1,4 +1,4 @@
-import { formatCount } from '../base/count.ts';
+import { formatCount } from '../base/text.ts';
 import type { CaseChange, CaseComparison, Comparison, Counts } from '../model/comparison.ts';
 import { caseChanges, rateConfidence } from '../model/comparison.ts';
 import { computePassRate, formatMinimumPassRate, formatPassRate } from '../model/rate.ts';

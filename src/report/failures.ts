@@ -1,4 +1,4 @@
-import { clipLines, readFirstLine } from '../base/clip.ts';
+import { clipLines, readFirstLine } from '../base/text.ts';
 import type { CaseReport, IterationFailure } from '../model/report.ts';
 import { truncateText } from './truncate.ts';
 import { describeToolCall } from './wording.ts';

@@ -1,4 +1,4 @@
-import { formatCount } from '../base/count.ts';
+import { formatCount } from '../base/text.ts';
 import type { ConfigurationIssue } from '../base/errors.ts';
 import { type Annotation, isInWorkspace } from './annotations.ts';
 import { stripControls } from './escape/plain.ts';

@@ -1,4 +1,4 @@
-import { formatCount } from '../base/count.ts';
+import { formatCount } from '../base/text.ts';
 import type { ConfigurationIssue } from '../base/errors.ts';
 import { renderCodeSpan, renderProse } from './escape/markdown.ts';
 import { truncateText } from './truncate.ts';

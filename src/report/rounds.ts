@@ -1,4 +1,4 @@
-import { formatCount } from '../base/count.ts';
+import { formatCount } from '../base/text.ts';
 import { describeSource, type FlakyEffect } from '../model/policy.ts';
 import { formatPassRate } from '../model/rate.ts';
 import type { CaseReport, RepeatRates, SuiteReport, SuiteRepeats } from '../model/report.ts';

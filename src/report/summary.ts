@@ -1,4 +1,4 @@
-import { formatCount } from '../base/count.ts';
+import { formatCount } from '../base/text.ts';
 import type { IterationMark } from '../model/evidence.ts';
 import { formatPassRate } from '../model/rate.ts';
 import type { CaseReport, DemandReport, Report, SuiteReport } from '../model/report.ts';

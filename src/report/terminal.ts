@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
-import { formatCount } from '../base/count.ts';
-import { formatDuration } from '../base/deadline.ts';
+import { formatCount } from '../base/text.ts';
+import { formatDuration } from '../base/time.ts';
 import type { Comparison } from '../model/comparison.ts';
 import type { CaseReport, Report, SuiteReport } from '../model/report.ts';
 import type { VerdictOutcome } from '../model/verdict.ts';

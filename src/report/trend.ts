@@ -1,4 +1,4 @@
-import { formatCount } from '../base/count.ts';
+import { formatCount } from '../base/text.ts';
 import { maxTrendRuns, type Trend, type TrendRun } from '../model/history.ts';
 import { computePassRate, formatPassRate } from '../model/rate.ts';
 import type { Report } from '../model/report.ts';

@@ -1,4 +1,4 @@
-import { cutMark } from '../base/clip.ts';
+import { cutMark } from '../base/text.ts';
 
 /**
  * Cuts a text to at most `maxLength` UTF-16 units, the note on what was left out included, and never inside a

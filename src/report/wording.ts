@@ -1,5 +1,5 @@
-import { formatCount } from '../base/count.ts';
-import { formatDuration } from '../base/deadline.ts';
+import { formatCount } from '../base/text.ts';
+import { formatDuration } from '../base/time.ts';
 import { formatMinimumPassRate, formatPassRate } from '../model/rate.ts';
 import type { ConcurrencyReport, ConcurrencyRule } from '../model/concurrency.ts';
 import type {

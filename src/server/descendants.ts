@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../base/time.ts';
 import { sendSignal } from './group.ts';
 import { listChildren, readProcess } from './process-table.ts';
 import type { ProcessEntry } from './process-table.ts';

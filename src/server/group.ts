@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 
-import type { Clock } from '../base/clock.ts';
-import { listProcesses } from './process-table.ts';
+import type { Clock } from '../base/time.ts';
+import { listProcesses, readProcess } from './process-table.ts';
 
 const pollIntervalMs = 20;
 
@@ -9,6 +9,8 @@ const pollIntervalMs = 20;
 export function isGroupAlive(groupId: number): boolean {
   if (!sendSignal(-groupId, 0)) return false;
   if (process.platform !== 'linux') return true;
+  // The leader first: it is mostly what still runs, and the whole table takes milliseconds to read.
+  if (readProcess(groupId)?.groupId === groupId) return true;
   return listProcesses().some((entry) => entry.groupId === groupId);
 }
 

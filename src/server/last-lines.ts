@@ -1,4 +1,4 @@
-import { clipLines, clipText } from '../base/clip.ts';
+import { clipLines, clipText } from '../base/text.ts';
 
 /** What a report quotes of a server's output: enough for the end of a stack trace. */
 const maxLines = 20;

@@ -1,4 +1,4 @@
-import { formatDuration } from '../base/deadline.ts';
+import { formatDuration } from '../base/time.ts';
 import { ServerStartError } from '../base/errors.ts';
 import type { ProcessWitness } from '../model/process-end.ts';
 import { startProcess } from './process.ts';

@@ -1,7 +1,7 @@
-import { clipText } from '../base/clip.ts';
+import { clipText } from '../base/text.ts';
 import { ServerStartError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
-import { formatDuration } from '../base/deadline.ts';
+import { formatDuration } from '../base/time.ts';
 import { createChildPool } from './bridge/child-pool.ts';
 import type { ChildPool, ChildSource } from './bridge/child-pool.ts';
 import { connectChild } from './bridge/child.ts';

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../base/time.ts';
 import type { DescendantLog } from './descendants.ts';
 import { isGroupAlive, signalGroup, waitForGroupEnd } from './group.ts';
 import { keepLastLines } from './last-lines.ts';

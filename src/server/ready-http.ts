@@ -7,7 +7,7 @@ import {
 import type { FetchLike } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../base/time.ts';
 import { describeError } from '../base/errors.ts';
 import { createTrafficBudget } from '../base/traffic-budget.ts';
 import { describeMalformedMessage } from '../base/malformed-message.ts';

@@ -1,4 +1,4 @@
-import { clipText } from '../base/clip.ts';
+import { clipText } from '../base/text.ts';
 import { ServerStartError } from '../base/errors.ts';
 import { describeProcessEnd } from '../model/process-end.ts';
 import type { ProcessExit } from './process.ts';

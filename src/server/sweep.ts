@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../base/time.ts';
 import { markerVariable } from './environment.ts';
 import { isGroupAlive, signalGroup, waitForGroupEnd } from './group.ts';
 import { hasEnvironmentEntry, listProcesses } from './process-table.ts';

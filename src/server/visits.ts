@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../base/time.ts';
 import type { ProcessEnd, ServerVisit } from '../model/process-end.ts';
 
 /** How long a process may take to end after it broke off a connection. Beyond that, its end did not cause the break. */

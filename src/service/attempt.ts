@@ -1,5 +1,5 @@
 import { request } from 'undici';
-import { endOnAbort } from '../base/abort.ts';
+import { endOnAbort } from '../base/time.ts';
 import { ProtocolError } from '../base/errors.ts';
 import type { Redactor } from '../base/redaction.ts';
 import { acceptedEncoding, parseJson, readBody } from './body.ts';

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { Clock } from '../base/clock.ts';
-import type { Deadline } from '../base/deadline.ts';
+import type { Clock, Deadline } from '../base/time.ts';
 import { CancelledError, ConfigurationError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { isLoopback } from '../base/loopback.ts';

@@ -1,5 +1,5 @@
-import { clipText } from '../base/clip.ts';
-import { formatDuration } from '../base/deadline.ts';
+import { clipText } from '../base/text.ts';
+import { formatDuration } from '../base/time.ts';
 import { ConfigurationError, describeError, NetworkError, ProtocolError, ServiceError } from '../base/errors.ts';
 import { parseRetryAfter } from '../base/retry.ts';
 import { parseJson } from './body.ts';

@@ -1,4 +1,4 @@
-import { type Deadline, startDeadline } from '../base/deadline.ts';
+import { type Deadline, startDeadline } from '../base/time.ts';
 import { isTerminalStatus } from '../model/run.ts';
 import type { CallOptions, ServiceClient } from './client.ts';
 import {

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { clipText } from '../base/clip.ts';
+import { clipText } from '../base/text.ts';
 import { ServiceError } from '../base/errors.ts';
 import type { ToolCall } from '../model/run.ts';
 import type { CallOptions, ServiceClient } from './client.ts';

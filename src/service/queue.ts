@@ -1,4 +1,4 @@
-import { formatDuration } from '../base/deadline.ts';
+import { formatDuration } from '../base/time.ts';
 import { DeadlineError } from '../base/errors.ts';
 import type { ServiceError } from '../base/errors.ts';
 import type { CallOptions, ServiceClient } from './client.ts';

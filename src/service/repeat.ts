@@ -1,6 +1,5 @@
-import type { Clock } from '../base/clock.ts';
-import { formatDuration } from '../base/deadline.ts';
-import type { Deadline } from '../base/deadline.ts';
+import type { Clock, Deadline } from '../base/time.ts';
+import { formatDuration } from '../base/time.ts';
 import { DeadlineError, ServiceError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Pacer, Purpose } from '../base/pacing.ts';

@@ -1,6 +1,6 @@
 import { glob, readFile, realpath, stat } from 'node:fs/promises';
 import { relative, resolve, sep } from 'node:path';
-import { leadsOutOfCheckout, linkOutMessage } from '../base/checkout.ts';
+import { leadsOutOfCheckout, linkOutMessage } from '../base/files.ts';
 import type { ConfigurationIssue } from '../base/errors.ts';
 import { describeError } from '../base/errors.ts';
 import { appendAll } from '../base/lists.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseDuration } from '../base/deadline.ts';
+import { parseDuration } from '../base/time.ts';
 import { bothProtocolsMessage, type ProtocolChoice, protocolChoices } from '../model/protocol.ts';
 import { parsePassRate } from '../model/rate.ts';
 import { quoteValue } from './findings.ts';

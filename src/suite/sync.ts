@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { formatCount } from '../base/count.ts';
+import { formatCount } from '../base/text.ts';
 import { defaultMatchOptions, toPublicMatchOptions } from '../model/case.ts';
 import type { CaseChanges, CaseFields, StoredCase, TestCase } from '../model/case.ts';
 import type { Suite, SuiteCase } from '../model/suite.ts';

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
-import { systemClock } from '../base/clock.ts';
+import { systemClock } from '../base/time.ts';
 import { signalGroup } from '../server/group.ts';
 import { stopMarkedProcesses } from '../server/sweep.ts';
 import { hideEnvironment, splitEnvironment } from './environment.ts';

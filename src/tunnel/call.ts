@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../base/time.ts';
 import { isEventStream, openIdleComments } from './event-stream.ts';
 import type { IdleComments } from './event-stream.ts';
 import { openOutgoingBody } from './flow.ts';

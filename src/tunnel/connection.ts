@@ -1,5 +1,5 @@
 import { WebSocket } from 'ws';
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../base/time.ts';
 import type { ProxySettings } from '../base/proxy.ts';
 import type { Secret } from '../base/redaction.ts';
 import type { TextFrame } from './frames.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../base/time.ts';
 import { findHeader } from './headers.ts';
 import type { HeaderList } from './headers.ts';
 

@@ -1,5 +1,5 @@
 import type { WebSocket } from 'ws';
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../base/time.ts';
 
 /** Unanswered pings after which a peer is taken for gone. */
 const patience = 2;

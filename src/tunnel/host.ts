@@ -1,6 +1,5 @@
-import { endOnAbort } from '../base/abort.ts';
-import type { Clock } from '../base/clock.ts';
-import { formatDuration } from '../base/deadline.ts';
+import { endOnAbort, formatDuration } from '../base/time.ts';
+import type { Clock } from '../base/time.ts';
 import { CancelledError, TunnelError, describeError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { ProxySettings } from '../base/proxy.ts';

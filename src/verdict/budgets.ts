@@ -1,5 +1,5 @@
-import { formatCount } from '../base/count.ts';
-import { formatDuration } from '../base/deadline.ts';
+import { formatCount } from '../base/text.ts';
+import { formatDuration } from '../base/time.ts';
 import { type Budgets, type Demanded, describeSource } from '../model/policy.ts';
 import type { SuiteResults } from '../model/results.ts';
 import type { Assessment } from './assessment.ts';

@@ -1,4 +1,4 @@
-import { formatCount } from '../base/count.ts';
+import { formatCount } from '../base/text.ts';
 import { type Demanded, describeSource, type NamedDemand, type SuiteDemands } from '../model/policy.ts';
 import { formatMinimumPassRate } from '../model/rate.ts';
 import type { CaseResults, SuiteResults } from '../model/results.ts';

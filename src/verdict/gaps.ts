@@ -1,4 +1,4 @@
-import { formatCount } from '../base/count.ts';
+import { formatCount } from '../base/text.ts';
 import { appendAll } from '../base/lists.ts';
 import { type Demanded, describeSource } from '../model/policy.ts';
 import type { CaseResults, SuiteResults } from '../model/results.ts';

@@ -1,4 +1,4 @@
-import { formatDuration } from '../base/deadline.ts';
+import { formatDuration } from '../base/time.ts';
 import type { Budgets, Demanded, FlakyEffect, InconclusiveEffect, PolicyLayer } from '../model/policy.ts';
 import { formatMinimumPassRate } from '../model/rate.ts';
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { formatCount } from '../base/count.ts';
+import { formatCount } from '../base/text.ts';
 import { appendAll, findGreatest, findSmallest } from '../base/lists.ts';
 import type { Report, ServerReport, ShardReport } from '../model/report.ts';
 import { classifyCase } from './flaky.ts';

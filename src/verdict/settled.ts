@@ -1,4 +1,4 @@
-import { formatCount } from '../base/count.ts';
+import { formatCount } from '../base/text.ts';
 import type { SuiteDemands } from '../model/policy.ts';
 import type { SuiteResults } from '../model/results.ts';
 import type { VerdictReason } from '../model/verdict.ts';

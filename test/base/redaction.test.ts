@@ -1,7 +1,7 @@
 import { array, assert, constantFrom, integer, oneof, property, string, tuple } from 'fast-check';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { clipText } from '../../src/base/clip.ts';
+import { clipText } from '../../src/base/text.ts';
 import { createRedactor, redactDeep, Secret } from '../../src/base/redaction.ts';
 import { escapeXmlAttribute, escapeXmlText } from '../../src/report/escape/xml.ts';
 

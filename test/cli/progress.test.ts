@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createRedactor, Secret } from '../../src/base/redaction.ts';
-import { systemClock } from '../../src/base/clock.ts';
+import { systemClock } from '../../src/base/time.ts';
 import { createProgressDisplay } from '../../src/cli/progress.ts';
 
 describe.each([true, false])('progress on a terminal: %s', (isTerminal) => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
+import { systemClock } from '../../src/base/time.ts';
 import { judgeTrace, listTraceAssertions } from '../../src/engine/judge-trace.ts';
 import { runCase } from '../../src/engine/run-case.ts';
 import type { Suite } from '../../src/model/suite.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
+import { systemClock } from '../../src/base/time.ts';
 import { runCase } from '../../src/engine/run-case.ts';
 import type { TestCase } from '../../src/model/case.ts';
 import { assertStep, callStep, createCase } from '../support/case-factory.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { runCase } from '../../src/engine/run-case.ts';
 import { assertStep, callStep, createCase } from '../support/case-factory.ts';
-import { buildTraceSpans } from '../../src/report/otlp/trace-spans.ts';
-import { identifyTrace } from '../../src/report/otlp/trace-ids.ts';
+import { buildTraceSpans } from '../../src/otlp/spans.ts';
+import { identifyTrace } from '../../src/otlp/ids.ts';
 import { refuse, startFixtureMcpServer, text, type ToolContext } from '../support/fixture-mcp-server.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 

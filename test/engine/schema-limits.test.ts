@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
+import { systemClock } from '../../src/base/time.ts';
 import { startIterationLimit } from '../../src/engine/iteration-limit.ts';
-import { isTooDeep, maxJsonDepth } from '../../src/base/json-depth.ts';
+import { isTooDeep, maxJsonDepth } from '../../src/base/json.ts';
 import { runCase } from '../../src/engine/run-case.ts';
 import { checkSchema, createSchemaThread, type SchemaLimits } from '../../src/engine/schema-check.ts';
 import { assertStep, callStep, createCase } from '../support/case-factory.ts';

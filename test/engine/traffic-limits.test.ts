@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { systemClock } from '../../src/base/clock.ts';
+import { systemClock } from '../../src/base/time.ts';
 import type { Target } from '../../src/engine/target.ts';
 import { runCase } from '../../src/engine/run-case.ts';
 import type { Step } from '../../src/model/step.ts';

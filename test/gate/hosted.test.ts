@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
+import { systemClock } from '../../src/base/time.ts';
 import { CancelledError } from '../../src/base/errors.ts';
 import type { Report } from '../../src/model/report.ts';
 import { type ContractService, openContractService, saveServer, saveSuite } from '../support/contract-service.ts';

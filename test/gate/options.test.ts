@@ -1,17 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { ConfigurationError } from '../../src/base/errors.ts';
+import { ConfigurationError, type ConfigurationIssue } from '../../src/base/errors.ts';
 import { listOptions, parseGateOptions } from '../../src/gate/options.ts';
 
 const complete = { evals: 'evals/*.evals.yaml', 'server-command': 'node build/index.js' };
 
-function readIssues(texts: Record<string, string>): string[] {
+function listIssues(texts: Record<string, string>): readonly ConfigurationIssue[] {
   try {
     parseGateOptions(texts);
     return [];
   } catch (error) {
-    return error instanceof ConfigurationError ? error.issues.map(({ input, code }) => `${input}: ${code}`) : [];
+    return error instanceof ConfigurationError ? error.issues : [];
   }
 }
+
+const readIssues = (texts: Record<string, string>) => listIssues(texts).map(({ input, code }) => `${input}: ${code}`);
+const readMessages = (texts: Record<string, string>) => listIssues(texts).map(({ message }) => message);
 
 describe('the option table', () => {
   it('names each option once, in kebab-case, with a description of full sentences', () => {
@@ -30,6 +33,23 @@ describe('the option table', () => {
         parseGateOptions(complete),
       );
     }
+  });
+});
+
+describe('a value that no option takes', () => {
+  it.each(['???', '-1', '2024-11-05', '{', '"'])(
+    'is described in words of the option, not of the parser: %s',
+    (text) => {
+      const messages = listOptions().flatMap(({ name }) => readMessages({ ...complete, [name]: text }));
+      expect(messages.length).toBeGreaterThan(5);
+      for (const message of messages) expect(message).not.toMatch(/Invalid|[Ee]xpected|received|Too /);
+    },
+  );
+
+  it('names the values that the option takes', () => {
+    expect(readMessages({ ...complete, protocol: '2024-11-05' })).toEqual([
+      '"2024-11-05" is not a protocol; write auto, 2025-11-25 or 2026-07-28',
+    ]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Clock } from '../../src/base/clock.ts';
+import type { Clock } from '../../src/base/time.ts';
 import { createJumpingClock } from '../support/bent-clock.ts';
 import type { ContractService } from '../support/contract-service.ts';
 import { type HostedGateResult, jobOnBranch, runHostedGate, clientPace } from '../support/hosted-gate.ts';

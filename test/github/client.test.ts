@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { startDeadline } from '../../src/base/deadline.ts';
+import { startDeadline } from '../../src/base/time.ts';
 import { CancelledError, ConfigurationError, GitHubError, NetworkError } from '../../src/base/errors.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import type { ProxySettings } from '../../src/base/proxy.ts';

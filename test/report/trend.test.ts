@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { TrendRun } from '../../src/model/history.ts';
-import { buildTrend } from '../../src/report/history.ts';
+import { buildTrend } from '../../src/history/lookup.ts';
 import { renderTerminal } from '../../src/report/terminal.ts';
 import { listTrendBlocks, renderSparkline } from '../../src/report/trend.ts';
 import { createHistoryRecord } from '../support/history-factory.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 
-import { systemClock } from '../../src/base/clock.ts';
+import { systemClock } from '../../src/base/time.ts';
 import { startProcess } from '../../src/server/process.ts';
 import type { ServerProcess } from '../../src/server/process.ts';
 import { createOutputRing } from '../../src/server/ring.ts';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
-import { systemClock } from '../../src/base/clock.ts';
+import { systemClock } from '../../src/base/time.ts';
 import { logDescendants } from '../../src/server/descendants.ts';
 import { listProcesses } from '../../src/server/process-table.ts';
 import { stopMarkedProcesses } from '../../src/server/sweep.ts';

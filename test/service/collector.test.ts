@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
-import { startDeadline } from '../../src/base/deadline.ts';
+import { systemClock, startDeadline } from '../../src/base/time.ts';
 import { ConfigurationError } from '../../src/base/errors.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { Secret } from '../../src/base/redaction.ts';

@@ -1,7 +1,7 @@
 import { array, assert, asyncProperty, constantFrom, infiniteStream, integer } from 'fast-check';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
+import { systemClock } from '../../src/base/time.ts';
 import { GateError } from '../../src/base/errors.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { Secret } from '../../src/base/redaction.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { startDeadline } from '../../src/base/deadline.ts';
+import { startDeadline } from '../../src/base/time.ts';
 import { launchRun } from '../../src/service/launch.ts';
 import { startRunService } from '../support/run-service.ts';
 import { catchError, openTestClient } from '../support/service-client.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { startDeadline } from '../../src/base/deadline.ts';
+import { startDeadline } from '../../src/base/time.ts';
 import { getMe } from '../../src/service/account.ts';
 import { createRun, getRun } from '../../src/service/runs.ts';
 import { createServer } from '../../src/service/servers.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { startDeadline } from '../../src/base/deadline.ts';
+import { startDeadline } from '../../src/base/time.ts';
 import { unlimitedPacer } from '../../src/base/pacing.ts';
 import { serviceProfiles } from '../../src/service/profile.ts';
 import { waitForRun } from '../../src/service/wait.ts';

@@ -1,11 +1,5 @@
 import path from 'node:path/posix';
-import { type Token, tokenize } from '../../scripts/source-tokens.ts';
-
-/** One source file: its path below `src/`, with forward slashes, and its text. */
-export interface SourceFile {
-  path: string;
-  text: string;
-}
+import { parseModule, type SourceFile } from './module-graph.ts';
 
 export interface Violation {
   path: string;
@@ -23,16 +17,18 @@ const roomRanks: ReadonlyMap<string, number> = new Map([
   ['suite', 2],
   ['verdict', 2],
   ['report', 2],
-  ['service', 3],
-  ['server', 3],
-  ['tunnel', 3],
-  ['engine', 3],
-  ['github', 3],
-  ['embedded', 4],
-  ['supervisor', 4],
-  ['gate', 5],
-  ['cli', 6],
-  ['action', 6],
+  ['history', 3],
+  ['service', 4],
+  ['github', 4],
+  ['otlp', 4],
+  ['server', 5],
+  ['tunnel', 5],
+  ['engine', 6],
+  ['embedded', 7],
+  ['supervisor', 7],
+  ['gate', 8],
+  ['cli', 9],
+  ['action', 9],
 ]);
 
 /** The same within a room that has many files, by its folders; files in none of them have the room's own rank, or one of their own. */
@@ -84,7 +80,7 @@ const maxLines = 300;
 
 /** Finds everything in which a source file breaks the architecture. */
 export function findViolations(file: SourceFile): Violation[] {
-  const tokens = tokenize(file.text);
+  const module = parseModule(file);
   const found: Violation[] = [];
   const add = (rule: Violation['rule'], message: string) => found.push({ path: file.path, rule, message });
 
@@ -95,46 +91,21 @@ export function findViolations(file: SourceFile): Violation[] {
   const lines = file.text.split('\n').length - 1;
   if (lines > maxLines) add('length', `has ${lines} lines; ${maxLines} are the most, look for the second idea in it`);
 
-  for (const specifier of listImports(tokens)) {
+  for (const specifier of module.imports) {
     const problem = specifier.startsWith('.')
       ? judgeRelativeImport(file.path, room, specifier)
       : judgePackageImport(room, specifier);
     if (problem !== null) add(problem.rule, problem.message);
   }
-  if (!processRooms.has(room ?? '') && readsProcess(tokens)) {
+  if (!processRooms.has(room ?? '') && module.readsProcess) {
     add('process', `reads process; only ${[...processRooms].join(', ')} may, and pass on what others need`);
   }
-  if (hasDefaultExport(tokens)) add('default-export', 'has a default export; name it');
-  for (const specifier of listReExports(tokens)) {
-    if (!isSurface) add('barrel', `re-exports ${specifier}; import it where it is owned`);
+  if (module.hasDefaultExport) add('default-export', 'has a default export; name it');
+  for (const { specifier, isEverything } of module.reExports) {
+    if (isEverything) add('barrel', `exports everything of ${specifier}; name what is exported`);
+    else if (!isSurface) add('barrel', `re-exports ${specifier}; import it where it is owned`);
   }
-  if (hasExportAll(tokens)) add('barrel', 'exports everything of a module; name what is exported');
   return found;
-}
-
-/** Module specifiers of all static, type-only, side-effect and dynamic imports, and of re-exports. */
-function listImports(tokens: readonly Token[]): string[] {
-  return tokens.flatMap((token, index) => {
-    if (token.kind !== 'string') return [];
-    const previous = tokens[index - 1];
-    const beforeThat = tokens[index - 2];
-    const isFrom = isWord(previous, 'from') && !isPunctuation(tokens[index - 3], '.');
-    const isSideEffect = isWord(previous, 'import');
-    const isDynamic = isPunctuation(previous, '(') && isWord(beforeThat, 'import');
-    return isFrom || isSideEffect || isDynamic ? [token.text] : [];
-  });
-}
-
-/** Names exported by `export { … } from` and `export { … }` lists, as the importer sees them, types included. */
-export function listExportedNames(source: string): string[] {
-  const tokens = tokenize(source);
-  return tokens.flatMap((token, index) => {
-    if (!isWord(token, 'export')) return [];
-    const open = isWord(tokens[index + 1], 'type') ? index + 2 : index + 1;
-    if (!isPunctuation(tokens[open], '{')) return [];
-    const close = tokens.findIndex((candidate, at) => at > open && isPunctuation(candidate, '}'));
-    return splitAtCommas(tokens.slice(open + 1, close)).flatMap((entry) => entry.at(-1)?.text ?? []);
-  });
 }
 
 function judgeRelativeImport(
@@ -174,63 +145,4 @@ function judgePackageImport(room: string | null, specifier: string): Pick<Violat
   const rooms = packageRooms.get(name);
   if (rooms === null || rooms?.includes(room ?? '') === true) return null;
   return { rule: 'package', message: `imports ${specifier}; it belongs to ${rooms?.join(', ') ?? 'no room'}` };
-}
-
-/** `process.x`, `process[…]` and `const { x } = process`, but not a property or a key that happens to be called so. */
-function readsProcess(tokens: readonly Token[]): boolean {
-  return tokens.some((token, index) => {
-    if (!isWord(token, 'process') || isPunctuation(tokens[index - 1], '.')) return false;
-    const next = tokens[index + 1];
-    const isMember = isPunctuation(next, '.') || isPunctuation(next, '[');
-    const isTakenApart = isPunctuation(tokens[index - 1], '=') && isPunctuation(next, ';');
-    return isMember || isTakenApart;
-  });
-}
-
-function hasDefaultExport(tokens: readonly Token[]): boolean {
-  const isDirect = tokens.some((token, index) => isWord(token, 'export') && isWord(tokens[index + 1], 'default'));
-  const isListed = tokens.some(
-    (token, index) => isWord(token, 'as') && isWord(tokens[index + 1], 'default') && isExportList(tokens, index),
-  );
-  return isDirect || isListed;
-}
-
-/** Whether the brace around a position belongs to an export; imports may take a default by name. */
-function isExportList(tokens: readonly Token[], index: number): boolean {
-  const open = tokens.findLastIndex((token, at) => at < index && isPunctuation(token, '{'));
-  return isWord(tokens[open - 1], 'export');
-}
-
-function listReExports(tokens: readonly Token[]): string[] {
-  return tokens.flatMap((token, index) => {
-    if (token.kind !== 'string' || !isWord(tokens[index - 1], 'from')) return [];
-    const statement = tokens.findLastIndex(
-      (candidate, at) => at < index && (isWord(candidate, 'import') || isWord(candidate, 'export')),
-    );
-    return isWord(tokens[statement], 'export') ? [token.text] : [];
-  });
-}
-
-function hasExportAll(tokens: readonly Token[]): boolean {
-  return tokens.some((token, index) => {
-    const next = isWord(tokens[index + 1], 'type') ? tokens[index + 2] : tokens[index + 1];
-    return isWord(token, 'export') && isPunctuation(next, '*');
-  });
-}
-
-function splitAtCommas(tokens: readonly Token[]): Token[][] {
-  const entries: Token[][] = [[]];
-  for (const token of tokens) {
-    if (isPunctuation(token, ',')) entries.push([]);
-    else entries.at(-1)?.push(token);
-  }
-  return entries;
-}
-
-function isWord(token: Token | undefined, text: string): boolean {
-  return token?.kind === 'word' && token.text === text;
-}
-
-function isPunctuation(token: Token | undefined, text: string): boolean {
-  return token?.kind === 'punctuation' && token.text === text;
 }

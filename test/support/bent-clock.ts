@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../../src/base/clock.ts';
+import { type Clock, systemClock } from '../../src/base/time.ts';
 
 /** Sleeps longer than `fromMs` and shorter than `toMs` take `instead`, all in milliseconds. */
 interface ShortenedSleeps {

@@ -1,4 +1,4 @@
-import { systemClock } from '../../src/base/clock.ts';
+import { systemClock } from '../../src/base/time.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { openEmbeddedService, type EmbeddedOptions } from '../../src/embedded/open.ts';
 import { createApiCaller, type ApiCaller } from './api-caller.ts';

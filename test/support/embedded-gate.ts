@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../../src/base/clock.ts';
+import { type Clock, systemClock } from '../../src/base/time.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { createRedactor } from '../../src/base/redaction.ts';
 import { gate, type GateResult } from '../../src/gate/gate.ts';
@@ -22,7 +22,9 @@ interface GateSurroundings {
   says?: string;
   environment?: Record<string, string>;
   signal?: AbortSignal;
-  /** Of what is told online. */
+  /** Of the gate itself. */
+  clock?: Clock;
+  /** Of what is posted online. */
   onlineClock?: Clock;
 }
 
@@ -55,7 +57,7 @@ export async function runEmbeddedGate(
     environment: variables,
   });
   const result = await gate(plan, {
-    clock: systemClock,
+    clock: surroundings.clock ?? systemClock,
     logger,
     redactor,
     signal,

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/base/clock.ts';
+import type { Clock } from '../../src/base/time.ts';
 
 interface Sleeper {
   wakesAtMs: number;

@@ -2,7 +2,7 @@
  * Runs one case for each tool that is named, all at the same time, and prints what came of them and the most memory that this
  * process had. Run by Node itself: `node test/support/measure-cases.ts <url> <tool>...`.
  */
-import { systemClock } from '../../src/base/clock.ts';
+import { systemClock } from '../../src/base/time.ts';
 import { runCase } from '../../src/engine/run-case.ts';
 import { callStep, createCase } from './case-factory.ts';
 

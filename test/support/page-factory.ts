@@ -1,7 +1,7 @@
 import type { Evidence, IterationMark, IterationTrace } from '../../src/model/evidence.ts';
 import { emptyPolicyLayer } from '../../src/model/policy.ts';
 import type { Report } from '../../src/model/report.ts';
-import { buildTrend } from '../../src/report/history.ts';
+import { buildTrend } from '../../src/history/lookup.ts';
 import { compareWithBaseline } from '../../src/verdict/compare.ts';
 import { createBaseline, createBaselineCase } from './baseline-factory.ts';
 import { createHistoryRecord } from './history-factory.ts';

@@ -4,7 +4,7 @@ import type { Report } from '../../src/model/report.ts';
 import type { VerdictReason } from '../../src/model/verdict.ts';
 import type { SuiteResults } from '../../src/model/results.ts';
 import { type ReportInput, buildReport } from '../../src/report/build.ts';
-import { buildTrend } from '../../src/report/history.ts';
+import { buildTrend } from '../../src/history/lookup.ts';
 import { compareWithBaseline, listRegressions } from '../../src/verdict/compare.ts';
 import { assessSuite, judgeGate, type JudgeOptions, selectFindings } from '../../src/verdict/judge.ts';
 import { createBaseline, createBaselineCase } from './baseline-factory.ts';

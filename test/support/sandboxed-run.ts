@@ -2,7 +2,7 @@
  * Opens a sandbox, prints its report, runs the command of the arguments in it and prints its end. Tests run it as another user:
  * `sandboxed-run.ts <mode> <directory> <protected file> <command…>`.
  */
-import { systemClock } from '../../src/base/clock.ts';
+import { systemClock } from '../../src/base/time.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { startProcess } from '../../src/server/process.ts';
 import { createOutputRing } from '../../src/server/ring.ts';

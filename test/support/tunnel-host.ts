@@ -1,4 +1,4 @@
-import { systemClock } from '../../src/base/clock.ts';
+import { systemClock } from '../../src/base/time.ts';
 import { silentLogger, type Logger } from '../../src/base/logger.ts';
 import { openTunnelHost, type TunnelHost, type TunnelHostOptions } from '../../src/tunnel/host.ts';
 import type { ScriptedRelay } from './scripted-relay.ts';

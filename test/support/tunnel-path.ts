@@ -1,4 +1,4 @@
-import { systemClock } from '../../src/base/clock.ts';
+import { systemClock } from '../../src/base/time.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { Secret } from '../../src/base/redaction.ts';
 import type { EmbeddedOptions } from '../../src/embedded/open.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/base/clock.ts';
+import type { Clock } from '../../src/base/time.ts';
 
 /** A clock on which a sleep ends at once and time has passed nevertheless. Records every sleep in order. */
 export class VirtualClock implements Clock {

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time.ts';
 import { keepAlive } from '../../tunnel/heartbeat.ts';
 import { openLink } from '../../tunnel/link.ts';
 import type { RelayLimits } from './limits.ts';

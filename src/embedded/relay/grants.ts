@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time.ts';
 import { Secret } from '../../base/redaction.ts';
 import { digestText, isSecretOf } from '../digest.ts';
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time.ts';
 import { openIncomingBody, openOutgoingBody, uncreditedBytes } from '../../tunnel/flow.ts';
 import type { AbortCode } from '../../tunnel/frames.ts';
 import { dropHopByHop, pairHeaders } from '../../tunnel/headers.ts';

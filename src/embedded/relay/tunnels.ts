@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time.ts';
 import type { Agent } from './agent.ts';
 
 /** Which host serves which server at the moment. */

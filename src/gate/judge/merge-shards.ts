@@ -1,5 +1,5 @@
 import { generator } from '../../base/version.ts';
-import { buildTrend } from '../../report/history.ts';
+import { buildTrend } from '../../history/lookup.ts';
 import type { GatePlan } from '../plan/plan.ts';
 import type { PlannedMerge } from '../plan/plan-merge.ts';
 import { judgeRestored, type Rejudgement } from './rejudge.ts';

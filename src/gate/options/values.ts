@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseDuration } from '../../base/deadline.ts';
+import { parseDuration } from '../../base/time.ts';
 import { Secret } from '../../base/redaction.ts';
 import { bothProtocolsMessage, protocolChoices } from '../../model/protocol.ts';
 import { type ConcurrencySetting, maxConcurrency } from '../../model/concurrency.ts';
@@ -110,22 +110,28 @@ export const optionalShard = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
+type Words<Word extends string> = readonly [Word, ...Word[]];
+
 /** One of a few words. */
-export const choice = <const Word extends string>(what: string, allowed: readonly [Word, ...Word[]]) =>
-  z.string().transform((text, context): Word => {
-    const found = allowed.find((word) => word === text.trim());
-    if (found !== undefined) return found;
-    const article = /^[aeiou]/.test(what) ? 'an' : 'a';
-    context.addIssue(issue(`${JSON.stringify(text)} is not ${article} ${what}; write ${formatAlternatives(allowed)}`));
-    return z.NEVER;
-  });
+export const choice = <const Word extends string>(what: string, allowed: Words<Word>) =>
+  z.string().transform((text, context) => readChoice(text, what, allowed, context));
 
 /** The same, or null where nothing is said. */
-export const optionalChoice = <const Word extends string>(what: string, allowed: readonly [Word, ...Word[]]) =>
-  z
-    .string()
-    .transform((text) => (text.trim() === '' ? null : text))
-    .pipe(z.union([z.null(), choice(what, allowed)]));
+export const optionalChoice = <const Word extends string>(what: string, allowed: Words<Word>) =>
+  z.string().transform((text, context) => (text.trim() === '' ? null : readChoice(text, what, allowed, context)));
+
+function readChoice<Word extends string>(
+  text: string,
+  what: string,
+  allowed: Words<Word>,
+  context: z.RefinementCtx,
+): Word {
+  const found = allowed.find((word) => word === text.trim());
+  if (found !== undefined) return found;
+  const article = /^[aeiou]/.test(what) ? 'an' : 'a';
+  context.addIssue(issue(`${JSON.stringify(text)} is not ${article} ${what}; write ${formatAlternatives(allowed)}`));
+  return z.NEVER;
+}
 
 /** A revision of MCP or `auto`; null where nothing is said. */
 export const optionalProtocol = z

@@ -1,5 +1,4 @@
-import { systemClock } from '../../base/clock.ts';
-import { startDeadline } from '../../base/deadline.ts';
+import { systemClock, startDeadline } from '../../base/time.ts';
 import { describeError, GateError, ProtocolError } from '../../base/errors.ts';
 import { silentLogger } from '../../base/logger.ts';
 import type { Secret } from '../../base/redaction.ts';

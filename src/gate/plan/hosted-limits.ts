@@ -1,5 +1,5 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
-import { formatCount } from '../../base/count.ts';
+import { formatCount } from '../../base/text.ts';
 import { isToolResultAssertion } from '../../model/assertion.ts';
 import type { Suite, SuiteCase } from '../../model/suite.ts';
 import type { ServiceProfile } from '../../service/profile.ts';

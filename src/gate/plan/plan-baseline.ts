@@ -1,9 +1,9 @@
 import { join, resolve } from 'node:path';
-import { formatCount } from '../../base/count.ts';
+import { formatCount } from '../../base/text.ts';
 import { type ConfigurationIssue, describeError } from '../../base/errors.ts';
 import type { Baseline, RegressionLimits } from '../../model/comparison.ts';
 import type { Report } from '../../model/report.ts';
-import { findInHistory, historySource } from '../../report/history.ts';
+import { findInHistory, historySource } from '../../history/lookup.ts';
 import type { PlannedHistory } from './plan-history.ts';
 import type { ProtectedBase } from './protection.ts';
 import { parseReportText, readReport, type ReadReport, readReportText } from './read-report.ts';

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
-import { formatCount } from '../../base/count.ts';
+import { formatCount } from '../../base/text.ts';
 import { type ConfigurationIssue, describeError } from '../../base/errors.ts';
 import type { HistoryRecord } from '../../model/history.ts';
-import { parseHistory } from '../../report/history.ts';
-import { readHistoryText } from './history-file.ts';
+import { parseHistory } from '../../history/record.ts';
+import { readHistoryText } from '../../history/file.ts';
 import type { ProtectedBase } from './protection.ts';
 import { readProtectedFile, listHistoryLosses } from './protect-past.ts';
 

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { dirname, isAbsolute, resolve, sep } from 'node:path';
 import type { ConfigurationIssue } from '../../base/errors.ts';
-import { historySource } from '../../report/history.ts';
+import { historySource } from '../../history/lookup.ts';
 import type { SandboxOptions } from '../../server/sandbox/open.ts';
 import type { GateOptions } from '../options/schema.ts';
 import type { PlannedSuite } from './plan-suites.ts';

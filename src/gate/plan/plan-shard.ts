@@ -1,4 +1,4 @@
-import { formatCount } from '../../base/count.ts';
+import { formatCount } from '../../base/text.ts';
 import type { ConfigurationIssue } from '../../base/errors.ts';
 import type { HistoryRecord } from '../../model/history.ts';
 import type { ShardReport } from '../../model/report.ts';

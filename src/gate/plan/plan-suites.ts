@@ -1,10 +1,11 @@
-import { formatDuration } from '../../base/deadline.ts';
+import { formatDuration } from '../../base/time.ts';
 import type { ConfigurationIssue } from '../../base/errors.ts';
 import { appendAll } from '../../base/lists.ts';
 import type { SuiteConcurrency } from '../../model/concurrency.ts';
 import type { Demanded, SuiteDemands } from '../../model/policy.ts';
 import { anyProtocol, type ProtocolChoice } from '../../model/protocol.ts';
 import type { Suite } from '../../model/suite.ts';
+import type { SuiteResults } from '../../model/results.ts';
 import type { ServiceProfile } from '../../service/profile.ts';
 import { readInlineTests } from '../../suite/read.ts';
 import { findSharedIds, loadSuites } from '../../suite/load.ts';
@@ -15,6 +16,7 @@ import { capRuns, findHostedIssues, listHostedNotes } from './hosted-limits.ts';
 import { planOneServer } from './one-server.ts';
 import { readServiceBaseline } from '../options/service-baseline.ts';
 import type { LoadedPolicy } from './plan-policy.ts';
+import { nameReported, resolveCaseNames } from './resolve-names.ts';
 import type { GateOptions } from '../options/schema.ts';
 
 export type PlannedSuite = FileSuite | StoredSuite;
@@ -155,6 +157,12 @@ function planStoredSuite(
     issues.push({ input: 'runs', code: 'too-many-runs', message });
   }
   return { kind: 'stored', suite, cases, runs, ...policy.planStoredDemands({ suite, cases }, issues) };
+}
+
+/** The requirements of a suite that the service keeps, whose cases are known only now. What is ambiguous was refused before it ran. */
+export function resolveStored(planned: PlannedSuite, { cases }: Pick<SuiteResults, 'cases'>): PlannedSuite {
+  if (planned.kind === 'file') return planned;
+  return { ...planned, demands: resolveCaseNames(planned.demands, cases.map(nameReported), []) };
 }
 
 /** A case that could only ever end with the gate's own time would be judged by a limit that its file does not name. */

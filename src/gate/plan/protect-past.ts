@@ -1,6 +1,6 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
 import type { Report } from '../../model/report.ts';
-import { parseHistory } from '../../report/history.ts';
+import { parseHistory } from '../../history/record.ts';
 import { runGit } from './git-checkout.ts';
 import type { ProtectedBase } from './protection.ts';
 import { parseReportText } from './read-report.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { leadsOutOfCheckout, linkOutMessage } from '../../base/checkout.ts';
+import { leadsOutOfCheckout, linkOutMessage } from '../../base/files.ts';
 import { type ConfigurationIssue, describeError } from '../../base/errors.ts';
 import { appendAll } from '../../base/lists.ts';
 import type { PolicyFile } from '../../model/policy.ts';

@@ -1,10 +1,8 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
 import type { PolicyFile, PolicyLayer } from '../../model/policy.ts';
 import type { CaseReport } from '../../model/report.ts';
-import type { SuiteResults } from '../../model/results.ts';
 import { explainAmbiguity, findNamed, type NamedCase } from '../../suite/select.ts';
 import { listSuiteLayers } from '../../verdict/layers.ts';
-import type { PlannedSuite } from './plan-suites.ts';
 
 /** The rules of a policy that name cases. */
 type CaseRules = Pick<PolicyLayer, 'cases' | 'required' | 'quarantine'>;
@@ -51,12 +49,6 @@ type ReportedCase = Pick<CaseReport, 'id' | 'title' | 'location'>;
 /** A case of a report, as a name can mean it. */
 export function nameReported({ id, title, location }: ReportedCase): NamedCase {
   return { id, title, place: location === null ? null : `${location.file}:${location.line}` };
-}
-
-/** The requirements of a suite that the service keeps, whose cases are known only now. What is ambiguous was refused before it ran. */
-export function resolveStored(planned: PlannedSuite, { cases }: Pick<SuiteResults, 'cases'>): PlannedSuite {
-  if (planned.kind === 'file') return planned;
-  return { ...planned, demands: resolveCaseNames(planned.demands, cases.map(nameReported), []) };
 }
 
 /** `file:line` as an issue takes it; else the name of an input. */

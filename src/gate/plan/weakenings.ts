@@ -1,5 +1,5 @@
-import { formatCount } from '../../base/count.ts';
-import { formatDuration } from '../../base/deadline.ts';
+import { formatCount } from '../../base/text.ts';
+import { formatDuration } from '../../base/time.ts';
 import { describeSource, type Protection } from '../../model/policy.ts';
 import type { Suite, SuiteCase } from '../../model/suite.ts';
 import type { ReasonCode } from '../../model/verdict.ts';

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import type { Clock } from '../../base/clock.ts';
 import type { Redactor } from '../../base/redaction.ts';
 import type { Report } from '../../model/report.ts';
 import { causePlaceholder, type FallbackReport } from '../../supervisor/messages.ts';
@@ -16,7 +15,7 @@ export async function announceGate(
   plan: GatePlan,
   supervision: Supervision,
   context: {
-    clock: Clock;
+    startedAt: Date;
     redactor: Redactor;
     summaryPath: string | null;
     /** Renders what else is written. */
@@ -24,8 +23,7 @@ export async function announceGate(
   },
 ): Promise<void> {
   if (supervision.marker === null || plan.merge !== null) return;
-  const startedAt = new Date(context.clock.now());
-  const { report, files } = await renderFallback(plan, { ...context, cause: causePlaceholder, startedAt });
+  const { report, files } = await renderFallback(plan, { ...context, cause: causePlaceholder });
   const { label } = plan.reportDir;
   const reportPath = join(label, 'report.json');
   const junitPath = join(label, 'junit.xml');

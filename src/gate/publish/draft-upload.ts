@@ -1,5 +1,4 @@
-import { clipText } from '../../base/clip.ts';
-import { endSentence } from '../../base/sentence.ts';
+import { clipText, endSentence } from '../../base/text.ts';
 import { meetsMinimumPassRate, toPercent } from '../../model/rate.ts';
 import type { CaseReport, Report, SuiteReport } from '../../model/report.ts';
 import type { IngestResult, IngestRun } from '../../service/ingest.ts';

@@ -1,4 +1,4 @@
-import { clipText } from '../../base/clip.ts';
+import { clipText } from '../../base/text.ts';
 import { redactDeep, type Redactor } from '../../base/redaction.ts';
 import { type CheckAnnotation, type CheckRunDraft, createCheckRun } from '../../github/check-runs.ts';
 import type { GitHubClient } from '../../github/client.ts';

@@ -1,4 +1,4 @@
-import { clipText } from '../../base/clip.ts';
+import { clipText } from '../../base/text.ts';
 import { describeError, GateError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { GitHubClient } from '../../github/client.ts';

@@ -1,7 +1,7 @@
 import { appendFile, mkdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { describeError } from '../../base/errors.ts';
-import { writeTextFile } from '../../base/regular-file.ts';
+import { writeTextFile } from '../../base/files.ts';
 import type { Logger } from '../../base/logger.ts';
 import { type Redactor, redactDeep } from '../../base/redaction.ts';
 import type { Evidence } from '../../model/evidence.ts';
@@ -14,8 +14,8 @@ import type { PlannedReportDir } from '../plan/report-dir.ts';
 import { renderJunit } from '../../report/junit.ts';
 import { renderCtrf } from '../../report/ctrf.ts';
 import { renderBadge } from '../../report/badge.ts';
-import { renderHistoryLine } from '../../report/history.ts';
-import { appendHistoryLine } from '../plan/history-file.ts';
+import { renderHistoryLine } from '../../history/record.ts';
+import { appendHistoryLine } from '../../history/file.ts';
 import { renderSummary } from '../../report/summary.ts';
 
 export interface PublishContext {

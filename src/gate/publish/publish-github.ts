@@ -1,5 +1,5 @@
-import type { Clock } from '../../base/clock.ts';
-import { startDeadline } from '../../base/deadline.ts';
+import type { Clock } from '../../base/time.ts';
+import { startDeadline } from '../../base/time.ts';
 import { describeError, GitHubError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Redactor } from '../../base/redaction.ts';

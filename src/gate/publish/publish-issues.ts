@@ -1,5 +1,5 @@
 import { type ConfigurationIssue, describeError } from '../../base/errors.ts';
-import { writeTextFile } from '../../base/regular-file.ts';
+import { writeTextFile } from '../../base/files.ts';
 import type { Logger } from '../../base/logger.ts';
 import { redactDeep, type Redactor } from '../../base/redaction.ts';
 import { type Annotation } from '../../report/annotations.ts';

@@ -1,11 +1,10 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import type { Clock } from '../../base/clock.ts';
-import { formatCount } from '../../base/count.ts';
-import { startDeadline } from '../../base/deadline.ts';
+import type { Clock } from '../../base/time.ts';
+import { formatCount, endSentence } from '../../base/text.ts';
+import { startDeadline } from '../../base/time.ts';
 import { describeError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
-import { endSentence } from '../../base/sentence.ts';
 import { flattenText } from '../../report/escape/plain.ts';
 import { truncateText } from '../../report/truncate.ts';
 import { openCollector } from '../../service/collector.ts';

@@ -1,10 +1,9 @@
-import type { Clock } from '../../base/clock.ts';
-import { formatCount } from '../../base/count.ts';
-import { type Deadline, startDeadline } from '../../base/deadline.ts';
+import type { Clock } from '../../base/time.ts';
+import { formatCount, endSentence } from '../../base/text.ts';
+import { type Deadline, startDeadline } from '../../base/time.ts';
 import { DeadlineError, describeError, GateError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import { type Redactor, redactDeep } from '../../base/redaction.ts';
-import { endSentence } from '../../base/sentence.ts';
 import type { ServiceClient } from '../../service/client.ts';
 import { ingestRun } from '../../service/ingest-run.ts';
 import { requireProject } from '../../service/project.ts';

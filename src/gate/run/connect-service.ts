@@ -1,5 +1,4 @@
-import type { Clock } from '../../base/clock.ts';
-import type { Deadline } from '../../base/deadline.ts';
+import type { Clock, Deadline } from '../../base/time.ts';
 import type { Logger } from '../../base/logger.ts';
 import { unlimitedPacer } from '../../base/pacing.ts';
 import type { Redactor } from '../../base/redaction.ts';

@@ -8,7 +8,7 @@ import {
   ServerStartError,
   TunnelError,
 } from '../../base/errors.ts';
-import { endSentence } from '../../base/sentence.ts';
+import { endSentence } from '../../base/text.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
 import { keepLastLines } from '../../server/last-lines.ts';
 

@@ -1,5 +1,5 @@
-import { endOnAbort } from '../../base/abort.ts';
-import type { Clock } from '../../base/clock.ts';
+import { endOnAbort } from '../../base/time.ts';
+import type { Clock } from '../../base/time.ts';
 import {
   CancelledError,
   ConfigurationError,

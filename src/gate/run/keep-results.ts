@@ -1,4 +1,4 @@
-import { clipText } from '../../base/clip.ts';
+import { clipText } from '../../base/text.ts';
 import { type Redactor, redactDeep } from '../../base/redaction.ts';
 import { isJsonObject } from '../../engine/json.ts';
 import type { Iteration, ToolCall } from '../../model/run.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time.ts';
 import { ServiceError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import { unlimitedPacer } from '../../base/pacing.ts';

@@ -9,26 +9,30 @@ import type { WireCase, WireSuiteDetail } from '../../service/wire.ts';
 import { explainAmbiguity, type NamedCase } from '../../suite/select.ts';
 import { hashStoredDefinition } from '../../suite/definition-hash.ts';
 import type { RegisteredServer } from './job-tunnel.ts';
-import type { GatePlan } from '../plan/plan.ts';
+import type { ConnectedService } from './connect-service.ts';
 import type { StoredSuite } from '../plan/plan-suites.ts';
 import { resolveCaseNames } from '../plan/resolve-names.ts';
-import { type PrepareContext, type PreparedSuite, refuseUnknown } from './prepare-suite.ts';
+import { type PreparedSuite, refuseUnknown } from './prepare-suite.ts';
 
-type StoredContext = Omit<PrepareContext, 'server'> & {
-  plan: Pick<GatePlan, 'service'>;
+interface StoredRun {
+  service: Pick<ConnectedService, 'client' | 'projectId'>;
   /** Null where the suite runs on the servers saved in it. */
   server: RegisteredServer | null;
-};
+  environmentId: string | null;
+  signal: AbortSignal;
+}
 
 /**
  * Looks up a suite that the service keeps, and how it is to be run as it stands. Nothing in it is changed.
  *
  * @throws {ConfigurationError} when there is no such suite or case, or the suite calls several servers and the job has one
  */
-export async function prepareStoredSuite(planned: StoredSuite, context: StoredContext): Promise<PreparedSuite> {
-  const { service, signal, plan } = context;
+export async function prepareStoredSuite(
+  planned: StoredSuite,
+  { service, server, environmentId, signal }: StoredRun,
+): Promise<PreparedSuite> {
   const { client, projectId } = service;
-  const suiteId = await findStoredSuite(planned, context);
+  const suiteId = await findStoredSuite(planned, { service, signal });
   const detail = await getSuite(client, { projectId, suiteId, signal });
   const stored = await listCases(client, { projectId, suiteId, signal });
   const wanted = selectStored(stored, planned.cases);
@@ -37,9 +41,8 @@ export async function prepareStoredSuite(planned: StoredSuite, context: StoredCo
   resolveCaseNames(planned.demands, cases.map(nameStored), issues);
   if (issues.length > 0) throw new ConfigurationError(issues);
   const minimumAccuracy = planned.minimumPassRate === null ? readMinimumAccuracy(detail) : null;
-  const { environmentId } = plan.service;
   const run: NewRun = {
-    ...selectServer(cases, context.server),
+    ...selectServer(cases, server),
     ...(environmentId === null ? {} : { environmentId }),
     ...(planned.cases.length === 0 ? {} : { caseIds: cases.map(({ id }) => id) }),
     ...(planned.runs === null ? {} : { iterationOverride: planned.runs }),
@@ -83,7 +86,7 @@ function readMinimumAccuracy({ name, settings }: WireSuiteDetail): number | null
 /** @throws {ConfigurationError} when the project has none of that id or name */
 export async function findStoredSuite(
   { suite }: StoredSuite,
-  { service: { client, projectId }, signal }: Pick<PrepareContext, 'service' | 'signal'>,
+  { service: { client, projectId }, signal }: Pick<StoredRun, 'service' | 'signal'>,
 ): Promise<string> {
   const found = await findSuite(client, { projectId, suite, signal });
   if (found !== undefined) return found.id;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { formatCount } from '../../base/count.ts';
+import { formatCount } from '../../base/text.ts';
 import { ConfigurationError, ProtocolError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import { toPercent } from '../../model/rate.ts';
@@ -34,9 +34,9 @@ export interface PreparedSuite {
   judgedHere: Suite | null;
 }
 
-export interface PrepareContext {
-  service: ConnectedService;
-  server: RegisteredServer;
+interface FileSync {
+  service: Pick<ConnectedService, 'client' | 'projectId'>;
+  server: Pick<RegisteredServer, 'id'>;
   logger: Logger;
   signal: AbortSignal;
 }
@@ -45,8 +45,10 @@ export interface PrepareContext {
  * Brings an evals file into the service: creates its suite, or makes the cases of the one that exists equal to the file's. It
  * logs the changes before it makes them.
  */
-export async function prepareFileSuite(planned: FileSuite, context: PrepareContext): Promise<PreparedSuite> {
-  const { service, server, signal, logger } = context;
+export async function prepareFileSuite(
+  planned: FileSuite,
+  { service, server, logger, signal }: FileSync,
+): Promise<PreparedSuite> {
   const { client, projectId } = service;
   const { suite, whole, hostedName, minimumPassRate, minimumPassRateSource } = planned;
   const dialect = client.profile.name === 'embedded' ? 'embedded' : 'contract';
@@ -64,7 +66,7 @@ export async function prepareFileSuite(planned: FileSuite, context: PrepareConte
     dialect === 'embedded' ? undefined : await findOldestSuite(client, { projectId, name: hostedName, signal });
   if (stored === undefined) {
     if (dialect === 'contract') logger.group(`${hostedName} is created`, listTitles(suite));
-    const created = await createFileSuite(planned, dialect, context);
+    const created = await createFileSuite(planned, dialect, { service, server, signal });
     const run = { ...serverSelection, passCriteria };
     return { ...base, ...created, run, written: [] };
   }
@@ -86,7 +88,7 @@ export async function prepareFileSuite(planned: FileSuite, context: PrepareConte
 async function createFileSuite(
   { suite, hostedName }: FileSuite,
   dialect: Dialect,
-  { service: { client, projectId }, server, signal }: PrepareContext,
+  { service: { client, projectId }, server, signal }: Omit<FileSync, 'logger'>,
 ): Promise<{ suiteId: string; caseIds: ReadonlyMap<string, string> }> {
   const created = await createSuite(client, {
     projectId,

@@ -1,6 +1,6 @@
-import { formatCount } from '../../base/count.ts';
-import type { Clock } from '../../base/clock.ts';
-import { formatDuration } from '../../base/deadline.ts';
+import { formatCount } from '../../base/text.ts';
+import type { Clock } from '../../base/time.ts';
+import { formatDuration } from '../../base/time.ts';
 import type { CaseResults } from '../../model/results.ts';
 import type { ServerReport } from '../../model/report.ts';
 

@@ -1,10 +1,10 @@
-import type { Clock } from '../../base/clock.ts';
-import { formatDuration } from '../../base/deadline.ts';
+import type { Clock } from '../../base/time.ts';
+import { formatDuration } from '../../base/time.ts';
 import { describeError, TunnelError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { ProxySettings } from '../../base/proxy.ts';
 import type { Secret } from '../../base/redaction.ts';
-import { endSentence } from '../../base/sentence.ts';
+import { endSentence } from '../../base/text.ts';
 import { openPublicFetch } from '../../server/public-fetch.ts';
 import { probeHttpServer } from '../../server/ready-http.ts';
 

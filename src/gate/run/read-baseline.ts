@@ -19,11 +19,13 @@ import type { FileSuite, PlannedSuite } from '../plan/plan-suites.ts';
 import { outlineStoredCase } from './prepare-stored-suite.ts';
 import { refuseUnknown } from './prepare-suite.ts';
 import { readIterations } from './read-results.ts';
-import type { SuiteRunContext } from './run-suite.ts';
+import type { ConnectedService } from './connect-service.ts';
+import type { Watch } from './watch.ts';
 
-type BaselineContext = Pick<SuiteRunContext, 'service' | 'watch' | 'clock' | 'plan' | 'iterationLog'> & {
-  logger: Logger;
-};
+interface BaselineSource {
+  service: Pick<ConnectedService, 'client' | 'projectId'>;
+  watch: Pick<Watch, 'callOff' | 'stop'>;
+}
 
 /**
  * Reads the baseline that a service keeps: of each suite the newest completed run of its branch, or the run that is named.
@@ -36,19 +38,19 @@ type BaselineContext = Pick<SuiteRunContext, 'service' | 'watch' | 'clock' | 'pl
 export async function readBaseline(
   planned: PlannedBaseline,
   suites: readonly PlannedSuite[],
-  context: BaselineContext,
+  { logger, ...source }: BaselineSource & { logger: Logger },
 ): Promise<Baseline | null> {
   const cases: BaselineCase[] = [];
   let newestMs: number | null = null;
   for (const suite of suites) {
-    const run = await findRun(suite, planned, context);
+    const run = await findRun(suite, planned, source);
     if (run === null) continue;
-    appendAll(cases, await readRun(suite, run, context));
+    appendAll(cases, await readRun(suite, run, source));
     newestMs = Math.max(newestMs ?? 0, run.createdAtMs ?? 0);
   }
   if (newestMs === null) {
     const message = `The service has no completed run of ${planned.source}, so nothing is compared; a first run has none.`;
-    context.logger.warning(message);
+    logger.warning(message);
     return null;
   }
   const branch = /^branch:(.+)$/.exec(planned.source)?.[1] ?? null;
@@ -58,7 +60,7 @@ export async function readBaseline(
 async function findRun(
   suite: PlannedSuite,
   { runId }: PlannedBaseline,
-  { service: { client, projectId }, watch }: BaselineContext,
+  { service: { client, projectId }, watch }: BaselineSource,
 ): Promise<Run | null> {
   const signal = watch.callOff;
   if (runId !== null) {
@@ -75,10 +77,10 @@ async function findRun(
   return runs.find(({ status }) => status === 'completed') ?? null;
 }
 
-async function readRun(suite: PlannedSuite, run: Run, context: BaselineContext): Promise<BaselineCase[]> {
-  const { client, projectId } = context.service;
+async function readRun(suite: PlannedSuite, run: Run, { service, watch }: BaselineSource): Promise<BaselineCase[]> {
+  const { client, projectId } = service;
   const { suiteId } = run;
-  const stored = await listCases(client, { projectId, suiteId, signal: context.watch.callOff });
+  const stored = await listCases(client, { projectId, suiteId, signal: watch.callOff });
   const { id, cases, caseIds } = suite.kind === 'file' ? outlineFile(suite, stored) : outlineStored(suiteId, stored);
   const outline = { id, name: id, file: null, cases, leftOut: [] };
   const tally = createTally(outline, { minimumPassRate: 0, minimumPassRateSource: 'default', caseIds });
@@ -86,7 +88,7 @@ async function readRun(suite: PlannedSuite, run: Run, context: BaselineContext):
   await readIterations(
     run.id,
     { suite: outline, tally, judge },
-    { ...context, iterationLog: noIterationLog, traceLog: null, evidence: noEvidence },
+    { service, signal: watch.stop, iterationLog: noIterationLog, traceLog: null, evidence: noEvidence, round: 0 },
   );
   return listBaselineCases(tally.finish({ run, runUrl: null, isComplete: true, tunnelBreaks: 0, interruption: null }));
 }

@@ -1,4 +1,6 @@
+import type { Clock } from '../../base/time.ts';
 import { CancelledError, describeError, ServiceError } from '../../base/errors.ts';
+import type { Logger } from '../../base/logger.ts';
 import type { OwnJudgement } from '../../model/results.ts';
 import type { Iteration, Run } from '../../model/run.ts';
 import { getTrace, listIterations, listSteps } from '../../service/iterations.ts';
@@ -6,7 +8,9 @@ import { getRun } from '../../service/runs.ts';
 import type { Tally } from '../../verdict/tally.ts';
 import type { ConnectedService } from './connect-service.ts';
 import type { TraceJudge } from './judge-here.ts';
-import type { SuiteRunContext } from './run-suite.ts';
+import type { EvidenceCollector } from './evidence.ts';
+import type { IterationLog } from './iteration-log.ts';
+import type { TraceLog } from './trace-log.ts';
 
 /** Where the iterations of a run go. */
 interface Reading {
@@ -16,33 +20,40 @@ interface Reading {
   judge: TraceJudge | null;
 }
 
-interface ReadingContext extends Pick<
-  SuiteRunContext,
-  'plan' | 'watch' | 'clock' | 'logger' | 'iterationLog' | 'traceLog' | 'evidence' | 'retry'
-> {
+/** Where results are read from, until the signal aborts. */
+interface Source {
   service: Pick<ConnectedService, 'client' | 'projectId'>;
+  signal: AbortSignal;
+}
+
+/** What keeps iterations in addition to the tally. */
+interface Keepers {
+  iterationLog: IterationLog;
+  /** Null if not requested. */
+  traceLog: TraceLog | null;
+  evidence: EvidenceCollector;
+  /** 0 for the first run of a suite. */
+  round: number;
 }
 
 /** Streams every page into the tally and the evidence, and into the logs where there are any. */
 export async function readIterations(
   runId: string,
   { suite, tally, judge }: Reading,
-  context: ReadingContext,
+  { service: { client, projectId }, signal, iterationLog, traceLog, evidence, round }: Source & Keepers,
 ): Promise<void> {
-  const { service, watch, iterationLog, traceLog, evidence, retry } = context;
-  const { client, projectId } = service;
-  for await (const page of listIterations(client, { projectId, runId, signal: watch.stop })) {
-    await iterationLog.add(suite.id, page, retry?.round);
+  for await (const page of listIterations(client, { projectId, runId, signal })) {
+    await iterationLog.add(suite.id, page, round === 0 ? undefined : round);
     for (const iteration of page) {
-      const place = { projectId, runId, iterationId: iteration.id, signal: watch.stop };
       let trace: unknown;
-      const loadTrace = async () => (trace = await readTrace(context, place));
+      const loadTrace = async () =>
+        (trace = await readTrace(client, { projectId, runId, iterationId: iteration.id, signal }));
       const own = judge === null ? undefined : await judgeHere(iteration, judge, loadTrace);
       const counted = tally.addIteration(iteration, own);
       if (own?.kind === 'failed') await evidence.addTrace(suite.id, iteration.id, trace);
       if (counted === null) continue;
       evidence.addIteration(suite.id, iteration, counted);
-      await traceLog?.addIteration({ ...counted, suite, runId, iteration, round: retry?.round ?? 0 });
+      await traceLog?.addIteration({ ...counted, suite, runId, iteration, round });
     }
   }
 }
@@ -57,64 +68,63 @@ const maxExplained = { hosted: 60, local: 1000 };
 export async function explainFailures(
   runId: string,
   { suite, tally, judge }: Reading,
-  context: ReadingContext,
+  source: Source & Pick<Keepers, 'evidence' | 'traceLog'> & { isHosted: boolean; logger: Logger },
 ): Promise<void> {
-  const { service, watch, plan, evidence, traceLog } = context;
-  const failures = tally.listFailures().slice(0, maxExplained[plan.service.hosted === null ? 'local' : 'hosted']);
-  const placeOf = ({ id }: Iteration) => {
-    return { projectId: service.projectId, runId, iterationId: id, signal: watch.stop };
-  };
-  await tellWhatFails('Not every failed step could be read', context, async () => {
+  const { service, signal, evidence, traceLog, isHosted } = source;
+  const failures = tally.listFailures().slice(0, maxExplained[isHosted ? 'hosted' : 'local']);
+  const locate = ({ id }: Iteration) => ({ projectId: service.projectId, runId, iterationId: id, signal });
+  await warnOnFailure('Not every failed step could be read', source, async () => {
     for (const iteration of failures) {
-      const steps = await listSteps(service.client, placeOf(iteration));
+      const steps = await listSteps(service.client, locate(iteration));
       tally.explainFailure(iteration.id, judge === null ? steps : judge.placeSteps(iteration, steps));
     }
   });
-  await tellWhatFails('Not every trace could be read', context, async () => {
+  await warnOnFailure('Not every trace could be read', source, async () => {
     for (const iteration of failures) {
       if (!evidence.hasRoomForTraces() && traceLog === null) return;
-      const place = placeOf(iteration);
-      const trace = await readTrace(context, place);
+      const location = locate(iteration);
+      const trace = await readTrace(service.client, location);
       await evidence.addTrace(suite.id, iteration.id, trace);
-      await traceLog?.addTrace(place, trace);
+      await traceLog?.addTrace(location, trace);
     }
   });
 }
 
-async function tellWhatFails(
+async function warnOnFailure(
   what: string,
-  { watch, logger }: Pick<ReadingContext, 'watch' | 'logger'>,
+  { signal, logger }: { signal: AbortSignal; logger: Logger },
   read: () => Promise<void>,
 ): Promise<void> {
   try {
     await read();
   } catch (error) {
-    if (watch.stop.reason instanceof CancelledError) throw error;
+    if (signal.reason instanceof CancelledError) throw error;
     logger.warning(`${what}: ${describeError(error)} The verdict stands.`);
   }
 }
 
 /**
- * Reads the traces of all iterations into their log. Does nothing with a hosted service, where each costs a request: its log has
- * the traces of failures, which were read already.
+ * Reads the traces of all iterations into their log. Not for a hosted service, where each costs a request: its log has the traces of
+ * failures, which were read already.
  */
-export async function logTraces(runId: string, context: ReadingContext): Promise<void> {
-  const { plan, service, watch, traceLog } = context;
-  if (traceLog === null || plan.service.hosted !== null) return;
-  await tellWhatFails('Not every trace could be read', context, async () => {
+export async function logTraces(runId: string, traceLog: TraceLog, source: Source & { logger: Logger }): Promise<void> {
+  const { service, signal } = source;
+  await warnOnFailure('Not every trace could be read', source, async () => {
     for (const iterationId of traceLog.listUntraced(runId)) {
-      const place = { projectId: service.projectId, runId, iterationId, signal: watch.stop };
-      await traceLog.addTrace(place, await readTrace(context, place));
+      const location = { projectId: service.projectId, runId, iterationId, signal };
+      await traceLog.addTrace(location, await readTrace(service.client, location));
     }
   });
 }
 
 /** Services count in one place and list in another, of which one may lag behind; a moment later they often agree. */
-export async function rereadRun(runId: string, { service, watch, clock, logger }: ReadingContext): Promise<Run> {
-  const { client, projectId } = service;
+export async function rereadRun(
+  runId: string,
+  { service: { client, projectId }, signal, clock, logger }: Source & { clock: Clock; logger: Logger },
+): Promise<Run> {
   logger.info('The iterations do not add up to what the service counts; reading them once more.');
-  await clock.sleep(lagMs, { signal: watch.stop });
-  return await getRun(client, { projectId, runId, signal: watch.stop });
+  await clock.sleep(lagMs, { signal });
+  return await getRun(client, { projectId, runId, signal });
 }
 
 const lagMs = 2000;
@@ -131,11 +141,11 @@ async function judgeHere(
 
 /** Undefined where the service keeps none. */
 async function readTrace(
-  { service: { client } }: ReadingContext,
-  place: { projectId: string; runId: string; iterationId: string; signal: AbortSignal },
+  client: ConnectedService['client'],
+  location: { projectId: string; runId: string; iterationId: string; signal: AbortSignal },
 ): Promise<unknown> {
   try {
-    return await getTrace(client, place);
+    return await getTrace(client, location);
   } catch (error) {
     if (error instanceof ServiceError && error.status === 404) return undefined;
     throw error;

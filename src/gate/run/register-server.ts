@@ -1,7 +1,7 @@
-import { endOnAbort } from '../../base/abort.ts';
+import { endOnAbort } from '../../base/time.ts';
 import { ConfigurationError, ServiceError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time.ts';
 import { isLoopback } from '../../base/loopback.ts';
 import type { Redactor } from '../../base/redaction.ts';
 import type { RunningServer } from '../../server/running-server.ts';

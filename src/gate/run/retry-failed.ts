@@ -1,4 +1,4 @@
-import { formatCount } from '../../base/count.ts';
+import { formatCount } from '../../base/text.ts';
 import type { RetryRound } from '../../model/report.ts';
 import type { CaseResults, SuiteResults } from '../../model/results.ts';
 import { canBeDecided } from '../../verdict/bounds.ts';
@@ -9,7 +9,7 @@ import { noEvidence } from './evidence.ts';
 import { explainInterruption } from './interruption.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';
 import type { PreparedSuite } from './prepare-suite.ts';
-import { type RanSuite, runSuite, type SuiteRunContext } from './run-suite.ts';
+import { type RanSuite, rerunSuite, type SuiteRunContext } from './run-suite.ts';
 import { startWatch } from './watch.ts';
 
 /**
@@ -20,10 +20,10 @@ import { startWatch } from './watch.ts';
 export async function retryFailed(
   { results: first, prepared }: RanSuite,
   planned: PlannedSuite,
-  context: SuiteRunContext,
+  context: SuiteRunContext & { timeoutMs: number },
 ): Promise<SuiteResults> {
   const rounds = planned.demands.retryFailed.value;
-  const today = new Date(context.clock.now()).toISOString().slice(0, 'YYYY-MM-DD'.length);
+  const { today } = context;
   if (prepared === null || !isJudgeable(first, planned, today)) return first;
   const runIds = new Set([first.run?.id]);
   let results = first;
@@ -61,7 +61,7 @@ interface Round {
 async function runAgain(
   failing: readonly CaseResults[],
   { prepared, planned, round, rounds, runIds }: Round,
-  context: SuiteRunContext,
+  context: SuiteRunContext & { timeoutMs: number },
 ): Promise<{ told: RetryRound; cases: CaseResults[] }> {
   const told = { round, cases: failing.length, run: null };
   const selected = selectCases(prepared, failing, `${prepared.outline.name} (retry ${round} of ${rounds})`);
@@ -69,16 +69,12 @@ async function runAgain(
     return { told: { ...told, shortfall: 'The service does not say which of its cases they are.' }, cases: [] };
   }
   // A round that outlasts a budget cancels itself, and not the suites after it.
-  using watch = startWatch(context.clock, { timeoutMs: context.plan.timeoutMs, signal: context.watch.callOff });
+  using watch = startWatch(context.clock, { timeoutMs: context.timeoutMs, signal: context.watch.callOff });
   if (context.watch.callOff.aborted) {
     return { told: { ...told, shortfall: explainInterruption(context.watch.callOff.reason).message }, cases: [] };
   }
-  const { results } = await runSuite(planned, {
-    ...context,
-    watch,
-    evidence: noEvidence,
-    retry: { prepared: selected, round },
-  });
+  const again = { prepared: selected, round };
+  const { results } = await rerunSuite(planned, again, { ...context, watch, evidence: noEvidence });
   const { run, runUrl } = results;
   const isStale = run !== null && runIds.has(run.id);
   runIds.add(run?.id);

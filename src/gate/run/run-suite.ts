@@ -1,5 +1,5 @@
-import type { Clock } from '../../base/clock.ts';
-import { formatCount } from '../../base/count.ts';
+import type { Clock } from '../../base/time.ts';
+import { formatCount } from '../../base/text.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { SuiteOutline, SuiteResults } from '../../model/results.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
@@ -11,24 +11,25 @@ import type { EvidenceCollector } from './evidence.ts';
 import { explainInterruption } from './interruption.ts';
 import type { IterationLog } from './iteration-log.ts';
 import type { RegisteredServer } from './job-tunnel.ts';
-import { openTraceJudge } from './judge-here.ts';
-import type { GatePlan } from '../plan/plan.ts';
+import { openTraceJudge, type TraceJudge } from './judge-here.ts';
+import type { PlannedService } from '../plan/plan-service.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';
 import { prepareFileSuite, type PreparedSuite } from './prepare-suite.ts';
 import type { ProgressListener } from './progress.ts';
 import { explainFailures, logTraces, readIterations, rereadRun } from './read-results.ts';
 import { watchSpending } from './spending.ts';
 import { type StartedRun, startRun } from './start-run.ts';
-import { openEarlyStop, type EarlyStop } from './stop-early.ts';
+import { openEarlyStop } from './stop-early.ts';
 import type { Teardown } from './teardown.ts';
 import type { TraceLog } from './trace-log.ts';
 import { startWallTimeBudget } from './wall-time.ts';
 import type { Watch } from './watch.ts';
 import { prepareStoredSuite } from './prepare-stored-suite.ts';
 
+/** What the suites of a gate are run with. */
 export interface SuiteRunContext {
-  plan: GatePlan;
   service: ConnectedService;
+  serviceOptions: PlannedService;
   /** Null where a suite of the service runs on the servers saved in it. */
   server: RegisteredServer | null;
   watch: Watch;
@@ -40,8 +41,8 @@ export interface SuiteRunContext {
   traceLog: TraceLog | null;
   evidence: EvidenceCollector;
   onProgress: ProgressListener;
-  /** Where it is not the first run of the suite: what of it is run again, and in which round. */
-  retry?: { prepared: PreparedSuite; round: number };
+  /** In UTC, `YYYY-MM-DD`. */
+  today: string;
 }
 
 export interface RanSuite {
@@ -54,72 +55,150 @@ export interface RanSuite {
  * Takes one suite through the service: brings it there, starts its run, waits for the end, reads every page of iterations.
  * Always returns results: what cut the run short stands in `interruption`, and whatever was read before is kept.
  */
-export async function runSuite(planned: PlannedSuite, context: SuiteRunContext): Promise<RanSuite> {
-  const end: SuiteEnd = { ...nothingRun };
-  let tally = createPlannedTally(planned);
-  let started: PreparedSuite | null = null;
-  let isStoppedEarly = false;
+export async function runSuite(
+  planned: PlannedSuite,
+  { stopsEarly, ...context }: SuiteRunContext & { stopsEarly: boolean },
+): Promise<RanSuite> {
+  return await collectResults(planned, context, async (attempt) => {
+    const prepared = await prepareSuite(planned, context);
+    const reading = await runPrepared(attempt, { prepared, planned, round: 0, stopsEarly }, context);
+    const { service, serviceOptions, watch, evidence, traceLog, logger } = context;
+    const isHosted = serviceOptions.hosted !== null;
+    const source = { service, signal: watch.stop, evidence, traceLog, isHosted, logger };
+    await explainFailures(reading.runId, reading, source);
+    await logLocalTraces(reading.runId, context);
+  });
+}
+
+/**
+ * Runs cases of a suite once more that were prepared for its first run. Failures are not explained: a further round shows whether a case
+ * passes, and why it failed stands in the first one.
+ */
+export async function rerunSuite(
+  planned: PlannedSuite,
+  { prepared, round }: { prepared: PreparedSuite; round: number },
+  context: SuiteRunContext,
+): Promise<RanSuite> {
+  return await collectResults(planned, context, async (attempt) => {
+    const { runId } = await runPrepared(attempt, { prepared, planned, round, stopsEarly: false }, context);
+    await logLocalTraces(runId, context);
+  });
+}
+
+/** What a run has come to so far; it stands when the run is cut short. */
+interface Attempt {
+  end: SuiteEnd;
+  tally: Tally;
+  /** Null where no run was started. */
+  prepared: PreparedSuite | null;
+  isStoppedEarly: boolean;
+}
+
+/** Where the iterations of a finished run were read to. */
+interface RunReading {
+  runId: string;
+  suite: SuiteOutline;
+  tally: Tally;
+  judge: TraceJudge | null;
+}
+
+async function collectResults(
+  planned: PlannedSuite,
+  { service, onProgress }: Pick<SuiteRunContext, 'service' | 'onProgress'>,
+  run: (attempt: Attempt) => Promise<void>,
+): Promise<RanSuite> {
+  const attempt: Attempt = {
+    end: { ...nothingRun },
+    tally: createPlannedTally(planned),
+    prepared: null,
+    isStoppedEarly: false,
+  };
+  const { end } = attempt;
   try {
-    const prepared = context.retry?.prepared ?? (await prepareSuite(planned, context));
-    tally = createTally(prepared.outline, prepared);
-    if (planned.kind === 'file') {
-      const { concurrency } = planned;
-      context.service.scheduling?.setSuite(prepared.suiteId, { concurrency, serverId: context.server?.id });
-    }
-    const run = await startRun(prepared, context);
-    started = { ...prepared, caseIds: run.caseIds };
-    tally = createTally(prepared.outline, started);
-    end.runUrl = run.url;
-    end.run = run.current();
-    await using early = watchForStop(run, { prepared: started, planned }, context);
-    end.interruption = await waitForEnd(run, planned, context);
-    end.run = run.current();
-    end.tunnelBreaks = run.countBreaks();
-    isStoppedEarly = early?.hasAsked() === true && end.run.status === 'cancelled';
-    const judge = started.judgedHere === null ? null : await openTraceJudge(started.judgedHere, started.caseIds);
-    const suite = prepared.outline;
-    await readIterations(end.run.id, { suite, tally, judge }, context);
-    end.isComplete = true;
-    if (end.interruption === null && disagreesWithService(tally.finish(end))) {
-      const second = createTally(prepared.outline, {
-        ...prepared,
-        caseIds: run.caseIds,
-        earlier: tally.describeReading(),
-      });
-      end.run = await rereadRun(end.run.id, context);
-      await readIterations(end.run.id, { suite, tally: second, judge }, context);
-      tally = second;
-    }
-    // A further round shows whether the case passes; why it failed stands in the first one.
-    if (context.retry === undefined) await explainFailures(end.run.id, { suite, tally, judge }, context);
-    await logTraces(end.run.id, context);
+    await run(attempt);
   } catch (error) {
     end.interruption ??= explainInterruption(error);
   }
-  const concurrency = context.service.scheduling?.getReport(end.run?.id ?? '') ?? null;
-  const results = { ...tellSpent(tally.finish(end)), isStoppedEarly, concurrency };
-  for (const result of results.cases) context.onProgress({ kind: 'case-read', suite: results.name, result });
-  return { results, prepared: started };
+  const concurrency = service.scheduling?.getReport(end.run?.id ?? '') ?? null;
+  const { isStoppedEarly } = attempt;
+  const results = { ...tellSpent(attempt.tally.finish(end)), isStoppedEarly, concurrency };
+  for (const result of results.cases) onProgress({ kind: 'case-read', suite: results.name, result });
+  return { results, prepared: attempt.prepared };
 }
 
-/** Null where the run is to go on to its end. */
-function watchForStop(
-  run: StartedRun,
-  suite: { prepared: PreparedSuite; planned: PlannedSuite },
+/** Starts the run of a prepared suite, waits for its end and reads its iterations, noting in the attempt what is known. */
+async function runPrepared(
+  attempt: Attempt,
+  { prepared, planned, round, stopsEarly }: PreparedRun,
   context: SuiteRunContext,
-): EarlyStop | null {
-  if (!context.plan.stopsEarly || context.retry !== undefined) return null;
-  return openEarlyStop(run, suite, context);
+): Promise<RunReading> {
+  const { service, server, watch, clock, logger, iterationLog, traceLog, evidence, today } = context;
+  const { end } = attempt;
+  attempt.tally = createTally(prepared.outline, prepared);
+  if (planned.kind === 'file') {
+    const { concurrency } = planned;
+    service.scheduling?.setSuite(prepared.suiteId, { concurrency, serverId: server?.id });
+  }
+  const run = await startRun(prepared, context);
+  const started = { ...prepared, caseIds: run.caseIds };
+  attempt.prepared = started;
+  attempt.tally = createTally(prepared.outline, started);
+  end.runUrl = run.url;
+  end.run = run.current();
+  await using early = stopsEarly
+    ? openEarlyStop(
+        run,
+        { prepared: started, demands: planned.demands, today },
+        { service, clock, logger, signal: watch.callOff },
+      )
+    : null;
+  end.interruption = await waitForEnd(run, planned, { service, watch, clock, logger });
+  end.run = run.current();
+  end.tunnelBreaks = run.countBreaks();
+  attempt.isStoppedEarly = early?.hasAsked() === true && end.run.status === 'cancelled';
+  const judge = started.judgedHere === null ? null : await openTraceJudge(started.judgedHere, started.caseIds);
+  const suite = prepared.outline;
+  const runId = end.run.id;
+  const source = { service, signal: watch.stop, iterationLog, traceLog, evidence, round };
+  await readIterations(runId, { suite, tally: attempt.tally, judge }, source);
+  end.isComplete = true;
+  if (end.interruption === null && disagreesWithService(attempt.tally.finish(end))) {
+    const second = createTally(prepared.outline, {
+      ...prepared,
+      caseIds: run.caseIds,
+      earlier: attempt.tally.describeReading(),
+    });
+    end.run = await rereadRun(runId, { service, signal: watch.stop, clock, logger });
+    await readIterations(runId, { suite, tally: second, judge }, source);
+    attempt.tally = second;
+  }
+  return { runId, suite, tally: attempt.tally, judge };
+}
+
+interface PreparedRun {
+  prepared: PreparedSuite;
+  planned: PlannedSuite;
+  /** 0 for the first run of the suite. */
+  round: number;
+  stopsEarly: boolean;
 }
 
 async function waitForEnd(
   run: StartedRun,
   { demands: { budgets } }: PlannedSuite,
-  context: SuiteRunContext,
+  context: Pick<SuiteRunContext, 'service' | 'watch' | 'clock' | 'logger'>,
 ): Promise<VerdictReason | null> {
   using _time = startWallTimeBudget(budgets.wallTimeMs, context);
   using _spending = watchSpending(budgets, run.current().id, context);
   return await run.waitForEnd();
+}
+
+async function logLocalTraces(
+  runId: string,
+  { service, serviceOptions, watch, traceLog, logger }: SuiteRunContext,
+): Promise<void> {
+  if (traceLog === null || serviceOptions.hosted !== null) return;
+  await logTraces(runId, traceLog, { service, signal: watch.stop, logger });
 }
 
 /** The end of a suite of which nothing was run. */
@@ -157,12 +236,12 @@ function outlinePlanned(planned: PlannedSuite): SuiteOutline {
   return { id: planned.suite, name: planned.suite, file: null, cases: [], leftOut: [] };
 }
 
-async function prepareSuite(planned: PlannedSuite, context: SuiteRunContext): Promise<PreparedSuite> {
-  const { service, server, plan, logger, watch } = context;
+async function prepareSuite(
+  planned: PlannedSuite,
+  { service, serviceOptions: { environmentId }, server, logger, watch }: SuiteRunContext,
+): Promise<PreparedSuite> {
   const signal = watch.callOff;
-  if (planned.kind === 'stored') {
-    return await prepareStoredSuite(planned, { service, server, plan, logger, signal });
-  }
+  if (planned.kind === 'stored') return await prepareStoredSuite(planned, { service, server, environmentId, signal });
   // The options demand a server wherever evals files are run.
   if (server === null) throw new Error('An evals file was planned without a server to run it against.');
   return await prepareFileSuite(planned, { service, server, logger, signal });

@@ -1,11 +1,12 @@
-import { formatCount } from '../../base/count.ts';
+import type { Clock } from '../../base/time.ts';
+import { formatCount } from '../../base/text.ts';
 import { BudgetError, describeError } from '../../base/errors.ts';
+import type { Logger } from '../../base/logger.ts';
 import { type Budgets, type Demanded, describeSource } from '../../model/policy.ts';
 import type { Iteration } from '../../model/run.ts';
 import { listIterations } from '../../service/iterations.ts';
 import { scoreIteration } from '../../verdict/score.ts';
 import type { ConnectedService } from './connect-service.ts';
-import type { SuiteRunContext } from './run-suite.ts';
 import type { Watch } from './watch.ts';
 
 /** Each look costs a request for every 200 iterations, so they come further and further apart. */
@@ -19,22 +20,28 @@ interface Spending {
 }
 
 type SpendingBudgets = Pick<Budgets, 'tokens' | 'infrastructureErrors'>;
-type SpendingContext = Pick<SuiteRunContext, 'clock' | 'logger'> & {
+
+interface SpendingSource {
   service: Pick<ConnectedService, 'client' | 'projectId'>;
-  watch: Pick<Watch, 'addReason'>;
-};
+  clock: Clock;
+  logger: Logger;
+}
 
 /**
  * Looks now and then, while a run goes on, at what it has spent, and calls the gate off when that is more than a budget
  * allows. Dispose it when the run is over. Without a budget it asks for nothing. A look that fails is left out: it is the
  * verdict that needs every page.
  */
-export function watchSpending(budgets: SpendingBudgets, runId: string, context: SpendingContext): Disposable {
+export function watchSpending(
+  budgets: SpendingBudgets,
+  runId: string,
+  { watch, ...source }: SpendingSource & { watch: Pick<Watch, 'addReason'> },
+): Disposable {
   const over = new AbortController();
   if (budgets.tokens !== null || budgets.infrastructureErrors !== null) {
-    const exceeded = waitForExcess(budgets, runId, { ...context, signal: over.signal });
+    const exceeded = waitForExcess(budgets, runId, { ...source, signal: over.signal });
     // Never settles, so that a run that kept to its budgets calls nothing off.
-    context.watch.addReason(exceeded.catch(() => new Promise<never>(() => {})));
+    watch.addReason(exceeded.catch(() => new Promise<never>(() => {})));
   }
   return { [Symbol.dispose]: () => over.abort() };
 }
@@ -42,15 +49,15 @@ export function watchSpending(budgets: SpendingBudgets, runId: string, context: 
 async function waitForExcess(
   budgets: SpendingBudgets,
   runId: string,
-  context: SpendingContext & { signal: AbortSignal },
+  source: SpendingSource & { signal: AbortSignal },
 ): Promise<BudgetError> {
-  const { clock, service, logger, signal } = context;
+  const { clock, service, logger, signal } = source;
   let waitMs = service.client.profile.polling.longestMs;
   for (;;) {
     await clock.sleep(waitMs, { signal });
     waitMs = Math.min(waitMs * lookGrowth, longestWaitMs);
     try {
-      const excess = findExcess(await readSpending(runId, context), budgets);
+      const excess = findExcess(await readSpending(runId, source), budgets);
       if (excess !== null) return new BudgetError(excess);
     } catch (error) {
       signal.throwIfAborted();
@@ -61,7 +68,7 @@ async function waitForExcess(
 
 async function readSpending(
   runId: string,
-  { service: { client, projectId }, signal }: SpendingContext & { signal: AbortSignal },
+  { service: { client, projectId }, signal }: Pick<SpendingSource, 'service'> & { signal: AbortSignal },
 ): Promise<Spending> {
   const spending = { tokens: 0, withoutResult: 0 };
   for await (const page of listIterations(client, { projectId, runId, signal })) {

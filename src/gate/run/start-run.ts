@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import type { Clock } from '../../base/time.ts';
 import { describeError, ServerStartError } from '../../base/errors.ts';
+import type { Logger } from '../../base/logger.ts';
 import { isTerminalStatus, type Run } from '../../model/run.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
 import { listCases } from '../../service/cases.ts';
@@ -9,7 +11,12 @@ import { waitForRun } from '../../service/wait.ts';
 import { explainInterruption } from './interruption.ts';
 import { endRun, type RunLeftover } from './leftovers.ts';
 import { matchWritten, type PreparedSuite } from './prepare-suite.ts';
-import type { SuiteRunContext } from './run-suite.ts';
+import type { ConnectedService } from './connect-service.ts';
+import type { ProgressListener } from './progress.ts';
+import type { RegisteredServer } from './job-tunnel.ts';
+import type { Teardown } from './teardown.ts';
+import type { Watch } from './watch.ts';
+import type { PlannedService } from '../plan/plan-service.ts';
 
 /** How long a run whose server has died may take to say at which case. */
 const lastWordsMs = 1000;
@@ -30,13 +37,10 @@ export interface StartedRun {
 /** Finds the cases of a run whose receipt was lost in the suite itself: those of the file, by title and in their order. */
 async function findWritten(
   { suiteId, written }: PreparedSuite,
-  { service: { client, projectId }, watch }: SuiteRunContext,
+  { client, projectId, signal }: Pick<ConnectedService, 'client' | 'projectId'> & { signal: AbortSignal },
 ): Promise<ReadonlyMap<string, string>> {
   if (written.length === 0) return new Map();
-  const stored = Map.groupBy(
-    await listCases(client, { projectId, suiteId, signal: watch.callOff }),
-    ({ title }) => title,
-  );
+  const stored = Map.groupBy(await listCases(client, { projectId, suiteId, signal }), ({ title }) => title);
   const committed = written.flatMap(({ title }) => {
     const found = stored.get(title)?.shift();
     return found === undefined ? [] : [{ id: found.id, name: title }];
@@ -50,17 +54,32 @@ function dropMarker(run: Run, marker: string): Run {
   return { ...run, notes: notes === '' ? null : notes };
 }
 
+/** What a run is started with, and what follows it to its end. */
+interface RunStart {
+  service: ConnectedService;
+  serviceOptions: Pick<PlannedService, 'modelApiKeys' | 'queueTimeoutMs' | 'hosted'>;
+  /** Null where a suite of the service runs on the servers saved in it. */
+  server: Pick<RegisteredServer, 'countBreaks'> | null;
+  watch: Pick<Watch, 'callOff' | 'stop'>;
+  teardown: Teardown;
+  clock: Clock;
+  logger: Logger;
+  onProgress: ProgressListener;
+}
+
 /** Starts a run of a prepared suite. The teardown cancels it unless it has ended by then. */
-export async function startRun(prepared: PreparedSuite, context: SuiteRunContext): Promise<StartedRun> {
-  const { service, plan, watch, teardown, onProgress, logger } = context;
+export async function startRun(
+  prepared: PreparedSuite,
+  { service, serviceOptions, server, watch, teardown, clock, logger, onProgress }: RunStart,
+): Promise<StartedRun> {
   const { client, urgentClient, projectId, leftovers } = service;
   const { suiteId, outline } = prepared;
-  const { modelApiKeys, queueTimeoutMs, hosted } = plan.service;
+  const { modelApiKeys, queueTimeoutMs, hosted } = serviceOptions;
   // Of this launch alone: under a key of the step, a second command in it would be given the verdict of the first.
   const idempotencyKey = randomBytes(32).toString('hex');
   const marker = `mcp-eval-ci ${idempotencyKey.slice(0, 32)}`;
 
-  const askedAtMs = context.clock.monotonicMs();
+  const askedAtMs = clock.monotonicMs();
   let run: Run | null = null;
   let mayExist = true;
   let leftover: RunLeftover = { suiteId, runId: null, marker };
@@ -105,13 +124,13 @@ export async function startRun(prepared: PreparedSuite, context: SuiteRunContext
   };
   run = current;
   const written = wasReadBack
-    ? await findWritten(prepared, context)
+    ? await findWritten(prepared, { client, projectId, signal: watch.callOff })
     : matchWritten(prepared.written, created.caseUpsert ?? { committed: [] });
   return {
     caseIds: new Map([...prepared.caseIds, ...written]),
     url,
     current: () => run ?? current,
-    countBreaks: () => context.server?.countBreaks(askedAtMs) ?? 0,
+    countBreaks: () => server?.countBreaks(askedAtMs) ?? 0,
     waitForEnd: async () => {
       const request = { projectId, runId };
       const tellProgress = ({ summary }: Run) => {

@@ -1,11 +1,13 @@
+import type { Clock } from '../../base/time.ts';
 import { describeError } from '../../base/errors.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { SuiteDemands } from '../../model/policy.ts';
 import { listIterations } from '../../service/iterations.ts';
 import { cancelRun } from '../../service/runs.ts';
 import { settleVerdict } from '../../verdict/settled.ts';
 import { createTally } from '../../verdict/tally.ts';
-import type { PlannedSuite } from '../plan/plan-suites.ts';
 import type { PreparedSuite } from './prepare-suite.ts';
-import type { SuiteRunContext } from './run-suite.ts';
+import type { ConnectedService } from './connect-service.ts';
 import type { StartedRun } from './start-run.ts';
 
 /** Looking takes at most one part in so many of the time. */
@@ -17,17 +19,24 @@ export interface EarlyStop extends AsyncDisposable {
   hasAsked(): boolean;
 }
 
+interface Surroundings {
+  service: Pick<ConnectedService, 'client' | 'projectId'>;
+  clock: Clock;
+  logger: Logger;
+  signal: AbortSignal;
+}
+
 /**
  * Looks at what has ended of a run while it goes on, and cancels it as soon as nothing outstanding can change its verdict. Looking
  * is no part of the verdict: where it fails, the run goes on to its end.
  */
 export function openEarlyStop(
   run: StartedRun,
-  { prepared, planned }: { prepared: PreparedSuite; planned: PlannedSuite },
-  { clock, logger, service: { client, projectId }, watch }: SuiteRunContext,
+  { prepared, ...policy }: { prepared: PreparedSuite; demands: SuiteDemands; today: string },
+  { clock, logger, service: { client, projectId }, signal: cancelled }: Surroundings,
 ): EarlyStop {
   const over = new AbortController();
-  const signal = AbortSignal.any([over.signal, watch.callOff]);
+  const signal = AbortSignal.any([over.signal, cancelled]);
   const runId = run.current().id;
   let hasAsked = false;
 
@@ -43,8 +52,7 @@ export function openEarlyStop(
       tunnelBreaks: 0,
       interruption: null,
     });
-    const today = new Date(clock.now()).toISOString().slice(0, 'YYYY-MM-DD'.length);
-    return settleVerdict(results, { demands: planned.demands, today }) !== null;
+    return settleVerdict(results, policy) !== null;
   };
   const look = async (): Promise<void> => {
     let pauseMs = shortestPauseMs;

@@ -1,13 +1,12 @@
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time.ts';
 import type { Logger } from '../../base/logger.ts';
 import { redactDeep, type Redactor } from '../../base/redaction.ts';
 import { generator } from '../../base/version.ts';
 import { appendAll } from '../../base/lists.ts';
 import { isJsonObject } from '../../engine/json.ts';
-import { type Attributes, renderSpans, type SpanRecord } from '../../report/otlp/encode.ts';
-import { buildIterationSpan, type TracedIteration } from '../../report/otlp/iteration-spans.ts';
-import { identifyTrace } from '../../report/otlp/trace-ids.ts';
-import { buildTraceSpans } from '../../report/otlp/trace-spans.ts';
+import { type Attributes, renderSpans, type SpanRecord } from '../../otlp/encode.ts';
+import { buildIterationSpan, buildTraceSpans, type TracedIteration } from '../../otlp/spans.ts';
+import { identifyTrace } from '../../otlp/ids.ts';
 import { openLineLog } from './line-log.ts';
 import type { GatePlan } from '../plan/plan.ts';
 

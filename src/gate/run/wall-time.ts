@@ -1,5 +1,5 @@
-import type { Clock } from '../../base/clock.ts';
-import { formatDuration } from '../../base/deadline.ts';
+import type { Clock } from '../../base/time.ts';
+import { formatDuration } from '../../base/time.ts';
 import { BudgetError } from '../../base/errors.ts';
 import { type Demanded, describeSource } from '../../model/policy.ts';
 import type { Watch } from './watch.ts';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 
-import { clipText } from '../../base/clip.ts';
+import { clipText } from '../../base/text.ts';
 import type { ProcessExit, ServerProcess } from '../process.ts';
 import { createLineReader } from './lines.ts';
 import { parseMessage, readdressResponse } from './messages.ts';

@@ -1,4 +1,4 @@
-import { isTooDeep, maxJsonDepth } from '../../base/json-depth.ts';
+import { isTooDeep, maxJsonDepth } from '../../base/json.ts';
 import type { JsonObject } from '../../model/assertion.ts';
 
 export type MessageId = string | number;

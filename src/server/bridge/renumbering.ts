@@ -1,6 +1,6 @@
 import { SUBSCRIPTION_ID_META_KEY } from '@modelcontextprotocol/client';
 
-import { isTooDeep } from '../../base/json-depth.ts';
+import { isTooDeep } from '../../base/json.ts';
 import type { JsonObject } from '../../model/assertion.ts';
 import { createNotification, createRequest, isRecord, readMeta, readdressResponse } from './messages.ts';
 import type { MessageId, NotificationMessage, RequestMessage, ResponseMessage } from './messages.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time.ts';
 import { CancelledError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { ProcessExit } from '../process.ts';

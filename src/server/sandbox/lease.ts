@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { Socket } from 'node:net';
 
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time.ts';
 import { signalGroup } from '../group.ts';
 import { listChildren, listDescendants, listProcesses, readProcess } from '../process-table.ts';
 import type { ProcessEntry } from '../process-table.ts';

@@ -4,7 +4,7 @@ import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } fr
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-import { clipText } from '../../base/clip.ts';
+import { clipText } from '../../base/text.ts';
 import { describeError, SandboxError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { SandboxReport } from '../../model/report.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { startDeadline } from '../../../src/base/deadline.ts';
+import { startDeadline } from '../../../src/base/time.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { Secret } from '../../../src/base/redaction.ts';
 import { buildKey, nameIssues, renderMarker } from '../../../src/gate/plan/marker.ts';

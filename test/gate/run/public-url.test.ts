@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Clock } from '../../../src/base/clock.ts';
+import type { Clock } from '../../../src/base/time.ts';
 import { TunnelError } from '../../../src/base/errors.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { Secret } from '../../../src/base/redaction.ts';

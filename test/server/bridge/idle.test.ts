@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import type { Clock } from '../../../src/base/clock.ts';
-import { systemClock } from '../../../src/base/clock.ts';
+import type { Clock } from '../../../src/base/time.ts';
+import { systemClock } from '../../../src/base/time.ts';
 import { listMarkedPids } from '../../support/processes.ts';
 import { connectClient, openTestServer } from '../../support/running-server.ts';
 

@@ -1,7 +1,7 @@
 import { channel } from 'node:diagnostics_channel';
 import dns, { type LookupAddress, type LookupOptions } from 'node:dns';
 import type { SecureContextOptions } from 'node:tls';
-import type { Clock } from '../../../src/base/clock.ts';
+import type { Clock } from '../../../src/base/time.ts';
 import { findRoute, type Route } from './routes.ts';
 
 /** What keeps a connection from coming about, so that nothing is ever sent. */

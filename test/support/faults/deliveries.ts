@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/base/clock.ts';
+import type { Clock } from '../../../src/base/time.ts';
 import type { Fault, Reply } from './service-front.ts';
 
 /** What a network does to the bytes of an answer, below HTTP. The service has carried the request out. */

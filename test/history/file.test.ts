@@ -1,8 +1,8 @@
 import { appendFile, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { appendHistoryLine, readHistoryText } from '../../../src/gate/plan/history-file.ts';
-import { createWorkspace } from '../../support/workspace.ts';
+import { appendHistoryLine, readHistoryText } from '../../src/history/file.ts';
+import { createWorkspace } from '../support/workspace.ts';
 
 const wide = { maxRecords: 100, maxBytes: 10_000 };
 

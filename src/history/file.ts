@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { readErrorCode } from '../../base/errors.ts';
-import { readTextFile, writeTextFile } from '../../base/regular-file.ts';
+import { readErrorCode } from '../base/errors.ts';
+import { readTextFile, writeTextFile } from '../base/files.ts';
 
 /** A quarter of a year of nights. */
 const maxRecords = 100;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { NetworkError, ProtocolError } from '../../src/base/errors.ts';
-import { checkTarget } from '../../src/engine/target.ts';
+import { checkTarget } from '../../src/engine/check-target.ts';
 import { startFixtureMcpServer, text } from '../support/fixture-mcp-server.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { json, startHttpServer } from '../support/http-server.ts';

@@ -17,3 +17,13 @@ export function clipLines(lines: readonly string[], maxLength: number): string[]
 export function clipText(text: string, maxLength: number): string {
   return text.length <= maxLength ? text : `${text.slice(0, maxLength - cutMark.length).toWellFormed()}${cutMark}`;
 }
+
+/** Prints a count with its noun, `1 case` or `3 cases`; for nouns that take an s. */
+export function formatCount(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** Ends a sentence whose last words came from elsewhere, and may have brought their full stop along. */
+export function endSentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}

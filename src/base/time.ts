@@ -1,5 +1,37 @@
-import type { Clock } from './clock.ts';
 import { DeadlineError } from './errors.ts';
+
+/** Time as the product sees it. Injected everywhere, so that tests run on a clock of their own. */
+export interface Clock {
+  /** Wall-clock time in epoch milliseconds; for records only, since it may jump. */
+  now(): number;
+  /** Milliseconds from an arbitrary origin that never go backwards; for durations and deadlines. */
+  monotonicMs(): number;
+  /** Resolves after `delayMs`; rejects with the signal's reason when it aborts first. */
+  sleep(delayMs: number, options?: { signal?: AbortSignal | undefined }): Promise<void>;
+}
+
+/** Node's timers fire at once for a delay beyond a signed 32-bit integer, so longer waits are cut to it. */
+const longestTimerMs = 2 ** 31 - 1;
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  // As in timers/promises, which wraps the reason in an error of its own; callers want the original.
+  sleep: (delayMs, { signal } = {}) =>
+    new Promise((resolve, reject) => {
+      const stop = () => {
+        clearTimeout(timer);
+        reject(signal?.reason);
+      };
+      const wake = () => {
+        signal?.removeEventListener('abort', stop);
+        resolve();
+      };
+      const timer = setTimeout(wake, Math.min(Math.max(delayMs, 0), longestTimerMs));
+      if (signal?.aborted) stop();
+      else signal?.addEventListener('abort', stop, { once: true });
+    }),
+};
 
 /** A point on the monotonic clock by which something must be over, and what to call it when it is not. */
 export interface Deadline {
@@ -43,4 +75,17 @@ export function formatDuration(durationMs: number): string {
   const minutes = Math.floor(totalSeconds / 60);
   const parts = minutes < 60 ? [`${minutes} min`] : [`${Math.floor(minutes / 60)} h`, `${minutes % 60} min`];
   return seconds === 0 || minutes >= 60 ? parts.join(' ') : `${parts.join(' ')} ${seconds} s`;
+}
+
+/** Settles like the promise, or rejects with the signal's reason when that aborts first. */
+export async function endOnAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const stop = () => reject(signal.reason);
+  if (signal.aborted) stop();
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
 }

@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import type { Baseline } from '../model/comparison.ts';
-import { type HistoryRecord, maxTrendRuns, type Trend } from '../model/history.ts';
+import type { HistoryRecord } from '../model/history.ts';
 import type { Report } from '../model/report.ts';
-import { escapeJson } from './escape/json.ts';
+import { escapeJson } from '../report/escape/json.ts';
 
 /** Raised when a field changes its meaning; lines of another version are kept as they are. */
 const historyVersion = 1;
@@ -70,37 +69,3 @@ function readJson(line: string): unknown {
     return undefined;
   }
 }
-
-/** Picks the last gates of a branch, for a look at where the server is going. */
-export function buildTrend(records: readonly HistoryRecord[], branch: string | null): Trend {
-  const runs = records
-    .filter((record) => record.branch === branch)
-    .slice(-maxTrendRuns)
-    .map(({ startedAt, commit, outcome, cases }) => ({
-      startedAt,
-      commit,
-      outcome,
-      cases: cases.length,
-      total: cases.reduce((sum, { total }) => sum + total, 0),
-      passed: cases.reduce((sum, { passed }) => sum + passed, 0),
-    }));
-  return { branch, runs };
-}
-
-/**
- * Finds the newest gate that established something on a branch (`branch:main`) or at a commit (`commit:` and at least
- * seven digits of its hash); undefined where there is none.
- */
-export function findInHistory(records: readonly HistoryRecord[], source: string): Baseline | undefined {
-  const [, kind, name = ''] = historySource.exec(source) ?? [];
-  const found = records.findLast(
-    ({ outcome, branch, commit }) =>
-      outcome !== 'inconclusive' && (kind === 'branch' ? branch === name : commit?.startsWith(name) === true),
-  );
-  if (found === undefined) return undefined;
-  const { startedAt, commit, branch, cases } = found;
-  return { source, startedAt, commit, branch, cases: cases.map((member) => ({ ...member, title: null })) };
-}
-
-/** How a baseline names a gate of the history; everything else is a path. */
-export const historySource = /^(branch|commit):(.+)$/;

@@ -1,4 +1,4 @@
-import { escapeJson } from '../escape/json.ts';
+import { escapeJson } from '../report/escape/json.ts';
 
 /** What a span or a resource is described by, by the names of OpenTelemetry's semantic conventions. Undefined is left out. */
 export type Attributes = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;

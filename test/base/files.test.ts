@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readTextFile, writeTextFile } from '../../src/base/regular-file.ts';
+import { readTextFile, writeTextFile } from '../../src/base/files.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 describe('writeTextFile', () => {

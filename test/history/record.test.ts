@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { buildTrend, findInHistory, parseHistory, renderHistoryLine } from '../../src/report/history.ts';
+import { buildTrend, findInHistory } from '../../src/history/lookup.ts';
+import { parseHistory, renderHistoryLine } from '../../src/history/record.ts';
 import { createHistoryRecord } from '../support/history-factory.ts';
 import {
   createHostileReport,

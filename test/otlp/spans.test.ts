@@ -1,10 +1,9 @@
 import * as conventions from '@opentelemetry/semantic-conventions/incubating';
 import { describe, expect, it } from 'vitest';
-import { buildIterationSpan, type TracedIteration } from '../../../src/report/otlp/iteration-spans.ts';
-import { identifyTrace } from '../../../src/report/otlp/trace-ids.ts';
-import { buildTraceSpans } from '../../../src/report/otlp/trace-spans.ts';
-import { createIteration } from '../../support/suite-factory.ts';
-import { createCallSpan } from '../../support/trace-factory.ts';
+import { buildIterationSpan, buildTraceSpans, type TracedIteration } from '../../src/otlp/spans.ts';
+import { identifyTrace } from '../../src/otlp/ids.ts';
+import { createIteration } from '../support/suite-factory.ts';
+import { createCallSpan } from '../support/trace-factory.ts';
 
 const traced: TracedIteration = {
   suite: { id: 'math', name: 'Math server' },

@@ -1,5 +1,6 @@
-import { realpath, stat } from 'node:fs/promises';
+import { realpath, stat, open } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { constants } from 'node:fs';
 
 /**
  * Whether a path in the checkout leads out of it, or into git's own files, through a symbolic link. Messages about a file quote it, and a
@@ -33,3 +34,30 @@ function isWithin(directory: string, path: string): boolean {
 /** Why such a file is refused, without a word of what is in it. */
 export const linkOutMessage =
   'The file is a symbolic link that leads out of the checkout, or is in a directory that is one; the gate does not read it. Put the file itself there, or name the path that the link leads to';
+
+/** Not there on Windows, which has no named pipes in directories either. */
+const noWaiting = constants.O_NONBLOCK ?? 0;
+
+/**
+ * Writes a text file without ever waiting for the reader of a named pipe that stands in its place.
+ *
+ * @throws when no process reads the pipe, or not fast enough
+ */
+export async function writeTextFile(path: string, text: string, mode: 'replace' | 'append' = 'replace'): Promise<void> {
+  const { O_WRONLY, O_CREAT, O_APPEND, O_TRUNC } = constants;
+  await using file = await open(path, O_WRONLY | O_CREAT | noWaiting | (mode === 'append' ? O_APPEND : O_TRUNC), 0o666);
+  await file.writeFile(text);
+}
+
+/**
+ * Reads a text file.
+ *
+ * @throws where it is a directory, a pipe or a device, whose end might never come
+ */
+export async function readTextFile(path: string): Promise<string> {
+  await using file = await open(path, constants.O_RDONLY | noWaiting);
+  const found = await file.stat();
+  // Reading a directory fails by itself, and says so.
+  if (!found.isFile() && !found.isDirectory()) throw new Error(`${path} is not a regular file`);
+  return await file.readFile('utf8');
+}
