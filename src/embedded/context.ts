@@ -1,10 +1,10 @@
 import type { Clock } from '../base/time.ts';
 import type { Logger } from '../base/logger.ts';
 import type { ServerWitnesses } from '../model/process-end.ts';
-import type { BodyReader } from './bodies/read.ts';
-import type { BodySchemas } from './bodies/schemas.ts';
+import type { BodyReader } from './request.ts';
+import type { BodySchemas } from './bodies/suite.ts';
 import type { ServiceLimits } from './limits.ts';
-import type { ProtocolTable } from './protocols.ts';
+import type { ProtocolTable } from './connect.ts';
 import type { RelayEdge } from './relay/edge.ts';
 import type { Runner } from './runner.ts';
 import type { RunScheduling } from './schedule.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { createStepsSchema } from '../../src/embedded/bodies/step.ts';
+import { createStepsSchema } from '../../src/embedded/bodies/case.ts';
 import { contractLimits } from '../../src/embedded/limits.ts';
 import { startSchemaTime } from '../../src/engine/schema-check.ts';
 import { runAssertStep } from '../../src/engine/run-case.ts';

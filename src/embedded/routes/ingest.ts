@@ -1,17 +1,20 @@
 import { Hono } from 'hono';
 import {
+  addResults,
+  finalizeRun,
+  type IngestContext,
   ingestFinalizeSchema,
   ingestIterationsSchema,
   ingestReportSchema,
   ingestStartSchema,
-} from '../bodies/ingest.ts';
+  openIngestedRun,
+} from '../ingest.ts';
 import type { ServiceContext } from '../context.ts';
 import { invalid, notFound } from '../envelope.ts';
-import { addResults, finalizeRun, type IngestContext, openIngestedRun } from '../ingest.ts';
 import { requireProject, requireRun } from '../lookup.ts';
 import type { Store } from '../store/open.ts';
 import type { RunRecord } from '../store/runs.ts';
-import { renderSummary } from './run-view.ts';
+import { renderSummary } from './runs.ts';
 
 const base = '/projects/:projectId/eval-ingest';
 

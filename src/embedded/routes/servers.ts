@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
-import { parseBody } from '../bodies/read.ts';
+import { parseBody } from '../request.ts';
 import { patchServerContent, serverCreateSchema, serverPatchSchema } from '../bodies/server.ts';
 import type { ServiceContext } from '../context.ts';
 import { ApiError } from '../envelope.ts';

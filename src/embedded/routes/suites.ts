@@ -12,11 +12,11 @@ import { notFound, notSupported } from '../envelope.ts';
 import { createId } from '../id.ts';
 import { describeRequest, findAnswer, keepAnswer, readIdempotencyKey } from '../idempotency.ts';
 import { requireProject, requireServer, requireSuite } from '../lookup.ts';
-import { readLimit } from '../page.ts';
+import { readLimit } from '../request.ts';
 import { createCaseRecord } from '../store/cases.ts';
 import type { Store } from '../store/open.ts';
 import type { SuiteRecord } from '../store/suites.ts';
-import { renderRun, renderSummary } from './run-view.ts';
+import { renderRun, renderSummary } from './runs.ts';
 
 const list = '/projects/:projectId/eval-suites';
 const one = `${list}/:suiteId`;

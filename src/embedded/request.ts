@@ -1,6 +1,6 @@
 import type { HonoRequest } from 'hono';
 import type { z } from 'zod';
-import { invalid } from '../envelope.ts';
+import { invalid } from './envelope.ts';
 
 /** Reads a request's JSON object and checks it against a schema; an empty body reads as `{}`. */
 export type BodyReader = <Body>(request: HonoRequest, schema: z.ZodType<Body>) => Promise<Body>;
@@ -53,4 +53,31 @@ async function readText(request: HonoRequest, maxBytes: number): Promise<string>
   }
   if (length > maxBytes) throw invalid(`The request body is larger than ${maxBytes} bytes.`);
   return Buffer.concat(chunks).toString();
+}
+
+/** Reads `limit`, never refused: it is clamped to 1..`max`, a fraction cut off, and what is no number is `standard`. */
+export function readLimit(request: HonoRequest, { max, standard }: { max: number; standard: number }): number {
+  const text = request.query('limit');
+  const limit = Number.parseFloat(text ?? '');
+  return Number.isNaN(limit) ? standard : Math.min(Math.max(Math.trunc(limit), 1), max);
+}
+
+/** Makes the cursor behind a position of a list. `list` says which one, so that no cursor fits another. */
+export function renderCursor(list: string, position: number): string {
+  return Buffer.from(`${list}:${position}`).toString('base64url');
+}
+
+/**
+ * Reads the position that `cursor` stands behind; −1, before the first, where there is none.
+ *
+ * @throws {ApiError} VALIDATION_ERROR for a cursor that this list never gave.
+ */
+export function readCursor(request: HonoRequest, list: string): number {
+  const cursor = request.query('cursor');
+  if (cursor === undefined || cursor === '') return -1;
+  const position = /^(?<list>.*):(?<position>\d{1,9})$/s.exec(Buffer.from(cursor, 'base64url').toString())?.groups;
+  if (position?.['list'] !== list || renderCursor(list, Number(position['position'])) !== cursor) {
+    throw invalid('cursor: Not a cursor of this list');
+  }
+  return Number(position['position']);
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { RunCreateBody } from './bodies/run.ts';
+import type { RunCreateBody } from './bodies/suite.ts';
 import { type ConnectedTarget, connectTargets } from './connect.ts';
 import type { ServiceContext } from './context.ts';
 import { ApiError } from './envelope.ts';
-import { expandCases, requireNamedServers, type PlannedCase } from './expand.ts';
+import { expandCases, requireNamedServers, type PlannedCase } from './plan-run-cases.ts';
 import { createId } from './id.ts';
 import { describeRequest, findAnswer, keepAnswer, type IdempotentRequest } from './idempotency.ts';
 import { requireSuite } from './lookup.ts';

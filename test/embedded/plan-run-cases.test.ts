@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { CaseContent } from '../../src/embedded/bodies/case.ts';
 import type { SuiteContent } from '../../src/embedded/bodies/suite.ts';
-import { expandCases, type ExpandOptions } from '../../src/embedded/expand.ts';
+import { expandCases, type ExpandOptions } from '../../src/embedded/plan-run-cases.ts';
 import type { ServerRecord } from '../../src/embedded/store/servers.ts';
 import { assertStep, callStep } from '../support/case-factory.ts';
 
