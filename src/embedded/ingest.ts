@@ -73,7 +73,7 @@ export const ingestIterationsSchema = z.looseObject({ runId: z.string().min(1), 
 export const ingestFinalizeSchema = z.looseObject({ runId: z.string().min(1), externalRunId: z.string().min(1) });
 
 /** The functions of this file write; their caller has them do so in one transaction. */
-export interface IngestContext {
+export interface IngestScope {
   store: Store;
   projectId: string;
   now: number;
@@ -84,8 +84,8 @@ export interface IngestContext {
  *
  * @throws {ApiError} CONFLICT where the same id was used under another configuration.
  */
-export function openIngestedRun(body: IngestRun, context: IngestContext): { run: RunRecord; isReused: boolean } {
-  const { store, projectId, now } = context;
+export function openIngestedRun(body: IngestRun, scope: IngestScope): { run: RunRecord; isReused: boolean } {
+  const { store, projectId, now } = scope;
   const { externalRunId: externalId } = body;
   const evaluationConfigHash = body.evaluationConfigHash ?? null;
   const found = store.runs.getExternal(projectId, externalId);
@@ -93,7 +93,7 @@ export function openIngestedRun(body: IngestRun, context: IngestContext): { run:
     if (found.evaluationConfigHash === evaluationConfigHash) return { run: found, isReused: true };
     throw new ApiError('CONFLICT', 'This externalRunId was used with another evaluationConfigHash; use a new one.');
   }
-  const suite = findSuite(body, context);
+  const suite = findSuite(body, scope);
   const id = createId('run');
   store.runs.insert({
     id,
@@ -110,7 +110,7 @@ export function openIngestedRun(body: IngestRun, context: IngestContext): { run:
 
 function findSuite(
   { suiteName: name, suiteDescription, serverNames }: IngestRun,
-  { store, projectId, now }: IngestContext,
+  { store, projectId, now }: IngestScope,
 ): Pick<SuiteRecord, 'id' | 'content'> {
   const found = store.suites.list(projectId).find(({ content }) => content.name === name);
   if (found !== undefined) return found;
@@ -130,7 +130,7 @@ function findSuite(
 export function addResults(
   run: RunRecord,
   results: readonly IngestResult[],
-  { store }: Pick<IngestContext, 'store'>,
+  { store }: Pick<IngestScope, 'store'>,
 ): { inserted: number; skipped: number; total: number } {
   const cases = store.cases.list(run.suiteId);
   const before = run.passed + run.failed;
@@ -177,7 +177,7 @@ export function addResults(
  *
  * @throws {ApiError} CONFLICT where it was cancelled.
  */
-export function finalizeRun({ id }: RunRecord, { store, now }: Pick<IngestContext, 'store' | 'now'>): RunRecord {
+export function finalizeRun({ id }: RunRecord, { store, now }: Pick<IngestScope, 'store' | 'now'>): RunRecord {
   const run = reread(store, id);
   if (run.status === 'cancelled') throw new ApiError('CONFLICT', 'The run was cancelled.');
   if (run.status !== 'running') return run;

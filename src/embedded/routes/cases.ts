@@ -1,21 +1,33 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
+import type { Clock } from '../../base/time.ts';
 import { defaultMatchOptions } from '../../model/case.ts';
 import { type CaseContent, declaredIdPattern, patchCaseContent, toCaseContent } from '../bodies/case.ts';
 import type { BodySchemas } from '../bodies/suite.ts';
-import type { ServiceContext } from '../context.ts';
 import { ApiError, invalid } from '../envelope.ts';
 import { describeRequest, findAnswer, keepAnswer, readIdempotencyKey } from '../idempotency.ts';
+import type { ServiceLimits } from '../limits.ts';
 import { requireCase, requireProject, requireSuite } from '../lookup.ts';
-import { renderFirstIssue } from '../request.ts';
+import { type BodyReader, renderFirstIssue } from '../request.ts';
 import { type CaseRecord, createCaseRecord } from '../store/cases.ts';
+import type { Store } from '../store/open.ts';
 import type { SuiteRecord } from '../store/suites.ts';
 
 const list = '/projects/:projectId/eval-suites/:suiteId/cases';
 const one = `${list}/:caseId`;
 
 /** Single cases of a suite. */
-export function createCaseRoutes({ store, clock, bodies, readBody }: ServiceContext): Hono {
+export function createCaseRoutes({
+  store,
+  clock,
+  bodies,
+  readBody,
+}: {
+  store: Store;
+  clock: Clock;
+  bodies: BodySchemas;
+  readBody: BodyReader;
+}): Hono {
   const routes = new Hono();
 
   const findSuite = ({ projectId, suiteId }: { projectId: string; suiteId: string }): SuiteRecord =>
@@ -87,7 +99,19 @@ interface BatchAnswer {
  * Many cases at once, each on its own: the answer lists the cases that were created and those that were not, and is 201 either
  * way. Two cases are duplicates when they say the same, whatever they are called.
  */
-export function createCaseBatchRoutes({ store, clock, limits, bodies, readBody }: ServiceContext): Hono {
+export function createCaseBatchRoutes({
+  store,
+  clock,
+  limits,
+  bodies,
+  readBody,
+}: {
+  store: Store;
+  clock: Clock;
+  limits: Pick<ServiceLimits, 'testsPerRequest'>;
+  bodies: BodySchemas;
+  readBody: BodyReader;
+}): Hono {
   const routes = new Hono();
   const batchSchema = z.strictObject({
     cases: z.array(z.unknown()).min(1).max(limits.testsPerRequest),

@@ -1,18 +1,28 @@
 import { Hono } from 'hono';
-import type { ServiceContext } from '../context.ts';
+import type { BodySchemas } from '../bodies/suite.ts';
+import type { RunCreator } from '../create-run.ts';
 import { ApiError, notFound } from '../envelope.ts';
 import { readIdempotencyKey } from '../idempotency.ts';
-import type { Launcher } from '../create-run.ts';
 import { requireMeantProject, requireProject, requireRun } from '../lookup.ts';
-import { readCursor, readLimit, renderCursor } from '../request.ts';
+import { type BodyReader, readCursor, readLimit, renderCursor } from '../request.ts';
+import type { Runner } from '../runner.ts';
 import type { IterationRecord } from '../store/iterations.ts';
+import type { Store } from '../store/open.ts';
 import type { RunRecord } from '../store/runs.ts';
 
 /**
  * Runs and what is below them; mounted once below a project and once at the top, where the project is the one that the
  * body names or the only one, and a run is found by its id alone.
  */
-export function createRunRoutes({ store, runner, bodies, readBody }: ServiceContext, launcher: Launcher): Hono {
+export function createRunRoutes(
+  {
+    store,
+    runner,
+    bodies,
+    readBody,
+  }: { store: Store; runner: Pick<Runner, 'cancel'>; bodies: BodySchemas; readBody: BodyReader },
+  creator: RunCreator,
+): Hono {
   const routes = new Hono();
 
   const findRun = (params: Record<string, string>): RunRecord =>
@@ -25,7 +35,7 @@ export function createRunRoutes({ store, runner, bodies, readBody }: ServiceCont
     const body = await readBody(c.req, bodies.run);
     const project = named ?? requireMeantProject(store, body.projectId);
     const key = readIdempotencyKey(c.req, body.idempotencyKey);
-    return c.json(await launcher.launch(project.id, body, key), 202);
+    return c.json(await creator.createRunExactlyOnce(project.id, body, key), 202);
   });
 
   routes.get('/:runId', (c) => c.json(renderRun(findRun(c.req.param()))));
