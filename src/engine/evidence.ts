@@ -1,6 +1,6 @@
 import type { Check, CheckByType } from '../model/assertion.ts';
 import type { ToolCall } from '../model/run.ts';
-import type { SchemaContext } from './schema-check.ts';
+import type { SchemaBudget } from './schema-check.ts';
 
 /** What the assertions of a case are judged on: the transcript so far, in the order in which it happened. */
 export interface Evidence {
@@ -43,6 +43,6 @@ export type Judgements<Types extends Check['type'] = Check['type']> = {
   [Type in Types]: (
     check: CheckByType[Type],
     evidence: Evidence,
-    context: SchemaContext | undefined,
+    schemas: SchemaBudget | undefined,
   ) => Judgement | Promise<Judgement>;
 };

@@ -9,7 +9,7 @@ import { expectsErrorOfCall } from '../suite/compile.ts';
 import type { ToolResult } from './evidence.ts';
 import { judgePredicate } from './predicates.ts';
 import { clipReason, printValue } from './reasons.ts';
-import { type SchemaContext, startSchemaTime } from './schema-check.ts';
+import { type SchemaBudget, startSchemaTime } from './schema-check.ts';
 import { readTrace, type ToolOutput, type TracedCall, type TraceRecord } from './trace-reader.ts';
 
 /** That the calls of which no assertion expects an error had none: a service that allows one allows all. */
@@ -56,7 +56,7 @@ export async function judgeTrace(
   try {
     const record = readTrace(trace);
     if (record === null) return giveUp(first, 'no trace is stored');
-    const schemas: SchemaContext = { time: startSchemaTime(), limit: null };
+    const schemas: SchemaBudget = { time: startSchemaTime(), limit: null };
     const judgements: OwnJudgement[] = [];
     for (const item of assertions) {
       const { assertion } = item;
@@ -110,7 +110,7 @@ function judgeOtherErrors(
 
 async function judgeAssertion(
   item: TraceAssertion & { assertion: ToolResultAssertion },
-  { record, steps, schemas }: { record: TraceRecord; steps: readonly Step[]; schemas: SchemaContext },
+  { record, steps, schemas }: { record: TraceRecord; steps: readonly Step[]; schemas: SchemaBudget },
 ): Promise<OwnJudgement> {
   const { assertion, step } = item;
   const latest = findLatestCall(record, steps, {

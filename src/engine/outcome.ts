@@ -9,7 +9,7 @@ import { describeTurn, judgeTurns, listExpectedCalls } from './match.ts';
 import { judgePredicate } from './predicates.ts';
 import type { ProcessLoss } from './process-loss.ts';
 import { joinWithin, printValue } from './reasons.ts';
-import type { SchemaContext } from './schema-check.ts';
+import type { SchemaBudget } from './schema-check.ts';
 import type { Transcript } from './transcript.ts';
 
 /** The outcome of one iteration of one case. */
@@ -65,13 +65,13 @@ export interface JudgedChecks {
 export async function judgeChecks(
   testCase: TestCase,
   transcript: Transcript,
-  context: SchemaContext,
+  schemas: SchemaBudget,
 ): Promise<JudgedChecks> {
   const predicates: PredicateResult[] = [];
   let unscored: string | null = null;
   let hasFailed = false;
   for (const predicate of listChecks(testCase)) {
-    const { passed, reason, isUnscored = false } = await judgePredicate(predicate, transcript, context);
+    const { passed, reason, isUnscored = false } = await judgePredicate(predicate, transcript, schemas);
     predicates.push({ predicate, passed, reason });
     if (isUnscored) unscored ??= reason;
     else if (!passed) hasFailed = true;

@@ -6,7 +6,7 @@ import { isJsonObject } from './json.ts';
 import { matchesArguments } from './match.ts';
 import { toolResultJudgements } from './tool-result-checks.ts';
 import { clipReason, joinWithin, maxListLength, printValue } from './reasons.ts';
-import type { SchemaContext } from './schema-check.ts';
+import type { SchemaBudget } from './schema-check.ts';
 
 /** The API's own limit on what `responseMatches` searches, in characters. */
 const longestSearchedMessage = 100_000;
@@ -62,7 +62,7 @@ const apiJudgements: Judgements<ApiType> = {
 };
 
 const judgements: Judgements = { ...apiJudgements, ...toolResultJudgements };
-const schemas: { [Type in Check['type']]: z.ZodType<CheckByType[Type]> } = checkSchemas;
+const readers: { [Type in Check['type']]: z.ZodType<CheckByType[Type]> } = checkSchemas;
 
 /**
  * Judges one predicate on the transcript so far. Fails closed: an unknown type, a malformed field, missing evidence
@@ -73,17 +73,17 @@ const schemas: { [Type in Check['type']]: z.ZodType<CheckByType[Type]> } = check
 export async function judgePredicate(
   predicate: unknown,
   evidence: Evidence,
-  context?: SchemaContext,
+  schemas?: SchemaBudget,
 ): Promise<Judgement> {
   const type = isJsonObject(predicate) ? predicate['type'] : undefined;
   if (!isJudged(type)) {
     return { passed: false, reason: `unknown predicate type ${printValue(type)}: nothing can be judged by it.` };
   }
   try {
-    const judgement = await judgeType(type, predicate, { evidence, context });
+    const judgement = await judgeType(type, predicate, { evidence, schemas });
     return { ...judgement, reason: clipReason(`${type}: ${judgement.reason}`) };
   } catch (error) {
-    context?.limit?.signal.throwIfAborted();
+    schemas?.limit?.signal.throwIfAborted();
     return { passed: false, reason: clipReason(`${type}: malformed predicate: ${describeError(error)}`) };
   }
 }
@@ -96,10 +96,10 @@ function isJudged(type: unknown): type is Check['type'] {
 function judgeType<Type extends Check['type']>(
   type: Type,
   predicate: unknown,
-  { evidence, context }: { evidence: Evidence; context: SchemaContext | undefined },
+  { evidence, schemas }: { evidence: Evidence; schemas: SchemaBudget | undefined },
 ): Judgement | Promise<Judgement> {
-  const parsed = schemas[type].safeParse(predicate);
-  if (parsed.success) return judgements[type](parsed.data, evidence, context);
+  const parsed = readers[type].safeParse(predicate);
+  if (parsed.success) return judgements[type](parsed.data, evidence, schemas);
   const [issue] = parsed.error.issues;
   const place = issue === undefined || issue.path.length === 0 ? '' : `${issue.path.join('.')}: `;
   return { passed: false, reason: `the predicate is malformed: ${place}${issue?.message ?? 'it is not an object'}.` };

@@ -165,7 +165,7 @@ function describeTimeout({ timeMs }: SchemaLimits): string {
 }
 
 /** What the schema checks of one iteration share. */
-export interface SchemaContext {
+export interface SchemaBudget {
   time: SchemaTime;
   /** Held while a check waits and runs, so that it costs the server no time; null where there is no iteration. */
   limit: Pick<IterationLimit, 'signal' | 'hold'> | null;
@@ -192,14 +192,14 @@ export async function checkSchema(
   value: unknown,
   {
     checksFormats = false,
-    context = { time: startSchemaTime(), limit: null },
-  }: { checksFormats?: boolean; context?: SchemaContext } = {},
+    budget = { time: startSchemaTime(), limit: null },
+  }: { checksFormats?: boolean; budget?: SchemaBudget } = {},
 ): Promise<SchemaCheck> {
   if (isTooDeep(schema)) return { kind: 'stopped', reason: `the schema is nested deeper than ${maxJsonDepth} levels` };
   if (isTooDeep(value)) return { kind: 'stopped', reason: `the value is nested deeper than ${maxJsonDepth} levels` };
-  using _held = context.limit?.hold();
+  using _held = budget.limit?.hold();
   const job = { schema: printSchema(schema), value, checksFormats };
-  return await thread.judge(job, { time: context.time, signal: context.limit?.signal });
+  return await thread.judge(job, { time: budget.time, signal: budget.limit?.signal });
 }
 
 /** Ends the thread of the checks where no check uses it. */

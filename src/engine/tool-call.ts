@@ -1,17 +1,15 @@
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import { endSentence } from '../base/text.ts';
 import { type Assertion, type Check, expectsToolError, type JsonObject } from '../model/assertion.ts';
-import type { ServerVisit, WitnessedEnd } from '../model/process-end.ts';
+import type { WitnessedEnd } from '../model/process-end.ts';
 import type { StepResult } from '../model/run.ts';
 import type { Step } from '../model/step.ts';
 import { serverUnderTest } from '../model/suite.ts';
 import { composeTraceParent, type TraceIds } from '../otlp/ids.ts';
 import { classifyCallFault } from './faults.ts';
-import { describeLoss, findLoss, type ProcessLoss } from './process-loss.ts';
+import { type Connection, describeLoss, findLoss, type ProcessLoss } from './process-loss.ts';
 import { clipReason, joinWithin, maxListLength, printValue } from './reasons.ts';
-import { checkSchema, type SchemaContext } from './schema-check.ts';
-import type { Session } from './session.ts';
-import type { Target } from './target.ts';
+import { checkSchema, type SchemaBudget } from './schema-check.ts';
 import { lookUpTool, type ToolLookup } from './tool-list.ts';
 import { type CallOutput, type CallRecord, readText, type Transcript } from './transcript.ts';
 
@@ -27,20 +25,23 @@ export interface StepOutcome {
   evidence?: NonNullable<StepResult['evidence']>;
 }
 
-export interface ToolCallContext {
-  session: Session;
-  /** Knows whether the process of the server ended; null where the process was started elsewhere. */
-  visit: ServerVisit | null;
-  target: Target;
+/** Which errors of a call the case does not count. One that counts does not end the iteration: later asserts may be about it. */
+export interface CallAllowance {
+  /** Any error of any tool. */
+  anyError: boolean;
+  /** The error of this very call, which an assertion expects. */
+  ownError: boolean;
+  /** That the server does not list the tool, which an assertion expects. */
+  missingTool: boolean;
+}
+
+/** Where a call is recorded and judged. */
+export interface CallRecording {
   transcript: Transcript;
   stepIndex: number;
-  signal: AbortSignal;
   /** Where the server's own spans belong; null where they are not collected. */
   trace: TraceIds | null;
-  /** Whether no error from a tool fails the iteration. One that does fail it does not end it: later asserts may be about that error. */
-  areToolErrorsAllowed: boolean;
-  excusedSteps: ExcusedSteps;
-  schemas: SchemaContext;
+  schemas: SchemaBudget;
 }
 
 /** The outcome of a call; `isFatal`: the case may neither excuse the error nor go on. */
@@ -55,12 +56,15 @@ type CallAnswer = CallOutput & { isFatal: boolean };
  */
 export async function runToolCallStep(
   step: Extract<Step, { kind: 'toolCall' }>,
-  context: ToolCallContext,
+  connection: Connection,
+  { allowance, ...recording }: CallRecording & { allowance: CallAllowance },
 ): Promise<StepOutcome> {
   const { toolName } = step;
-  const isOurs = step.serverId !== undefined || [serverUnderTest, context.target.serverName].includes(step.serverName);
+  const { stepIndex, transcript } = recording;
+  const { serverName } = connection.target;
+  const isOurs = step.serverId !== undefined || [serverUnderTest, serverName].includes(step.serverName);
   if (!isOurs) {
-    const reason = `The step calls server ${printValue(step.serverName)}, and only ${printValue(context.target.serverName)} is under test.`;
+    const reason = `The step calls server ${printValue(step.serverName)}, and only ${printValue(serverName)} is under test.`;
     return { status: 'fail', reason, effect: 'give-up' };
   }
   const evidence = { name: toolName, args: step.arguments };
@@ -70,15 +74,15 @@ export async function runToolCallStep(
     effect,
     evidence: { toolCalls: [{ ...evidence, ok: false, error: reason }] },
   });
-  const mayBeMissing = context.excusedSteps.missing.has(context.stepIndex);
-  const tool = await lookUpTool(toolName, context, { ofSession: mayBeMissing });
+  const mayBeMissing = allowance.missingTool;
+  const tool = await lookUpTool(toolName, connection, { ofSession: mayBeMissing });
   if (tool.kind === 'lost') return giveUpByLoss(tool.witnessed, 'tools/list', evidence);
   if (tool.kind === 'unreachable') return end('give-up', describeNoAnswer('tools/list', tool.message));
   if (tool.kind === 'refused' || (tool.kind === 'missing' && !mayBeMissing)) return end('stop', tool.reason);
 
-  const origin = { stepIndex: context.stepIndex, isListed: tool.kind === 'listed' };
-  const record = context.transcript.beginPinnedCall({ toolName, arguments: step.arguments }, step, origin);
-  const answer = await callTool(step, { record, tool }, context).catch((error: unknown) => {
+  const origin = { stepIndex, isListed: tool.kind === 'listed' };
+  const record = transcript.beginPinnedCall({ toolName, arguments: step.arguments }, step, origin);
+  const answer = await callTool(step, connection, { ...recording, record, tool }).catch((error: unknown) => {
     record.abandon();
     throw error;
   });
@@ -96,15 +100,14 @@ export async function runToolCallStep(
     return { status: 'ok', reason: null, effect: 'continue', evidence: { toolCalls: [{ ...evidence, ok: true }] } };
   }
   if (isFatal) return end('stop', toolError);
-  const isExpected = context.excusedSteps.errors.has(context.stepIndex);
-  if (isExpected && !mayBeMissing) {
+  if (allowance.ownError && !mayBeMissing) {
     // The error of a tool that does not exist is not the one that the case expects of it.
-    const own = await lookUpTool(toolName, context, { ofSession: true });
+    const own = await lookUpTool(toolName, connection, { ofSession: true });
     if (own.kind === 'lost') return giveUpByLoss(own.witnessed, 'tools/list', evidence);
     if (own.kind === 'unreachable') return end('give-up', describeNoAnswer('tools/list', own.message));
     if (own.kind !== 'listed') return end('stop', own.reason);
   }
-  if (!isExpected && !context.areToolErrorsAllowed) return end('continue', toolError);
+  if (!allowance.ownError && !allowance.anyError) return end('continue', toolError);
   return {
     status: 'ok',
     reason: null,
@@ -134,22 +137,22 @@ function giveUpByLoss(
 
 async function callTool(
   step: Extract<Step, { kind: 'toolCall' }>,
-  { record: { spanId }, tool }: { record: CallRecord; tool: ToolLookup },
-  context: ToolCallContext,
+  connection: Connection,
+  { record, tool, transcript, trace, schemas }: CallRecording & { record: CallRecord; tool: ToolLookup },
 ): Promise<CallAnswer | { kind: 'unreachable'; message: string } | { kind: 'lost'; witnessed: WitnessedEnd }> {
   const { toolName } = step;
+  const { session, signal } = connection;
   let result: CallToolResult;
   try {
-    const { signal, trace } = context;
-    const traceParent = trace === null ? undefined : composeTraceParent(trace, spanId);
-    result = await context.session.callTool(toolName, step.arguments, { signal, traceParent });
+    const traceParent = trace === null ? undefined : composeTraceParent(trace, record.spanId);
+    result = await session.callTool(toolName, step.arguments, { signal, traceParent });
   } catch (error) {
-    context.signal.throwIfAborted();
-    const witnessed = await findLoss(error, context);
+    signal.throwIfAborted();
+    const witnessed = await findLoss(error, connection);
     if (witnessed !== null) return { kind: 'lost', witnessed };
     const fault = classifyCallFault(error);
     if (fault.kind === 'unreachable') return fault;
-    const answeredAtMs = context.transcript.elapsedMs();
+    const answeredAtMs = transcript.elapsedMs();
     if (fault.kind === 'excessive') {
       const { message } = fault;
       return { kind: 'error', message, toolError: message, code: null, answeredAtMs, isFatal: true };
@@ -162,13 +165,13 @@ async function callTool(
     const toolError = `${toolName} failed${code}: ${printValue(fault.message)}.`;
     return { kind: 'error', message: fault.message, toolError, code: fault.code, answeredAtMs, isFatal: false };
   }
-  const answeredAtMs = context.transcript.elapsedMs();
+  const answeredAtMs = transcript.elapsedMs();
   if (result.isError === true) {
     const toolError = clipReason(`${toolName} answered with an error: ${printValue(readText(result))}.`);
     return { kind: 'result', result, toolError, answeredAtMs, isFatal: false };
   }
   const schema = tool.kind === 'listed' ? tool.outputSchema : null;
-  const violation = await findSchemaViolation(toolName, { result, schema }, context.schemas);
+  const violation = await findSchemaViolation(toolName, { result, schema }, schemas);
   const toolError = violation === null ? null : clipReason(violation.reason);
   return { kind: 'result', result, toolError, answeredAtMs, isFatal: violation?.isUnchecked ?? false };
 }
@@ -191,14 +194,14 @@ interface SchemaViolation {
 async function findSchemaViolation(
   toolName: string,
   { result, schema }: { result: CallToolResult; schema: JsonObject | null },
-  context: SchemaContext,
+  schemas: SchemaBudget,
 ): Promise<SchemaViolation | null> {
   if (result.isError === true || schema === null) return null;
   if (result.structuredContent === undefined) {
     const reason = `${toolName} declares an outputSchema and answered without structuredContent.`;
     return { reason, isUnchecked: false };
   }
-  const check = await checkSchema(schema, result.structuredContent, { context });
+  const check = await checkSchema(schema, result.structuredContent, { budget: schemas });
   if (check.kind === 'stopped') {
     const reason = `${toolName} answered with structuredContent that cannot be checked against its own outputSchema: ${check.reason}. Simplify the schema, or return less.`;
     return { reason, isUnchecked: true };
