@@ -78,7 +78,7 @@ const internalKeys = ['maxExtraToolCalls', 'allowExtraToolCalls', 'argumentMatch
 const internalOrders: ReadonlySet<unknown> = new Set(['ignore', 'superset', 'strict']);
 
 /** The vocabulary of inline tests, read into the public one. */
-export const testMatchOptionsSchema: z.ZodType<MatchOptionsLayer> = internalMatchOptionsSchema.transform((sent) => {
+const testMatchOptionsSchema: z.ZodType<MatchOptionsLayer> = internalMatchOptionsSchema.transform((sent) => {
   const legacyLimit = sent.allowExtraToolCalls === false ? 0 : null;
   const named = toPublicMatchOptions({
     toolCallOrder: sent.toolCallOrder ?? 'ignore',

@@ -39,12 +39,12 @@ export function createSuiteContent(said: {
 }
 
 /** Percent. No range is checked, as in the API: a client that sends 0.9 asks for 0.9 %. */
-export const passCriteriaSchema = z.strictObject({ minimumPassRate: z.number().exactOptional() });
+const passCriteriaSchema = z.strictObject({ minimumPassRate: z.number().exactOptional() });
 
 const unread = z.unknown().exactOptional();
 
 /** The bodies of the suite routes. */
-export function createSuiteSchemas(limits: ServiceLimits, tests: ReturnType<typeof createTestSchemas>) {
+function createSuiteSchemas(limits: ServiceLimits, tests: ReturnType<typeof createTestSchemas>) {
   return {
     create: z.strictObject({
       name: z.string().trim().min(1),
@@ -97,7 +97,7 @@ export function listUnsupportedSuiteFields(patch: SuitePatchBody): string[] {
 const text = z.string().exactOptional();
 
 /** The body that creates a run, before its shape (rerun, upsert, new suite) is known. */
-export function createRunSchema(limits: ServiceLimits, tests: ReturnType<typeof createTestSchemas>) {
+function createRunSchema(limits: ServiceLimits, tests: ReturnType<typeof createTestSchemas>) {
   return z.strictObject({
     /** Read on the short path only; the path's project wins. */
     projectId: text,

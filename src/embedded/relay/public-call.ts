@@ -145,7 +145,7 @@ function listHeaders(request: IncomingMessage): HeaderList {
 }
 
 /** An answer of the relay itself, in the envelope of the API. */
-export interface RelayRefusal {
+interface RelayRefusal {
   status: number;
   code: string;
   message: string;

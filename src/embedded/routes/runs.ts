@@ -107,7 +107,7 @@ export function renderSummary({ total, passed, failed }: RunRecord) {
 }
 
 /** An iteration as it is read. Models took part only in those that were executed elsewhere. */
-export function renderIteration(iteration: IterationRecord) {
+function renderIteration(iteration: IterationRecord) {
   const { id, caseId, title, iterationNumber, status, result, startedAt, durationMs, toolCalls, error } = iteration;
   const { model, provider, tokensUsed } = iteration;
   return {
