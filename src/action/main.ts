@@ -18,7 +18,7 @@ import { describeFailure } from './failure.ts';
 import { nameInputs, readActionName, readInputs } from './inputs.ts';
 import type { JobOutput } from './logger.ts';
 import { listOutputs, listUnjudgedOutputs, writeOutput } from './outputs.ts';
-import { gateProcessState, leftoversState } from './post.ts';
+import { gateProcessState, remoteResourcesState } from './post.ts';
 import { createStateWriter } from './state.ts';
 import { renderTerminal } from '../report/terminal.ts';
 import { planAnnotations } from '../report/annotations.ts';
@@ -60,9 +60,9 @@ export async function runMain({ redactor, logger }: JobOutput, supervision: Supe
           saveState(gateProcessState, String(process.pid));
         },
         renderFallback: (report, files, plan) => renderJobFallback(report, { plan, files, redactor, environment }),
-        saveLeftovers: (leftovers) =>
+        saveRemoteResources: (resources) =>
           // Ids are the service's own words, too.
-          saveState(leftoversState, leftovers === null ? '' : JSON.stringify(redactDeep(leftovers, redactor))),
+          saveState(remoteResourcesState, resources === null ? '' : JSON.stringify(redactDeep(resources, redactor))),
         onProgress: throttleProgress(systemClock, (progress) => logger.info(describeProgress(progress))),
         onReport: (report) => info(redactor.redact(renderTerminal(report, { color: true }))),
         onAnnotations: (annotations) => process.stdout.write(renderAnnotationCommands(annotations, redactor)),

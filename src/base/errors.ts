@@ -6,9 +6,9 @@
 export abstract class GateError extends Error {
   abstract readonly code: string;
   abstract readonly exitCode: 2 | 3 | 129 | 130 | 131 | 143;
-  /** What the reader should do next, one sentence, or undefined where nothing sensible can be said. */
-  readonly hint: string | undefined;
-  /** Of a request: whether it may have been carried out all the same, by whichever of its attempts. */
+  /** What the reader should do next, or undefined where nothing sensible can be said. The loop that repeats a request adds to it. */
+  hint: string | undefined;
+  /** Of a request: whether any of its attempts may have been carried out. Set by the loop that repeats it. */
   mayHaveHappened = false;
 
   constructor(message: string, options: { hint?: string | undefined; cause?: unknown } = {}) {

@@ -1,6 +1,7 @@
 import { describeError, NetworkError, ProtocolError } from '../base/errors.ts';
-import { checkTarget } from '../engine/check-target.ts';
-import type { Target } from '../engine/target.ts';
+import { checkTarget } from '../mcp/check-target.ts';
+import type { EraChoice, ProtocolEra } from '../mcp/protocol.ts';
+import type { Target } from '../mcp/session.ts';
 import type { ProcessWitness, ServerWitnesses } from '../model/process-end.ts';
 import { ApiError } from './envelope.ts';
 import type { ServerRecord } from './store/servers.ts';
@@ -38,7 +39,7 @@ export async function connectTargets(
 
 async function connect(
   { content }: ServerRecord,
-  { choice, witness }: { choice: Target['protocol']; witness: ProcessWitness | null },
+  { choice, witness }: { choice: EraChoice; witness: ProcessWitness | null },
 ): Promise<ConnectedTarget> {
   const target: Target = {
     url: content.url ?? '',
@@ -65,9 +66,9 @@ async function connect(
  */
 export interface ProtocolTable {
   /** Has every later run speak to the server in this era. */
-  pin(serverId: string, era: Exclude<Target['protocol'], 'auto'>): void;
+  pin(serverId: string, era: ProtocolEra): void;
   /** `auto` where nothing is pinned. */
-  choose(serverId: string): Target['protocol'];
+  choose(serverId: string): EraChoice;
   /** Records the revision that a session of a run negotiated. */
   addSpoken(serverId: string, protocolVersion: string): void;
   /** Every revision that sessions of runs have spoken with the server so far, oldest first. */
@@ -75,7 +76,7 @@ export interface ProtocolTable {
 }
 
 export function createProtocolTable(): ProtocolTable {
-  const pinned = new Map<string, Exclude<Target['protocol'], 'auto'>>();
+  const pinned = new Map<string, ProtocolEra>();
   const spoken = new Map<string, Set<string>>();
   return {
     pin: (serverId, era) => {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isRecord } from '../base/json.ts';
 import { meetsMinimumPassRate } from '../model/rate.ts';
 import type { ToolCall } from '../model/run.ts';
 import { declaredIdPattern } from './bodies/case.ts';
@@ -203,8 +204,7 @@ function readToolCalls(calls: IngestResult['actualToolCalls']): ToolCall[] {
   return (calls ?? []).map((call) => {
     const name = call['toolName'] ?? call['name'];
     const sent = call['arguments'] ?? call['args'] ?? call['input'];
-    const isObject = typeof sent === 'object' && sent !== null && !Array.isArray(sent);
-    return { toolName: typeof name === 'string' ? name : '(unnamed)', arguments: isObject ? { ...sent } : {} };
+    return { toolName: typeof name === 'string' ? name : '(unnamed)', arguments: isRecord(sent) ? { ...sent } : {} };
   });
 }
 

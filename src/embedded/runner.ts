@@ -5,7 +5,7 @@ import { type Clock, formatDuration } from '../base/time.ts';
 import { type CaseOutcome, failByLoss, withholdResult } from '../engine/outcome.ts';
 import { runCase } from '../engine/run-case.ts';
 import { closeSchemaThread } from '../engine/schema-check.ts';
-import type { Target } from '../engine/target.ts';
+import type { Target } from '../mcp/session.ts';
 import type { TestCase } from '../model/case.ts';
 import { describeProcessEnd, type ProcessEnd, type ServerWitnesses } from '../model/process-end.ts';
 import { meetsMinimumPassRate } from '../model/rate.ts';

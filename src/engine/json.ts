@@ -1,3 +1,4 @@
+import { isJsonEqual, isRecord } from '../base/json.ts';
 import { clipText } from '../base/text.ts';
 import { isSensitiveKey, printValueWithin } from './reasons.ts';
 
@@ -58,7 +59,7 @@ function listMembers({ pointer, isSensitive, expected, actual }: Pair): Pair[] |
       actual: actual[index],
     }));
   }
-  if (!isJsonObject(expected) || !isJsonObject(actual)) return null;
+  if (!isRecord(expected) || !isRecord(actual)) return null;
   return [...new Set([...Object.keys(expected), ...Object.keys(actual)])].map((key) => ({
     pointer: `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`,
     isSensitive: isSensitive || isSensitiveKey(key),
@@ -119,28 +120,5 @@ function findMember(value: unknown, key: string): PointerLookup {
     const isIndex = /^(?:0|[1-9]\d*)$/.test(key) && Number(key) < value.length;
     return isIndex ? { kind: 'found', value: value[Number(key)] } : { kind: 'absent' };
   }
-  return isJsonObject(value) && Object.hasOwn(value, key) ? { kind: 'found', value: value[key] } : { kind: 'absent' };
-}
-
-/** Whether two JSON values are the same document: key order is free, and nothing is coerced. */
-export function isJsonEqual(left: unknown, right: unknown): boolean {
-  if (left === right) return true;
-  if (Array.isArray(left)) {
-    return (
-      Array.isArray(right) &&
-      left.length === right.length &&
-      left.every((item, index) => isJsonEqual(item, right[index]))
-    );
-  }
-  if (!isJsonObject(left) || !isJsonObject(right)) return false;
-  const keys = Object.keys(left);
-  return (
-    keys.length === Object.keys(right).length &&
-    keys.every((key) => Object.hasOwn(right, key) && isJsonEqual(left[key], right[key]))
-  );
-}
-
-/** Distinguishes a JSON object from the other things JavaScript calls objects. */
-export function isJsonObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isRecord(value) && Object.hasOwn(value, key) ? { kind: 'found', value: value[key] } : { kind: 'absent' };
 }

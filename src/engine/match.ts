@@ -1,9 +1,9 @@
+import { isJsonEqual, isRecord } from '../base/json.ts';
 import type { ArgumentMatching, JsonObject } from '../model/assertion.ts';
 import type { MatchOptions } from '../model/case.ts';
 import type { ToolCall } from '../model/run.ts';
 import type { Step } from '../model/step.ts';
 import type { TracePrompt } from '../model/trace.ts';
-import { isJsonEqual, isJsonObject } from './json.ts';
 import { clipReason } from './reasons.ts';
 
 export interface CallMatch {
@@ -82,7 +82,7 @@ const placeholders: Record<string, (value: unknown) => boolean> = {
   string: (value) => typeof value === 'string',
   number: (value) => typeof value === 'number',
   boolean: (value) => typeof value === 'boolean',
-  object: isJsonObject,
+  object: isRecord,
   array: Array.isArray,
   null: (value) => value === null,
 };

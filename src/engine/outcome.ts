@@ -1,10 +1,10 @@
+import { isRecord } from '../base/json.ts';
 import type { Check } from '../model/assertion.ts';
 import { defaultMatchOptions, type TestCase, toPublicMatchOptions } from '../model/case.ts';
 import type { StepResult, ToolCall } from '../model/run.ts';
 import type { Step } from '../model/step.ts';
 import type { PredicateResult, Trace, TracePrompt } from '../model/trace.ts';
 import type { ToolResult } from './evidence.ts';
-import { isJsonObject } from './json.ts';
 import { describeTurn, judgeTurns, listExpectedCalls } from './match.ts';
 import { judgePredicate } from './predicates.ts';
 import type { ProcessLoss } from './process-loss.ts';
@@ -164,9 +164,7 @@ export function describeFailures({ steps: caseSteps }: TestCase, judged: Judged)
       .filter(({ stepIndex }) => !isRepeated(readAssertionType(caseSteps[stepIndex])))
       .map(({ stepId, reason }) => reason ?? `Step ${printValue(stepId)} failed.`),
     ...judged.predicates
-      .filter(
-        ({ passed, predicate }) => !passed && !isRepeated(isJsonObject(predicate) ? predicate['type'] : undefined),
-      )
+      .filter(({ passed, predicate }) => !passed && !isRepeated(isRecord(predicate) ? predicate['type'] : undefined))
       .map(({ reason }) => reason),
     ...judged.prompts.map(describeTurn),
   ].filter((reason) => reason !== null);

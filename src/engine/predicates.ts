@@ -1,12 +1,12 @@
 import type { z } from 'zod';
 import { describeError } from '../base/errors.ts';
+import { isRecord } from '../base/json.ts';
 import { type ApiType, type Check, type CheckByType, checkSchemas, noBrowserReason } from '../model/assertion.ts';
 import type { Evidence, Judgement, Judgements } from './evidence.ts';
-import { isJsonObject } from './json.ts';
 import { matchesArguments } from './match.ts';
-import { toolResultJudgements } from './tool-result-checks.ts';
 import { clipReason, joinWithin, maxListLength, printValue } from './reasons.ts';
 import type { SchemaBudget } from './schema-check.ts';
+import { toolResultJudgements } from './tool-result-checks.ts';
 
 /** The API's own limit on what `responseMatches` searches, in characters. */
 const longestSearchedMessage = 100_000;
@@ -75,7 +75,7 @@ export async function judgePredicate(
   evidence: Evidence,
   schemas?: SchemaBudget,
 ): Promise<Judgement> {
-  const type = isJsonObject(predicate) ? predicate['type'] : undefined;
+  const type = isRecord(predicate) ? predicate['type'] : undefined;
   if (!isJudged(type)) {
     return { passed: false, reason: `unknown predicate type ${printValue(type)}: nothing can be judged by it.` };
   }

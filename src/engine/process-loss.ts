@@ -1,8 +1,6 @@
-import type { ServerVisit, WitnessedEnd } from '../model/process-end.ts';
-import { describeProcessEnd } from '../model/process-end.ts';
-import { classifyCallFault } from './faults.ts';
-import type { Session } from './session.ts';
-import type { Target } from './target.ts';
+import { classifyCallFault } from '../mcp/faults.ts';
+import type { Session, Target } from '../mcp/session.ts';
+import { describeProcessEnd, type ServerVisit, type WitnessedEnd } from '../model/process-end.ts';
 
 /** What an iteration talks to. */
 export interface Connection {

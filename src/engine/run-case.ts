@@ -1,7 +1,9 @@
-import type { Clock } from '../base/time.ts';
-import { formatDuration } from '../base/time.ts';
 import { endSentence } from '../base/text.ts';
-import { ExcessError } from '../base/traffic-budget.ts';
+import { type Clock, formatDuration } from '../base/time.ts';
+import { describeUnreachable } from '../mcp/faults.ts';
+import { openRenewableSession } from '../mcp/renewable-session.ts';
+import type { Session, Target } from '../mcp/session.ts';
+import { ExcessError } from '../mcp/traffic-budget.ts';
 import { type Assertion, noBrowserReason } from '../model/assertion.ts';
 import type { TestCase } from '../model/case.ts';
 import type { ServerVisit } from '../model/process-end.ts';
@@ -9,16 +11,12 @@ import type { StepResult } from '../model/run.ts';
 import type { Step } from '../model/step.ts';
 import type { TraceIds } from '../otlp/ids.ts';
 import type { Evidence } from './evidence.ts';
-import { describeUnreachable } from './faults.ts';
 import { type IterationLimit, startIterationLimit } from './iteration-limit.ts';
 import { buildOutcome, type CaseOutcome, completed, type Ending, judgeChecks, listChecks } from './outcome.ts';
 import { judgePredicate } from './predicates.ts';
 import type { Connection } from './process-loss.ts';
 import { clipReason } from './reasons.ts';
-import { openRenewableSession } from './renewable-session.ts';
 import { type SchemaBudget, startSchemaTime } from './schema-check.ts';
-import type { Session } from './session.ts';
-import type { Target } from './target.ts';
 import { listExcusedSteps, runToolCallStep, type StepOutcome } from './tool-call.ts';
 import { Transcript } from './transcript.ts';
 
@@ -66,7 +64,7 @@ export async function runCase(
     return buildOutcome(testCase, { transcript, steps: [], ending: opened.ending, protocolVersion: null });
   }
   await using session = opened.session;
-  const { protocolVersion } = session;
+  const { protocolVersion } = session.handshake;
   using limit = startIterationLimit(clock, timeoutMs, options.signal);
   const steps: StepResult[] = [];
   const schemas = { time: startSchemaTime(), limit };

@@ -1,12 +1,12 @@
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import { endSentence } from '../base/text.ts';
+import { classifyCallFault } from '../mcp/faults.ts';
 import { type Assertion, type Check, expectsToolError, type JsonObject } from '../model/assertion.ts';
 import type { WitnessedEnd } from '../model/process-end.ts';
 import type { StepResult } from '../model/run.ts';
 import type { Step } from '../model/step.ts';
 import { serverUnderTest } from '../model/suite.ts';
 import { composeTraceParent, type TraceIds } from '../otlp/ids.ts';
-import { classifyCallFault } from './faults.ts';
 import { type Connection, describeLoss, findLoss, type ProcessLoss } from './process-loss.ts';
 import { clipReason, joinWithin, maxListLength, printValue } from './reasons.ts';
 import { checkSchema, type SchemaBudget } from './schema-check.ts';

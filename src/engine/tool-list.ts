@@ -1,11 +1,10 @@
+import { classifyCallFault } from '../mcp/faults.ts';
+import type { Session, Target, ToolList } from '../mcp/session.ts';
 import type { JsonObject } from '../model/assertion.ts';
 import type { WitnessedEnd } from '../model/process-end.ts';
 import { findNearest } from '../suite/findings.ts';
-import { classifyCallFault } from './faults.ts';
 import { type Connection, findLoss } from './process-loss.ts';
 import { clipReason, printValue } from './reasons.ts';
-import type { Session, ToolList } from './session.ts';
-import type { Target } from './target.ts';
 
 export type ToolLookup =
   | { kind: 'listed'; outputSchema: JsonObject | null }

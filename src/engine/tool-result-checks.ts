@@ -1,10 +1,10 @@
 import { RE2JS } from 're2js';
-import { isTooDeep, maxJsonDepth } from '../base/json.ts';
+import { isJsonEqual, isTooDeep, maxJsonDepth } from '../base/json.ts';
 import { endSentence } from '../base/text.ts';
 import type { CheckByType, ToolResultType } from '../model/assertion.ts';
 import { findSchemaProblems } from '../suite/schema-problems.ts';
 import type { Evidence, Judgement, Judgements, ToolResult } from './evidence.ts';
-import { findByPointer, isJsonEqual, listDifferences } from './json.ts';
+import { findByPointer, listDifferences } from './json.ts';
 import { joinWithin, maxListLength, printValue } from './reasons.ts';
 import { checkSchema, type SchemaBudget } from './schema-check.ts';
 

@@ -1,4 +1,4 @@
-import { isJsonObject } from './json.ts';
+import { isRecord } from '../base/json.ts';
 
 /** A tool call as a service's trace records it. */
 export interface TracedCall {
@@ -33,7 +33,7 @@ interface CallRecord {
  * Null where there are no messages at all.
  */
 export function readTrace(trace: unknown): TraceRecord | null {
-  if (!isJsonObject(trace) || !Array.isArray(trace['messages'])) return null;
+  if (!isRecord(trace) || !Array.isArray(trace['messages'])) return null;
   const spans = listObjects(trace['spans']);
   const records = readMessages(listObjects(trace['messages']));
   const known = new Set(records.map(({ toolCallId }) => toolCallId));
@@ -88,7 +88,7 @@ function readSpan(
 }
 
 function listObjects(value: unknown): Array<Record<string, unknown>> {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+  return Array.isArray(value) ? value.filter(isRecord) : [];
 }
 
 function readText(value: unknown): string | null {
@@ -142,11 +142,11 @@ function readOutput(output: unknown, depth: number): ToolOutput | null {
 }
 
 function isTyped(output: unknown): output is { type: string; value: unknown } {
-  return isJsonObject(output) && typeof output['type'] === 'string' && 'value' in output;
+  return isRecord(output) && typeof output['type'] === 'string' && 'value' in output;
 }
 
 function isMcpResult(value: unknown): value is Record<string, unknown> {
-  return isJsonObject(value) && (Array.isArray(value['content']) || isJsonObject(value['structuredContent']));
+  return isRecord(value) && (Array.isArray(value['content']) || isRecord(value['structuredContent']));
 }
 
 function readMcpResult({ content, structuredContent, isError }: Record<string, unknown>): ToolOutput {
@@ -171,7 +171,7 @@ function readDocument(value: unknown): ToolOutput {
 function joinText(blocks: readonly unknown[]): string {
   return blocks
     .flatMap((block) => {
-      const isText = isJsonObject(block) && block['type'] === 'text' && typeof block['text'] === 'string';
+      const isText = isRecord(block) && block['type'] === 'text' && typeof block['text'] === 'string';
       return isText ? [block['text']] : [];
     })
     .join('\n');

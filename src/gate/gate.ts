@@ -17,7 +17,7 @@ import { explainInterruption } from './run/interruption.ts';
 import { noIterationLog, openIterationLog } from './run/iteration-log.ts';
 import { judgeResults } from './judge/judge-results.ts';
 import { createResultKeeper, type KeptResults } from './run/keep-results.ts';
-import type { Leftovers } from './run/leftovers.ts';
+import type { RemoteResources } from './run/cleanup-journal.ts';
 import type { GatePlan } from './plan/plan.ts';
 import type { PlannedBaseline } from './plan/plan-baseline.ts';
 import { type PlannedSuite, resolveStored } from './plan/plan-suites.ts';
@@ -27,7 +27,7 @@ import { createServerWitnesses } from './run/server-witness.ts';
 import { createTeardown } from './run/teardown.ts';
 import { createTestServers, type TestServers } from './run/test-servers.ts';
 import { openTraceLog, type TraceLog } from './run/trace-log.ts';
-import { startWatch, type Watch } from './run/watch.ts';
+import { startRunLifetime, type RunLifetime } from './run/run-lifetime.ts';
 import { judgeShards } from './judge/merge-shards.ts';
 import { buildTrend } from '../history/lookup.ts';
 import { readBaseline } from './run/read-baseline.ts';
@@ -49,7 +49,7 @@ export interface GateContext {
   /** Put into the environment of every process that is started, so that processes that outlive the gate can be found by it. */
   processMarker?: string;
   /** Receives what a hosted service holds of this job, with every change, so that another process can clear it. */
-  saveLeftovers?: (leftovers: Leftovers | null) => void;
+  saveRemoteResources?: (resources: RemoteResources | null) => void;
 }
 
 export interface GateResult {
@@ -81,11 +81,11 @@ export async function gate(plan: GatePlan, context: GateContext): Promise<GateRe
     for (const warning of exit.warnings) context.logger.warning(warning);
     return { report, evidence: null, tracePath: null, kept: null, exitCode: exit.exitCode };
   }
-  using watch = startWatch(clock, { timeoutMs: plan.timeoutMs, signal });
+  using lifetime = startRunLifetime(clock, { timeoutMs: plan.timeoutMs, signal });
 
   const { server, serverNotes, results, baseline, evidence, tracePath, kept } = await runSuites(plan, {
     ...context,
-    watch,
+    lifetime,
     today,
   });
   const suites = plan.suites.map((planned, index) => resolveStored(planned, results[index] ?? { cases: [] }));
@@ -99,7 +99,7 @@ export async function gate(plan: GatePlan, context: GateContext): Promise<GateRe
     })),
   );
   const notes = [...plan.policyNotes, ...serverNotes, ...exit.notes];
-  const stopsJob = exit.exitCode !== 0 || watch.stop.reason instanceof CancelledError;
+  const stopsJob = exit.exitCode !== 0 || lifetime.abort.reason instanceof CancelledError;
   const durationMs = Math.round(clock.monotonicMs() - startedMs);
   const { revision, shard } = plan;
   const trend = readTrend(plan);
@@ -110,7 +110,7 @@ export async function gate(plan: GatePlan, context: GateContext): Promise<GateRe
     ),
   );
   for (const warning of [...listStale(judgement.suites), ...exit.warnings]) context.logger.warning(warning);
-  const exitCode = watch.stop.reason instanceof CancelledError ? watch.stop.reason.exitCode : exit.exitCode;
+  const exitCode = lifetime.abort.reason instanceof CancelledError ? lifetime.abort.reason.exitCode : exit.exitCode;
   return { report, evidence: redactDeep(evidence, context.redactor), tracePath, kept, exitCode };
 }
 
@@ -130,7 +130,7 @@ function listStale(suites: ReadonlyArray<Pick<SuiteJudgement, 'demands'>>): stri
 /** Opens everything the suites need, in the order of the data flow; all of it is undone on every way out. */
 async function runSuites(
   plan: GatePlan,
-  { watch, today, ...context }: GateContext & { watch: Watch; today: string },
+  { lifetime, today, ...context }: GateContext & { lifetime: RunLifetime; today: string },
 ): Promise<{
   server: ServerReport | null;
   serverNotes: string[];
@@ -152,20 +152,20 @@ async function runSuites(
   let { baseline } = plan;
   let isOver = false;
   try {
-    const reaching = { ...context, signal: watch.callOff, deadline: watch.deadline, witnesses };
+    const reaching = { ...context, signal: lifetime.cancelRun, deadline: lifetime.deadline, witnesses };
     await using service = await connectService(plan, reaching);
     await using teardown = createTeardown(logger, () =>
-      isOver && !watch.callOff.aborted ? watch.deadline.remainingMs() : 0,
+      isOver && !lifetime.cancelRun.aborted ? lifetime.deadline.remainingMs() : 0,
     );
     await using iterationLog = plan.isFullReport ? await openIterationLog(plan.reportDir, context) : noIterationLog;
     await using traces = plan.hasTraceLog ? await openTraceLog(plan, context) : null;
     traceLog = traces;
-    const shared = { service, teardown, watch, clock, logger, redactor, onProgress, evidence };
+    const shared = { service, teardown, lifetime, clock, logger, redactor, onProgress, evidence };
     await servers.open({ ...context, ...shared });
     if (baseline !== null && baseline.baseline === null) {
       baseline = {
         ...baseline,
-        baseline: await readBaseline(baseline, plan.suites, { service, watch, logger }),
+        baseline: await readBaseline(baseline, plan.suites, { service, lifetime, logger }),
       };
     }
     const { stopsEarly, timeoutMs } = plan;

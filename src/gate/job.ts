@@ -45,7 +45,7 @@ export interface ReportSinks {
 }
 
 /** What an entry adds to a job: where results are shown, and how the job survives its process. */
-export interface JobSinks extends ReportSinks, Pick<GateContext, 'onProgress' | 'saveLeftovers'> {
+export interface JobSinks extends ReportSinks, Pick<GateContext, 'onProgress' | 'saveRemoteResources'> {
   /** Called once the plan stands, before anything starts. */
   onPlanned?: () => void;
   supervision?: Supervision;
@@ -69,7 +69,7 @@ export type JobResult = GateResult & { files: JobFiles };
  */
 export async function runJob(options: GateOptions, context: JobContext, sinks: JobSinks): Promise<JobResult> {
   const { cwd, environment, clock, logger, redactor } = context;
-  const { supervision, renderFallback, saveLeftovers, onProgress } = sinks;
+  const { supervision, renderFallback, saveRemoteResources, onProgress } = sinks;
   const startedAt = new Date(clock.now());
   const plan = await planGate(options, { cwd, environment });
   for (const secret of plan.secrets) redactor.add(secret);
@@ -93,7 +93,7 @@ export async function runJob(options: GateOptions, context: JobContext, sinks: J
     startedAt,
     environment,
     ...(processMarker !== null && { processMarker }),
-    ...(saveLeftovers && { saveLeftovers }),
+    ...(saveRemoteResources && { saveRemoteResources }),
     ...(onProgress && { onProgress }),
   };
   const onJudged = () => {

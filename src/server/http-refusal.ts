@@ -1,6 +1,6 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
 import { ServerStartError } from '../base/errors.ts';
-import type { HandshakeError } from './ready-http.ts';
+import type { HandshakeError } from '../mcp/probe-http.ts';
 
 /** How long a server may refuse every request: some listen before they know all their routes. */
 const refusalTimeoutMs = 5000;

@@ -1,11 +1,11 @@
-import { formatDuration } from '../base/time.ts';
+import { formatDuration, race } from '../base/time.ts';
 import { ServerStartError } from '../base/errors.ts';
 import type { ProcessWitness } from '../model/process-end.ts';
 import { startProcess } from './process.ts';
 import type { ProcessExit, ServerProcess } from './process.ts';
-import type { Handshake } from './protocol.ts';
+import type { Handshake } from '../mcp/protocol.ts';
 import { describeUrl, watchRefusals } from './http-refusal.ts';
-import { type HandshakeError, waitForHttpServer } from './ready-http.ts';
+import { type HandshakeError, waitForHttpServer } from '../mcp/probe-http.ts';
 import { waitForReadiness } from './ready.ts';
 import { createOutputRing } from './ring.ts';
 import type { ReachedServer, ServerContext, StartContext, WantedProtocol } from './running-server.ts';
@@ -175,11 +175,7 @@ async function refuseForeignServer(url: string, { clock, signal }: ServerContext
     signal: AbortSignal.any([signal, over.signal]),
     onFailure: () => over.abort(),
   }).catch(() => null);
-  const timeout = clock.sleep(foreignProbeMs, { signal: over.signal }).then(
-    () => null,
-    () => null,
-  );
-  const found = await Promise.race([probe, timeout]);
+  const found = await race(probe, { timeout: { clock, afterMs: foreignProbeMs, onTimeout: () => null } });
   over.abort();
   signal.throwIfAborted();
   if (found === null) return;

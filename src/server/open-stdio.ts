@@ -7,14 +7,15 @@ import type { ChildPool, ChildSource } from './bridge/child-pool.ts';
 import { connectChild } from './bridge/child.ts';
 import type { ProcessChild } from './bridge/child.ts';
 import { openBridge } from './bridge/listen.ts';
+import { createNotification, createRequest } from './bridge/messages.ts';
 import { serveSessions } from './bridge/sessions.ts';
 import { shareChild } from './bridge/shared-child.ts';
 import { serveStateless } from './bridge/stateless.ts';
 import { startProcess } from './process.ts';
 import type { ProcessExit } from './process.ts';
-import { listEras } from './protocol.ts';
-import type { Handshake } from './protocol.ts';
-import { probeStdio } from './ready-stdio.ts';
+import { listEras } from '../mcp/protocol.ts';
+import type { Handshake } from '../mcp/protocol.ts';
+import { probeStdio, type StdioPeer } from '../mcp/probe-stdio.ts';
 import { waitForReadiness } from './ready.ts';
 import type { ReachedServer, ServerOptions, StartContext, WantedProtocol } from './running-server.ts';
 import {
@@ -139,7 +140,7 @@ async function probeCommand(
       ? ''
       : ` On stdout, where only MCP messages belong, it wrote: ${JSON.stringify(child.rubbish)}.`;
   try {
-    const probe = await waitForReadiness(() => probeStdio(child, protocol.value), {
+    const probe = await waitForReadiness(() => probeStdio(createPeer(child), protocol.value), {
       ...start,
       exited: child.exited.then((exit) => createExitError(command, exit, { ring, remark: describeRubbish() })),
       createTimeoutError: () => {
@@ -171,6 +172,26 @@ async function probeCommand(
   } finally {
     await child.stop();
   }
+}
+
+/** The child as the handshake sees it: one request at a time, each known by its method. */
+function createPeer(child: ProcessChild): StdioPeer {
+  return {
+    request: (method, params) =>
+      new Promise((resolve) => {
+        const request = createRequest(method, method, params);
+        child.setListener({
+          onMessage: (message) => {
+            if (message.kind !== 'response' || message.id !== request.id) return undefined;
+            resolve({ result: message.result, isError: message.error !== null, text: message.text });
+            return undefined;
+          },
+          onExit: () => {},
+        });
+        void child.send(request);
+      }),
+    notify: (method, params) => child.send(createNotification(method, params)),
+  };
 }
 
 function createRubbishWarning(logger: Logger): (line: string) => void {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 
-import type { Clock } from '../base/time.ts';
+import { type Clock, race } from '../base/time.ts';
 import type { DescendantLog } from './descendants.ts';
 import { isGroupAlive, signalGroup, waitForGroupEnd } from './group.ts';
 import { keepLastLines } from './last-lines.ts';
@@ -67,6 +67,8 @@ export function startProcess(
   },
 ): ServerProcess {
   const { clock } = options;
+  const waitAtMost = (promise: Promise<unknown>, afterMs: number) =>
+    race(promise, { timeout: { clock, afterMs, onTimeout: () => {} } });
   const start = prepareStart(command, options);
   const [file = '', ...args] = start.command;
   const child = spawn(file, args, {
@@ -104,7 +106,7 @@ export function startProcess(
     outputs.map((stream) => new Promise<void>((resolve) => void stream.once('close', () => resolve()))),
   );
   const exited = ended.then(async (exit): Promise<ProcessExit> => {
-    if (child.pid !== undefined) await waitAtMost(clock, outputEnded, outputDrainMs);
+    if (child.pid !== undefined) await waitAtMost(outputEnded, outputDrainMs);
     for (const stream of outputs) stream.destroy();
     if (child.pid !== undefined) options.descendants?.forget(child.pid);
     const lastLines = keepLastLines(ownOutput.readLines(lastLinesRead));
@@ -121,7 +123,7 @@ export function startProcess(
     stdin.end();
     if (groupId === undefined) return;
     options.descendants?.look();
-    if (options.readsStdin) await waitAtMost(clock, ended, stdinGraceMs);
+    if (options.readsStdin) await waitAtMost(ended, stdinGraceMs);
     await lease?.terminate(clock, terminateGraceMs);
     lease?.release();
     if (isGroupAlive(groupId)) {
@@ -136,7 +138,7 @@ export function startProcess(
     options.descendants?.look();
     signalGroup(child.pid, 'SIGKILL');
     lease?.release();
-    await waitAtMost(clock, ended, terminateGraceMs);
+    await waitAtMost(ended, terminateGraceMs);
     if (await waitForGroupEnd(clock, child.pid, terminateGraceMs)) options.watchdog?.remove(child.pid);
   };
   let stopping: Promise<void> | undefined;
@@ -185,12 +187,4 @@ function prepareStart(
 /** The programs that make the sandbox ended, not the server. */
 function createSandboxFailure({ code, signal }: { code: number | null; signal: NodeJS.Signals | null }): Error {
   return new Error(`The sandbox of the process could not be made (${code === null ? signal : `exit code ${code}`}).`);
-}
-
-/** Waits for the promise, but no longer than `timeoutMs`. */
-async function waitAtMost(clock: Clock, promise: Promise<unknown>, timeoutMs: number): Promise<void> {
-  const timer = new AbortController();
-  const timeout = clock.sleep(timeoutMs, { signal: timer.signal }).catch(() => {});
-  await Promise.race([promise, timeout]);
-  timer.abort();
 }

@@ -7,7 +7,7 @@ import type { ProcessWitness } from '../model/process-end.ts';
 import type { ProtocolChoice } from '../model/protocol.ts';
 import type { ServerReport } from '../model/report.ts';
 import type { DescendantLog } from './descendants.ts';
-import type { ProtocolEra } from './protocol.ts';
+import type { ProtocolEra } from '../mcp/protocol.ts';
 import type { OutputRing } from './ring.ts';
 import type { Sandbox, SandboxOptions } from './sandbox/open.ts';
 import type { Watchdog } from './watchdog.ts';

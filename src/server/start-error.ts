@@ -2,7 +2,7 @@ import { clipText } from '../base/text.ts';
 import { ServerStartError } from '../base/errors.ts';
 import { describeProcessEnd } from '../model/process-end.ts';
 import type { ProcessExit } from './process.ts';
-import { legacyVersions, modernVersion } from './protocol.ts';
+import { legacyVersions, modernVersion } from '../mcp/protocol.ts';
 import type { OutputRing } from './ring.ts';
 import type { WantedProtocol } from './running-server.ts';
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../base/time.ts';
+import { type Clock, race } from '../base/time.ts';
 import type { ProcessEnd, ServerVisit } from '../model/process-end.ts';
 
 /** How long a process may take to end after it broke off a connection. Beyond that, its end did not cause the break. */
@@ -79,8 +79,6 @@ export function recordVisits(clock: Clock): VisitRecord {
 }
 
 async function waitForEnd(processes: readonly ProcessRecord[], clock: Clock): Promise<void> {
-  const timer = new AbortController();
-  const timeout = clock.sleep(exitPatienceMs, { signal: timer.signal }).catch(() => {});
-  await Promise.race([timeout, ...processes.map(({ ended }) => ended)]);
-  timer.abort();
+  const end = Promise.race(processes.map(({ ended }) => ended));
+  await race(end, { timeout: { clock, afterMs: exitPatienceMs, onTimeout: () => {} } });
 }

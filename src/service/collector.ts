@@ -2,16 +2,14 @@ import { z } from 'zod';
 import type { Clock, Deadline } from '../base/time.ts';
 import { CancelledError, ConfigurationError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
-import { isLoopback } from '../base/loopback.ts';
-import { unlimitedPacer } from '../base/pacing.ts';
-import type { ProxySettings } from '../base/proxy.ts';
+import { hasMoreThanPath, isProtected } from '../http/url.ts';
+import type { ProxySettings } from '../http/proxy.ts';
 import { createRedactor, type Secret } from '../base/redaction.ts';
-import { createRetryQuota } from '../base/retry.ts';
+import { createRetryQuota, retryRequest } from '../http/retry.ts';
 import { generator } from '../base/version.ts';
-import { type AttemptLimits, attemptRequest } from './attempt.ts';
-import { parseJson } from './body.ts';
-import { repeatUntilAnswered } from './repeat.ts';
-import { openRoute } from './route.ts';
+import { type AttemptLimits, attemptRequest } from '../http/attempt.ts';
+import { parseJson } from '../http/body.ts';
+import { openRoute } from '../http/dispatcher.ts';
 
 /** Where an OpenTelemetry collector is, and what lets us in. */
 export interface CollectorAddress {
@@ -81,12 +79,12 @@ export function parseCollectorUrl({
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
     throw refuse('bad-url', 'is not an http or https URL; write one such as https://host:4318');
   }
-  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+  if (hasMoreThanPath(url)) {
     const message =
       'has a user, password, query or fragment; leave them out, and give credentials in OTEL_EXPORTER_OTLP_HEADERS';
     throw refuse('bad-url', message);
   }
-  if (headers.size > 0 && url.protocol === 'http:' && !isLoopback(url.hostname)) {
+  if (headers.size > 0 && !isProtected(url)) {
     const message =
       'is plain http, over which anyone on the way could read the headers of OTEL_EXPORTER_OTLP_HEADERS; write https';
     throw refuse('plain-http', message);
@@ -127,12 +125,10 @@ export function openCollector(options: CollectorOptions): Collector {
 
   return {
     exportTraces: async (body) =>
-      await repeatUntilAnswered((remainingMs) => attemptOnce(body, remainingMs), {
+      await retryRequest((remainingMs) => attemptOnce(body, remainingMs), {
         isSafe: true,
         maxAttempts,
-        purpose: undefined,
         clock,
-        pacer: unlimitedPacer,
         quota,
         random,
         logger,

@@ -1,4 +1,5 @@
 import { type Deadline, startDeadline } from '../base/time.ts';
+import { describeError } from '../base/errors.ts';
 import { isTerminalStatus } from '../model/run.ts';
 import type { CallOptions, ServiceClient } from './client.ts';
 import {
@@ -62,7 +63,9 @@ async function closeRun(
   params: { projectId: string; runId: string; externalRunId: string },
 ): Promise<void> {
   const deadline: Deadline = startDeadline(client.clock, closingMs, 'Ending the run');
-  await finalizeIngestedRun(client, { ...params, deadline }).catch(() => {});
+  await finalizeIngestedRun(client, { ...params, deadline }).catch((error: unknown) => {
+    client.logger.debug(`The run ${params.runId} stays open: ${describeError(error)}`);
+  });
 }
 
 function fitsIntoOneRequest(run: IngestRun, results: readonly IngestResult[]): boolean {

@@ -16,15 +16,6 @@ function pageOf<Item extends z.ZodType>(item: Item) {
   return z.object({ items: z.array(item), nextCursor: z.string().nullish() });
 }
 
-export const errorEnvelopeSchema = z.object({
-  code: z.string(),
-  message: z.string(),
-  details: openObject,
-});
-export type WireErrorEnvelope = z.infer<typeof errorEnvelopeSchema>;
-
-export const bareErrorSchema = z.object({ error: z.string(), message: z.undefined().optional() });
-
 export const deletedSchema = z.object({ id: z.string(), deleted: z.literal(true) });
 
 export const meSchema = z.object({ id: z.string(), email: text, name: text, plan: text });

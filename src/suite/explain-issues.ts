@@ -1,3 +1,4 @@
+import { isRecord } from '../base/json.ts';
 import { z } from 'zod';
 import {
   chooseAlternative,
@@ -5,7 +6,6 @@ import {
   findDiscriminator,
   findSchemaAt,
   findUnionAt,
-  isRecord,
   listAlternativeNames,
   readPart,
 } from './zod-unions.ts';

@@ -35,7 +35,7 @@ export function suggestNearest(word: string, known: readonly string[]): string {
 
 /** Finds the known word that an unknown one is most likely meant to be; undefined where none is near. */
 export function findNearest(word: string, known: readonly string[]): string | undefined {
-  return closestMatch(word.slice(0, 100), known, { maxDistance: Math.ceil(word.length / 2) });
+  return closestMatch(word.slice(0, 100), known, { maxDistance: Math.ceil(word.length / 3) });
 }
 
 /** Prints a value for a message, on one line and cut to a length that a reader takes in. */

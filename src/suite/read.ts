@@ -5,7 +5,8 @@ import { type Finding, sortFindings } from './findings.ts';
 import { type DocumentPath, parseSource, type SourceDocument } from './source-document.ts';
 import { suiteSchema } from './suite-schema.ts';
 import { parseUpstreamSuite } from './upstream.ts';
-import { isRecord, readPart } from './zod-unions.ts';
+import { isRecord } from '../base/json.ts';
+import { readPart } from './zod-unions.ts';
 
 export interface SuiteReading {
   /** Null exactly when there are findings. */

@@ -1,4 +1,4 @@
-import { isDeepStrictEqual } from 'node:util';
+import { isJsonEqual } from '../base/json.ts';
 import { formatCount } from '../base/text.ts';
 import { defaultMatchOptions, toPublicMatchOptions } from '../model/case.ts';
 import type { CaseChanges, CaseFields, StoredCase, TestCase } from '../model/case.ts';
@@ -195,7 +195,7 @@ function listChanges(wanted: WholeCase, stored: Record<keyof WholeCase, unknown>
 
 /** Whether two values are the same once they have travelled: key order is free, and `-0` is `0`. */
 function isEqualJson(left: unknown, right: unknown): boolean {
-  return isDeepStrictEqual(toJson(left), toJson(right));
+  return isJsonEqual(toJson(left), toJson(right));
 }
 
 function toJson(value: unknown): unknown {

@@ -1,6 +1,6 @@
 import { WebSocket } from 'ws';
 import type { Clock } from '../base/time.ts';
-import type { ProxySettings } from '../base/proxy.ts';
+import type { ProxySettings } from '../http/proxy.ts';
 import type { Secret } from '../base/redaction.ts';
 import type { TextFrame } from './frames.ts';
 import { keepAlive } from './heartbeat.ts';

@@ -1,8 +1,7 @@
-import { endOnAbort, formatDuration } from '../base/time.ts';
-import type { Clock } from '../base/time.ts';
+import { type Clock, formatDuration, race } from '../base/time.ts';
 import { CancelledError, TunnelError, describeError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
-import type { ProxySettings } from '../base/proxy.ts';
+import type { ProxySettings } from '../http/proxy.ts';
 import { createCallTable } from './calls.ts';
 import type { CallTable } from './calls.ts';
 import { openConnection } from './connection.ts';
@@ -125,7 +124,7 @@ export async function openTunnelHost(options: TunnelHostOptions): Promise<Tunnel
     try {
       logger.warning(`${refusal}; asking for another.`);
       // Closing the tunnel does not wait for another grant.
-      address = await endOnAbort(options.remint(), closing.signal);
+      address = await race(options.remint(), { signals: [closing.signal] });
       checkRelayUrl(address.relayWsUrl);
       return null;
     } catch (error) {
@@ -144,10 +143,9 @@ export async function openTunnelHost(options: TunnelHostOptions): Promise<Tunnel
   const serving = serve();
 
   const close = async (drainTimeoutMs: number) => {
-    const isOver = new AbortController();
-    const limit = clock.sleep(drainTimeoutMs, { signal: isOver.signal }).catch(() => {});
-    if (!closing.signal.aborted && drainTimeoutMs > 0) await Promise.race([calls?.drain(), limit]);
-    isOver.abort();
+    if (calls !== null && !closing.signal.aborted && drainTimeoutMs > 0) {
+      await race(calls.drain(), { timeout: { clock, afterMs: drainTimeoutMs, onTimeout: () => {} } });
+    }
     closing.abort(new CancelledError('The tunnel was closed.'));
     calls?.cancelAll();
     connection?.close();
@@ -155,15 +153,11 @@ export async function openTunnelHost(options: TunnelHostOptions): Promise<Tunnel
     await target[Symbol.asyncDispose]();
   };
 
-  const stopOpening = () => greeted.reject(signal.reason);
-  signal.addEventListener('abort', stopOpening, { once: true });
   try {
-    await greeted.promise;
+    await race(greeted.promise, { signals: [signal] });
   } catch (error) {
     await close(0);
     throw error;
-  } finally {
-    signal.removeEventListener('abort', stopOpening);
   }
   return {
     get isConnected() {

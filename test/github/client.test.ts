@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { startDeadline } from '../../src/base/time.ts';
 import { CancelledError, ConfigurationError, GitHubError, NetworkError } from '../../src/base/errors.ts';
 import { silentLogger } from '../../src/base/logger.ts';
-import type { ProxySettings } from '../../src/base/proxy.ts';
+import type { ProxySettings } from '../../src/http/proxy.ts';
 import { Secret } from '../../src/base/redaction.ts';
 import { openGitHub } from '../../src/github/client.ts';
 import { createComment, listComments, updateComment } from '../../src/github/comments.ts';

@@ -13,31 +13,31 @@ export interface SeededBug {
 export const seededBugs: readonly SeededBug[] = [
   {
     what: 'waits are not spread: jobs that were refused together come back together',
-    file: 'base/retry.ts',
+    file: 'http/retry.ts',
     from: 'hint + input.random * Math.min(1000, hint / 10)',
     to: 'hint',
-    tests: ['base/retry.test.ts'],
+    tests: ['http/retry.test.ts'],
   },
   {
     what: 'a Retry-After is undercut',
-    file: 'base/retry.ts',
+    file: 'http/retry.ts',
     from: '? hint + input.random',
     to: '? hint * 0.9 + input.random',
-    tests: ['base/retry.test.ts'],
+    tests: ['http/retry.test.ts'],
   },
   {
     what: 'a wait goes beyond the deadline',
-    file: 'base/retry.ts',
+    file: 'http/retry.ts',
     from: 'return delayMs < input.remainingMs ? delayMs : undefined;',
     to: 'return delayMs;',
-    tests: ['base/retry.test.ts'],
+    tests: ['http/retry.test.ts'],
   },
   {
     what: 'the date of a Retry-After is taken by the local clock',
-    file: 'base/retry.ts',
+    file: 'http/retry.ts',
     from: "Date.parse(dateHeader ?? '')",
     to: 'Date.now()',
-    tests: ['base/retry.test.ts'],
+    tests: ['http/retry.test.ts'],
   },
   {
     what: 'a refused pace does not slow the pacer down',
@@ -48,7 +48,7 @@ export const seededBugs: readonly SeededBug[] = [
   },
   {
     what: 'refusals of the pace use up the attempts of a call',
-    file: 'service/repeat.ts',
+    file: 'http/retry.ts',
     from: 'isRateLimited ? maxRefusals : ',
     to: '',
     tests: ['service/repeat.test.ts'],
@@ -210,8 +210,8 @@ export const seededBugs: readonly SeededBug[] = [
   {
     what: 'only the first process of the server is stopped',
     file: 'server/group.ts',
-    from: 'isSignalled(-groupId, signal);',
-    to: 'isSignalled(groupId, signal);',
+    from: 'sendSignal(-groupId, signal);',
+    to: 'sendSignal(groupId, signal);',
     tests: ['server/process.test.ts'],
   },
   {
@@ -301,13 +301,13 @@ export const seededBugs: readonly SeededBug[] = [
   {
     what: 'a comment whose creation is in doubt is written again',
     file: 'github/client.ts',
-    from: "isSafe: method !== 'POST' || url.endsWith('/graphql'),",
-    to: 'isSafe: true,',
+    from: "const isSafe = method !== 'POST' || url.endsWith('/graphql');",
+    to: 'const isSafe = true;',
     tests: ['github/client.test.ts', 'gate/publish/post-comment.test.ts'],
   },
   {
     what: 'a limit of GitHub without a header is not waited for',
-    file: 'github/patience.ts',
+    file: 'github/failure.ts',
     from: 'status === 429 || /secondary rate limit|abuse detection/i.test(message)',
     to: 'status === 429',
     tests: ['github/client.test.ts'],
@@ -412,7 +412,7 @@ export const seededBugs: readonly SeededBug[] = [
   },
   {
     what: 'a workflow that is run again gets the verdict of its first attempt back',
-    file: 'gate/plan/ci-context.ts',
+    file: 'gate/plan/ci-job.ts',
     from: 'JSON.stringify([repository, runId, attempt, job,',
     to: 'JSON.stringify([repository, runId, job,',
     tests: ['gate/publish/upload-results.test.ts'],

@@ -2,7 +2,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { describeError } from '../../src/base/errors.ts';
-import { readProxySettings } from '../../src/base/proxy.ts';
+import { readProxySettings } from '../../src/http/proxy.ts';
 import { getMe } from '../../src/service/account.ts';
 import { startForwardProxy } from '../support/forward-proxy.ts';
 import { findClosedPort, json, raw, startHttpServer } from '../support/http-server.ts';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isRecord } from '../../base/json.ts';
 import type { Assertion, Check } from '../../model/assertion.ts';
 import {
   type ChecksEnvelope,
@@ -21,7 +22,7 @@ import type { ServiceLimits } from '../limits.ts';
  * malformed field, so the type claimed here is what it will find or refuse.
  */
 const predicateSchema = z.custom<Check>(
-  (value) => isObject(value) && typeof value['type'] === 'string' && !('kind' in value),
+  (value) => isRecord(value) && typeof value['type'] === 'string' && !('kind' in value),
   'Expected an object with a string "type" and no "kind"',
 );
 
@@ -68,10 +69,6 @@ export function createStepsSchema(limits: Pick<ServiceLimits, 'stepsPerCase' | '
     action: z.discriminatedUnion('kind', widgetSchemas.actions),
   };
   return z.array(createStepSchema(values, assertionSchema)).min(1).max(limits.stepsPerCase);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 const internalKeys = ['maxExtraToolCalls', 'allowExtraToolCalls', 'argumentMatching'];

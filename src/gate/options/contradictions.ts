@@ -232,7 +232,7 @@ function findAccessIssues(
 ): ConfigurationIssue[] {
   const issues: ConfigurationIssue[] = [];
   if (apiKey === null) {
-    const message = `is needed by the service ${service}; pass a secret of the repository. Workflows of forks and of Dependabot get none: use \`${elsewhere}\` there`;
+    const message = `is needed by the service ${service}; pass it from a secret, or set MCP_EVAL_API_KEY for the command. Workflows of forks and of Dependabot get no secrets: use \`${elsewhere}\` there`;
     issues.push(issue('api-key', 'missing-api-key', message));
   }
   if (baseUrl === null && service === 'svc') {

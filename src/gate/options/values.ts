@@ -105,7 +105,9 @@ export const optionalShard = z.string().transform((text, context) => {
   const [, index = 0, total = 0] = (/^\s*(\d{1,3})\s*\/\s*(\d{1,3})\s*$/.exec(text) ?? []).map(Number);
   if (index >= 1 && index <= total && total <= maxShards) return { index, total };
   context.addIssue(
-    issue(`${JSON.stringify(text)} is not a shard; write which and of how many, from 1/1 to ${maxShards}/${maxShards}`),
+    issue(
+      `${JSON.stringify(text)} is not a shard; write its number and how many there are, such as 1/4, up to ${maxShards}/${maxShards}`,
+    ),
   );
   return z.NEVER;
 });

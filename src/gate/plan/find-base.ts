@@ -1,11 +1,11 @@
 import type { Secret } from '../../base/redaction.ts';
 import { type CommitFiles, listCommitFiles } from './base-tree.ts';
-import type { ChangeBase, CiContext } from './ci-context.ts';
+import type { ChangeBase, CiJob } from './ci-job.ts';
 import { describeGitError, runGit } from './git-checkout.ts';
 import { openRemoteBase } from './base-files.ts';
 
 export interface BaseContext {
-  ci: CiContext;
+  ci: CiJob;
   cwd: string;
   environment: Readonly<Record<string, string | undefined>>;
   /** Takes what differs between base and head. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { CiContext } from './ci-context.ts';
+import type { CiJob } from './ci-job.ts';
 
-type NamingContext = Pick<CiContext, 'line' | 'isDefaultBranch' | 'label'>;
+type NamingContext = Pick<CiJob, 'line' | 'isDefaultBranch' | 'label'>;
 
 const longestServerName = 128;
 const longestSuiteName = 200;
@@ -15,7 +15,7 @@ export function nameHostedSuite(name: string, scope: 'branch' | 'shared' | 'run'
 }
 
 /** Names the server of this job so that no other job has the name: readable first, then a digest of the invocation. */
-export function nameHostedServer(context: CiContext): string {
+export function nameHostedServer(context: CiJob): string {
   const readable = `mcp-eval-ci ${context.repository ?? 'local'} ${context.label}`;
   const digest = createHash('sha256').update(context.invocation).digest('hex').slice(0, 10);
   return `${readable.slice(0, longestServerName - digest.length - 1)} ${digest}`;

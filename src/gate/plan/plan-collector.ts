@@ -1,5 +1,5 @@
 import { ConfigurationError, type ConfigurationIssue } from '../../base/errors.ts';
-import { listProxySecrets, readProxySettings } from '../../base/proxy.ts';
+import { listProxySecrets, readProxySettings } from '../../http/proxy.ts';
 import type { Secret } from '../../base/redaction.ts';
 import { appendAll } from '../../base/lists.ts';
 import { type CollectorAddress, parseCollectorUrl } from '../../service/collector.ts';

@@ -2,14 +2,14 @@ import { readFile } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { z } from 'zod';
 import { ConfigurationError, describeError } from '../../base/errors.ts';
-import { listProxySecrets, type ProxySettings, readProxySettings } from '../../base/proxy.ts';
+import { listProxySecrets, type ProxySettings, readProxySettings } from '../../http/proxy.ts';
 import type { Secret } from '../../base/redaction.ts';
 import { parseRepository, type Repository } from '../../github/repository.ts';
 import { nameJobSlot } from '../options/job-slot.ts';
 import type { CommentMode } from '../options/report-to.ts';
 import { buildKey, type RunStamp } from './marker.ts';
 import type { GateOptions } from '../options/schema.ts';
-import type { PageContext } from './page-context.ts';
+import type { PageLinks } from './page-links.ts';
 
 /** What the gate posts on GitHub in addition to the job itself, and with which token. */
 export interface PlannedGitHub extends GitHubAccess {
@@ -23,7 +23,7 @@ export interface PlannedGitHub extends GitHubAccess {
   /** The workflow's file; null where it is not known. */
   workflow: string | null;
   run: RunStamp;
-  page: PageContext;
+  page: PageLinks;
 }
 
 /** How GitHub's API is reached. */
@@ -136,7 +136,7 @@ async function readPayload(environment: Environment): Promise<z.output<typeof pa
 export function readRun(
   environment: Environment,
   { cwd, jobSlot }: { cwd: string; jobSlot: string | null },
-): { run: RunStamp; page: PageContext } {
+): { run: RunStamp; page: PageLinks } {
   const count = (name: string) => (/^\d{1,15}$/.test(environment[name] ?? '') ? Number(environment[name]) : 0);
   const run = {
     id: String(count('GITHUB_RUN_ID')),
@@ -167,7 +167,7 @@ export function composeRepositoryUrl(environment: Environment): string {
   return `${environment['GITHUB_SERVER_URL'] || 'https://github.com'}/${environment['GITHUB_REPOSITORY'] ?? ''}`;
 }
 
-export function describeRun({ id, number, attempt }: RunStamp, repositoryUrl: string): PageContext['run'] {
+export function describeRun({ id, number, attempt }: RunStamp, repositoryUrl: string): PageLinks['run'] {
   const label = `Run ${number}${attempt > 1 ? `, attempt ${attempt}` : ''}`;
   return { label, url: `${repositoryUrl}/actions/runs/${id}/attempts/${Math.max(1, attempt)}` };
 }

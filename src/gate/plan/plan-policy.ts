@@ -16,7 +16,7 @@ import { suggestNearest } from '../../suite/findings.ts';
 import { joinLayers, listSuiteLayers } from '../../verdict/layers.ts';
 import { openBasePolicy, type BasePolicy } from './base-policy.ts';
 import { createProtection, type ProtectedBase } from './protection.ts';
-import type { CiContext } from './ci-context.ts';
+import type { CiJob } from './ci-job.ts';
 import type { GateOptions } from '../options/schema.ts';
 import { readPolicyOption } from './read-policy-file.ts';
 import { placeIssue, resolveCaseNames } from './resolve-names.ts';
@@ -41,7 +41,7 @@ export interface LoadedPolicy {
 /** Reads the policy file, from the base branch where that is asked for. What is wrong goes to `issues`. */
 export async function loadPolicy(
   options: GateOptions,
-  context: { ci: CiContext; cwd: string; environment: Readonly<Record<string, string | undefined>> },
+  context: { ci: CiJob; cwd: string; environment: Readonly<Record<string, string | undefined>> },
   issues: ConfigurationIssue[],
 ): Promise<LoadedPolicy> {
   const notes: string[] = [];

@@ -1,10 +1,10 @@
 import { ConfigurationError, type ConfigurationIssue } from '../../base/errors.ts';
-import { listProxySecrets, type ProxySettings, readProxySettings } from '../../base/proxy.ts';
+import { listProxySecrets, type ProxySettings, readProxySettings } from '../../http/proxy.ts';
 import type { Secret } from '../../base/redaction.ts';
 import { appendAll } from '../../base/lists.ts';
-import { parseApiKey, parseBaseUrl } from '../../service/address.ts';
+import { parseApiKey, parseBaseUrl } from '../../http/url.ts';
 import { type ServiceProfile, serviceProfiles } from '../../service/profile.ts';
-import type { CiContext } from './ci-context.ts';
+import type { CiJob } from './ci-job.ts';
 import { nameHostedServer } from './hosted-names.ts';
 import type { GateOptions } from '../options/schema.ts';
 
@@ -37,7 +37,7 @@ export interface PlannedService {
 /** Settles which service is used. What is wrong goes to `issues`. */
 export function planService(
   options: GateOptions,
-  context: { ci: CiContext; environment: Readonly<Record<string, string | undefined>> },
+  context: { ci: CiJob; environment: Readonly<Record<string, string | undefined>> },
   issues: ConfigurationIssue[],
 ): PlannedService {
   const profile = serviceProfiles[options.service];

@@ -10,7 +10,7 @@ import type { ServiceProfile } from '../../service/profile.ts';
 import { readInlineTests } from '../../suite/read.ts';
 import { findSharedIds, loadSuites } from '../../suite/load.ts';
 import { selectCases } from '../../suite/select.ts';
-import type { CiContext } from './ci-context.ts';
+import type { CiJob } from './ci-job.ts';
 import { nameHostedSuite } from './hosted-names.ts';
 import { capRuns, findHostedIssues, listHostedNotes } from './hosted-limits.ts';
 import { planOneServer } from './one-server.ts';
@@ -60,7 +60,7 @@ export interface StoredSuite {
 
 interface SuitePlanContext {
   cwd: string;
-  ci: CiContext;
+  ci: CiJob;
   profile: ServiceProfile;
   policy: LoadedPolicy;
   /** Takes what is going to be other than the files say. */
@@ -125,7 +125,7 @@ function planConcurrency({ concurrency, isIndependent }: Suite, options: GateOpt
   return { ...(concurrency ?? { setting: 'auto', source: 'default' }), isIndependent };
 }
 
-function nameBaselineSuite(name: string, { branch, ci }: { branch: string | null; ci: CiContext }): string | null {
+function nameBaselineSuite(name: string, { branch, ci }: { branch: string | null; ci: CiJob }): string | null {
   if (branch === null) return null;
   return nameHostedSuite(name, 'branch', { ...ci, line: branch, isDefaultBranch: branch === ci.defaultBranch });
 }

@@ -1,9 +1,9 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
-import { listProxySecrets } from '../../base/proxy.ts';
+import { listProxySecrets } from '../../http/proxy.ts';
 import type { Secret } from '../../base/redaction.ts';
 import type { IngestCi } from '../../service/ingest.ts';
 import { type ServiceProfile, serviceProfiles } from '../../service/profile.ts';
-import type { CiContext } from './ci-context.ts';
+import type { CiJob } from './ci-job.ts';
 import { nameJobSlot } from '../options/job-slot.ts';
 import type { GateOptions } from '../options/schema.ts';
 import { readRun } from './plan-github.ts';
@@ -25,7 +25,7 @@ export interface PlannedUpload {
 /** Settles where results are uploaded to; null where the options have something wrong. What is wrong goes to `issues`. */
 export function planUpload(
   options: GateOptions & { upload: 'svc' | 'mcpjam' },
-  { ci, cwd, environment }: { ci: CiContext; cwd: string; environment: Readonly<Record<string, string | undefined>> },
+  { ci, cwd, environment }: { ci: CiJob; cwd: string; environment: Readonly<Record<string, string | undefined>> },
   issues: ConfigurationIssue[],
 ): PlannedUpload | null {
   const service = planHosted({ ...options, service: options.upload }, environment, issues);
@@ -52,7 +52,7 @@ export function planUpload(
 }
 
 function describeCi(
-  { system, repository, commit, build }: CiContext,
+  { system, repository, commit, build }: CiJob,
   {
     cwd,
     environment,

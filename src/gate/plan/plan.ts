@@ -1,5 +1,5 @@
 import { ConfigurationError, type ConfigurationIssue } from '../../base/errors.ts';
-import { isLoopback } from '../../base/loopback.ts';
+import { isLoopback } from '../../http/url.ts';
 import type { Secret } from '../../base/redaction.ts';
 import { appendAll } from '../../base/lists.ts';
 import type { GateRules } from '../../model/policy.ts';
@@ -7,13 +7,13 @@ import type { Revision, ShardReport } from '../../model/report.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
 import { listIdleSuites } from '../../verdict/layers.ts';
 import type { JoinedShards } from '../../verdict/merge.ts';
-import { type CiContext, type ElevatedEvent, readCiContext } from './ci-context.ts';
+import { type CiJob, type ElevatedEvent, readCiJob } from './ci-job.ts';
 import { nameJobSlot } from '../options/job-slot.ts';
 import type { GateOptions } from '../options/schema.ts';
 import { readRun, planGitHub, type PlannedGitHub } from './plan-github.ts';
 import type { ReportFormat } from '../options/values.ts';
 import { readOtelResource } from './otel-variables.ts';
-import type { PageContext } from './page-context.ts';
+import type { PageLinks } from './page-links.ts';
 import { planCollector, type PlannedCollector } from './plan-collector.ts';
 import { planMerge, type PlannedMerge } from './plan-merge.ts';
 import { planPast, type PlannedPast } from './plan-past.ts';
@@ -50,7 +50,7 @@ export interface GatePlan extends PlannedPast {
   reportDir: PlannedReportDir;
   reportFormats: readonly ReportFormat[];
   /** Where the repository is shown; null where it is not on GitHub. */
-  page: PageContext | null;
+  page: PageLinks | null;
   isFullReport: boolean;
   annotations: boolean;
   summary: boolean;
@@ -90,7 +90,7 @@ export interface PlanContext {
  */
 export async function planGate(options: GateOptions, context: PlanContext): Promise<GatePlan> {
   const issues: ConfigurationIssue[] = [];
-  const ci = await readCiContext(options, context);
+  const ci = await readCiJob(options, context);
   const service = planService(options, { ci, environment: context.environment }, issues);
   const notes: string[] = [];
   const joining = await planJoining(options, context, issues);
@@ -214,7 +214,7 @@ function planTraces(
 
 function planUploading(
   { upload, ...options }: GateOptions,
-  context: PlanContext & { ci: CiContext },
+  context: PlanContext & { ci: CiJob },
   issues: ConfigurationIssue[],
 ): PlannedUpload | null {
   if (upload === 'off') return null;
@@ -251,7 +251,7 @@ function findUnenforceablePins(
     const message = `${why}; leave it out, or use \`service: embedded\``;
     return [{ input: 'protocol', code: 'needs-embedded-service', message }];
   }
-  const remedy = 'override it with the option `protocol: auto`, or use `service: embedded`';
+  const remedy = 'set the key to auto, override it with the flag `--protocol auto`, or use `service: embedded`';
   return suites.flatMap((planned): ConfigurationIssue[] => {
     if (planned.kind === 'stored' || planned.protocol.value === 'auto') return [];
     const message = `\`protocol: ${planned.protocol.value}\` ${why}; ${remedy}`;

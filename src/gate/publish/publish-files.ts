@@ -8,7 +8,7 @@ import type { Evidence } from '../../model/evidence.ts';
 import type { Report } from '../../model/report.ts';
 import { renderReportJson } from '../../report/json.ts';
 import type { ReportFormat } from '../options/values.ts';
-import { composeLineUrl, type Place } from '../plan/page-context.ts';
+import { composeLineUrl, type Place } from '../plan/page-links.ts';
 import type { GatePlan } from '../plan/plan.ts';
 import type { PlannedReportDir } from '../plan/report-dir.ts';
 import { renderJunit } from '../../report/junit.ts';

@@ -9,7 +9,7 @@ import type { Report } from '../../model/report.ts';
 import { renderComment } from '../../report/comment.ts';
 import { flattenText } from '../../report/escape/plain.ts';
 import { buildKey, type RunStamp } from '../plan/marker.ts';
-import { composeLineUrl, type PageContext, type Place } from '../plan/page-context.ts';
+import { composeLineUrl, type PageLinks, type Place } from '../plan/page-links.ts';
 import type { CommentMode } from '../options/report-to.ts';
 import type { GitHubAccess, PlannedGitHub } from '../plan/plan-github.ts';
 import { postComment } from './post-comment.ts';
@@ -71,7 +71,7 @@ export interface PullRequestComment {
   /** The workflow's file; null where it is not known. */
   workflow: string | null;
   run: RunStamp;
-  page: PageContext;
+  page: PageLinks;
 }
 
 /**
@@ -108,7 +108,7 @@ export async function tellPullRequest(
 async function addCheck(
   client: GitHubClient,
   report: Report,
-  { repository, page }: { repository: Repository; page: PageContext },
+  { repository, page }: { repository: Repository; page: PageLinks },
   { logger, redactor }: GitHubContext,
 ): Promise<void> {
   const check = await postCheck(client, report, { repository, page, redactor });
@@ -138,7 +138,7 @@ async function keepIssues(
 }
 
 /** Renders what a reader sees of a comment or an issue. */
-function renderFor(report: Report, page: PageContext, redactor: Redactor): (maxBytes: number) => string {
+function renderFor(report: Report, page: PageLinks, redactor: Redactor): (maxBytes: number) => string {
   const linkLine = (place: Place) => composeLineUrl(page, report.revision?.commit ?? null, place);
   const { job, run } = page;
   return (maxBytes) => redactor.redact(renderComment(report, { maxBytes, job, run, linkLine }));

@@ -7,7 +7,7 @@ import type { ServerWitnesses } from '../../model/process-end.ts';
 import { openServiceClient, type ServiceClient } from '../../service/client.ts';
 import { defaultTimeoutMs } from '../../suite/build.ts';
 import { requireProject } from '../../service/project.ts';
-import { type LeftoverBook, type Leftovers, noLeftoverBook, openLeftoverBook } from './leftovers.ts';
+import { type CleanupJournal, type RemoteResources, noCleanupJournal, openCleanupJournal } from './cleanup-journal.ts';
 import type { GatePlan } from '../plan/plan.ts';
 import type { HostedService } from '../plan/plan-service.ts';
 import type { PlannedUpload } from '../plan/plan-upload.ts';
@@ -22,7 +22,7 @@ export interface ConnectedService extends AsyncDisposable {
   /** The same service without the pace of its limits, for the few calls of a teardown that is in a hurry. */
   readonly urgentClient: ServiceClient;
   readonly projectId: string;
-  readonly leftovers: LeftoverBook;
+  readonly journal: CleanupJournal;
   /** Null where the service is hosted, which decides by itself how it speaks to a server. */
   readonly protocols: ProtocolTable | null;
   /** Null where the service is a hosted one, which decides itself how iterations overlap. */
@@ -36,7 +36,7 @@ export interface ConnectContext {
   signal: AbortSignal;
   /** No call but those of a teardown waits beyond it. */
   deadline?: Deadline | undefined;
-  saveLeftovers?: ((leftovers: Leftovers | null) => void) | undefined;
+  saveRemoteResources?: ((resources: RemoteResources | null) => void) | undefined;
   /** Asked how calls ended, where the evals run inside this process. */
   witnesses?: ServerWitnesses | undefined;
 }
@@ -75,7 +75,7 @@ async function openOwnService(plan: ServicePlan, context: ConnectContext): Promi
     project: service.projectId,
     signal,
     protocols: service.protocols,
-    openLeftovers: () => noLeftoverBook,
+    openJournal: () => noCleanupJournal,
     scheduling,
     close: async () => await service[Symbol.asyncDispose](),
   });
@@ -84,7 +84,7 @@ async function openOwnService(plan: ServicePlan, context: ConnectContext): Promi
 async function connectHosted(
   plan: ServicePlan,
   { baseUrl, apiKey, project, proxy }: HostedService,
-  { clock, logger, signal, deadline, saveLeftovers }: ConnectContext,
+  { clock, logger, signal, deadline, saveRemoteResources }: ConnectContext,
 ): Promise<ConnectedService> {
   const { profile } = plan.service;
   const options = { baseUrl, apiKey, profile, clock, logger, proxy };
@@ -94,10 +94,10 @@ async function connectHosted(
     project,
     signal,
     protocols: null,
-    openLeftovers: (projectId) =>
-      saveLeftovers === undefined || profile.name === 'embedded'
-        ? noLeftoverBook
-        : openLeftoverBook({ projectId }, saveLeftovers),
+    openJournal: (projectId) =>
+      saveRemoteResources === undefined || profile.name === 'embedded'
+        ? noCleanupJournal
+        : openCleanupJournal({ projectId }, saveRemoteResources),
     scheduling: null,
     close: async () => await urgentClient[Symbol.asyncDispose](),
   });
@@ -118,7 +118,7 @@ async function enterProject(
     project: string | null;
     signal: AbortSignal;
     protocols: ProtocolTable | null;
-    openLeftovers: (projectId: string) => LeftoverBook;
+    openJournal: (projectId: string) => CleanupJournal;
     scheduling: JobScheduling | null;
     close: () => Promise<void>;
   },
@@ -129,9 +129,9 @@ async function enterProject(
   };
   try {
     const { id: projectId } = await requireProject(client, { project: options.project, signal: options.signal });
-    const leftovers = options.openLeftovers(projectId);
+    const journal = options.openJournal(projectId);
     const { protocols, scheduling } = options;
-    return { client, urgentClient, projectId, leftovers, protocols, scheduling, [Symbol.asyncDispose]: close };
+    return { client, urgentClient, projectId, journal, protocols, scheduling, [Symbol.asyncDispose]: close };
   } catch (error) {
     await close();
     throw error;

@@ -1,6 +1,6 @@
 import { findSmallest } from '../../base/lists.ts';
 import { type Redactor, redactDeep } from '../../base/redaction.ts';
-import { isJsonObject } from '../../engine/json.ts';
+import { isRecord } from '../../base/json.ts';
 import type { IterationTrace, TracedMessage, TracedPart, TracedSpan } from '../../model/evidence.ts';
 import { truncateText } from '../../report/truncate.ts';
 
@@ -22,7 +22,7 @@ const maxNameLength = 100;
  * odd; null where nothing can be shown.
  */
 export function keepTrace(trace: unknown, redactor: Redactor): KeptTrace | null {
-  if (!isJsonObject(trace)) return null;
+  if (!isRecord(trace)) return null;
   const { messages, spans } = redactDeep({ messages: trace['messages'], spans: trace['spans'] }, redactor);
   const known = listObjects(messages);
   const times = listObjects(spans).flatMap(readSpan);
@@ -72,19 +72,19 @@ function readPart(part: JsonObject, maxLength: number): TracedPart {
   }
   if (type === 'tool-call') return { kind: 'call', toolName: name, text: truncateText(indent(input), maxLength) };
   if (type !== 'tool-result') return { kind: 'text', toolName: null, text: truncateText(indent(part), maxLength) };
-  const outputType = isJsonObject(output) ? output['type'] : undefined;
-  const value = isJsonObject(output) && 'value' in output ? output['value'] : output;
+  const outputType = isRecord(output) ? output['type'] : undefined;
+  const value = isRecord(output) && 'value' in output ? output['value'] : output;
   const hasFailed =
     isError === true ||
     (typeof outputType === 'string' && outputType.startsWith('error')) ||
-    (isJsonObject(value) && value['isError'] === true);
+    (isRecord(value) && value['isError'] === true);
   return { kind: hasFailed ? 'error' : 'result', toolName: name, text: truncateText(readOutput(value), maxLength) };
 }
 
 /** A result that is nothing but text is shown as that. */
 function readOutput(value: unknown): string {
   if (typeof value === 'string') return value;
-  if (!isJsonObject(value) || value['structuredContent'] !== undefined) return indent(value);
+  if (!isRecord(value) || value['structuredContent'] !== undefined) return indent(value);
   const content = listObjects(value['content']);
   const texts = content.flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : []));
   return texts.length > 0 && texts.length === content.length ? texts.join('\n') : indent(value);
@@ -109,7 +109,7 @@ function readName(value: unknown, fallback: string): string {
 }
 
 function listObjects(value: unknown): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+  return Array.isArray(value) ? value.filter(isRecord) : [];
 }
 
 function indent(value: unknown): string {

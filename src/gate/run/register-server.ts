@@ -1,23 +1,23 @@
-import { endOnAbort } from '../../base/time.ts';
+import { race } from '../../base/time.ts';
 import { ConfigurationError, ServiceError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Clock } from '../../base/time.ts';
-import { isLoopback } from '../../base/loopback.ts';
+import { isLoopback } from '../../http/url.ts';
 import type { Redactor } from '../../base/redaction.ts';
 import type { RunningServer } from '../../server/running-server.ts';
 import { createServer } from '../../service/servers.ts';
 import type { ConnectedService } from './connect-service.ts';
 import type { RegisteredServer } from './job-tunnel.ts';
-import { clearServer, type ServerLeftover } from './leftovers.ts';
+import { clearServer, type RemoteServer } from './cleanup-journal.ts';
 import type { GatePlan } from '../plan/plan.ts';
 import type { ProgressListener } from './progress.ts';
 import type { Teardown } from './teardown.ts';
-import type { Watch } from './watch.ts';
+import type { RunLifetime } from './run-lifetime.ts';
 
 export interface RegisterContext {
   service: ConnectedService;
   teardown: Teardown;
-  watch: Watch;
+  lifetime: RunLifetime;
   clock: Clock;
   logger: Logger;
   redactor: Redactor;
@@ -26,7 +26,7 @@ export interface RegisterContext {
 
 /**
  * Makes the server of this job known to the service: through a tunnel, or by the URL where it listens. A tunnel that is
- * lost calls the run off.
+ * lost cancels the run.
  *
  * @throws {ConfigurationError} when the project has another server of that name
  */
@@ -35,7 +35,7 @@ export async function registerServer(
   { service: plan }: Pick<GatePlan, 'service'>,
   context: RegisterContext,
 ): Promise<RegisteredServer> {
-  const { service, teardown, watch, clock, onProgress } = context;
+  const { service, teardown, lifetime, clock, onProgress } = context;
   const { serverName, isOwnServerName, isTunnelled, hosted } = plan;
   if (!isTunnelled) return await createRecord(running.url, plan, context);
   const startedMs = clock.monotonicMs();
@@ -55,9 +55,9 @@ export async function registerServer(
     clock,
     logger: context.logger,
     redactor: context.redactor,
-    signal: watch.callOff,
+    signal: lifetime.cancelRun,
   });
-  watch.addReason(tunnel.lost);
+  lifetime.cancelOn(tunnel.lost);
   onProgress({ kind: 'tunnel-ready', serverName, durationMs: clock.monotonicMs() - startedMs });
   return tunnel;
 }
@@ -65,17 +65,17 @@ export async function registerServer(
 async function createRecord(
   url: string,
   { serverName: name, isOwnServerName }: GatePlan['service'],
-  { service, teardown, watch }: { service: ConnectedService; teardown: Teardown; watch: Watch },
+  { service, teardown, lifetime }: { service: ConnectedService; teardown: Teardown; lifetime: RunLifetime },
 ): Promise<RegisteredServer> {
-  const { client, urgentClient, projectId, leftovers } = service;
+  const { client, urgentClient, projectId, journal } = service;
   /** Null if this job has nothing to clear. */
-  let leftover: ServerLeftover | null = { name, serverId: null, hasTunnel: false, isOwn: true, previous: null };
-  const note = (next: ServerLeftover | null) => {
-    leftover = next;
+  let remote: RemoteServer | null = { name, serverId: null, hasTunnel: false, isOwn: true, previous: null };
+  const note = (next: RemoteServer | null) => {
+    remote = next;
     // A name that others use too must not be cleared by the name alone.
-    if (next?.serverId !== null || isOwnServerName) leftovers.setServer(next);
+    if (next?.serverId !== null || isOwnServerName) journal.setServer(next);
   };
-  const first = leftover;
+  const first = remote;
   const server = { name, enabled: true, transportType: 'http' as const, url };
   /** Not given up when the job is: a record that is made after that must be taken away all the same. */
   const create = async () => {
@@ -92,16 +92,16 @@ async function createRecord(
   note(first);
   const creating = create();
   teardown.add(`take ${name} out of the project`, async (signal, isHurried) => {
-    await endOnAbort(
+    await race(
       creating.catch(() => {}),
-      signal,
+      { signals: [signal] },
     );
     const clearing = isHurried ? urgentClient : client;
-    if (leftover !== null) await clearServer(clearing, leftover, { projectId, signal });
+    if (remote !== null) await clearServer(clearing, remote, { projectId, signal });
     note(null);
   });
   try {
-    return { id: await endOnAbort(creating, watch.callOff), name, countBreaks: () => 0 };
+    return { id: await race(creating, { signals: [lifetime.cancelRun] }), name, countBreaks: () => 0 };
   } catch (error) {
     if (!(error instanceof ServiceError && error.status === 409)) throw error;
     const message = 'is taken by another server of the project; choose another, or leave it out';

@@ -6,7 +6,7 @@ import type { RunningServer, SessionPlan, WantedProtocol } from '../../server/ru
 import type { PlannedServer } from '../plan/plan-server.ts';
 import type { ProgressListener } from './progress.ts';
 import type { Teardown } from './teardown.ts';
-import type { Watch } from './watch.ts';
+import type { RunLifetime } from './run-lifetime.ts';
 
 /** Sessions of iterations that have just ended, and of probes that ask whether the server answers. */
 const otherSessions = 32;
@@ -18,7 +18,7 @@ export interface StartServerContext {
   environment: Readonly<Record<string, string | undefined>>;
   processMarker?: string;
   onProgress: ProgressListener;
-  watch: Watch;
+  lifetime: RunLifetime;
   teardown: Teardown;
 }
 
@@ -39,7 +39,7 @@ export async function startServer(
   }: { isolation: 'iteration' | 'run'; protocol: WantedProtocol; sessions: SessionPlan; isWitnessed: boolean },
   context: StartServerContext,
 ): Promise<RunningServer> {
-  const { clock, logger, redactor, environment, processMarker, watch, teardown, onProgress } = context;
+  const { clock, logger, redactor, environment, processMarker, lifetime, teardown, onProgress } = context;
   const startedMs = clock.monotonicMs();
   onProgress({ kind: 'server-starting' });
   // Loaded lazily: a dry run, and a hosted gate without a server, need neither the bridge nor the MCP SDK.
@@ -59,11 +59,11 @@ export async function startServer(
       ...(sandbox === null ? {} : { sandbox }),
       ...(processMarker === undefined ? {} : { sessionMarker: processMarker }),
     },
-    { clock, logger, signal: watch.callOff, environment },
+    { clock, logger, signal: lifetime.cancelRun, environment },
   );
   teardown.add('stop the server', async () => await running[Symbol.asyncDispose]());
   for (const secret of running.secrets) redactor.add(secret);
-  watch.addReason(running.lost);
+  lifetime.cancelOn(running.lost);
   onProgress({ kind: 'server-ready', server: running.report, durationMs: clock.monotonicMs() - startedMs });
   return running;
 }

@@ -3,7 +3,7 @@ import type { Logger } from '../../base/logger.ts';
 import { redactDeep, type Redactor } from '../../base/redaction.ts';
 import { generator } from '../../base/version.ts';
 import { appendAll } from '../../base/lists.ts';
-import { isJsonObject } from '../../engine/json.ts';
+import { isRecord } from '../../base/json.ts';
 import { type Attributes, renderSpans, type SpanRecord } from '../../otlp/encode.ts';
 import { buildIterationSpan, buildTraceSpans, type TracedIteration } from '../../otlp/spans.ts';
 import { identifyTrace } from '../../otlp/ids.ts';
@@ -61,7 +61,7 @@ export async function openTraceLog(
       const ids = identifyTrace(place);
       if (added.get(ids.traceId) == null) return;
       added.set(ids.traceId, null);
-      const spans = isJsonObject(trace) ? trace['spans'] : undefined;
+      const spans = isRecord(trace) ? trace['spans'] : undefined;
       await add(buildTraceSpans({ spans: redactDeep(spans, redactor) }, ids));
     },
     path: () => lines.path(),

@@ -1,4 +1,4 @@
-import { isTooDeep, maxJsonDepth } from '../../base/json.ts';
+import { isRecord, isTooDeep, maxJsonDepth } from '../../base/json.ts';
 import type { JsonObject } from '../../model/assertion.ts';
 
 export type MessageId = string | number;
@@ -76,10 +76,6 @@ export function readdressResponse(response: ResponseMessage, id: MessageId): Res
 /** The JSON of an error response; `id` is null where the request could not be read. */
 export function renderError(id: MessageId | null, error: RpcError): string {
   return JSON.stringify({ jsonrpc: '2.0', id, error });
-}
-
-export function isRecord(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 export function isMessageId(value: unknown): value is MessageId {

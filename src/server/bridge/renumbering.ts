@@ -1,8 +1,8 @@
 import { SUBSCRIPTION_ID_META_KEY } from '@modelcontextprotocol/client';
 
-import { isTooDeep } from '../../base/json.ts';
+import { isRecord, isTooDeep } from '../../base/json.ts';
 import type { JsonObject } from '../../model/assertion.ts';
-import { createNotification, createRequest, isRecord, readMeta, readdressResponse } from './messages.ts';
+import { createNotification, createRequest, readMeta, readdressResponse } from './messages.ts';
 import type { MessageId, NotificationMessage, RequestMessage, ResponseMessage } from './messages.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/client';
 import type { IncomingMessage } from 'node:http';
 
-import { modernVersion } from '../protocol.ts';
+import { modernVersion } from '../../mcp/protocol.ts';
 import { readHeader } from './exchange.ts';
 import { readMeta, rpcErrorCodes } from './messages.ts';
 import type { RequestMessage, RpcError } from './messages.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../base/time.ts';
 import { describeError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
-import { legacyVersions } from '../protocol.ts';
+import { legacyVersions } from '../../mcp/protocol.ts';
 import type { ProcessExit } from '../process.ts';
 import type { ChildSource } from './child-pool.ts';
 import { readHeader, refuse } from './exchange.ts';

@@ -1,5 +1,4 @@
-import type { Clock } from '../../base/time.ts';
-import { CancelledError } from '../../base/errors.ts';
+import { type Clock, race } from '../../base/time.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { ProcessExit } from '../process.ts';
 import type { ChildPool, ChildSource } from './child-pool.ts';
@@ -45,7 +44,7 @@ export function shareChild(pool: ChildPool, options: { clock: Clock; logger: Log
       const { promise, resolve: endTurn } = Promise.withResolvers<void>();
       lastTurn = before.then(() => promise);
       try {
-        await Promise.race([before, rejectOnAbort(signal)]);
+        await race(before, { signals: [signal] });
         return openTurn(await ensureShared(), { ...options, endTurn });
       } catch (error) {
         endTurn();
@@ -149,15 +148,10 @@ async function provesAlive({ child, renumbering }: SharedProcess, clock: Clock):
     },
     onExit: () => {},
   });
-  const timer = new AbortController();
-  const timeout = clock.sleep(proofOfLifeMs, { signal: timer.signal }).then(
-    () => false,
-    () => false,
-  );
   void child.send(ping);
   // One that ends is replaced without our help.
-  const isAlive = await Promise.race([answered, timeout, child.exited.then(() => true)]);
-  timer.abort();
+  const sign = Promise.race([answered, child.exited.then(() => true)]);
+  const isAlive = await race(sign, { timeout: { clock, afterMs: proofOfLifeMs, onTimeout: () => false } });
   renumbering.clear();
   return isAlive;
 }
@@ -169,12 +163,4 @@ function refuseBetweenTurns(child: Child, message: Message): undefined {
   const text = renderError(message.id, error);
   void child.send({ kind: 'response', id: message.id, result: undefined, error, text });
   return undefined;
-}
-
-function rejectOnAbort(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    const abort = () => reject(new CancelledError('The client left while it waited for its turn.'));
-    if (signal.aborted) abort();
-    else signal.addEventListener('abort', abort, { once: true });
-  });
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { CiContext } from '../../../src/gate/plan/ci-context.ts';
+import type { CiJob } from '../../../src/gate/plan/ci-job.ts';
 import { nameHostedServer, nameHostedSuite } from '../../../src/gate/plan/hosted-names.ts';
 
-const context: CiContext = {
+const context: CiJob = {
   system: 'github',
   systemName: 'GitHub Actions',
   repository: 'your-org/your-server',
