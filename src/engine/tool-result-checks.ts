@@ -4,7 +4,7 @@ import { endSentence } from '../base/text.ts';
 import type { CheckByType, ToolResultType } from '../model/assertion.ts';
 import { findSchemaProblems } from '../suite/schema-problems.ts';
 import type { Evidence, Judgement, Judgements, ToolResult } from './evidence.ts';
-import { findByPointer, listDifferences } from './json.ts';
+import { findByPointer, listDifferences } from './json-documents.ts';
 import { joinWithin, maxListLength, printValue } from './reasons.ts';
 import { checkSchema, type SchemaBudget } from './schema-check.ts';
 
