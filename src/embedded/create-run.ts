@@ -9,7 +9,7 @@ import type { ServiceLimits } from './limits.ts';
 import type { Runner } from './runner.ts';
 import type { RunScheduling } from './schedule.ts';
 import type { Store } from './store/open.ts';
-import { describeRequest, findAnswer, keepAnswer, type IdempotentRequest } from './idempotency.ts';
+import { describeRequest, findAnswer, keepAnswer, type IdempotentRequest } from './request.ts';
 import { requireSuite } from './lookup.ts';
 import { resolveRunRequest, type RunRequest, type RunServer } from './run-request.ts';
 import { scheduleCases } from './schedule.ts';

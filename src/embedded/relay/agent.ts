@@ -3,7 +3,7 @@ import type { WebSocket } from 'ws';
 import type { Clock } from '../../base/time.ts';
 import { keepAlive } from '../../tunnel/heartbeat.ts';
 import { openLink } from '../../tunnel/link.ts';
-import type { RelayLimits } from './limits.ts';
+import type { RelayLimits } from '../limits.ts';
 import { type PublicCall, type PublicExchange, refusals, sendRefusal, startPublicCall } from './public-call.ts';
 
 /** A host that is connected. */

@@ -8,7 +8,7 @@ import { openAgent } from './agent.ts';
 import type { Agent } from './agent.ts';
 import { createGrantBook } from './grants.ts';
 import type { Grant } from './grants.ts';
-import type { RelayLimits } from './limits.ts';
+import type { RelayLimits } from '../limits.ts';
 import { type PublicExchange, readLength, refusals, sendRefusal } from './public-call.ts';
 import { createTunnelTable } from './tunnels.ts';
 

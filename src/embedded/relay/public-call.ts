@@ -4,7 +4,7 @@ import { openIncomingBody, openOutgoingBody, uncreditedBytes } from '../../tunne
 import type { AbortCode } from '../../tunnel/frames.ts';
 import { dropHopByHop, type HeaderList, pairHeaders } from '../../tunnel/headers.ts';
 import type { FrameLink, ReceivedFrame } from '../../tunnel/link.ts';
-import type { RelayLimits } from './limits.ts';
+import type { RelayLimits } from '../limits.ts';
 
 /** A request of the public side with the connection that it came over. */
 export interface PublicExchange {

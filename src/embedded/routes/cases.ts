@@ -5,10 +5,16 @@ import { defaultMatchOptions } from '../../model/case.ts';
 import { type CaseContent, declaredIdPattern, patchCaseContent, toCaseContent } from '../bodies/case.ts';
 import type { BodySchemas } from '../bodies/suite.ts';
 import { ApiError, invalid } from '../envelope.ts';
-import { describeRequest, findAnswer, keepAnswer, readIdempotencyKey } from '../idempotency.ts';
+import {
+  type BodyReader,
+  describeRequest,
+  findAnswer,
+  keepAnswer,
+  readIdempotencyKey,
+  renderFirstIssue,
+} from '../request.ts';
 import type { ServiceLimits } from '../limits.ts';
 import { requireCase, requireProject, requireSuite } from '../lookup.ts';
-import { type BodyReader, renderFirstIssue } from '../request.ts';
 import { type CaseRecord, createCaseRecord } from '../store/cases.ts';
 import type { Store } from '../store/open.ts';
 import type { SuiteRecord } from '../store/suites.ts';

@@ -11,9 +11,8 @@ import {
 } from '../bodies/suite.ts';
 import { notFound, notSupported } from '../envelope.ts';
 import { createId } from '../id.ts';
-import { describeRequest, findAnswer, keepAnswer, readIdempotencyKey } from '../idempotency.ts';
+import { type BodyReader, describeRequest, findAnswer, keepAnswer, readIdempotencyKey, readLimit } from '../request.ts';
 import { requireProject, requireServer, requireSuite } from '../lookup.ts';
-import { type BodyReader, readLimit } from '../request.ts';
 import { createCaseRecord } from '../store/cases.ts';
 import type { Store } from '../store/open.ts';
 import type { SuiteRecord } from '../store/suites.ts';
