@@ -5,7 +5,7 @@ import { unlimitedPacer } from '../lib/base/pacing.js';
 import { createRedactor, Secret } from '../lib/base/redaction.js';
 import { createEvidenceCollector } from '../lib/gate/run/evidence.js';
 import { limitHeapGrowth } from '../lib/gate/heap.js';
-import { openIterationLog } from '../lib/gate/run/iteration-log.js';
+import { openIterationLog } from '../lib/gate/run/trace-log.js';
 import { parseGateOptions } from '../lib/gate/options.js';
 import { planGate } from '../lib/gate/plan/plan.js';
 import { publishFiles } from '../lib/gate/publish/publish-files.js';

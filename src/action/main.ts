@@ -3,12 +3,11 @@ import { info } from '@actions/core';
 import { systemClock } from '../base/time.ts';
 import { ConfigurationError, GateError } from '../base/errors.ts';
 import { redactDeep, type Redactor } from '../base/redaction.ts';
-import { listKnownSecrets } from '../gate/known-secrets.ts';
+import { listKnownSecrets, readGateOptions } from '../gate/read-options.ts';
 import { createJobContext, runJob } from '../gate/job.ts';
 import type { GatePlan } from '../gate/plan/plan.ts';
-import { readGateOptions } from '../gate/read-options.ts';
 import { describeProgress, throttleProgress } from '../gate/run/progress.ts';
-import type { WrittenFiles } from '../gate/publish/publish-files.ts';
+import { publishIssues, type WrittenFiles } from '../gate/publish/publish-files.ts';
 import type { Report } from '../model/report.ts';
 import { renderAnnotationCommands } from '../report/annotation-commands.ts';
 import type { FallbackReport } from '../supervisor/messages.ts';
@@ -21,7 +20,6 @@ import { gateProcessState, remoteResourcesState } from './post.ts';
 import { createStateWriter } from './state.ts';
 import { renderTerminal } from '../report/terminal.ts';
 import { planAnnotations } from '../report/annotations.ts';
-import { publishIssues } from '../gate/publish/publish-issues.ts';
 import { publishReport } from '../gate/publish/publish-report.ts';
 
 /** Runs the gate with the action's inputs, publishes the results, and returns the exit code. */

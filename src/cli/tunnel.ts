@@ -3,7 +3,7 @@ import { systemClock } from '../base/time.ts';
 import type { Redactor } from '../base/redaction.ts';
 import { hostTunnel, planTunnel } from '../gate/host-tunnel.ts';
 import { listenForInterrupts } from '../gate/interrupt.ts';
-import { listKnownSecrets } from '../gate/known-secrets.ts';
+import { listKnownSecrets } from '../gate/read-options.ts';
 import { listOptions, parseTunnelOptions } from '../gate/options.ts';
 import { describeProgress } from '../gate/run/progress.ts';
 import { addGateOptions, readGateFlags } from './gate-options.ts';
