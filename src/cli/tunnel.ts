@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { systemClock } from '../base/time.ts';
 import type { Redactor } from '../base/redaction.ts';
 import { hostTunnel, planTunnel } from '../gate/host-tunnel.ts';
-import { listenForInterrupts } from '../gate/interrupt.ts';
+import { listenForInterrupts } from '../gate/host-process.ts';
 import { listKnownSecrets } from '../gate/read-options.ts';
 import { listOptions, parseTunnelOptions } from '../gate/options.ts';
 import { describeProgress } from '../gate/run/progress.ts';

@@ -181,7 +181,7 @@ export const seededBugs: readonly SeededBug[] = [
   },
   {
     what: 'a secret is masked after it was said',
-    file: 'action/redactor.ts',
+    file: 'action/logger.ts',
     from: 'if (value.length >= shortestSecretLength) setSecret(value);',
     to: 'if (value.length >= shortestSecretLength) process.on("exit", () => setSecret(value));',
     tests: ['action/logger.test.ts', 'action/main.test.ts'],
