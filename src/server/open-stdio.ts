@@ -25,9 +25,8 @@ import {
   createUnstableError,
   tailLines,
 } from './start-error.ts';
-import { recordVisits } from './visits.ts';
-import type { SharedProcessRecord } from './visits.ts';
-import { toProcessEnd, witnessSessions, witnessShared } from './witness.ts';
+import { recordVisits, toProcessEnd, witnessSessions, witnessShared } from './witness.ts';
+import type { SharedProcessRecord } from './witness.ts';
 
 /** Sessions at the same time, each of which may be a process. */
 const defaultMaxSessions = 32;
@@ -43,7 +42,7 @@ export async function openStdioServer(
   start: StartContext,
   options: Pick<ServerOptions, 'isolation' | 'sessions' | 'maxSessions' | 'protocol' | 'isWitnessed'>,
 ): Promise<ReachedServer> {
-  const { clock, logger, ring } = start;
+  const { clock, logger, tail } = start;
   const warnOfRubbish = createRubbishWarning(logger);
   const startServer = () => startProcess(start.words, { ...start, readsStdin: true });
   // Where there is no readiness, the error quotes the line, and a warning would say it twice.
@@ -68,9 +67,9 @@ export async function openStdioServer(
       onEnded: (exit, child, isLast) => {
         records.get(child)?.end(toProcessEnd(exit));
         records.delete(child);
-        if (isLast) lost.resolve(createUnstableError(exit, ring));
+        if (isLast) lost.resolve(createUnstableError(exit, tail));
         else if (isLoss(exit, { child, isShared, isWitnessed: options.isWitnessed })) {
-          lost.resolve(createLostError(exit, ring));
+          lost.resolve(createLostError(exit, tail));
         }
       },
     },
@@ -132,7 +131,7 @@ async function probeCommand(
   protocol: WantedProtocol,
   { startChild, warnOfRubbish }: { startChild: () => ProcessChild; warnOfRubbish: (line: string) => void },
 ): Promise<Handshake> {
-  const { command, ring } = start;
+  const { command, tail } = start;
   const child = startChild();
   const question = listEras(protocol.value)[0] === 'legacy' ? 'initialize' : 'server/discover';
   const describeRubbish = () =>
@@ -142,13 +141,13 @@ async function probeCommand(
   try {
     const probe = await waitForReadiness(() => probeStdio(createPeer(child), protocol.value), {
       ...start,
-      exited: child.exited.then((exit) => createExitError(command, exit, { ring, remark: describeRubbish() })),
+      exited: child.exited.then((exit) => createExitError(command, exit, { tail, remark: describeRubbish() })),
       createTimeoutError: () => {
         const time = formatDuration(start.readyTimeoutMs);
         return new ServerStartError(
           `The server under test did not answer ${question} on stdio within ${time}.${describeRubbish()}`,
           {
-            stderrTail: ring.readLines(tailLines),
+            stderrTail: tail.readLines(tailLines),
             hint:
               child.rubbish === null
                 ? 'If the command serves HTTP, give its URL with server-url as well; if it only needs longer, raise the ready timeout.'
@@ -161,11 +160,11 @@ async function probeCommand(
       if (child.rubbish !== null) warnOfRubbish(child.rubbish);
       return probe.handshake;
     }
-    if ('offered' in probe) throw createRevisionError(probe.offered, protocol, ring);
+    if ('offered' in probe) throw createRevisionError(probe.offered, protocol, tail);
     throw new ServerStartError(
       `The server under test answered ${question} with something else than an MCP handshake: ${clipText(probe.answer, 500)}`,
       {
-        stderrTail: ring.readLines(tailLines),
+        stderrTail: tail.readLines(tailLines),
         hint: 'Check that the command starts an MCP server.',
       },
     );

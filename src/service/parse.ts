@@ -1,9 +1,14 @@
 import type { z } from 'zod';
 import { ProtocolError } from '../base/errors.ts';
 import type { Iteration, Run, StepResult, ToolCall } from '../model/run.ts';
-import type { Page } from './pages.ts';
 import { iterationPageSchema, runPageSchema, runSchema, stepPageSchema } from './wire.ts';
 import type { WireIteration, WireRun, WireStep, WireToolCall } from './wire.ts';
+
+/** One page of a collection; a missing, null or empty cursor marks the last. */
+export interface Page<Item> {
+  items: readonly Item[];
+  nextCursor?: string | null | undefined;
+}
 
 /** Turns a decoded answer into what an operation promises, or throws a `ProtocolError`. */
 export type Parse<T> = (answer: unknown) => T;

@@ -2,12 +2,11 @@ import { type Clock, formatDuration, race } from '../base/time.ts';
 import { CancelledError, TunnelError, describeError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { ProxySettings } from '../http/proxy.ts';
-import { createCallTable } from './calls.ts';
-import type { CallTable } from './calls.ts';
-import { openConnection } from './connection.ts';
+import { createCallTable } from './request-table.ts';
+import type { CallTable } from './request-table.ts';
+import { openConnection, checkRelayUrl } from './connection.ts';
 import type { RelayAddress, RelayConnection } from './connection.ts';
 import { createReconnectPolicy } from './reconnect.ts';
-import { checkRelayUrl } from './route.ts';
 import { openTarget } from './target.ts';
 
 export interface TunnelHostOptions extends RelayAddress {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
-import { listProcesses } from '../../src/server/process-table.ts';
+import { listProcesses } from '../../src/server/process-tree.ts';
 import { listMarkedPids } from '../support/processes.ts';
 import { openTestServer, stdioServerCommand } from '../support/running-server.ts';
 import { createWorkspace } from '../support/workspace.ts';

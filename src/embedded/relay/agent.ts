@@ -1,8 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import type { Clock } from '../../base/time.ts';
-import { keepAlive } from '../../tunnel/heartbeat.ts';
-import { openLink } from '../../tunnel/link.ts';
+import { keepAlive, openLink } from '../../tunnel/frame-socket.ts';
 import type { RelayLimits } from './limits.ts';
 import { startPublicCall } from './public-call.ts';
 import type { PublicCall, PublicExchange } from './public-call.ts';

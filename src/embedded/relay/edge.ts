@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import type { Clock } from '../../base/time.ts';
-import { isPlainPath, readSecrets, relayPath } from '../../tunnel/scope.ts';
+import { isPlainPath, readSecrets, relayPath } from '../../tunnel/target.ts';
 import { isLoopbackName, parseBearer } from '../auth.ts';
 import { openAgent } from './agent.ts';
 import type { Agent } from './agent.ts';

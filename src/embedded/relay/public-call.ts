@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../base/time.ts';
-import { openIncomingBody, openOutgoingBody, uncreditedBytes } from '../../tunnel/flow.ts';
+import { openIncomingBody, openOutgoingBody, uncreditedBytes } from '../../tunnel/flow-control.ts';
 import type { AbortCode } from '../../tunnel/frames.ts';
 import { dropHopByHop, pairHeaders } from '../../tunnel/headers.ts';
 import type { HeaderList } from '../../tunnel/headers.ts';
-import type { FrameLink, ReceivedFrame } from '../../tunnel/link.ts';
+import type { FrameLink, ReceivedFrame } from '../../tunnel/frame-socket.ts';
 import type { RelayLimits } from './limits.ts';
 import { refusals, sendRefusal } from './refusal.ts';
 

@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
-import { relayPath } from '../../tunnel/scope.ts';
+import { relayPath } from '../../tunnel/target.ts';
 import type { ServerContent } from '../bodies/server.ts';
 import type { ServiceContext } from '../context.ts';
 import { createId } from '../id.ts';

@@ -3,7 +3,7 @@ import { describeError, GateError, ProtocolError } from '../../base/errors.ts';
 import { silentLogger } from '../../base/logger.ts';
 import type { Secret } from '../../base/redaction.ts';
 import { type GitHubClient, openGitHub } from '../../github/client.ts';
-import { findCommit, listFilesAt, readFileAt } from '../../github/contents.ts';
+import { findCommit, listFilesAt, readFileAt } from '../../github/repository.ts';
 import type { CommitFiles } from './base-tree.ts';
 import { locateDirectory, readGitHubAccess } from './plan-github.ts';
 

@@ -2,7 +2,7 @@ import { ConfigurationError, type ConfigurationIssue } from '../../base/errors.t
 import { listProxySecrets, readProxySettings } from '../../http/proxy.ts';
 import type { Secret } from '../../base/redaction.ts';
 import { appendAll } from '../../base/lists.ts';
-import { type CollectorAddress, parseCollectorUrl } from '../../service/collector.ts';
+import { type CollectorAddress, parseCollectorUrl } from '../../otlp/collector.ts';
 import { readOtelTarget } from './otel-variables.ts';
 
 /** The OpenTelemetry collector that the traces are sent to. */

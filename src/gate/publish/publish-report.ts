@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { ConfigurationError, type ConfigurationIssue, GateError } from '../../base/errors.ts';
 import { redactDeep } from '../../base/redaction.ts';
 import type { GitHubClient } from '../../github/client.ts';
-import { getPullRequest, listPullRequestsFrom, type PullRequest } from '../../github/pulls.ts';
+import { getPullRequest, listPullRequestsFrom, type PullRequest } from '../../github/repository.ts';
 import type { Repository } from '../../github/repository.ts';
 import type { Report } from '../../model/report.ts';
 import { buildKey } from '../plan/marker.ts';

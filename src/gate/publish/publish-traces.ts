@@ -7,7 +7,7 @@ import { describeError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import { flattenText } from '../../report/escape/plain.ts';
 import { truncateText } from '../../report/truncate.ts';
-import { openCollector } from '../../service/collector.ts';
+import { openCollector } from '../../otlp/collector.ts';
 import type { PlannedCollector } from '../plan/plan-collector.ts';
 import { traceLogName } from '../run/trace-log.ts';
 

@@ -5,7 +5,7 @@ import { DeadlineError, describeError, GateError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import { type Redactor, redactDeep } from '../../base/redaction.ts';
 import type { ServiceClient } from '../../service/client.ts';
-import { ingestRun } from '../../service/ingest-run.ts';
+import { ingestRun } from '../../service/ingest.ts';
 import { requireProject } from '../../service/project.ts';
 import type { WireIngestedRun } from '../../service/wire.ts';
 import { openUploadClient } from '../run/connect-service.ts';

@@ -10,7 +10,7 @@ import {
 } from '../../base/errors.ts';
 import { endSentence } from '../../base/text.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
-import { keepLastLines } from '../../server/last-lines.ts';
+import { keepLastLines } from '../../server/output-tail.ts';
 
 /**
  * Says why the gate could not judge, as a reason of the verdict. Only for faults of the surroundings: anything that is

@@ -1,8 +1,6 @@
 import { once } from 'node:events';
-
 import { clipText } from '../../base/text.ts';
 import type { ProcessExit, ServerProcess } from '../process.ts';
-import { createLineReader } from './lines.ts';
 import { parseMessage, readdressResponse } from './messages.ts';
 import type { Message, ResponseMessage } from './messages.ts';
 
@@ -187,4 +185,55 @@ function matchRequest(response: ResponseMessage, unanswered: ReadonlySet<unknown
   const number = Number(id);
   const isNumber = typeof id === 'string' && String(number) === id;
   return isNumber && !unanswered.has(id) && unanswered.has(number) ? readdressResponse(response, number) : response;
+}
+
+const lineFeed = 10;
+
+/** Cuts a byte stream into lines without ever holding more than one, of at most `maxLineBytes`. */
+export interface LineReader {
+  push(chunk: Buffer): void;
+}
+
+/** `onOverflow` is called once, when a line grows too long; nothing is read after that. */
+export function createLineReader(options: {
+  maxLineBytes: number;
+  onLine: (line: string) => void;
+  onOverflow: () => void;
+}): LineReader {
+  let parts: Buffer[] = [];
+  let pendingBytes = 0;
+  let hasOverflowed = false;
+
+  /** Whether reading goes on. */
+  const keep = (part: Buffer): boolean => {
+    if (hasOverflowed) return false;
+    pendingBytes += part.length;
+    hasOverflowed = pendingBytes > options.maxLineBytes;
+    if (hasOverflowed) {
+      parts = [];
+      options.onOverflow();
+    } else if (part.length > 0) {
+      parts.push(part);
+    }
+    return !hasOverflowed;
+  };
+  const takeLine = (): string => {
+    const [first] = parts;
+    const line = parts.length === 1 && first !== undefined ? first : Buffer.concat(parts);
+    parts = [];
+    pendingBytes = 0;
+    return line.toString('utf8');
+  };
+  return {
+    push: (chunk) => {
+      let start = 0;
+      for (let end = chunk.indexOf(lineFeed); end !== -1; end = chunk.indexOf(lineFeed, start)) {
+        if (!keep(chunk.subarray(start, end))) return;
+        start = end + 1;
+        const line = takeLine();
+        if (line !== '') options.onLine(line);
+      }
+      keep(chunk.subarray(start));
+    },
+  };
 }

@@ -5,8 +5,8 @@ import type { ChildPool, ChildSource } from './child-pool.ts';
 import type { Child, ChildListener, ProcessChild } from './child.ts';
 import { createRequest, readdressResponse, renderError, rpcErrorCodes } from './messages.ts';
 import type { Message, RequestMessage, ResponseMessage } from './messages.ts';
-import { createRenumbering } from './renumbering.ts';
-import type { Renumbering } from './renumbering.ts';
+import { createRenumbering } from './request-ids.ts';
+import type { Renumbering } from './request-ids.ts';
 
 /** How long the process may take, after a call was given up, to show that it still answers. */
 const proofOfLifeMs = 2000;

@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { parseBodyFrame, parseTextFrame, renderBodyFrame, renderTextFrame } from './frames.ts';
 import type { BodyFrame, BodyKind, IgnoredFrame, TextFrame } from './frames.ts';
+import type { Clock } from '../base/time.ts';
 
 /** Bytes waiting in a socket above which no more body is sent until they have left; more of them only leave the caches. */
 export const congestionBytes = 256 * 1024;
@@ -87,4 +88,32 @@ export function openLink(
       return holders.size > 0;
     },
   };
+}
+
+/** Unanswered pings after which a peer is taken for gone. */
+const patience = 2;
+
+/**
+ * Pings a peer every `intervalMs` and drops the connection at the third ping when the two before it had no answer: a
+ * connection that was lost without a word shows in no other way. Ends with the socket or the signal.
+ */
+export async function keepAlive(
+  socket: WebSocket,
+  options: { clock: Clock; intervalMs: number; isHeld: () => boolean; signal: AbortSignal },
+): Promise<void> {
+  const { clock, intervalMs, isHeld, signal } = options;
+  let unanswered = 0;
+  const hear = () => {
+    unanswered = 0;
+  };
+  socket.on('pong', hear).on('message', hear);
+  while (!signal.aborted && socket.readyState === socket.OPEN) {
+    await clock.sleep(intervalMs, { signal }).catch(() => {});
+    if (signal.aborted || socket.readyState !== socket.OPEN) return;
+    // While we do not read, the answers wait in the socket.
+    if (isHeld()) unanswered = 0;
+    else if (unanswered >= patience) return socket.terminate();
+    unanswered += 1;
+    socket.ping();
+  }
 }

@@ -1,6 +1,6 @@
-import { startCall } from './call.ts';
-import type { CallContext, TunnelCall } from './call.ts';
-import type { ReceivedFrame } from './link.ts';
+import { startCall } from './proxied-request.ts';
+import type { CallContext, TunnelCall } from './proxied-request.ts';
+import type { ReceivedFrame } from './frame-socket.ts';
 
 /** The requests under way on one connection to the relay. */
 export interface CallTable {
