@@ -43,14 +43,14 @@ export async function openStdioServer(
   options: Pick<ServerOptions, 'isolation' | 'sessions' | 'maxSessions' | 'protocol' | 'isWitnessed'>,
 ): Promise<ReachedServer> {
   const { clock, logger, tail } = start;
-  const warnOfRubbish = createRubbishWarning(logger);
+  const warnOfNonProtocolOutput = createNonProtocolWarning(logger);
   const startServer = () => startProcess(start.words, { ...start, readsStdin: true });
   // Where there is no readiness, the error quotes the line, and a warning would say it twice.
   const handshake = await probeCommand(start, options.protocol, {
     startChild: () => connectChild(startServer()),
-    warnOfRubbish,
+    warnOfNonProtocolOutput,
   });
-  const startChild = () => connectChild(startServer(), { onRubbish: warnOfRubbish });
+  const startChild = () => connectChild(startServer(), { onNonProtocolOutput: warnOfNonProtocolOutput });
 
   const isStateless = handshake.protocol === 'modern';
   const isShared = isStateless || options.isolation === 'run';
@@ -60,7 +60,7 @@ export async function openStdioServer(
   const pool = createChildPool({
     startChild,
     // A replacement of the one process starts when it is needed, and the process before it has ended by then.
-    plan: isShared ? { count: null, spares: 0, isExclusive: false } : options.sessions,
+    plan: isShared ? { count: null, warmProcesses: 0, isExclusive: false } : options.sessions,
     logger,
     events: {
       onTaken: (child) => void (isShared && records.set(child, visits.begin())),
@@ -83,8 +83,8 @@ export async function openStdioServer(
         idleTimeoutMs: idleTimeoutMs[options.isolation],
         maxSessions: options.maxSessions ?? defaultMaxSessions,
       });
-  const front = sessions ?? serveStateless(pool);
-  const bridge = await openBridge(front, { clock, logger });
+  const adapter = sessions ?? serveStateless(pool);
+  const bridge = await openBridge(adapter, { clock, logger });
   return {
     url: bridge.url,
     token: bridge.token,
@@ -129,27 +129,32 @@ function giveChildren(pool: ChildPool): ChildSource {
 async function probeCommand(
   start: StartContext,
   protocol: WantedProtocol,
-  { startChild, warnOfRubbish }: { startChild: () => ProcessChild; warnOfRubbish: (line: string) => void },
+  {
+    startChild,
+    warnOfNonProtocolOutput,
+  }: { startChild: () => ProcessChild; warnOfNonProtocolOutput: (line: string) => void },
 ): Promise<Handshake> {
   const { command, tail } = start;
   const child = startChild();
   const question = listEras(protocol.value)[0] === 'legacy' ? 'initialize' : 'server/discover';
-  const describeRubbish = () =>
-    child.rubbish === null
+  const describeNonProtocolOutput = () =>
+    child.nonProtocolOutput === null
       ? ''
-      : ` On stdout, where only MCP messages belong, it wrote: ${JSON.stringify(child.rubbish)}.`;
+      : ` On stdout, where only MCP messages belong, it wrote: ${JSON.stringify(child.nonProtocolOutput)}.`;
   try {
     const probe = await waitForReadiness(() => probeStdio(createPeer(child), protocol.value), {
       ...start,
-      exited: child.exited.then((exit) => createExitError(command, exit, { tail, remark: describeRubbish() })),
+      exited: child.exited.then((exit) =>
+        createExitError(command, exit, { tail, remark: describeNonProtocolOutput() }),
+      ),
       createTimeoutError: () => {
         const time = formatDuration(start.readyTimeoutMs);
         return new ServerStartError(
-          `The server under test did not answer ${question} on stdio within ${time}.${describeRubbish()}`,
+          `The server under test did not answer ${question} on stdio within ${time}.${describeNonProtocolOutput()}`,
           {
             stderrTail: tail.readLines(tailLines),
             hint:
-              child.rubbish === null
+              child.nonProtocolOutput === null
                 ? 'If the command serves HTTP, give its URL with server-url as well; if it only needs longer, raise the ready timeout.'
                 : 'A server on stdio writes its logs to stderr. If the command serves HTTP, give its URL with server-url as well.',
           },
@@ -157,7 +162,7 @@ async function probeCommand(
       },
     });
     if (probe.ok) {
-      if (child.rubbish !== null) warnOfRubbish(child.rubbish);
+      if (child.nonProtocolOutput !== null) warnOfNonProtocolOutput(child.nonProtocolOutput);
       return probe.handshake;
     }
     if ('offered' in probe) throw createRevisionError(probe.offered, protocol, tail);
@@ -193,7 +198,7 @@ function createPeer(child: ProcessChild): StdioPeer {
   };
 }
 
-function createRubbishWarning(logger: Logger): (line: string) => void {
+function createNonProtocolWarning(logger: Logger): (line: string) => void {
   let hasWarned = false;
   return (line) => {
     if (hasWarned) return;

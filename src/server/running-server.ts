@@ -47,7 +47,7 @@ export interface SessionPlan {
   /** How many, so that no process is started ahead for none; null where that is not known. */
   count: number | null;
   /** Processes started ahead of the sessions that will need them. */
-  spares: number;
+  warmProcesses: number;
   /** Whether a process may only start once the one before it has ended. */
   isExclusive: boolean;
 }

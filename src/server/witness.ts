@@ -31,7 +31,7 @@ export function toProcessEnd({ code, signal, lastLines }: ProcessExit): ProcessE
 }
 
 /** How long a process may take to end after it broke off a connection. Beyond that, its end did not cause the break. */
-const exitPatienceMs = 2000;
+const maxExitDelayMs = 2000;
 
 /** A process that iterations share. */
 export interface SharedProcessRecord {
@@ -109,5 +109,5 @@ export function recordVisits(clock: Clock): VisitRecord {
 
 async function waitForEnd(processes: readonly ProcessRecord[], clock: Clock): Promise<void> {
   const end = Promise.race(processes.map(({ ended }) => ended));
-  await race(end, { timeout: { clock, afterMs: exitPatienceMs, onTimeout: () => {} } });
+  await race(end, { timeout: { clock, afterMs: maxExitDelayMs, onTimeout: () => {} } });
 }

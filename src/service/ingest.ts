@@ -187,7 +187,7 @@ async function post<T>(
   { projectId, body, parse, ...options }: { body: object; parse: Parse<T> } & IngestParams,
 ): Promise<T> {
   const path = ['projects', projectId, 'eval-ingest', ...operation.split('/')];
-  return client.call({ method: 'POST', path, body, isRepeatable: true, purpose: 'finish', parse, ...options });
+  return client.call({ method: 'POST', path, body, isRepeatable: true, priority: 'high', parse, ...options });
 }
 
 const longestRefusal = 500;

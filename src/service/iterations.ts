@@ -10,7 +10,7 @@ import { ProtocolError } from '../base/errors.ts';
 /** The API's largest; its default of 50 would take four times the requests. */
 const pageSize = 200;
 
-const purpose = 'finish';
+const priority = 'high';
 
 const parseTrace = parseAs(traceSchema, 'a trace');
 
@@ -34,7 +34,7 @@ export function listIterations(
   const path = [...client.profile.runPath(projectId), runId, 'iterations'];
   const loadPage = async (cursor: string | undefined) => {
     const query = { limit: pageSize, cursor };
-    const load = () => client.call({ method: 'GET', path, query, purpose, parse: parseIterationPage, ...options });
+    const load = () => client.call({ method: 'GET', path, query, priority, parse: parseIterationPage, ...options });
     return retryWhileStale(client, load, { ...options, waits: lagWaits });
   };
   return walkPages(loadPage, {
@@ -49,7 +49,7 @@ export async function listSteps(client: ServiceClient, params: IterationParams):
   const { projectId, runId, iterationId, ...options } = params;
   const path = [...client.profile.runPath(projectId), runId, 'iterations', iterationId, 'steps'];
   const loadPage = async (cursor: string | undefined) =>
-    client.call({ method: 'GET', path, query: { cursor }, purpose, parse: parseStepPage, ...options });
+    client.call({ method: 'GET', path, query: { cursor }, priority, parse: parseStepPage, ...options });
   const steps: StepResult[] = [];
   for await (const page of walkPages(loadPage, { what: 'steps', idOf: (step) => `${step.stepIndex} ${step.stepId}` })) {
     appendAll(steps, page);
@@ -61,7 +61,7 @@ export async function listSteps(client: ServiceClient, params: IterationParams):
 export async function getTrace(client: ServiceClient, params: IterationParams): Promise<WireTrace> {
   const { projectId, runId, iterationId, ...options } = params;
   const path = [...client.profile.runPath(projectId), runId, 'iterations', iterationId, 'trace'];
-  return client.call({ method: 'GET', path, purpose, parse: parseTrace, ...options });
+  return client.call({ method: 'GET', path, priority, parse: parseTrace, ...options });
 }
 
 /** Far beyond any collection of this API, so that a service that invents pages without end does not hold us. */

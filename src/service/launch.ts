@@ -33,7 +33,7 @@ const maxSends = 2;
  * @throws {GateError} as the last request failed. After that, and after an abort, the run may exist all the same:
  *   `findRunByMarker` finds such a run
  */
-export async function launchRun(client: ServiceClient, params: LaunchParams): Promise<Launch> {
+export async function createRunExactlyOnce(client: ServiceClient, params: LaunchParams): Promise<Launch> {
   const { projectId, run, idempotencyKey, marker, signal, deadline } = params;
   const notes = run.notes === undefined ? marker : `${run.notes}\n${marker}`;
   const request = { projectId, run: { ...run, notes }, idempotencyKey, signal, deadline };
@@ -99,7 +99,7 @@ export interface QueueOptions {
   onQueued?: ((waitedMs: number, details: ServiceError['details']) => void) | undefined;
 }
 
-/** A place in the queue for a run. The service sends no notice, so it asks again every so often. */
+/** A slot in the queue for a run. The service sends no notice, so it asks again every so often. */
 export interface Queue {
   hasBegun(): boolean;
   /** Waits before the request that was refused is made again. @throws {DeadlineError} when there was no room in time */

@@ -15,7 +15,7 @@ export type Parse<T> = (answer: unknown) => T;
 
 /**
  * Makes the parser of a schema; `what` completes "The service's answer is not …".
- * The parser throws a `ProtocolError` whose `path` is the place of the first mismatch, `items.3.status`.
+ * The parser throws a `ProtocolError` whose `path` leads to the first mismatch, `items.3.status`.
  */
 export function parseAs<Schema extends z.ZodType>(schema: Schema, what: string): Parse<z.output<Schema>> {
   return (answer) => {

@@ -1,5 +1,5 @@
 import type { BodyKind } from './frames.ts';
-import { congestionBytes, type FrameLink } from './frame-socket.ts';
+import { congestionBytes, type FrameSocket } from './frame-socket.ts';
 import { Readable } from 'node:stream';
 
 /** Where the bytes of a body come from: a stream, or the parser of an HTTP connection. */
@@ -10,7 +10,7 @@ export interface Pausable {
 
 /** What both directions of one body need to know. */
 export interface FlowOptions {
-  link: FrameLink;
+  link: FrameSocket;
   id: number;
   kind: BodyKind;
   /** Bytes that may be under way before the receiver grants more; null where the peer grants nothing. */
@@ -140,13 +140,13 @@ export function openIncomingBody({ link, id, window }: Omit<FlowOptions, 'kind'>
     received: (bytes) => {
       if (isStopped) return;
       waitingBytes += bytes;
-      if (waitingBytes > allowance) link.hold(owner);
+      if (waitingBytes > allowance) link.pauseReading(owner);
     },
     consumed: (bytes) => {
       if (isStopped) return;
       waitingBytes -= bytes;
       ungranted += bytes;
-      if (waitingBytes <= allowance / 2) link.release(owner);
+      if (waitingBytes <= allowance / 2) link.resumeReading(owner);
       // In halves of the window: fewer frames, and the sender never runs dry while it waits for one.
       if (window === null || ungranted < window / 2) return;
       link.send({ t: 'window', id, n: ungranted });
@@ -155,7 +155,7 @@ export function openIncomingBody({ link, id, window }: Omit<FlowOptions, 'kind'>
     waitingBytes: () => waitingBytes,
     stop: () => {
       isStopped = true;
-      link.release(owner);
+      link.resumeReading(owner);
     },
   };
 }
@@ -179,14 +179,14 @@ export function openRequestBody(options: Omit<FlowOptions, 'kind'>): RequestBody
   let isEnded = false;
   let stream: Readable | null = null;
 
-  const settle = () => incoming.consumed(incoming.waitingBytes() - (stream?.readableLength ?? 0));
+  const grantCredit = () => incoming.consumed(incoming.waitingBytes() - (stream?.readableLength ?? 0));
   const openStream = () => {
-    const opened = new Readable({ read: settle });
+    const opened = new Readable({ read: grantCredit });
     opened.on('error', () => {});
     for (const payload of early) opened.push(payload);
     early = [];
     stream = opened;
-    settle();
+    grantCredit();
     return opened;
   };
 
@@ -199,7 +199,7 @@ export function openRequestBody(options: Omit<FlowOptions, 'kind'>): RequestBody
       if (stream === null) early.push(payload);
       else {
         stream.push(payload);
-        settle();
+        grantCredit();
       }
     },
     end: () => {

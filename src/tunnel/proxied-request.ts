@@ -4,13 +4,13 @@ import { openOutgoingBody, openRequestBody } from './flow-control.ts';
 import type { AbortCode, TextFrame, TunnelLimits } from './frames.ts';
 import { dropHopByHop, findHeader, pairHeaders } from './headers.ts';
 import type { HeaderList } from './headers.ts';
-import type { FrameLink } from './frame-socket.ts';
+import type { FrameSocket } from './frame-socket.ts';
 import type { TunnelTarget } from './target.ts';
 
 export type RequestFrame = Extract<TextFrame, { t: 'req' }>;
 
 /** One request from the relay while the target answers it. */
-export interface TunnelCall {
+export interface ProxiedRequest {
   receiveBody(payload: Buffer): void;
   endBody(): void;
   grant(bytes: number): void;
@@ -20,8 +20,8 @@ export interface TunnelCall {
   isListening(): boolean;
 }
 
-export interface CallContext {
-  link: FrameLink;
+export interface ProxiedRequestOptions {
+  link: FrameSocket;
   target: TunnelTarget;
   clock: Clock;
   limits: TunnelLimits;
@@ -36,7 +36,7 @@ const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
  * Replays a request on the target and sends the answer back, both bodies as streams. A target that gives no answer is a 502
  * for the caller; one that breaks off in the middle of an answer aborts the request.
  */
-export function startCall(request: RequestFrame, context: CallContext): TunnelCall {
+export function startProxiedRequest(request: RequestFrame, context: ProxiedRequestOptions): ProxiedRequest {
   const { link, target, clock, limits, window, onEnd } = context;
   const { id } = request;
   let controller: Dispatcher.DispatchController | null = null;
@@ -104,7 +104,7 @@ export function startCall(request: RequestFrame, context: CallContext): TunnelCa
       }
     },
     onResponseData: (_controller, chunk) => {
-      comments?.saw(chunk);
+      comments?.noteActivity(chunk);
       outgoing.write(chunk);
     },
     onResponseEnd: () => {
@@ -182,7 +182,7 @@ export function isEventStream(headers: HeaderList): boolean {
 
 export interface IdleComments {
   /** Records that the server sent this. */
-  saw(chunk: Buffer): void;
+  noteActivity(chunk: Buffer): void;
   stop(): void;
 }
 
@@ -202,7 +202,7 @@ export function openIdleComments(clock: Clock, write: (chunk: Buffer) => void): 
   // It ends with `stop`, which is not a failure.
   run().catch(() => {});
   return {
-    saw: (chunk) => {
+    noteActivity: (chunk) => {
       if (chunk.length === 0) return;
       isBetweenLines = chunk.at(-1) === lineFeed;
       lastAtMs = clock.monotonicMs();

@@ -42,7 +42,7 @@ export const seededBugs: readonly SeededBug[] = [
   {
     what: 'a refused pace does not slow the pacer down',
     file: 'base/pacing.ts',
-    from: 'intervalMs * slowing',
+    from: 'intervalMs * backoffFactor',
     to: 'intervalMs',
     tests: ['base/pacing.test.ts'],
   },
@@ -56,8 +56,8 @@ export const seededBugs: readonly SeededBug[] = [
   {
     what: 'what finishes a run waits as long as what begins one',
     file: 'base/pacing.ts',
-    from: 'costs[purpose];',
-    to: 'costs.begin;',
+    from: 'tokenCost[priority];',
+    to: 'tokenCost.low;',
     tests: ['base/pacing.test.ts'],
   },
   {

@@ -38,7 +38,7 @@ const gateSource = `
       isolation: 'run',
       isWitnessed: true,
       protocol: anyProtocol,
-      sessions: { count: null, spares: 0, isExclusive: false },
+      sessions: { count: null, warmProcesses: 0, isExclusive: false },
       sessionMarker: process.argv[4],
     },
     { clock: systemClock, logger: silentLogger, signal, environment: process.env },

@@ -4,7 +4,7 @@ import { openIncomingBody, openOutgoingBody, uncreditedBytes } from '../../tunne
 import type { AbortCode } from '../../tunnel/frames.ts';
 import { dropHopByHop, pairHeaders } from '../../tunnel/headers.ts';
 import type { HeaderList } from '../../tunnel/headers.ts';
-import type { FrameLink, ReceivedFrame } from '../../tunnel/frame-socket.ts';
+import type { FrameSocket, ReceivedFrame } from '../../tunnel/frame-socket.ts';
 import type { RelayLimits } from './limits.ts';
 import { refusals, sendRefusal } from './refusal.ts';
 
@@ -28,7 +28,7 @@ export function startPublicCall(
   id: number,
   { request, response }: PublicExchange,
   context: {
-    link: FrameLink;
+    link: FrameSocket;
     limits: RelayLimits;
     /** Whether the host has announced that it grants credit; one that has not would never let a large body through. */
     grantsCredit: boolean;
