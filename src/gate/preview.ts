@@ -88,7 +88,7 @@ function describePublishing({ github, collector }: GatePlan): string[] {
 }
 
 function describeRetries(planned: PlannedSuite): string[] {
-  const { value, source } = planned.demands.retryFailed;
+  const { value, source } = planned.requirements.retryFailed;
   if (value === 0) return [];
   const name = planned.kind === 'file' ? planned.suite.name : planned.suite;
   return [`${name}: cases that fail would be run again, in up to ${formatCount(value, 'round')} (${source}).`];
@@ -96,10 +96,11 @@ function describeRetries(planned: PlannedSuite): string[] {
 
 function describeSuite(planned: PlannedSuite): string[] {
   if (planned.kind === 'stored') return [`Suite ${planned.suite} of the service, as it stands.`];
-  const { suite, minimumPassRate, minimumPassRateSource } = planned;
+  const { suite, requirements } = planned;
+  const { value: minimum, source } = requirements.minimumPassRate;
   const iterations = suite.cases.reduce((sum, { runs }) => sum + runs, 0);
   return [
-    `${suite.name} (${suite.location.file}): ${formatCount(suite.cases.length, 'case')}, ${formatCount(iterations, 'iteration')}, minimum ${formatMinimumPassRate(minimumPassRate)} (${minimumPassRateSource}).`,
+    `${suite.name} (${suite.location.file}): ${formatCount(suite.cases.length, 'case')}, ${formatCount(iterations, 'iteration')}, minimum ${formatMinimumPassRate(minimum)} (${source}).`,
     ...suite.cases.map(({ title, runs }) => `  ${title}${runs === 1 ? '' : ` × ${runs}`}`),
   ];
 }

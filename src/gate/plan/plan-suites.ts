@@ -2,9 +2,8 @@ import type { ConfigurationIssue } from '../../base/errors.ts';
 import { appendAll } from '../../base/lists.ts';
 import { formatDuration } from '../../base/time.ts';
 import type { SuiteConcurrency } from '../../model/concurrency.ts';
-import type { Demanded, SuiteDemands } from '../../model/policy.ts';
+import type { Demanded, StoredRequirements, SuiteRequirements } from '../../model/policy.ts';
 import { anyProtocol, type ProtocolChoice } from '../../model/protocol.ts';
-import type { SuiteResults } from '../../model/results.ts';
 import { type LocatedStep, serverUnderTest, type Suite } from '../../model/suite.ts';
 import type { ServiceProfile } from '../../service/profile.ts';
 import { findSharedIds, loadSuites } from '../../suite/load.ts';
@@ -14,7 +13,6 @@ import { type GateOptions, readServiceBaseline } from '../options/schema.ts';
 import { type CiJob, nameHostedSuite } from './ci-job.ts';
 import { capRuns, findHostedIssues, listHostedNotes } from './hosted-limits.ts';
 import type { LoadedPolicy } from './plan-policy.ts';
-import { nameReported, resolveCaseNames } from './resolve-names.ts';
 
 export type PlannedSuite = FileSuite | StoredSuite;
 
@@ -31,13 +29,8 @@ export interface FileSuite {
   baselineName: string | null;
   /** The revision of MCP that it is run in, and where that was said. */
   protocol: Demanded<ProtocolChoice>;
-  /** Fraction 0..1. */
-  minimumPassRate: number;
-  /** `min-pass-rate`, `evals/x.evals.yaml:4` or `default`. */
-  minimumPassRateSource: string;
   concurrency: SuiteConcurrency;
-  /** Further requirements. */
-  demands: SuiteDemands;
+  requirements: SuiteRequirements;
 }
 
 /** A suite that a hosted service keeps, run as it stands. */
@@ -49,10 +42,7 @@ export interface StoredSuite {
   cases: readonly string[];
   /** Iterations of every case, instead of what the suite says. */
   runs: number | null;
-  /** Fraction 0..1, instead of what the suite says. */
-  minimumPassRate: Demanded<number> | null;
-  /** Further requirements. */
-  demands: SuiteDemands;
+  requirements: StoredRequirements;
 }
 
 interface SuiteSources {
@@ -107,7 +97,7 @@ async function planFileSuites(
     baselineName: nameBaselineSuite(suite.name, { branch, ci }),
     protocol: chooseProtocol(options, suite),
     concurrency: planConcurrency(suite, options),
-    ...policy.planFileDemands({ suite, whole }, issues),
+    requirements: policy.planFileRequirements({ suite, whole }, issues),
   }));
 }
 
@@ -153,13 +143,8 @@ function planStoredSuite(
     const message = `${runs} is more than the ${limits.iterationsPerCase} iterations of a case that the service ${name} runs at once`;
     issues.push({ input: 'runs', code: 'too-many-runs', message });
   }
-  return { kind: 'stored', suite, cases, runs, ...policy.planStoredDemands({ suite, cases }, issues) };
-}
-
-/** The requirements of a suite that the service keeps, whose cases are known only now. What is ambiguous was refused before it ran. */
-export function resolveStored(planned: PlannedSuite, { cases }: Pick<SuiteResults, 'cases'>): PlannedSuite {
-  if (planned.kind === 'file') return planned;
-  return { ...planned, demands: resolveCaseNames(planned.demands, cases.map(nameReported), []) };
+  const requirements = policy.planStoredRequirements({ suite, cases }, issues);
+  return { kind: 'stored', suite, cases, runs, requirements };
 }
 
 /** A case that could only ever end with the gate's own time would be judged by a limit that its file does not name. */

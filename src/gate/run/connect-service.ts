@@ -2,7 +2,7 @@ import type { Clock, Deadline } from '../../base/time.ts';
 import type { Logger } from '../../base/logger.ts';
 import { unlimitedPacer } from '../../base/pacing.ts';
 import type { Redactor } from '../../base/redaction.ts';
-import type { ProtocolTable } from '../../embedded/protocols.ts';
+import type { ProtocolTable } from '../../embedded/connect.ts';
 import type { ServerWitnesses } from '../../model/process-end.ts';
 import { openServiceClient, type ServiceClient } from '../../service/client.ts';
 import { defaultTimeoutMs } from '../../suite/build.ts';
