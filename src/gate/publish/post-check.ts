@@ -6,7 +6,7 @@ import type { Repository } from '../../github/repository.ts';
 import type { Report } from '../../model/report.ts';
 import { planAnnotations } from '../../report/annotations.ts';
 import { renderSummary } from '../../report/summary.ts';
-import { locateLine, type PageLinks } from '../plan/page-links.ts';
+import { locateLine, type PageLinks } from '../plan/plan-github.ts';
 
 /** GitHub takes 65,535 characters. */
 const maxSummaryBytes = 60_000;

@@ -18,7 +18,7 @@ import { renderJunit } from '../../report/junit.ts';
 import { renderSummary } from '../../report/summary.ts';
 import { reportTo } from '../options/report-to.ts';
 import type { ReportFormat } from '../options/values.ts';
-import { composeLineUrl, type Place } from '../plan/page-links.ts';
+import { composeLineUrl, type Place } from '../plan/plan-github.ts';
 import type { GatePlan } from '../plan/plan.ts';
 import type { PlannedReportDir } from '../plan/report-dir.ts';
 

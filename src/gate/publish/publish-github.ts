@@ -8,9 +8,14 @@ import type { Report } from '../../model/report.ts';
 import { renderComment } from '../../report/comment.ts';
 import { flattenText } from '../../report/escape/plain.ts';
 import { buildKey, type RunStamp } from '../plan/marker.ts';
-import { composeLineUrl, type PageLinks, type Place } from '../plan/page-links.ts';
+import {
+  composeLineUrl,
+  type GitHubAccess,
+  type PageLinks,
+  type Place,
+  type PlannedGitHub,
+} from '../plan/plan-github.ts';
 import type { CommentMode } from '../options/report-to.ts';
-import type { GitHubAccess, PlannedGitHub } from '../plan/plan-github.ts';
 import { postComment } from './post-comment.ts';
 import { postCheck } from './post-check.ts';
 import { postIssue } from './post-issue.ts';

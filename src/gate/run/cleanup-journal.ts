@@ -11,7 +11,7 @@ import type { ServiceProfile } from '../../service/profile.ts';
 import { stopRun } from '../../service/runs.ts';
 import { deleteServer, listServers, type NewServer, updateServer } from '../../service/servers.ts';
 import { closeTunnel } from '../../service/tunnels.ts';
-import { createTeardown } from './teardown.ts';
+import { createTeardown } from './run-lifetime.ts';
 
 const remoteRunSchema = z.object({
   suiteId: z.string(),

@@ -14,7 +14,7 @@ import { createTunnel, type TunnelGrant } from '../../service/tunnels.ts';
 import { openTunnelHost } from '../../tunnel/host.ts';
 import type { ConnectedService } from './connect-service.ts';
 import { clearServer, type RemoteServer } from './cleanup-journal.ts';
-import type { Teardown } from './teardown.ts';
+import type { Teardown } from './run-lifetime.ts';
 import { watchPublicUrl } from './public-url.ts';
 
 /** The server of this job as a service knows it. */
