@@ -143,11 +143,11 @@ export function readRun(
   };
   const repositoryUrl = composeRepositoryUrl(environment);
   const names = [environment['GITHUB_WORKFLOW'], environment['GITHUB_JOB']].filter((name) => name);
-  const place = jobSlot === null || jobSlot === '0' ? '' : ` ${jobSlot}`;
+  const slot = jobSlot === null || jobSlot === '0' ? '' : ` ${jobSlot}`;
   return {
     run,
     page: {
-      job: names.length === 0 ? null : `${names.join(' / ')}${place}`,
+      job: names.length === 0 ? null : `${names.join(' / ')}${slot}`,
       run: run.id === '0' ? null : describeRun(run, repositoryUrl),
       repositoryUrl,
       directory: locateDirectory(environment, cwd),
@@ -200,12 +200,12 @@ export interface PageLinks {
 }
 
 /** A line of a file, as a report names it. */
-export interface Place {
+export interface LineLocation {
   file: string;
   line: number;
 }
 
-/** What tests written in place are called; they are in no file. */
+/** What inline tests are called; they are in no file. */
 const inlineTests = 'tests';
 
 /** Finds the path of a file from the repository's root; null where it is not in there. Paths may be foreign text. */
@@ -218,15 +218,15 @@ function locateInRepository(directory: string | null, file: string): string | nu
 /** Finds a line that a report names; null where it is in no file of the repository. */
 export function locateLine(
   { directory }: Pick<PageLinks, 'directory'>,
-  { file, line }: Place,
+  { file, line }: LineLocation,
 ): { path: string; line: number } | null {
   const path = file === inlineTests ? null : locateInRepository(directory, file);
   return path === null || !Number.isInteger(line) || line < 1 ? null : { path, line };
 }
 
 /** Composes the address of a line of a commit; null where either is not known. */
-export function composeLineUrl(page: PageLinks, commit: string | null, place: Place): string | null {
-  const located = locateLine(page, place);
+export function composeLineUrl(page: PageLinks, commit: string | null, location: LineLocation): string | null {
+  const located = locateLine(page, location);
   if (located === null || !/^[0-9a-f]{40,64}$/.test(commit ?? '')) return null;
   const path = located.path.split('/').map(encodeURIComponent).join('/');
   return `${page.repositoryUrl}/blob/${commit}/${path}#L${located.line}`;

@@ -92,10 +92,10 @@ export async function loadPolicy(
 }
 
 function readInputs({ minPassRate }: GateOptions): PolicyLayer {
-  return { ...emptyPolicyLayer, minimumPassRate: place(minPassRate, 'min-pass-rate') };
+  return { ...emptyPolicyLayer, minimumPassRate: withSource(minPassRate, 'min-pass-rate') };
 }
 
-function place<T>(value: T | null, source: string): Demanded<T> | null {
+function withSource<T>(value: T | null, source: string): Demanded<T> | null {
   return value === null ? null : { value, source };
 }
 

@@ -92,8 +92,8 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   const rules = policy.gate;
   const past = { cwd: context.cwd, notes, rules, base: policy.base };
   const { history, baseline } = await planPast(options, past, issues);
-  const place = { cwd: context.cwd, ci, profile: service.profile, policy, notes };
-  const all = joining !== null ? [] : await planSuites(options, place, issues);
+  const sources = { cwd: context.cwd, ci, profile: service.profile, policy, notes };
+  const all = joining !== null ? [] : await planSuites(options, sources, issues);
   // What is demanded of the whole is not what was demanded of its parts.
   const merge = joining === null ? null : { ...joining, policy: policy.file };
   const suiteNames = merge === null ? all.map(nameSuite) : merge.suites.map(nameJoined);
@@ -112,8 +112,8 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   }
   const reportDir = await planReportDir(options.reportDir ?? '.', { ...context, notes });
   if (server !== null) {
-    const place = { ...context, serverCwd: server.cwd, suites, reportDir: reportDir.path };
-    server.sandbox = await planSandbox(options, place, issues);
+    const surroundings = { ...context, serverCwd: server.cwd, suites, reportDir: reportDir.path };
+    server.sandbox = await planSandbox(options, surroundings, issues);
   }
   if (merge === null) appendAll(issues, findRuleIssues(rules, { options, suites }));
   appendAll(issues, [
