@@ -3,7 +3,7 @@ import { info } from '@actions/core';
 import { systemClock } from '../base/time.ts';
 import { ConfigurationError, GateError } from '../base/errors.ts';
 import { redactDeep, type Redactor } from '../base/redaction.ts';
-import { listKnownSecrets, readGateOptions } from '../gate/read-options.ts';
+import { listKnownSecrets, readGateOptions } from '../gate/options.ts';
 import { createJobContext, runJob } from '../gate/job.ts';
 import type { GatePlan } from '../gate/plan/plan.ts';
 import { describeProgress, throttleProgress } from '../gate/run/progress.ts';

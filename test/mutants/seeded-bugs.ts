@@ -280,8 +280,8 @@ export const seededBugs: readonly SeededBug[] = [
   {
     what: 'a comment is known by its marker alone',
     file: 'gate/publish/post-comment.ts',
-    from: 'isSamePerson(identity, comment.author) ? parseMarker(comment.body, place) : null',
-    to: 'parseMarker(comment.body, place)',
+    from: 'isSamePerson(identity, comment.author) ? parseMarker(comment.body, location) : null',
+    to: 'parseMarker(comment.body, location)',
     tests: ['gate/publish/post-comment.test.ts'],
   },
   {

@@ -56,7 +56,7 @@ interface BaseComparison {
   outdated: Weakening[];
 }
 
-/** What tests written in place are called; they are part of the workflow. */
+/** What inline tests are called; they are part of the workflow. */
 const inlineTests = 'tests';
 
 interface BaseFindings {
@@ -259,10 +259,10 @@ export function createProtection(
     },
     compareStored: (suite) => {
       const read = (file: PolicyFile | null) => joinLayers(file === null ? [] : listSuiteLayers(file, suite));
-      const place = ` of the suite ${JSON.stringify(suite.name)}`;
+      const inSuite = ` of the suite ${JSON.stringify(suite.name)}`;
       const lowered = before === null ? [] : listLowered(read(before), read(after));
       add(
-        lowered.map((each) => describeLowered(each, { place, suiteId: suite.id }, names)),
+        lowered.map((each) => describeLowered(each, { inSuite, suiteId: suite.id }, names)),
         [],
       );
     },

@@ -6,7 +6,7 @@ import type { Report } from '../../model/report.ts';
 import { listIdleSuites } from '../../verdict/layers.ts';
 import type { GateOptions } from '../options/schema.ts';
 import { type PlannedBaseline, planPast } from './plan-baseline.ts';
-import { readPolicyOption } from './read-policy-file.ts';
+import { readPolicyOption } from './plan-policy.ts';
 import { readReport } from './read-report.ts';
 import { findAmbiguousNames } from './resolve-names.ts';
 

@@ -115,13 +115,13 @@ function listLostTags(was: SuiteBar, is: SuiteBar, { base }: ChangeNames): Weake
     was.suite.cases.flatMap(({ id, title, tags }): Weakening[] => {
       const later = findCase(is.suite, id);
       if (!tags.includes(tag) || later === undefined || later.tags.includes(tag)) return [];
-      const place = `${later.location.file}:${later.location.line}`;
+      const location = `${later.location.file}:${later.location.line}`;
       return [
         {
           protection: 'minima',
           code: 'requirement-lowered',
           key: `tag ${is.suite.id} ${id} ${tag}`,
-          message: `The case ${JSON.stringify(title)} (${place}) has lost the tag ${JSON.stringify(tag)}, of which ${base} requires a pass rate (${source}).`,
+          message: `The case ${JSON.stringify(title)} (${location}) has lost the tag ${JSON.stringify(tag)}, of which ${base} requires a pass rate (${source}).`,
           remedy: 'Restore the tag',
           suiteId: is.suite.id,
         },
@@ -158,16 +158,16 @@ function listLimits(was: Suite, is: Suite, { base }: ChangeNames): Weakening[] {
 function listLoweredPolicy(was: SuiteBar, is: SuiteBar, names: ChangeNames): Weakening[] {
   const isThere = (id: string) => findCase(is.suite, id) !== undefined;
   const before = { ...was.policy, cases: was.policy.cases.filter(({ name }) => isThere(name)) };
-  const place = ` of the suite ${JSON.stringify(is.suite.name)}`;
+  const inSuite = ` of the suite ${JSON.stringify(is.suite.name)}`;
   return listLowered(before, is.policy).map((lowered) =>
-    describeLowered(lowered, { place, suiteId: is.suite.id }, names),
+    describeLowered(lowered, { inSuite, suiteId: is.suite.id }, names),
   );
 }
 
-/** Words a requirement that a change lowers; `place` follows its name. */
+/** Words a requirement that a change lowers; `inSuite` follows its name. */
 export function describeLowered(
   { kind, what, before, after, source }: Lowered,
-  { place, suiteId }: { place: string; suiteId: string | null },
+  { inSuite, suiteId }: { inSuite: string; suiteId: string | null },
   { base, noun }: ChangeNames,
 ): Weakening {
   const isQuarantine = kind === 'quarantine';
@@ -175,7 +175,7 @@ export function describeLowered(
     protection: kind,
     code: isQuarantine ? 'quarantine-widened' : 'requirement-lowered',
     key: `${what} ${suiteId} ${before} ${after}`,
-    message: `This ${noun} changes ${what}${place} from ${before} in ${base} to ${after} (${describeSource(source)}).`,
+    message: `This ${noun} changes ${what}${inSuite} from ${before} in ${base} to ${after} (${describeSource(source)}).`,
     remedy: isQuarantine ? 'Take that out' : 'Restore it',
     suiteId,
   };

@@ -18,7 +18,7 @@ import { renderJunit } from '../../report/junit.ts';
 import { renderSummary } from '../../report/summary.ts';
 import { reportTo } from '../options/report-to.ts';
 import type { ReportFormat } from '../options/values.ts';
-import { composeLineUrl, type Place } from '../plan/page-links.ts';
+import { composeLineUrl, type LineLocation } from '../plan/plan-github.ts';
 import type { GatePlan } from '../plan/plan.ts';
 import type { PlannedReportDir } from '../plan/report-dir.ts';
 
@@ -105,7 +105,7 @@ export async function publishFiles(
       const commit = report.revision?.commit ?? null;
       const options = {
         iterations: evidence?.iterations ?? [],
-        ...(page === null ? {} : { linkLine: (place: Place) => composeLineUrl(page, commit, place) }),
+        ...(page === null ? {} : { linkLine: (location: LineLocation) => composeLineUrl(page, commit, location) }),
       };
       await writeTextFile(summaryPath, redactor.redact(renderSummary(report, options)), 'append');
     });
@@ -120,14 +120,14 @@ async function registerReportDir({ path, register }: PlannedReportDir): Promise<
 }
 
 /**
- * Lists which of these places are in files below `cwd`; an annotation on any other would show nowhere. Tests written in
- * place are placed in `tests`, which many a repository has as a directory.
+ * Lists which of these locations are in files below `cwd`; an annotation on any other would show nowhere. Inline tests
+ * have the location `tests`, which many a repository has as a directory.
  */
 export async function findExistingFiles(
-  places: ReadonlyArray<{ readonly file?: string } | null>,
+  locations: ReadonlyArray<{ readonly file?: string } | null>,
   cwd: string,
 ): Promise<ReadonlySet<string>> {
-  const files = new Set(places.flatMap((place) => place?.file ?? []));
+  const files = new Set(locations.flatMap((location) => location?.file ?? []));
   const found = await Promise.all(
     [...files].map((file) =>
       stat(resolve(cwd, file)).then(

@@ -19,7 +19,7 @@ import {
   readWorkflowRun,
   type WorkflowRunPayload,
 } from '../plan/plan-github.ts';
-import { readPolicyOption } from '../plan/read-policy-file.ts';
+import { readPolicyOption } from '../plan/plan-policy.ts';
 import { readReport } from '../plan/read-report.ts';
 import { explainNoComment, openClient, type PullRequestComment, tellPullRequest } from './publish-github.ts';
 

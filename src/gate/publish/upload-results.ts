@@ -71,9 +71,9 @@ async function uploadSuite(
 ): Promise<void> {
   const ended = await ingestRun(client, { projectId, run, results, ...options });
   const { suiteId, runId } = ended;
-  const place = { baseUrl: upload.service.baseUrl, projectId: ended.projectId ?? projectId, suiteId, runId };
+  const ids = { baseUrl: upload.service.baseUrl, projectId: ended.projectId ?? projectId, suiteId, runId };
   const what = `${formatCount(results.length, 'iteration')} in the suite ${JSON.stringify(run.suiteName)}`;
-  logger.info(`${name} is uploaded, ${what}: ${upload.profile.composeRunUrl(place) ?? `run ${runId}`}`);
+  logger.info(`${name} is uploaded, ${what}: ${upload.profile.composeRunUrl(ids) ?? `run ${runId}`}`);
   const passed = results.filter((result) => result.passed).length;
   const difference = findDifference(ended, { total: results.length, passed });
   if (difference === null) return;
@@ -219,16 +219,16 @@ function draftResults(
   const counts = new Map<string, number>();
   return results.map((result) => {
     const { caseId, durationMs, model, tokensUsed, trace } = result;
-    const place = (counts.get(caseId) ?? 0) + 1;
-    counts.set(caseId, place);
+    const index = (counts.get(caseId) ?? 0) + 1;
+    counts.set(caseId, index);
     const found = cases.get(caseId);
     const reasons = found?.failures.find(({ iterationId }) => iterationId === result.iterationId)?.reasons;
     const error = result.passed ? null : (reasons?.join('\n') ?? result.error);
     return {
       caseTitle: found?.title ?? caseId,
       passed: result.passed,
-      // Of the place and not of the iteration, so that the same execution that is sent again is known.
-      externalIterationId: `${externalRunId}-${caseId}-${place}`,
+      // Of the index and not of the iteration, so that the same execution that is sent again is known.
+      externalIterationId: `${externalRunId}-${caseId}-${index}`,
       externalCaseId: caseId,
       ...(durationMs === null ? {} : { durationMs }),
       ...(model === null ? {} : { model }),
@@ -237,7 +237,7 @@ function draftResults(
       ...(trace === undefined ? {} : { trace }),
       expectedToolCalls: result.expectedToolCalls,
       actualToolCalls: result.actualToolCalls,
-      metadata: { iterationNumber: result.iterationNumber ?? place, quarantined: (found?.quarantine ?? null) !== null },
+      metadata: { iterationNumber: result.iterationNumber ?? index, quarantined: (found?.quarantine ?? null) !== null },
     };
   });
 }

@@ -28,8 +28,8 @@ interface SpendingSource {
 }
 
 /**
- * Looks now and then, while a run goes on, at what it has spent, and cancels the run when that is more than a budget
- * allows. Dispose it when the run is over. Without a budget it asks for nothing. A look that fails is left out: it is the
+ * Polls, while a run goes on, what it has spent, and cancels the run when that is more than a budget
+ * allows. Dispose it when the run is over. Without a budget it asks for nothing. A poll that fails is left out: it is the
  * verdict that needs every page.
  */
 export function monitorBudgets(

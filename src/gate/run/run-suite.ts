@@ -9,7 +9,7 @@ import { disagreesWithService } from '../../verdict/gaps.ts';
 import { createTally, type SuiteEnd, type Tally } from '../../verdict/tally.ts';
 import type { ConnectedService } from './connect-service.ts';
 import type { EvidenceCollector } from './evidence.ts';
-import { explainInterruption, type RunLifetime } from './run-lifetime.ts';
+import { explainInterruption, type RunLifetime, type Teardown } from './run-lifetime.ts';
 import type { IterationLog, TraceLog } from './trace-log.ts';
 import type { RegisteredServer } from './job-tunnel.ts';
 import { openTraceJudge, type TraceJudge } from './local-assertions.ts';
@@ -21,7 +21,6 @@ import { explainFailures, logTraces, readIterations, rereadRun } from './read-re
 import { monitorBudgets, startWallTimeBudget } from './budget-monitor.ts';
 import { type StartedRun, startRun } from './start-run.ts';
 import { openEarlyStop } from './stop-early.ts';
-import type { Teardown } from './teardown.ts';
 import { prepareStoredSuite } from './prepare-stored-suite.ts';
 
 /** What the suites of a gate are run with. */

@@ -20,7 +20,7 @@ export interface TraceLog extends AsyncDisposable {
   /** Lists the iterations of a run whose traces were not added. */
   listUntraced(runId: string): string[];
   /** Adds the spans of the trace of one that was added, once. Never throws. */
-  addTrace(place: { runId: string; iterationId: string }, trace: unknown): Promise<void>;
+  addTrace(ids: { runId: string; iterationId: string }, trace: unknown): Promise<void>;
   /** Where the file is, once the log is disposed of; null where there is none, or not all of it. */
   path(): string | null;
 }
@@ -51,17 +51,17 @@ export async function openTraceLog(
   };
   return {
     addIteration: async (traced) => {
-      const place = { runId: traced.runId, iterationId: traced.iteration.id };
-      const { traceId } = identifyTrace(place);
+      const ids = { runId: traced.runId, iterationId: traced.iteration.id };
+      const { traceId } = identifyTrace(ids);
       if (added.has(traceId)) return;
-      added.set(traceId, place);
+      added.set(traceId, ids);
       // Texts are cut to size, which a secret must not be in yet.
       const iteration = { ...redactDeep(traced.iteration, redactor), id: traced.iteration.id };
       await add([buildIterationSpan({ ...traced, iteration }, { readAtMs: clock.now() })]);
     },
-    listUntraced: (runId) => [...added.values()].flatMap((place) => (place?.runId === runId ? place.iterationId : [])),
-    addTrace: async (place, trace) => {
-      const ids = identifyTrace(place);
+    listUntraced: (runId) => [...added.values()].flatMap((ids) => (ids?.runId === runId ? ids.iterationId : [])),
+    addTrace: async (iteration, trace) => {
+      const ids = identifyTrace(iteration);
       if (added.get(ids.traceId) == null) return;
       added.set(ids.traceId, null);
       const spans = isRecord(trace) ? trace['spans'] : undefined;
