@@ -2,7 +2,7 @@ import { getState, info } from '@actions/core';
 import { systemClock } from '../base/time.ts';
 import { describeError } from '../base/errors.ts';
 import { listProxySecrets } from '../http/proxy.ts';
-import { listKnownSecrets } from '../gate/known-secrets.ts';
+import { listKnownSecrets } from '../gate/read-options.ts';
 import { parseGateOptions } from '../gate/options.ts';
 import { planHosted } from '../gate/plan/plan-service.ts';
 import { clearRemoteResources, type RemoteResources, parseRemoteResources } from '../gate/run/cleanup-journal.ts';

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
 import { findBaselineIssues, findContradictions, findTunnelContradictions } from './options/contradictions.ts';
 import { findMovedOptions } from './options/moved.ts';
-import { describeOption, type OptionMeta } from './options/option.ts';
+import { describeOption, type OptionMeta } from './options/values.ts';
 import { type GateOptions, gateOptionsSchema } from './options/schema.ts';
 
 export interface OptionDescription extends OptionMeta {

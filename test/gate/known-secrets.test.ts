@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listKnownSecrets } from '../../src/gate/known-secrets.ts';
+import { listKnownSecrets } from '../../src/gate/read-options.ts';
 import { parseGateOptions } from '../../src/gate/options.ts';
 import { planGate } from '../../src/gate/plan/plan.ts';
 import { createWorkspace, greenEvals } from '../support/workspace.ts';

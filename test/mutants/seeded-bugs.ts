@@ -181,7 +181,7 @@ export const seededBugs: readonly SeededBug[] = [
   },
   {
     what: 'a secret is masked after it was said',
-    file: 'action/redactor.ts',
+    file: 'action/logger.ts',
     from: 'if (value.length >= shortestSecretLength) setSecret(value);',
     to: 'if (value.length >= shortestSecretLength) process.on("exit", () => setSecret(value));',
     tests: ['action/logger.test.ts', 'action/main.test.ts'],
@@ -370,7 +370,7 @@ export const seededBugs: readonly SeededBug[] = [
   },
   {
     what: 'a base that may not be read is taken for one without a policy',
-    file: 'gate/plan/base-files.ts',
+    file: 'gate/plan/base-tree.ts',
     from: 'if (commit === null) return { problem',
     to: 'if (false) return { problem',
     tests: ['gate/plan/base-policy.test.ts'],
@@ -398,14 +398,14 @@ export const seededBugs: readonly SeededBug[] = [
   },
   {
     what: 'a trace is kept with the secrets that a server told',
-    file: 'gate/run/keep-trace.ts',
+    file: 'gate/run/evidence.ts',
     from: "redactDeep({ messages: trace['messages'], spans: trace['spans'] }, redactor)",
     to: "{ messages: trace['messages'], spans: trace['spans'], by: redactDeep({}, redactor) }",
     tests: ['gate/run/keep-trace.test.ts'],
   },
   {
     what: 'half a run is uploaded, and gets a verdict in the service',
-    file: 'gate/publish/draft-upload.ts',
+    file: 'gate/publish/upload-results.ts',
     from: "verdict.outcome === 'inconclusive'",
     to: 'results.length === 0',
     tests: ['gate/publish/upload-results.test.ts'],

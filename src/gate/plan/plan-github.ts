@@ -5,10 +5,9 @@ import { ConfigurationError, describeError } from '../../base/errors.ts';
 import { listProxySecrets, type ProxySettings, readProxySettings } from '../../http/proxy.ts';
 import type { Secret } from '../../base/redaction.ts';
 import { parseRepository, type Repository } from '../../github/repository.ts';
-import { nameJobSlot } from '../options/job-slot.ts';
+import { type GateOptions, nameJobSlot } from '../options/schema.ts';
 import type { CommentMode } from '../options/report-to.ts';
 import { buildKey, type RunStamp } from './marker.ts';
-import type { GateOptions } from '../options/schema.ts';
 import type { PageLinks } from './page-links.ts';
 
 /** What the gate posts on GitHub in addition to the job itself, and with which token. */

@@ -8,26 +8,21 @@ import type { VerdictReason } from '../../model/verdict.ts';
 import { listIdleSuites } from '../../verdict/layers.ts';
 import type { JoinedShards } from '../../verdict/merge.ts';
 import { type CiJob, type ElevatedEvent, readCiJob } from './ci-job.ts';
-import { nameJobSlot } from '../options/job-slot.ts';
-import type { GateOptions } from '../options/schema.ts';
+import { type GateOptions, nameJobSlot } from '../options/schema.ts';
 import { readRun, planGitHub, type PlannedGitHub } from './plan-github.ts';
 import type { ReportFormat } from '../options/values.ts';
-import { readOtelResource } from './otel-variables.ts';
+import { planCollector, type PlannedCollector, readOtelResource } from './otel-variables.ts';
 import type { PageLinks } from './page-links.ts';
-import { planCollector, type PlannedCollector } from './plan-collector.ts';
 import { planMerge, type PlannedMerge } from './plan-merge.ts';
-import { planPast, type PlannedPast } from './plan-past.ts';
-import { type PlannedServer, planServer } from './plan-server.ts';
-import { type PlannedService, planService } from './plan-service.ts';
+import { type PlannedPast, planPast, planTrust } from './plan-baseline.ts';
+import { type PlannedServer, planSandbox, planServer } from './plan-server.ts';
+import { type PlannedService, type PlannedUpload, planService, planUpload } from './plan-service.ts';
 import { findRuleIssues } from './rule-issues.ts';
 import { type PlannedSuite, planSuites } from './plan-suites.ts';
-import { planUpload, type PlannedUpload } from './plan-upload.ts';
 import { type PlannedReportDir, planReportDir } from './report-dir.ts';
 import { findAmbiguousNames } from './resolve-names.ts';
 import { loadPolicy } from './plan-policy.ts';
-import { planTrust } from './plan-trust.ts';
 import { planShard } from './plan-shard.ts';
-import { planSandbox } from './plan-sandbox.ts';
 
 /** Everything the gate is going to do, decided and checked; nothing has been started, created or written yet. */
 export interface GatePlan extends PlannedPast {

@@ -3,7 +3,7 @@ import { systemClock, startDeadline } from '../../src/base/time.ts';
 import { ConfigurationError } from '../../src/base/errors.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { Secret } from '../../src/base/redaction.ts';
-import { openCollector, parseCollectorUrl } from '../../src/service/collector.ts';
+import { openCollector, parseCollectorUrl } from '../../src/otlp/collector.ts';
 import { type Answer, findClosedPort, hangUp, json, raw, startHttpServer } from '../support/http-server.ts';
 
 const noProxy = { httpProxy: null, httpsProxy: null, noProxy: null };
