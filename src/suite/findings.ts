@@ -1,7 +1,7 @@
 import { closestMatch } from 'leven';
 import type { ConfigurationIssue } from '../base/errors.ts';
 
-/** A mistake in an evals file; it always has a place. */
+/** A mistake in an evals file; it always has a location. */
 export interface Finding extends ConfigurationIssue {
   readonly file: string;
   readonly line: number;

@@ -123,7 +123,11 @@ function planFileRequirements(
 ): SuiteRequirements {
   const specific = [...fromFile.slice(0, -1), own];
   for (const layer of specific) appendAll(issues, findUnknownNames(layer, whole));
-  const named = whole.cases.map(({ id, title, location: { file, line } }) => ({ id, title, place: `${file}:${line}` }));
+  const named = whole.cases.map(({ id, title, location: { file, line } }) => ({
+    id,
+    title,
+    location: `${file}:${line}`,
+  }));
   const layers = [inputs, ...fromFile, own].map((layer) => resolveCaseNames(layer, named, issues));
   const requirements = applyPolicyDefaults(joinLayers(layers));
   appendAll(issues, findUnreachable(requirements.minimumPassRate, requirements.confidence));

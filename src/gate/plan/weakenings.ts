@@ -217,7 +217,7 @@ export function createBar(suites: readonly Suite[], file: PolicyFile | null): Su
     const named = suite.cases.map(({ id, title, location }) => ({
       id,
       title,
-      place: `${location.file}:${location.line}`,
+      location: `${location.file}:${location.line}`,
     }));
     // Ambiguous names of the change are issues of its own plan; those of the base mean the first case.
     const resolve = (layer: PolicyLayer) => resolveCaseNames(layer, named, []);
