@@ -69,7 +69,7 @@ describe('the checker', () => {
   });
 
   it.each([
-    ['service/a.ts', 'embedded/a.ts', `import { Agent } from 'undici';`],
+    ['http/a.ts', 'embedded/a.ts', `import { Agent } from 'undici';`],
     ['embedded/a.ts', 'service/a.ts', `import { Hono } from 'hono/tiny';`],
     ['action/a.ts', 'gate/a.ts', `import * as core from '@actions/core';`],
     ['engine/a.ts', 'suite/a.ts', `import { Ajv2020 } from 'ajv/dist/2020.js';`],

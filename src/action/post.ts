@@ -1,19 +1,18 @@
 import { getState, info } from '@actions/core';
 import { systemClock } from '../base/time.ts';
 import { describeError } from '../base/errors.ts';
-import { listProxySecrets } from '../base/proxy.ts';
-import { listKnownSecrets } from '../gate/known-secrets.ts';
-import { parseGateOptions } from '../gate/options.ts';
+import { listProxySecrets } from '../http/proxy.ts';
+import { listKnownSecrets, parseGateOptions } from '../gate/options.ts';
 import { planHosted } from '../gate/plan/plan-service.ts';
-import { clearLeftovers, type Leftovers, parseLeftovers } from '../gate/run/leftovers.ts';
+import { clearRemoteResources, type RemoteResources, parseRemoteResources } from '../gate/run/cleanup-journal.ts';
 import { serviceProfiles } from '../service/profile.ts';
-import { sendSignal } from '../server/group.ts';
-import { stopMarkedProcesses } from '../server/sweep.ts';
+import { sendSignal } from '../server/process-tree.ts';
+import { stopMarkedProcesses } from '../server/kill-orphans.ts';
 import { readInputs } from './inputs.ts';
 import type { JobOutput } from './logger.ts';
 
 /** Under which name the main step saves what a hosted service holds of this job. */
-export const leftoversState = 'leftovers';
+export const remoteResourcesState = 'leftovers';
 
 /** Under which name the main step saves the id of its process. */
 export const gateProcessState = 'gateProcess';
@@ -30,10 +29,10 @@ const graceMs = 1500;
  * and its tunnel in a hosted service. Does nothing after a main step that ended by itself, and may run any number of times.
  */
 export async function runPost(output: JobOutput): Promise<number> {
-  const leftovers = parseLeftovers(getState(leftoversState));
+  const resources = parseRemoteResources(getState(remoteResourcesState));
   await Promise.all([
     stopProcesses(getState('processMarker')),
-    leftovers === null ? null : clearService(leftovers, output),
+    resources === null ? null : clearService(resources, output),
   ]);
   await waitForGate(Number(getState(gateProcessState)));
   return 0;
@@ -52,7 +51,7 @@ async function stopProcesses(processMarker: string): Promise<void> {
   if (stopped > 0) info(`Processes of the server that had been left running and are stopped now: ${stopped}.`);
 }
 
-async function clearService(leftovers: Leftovers, { redactor, logger }: JobOutput): Promise<void> {
+async function clearService(resources: RemoteResources, { redactor, logger }: JobOutput): Promise<void> {
   try {
     const { env: environment } = process;
     const { texts: inputs } = readInputs('run');
@@ -68,7 +67,7 @@ async function clearService(leftovers: Leftovers, { redactor, logger }: JobOutpu
       return;
     }
     for (const secret of listProxySecrets(hosted.proxy)) redactor.add(secret);
-    await clearLeftovers(leftovers, { ...hosted, profile, clock: systemClock, logger });
+    await clearRemoteResources(resources, { ...hosted, profile, clock: systemClock, logger });
     logger.info('What was left in the eval service is cleared.');
   } catch (error) {
     logger.warning(`Could not clear what was left in the eval service: ${describeError(error)}`);

@@ -6,9 +6,9 @@
 export abstract class GateError extends Error {
   abstract readonly code: string;
   abstract readonly exitCode: 2 | 3 | 129 | 130 | 131 | 143;
-  /** What the reader should do next, one sentence, or undefined where nothing sensible can be said. */
-  readonly hint: string | undefined;
-  /** Of a request: whether it may have been carried out all the same, by whichever of its attempts. */
+  /** What the reader should do next, or undefined where nothing sensible can be said. The loop that repeats a request adds to it. */
+  hint: string | undefined;
+  /** Of a request: whether any of its attempts may have been carried out. Set by the loop that repeats it. */
   mayHaveHappened = false;
 
   constructor(message: string, options: { hint?: string | undefined; cause?: unknown } = {}) {
@@ -18,7 +18,7 @@ export abstract class GateError extends Error {
   }
 }
 
-/** One thing wrong with what the user wrote, with the place to mend. */
+/** One thing wrong with what the user wrote, with its location. */
 export interface ConfigurationIssue {
   /** Stable kebab-case identifier of the kind of mistake. */
   readonly code: string;
@@ -43,13 +43,13 @@ export class ConfigurationError extends GateError {
   }
 }
 
-/** Renders an issue the way compilers do, `file:line:column: message (code)`, so that editors link to the place. */
+/** Renders an issue the way compilers do, `file:line:column: message (code)`, so that editors link to the location. */
 export function formatConfigurationIssue(issue: ConfigurationIssue): string {
-  const place =
+  const location =
     issue.file === undefined
       ? issue.input
       : [issue.file, issue.line, issue.column].filter((part) => part !== undefined).join(':');
-  return `${place === undefined ? '' : `${place}: `}${issue.message} (${issue.code})`;
+  return `${location === undefined ? '' : `${location}: `}${issue.message} (${issue.code})`;
 }
 
 /** The eval service answered with its error envelope, or with a status that stands for one. */
@@ -87,7 +87,7 @@ export class NetworkError extends GateError {
   readonly exitCode = 3;
 }
 
-/** A peer answered, but not in the agreed shape. `path` is the place of the first mismatch. */
+/** A peer answered, but not in the agreed shape. `path` leads to the first mismatch. */
 export class ProtocolError extends GateError {
   readonly code = 'PROTOCOL';
   readonly exitCode = 3;

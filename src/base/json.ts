@@ -16,3 +16,29 @@ export function isTooDeep(root: unknown): boolean {
   }
   return false;
 }
+
+/**
+ * Whether two JSON values are the same document: key order is free, and nothing is coerced. `0` and `-0` are the same number, as in
+ * the arithmetic of servers; a value that traveled has no `-0` left. `isDeepStrictEqual` of Node distinguishes them.
+ */
+export function isJsonEqual(left: unknown, right: unknown): boolean {
+  if (left === right) return true;
+  if (Array.isArray(left)) {
+    return (
+      Array.isArray(right) &&
+      left.length === right.length &&
+      left.every((item, index) => isJsonEqual(item, right[index]))
+    );
+  }
+  if (!isRecord(left) || !isRecord(right)) return false;
+  const keys = Object.keys(left);
+  return (
+    keys.length === Object.keys(right).length &&
+    keys.every((key) => Object.hasOwn(right, key) && isJsonEqual(left[key], right[key]))
+  );
+}
+
+/** Distinguishes a JSON object from the other things JavaScript calls objects. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

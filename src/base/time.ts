@@ -77,15 +77,44 @@ export function formatDuration(durationMs: number): string {
   return seconds === 0 || minutes >= 60 ? parts.join(' ') : `${parts.join(' ')} ${seconds} s`;
 }
 
-/** Settles like the promise, or rejects with the signal's reason when that aborts first. */
-export async function endOnAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const stop = () => reject(signal.reason);
-  if (signal.aborted) stop();
-  signal.addEventListener('abort', stop, { once: true });
+/** What ends a wait before its promise settles. */
+export interface RaceLimits<U> {
+  /** The first that aborts ends the wait with its own reason. */
+  signals?: readonly AbortSignal[];
+  /** After `afterMs` the wait ends with what `onTimeout` returns or throws. */
+  timeout?: { clock: Clock; afterMs: number; onTimeout: () => U };
+}
+
+/**
+ * Waits for a promise within limits, and leaves neither a listener nor a timer behind. The promise itself goes on: whatever has to
+ * stop is stopped by its caller. An abort counts more than an error of the promise, which may be the same abort in other words.
+ *
+ * @throws what the promise rejects with, the reason of a signal, or what `onTimeout` throws
+ */
+export async function race<T, U = never>(
+  promise: Promise<T>,
+  { signals = [], timeout }: RaceLimits<U>,
+): Promise<T | U> {
+  const aborted = Promise.withResolvers<never>();
+  const watched = signals.map((signal) => ({ signal, listener: () => aborted.reject(signal.reason) }));
+  const timer = timeout === undefined ? null : new AbortController();
+  const contenders: Array<Promise<T | U>> = [promise, aborted.promise];
+  for (const { signal, listener } of watched) {
+    if (signal.aborted) listener();
+    else signal.addEventListener('abort', listener);
+  }
+  if (timeout !== undefined) {
+    const { clock, afterMs, onTimeout } = timeout;
+    contenders.push(clock.sleep(afterMs, { signal: timer?.signal }).then(onTimeout));
+  }
   try {
-    return await Promise.race([promise, aborted]);
+    return await Promise.race(contenders);
+  } catch (error) {
+    for (const signal of signals) signal.throwIfAborted();
+    throw error;
   } finally {
-    signal.removeEventListener('abort', stop);
+    for (const { signal, listener } of watched) signal.removeEventListener('abort', listener);
+    // A reason of its own costs no stack trace.
+    timer?.abort('over');
   }
 }

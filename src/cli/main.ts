@@ -3,7 +3,7 @@
 process.on('SIGUSR1', () => {});
 
 // Imports nothing but types until the version is known to be good: a module that an old Node cannot parse would
-// otherwise answer with a syntax error in somebody else's code.
+// otherwise answer with a syntax error in the code of a library.
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 
 if (major < 22 || (major === 22 && minor < 19)) {

@@ -1,6 +1,12 @@
 import { Command, CommanderError, type Option } from 'commander';
 import { formatCount } from '../base/text.ts';
-import { ConfigurationError, describeError, formatConfigurationIssue, GateError } from '../base/errors.ts';
+import {
+  ConfigurationError,
+  describeError,
+  formatConfigurationIssue,
+  GateError,
+  readErrorCode,
+} from '../base/errors.ts';
 import { createRedactor } from '../base/redaction.ts';
 import { generator } from '../base/version.ts';
 import { escapeTerminalText } from '../report/escape/terminal.ts';
@@ -52,6 +58,12 @@ Exit codes:
   for (const command of [program, ...program.commands]) command.exitOverride().configureHelp(help);
 
   const printFailure = (error: unknown) => process.stderr.write(`${redactText(describeFailure(error), redactor)}\n`);
+  // A reader such as `head` closes its end when it has read enough. That is no reason to give up a gate or to change its exit code.
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error) => {
+      if (readErrorCode(error) !== 'EPIPE') throw error;
+    });
+  }
   // Node itself would print it with every secret in it.
   process.on('uncaughtException', (error: unknown) => {
     printFailure(error);
@@ -75,7 +87,7 @@ function describeFailure(error: unknown): string {
   if (error instanceof ConfigurationError) {
     // One line each, whatever stands in it.
     const lines = error.issues.map((issue) => escapeTerminalText(formatConfigurationIssue(issue)));
-    return [...lines, `${formatCount(lines.length, 'problem')} in the configuration; nothing was run.`].join('\n');
+    return [...lines, `${formatCount(lines.length, 'problem')}; nothing was run.`].join('\n');
   }
   if (error instanceof GateError) {
     const lines = error.hint === undefined ? [error.message] : [error.message, error.hint];

@@ -11,21 +11,17 @@ import { judgeSuite, type SuiteJudgement } from '../verdict/judge.ts';
 import { judgeGate } from '../verdict/judge-gate.ts';
 import { connectService } from './run/connect-service.ts';
 import { createEvidenceCollector } from './run/evidence.ts';
-import { explainInterruption } from './run/interruption.ts';
-import { noIterationLog, openIterationLog } from './run/iteration-log.ts';
+import { createTeardown, explainInterruption, type RunLifetime, startRunLifetime } from './run/run-lifetime.ts';
+import { noIterationLog, openIterationLog, openTraceLog, type TraceLog } from './run/trace-log.ts';
+import { composePolicy, type MeasuredSuite } from './judge/compose-policy.ts';
 import { createResultKeeper, type KeptResults } from './run/keep-results.ts';
-import type { Leftovers } from './run/leftovers.ts';
+import type { RemoteResources } from './run/cleanup-journal.ts';
 import type { GatePlan } from './plan/plan.ts';
 import type { PlannedBaseline } from './plan/plan-baseline.ts';
 import type { PlannedSuite } from './plan/plan-suites.ts';
 import type { ProgressListener } from './run/progress.ts';
 import { describeUnrun, type RanSuite, runSuite, type SuiteRunContext } from './run/run-suite.ts';
-import { createServerWitnesses } from './run/server-witness.ts';
-import { createTeardown } from './run/teardown.ts';
-import { createTestServers, type TestServers } from './run/test-servers.ts';
-import { openTraceLog, type TraceLog } from './run/trace-log.ts';
-import { startWatch, type Watch } from './run/watch.ts';
-import { composePolicy, type MeasuredSuite } from './judge/compose-policy.ts';
+import { createServerWitnesses, createTestServers, type TestServers } from './run/test-servers.ts';
 import { judgeShards } from './judge/rejudge.ts';
 import { buildTrend } from '../history/lookup.ts';
 import { readBaseline } from './run/read-baseline.ts';
@@ -47,7 +43,12 @@ export interface GateContext {
   /** Put into the environment of every process that is started, so that processes that outlive the gate can be found by it. */
   processMarker?: string;
   /** Receives what a hosted service holds of this job, with every change, so that another process can clear it. */
-  saveLeftovers?: (leftovers: Leftovers | null) => void;
+  saveRemoteResources?: (resources: RemoteResources | null) => void;
+}
+
+export interface GateHooks {
+  /** Called before anything starts, once no secret of the plan can be printed. */
+  announce?: () => Promise<void>;
 }
 
 export interface GateResult {
@@ -66,12 +67,13 @@ export interface GateResult {
  * Runs the gate: starts the server under test, runs the suites against it, judges, and leaves nothing running. Whatever
  * the surroundings do ends in a report with an inconclusive verdict; only a bug of the gate is thrown.
  */
-export async function gate(plan: GatePlan, context: GateContext): Promise<GateResult> {
+export async function gate(plan: GatePlan, context: GateContext, { announce }: GateHooks = {}): Promise<GateResult> {
   const { clock, signal } = context;
   const startedAt = (context.startedAt ?? new Date(clock.now())).toISOString();
   const today = startedAt.slice(0, 'YYYY-MM-DD'.length);
   const startedMs = clock.monotonicMs();
   for (const secret of plan.secrets) context.redactor.add(secret);
+  await announce?.();
   for (const note of plan.notes) context.logger.warning(note);
   for (const remark of plan.remarks) context.logger.info(remark);
   if (plan.merge !== null) {
@@ -79,9 +81,9 @@ export async function gate(plan: GatePlan, context: GateContext): Promise<GateRe
     for (const warning of exit.warnings) context.logger.warning(warning);
     return { report, evidence: null, tracePath: null, kept: null, exitCode: exit.exitCode };
   }
-  using watch = startWatch(clock, { timeoutMs: plan.timeoutMs, signal });
+  using lifetime = startRunLifetime(clock, { timeoutMs: plan.timeoutMs, signal });
 
-  const ran = await runSuites(plan, { ...context, watch, today });
+  const ran = await runSuites(plan, { ...context, lifetime, today });
   const { server, serverNotes, suites, baseline, evidence, tracePath, kept } = ran;
   const policy = composePolicy(suites, { plan, baseline, today });
   const { exit, ...judgement } = judgeGate(
@@ -89,7 +91,7 @@ export async function gate(plan: GatePlan, context: GateContext): Promise<GateRe
     policy,
   );
   const notes = [...plan.policyNotes, ...serverNotes, ...exit.notes];
-  const stopsJob = exit.exitCode !== 0 || watch.stop.reason instanceof CancelledError;
+  const stopsJob = exit.exitCode !== 0 || lifetime.abort.reason instanceof CancelledError;
   const durationMs = Math.round(clock.monotonicMs() - startedMs);
   const { revision, shard } = plan;
   const trend = readTrend(plan);
@@ -100,7 +102,7 @@ export async function gate(plan: GatePlan, context: GateContext): Promise<GateRe
     ),
   );
   for (const warning of [...listStale(judgement.suites), ...exit.warnings]) context.logger.warning(warning);
-  const exitCode = watch.stop.reason instanceof CancelledError ? watch.stop.reason.exitCode : exit.exitCode;
+  const exitCode = lifetime.abort.reason instanceof CancelledError ? lifetime.abort.reason.exitCode : exit.exitCode;
   return { report, evidence: redactDeep(evidence, context.redactor), tracePath, kept, exitCode };
 }
 
@@ -120,7 +122,7 @@ function listStale(suites: ReadonlyArray<Pick<SuiteJudgement, 'demands'>>): stri
 /** Opens everything the suites need, in the order of the data flow; all of it is undone on every way out. */
 async function runSuites(
   plan: GatePlan,
-  { watch, today, ...context }: GateContext & { watch: Watch; today: string },
+  { lifetime, today, ...context }: GateContext & { lifetime: RunLifetime; today: string },
 ): Promise<{
   server: ServerReport | null;
   serverNotes: string[];
@@ -130,32 +132,32 @@ async function runSuites(
   tracePath: string | null;
   kept: KeptResults | null;
 }> {
-  const { clock, logger, redactor } = context;
+  const { clock, logger, redactor, environment, processMarker } = context;
   const onProgress = context.onProgress ?? (() => {});
   const suites: MeasuredSuite[] = [];
   const collector = createEvidenceCollector(redactor, { keepsTraces: plan.isFullReport });
   const keeper = plan.upload === null ? null : createResultKeeper(collector, { redactor });
   const evidence = keeper ?? collector;
   const witnesses = createServerWitnesses(redactor);
-  const servers = createTestServers(plan, witnesses);
+  const servers = createTestServers(plan, { witnesses, environment, processMarker });
   let traceLog: TraceLog | null = null;
   let { baseline } = plan;
   let isOver = false;
   try {
-    const reaching = { ...context, signal: watch.callOff, deadline: watch.deadline, witnesses };
+    const reaching = { ...context, signal: lifetime.cancelRun, deadline: lifetime.deadline, witnesses };
     await using service = await connectService(plan, reaching);
     await using teardown = createTeardown(logger, () =>
-      isOver && !watch.callOff.aborted ? watch.deadline.remainingMs() : 0,
+      isOver && !lifetime.cancelRun.aborted ? lifetime.deadline.remainingMs() : 0,
     );
     await using iterationLog = plan.isFullReport ? await openIterationLog(plan.reportDir, context) : noIterationLog;
     await using traces = plan.hasTraceLog ? await openTraceLog(plan, context) : null;
     traceLog = traces;
-    const shared = { service, teardown, watch, clock, logger, redactor, onProgress, evidence };
-    await servers.open({ ...context, ...shared });
+    const shared = { service, teardown, lifetime, clock, logger, redactor, onProgress, evidence };
+    await servers.open(service, { lifetime, teardown, clock, logger, redactor, onProgress });
     if (baseline !== null && baseline.baseline === null) {
       baseline = {
         ...baseline,
-        baseline: await readBaseline(baseline, plan.suites, { service, watch, logger }),
+        baseline: await readBaseline(baseline, plan.suites, { service, lifetime, logger }),
       };
     }
     const { stopsEarly, timeoutMs } = plan;

@@ -1,7 +1,7 @@
 import { ConfigurationError, type ConfigurationIssue, type GateError, ServerStartError } from '../base/errors.ts';
 import type { Secret } from '../base/redaction.ts';
 import { anyProtocol } from '../model/protocol.ts';
-import { readCiContext } from './plan/ci-context.ts';
+import { readCiJob } from './plan/ci-job.ts';
 import { connectService } from './run/connect-service.ts';
 import type { GateContext } from './gate.ts';
 import type { RegisteredServer } from './run/job-tunnel.ts';
@@ -9,11 +9,9 @@ import type { GateOptions } from './options/schema.ts';
 import type { PlanContext } from './plan/plan.ts';
 import { type PlannedServer, planServer } from './plan/plan-server.ts';
 import { type PlannedService, planService } from './plan/plan-service.ts';
-import { registerServer } from './run/register-server.ts';
+import { registerServer, startServer } from './run/job-server.ts';
 import { sessionsOfAnyClient } from './run/scheduling.ts';
-import { startServer } from './run/start-server.ts';
-import { createTeardown } from './run/teardown.ts';
-import { startWatch } from './run/watch.ts';
+import { createTeardown, startRunLifetime } from './run/run-lifetime.ts';
 
 /** A server that is to be reachable for a hosted service, until the caller closes it. */
 export interface TunnelPlan {
@@ -26,7 +24,7 @@ export interface TunnelPlan {
 /** Settles what a tunnel that is hosted by hand needs. @throws {ConfigurationError} with everything that is wrong */
 export async function planTunnel(options: GateOptions, context: PlanContext): Promise<TunnelPlan> {
   const issues: ConfigurationIssue[] = [];
-  const ci = await readCiContext(options, context);
+  const ci = await readCiJob(options, context);
   const service = { ...planService(options, { ci, environment: context.environment }, issues), isTunnelled: true };
   const server = await planServer(options, context, issues);
   if (service.profile.name === 'embedded') {
@@ -51,22 +49,24 @@ export async function hostTunnel(
   const { clock, logger, redactor, signal } = context;
   const onProgress = context.onProgress ?? (() => {});
   for (const secret of plan.secrets) redactor.add(secret);
-  using watch = startWatch(clock, { timeoutMs: Number.POSITIVE_INFINITY, signal });
+  using lifetime = startRunLifetime(clock, { timeoutMs: Number.POSITIVE_INFINITY, signal });
   const servicePlan = { ...plan, timeoutMs: Number.POSITIVE_INFINITY, hasTraceLog: false };
   try {
-    await using service = await connectService(servicePlan, { ...context, signal: watch.callOff });
+    await using service = await connectService(servicePlan, { ...context, signal: lifetime.cancelRun });
     await using teardown = createTeardown(logger);
-    const shared = { ...context, onProgress, watch, teardown };
+    const scope = { lifetime, teardown, clock, logger, redactor, onProgress };
     const starting = {
       isolation: plan.isolation,
       protocol: anyProtocol,
       sessions: sessionsOfAnyClient,
       isWitnessed: false,
+      environment: context.environment,
+      processMarker: context.processMarker,
     };
-    const running = await startServer(plan.server, starting, shared);
-    const server = await registerServer(running, plan, { ...shared, service });
+    const running = await startServer(plan.server, starting, scope);
+    const server = await registerServer(running, plan.service, { service, ...scope });
     context.onReady(server);
-    const reason = await waitForAbort(watch.callOff);
+    const reason = await waitForAbort(lifetime.cancelRun);
     if (!signal.aborted) throw reason;
   } catch (error) {
     if (error instanceof ServerStartError && error.stderrTail.length > 0) {

@@ -1,22 +1,22 @@
 import { basename, join } from 'node:path';
-import type { Clock } from '../base/time.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Redactor } from '../base/redaction.ts';
+import { type Clock, systemClock } from '../base/time.ts';
 import type { Report } from '../model/report.ts';
-import { planAnnotations, type Annotation } from '../report/annotations.ts';
+import { type Annotation, planAnnotations } from '../report/annotations.ts';
 import type { FallbackReport } from '../supervisor/messages.ts';
 import type { Supervision } from '../supervisor/supervised.ts';
-import { gate, type GateContext, type GateResult } from './gate.ts';
-import { loadChunks } from './load-chunks.ts';
+import { gate, type GateContext, type GateHooks, type GateResult } from './gate.ts';
+import { listenForInterrupts, type SignalSource } from './host-process.ts';
 import type { GateOptions } from './options/schema.ts';
-import { planGate, type GatePlan } from './plan/plan.ts';
+import { type GatePlan, planGate } from './plan/plan.ts';
 import { previewGate } from './preview.ts';
 import { announceGate } from './publish/announce-gate.ts';
 import { findExistingFiles, publishFiles, type WrittenFiles } from './publish/publish-files.ts';
 import { publishOnline } from './publish/publish-online.ts';
 
 /** What a job needs of its surroundings. */
-export interface JobContext {
+interface JobContext {
   /** Paths of options are relative to it. */
   cwd: string;
   /** The job's environment, of which the server under test gets an allow-listed part. */
@@ -32,6 +32,28 @@ export interface JobContext {
   openSignal: () => AbortSignal;
 }
 
+/** The process of an entry; passed in, since only the entries may touch it. */
+interface HostProcess {
+  cwd(): string;
+  env: Readonly<Record<string, string | undefined>>;
+  exit(code: number): never;
+}
+
+/** Builds what a job needs out of the process that it runs in. A second signal ends the process at once. */
+export function createJobContext(
+  host: HostProcess,
+  { signals, logger, redactor }: { signals: SignalSource; logger: Logger; redactor: Redactor },
+): JobContext {
+  return {
+    cwd: host.cwd(),
+    environment: host.env,
+    clock: systemClock,
+    logger,
+    redactor,
+    openSignal: () => listenForInterrupts(signals, (code) => host.exit(code)),
+  };
+}
+
 /** Where a gate shows its results, in addition to the files and the services that its plan names. */
 export interface ReportSinks {
   /** The file of the job summary; null, the default, for none. */
@@ -45,7 +67,7 @@ export interface ReportSinks {
 }
 
 /** What an entry adds to a job: where results are shown, and how the job survives its process. */
-export interface JobSinks extends ReportSinks, Pick<GateContext, 'onProgress' | 'saveLeftovers'> {
+interface JobSinks extends ReportSinks, Pick<GateContext, 'onProgress' | 'saveRemoteResources'> {
   /** Called once the plan stands, before anything starts. */
   onPlanned?: () => void;
   supervision?: Supervision;
@@ -69,21 +91,21 @@ export type JobResult = GateResult & { files: JobFiles };
  */
 export async function runJob(options: GateOptions, context: JobContext, sinks: JobSinks): Promise<JobResult> {
   const { cwd, environment, clock, logger, redactor } = context;
-  const { supervision, renderFallback, saveLeftovers, onProgress } = sinks;
+  const { supervision, renderFallback, saveRemoteResources, onProgress } = sinks;
   const startedAt = new Date(clock.now());
   const plan = await planGate(options, { cwd, environment });
-  for (const secret of plan.secrets) redactor.add(secret);
   const signal = context.openSignal();
   sinks.onPlanned?.();
   await loadChunks();
-  if (supervision !== undefined) {
+  const announce = async () => {
+    if (supervision === undefined) return;
     await announceGate(plan, supervision, {
       startedAt,
       redactor,
       summaryPath: sinks.summaryPath ?? null,
       ...(renderFallback && { renderMore: (report, files) => renderFallback(report, files, plan) }),
     });
-  }
+  };
   const processMarker = sinks.processMarker ?? supervision?.marker ?? null;
   const gateContext = {
     clock,
@@ -93,14 +115,14 @@ export async function runJob(options: GateOptions, context: JobContext, sinks: J
     startedAt,
     environment,
     ...(processMarker !== null && { processMarker }),
-    ...(saveLeftovers && { saveLeftovers }),
+    ...(saveRemoteResources && { saveRemoteResources }),
     ...(onProgress && { onProgress }),
   };
   const onJudged = () => {
     supervision?.judged();
     sinks.onJudged?.();
   };
-  return await runPlan(plan, gateContext, { ...sinks, onJudged });
+  return await publishGate(plan, gateContext, { ...sinks, onJudged, announce });
 }
 
 /**
@@ -110,9 +132,13 @@ export async function runJob(options: GateOptions, context: JobContext, sinks: J
  * @throws {ConfigurationError} when a hosted service lacks a suite or a case that the plan names
  */
 export async function runPlan(plan: GatePlan, context: GateContext, sinks: ReportSinks = {}): Promise<JobResult> {
+  return await publishGate(plan, context, sinks);
+}
+
+async function publishGate(plan: GatePlan, context: GateContext, sinks: ReportSinks & GateHooks): Promise<JobResult> {
   const { clock, logger, redactor, signal } = context;
   const { summaryPath = null } = sinks;
-  const result = await gate(plan, context);
+  const result = await gate(plan, context, sinks);
   sinks.onJudged?.();
   const { report, evidence, tracePath } = result;
   sinks.onReport?.(report);
@@ -137,6 +163,19 @@ export async function runPlan(plan: GatePlan, context: GateContext, sinks: Repor
 export async function previewJob(options: GateOptions, context: JobContext): Promise<string[]> {
   const { cwd, environment, clock, logger, redactor } = context;
   const plan = await planGate(options, { cwd, environment });
-  for (const secret of plan.secrets) redactor.add(secret);
   return [...(await previewGate(plan, { clock, logger, redactor, signal: context.openSignal() }))];
+}
+
+/**
+ * Loads every part that a gate loads lazily, so that the server under test cannot overwrite a file that is still to be loaded. The
+ * post step and a dry run need none of them.
+ */
+async function loadChunks(): Promise<void> {
+  await Promise.all([
+    import('../embedded/open.ts'),
+    import('../engine/judge-trace.ts'),
+    import('./run/job-tunnel.ts'),
+    import('../report/html/page.ts'),
+    import('../server/open.ts'),
+  ]);
 }

@@ -1,14 +1,17 @@
 import { Octokit } from '@octokit/core';
 import { paginateRest } from '@octokit/plugin-paginate-rest';
-import { Agent, EnvHttpProxyAgent, fetch, type RequestInit } from 'undici';
+import { fetch, type RequestInit } from 'undici';
 import type { Clock, Deadline } from '../base/time.ts';
-import { CancelledError, ConfigurationError } from '../base/errors.ts';
+import { CancelledError, ConfigurationError, ProtocolError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
-import { isLoopback } from '../base/loopback.ts';
-import type { ProxySettings } from '../base/proxy.ts';
+import { openRoute } from '../http/dispatcher.ts';
+import { type AttemptOutcome, retryRequest } from '../http/retry.ts';
+import { isHeaderSafe, isProtected } from '../http/url.ts';
+import type { ProxySettings } from '../http/proxy.ts';
 import type { Secret } from '../base/redaction.ts';
 import { generator } from '../base/version.ts';
-import { repeatPatiently } from './patience.ts';
+import { readGitHubFailure } from './failure.ts';
+import type { z } from 'zod';
 
 const GitHubOctokit = Octokit.plugin(paginateRest);
 
@@ -37,6 +40,7 @@ export interface GitHubClientOptions {
 }
 
 const attemptTimeoutMs = 30_000;
+const maxAttempts = 4;
 /** A page of a hundred comments of 64 KiB each fits several times. */
 const maxResponseBytes = 32 * 2 ** 20;
 
@@ -51,7 +55,11 @@ export function openGitHub(options: GitHubClientOptions): GitHubClient {
   const closing = new AbortController();
   const signals = options.signal === undefined ? [closing.signal] : [closing.signal, options.signal];
   const signal = AbortSignal.any(signals);
-  const dispatcher = openDispatcher(apiUrl, options.proxy);
+  const { dispatcher } = openRoute(apiUrl, {
+    proxy: options.proxy,
+    signal: closing.signal,
+    maxResponseBytes,
+  });
 
   const octokit = new GitHubOctokit({
     auth: parseToken(options.token),
@@ -72,17 +80,18 @@ export function openGitHub(options: GitHubClientOptions): GitHubClient {
   });
   octokit.hook.wrap('request', (request, endpoint) => {
     const { method, url } = octokit.request.endpoint(endpoint);
-    return repeatPatiently(async () => await request(endpoint), {
-      what: `${method} ${new URL(url).pathname}`,
-      // Of what is posted, only a query of GraphQL may be posted twice.
-      isSafe: method !== 'POST' || url.endsWith('/graphql'),
-      host: apiUrl.host,
-      clock,
-      deadline,
-      signal,
-      random,
-      logger,
-    });
+    const what = `${method} ${new URL(url).pathname}`;
+    // Of what is posted, only a query of GraphQL may be posted twice.
+    const isSafe = method !== 'POST' || url.endsWith('/graphql');
+    const attemptOnce = async (): Promise<AttemptOutcome<Awaited<ReturnType<typeof request>>>> => {
+      try {
+        return { ok: true, answer: await request(endpoint) };
+      } catch (error) {
+        signal.throwIfAborted();
+        return { ok: false, ...readGitHubFailure(error, { what, host: apiUrl.host, isSafe, clock }) };
+      }
+    };
+    return retryRequest(attemptOnce, { isSafe, maxAttempts, clock, random, logger, signal, deadlines: [deadline] });
   });
   return {
     octokit,
@@ -95,29 +104,33 @@ export function openGitHub(options: GitHubClientOptions): GitHubClient {
 
 function parseApiUrl(text: string): URL {
   const url = URL.parse(text);
-  if (url !== null && (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname)))) return url;
+  if (url !== null && /^https?:$/.test(url.protocol) && isProtected(url)) return url;
   const message = 'is no https URL, which alone protects the token; write one such as https://api.github.com';
   throw new ConfigurationError([{ code: 'invalid-github-url', input: 'GITHUB_API_URL', message }]);
 }
 
-/** HTTP clients quote a header that they refuse, so it is checked here. */
 function parseToken(token: Secret): string {
   const text = token.reveal();
-  if (/^[\x21-\x7e]+$/.test(text)) return text;
+  if (isHeaderSafe(text)) return text;
   const message = 'has a space, a line break or another character that no token has';
   throw new ConfigurationError([{ code: 'invalid-github-token', input: 'github-token', message }]);
 }
 
-/** An API on this machine is reached directly unless the proxy is here too, since one elsewhere has another loopback. */
-function openDispatcher(apiUrl: URL, proxy: ProxySettings | undefined): Agent | EnvHttpProxyAgent {
-  // Certificates are checked even where the environment asks Node not to.
-  const connect = { timeout: 10_000, rejectUnauthorized: true };
-  const limits = { connect, maxResponseSize: maxResponseBytes };
-  const proxyUrl = apiUrl.protocol === 'https:' ? proxy?.httpsProxy : proxy?.httpProxy;
-  if (proxyUrl == null || (isLoopback(apiUrl.hostname) && !isLoopback(new URL(proxyUrl).hostname))) {
-    return new Agent(limits);
-  }
-  const noProxy = proxy?.noProxy ?? '';
-  // All three are given, even empty: what is left out would be read from the environment of the process.
-  return new EnvHttpProxyAgent({ ...limits, httpProxy: proxyUrl, httpsProxy: proxyUrl, noProxy, requestTls: connect });
+/**
+ * Reads an answer of GitHub's into the part of it that is used.
+ *
+ * @throws {ProtocolError} with the path of the first mismatch
+ */
+export function parseAnswer<T extends z.ZodType>(schema: T, answer: unknown, what: string): z.output<T> {
+  const parsed = schema.safeParse(answer);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const path = issue?.path.join('.') ?? '';
+  throw new ProtocolError(
+    `GitHub's answer to ${what} is not the documented one: ${path || 'value'}: ${issue?.message}`,
+    {
+      path,
+      cause: parsed.error,
+    },
+  );
 }

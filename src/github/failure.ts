@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { clipText, endSentence } from '../base/text.ts';
-import { formatDuration } from '../base/time.ts';
+import { type Clock, formatDuration } from '../base/time.ts';
+import { type AttemptFailure, parseRetryAfter } from '../http/retry.ts';
 import { describeError, GitHubError, NetworkError } from '../base/errors.ts';
 
 /** A failed request, without anything that must not be printed. */
-export interface FailedRequest {
+interface FailedRequest {
   /** Null where no answer arrived. */
   status: number | null;
   headers: Readonly<Record<string, string | undefined>>;
@@ -27,7 +28,7 @@ const detailSchema = z.object({ message: z.string() });
 const longestMessage = 300;
 
 /** Reads what the client threw. Its own message holds the address of the documentation, and may hold a page of HTML. */
-export function readFailedRequest(error: unknown): FailedRequest {
+function readFailedRequest(error: unknown): FailedRequest {
   const parsed = requestErrorSchema.safeParse(error);
   if (!parsed.success) {
     // Neither the client's error nor fetch's `TypeError: fetch failed` says anything itself.
@@ -44,21 +45,46 @@ function readCause(error: unknown): unknown {
   return error instanceof Error && error.cause !== undefined ? error.cause : error;
 }
 
-/** Makes an error of it. `what` names the request: `GET /repos/owner/name/pulls/7`. */
-export function explainFailure(
-  { status, message, cause }: FailedRequest,
-  options: { what: string; host: string; isSafe: boolean; limitWaitMs: number | undefined },
-): GitHubError | NetworkError {
-  const { what, host, isSafe, limitWaitMs } = options;
+/**
+ * Makes a failed attempt of what the client threw. `what` names the request: `GET /repos/owner/name/pulls/7`; `isSafe` says that
+ * doing it twice is the same as doing it once, so that it does not matter whether it happened.
+ */
+export function readGitHubFailure(
+  error: unknown,
+  options: { what: string; host: string; isSafe: boolean; clock: Clock },
+): AttemptFailure {
+  const { what, host, isSafe, clock } = options;
+  const failed = readFailedRequest(error);
+  const { status, message, cause } = failed;
   if (status === null) {
-    const error = new NetworkError(`No answer from ${host} to ${what}: ${endSentence(message)}`, { cause });
-    error.mayHaveHappened = !isSafe;
-    return error;
+    const text = `No answer from ${host} to ${what}: ${endSentence(message)}`;
+    return { error: new NetworkError(text, { cause }), repeat: isSafe ? 'always' : 'if-safe' };
   }
-  const wait = limitWaitMs === undefined ? '' : ` It asks to wait ${formatDuration(limitWaitMs)}.`;
+  const retryAfterMs = readLimitWaitMs(failed, clock);
+  const wait = retryAfterMs === undefined ? '' : ` It asks to wait ${formatDuration(retryAfterMs)}.`;
   const said = message === '' ? 'no reason was given' : message;
   const text = `GitHub answered ${status} to ${what}: ${endSentence(said)}${wait}`;
-  const error = new GitHubError(text, { status, retryAfterMs: limitWaitMs });
-  error.mayHaveHappened = !isSafe && status >= 500;
-  return error;
+  const failure = { error: new GitHubError(text, { status, retryAfterMs }), retryAfterMs };
+  if (retryAfterMs !== undefined) return { ...failure, repeat: 'always' };
+  return { ...failure, repeat: status < 500 ? 'never' : isSafe ? 'always' : 'if-safe' };
+}
+
+/** What GitHub asks for where a limit is exceeded and no header says how long to wait ("Rate limits for the REST API"). */
+const secondaryLimitWaitMs = 60_000;
+
+/**
+ * Reads how long GitHub asks to wait; undefined where the request was refused for another reason, or not at all. A limit
+ * is answered with 403 or 429, before anything is carried out: with `retry-after`, with no requests remaining until
+ * `x-ratelimit-reset` (seconds since 1970), or with a message alone.
+ */
+function readLimitWaitMs({ status, headers, message }: FailedRequest, clock: Clock): number | undefined {
+  if (status !== 403 && status !== 429) return undefined;
+  const retryAfterMs = parseRetryAfter(headers['retry-after'], headers['date']);
+  if (retryAfterMs !== undefined) return retryAfterMs;
+  const reset = Number(headers['x-ratelimit-reset']);
+  if (headers['x-ratelimit-remaining'] === '0' && reset > 0) {
+    const nowMs = Date.parse(headers['date'] ?? '') || clock.now();
+    return Math.max(1000, reset * 1000 - nowMs);
+  }
+  return status === 429 || /secondary rate limit|abuse detection/i.test(message) ? secondaryLimitWaitMs : undefined;
 }

@@ -1,3 +1,4 @@
+import { isRecord } from '../base/json.ts';
 import { z } from 'zod';
 import { widgetAssertionKinds, type WidgetAssertion } from './widget.ts';
 
@@ -26,7 +27,7 @@ export interface CheckValues {
   jsonSchema: z.ZodType<JsonObject | boolean>;
   arguments: z.ZodType<JsonObject>;
   /** Any JSON value. */
-  value: z.ZodType<unknown>;
+  value: z.ZodType;
   /** A whole number from 1. */
   count: z.ZodType<number>;
   milliseconds: z.ZodType<number>;
@@ -137,10 +138,10 @@ const { api, toolResult } = createCheckSchemas({
   re2Pattern: filledText,
   pointer: z.string(),
   jsonSchema: z.custom<JsonObject | boolean>(
-    (value) => typeof value === 'boolean' || isObject(value),
+    (value) => typeof value === 'boolean' || isRecord(value),
     'expected a JSON Schema: an object or a boolean',
   ),
-  arguments: z.custom<JsonObject>(isObject, 'expected an object'),
+  arguments: z.custom<JsonObject>(isRecord, 'expected an object'),
   value: z.unknown().refine((value) => value !== undefined, 'expected a value'),
   count: z.int().min(1),
   milliseconds: z.number().positive(),
@@ -160,7 +161,7 @@ export type Check = CheckByType[keyof CheckByType];
 export type ToolResultAssertion = CheckByType[ToolResultType];
 export type Assertion = Check | WidgetAssertion;
 
-export const checkTypes: ReadonlySet<string> = new Set(Object.keys(checkSchemas));
+const checkTypes: ReadonlySet<string> = new Set(Object.keys(checkSchemas));
 
 export function isCheckType(type: unknown): type is Check['type'] {
   return typeof type === 'string' && checkTypes.has(type);
@@ -181,8 +182,4 @@ export function isToolResultAssertion(assertion: Assertion): assertion is ToolRe
 export function expectsToolError(assertion: Assertion): boolean {
   if (!('type' in assertion)) return false;
   return assertion.type === 'toolNotFound' || (assertion.type === 'toolResultIsError' && assertion.isError);
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,4 @@
+import { isRecord } from '../base/json.ts';
 import type { Iteration } from '../model/run.ts';
 import { flattenText, stripControls } from '../report/escape/plain.ts';
 import { truncateText } from '../report/truncate.ts';
@@ -76,8 +77,8 @@ type Fields = Readonly<Record<string, unknown>>;
  * or answered. The trace is an open document: what is not as agreed is left out.
  */
 export function buildTraceSpans(trace: unknown, ids: TraceIds): SpanRecord[] {
-  const spans = isObject(trace) && Array.isArray(trace['spans']) ? trace['spans'].slice(0, maxSpans) : [];
-  const known = spans.filter(isObject);
+  const spans = isRecord(trace) && Array.isArray(trace['spans']) ? trace['spans'].slice(0, maxSpans) : [];
+  const known = spans.filter(isRecord);
   const knownIds = new Set(known.flatMap(({ id }) => (typeof id === 'string' ? [id] : [])));
   return known.flatMap((span, index) => {
     const { id, parentId, startMs, endMs } = span;
@@ -146,8 +147,4 @@ function readCount(value: unknown): number | undefined {
 
 function isTime(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && value <= latestMs;
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,12 +1,10 @@
 import { spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
-
-import type { Clock } from '../base/time.ts';
-import type { DescendantLog } from './descendants.ts';
-import { isGroupAlive, signalGroup, waitForGroupEnd } from './group.ts';
-import { keepLastLines } from './last-lines.ts';
-import { createOutputRing } from './ring.ts';
-import type { OutputRing } from './ring.ts';
+import { type Clock, race } from '../base/time.ts';
+import type { DescendantLog } from './kill-orphans.ts';
+import { isGroupAlive, signalGroup, waitForGroupEnd } from './process-tree.ts';
+import { keepLastLines, createOutputTail } from './output-tail.ts';
+import type { OutputTail } from './output-tail.ts';
 import { holdSandbox } from './sandbox/lease.ts';
 import type { Sandbox } from './sandbox/open.ts';
 import type { Watchdog } from './watchdog.ts';
@@ -18,7 +16,7 @@ const terminateGraceMs = 1000;
 /** After the process is gone, descendants may hold its stdout open; what is still in the pipe is read for this long. */
 const outputDrainMs = 250;
 
-/** Of one process; the ring that all processes of a server share keeps more. */
+/** Of one process; the tail that all processes of a server share keeps more. */
 const ownOutputBytes = 16 * 1024;
 const lastLinesRead = 50;
 
@@ -48,13 +46,13 @@ export interface ServerProcess {
   kill(): Promise<void>;
 }
 
-/** Starts a program with no shell. What it writes to stderr goes to the ring; the caller reads stdout to its end. */
+/** Starts a program with no shell. What it writes to stderr goes to the tail; the caller reads stdout to its end. */
 export function startProcess(
   command: readonly string[],
   options: {
     cwd: string;
     env: Record<string, string>;
-    ring: OutputRing;
+    tail: OutputTail;
     clock: Clock;
     /** Ends the program's group should this process be killed; null for no watchdog. */
     watchdog?: Pick<Watchdog, 'add' | 'remove'>;
@@ -67,6 +65,8 @@ export function startProcess(
   },
 ): ServerProcess {
   const { clock } = options;
+  const waitAtMost = (promise: Promise<unknown>, afterMs: number) =>
+    race(promise, { timeout: { clock, afterMs, onTimeout: () => {} } });
   const start = prepareStart(command, options);
   const [file = '', ...args] = start.command;
   const child = spawn(file, args, {
@@ -84,9 +84,9 @@ export function startProcess(
     options.watchdog?.add(child.pid);
     options.descendants?.follow(child.pid);
   }
-  const ownOutput = createOutputRing(ownOutputBytes);
+  const ownOutput = createOutputTail(ownOutputBytes);
   const addOutput = (chunk: Buffer) => {
-    options.ring.append(chunk);
+    options.tail.append(chunk);
     ownOutput.append(chunk);
   };
   stderr.on('data', addOutput);
@@ -104,7 +104,7 @@ export function startProcess(
     outputs.map((stream) => new Promise<void>((resolve) => void stream.once('close', () => resolve()))),
   );
   const exited = ended.then(async (exit): Promise<ProcessExit> => {
-    if (child.pid !== undefined) await waitAtMost(clock, outputEnded, outputDrainMs);
+    if (child.pid !== undefined) await waitAtMost(outputEnded, outputDrainMs);
     for (const stream of outputs) stream.destroy();
     if (child.pid !== undefined) options.descendants?.forget(child.pid);
     const lastLines = keepLastLines(ownOutput.readLines(lastLinesRead));
@@ -121,7 +121,7 @@ export function startProcess(
     stdin.end();
     if (groupId === undefined) return;
     options.descendants?.look();
-    if (options.readsStdin) await waitAtMost(clock, ended, stdinGraceMs);
+    if (options.readsStdin) await waitAtMost(ended, stdinGraceMs);
     await lease?.terminate(clock, terminateGraceMs);
     lease?.release();
     if (isGroupAlive(groupId)) {
@@ -136,7 +136,7 @@ export function startProcess(
     options.descendants?.look();
     signalGroup(child.pid, 'SIGKILL');
     lease?.release();
-    await waitAtMost(clock, ended, terminateGraceMs);
+    await waitAtMost(ended, terminateGraceMs);
     if (await waitForGroupEnd(clock, child.pid, terminateGraceMs)) options.watchdog?.remove(child.pid);
   };
   let stopping: Promise<void> | undefined;
@@ -185,12 +185,4 @@ function prepareStart(
 /** The programs that make the sandbox ended, not the server. */
 function createSandboxFailure({ code, signal }: { code: number | null; signal: NodeJS.Signals | null }): Error {
   return new Error(`The sandbox of the process could not be made (${code === null ? signal : `exit code ${code}`}).`);
-}
-
-/** Waits for the promise, but no longer than `timeoutMs`. */
-async function waitAtMost(clock: Clock, promise: Promise<unknown>, timeoutMs: number): Promise<void> {
-  const timer = new AbortController();
-  const timeout = clock.sleep(timeoutMs, { signal: timer.signal }).catch(() => {});
-  await Promise.race([promise, timeout]);
-  timer.abort();
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '../base/time.ts';
+import { type Clock, race } from '../base/time.ts';
 import type { ServerStartError } from '../base/errors.ts';
 
 /**
@@ -19,14 +19,20 @@ export async function waitForReadiness<T>(
 ): Promise<T> {
   const over = new AbortController();
   const signal = AbortSignal.any([options.signal, over.signal]);
-  const timeout = options.clock.sleep(options.readyTimeoutMs, { signal }).then(() => {
-    throw options.createTimeoutError();
-  });
   const exit = options.exited.then((error) => {
     throw error;
   });
   try {
-    return await Promise.race([probe(signal), exit, timeout]);
+    return await race(Promise.race([probe(signal), exit]), {
+      signals: [options.signal],
+      timeout: {
+        clock: options.clock,
+        afterMs: options.readyTimeoutMs,
+        onTimeout: () => {
+          throw options.createTimeoutError();
+        },
+      },
+    });
   } finally {
     over.abort();
   }

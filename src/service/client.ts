@@ -1,27 +1,28 @@
 import type { Clock, Deadline } from '../base/time.ts';
 import { CancelledError, ProtocolError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
-import { createPacer, unlimitedPacer } from '../base/pacing.ts';
-import type { Pacer, Purpose } from '../base/pacing.ts';
-import { listProxySecrets } from '../base/proxy.ts';
-import type { ProxySettings } from '../base/proxy.ts';
-import { createRetryQuota } from '../base/retry.ts';
+import { createPacer } from '../base/pacing.ts';
+import type { Pacer, Priority } from '../base/pacing.ts';
+import { listProxySecrets } from '../http/proxy.ts';
+import type { ProxySettings } from '../http/proxy.ts';
+import { type AttemptOutcome, createRetryQuota, retryRequest } from '../http/retry.ts';
 import { createRedactor } from '../base/redaction.ts';
 import type { Secret } from '../base/redaction.ts';
 import { generator } from '../base/version.ts';
-import { buildUrl, parseApiKey, parseBaseUrl } from './address.ts';
-import { attemptRequest, parseJsonAnswer } from './attempt.ts';
-import type { AttemptLimits, AttemptOutcome, AttemptRequest } from './attempt.ts';
-import { explainRefusal, fewAttempts } from './failure.ts';
+import { buildUrl, parseApiKey, parseBaseUrl } from '../http/url.ts';
+import { attemptRequest, parseJsonAnswer } from '../http/attempt.ts';
+import type { AttemptLimits, AttemptRequest } from '../http/attempt.ts';
+import { explainRefusal, fewAttempts, readServiceFailure } from './failure.ts';
 import type { Parse } from './parse.ts';
 import type { ServiceProfile } from './profile.ts';
-import { repeatUntilAnswered } from './repeat.ts';
-import { openRoute } from './route.ts';
+import { openRoute } from '../http/dispatcher.ts';
+import type { FailedAnswer } from '../http/failed-answer.ts';
 
 /** A connection to one service with one key. The operations in this folder take it as their first argument. */
 export interface ServiceClient extends AsyncDisposable {
   readonly profile: ServiceProfile;
   readonly clock: Clock;
+  readonly logger: Logger;
   /** Draws in [0, 1) for the jitter of waits. */
   readonly random: () => number;
   /**
@@ -59,8 +60,8 @@ export interface ServiceCall<T> extends CallOptions {
   isSlow?: boolean;
   /** Whether nothing has been established yet, so that what is refused for good is the user's to mend. */
   isSetup?: boolean;
-  /** What others who share the key may be kept waiting for; by default it begins something. */
-  purpose?: Purpose;
+  /** Towards others who share the key; low unless given. */
+  priority?: Priority;
   parse: Parse<T>;
 }
 
@@ -103,7 +104,7 @@ export function openServiceClient(options: ServiceClientOptions): ServiceClient 
   const { profile, clock, logger, random = Math.random } = options;
   const baseUrl = parseBaseUrl(options.baseUrl);
   const authorization = `Bearer ${parseApiKey(options.apiKey)}`;
-  const pacer = options.pacer ?? (profile.pacing ? createPacer(clock, profile.pacing, options.random) : unlimitedPacer);
+  const pacer = options.pacer ?? (profile.pacing ? createPacer(clock, profile.pacing, options.random) : undefined);
   const quota = createRetryQuota(retriesPerClient);
   const secrets = [options.apiKey, ...(options.proxy === undefined ? [] : listProxySecrets(options.proxy))];
   const redactor = createRedactor(secrets);
@@ -113,6 +114,7 @@ export function openServiceClient(options: ServiceClientOptions): ServiceClient 
   return {
     profile,
     clock,
+    logger,
     random,
     call: async <T>(call: ServiceCall<T>) => {
       const url = buildUrl(baseUrl, call.path, call.query);
@@ -130,17 +132,18 @@ export function openServiceClient(options: ServiceClientOptions): ServiceClient 
           limits: { ...limits, attemptTimeoutMs },
           redactor: callRedactor,
           signal,
-          serverUnreachableHint: profile.serverUnreachableHint,
+          readFailure: (answer: FailedAnswer, what: string) =>
+            readServiceFailure(answer, what, profile.serverUnreachableHint),
           parseAnswer: parseJsonAnswer,
         };
         const outcome = await attemptRequest(route, attempt, options);
         if (outcome.ok) return parseOutcome(outcome.answer, call);
         return call.isSetup ? { ...outcome, error: explainRefusal(outcome) } : outcome;
       };
-      return await repeatUntilAnswered(attemptOnce, {
+      return await retryRequest(attemptOnce, {
         isSafe: isSafeToRepeat(call),
         maxAttempts: call.isSlow ? maxSlowAttempts : maxAttempts,
-        purpose: call.purpose,
+        priority: call.priority,
         clock,
         pacer,
         quota,

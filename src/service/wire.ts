@@ -16,15 +16,6 @@ function pageOf<Item extends z.ZodType>(item: Item) {
   return z.object({ items: z.array(item), nextCursor: z.string().nullish() });
 }
 
-export const errorEnvelopeSchema = z.object({
-  code: z.string(),
-  message: z.string(),
-  details: openObject,
-});
-export type WireErrorEnvelope = z.infer<typeof errorEnvelopeSchema>;
-
-export const bareErrorSchema = z.object({ error: z.string(), message: z.undefined().optional() });
-
 export const deletedSchema = z.object({ id: z.string(), deleted: z.literal(true) });
 
 export const meSchema = z.object({ id: z.string(), email: text, name: text, plan: text });
@@ -132,7 +123,7 @@ export const caseSchema = z.object({
 export const casePageSchema = pageOf(caseSchema);
 export type WireCase = z.infer<typeof caseSchema>;
 
-/** Answered with 201 even where some cases failed; `index` is the place in the request. */
+/** Answered with 201 even where some cases failed; `index` is the case's in the request. */
 export const caseBatchResultSchema = z.object({
   created: z.array(
     z.object({ index: z.number(), id: z.string(), declaredId: text, title: text, replayed: z.boolean().nullish() }),

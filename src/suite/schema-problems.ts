@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js';
-import { isRecord } from './zod-unions.ts';
+import { isRecord } from '../base/json.ts';
 import { findNearest, quoteValue } from './findings.ts';
 
 /** One mistake in a JSON Schema that an evals file or a request carries. */

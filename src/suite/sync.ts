@@ -1,4 +1,4 @@
-import { isDeepStrictEqual } from 'node:util';
+import { isJsonEqual } from '../base/json.ts';
 import { formatCount } from '../base/text.ts';
 import { defaultMatchOptions, toPublicMatchOptions } from '../model/case.ts';
 import type { CaseChanges, CaseFields, StoredCase, TestCase } from '../model/case.ts';
@@ -117,8 +117,8 @@ function matchCases(wanted: readonly WantedCase[], existing: readonly StoredCase
     for (const { testCase, fields } of wanted) {
       const namesakes = free.get(testCase.title) ?? [];
       if (matches.has(testCase)) continue;
-      const place = namesakes.findIndex(({ steps }) => fits(steps ?? [], fields.steps));
-      const [stored] = place === -1 ? [] : namesakes.splice(place, 1);
+      const index = namesakes.findIndex(({ steps }) => fits(steps ?? [], fields.steps));
+      const [stored] = index === -1 ? [] : namesakes.splice(index, 1);
       if (stored !== undefined) matches.set(testCase, stored);
     }
   };
@@ -195,7 +195,7 @@ function listChanges(wanted: WholeCase, stored: Record<keyof WholeCase, unknown>
 
 /** Whether two values are the same once they have travelled: key order is free, and `-0` is `0`. */
 function isEqualJson(left: unknown, right: unknown): boolean {
-  return isDeepStrictEqual(toJson(left), toJson(right));
+  return isJsonEqual(toJson(left), toJson(right));
 }
 
 function toJson(value: unknown): unknown {

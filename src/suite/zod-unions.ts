@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isRecord } from '../base/json.ts';
 import type { DocumentPath } from './source-document.ts';
 
 /**
@@ -92,10 +93,6 @@ export function findUnionAt(root: z.ZodType, value: unknown, path: DocumentPath)
 export function readPart(value: unknown, key: PropertyKey): unknown {
   if (Array.isArray(value)) return value[Number(key)];
   return isRecord(value) && Object.hasOwn(value, key) ? value[String(key)] : undefined;
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function choose(schema: z.ZodType, value: unknown): z.ZodType {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isRecord } from '../base/json.ts';
 import { isHeaderList } from './headers.ts';
 import type { HeaderList } from './headers.ts';
 
@@ -91,10 +92,6 @@ function readFrame(value: Record<string, unknown>, id: number): TextFrame | Igno
     default:
       return ignored;
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }
 
 function isInteger(value: unknown, least: number, most: number): value is number {

@@ -1,14 +1,12 @@
-import { endOnAbort, formatDuration } from '../base/time.ts';
-import type { Clock } from '../base/time.ts';
+import { type Clock, formatDuration, race } from '../base/time.ts';
 import { CancelledError, TunnelError, describeError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
-import type { ProxySettings } from '../base/proxy.ts';
-import { createCallTable } from './calls.ts';
-import type { CallTable } from './calls.ts';
-import { openConnection } from './connection.ts';
+import type { ProxySettings } from '../http/proxy.ts';
+import { createRequestTable } from './request-table.ts';
+import type { RequestTable } from './request-table.ts';
+import { openConnection, checkRelayUrl } from './connection.ts';
 import type { RelayAddress, RelayConnection } from './connection.ts';
 import { createReconnectPolicy } from './reconnect.ts';
-import { checkRelayUrl } from './route.ts';
 import { openTarget } from './target.ts';
 
 export interface TunnelHostOptions extends RelayAddress {
@@ -60,11 +58,11 @@ export async function openTunnelHost(options: TunnelHostOptions): Promise<Tunnel
   const target = openTarget(options.target.url, options.serverId);
   const policy = createReconnectPolicy(options.random ?? Math.random);
   const closing = new AbortController();
-  const greeted = Promise.withResolvers<void>();
+  const connected = Promise.withResolvers<void>();
   const lost = Promise.withResolvers<TunnelError>();
   let address: RelayAddress = options;
   let connection: RelayConnection | null = null;
-  let calls: CallTable | null = null;
+  let calls: RequestTable | null = null;
   let downSinceMs = clock.monotonicMs();
 
   const serveConnection = async () => {
@@ -72,19 +70,19 @@ export async function openTunnelHost(options: TunnelHostOptions): Promise<Tunnel
       subprotocol,
       clock,
       proxy: options.proxy,
-      greet: ({ limits, window }, link) => {
-        const table = createCallTable({ link, target, clock, limits, window });
+      onHello: ({ limits, window }, link) => {
+        const table = createRequestTable({ link, target, clock, limits, window });
         calls = table;
         // Without it the relay would not expect grants, and would send bodies that other bodies have to wait for.
         if (window !== null) link.send({ t: 'window', id: 0, n: window });
-        greeted.resolve();
+        connected.resolve();
         logger.debug('The tunnel is connected.');
         return (frame) => table.receive(frame);
       },
     });
     const end = await connection.ended;
     connection = null;
-    if (end.greetedAtMs !== null) {
+    if (end.helloAtMs !== null) {
       downSinceMs = clock.monotonicMs();
       const lastCallAtMs = calls?.lastCallAtMs ?? null;
       calls?.cancelAll();
@@ -125,7 +123,7 @@ export async function openTunnelHost(options: TunnelHostOptions): Promise<Tunnel
     try {
       logger.warning(`${refusal}; asking for another.`);
       // Closing the tunnel does not wait for another grant.
-      address = await endOnAbort(options.remint(), closing.signal);
+      address = await race(options.remint(), { signals: [closing.signal] });
       checkRelayUrl(address.relayWsUrl);
       return null;
     } catch (error) {
@@ -138,16 +136,15 @@ export async function openTunnelHost(options: TunnelHostOptions): Promise<Tunnel
       closing.signal.aborted ? null : new TunnelError('The tunnel broke.', { cause }),
     );
     if (error === null) return;
-    greeted.reject(error);
+    connected.reject(error);
     lost.resolve(error);
   };
   const serving = serve();
 
   const close = async (drainTimeoutMs: number) => {
-    const isOver = new AbortController();
-    const limit = clock.sleep(drainTimeoutMs, { signal: isOver.signal }).catch(() => {});
-    if (!closing.signal.aborted && drainTimeoutMs > 0) await Promise.race([calls?.drain(), limit]);
-    isOver.abort();
+    if (calls !== null && !closing.signal.aborted && drainTimeoutMs > 0) {
+      await race(calls.drain(), { timeout: { clock, afterMs: drainTimeoutMs, onTimeout: () => {} } });
+    }
     closing.abort(new CancelledError('The tunnel was closed.'));
     calls?.cancelAll();
     connection?.close();
@@ -155,15 +152,11 @@ export async function openTunnelHost(options: TunnelHostOptions): Promise<Tunnel
     await target[Symbol.asyncDispose]();
   };
 
-  const stopOpening = () => greeted.reject(signal.reason);
-  signal.addEventListener('abort', stopOpening, { once: true });
   try {
-    await greeted.promise;
+    await race(connected.promise, { signals: [signal] });
   } catch (error) {
     await close(0);
     throw error;
-  } finally {
-    signal.removeEventListener('abort', stopOpening);
   }
   return {
     get isConnected() {

@@ -1,3 +1,5 @@
+import { readProxyStatus } from '../http/proxy.ts';
+import { isCertificateError } from '../http/transport-errors.ts';
 import type { ConnectionEnd } from './connection.ts';
 
 /** What to do after a connection to the relay has ended. */
@@ -45,13 +47,13 @@ export function createReconnectPolicy(random: () => number): ReconnectPolicy {
   };
 
   return {
-    plan: ({ closeCode, httpStatus, greetedAtMs, cause }, nowMs) => {
+    plan: ({ closeCode, httpStatus, helloAtMs, cause }, nowMs) => {
       if (isCertificateError(cause)) return { kind: 'stop', ...untrusted };
       const proxyStatus = readProxyStatus(cause);
-      if (proxyStatus !== null && isLasting(proxyStatus)) return { kind: 'stop', ...describeProxy(proxyStatus) };
-      if (greetedAtMs !== null) {
+      if (proxyStatus !== undefined && isLasting(proxyStatus)) return { kind: 'stop', ...describeProxy(proxyStatus) };
+      if (helloAtMs !== null) {
         failures = 0;
-        const wasStable = nowMs - greetedAtMs >= stableMs;
+        const wasStable = nowMs - helloAtMs >= stableMs;
         if (wasStable) refusals = 0;
         if (wasStable || closeCode !== 1012) restarts = 0;
       }
@@ -98,18 +100,6 @@ function describeProxy(status: number): Omit<Extract<ReconnectStep, { kind: 'sto
         message: `The proxy on the way to the relay refused to connect to it (status ${status}).`,
         hint: 'Have the proxy let CONNECT through to the relay, or name the relay in NO_PROXY.',
       };
-}
-
-/** The status with which a proxy turned a CONNECT down; null for any other failure. */
-function readProxyStatus(cause: unknown): number | null {
-  const isRefusal = cause instanceof Error && 'code' in cause && cause.code === 'ERR_PROXY_TUNNEL';
-  return isRefusal && 'statusCode' in cause && typeof cause.statusCode === 'number' ? cause.statusCode : null;
-}
-
-/** By the codes of OpenSSL's verification and of Node's check of the host name. */
-function isCertificateError(cause: unknown): boolean {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-  return /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|ERR_TLS_CERT)/.test(code);
 }
 
 function describeRefusal(code: number): string {

@@ -302,7 +302,7 @@ describe('the action merge', () => {
     await using workspace = await createWorkspace({ 'shards/1/report.json': renderReportJson(first!) });
     const partial = await start(workspace, { reports: 'shards' }, {}, 'merge');
     expect(partial.exitCode).toBe(2);
-    expect(partial.stdout).toMatch(/reports: These shards are no whole: .*1 shard of 2 missing: 2.*\(bad-merge\)/);
+    expect(partial.stdout).toMatch(/reports: The shards cannot be joined: .*1 shard of 2 missing: 2.*\(bad-merge\)/);
     await using empty = await createWorkspace();
     const without = await start(empty, {}, {}, 'merge');
     expect(without.exitCode).toBe(2);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { systemClock, formatDuration, parseDuration, startDeadline } from '../../src/base/time.ts';
+import { type Clock, formatDuration, parseDuration, race, startDeadline, systemClock } from '../../src/base/time.ts';
 import { assert, integer, property, string } from 'fast-check';
 import { DeadlineError } from '../../src/base/errors.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
@@ -119,5 +119,102 @@ describe('formatDuration', () => {
     );
     expect(formatDuration(59_960)).toBe('1 min');
     expect(formatDuration(999.6)).toBe('1 s');
+  });
+});
+
+describe('race', () => {
+  const never = new Promise<never>(() => {});
+  /** Counts listeners, which leave no other trace. */
+  const watchSignal = (controller: AbortController) => {
+    const { signal } = controller;
+    let listeners = 0;
+    const add = signal.addEventListener.bind(signal);
+    const remove = signal.removeEventListener.bind(signal);
+    signal.addEventListener = (...args: Parameters<typeof add>) => {
+      listeners += 1;
+      add(...args);
+    };
+    signal.removeEventListener = (...args: Parameters<typeof remove>) => {
+      listeners -= 1;
+      remove(...args);
+    };
+    return { signal, count: () => listeners };
+  };
+  /** A clock whose sleeps end only by their signal. */
+  const createCountingClock = () => {
+    let sleeping = 0;
+    const clock: Clock = {
+      now: () => 0,
+      monotonicMs: () => 0,
+      sleep: (_, { signal } = {}) => {
+        sleeping += 1;
+        return new Promise((_resolve, reject) => {
+          signal?.addEventListener('abort', () => {
+            sleeping -= 1;
+            reject(signal.reason);
+          });
+        });
+      },
+    };
+    return { clock, count: () => sleeping };
+  };
+
+  it.each([
+    ['resolves', () => Promise.resolve('done'), 'done'],
+    ['rejects', () => Promise.reject(new Error('broken')), new Error('broken')],
+  ])('%s with the promise, and leaves no listener and no timer behind', async (_, start, expected) => {
+    const { signal, count } = watchSignal(new AbortController());
+    const { clock, count: countTimers } = createCountingClock();
+    const timeout = { clock, afterMs: 1000, onTimeout: () => 'late' };
+    const waiting = race(start(), { signals: [signal], timeout });
+    expect([count(), countTimers()]).toEqual([1, 1]);
+    await expect(waiting.catch((error: unknown) => error)).resolves.toEqual(expected);
+    expect([count(), countTimers()]).toEqual([0, 0]);
+  });
+
+  it('rejects with the own reason of the signal that aborts, and leaves nothing behind', async () => {
+    const [one, two] = [new AbortController(), new AbortController()];
+    const watched = [watchSignal(one), watchSignal(two)];
+    const { clock, count } = createCountingClock();
+    const timeout = { clock, afterMs: 1000, onTimeout: () => 'late' };
+    const waiting = race(never, { signals: watched.map(({ signal }) => signal), timeout });
+    two.abort('the second');
+    await expect(waiting).rejects.toBe('the second');
+    expect([count(), ...watched.map((signal) => signal.count())]).toEqual([0, 0, 0]);
+  });
+
+  it('rejects where a signal has aborted before, unless the promise has settled', async () => {
+    const signals = [AbortSignal.abort('before')];
+    await expect(race(never, { signals })).rejects.toBe('before');
+    await expect(race(Promise.resolve(1), { signals })).resolves.toBe(1);
+  });
+
+  it('counts an abort more than an error of the promise that says the same in other words', async () => {
+    const stop = new AbortController();
+    const wrapped = new Promise<never>((_, reject) => {
+      stop.signal.addEventListener('abort', () => reject(new Error('wrapped')));
+    });
+    const waiting = race(wrapped, { signals: [stop.signal] });
+    stop.abort('own reason');
+    await expect(waiting).rejects.toBe('own reason');
+  });
+
+  it('ends with what onTimeout returns or throws, and removes its listeners', async () => {
+    const { signal, count } = watchSignal(new AbortController());
+    const limit = (onTimeout: () => string) => ({
+      signals: [signal],
+      timeout: { clock: new VirtualClock(), afterMs: 5, onTimeout },
+    });
+    await expect(
+      race(
+        never,
+        limit(() => 'late'),
+      ),
+    ).resolves.toBe('late');
+    const refuse = (): string => {
+      throw new DeadlineError('Too late.');
+    };
+    await expect(race(never, limit(refuse))).rejects.toThrow('Too late.');
+    expect(count()).toBe(0);
   });
 });

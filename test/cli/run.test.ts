@@ -112,7 +112,7 @@ describe('mcp-eval-ci run', () => {
       "runs: "many" is not a number of runs; write a whole number from 1 to 100 (bad-runs)
       evals: No file matches "b.yaml"; patterns are relative to the working directory, such as evals/*.evals.yaml (no-files)
       a.yaml:1:1: The key \`cases\` is missing (missing-key)
-      3 problems in the configuration; nothing was run.
+      3 problems; nothing was run.
       "
     `);
     expect(await workspace.read('summary')).toContain('The configuration has 3 problems.');

@@ -25,7 +25,7 @@ describe('mcp-eval-ci validate', () => {
       ['a.evals.yaml:12:11', 'out-of-range'],
       ['b.evals.yaml:1:1', 'missing-key'],
     ]);
-    expect(lines.at(-1)).toBe('3 problems in the configuration; nothing was run.');
+    expect(lines.at(-1)).toBe('3 problems; nothing was run.');
   });
 
   it('prints no text of a file that a terminal or the runner would obey', async () => {

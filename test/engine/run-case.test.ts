@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/time.ts';
 import type { CaseOutcome } from '../../src/engine/outcome.ts';
 import { runCase } from '../../src/engine/run-case.ts';
-import type { Target } from '../../src/engine/target.ts';
+import type { Target } from '../../src/mcp/session.ts';
 import { noBrowserReason, type Assertion, type Check } from '../../src/model/assertion.ts';
 import type { TestCase } from '../../src/model/case.ts';
 import type { Step } from '../../src/model/step.ts';

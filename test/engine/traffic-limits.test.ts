@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { systemClock } from '../../src/base/time.ts';
-import type { Target } from '../../src/engine/target.ts';
+import type { Target } from '../../src/mcp/session.ts';
 import { runCase } from '../../src/engine/run-case.ts';
 import type { Step } from '../../src/model/step.ts';
 import { assertStep, callStep, createCase } from '../support/case-factory.ts';

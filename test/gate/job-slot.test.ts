@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { nameJobSlot } from '../../src/gate/options/job-slot.ts';
-import { detectCiContext } from '../../src/gate/plan/ci-context.ts';
+import { nameJobSlot } from '../../src/gate/options/schema.ts';
+import { detectCiContext } from '../../src/gate/plan/ci-job.ts';
 import { listJobParts } from '../../src/gate/plan/plan-github.ts';
 
 const shard = (index: number) => ({ index, total: 3 });

@@ -101,7 +101,7 @@ describe('merged shards', () => {
     const other = await merge(workspace);
     expect(other).toMatchObject({ exitCode: 2, stdout: '' });
     expect(other.stderr).toMatch(
-      /^merge: These shards are no whole: shards\/report-2: cut otherwise than .*\(bad-merge\)\n1 problem/,
+      /^merge: The shards cannot be joined: shards\/report-2: cut otherwise than .*\(bad-merge\)\n1 problem/,
     );
 
     await rm(join(workspace.path, 'shards/report-2'), { recursive: true });

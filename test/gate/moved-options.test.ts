@@ -31,7 +31,7 @@ describe('an option that has moved', () => {
     ['report-only', 'true', 'reportOnly: true'],
   ])('is refused as %s: %s and names its key, which a policy file takes as it is written', (name, text, line) => {
     expect(readMessages({ ...complete, [name]: text })).toEqual([
-      `${name}: has moved into the policy file; write \`${line}\` there (docs/policy.md) (moved-option)`,
+      `${name}: is a rule of the policy now; write \`${line}\` in the file that \`policy\` names (docs/policy.md) (moved-option)`,
     ]);
     expect(readPolicy(`${line}\n`, { file: 'p.yaml' }).findings).toEqual([]);
   });
@@ -50,15 +50,15 @@ describe('an option that has moved', () => {
     ['open-issue-on', 'failed', 'add `issue` to it, as in `report-to: annotations, summary, issue`'],
   ])('is refused as %s: %s and shows the list that `report-to` takes', (name, text, advice) => {
     expect(readMessages({ ...complete, [name]: text })).toEqual([
-      `${name}: has moved into the list \`report-to\`; ${advice} (docs/comments.md) (moved-option)`,
+      `${name}: is an entry of \`report-to\` now; ${advice} (docs/comments.md) (moved-option)`,
     ]);
     const list = /`report-to: (.+)`/.exec(advice)?.[1] ?? '';
     expect(readMessages({ ...complete, 'report-to': list })).toEqual([]);
   });
 
   it.each([
-    ['otlp-endpoint', 'https://host', 'set the variable OTEL_EXPORTER_OTLP_ENDPOINT'],
-    ['otlp-headers', 'authorization=Bearer hunter2', 'set the variable OTEL_EXPORTER_OTLP_HEADERS'],
+    ['otlp-endpoint', 'https://host', 'set OTEL_EXPORTER_OTLP_ENDPOINT'],
+    ['otlp-headers', 'authorization=Bearer hunter2', 'set OTEL_EXPORTER_OTLP_HEADERS'],
     ['job-index', '3', '`comment-id` names a job'],
   ])('is refused as %s without a word of its value', (name, text, advice) => {
     const [message = '', ...more] = readMessages({ ...complete, [name]: text });
@@ -80,7 +80,7 @@ describe('an option that has moved', () => {
 
   it('never repeats text that YAML could read in another way', () => {
     for (const text of ['a: b', '- x', '{}', 'x'.repeat(21), '#']) {
-      expect(readMessages({ ...complete, flaky: text })[0]).toContain('write `flaky: report` there');
+      expect(readMessages({ ...complete, flaky: text })[0]).toContain('write `flaky: report` in');
     }
   });
 
@@ -92,26 +92,23 @@ describe('an option that has moved', () => {
 
 describe('the command with a flag that has moved', () => {
   it.each([
-    [['run', '--retry-failed', '2'], /^retry-failed: has moved into the policy file; write `retryFailed: 2` there/m],
-    [['run', '--retry-failed=3'], /^retry-failed: has moved into the policy file; write `retryFailed: 3` there/m],
-    [['run', '--annotations=false'], /^annotations: has moved into the list `report-to`; leave `annotations` out/m],
+    [['run', '--retry-failed', '2'], /^retry-failed: is a rule of the policy now; write `retryFailed: 2` in/m],
+    [['run', '--retry-failed=3'], /^retry-failed: is a rule of the policy now; write `retryFailed: 3` in/m],
+    [['run', '--annotations=false'], /^annotations: is an entry of `report-to` now; leave `annotations` out/m],
     [['merge', 'shards', '--comment', 'always'], /^comment: .* add `comment:always` to it/m],
     [['run', '--merge', 'shards'], /^merge: is an action and a command of its own; .*`mcp-eval-ci merge <directory>`/m],
     [['run', '--publish=report'], /^publish: is an action and a command of its own; .*`mcp-eval-ci publish <report>`/m],
     [['run', '--full-report'], /^full-report: is a report format; add `iterations`/m],
-    [['run', '--report-only'], /^report-only: .* write `reportOnly: true` there/m],
-    [['judge', 'report.json', '--on-nothing-run', 'warn'], /^on-nothing-run: .* write `onNothingRun: warn` there/m],
-    [
-      ['merge', 'shards', '--maximum-regressions', '1'],
-      /^maximum-regressions: .* write `maximumRegressions: 1` there/m,
-    ],
+    [['run', '--report-only'], /^report-only: .* write `reportOnly: true` in/m],
+    [['judge', 'report.json', '--on-nothing-run', 'warn'], /^on-nothing-run: .* write `onNothingRun: warn` in/m],
+    [['merge', 'shards', '--maximum-regressions', '1'], /^maximum-regressions: .* write `maximumRegressions: 1` in/m],
   ])('exits with 2 for %j and names the key', async (args, message) => {
     await using workspace = await createWorkspace({ 'a.evals.yaml': greenEvals });
     const usual = args[0] === 'run' ? ['--server-command', 'node server.js', 'a.evals.yaml'] : [];
     const { exitCode, stderr } = await runCommand([...args, ...usual], { cwd: workspace.path });
     expect(exitCode).toBe(2);
     expect(stderr).toMatch(message);
-    expect(stderr).toContain('1 problem in the configuration');
+    expect(stderr).toContain('1 problem; nothing was run.');
   });
 
   it('does not offer it in its help', async () => {

@@ -164,7 +164,7 @@ describe('a pin with a hosted service', () => {
     const evals = expecting('Pinned', 'milk', 'protocol: 2026-07-28\n');
     await using workspace = await createWorkspace({ 'x.evals.yaml': evals });
     await expect(runEmbeddedGate(workspace, hosted)).rejects.toThrow(
-      'x.evals.yaml:2:1: `protocol: 2026-07-28` cannot be enforced, because the service svc chooses the revision itself; override it with the option `protocol: auto`, or use `service: embedded` (needs-embedded-service)',
+      'x.evals.yaml:2:1: `protocol: 2026-07-28` cannot be enforced, because the service svc chooses the revision itself; set the key to auto, override it with the flag `--protocol auto`, or use `service: embedded` (needs-embedded-service)',
     );
   });
 });

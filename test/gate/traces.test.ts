@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/time.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import type { Report } from '../../src/model/report.ts';
-import { publishTraces } from '../../src/gate/publish/publish-traces.ts';
-import { parseCollectorUrl } from '../../src/service/collector.ts';
+import { publishTraces } from '../../src/gate/publish/publish-online.ts';
+import { parseCollectorUrl } from '../../src/otlp/collector.ts';
 import { openContractService } from '../support/contract-service.ts';
 import { startFlakyServer, writeCallingCases } from '../support/flaky-server.ts';
 import { runHostedGate } from '../support/hosted-gate.ts';
@@ -75,7 +75,7 @@ describe('the traces of a gate', () => {
     }
     expect(infos).toContain(`Sent ${spans.length} spans to 127.0.0.1:${collector.port}.`);
     // What the tool answered is nobody's but the report's.
-    expect(sent).not.toContain('stdio-server.ts');
+    expect(sent).not.toContain('stdio-server.mjs');
   });
 
   it('are written alone where they are a report format', async () => {

@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { ConfigurationError, NetworkError, ProtocolError, ServiceError } from '../../src/base/errors.ts';
 import { serviceProfiles } from '../../src/service/profile.ts';
-import { addHint, isQueueRefusal, readFailedAnswer, readTransportError } from '../../src/service/failure.ts';
+import { isQueueRefusal, readServiceFailure } from '../../src/service/failure.ts';
 
 const envelope = (code: string, details?: object) => JSON.stringify({ code, message: 'Because.', details });
 const read = (status: number, text: string, headers = {}) =>
-  readFailedAnswer({ status, text, headers }, 'GET /x', serviceProfiles.svc.serverUnreachableHint);
+  readServiceFailure({ status, text, headers }, 'GET /x', serviceProfiles.svc.serverUnreachableHint);
 
-describe('readFailedAnswer', () => {
+describe('readServiceFailure', () => {
   it.each([
     [400, 'VALIDATION_ERROR', 'never', undefined],
     [401, 'UNAUTHORIZED', 'never', /whole key/],
@@ -69,70 +68,5 @@ describe('readFailedAnswer', () => {
   it('cuts a message that is a dump', () => {
     const { error } = read(500, JSON.stringify({ code: 'INTERNAL_ERROR', message: 'x'.repeat(100_000) }));
     expect(error.message.length).toBeLessThan(600);
-  });
-});
-
-describe('readTransportError', () => {
-  const url = new URL('https://h.example/v1/me?k=secret');
-  const options = { url, what: 'GET /v1/me', attemptTimeoutMs: 60_000, proxy: null };
-  const systemError = (fields: object) => Object.assign(new Error('it broke'), fields);
-
-  it.each([
-    [{ code: 'ECONNREFUSED', syscall: 'connect' }, 'always'],
-    [{ code: 'ENOTFOUND', syscall: 'getaddrinfo' }, 'always'],
-    [{ code: 'EAI_AGAIN', syscall: 'getaddrinfo' }, 'always'],
-    [{ code: 'ETIMEDOUT', syscall: 'connect' }, 'always'],
-    [{ code: 'UND_ERR_CONNECT_TIMEOUT' }, 'always'],
-    [{ code: 'ETIMEDOUT', syscall: 'read' }, 'if-safe'],
-    [{ code: 'ECONNRESET', syscall: 'read' }, 'if-safe'],
-    [{ code: 'EPIPE', syscall: 'write' }, 'if-safe'],
-    [{ code: 'UND_ERR_SOCKET' }, 'if-safe'],
-    [{ code: 'UND_ERR_HEADERS_TIMEOUT' }, 'if-safe'],
-    [{ code: 'CERT_HAS_EXPIRED' }, 'never'],
-    [{ code: 'ERR_TLS_CERT_ALTNAME_INVALID' }, 'never'],
-    [{ code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }, 'never'],
-    [{ code: 'SELF_SIGNED_CERT_IN_CHAIN' }, 'never'],
-    [{ code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' }, 'never'],
-    [{ code: 'UND_ERR_PRX_TLS' }, 'never'],
-    [{ code: 'UND_ERR_PRX_CONN' }, 'always'],
-    [{}, 'if-safe'],
-  ])('knows what %j allows', (fields, repeat) => {
-    const failure = readTransportError(systemError(fields), options);
-    expect(failure.repeat).toBe(repeat);
-    const code = 'code' in fields ? `${fields.code}, ` : '';
-    expect(failure.error.message).toBe(`No answer from h.example:443 to GET /v1/me: ${code}it broke.`);
-  });
-
-  it('takes a refusal for the proxy’s only where there is a proxy', () => {
-    const error = new Error('Proxy response (407) !== 200 when HTTP Tunneling');
-    const proxy = { place: 'p.example:3128', hasCredentials: false, variable: 'HTTPS_PROXY' } as const;
-    expect(readTransportError(error, options).error.code).toBe('NETWORK');
-    expect(readTransportError(error, { ...options, proxy })).toMatchObject({
-      error: { code: 'CONFIGURATION' },
-      repeat: 'never',
-    });
-  });
-
-  it('survives things that are not errors', () => {
-    expect(readTransportError('odd', options).error.message).toBe('No answer from h.example:443 to GET /v1/me: odd.');
-  });
-});
-
-describe('addHint', () => {
-  const serviceFields = { code: 'C', status: 500, details: { a: 1 }, retryAfterMs: 5 };
-
-  it.each([
-    [new ServiceError('m', { ...serviceFields, hint: 'First.', cause: 'c' }), serviceFields],
-    [new NetworkError('m', { hint: 'First.', cause: 'c' }), { code: 'NETWORK' }],
-    [new ProtocolError('m', { hint: 'First.', cause: 'c', path: 'items.0' }), { path: 'items.0' }],
-    [new ConfigurationError([{ code: 'm', message: 'm' }], { hint: 'First.', cause: 'c' }), { message: 'm (m)' }],
-  ])('keeps the class, every field and the first hint: %s', (error, fields) => {
-    const added = addHint(error, 'Second.');
-    expect(added.constructor).toBe(error.constructor);
-    expect(added).toMatchObject({ message: error.message, cause: 'c', hint: 'First. Second.', ...fields });
-  });
-
-  it('is the only hint where there was none', () => {
-    expect(addHint(new NetworkError('m'), 'Second.').hint).toBe('Second.');
   });
 });

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../src/base/errors.ts';
-import { cutIntoChunks, ingestRun } from '../../src/service/ingest-run.ts';
-import { finalizeIngestedRun, type IngestResult, reportRun, startIngestedRun } from '../../src/service/ingest.ts';
+import {
+  cutIntoChunks,
+  ingestRun,
+  finalizeIngestedRun,
+  type IngestResult,
+  reportRun,
+  startIngestedRun,
+} from '../../src/service/ingest.ts';
 import { type ContractService, openContractService } from '../support/contract-service.ts';
 import { type Answer, hangUp, json, startHttpServer } from '../support/http-server.ts';
 import { catchError, openTestClient } from '../support/service-client.ts';
@@ -106,6 +112,24 @@ describe('ingestRun', () => {
     const params = { projectId: 'p_1', run: describeRun('x'), results: listResults(201), signal: controller.signal };
     expect((await catchError(ingestRun(client, params))).message).toBe('Enough.');
     expect(server.requests.at(-1)?.url).toMatch(/finalize$/);
+  });
+
+  it('writes a debug line that says why a run without all its results stays open', async () => {
+    const refuse = (code: string) => json(400, { code, message: `${code}.` });
+    await using server = await startHttpServer((response, request) => {
+      const answer = request.url.endsWith('iterations')
+        ? refuse('ITERATIONS_REFUSED')
+        : request.url.endsWith('finalize')
+          ? refuse('FINALIZE_REFUSED')
+          : json(200, receipt);
+      return answer(response, request);
+    });
+    const lines: string[] = [];
+    const logger = { ...silentLogger, debug: (line: string) => void lines.push(line) };
+    await using client = openTestClient(server, { logger });
+    const params = { projectId: 'p_1', run: describeRun('x'), results: listResults(201) };
+    expect(await catchError(ingestRun(client, params))).toMatchObject({ code: 'ITERATIONS_REFUSED' });
+    expect(lines).toEqual([expect.stringMatching(/^The run r_1 stays open: .* FINALIZE_REFUSED/)]);
   });
 
   it('repeats what got no answer', async () => {

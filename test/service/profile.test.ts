@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseBaseUrl } from '../../src/service/address.ts';
+import { parseBaseUrl } from '../../src/http/url.ts';
 import { serviceProfiles } from '../../src/service/profile.ts';
 
 const place = { baseUrl: 'https://h.example:8443/api/v1', projectId: 'p 1', suiteId: 's/1', runId: 'r?1' };

@@ -98,8 +98,11 @@ describe('readPolicy', () => {
       'suites: { everything: { probation: 2 } }',
       '1 unknown-key: Unknown key `probation`; known here: `minimumPassRate`, `tags`, `confidence`, `onInconclusive`, `onNothingRun`, `reportOnly`, `onStaleQuarantine`, `retryFailed`, `flaky`, `budgets`, `cases`, `required`, `quarantine`',
     ],
-    ['flaky: retry', '1 unknown-value: `flaky` cannot be "retry"; did you mean `report`?'],
-    ['cases: { a: 90% }', '1 unknown-key: Unknown key `cases`; did you mean `tags`?'],
+    ['flaky: retry', '1 unknown-value: `flaky` cannot be "retry"; known here: `fail`, `pass`, `report`'],
+    [
+      'cases: { a: 90% }',
+      '1 unknown-key: Unknown key `cases`; known here: `$schema`, `maximumRegressions`, `maximumRateDrop`, `probation`, `stopEarly`, `minimumPassRate`, `tags`, `confidence`, `onInconclusive`, `onNothingRun`, `reportOnly`, `onStaleQuarantine`, `retryFailed`, `flaky`, `budgets`, `quarantine`, `suites`, `protect`',
+    ],
     ['tags: { smoke: 0.9 }', '1 bad-pass-rate: 0.9 could mean 0.9% or 90%; write the one you mean with its % sign'],
     [
       'confidence: 0.95',

@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkSchema } from '../../src/engine/schema-check.ts';
-import { listFormats } from '../../src/engine/schema-formats.ts';
+import { listFormats } from '../../src/engine/schema-validator.ts';
 import { checkedFormats, findSchemaProblems } from '../../src/suite/schema-problems.ts';
 
 function list(schema: unknown): string[] {
@@ -67,10 +67,7 @@ describe('findSchemaProblems', () => {
       { $schema: 'http://json-schema.org/draft-04/schema#' },
       '/$schema: `$schema` must be https://json-schema.org/draft/2020-12/schema or http://json-schema.org/draft-07/schema#, at the root alone, not "http://json-schema.org/draft-04/schema#"',
     ],
-    [
-      { ...draft07, prefixItems: [{}] },
-      '/prefixItems: Unknown keyword `prefixItems` of JSON Schema draft-07; did you mean `minItems`?',
-    ],
+    [{ ...draft07, prefixItems: [{}] }, '/prefixItems: Unknown keyword `prefixItems` of JSON Schema draft-07'],
     [5, '/: The schema must be a schema: a mapping, or true or false, not 5'],
   ])('explains what is wrong with %j', (schema, problem) => {
     expect(list(schema)).toEqual([problem]);

@@ -2,7 +2,7 @@ import type { Clock } from '../../src/base/time.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { createRedactor } from '../../src/base/redaction.ts';
 import { gate, type GateResult } from '../../src/gate/gate.ts';
-import type { Leftovers } from '../../src/gate/run/leftovers.ts';
+import type { RemoteResources } from '../../src/gate/run/cleanup-journal.ts';
 import { planGate } from '../../src/gate/plan/plan.ts';
 import type { GateProgress } from '../../src/gate/run/progress.ts';
 import { createJumpingClock } from './bent-clock.ts';
@@ -23,7 +23,7 @@ export interface HostedGateResult extends GateResult {
   /** Warnings, and groups with their titles. */
   log: string[];
   /** What was written down for another process to clear, last of all. */
-  leftovers: Leftovers | null | undefined;
+  leftovers: RemoteResources | null | undefined;
 }
 
 /** Nothing is gained by keeping to the pace of a request a second, which the services of tests do not ask for. */
@@ -50,7 +50,7 @@ export async function runHostedGate(
     environment: options.environment ?? jobOnBranch,
   });
   const log: string[] = [];
-  let leftovers: Leftovers | null | undefined;
+  let leftovers: RemoteResources | null | undefined;
   const result = await gate(plan, {
     clock: options.clock ?? createJumpingClock(clientPace),
     logger: {
@@ -61,7 +61,7 @@ export async function runHostedGate(
     redactor: createRedactor(),
     signal: options.signal ?? new AbortController().signal,
     environment: process.env,
-    saveLeftovers: (next) => {
+    saveRemoteResources: (next) => {
       leftovers = next;
     },
     onProgress: (progress) => void options.onProgress?.(progress),

@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/time.ts';
+import { type Clock, race } from '../../base/time.ts';
 import type { Agent } from './agent.ts';
 
 /** Which host serves which server at the moment. */
@@ -59,10 +59,8 @@ export function createTunnelTable(clock: Clock): TunnelTable {
       waiters.set(serverId, waiting);
       const { promise: woken, resolve } = Promise.withResolvers<void>();
       waiting.add(resolve);
-      const settled = new AbortController();
-      const patience = AbortSignal.any([signal, settled.signal]);
-      await Promise.race([woken, clock.sleep(gapMs, { signal: patience }).catch(() => {})]);
-      settled.abort();
+      const timeout = { clock, afterMs: gapMs, onTimeout: () => {} };
+      await race(woken, { signals: [signal], timeout }).catch(() => {});
       waiting.delete(resolve);
       return agents.get(serverId) ?? null;
     },

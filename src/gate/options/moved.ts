@@ -16,7 +16,7 @@ function movedIntoPolicy(name: string, hint: string, key: string, example: strin
     name,
     hint,
     explain: (text) =>
-      `has moved into the policy file; write \`${key}: ${quoteShort(text, example)}\` there (docs/policy.md)`,
+      `is a rule of the policy now; write \`${key}: ${quoteShort(text, example)}\` in the file that \`policy\` names (docs/policy.md)`,
   };
 }
 
@@ -39,7 +39,7 @@ function movedIntoReportTo(name: string, hint: string, nameEntry: (text: string)
       const others = usual.filter((each) => each !== name);
       const list = isOff ? others : [...new Set([...usual, entry])];
       const advice = isOff ? `leave \`${entry}\` out of it` : `add \`${entry}\` to it`;
-      return `has moved into the list \`report-to\`; ${advice}, as in \`report-to: ${list.join(', ')}\` (docs/comments.md)`;
+      return `is an entry of \`report-to\` now; ${advice}, as in \`report-to: ${list.join(', ')}\` (docs/comments.md)`;
     },
   };
 }
@@ -53,7 +53,7 @@ function movedIntoVariable(name: string, hint: string, variable: string): MovedO
   return {
     name,
     hint,
-    explain: () => `has moved into the environment; set the variable ${variable} (docs/reports.md#traces)`,
+    explain: () => `is an environment variable now; set ${variable} (docs/reports.md#traces)`,
   };
 }
 

@@ -1,13 +1,19 @@
 import { join, resolve } from 'node:path';
-import { formatCount } from '../../base/text.ts';
 import { type ConfigurationIssue, describeError, GateError } from '../../base/errors.ts';
-import type { Baseline } from '../../model/comparison.ts';
+import { formatCount } from '../../base/text.ts';
+import { readHistoryText } from '../../history/file.ts';
 import { findInHistory, historySource } from '../../history/lookup.ts';
-import type { PlannedHistory } from './plan-history.ts';
-import type { ProtectedBase } from './protection.ts';
+import { parseHistory } from '../../history/record.ts';
+import type { Baseline } from '../../model/comparison.ts';
+import type { HistoryRecord } from '../../model/history.ts';
+import { outlineSuite } from '../../suite/manifest.ts';
+import { listTrials } from '../../verdict/trust.ts';
+import { type GateOptions, readServiceBaseline } from '../options/schema.ts';
+import type { ProtectedBase } from './base-policy.ts';
 import { type BaselineReading, parseBaselineReport } from './baseline-report.ts';
+import type { PlannedSuite } from './plan-suites.ts';
+import { listBaselineLosses, listHistoryLosses, readProtectedFile } from './protect-past.ts';
 import { readReportText } from './read-report.ts';
-import { readProtectedFile, listBaselineLosses } from './protect-past.ts';
 
 /** What the results are compared with. */
 export interface PlannedBaseline {
@@ -19,7 +25,7 @@ export interface PlannedBaseline {
   runId: string | null;
 }
 
-interface BaselineContext {
+interface BaselineSources {
   cwd: string;
   history: PlannedHistory | null;
   /** Takes why nothing will be compared. */
@@ -29,9 +35,9 @@ interface BaselineContext {
 }
 
 /** Reads the baseline. One that is not there is a note, since every first run lacks it; one that cannot be read is an issue. */
-export async function planBaseline(
+async function planBaseline(
   source: string,
-  { cwd, history, notes, base = null }: BaselineContext,
+  { cwd, history, notes, base = null }: BaselineSources,
   issues: ConfigurationIssue[],
 ): Promise<PlannedBaseline | null> {
   if (historySource.test(source)) {
@@ -106,4 +112,87 @@ function explainMissingRecord(source: string, history: PlannedHistory | null): s
     ...(unnamed === undefined ? [] : [`no branch (${unnamed})`]),
   ].join(', ');
   return `${label} has no gate of the branch ${name}, ${skipped}. It has gates of: ${has}. Correct \`baseline\`, or name the branch of each gate with \`branch\`.`;
+}
+
+/** Where this gate's record will be added, and those that are there. */
+interface PlannedHistory {
+  /** Absolute, and as the user wrote it. */
+  path: string;
+  label: string;
+  /** Oldest first. */
+  records: HistoryRecord[];
+}
+
+async function chooseHistory(
+  label: string,
+  own: string,
+  context: { base: ProtectedBase; cwd: string; notes: string[]; issues: ConfigurationIssue[] },
+): Promise<string> {
+  const { text } = await readProtectedFile({ path: label, own, listLosses: listHistoryLosses }, context);
+  return text ?? '';
+}
+
+/** Reads the history. One that is not there yet is empty; one that cannot be read is an issue. */
+async function planHistory(
+  label: string,
+  { cwd, notes, base = null }: { cwd: string; notes: string[]; base?: ProtectedBase | null },
+  issues: ConfigurationIssue[],
+): Promise<PlannedHistory | null> {
+  const path = resolve(cwd, label);
+  try {
+    const own = await readHistoryText(path);
+    const { records, skipped } = parseHistory(
+      base === null ? own : await chooseHistory(label, own, { base, cwd, notes, issues }),
+    );
+    if (skipped > 0) {
+      notes.push(`${label}: ${formatCount(skipped, 'line')} ${skipped === 1 ? 'is' : 'are'} no record and left out.`);
+    }
+    return { path, label, records };
+  } catch (error) {
+    const message = `cannot be read: ${describeError(error)}; name a file, which is made when it is missing`;
+    issues.push({ input: 'history-path', code: 'bad-history-path', message });
+    return null;
+  }
+}
+
+/** What a gate knows of those before it. */
+export interface PlannedPast {
+  /** Null where nothing is compared. */
+  baseline: PlannedBaseline | null;
+  /** Null where none is kept. */
+  history: PlannedHistory | null;
+}
+
+/** Reads the history and the baseline. Most gates know nothing of earlier ones, and load nothing for it. */
+export async function planPast(
+  options: GateOptions,
+  context: { cwd: string; notes: string[]; base?: ProtectedBase | null },
+  issues: ConfigurationIssue[],
+): Promise<PlannedPast> {
+  const { historyPath, baseline: source } = options;
+  let history: PlannedHistory | null = null;
+  let baseline: PlannedBaseline | null = null;
+  if (historyPath !== null) {
+    history = await planHistory(historyPath, context, issues);
+  }
+  if (source !== null) {
+    const inService = readServiceBaseline(options);
+    if (inService !== null) return { history, baseline: { source, baseline: null, runId: inService.runId } };
+    baseline = await planBaseline(source, { ...context, history }, issues);
+  }
+  return { history, baseline };
+}
+
+/** Sets the cases aside that the history does not show to be trusted yet. What a policy requires is never on trial. */
+export function planTrust(
+  suites: readonly PlannedSuite[],
+  { neededGates, records }: { neededGates: number; records: readonly HistoryRecord[] },
+): PlannedSuite[] {
+  return suites.map((planned) => {
+    if (planned.kind === 'stored') return planned;
+    const { id: suiteId, cases } = outlineSuite(planned.suite, planned.whole);
+    const required = new Set(planned.requirements.required.map(({ name }) => name));
+    const trials = listTrials({ suiteId, cases: cases.filter(({ id }) => !required.has(id)) }, records, neededGates);
+    return { ...planned, requirements: { ...planned.requirements, trials } };
+  });
 }

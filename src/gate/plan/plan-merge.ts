@@ -35,7 +35,7 @@ export async function planMerge(
   // What could not be read would be reported as missing, too.
   const told = problems.length > 0 ? problems : clashes;
   if (told.length > 0) {
-    issues.push({ input: 'merge', code: 'bad-merge', message: `These shards are no whole: ${told.join('; ')}` });
+    issues.push({ input: 'merge', code: 'bad-merge', message: `The shards cannot be joined: ${told.join('; ')}` });
   }
   return { ...joined, revision: members[0]?.report.revision ?? null, rules: { minimumPassRate, policy: null } };
 }

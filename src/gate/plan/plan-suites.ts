@@ -1,22 +1,19 @@
-import { formatDuration } from '../../base/time.ts';
 import type { ConfigurationIssue } from '../../base/errors.ts';
 import { appendAll } from '../../base/lists.ts';
+import { formatDuration } from '../../base/time.ts';
 import type { SuiteConcurrency } from '../../model/concurrency.ts';
 import type { Sourced } from '../../model/source.ts';
 import type { StoredRequirements, SuiteRequirements } from '../../model/policy.ts';
 import { anyProtocol, type ProtocolChoice } from '../../model/protocol.ts';
-import type { Suite } from '../../model/suite.ts';
+import { type LocatedStep, serverUnderTest, type Suite } from '../../model/suite.ts';
 import type { ServiceProfile } from '../../service/profile.ts';
-import { readInlineTests } from '../../suite/read.ts';
 import { findSharedIds, loadSuites } from '../../suite/load.ts';
+import { readInlineTests } from '../../suite/read.ts';
 import { selectCases } from '../../suite/select.ts';
-import type { CiContext } from './ci-context.ts';
-import { nameHostedSuite } from './hosted-names.ts';
+import { type GateOptions, readServiceBaseline } from '../options/schema.ts';
+import { type CiJob, nameHostedSuite } from './ci-job.ts';
 import { capRuns, findHostedIssues, listHostedNotes } from './hosted-limits.ts';
-import { planOneServer } from './one-server.ts';
-import { readServiceBaseline } from '../options/service-baseline.ts';
 import type { LoadedPolicy } from './plan-policy.ts';
-import type { GateOptions } from '../options/schema.ts';
 
 export type PlannedSuite = FileSuite | StoredSuite;
 
@@ -49,9 +46,9 @@ export interface StoredSuite {
   requirements: StoredRequirements;
 }
 
-interface SuitePlanContext {
+interface SuiteSources {
   cwd: string;
-  ci: CiContext;
+  ci: CiJob;
   profile: ServiceProfile;
   policy: LoadedPolicy;
   /** Takes what is going to be other than the files say. */
@@ -61,16 +58,16 @@ interface SuitePlanContext {
 /** Reads and selects the suites, or names the one that the service keeps. What is wrong goes to `issues`. */
 export async function planSuites(
   options: GateOptions,
-  context: SuitePlanContext,
+  sources: SuiteSources,
   issues: ConfigurationIssue[],
 ): Promise<PlannedSuite[]> {
-  if (options.suite !== null) return [planStoredSuite(options.suite, options, context, issues)];
-  return await planFileSuites(options, context, issues);
+  if (options.suite !== null) return [planStoredSuite(options.suite, options, sources, issues)];
+  return await planFileSuites(options, sources, issues);
 }
 
 async function planFileSuites(
   options: GateOptions,
-  { cwd, ci, profile, policy, notes }: SuitePlanContext,
+  { cwd, ci, profile, policy, notes }: SuiteSources,
   issues: ConfigurationIssue[],
 ): Promise<FileSuite[]> {
   const { suites, findings } = await readSuites(options, cwd);
@@ -116,7 +113,7 @@ function planConcurrency({ concurrency, isIndependent }: Suite, options: GateOpt
   return { ...(concurrency ?? { setting: 'auto', source: 'default' }), isIndependent };
 }
 
-function nameBaselineSuite(name: string, { branch, ci }: { branch: string | null; ci: CiContext }): string | null {
+function nameBaselineSuite(name: string, { branch, ci }: { branch: string | null; ci: CiJob }): string | null {
   if (branch === null) return null;
   return nameHostedSuite(name, 'branch', { ...ci, line: branch, isDefaultBranch: branch === ci.defaultBranch });
 }
@@ -140,7 +137,7 @@ async function readSuites(
 function planStoredSuite(
   suite: string,
   { cases, runs }: GateOptions,
-  { profile: { limits, name }, policy }: SuitePlanContext,
+  { profile: { limits, name }, policy }: Pick<SuiteSources, 'profile' | 'policy'>,
   issues: ConfigurationIssue[],
 ): StoredSuite {
   if (runs !== null && runs > limits.iterationsPerCase) {
@@ -176,4 +173,30 @@ function findPromptSteps(suite: Suite): ConfigurationIssue[] {
         message: `case "${testCase.title}" has a prompt step, and the embedded service runs no models; leave the case out with \`cases\` or \`tags\`, test its tools with toolCall steps, or use a hosted \`service\``,
       })),
   );
+}
+
+/**
+ * Makes every step of a suite call the server under test. A suite may name that one server as it likes, since the job has
+ * only one; one that names several is refused, for the others could never be called.
+ */
+export function planOneServer(suite: Suite): { suite: Suite; issues: ConfigurationIssue[] } {
+  const steps = suite.cases.flatMap((testCase) => testCase.steps);
+  const first = steps.map(readServerName).find((name) => name !== serverUnderTest);
+  const issues = steps.flatMap((located): ConfigurationIssue[] => {
+    const name = readServerName(located);
+    if (name === serverUnderTest || name === first) return [];
+    const message = `This step calls the server "${name}" and earlier ones call "${first}", but a gate tests one server; take \`server\` out, or split the suite`;
+    return [{ ...located.location, code: 'several-servers', message }];
+  });
+  const cases = suite.cases.map((testCase) => ({ ...testCase, steps: testCase.steps.map(forgetServerName) }));
+  return { suite: { ...suite, cases }, issues };
+}
+
+function readServerName({ step }: LocatedStep): string {
+  return step.kind === 'toolCall' ? step.serverName : serverUnderTest;
+}
+
+function forgetServerName(located: LocatedStep): LocatedStep {
+  const { step } = located;
+  return step.kind === 'toolCall' ? { ...located, step: { ...step, serverName: serverUnderTest } } : located;
 }

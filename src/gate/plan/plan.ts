@@ -1,32 +1,26 @@
 import { ConfigurationError, type ConfigurationIssue } from '../../base/errors.ts';
-import { isLoopback } from '../../base/loopback.ts';
+import { isLoopback } from '../../http/url.ts';
 import type { Secret } from '../../base/redaction.ts';
 import { appendAll } from '../../base/lists.ts';
 import { defaultMaximumRegressions, type GatePolicy, type GateRules } from '../../model/policy.ts';
 import type { Revision, ShardReport } from '../../model/report.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
 import { listIdleSuites } from '../../verdict/layers.ts';
-import { type CiContext, type ElevatedEvent, readCiContext } from './ci-context.ts';
-import { nameJobSlot } from '../options/job-slot.ts';
-import type { GateOptions } from '../options/schema.ts';
-import { readRun, planGitHub, type PlannedGitHub } from './plan-github.ts';
+import { type CiJob, type ElevatedEvent, readCiJob } from './ci-job.ts';
+import { type GateOptions, nameJobSlot } from '../options/schema.ts';
+import { type PageLinks, planGitHub, type PlannedGitHub, readRun } from './plan-github.ts';
 import type { ReportFormat } from '../options/values.ts';
-import { readOtelResource } from './otel-variables.ts';
-import type { PageContext } from './page-context.ts';
-import { planCollector, type PlannedCollector } from './plan-collector.ts';
+import { planCollector, type PlannedCollector, readOtelResource } from './otel-variables.ts';
 import { planMerge, type PlannedMerge } from './plan-merge.ts';
-import { planPast, type PlannedPast } from './plan-past.ts';
-import { type PlannedServer, planServer } from './plan-server.ts';
-import { type PlannedService, planService } from './plan-service.ts';
+import { type PlannedPast, planPast, planTrust } from './plan-baseline.ts';
+import { type PlannedServer, planSandbox, planServer } from './plan-server.ts';
+import { type PlannedService, type PlannedUpload, planService, planUpload } from './plan-service.ts';
 import { findRuleIssues } from './rule-issues.ts';
 import { type PlannedSuite, planSuites } from './plan-suites.ts';
-import { planUpload, type PlannedUpload } from './plan-upload.ts';
 import { type PlannedReportDir, planReportDir } from './report-dir.ts';
 import { findAmbiguousNames, groupReported } from './resolve-names.ts';
 import { loadPolicy } from './plan-policy.ts';
-import { planTrust } from './plan-trust.ts';
 import { planShard } from './plan-shard.ts';
-import { planSandbox } from './plan-sandbox.ts';
 
 /** Everything the gate is going to do, decided and checked; nothing has been started, created or written yet. */
 export interface GatePlan extends PlannedPast {
@@ -49,7 +43,7 @@ export interface GatePlan extends PlannedPast {
   reportDir: PlannedReportDir;
   reportFormats: readonly ReportFormat[];
   /** Where the repository is shown; null where it is not on GitHub. */
-  page: PageContext | null;
+  page: PageLinks | null;
   isFullReport: boolean;
   annotations: boolean;
   summary: boolean;
@@ -91,7 +85,7 @@ export interface PlanContext {
  */
 export async function planGate(options: GateOptions, context: PlanContext): Promise<GatePlan> {
   const issues: ConfigurationIssue[] = [];
-  const ci = await readCiContext(options, context);
+  const ci = await readCiJob(options, context);
   const service = planService(options, { ci, environment: context.environment }, issues);
   const notes: string[] = [];
   const joining = await planJoining(options, context, issues);
@@ -99,8 +93,8 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   const rules = policy.gate;
   const past = { cwd: context.cwd, notes, base: policy.base };
   const { history, baseline } = await planPast(options, past, issues);
-  const place = { cwd: context.cwd, ci, profile: service.profile, policy, notes };
-  const all = joining !== null ? [] : await planSuites(options, place, issues);
+  const sources = { cwd: context.cwd, ci, profile: service.profile, policy, notes };
+  const all = joining !== null ? [] : await planSuites(options, sources, issues);
   const merge = joining === null ? null : { ...joining, rules: { ...joining.rules, policy: policy.file } };
   const joined = merge === null ? [] : groupReported(merge.results);
   const suiteNames = merge === null ? all.map(nameSuite) : joined;
@@ -116,8 +110,8 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   }
   const reportDir = await planReportDir(options.reportDir ?? '.', { ...context, notes });
   if (server !== null) {
-    const place = { ...context, serverCwd: server.cwd, suites, reportDir: reportDir.path };
-    server.sandbox = await planSandbox(options, place, issues);
+    const surroundings = { ...context, serverCwd: server.cwd, suites, reportDir: reportDir.path };
+    server.sandbox = await planSandbox(options, surroundings, issues);
   }
   if (merge === null) appendAll(issues, findRuleIssues(rules, { options, suites }));
   appendAll(issues, [
@@ -216,7 +210,7 @@ function planTraces(
 
 function planUploading(
   { upload, ...options }: GateOptions,
-  context: PlanContext & { ci: CiContext },
+  context: PlanContext & { ci: CiJob },
   issues: ConfigurationIssue[],
 ): PlannedUpload | null {
   if (upload === 'off') return null;
@@ -249,7 +243,7 @@ function findUnenforceablePins(
     const message = `${why}; leave it out, or use \`service: embedded\``;
     return [{ input: 'protocol', code: 'needs-embedded-service', message }];
   }
-  const remedy = 'override it with the option `protocol: auto`, or use `service: embedded`';
+  const remedy = 'set the key to auto, override it with the flag `--protocol auto`, or use `service: embedded`';
   return suites.flatMap((planned): ConfigurationIssue[] => {
     if (planned.kind === 'stored' || planned.protocol.value === 'auto') return [];
     const message = `\`protocol: ${planned.protocol.value}\` ${why}; ${remedy}`;

@@ -1,12 +1,12 @@
 import { clipText } from '../../base/text.ts';
 import { redactDeep, type Redactor } from '../../base/redaction.ts';
-import { type CheckAnnotation, type CheckRunDraft, createCheckRun } from '../../github/check-runs.ts';
+import { type CheckAnnotation, type CheckRunDraft, createCheckRun } from '../../github/checks.ts';
 import type { GitHubClient } from '../../github/client.ts';
 import type { Repository } from '../../github/repository.ts';
 import type { Report } from '../../model/report.ts';
 import { planAnnotations } from '../../report/annotations.ts';
 import { renderSummary } from '../../report/summary.ts';
-import { locateLine, type PageContext } from '../plan/page-context.ts';
+import { locateLine, type PageLinks } from '../plan/plan-github.ts';
 
 /** GitHub takes 65,535 characters. */
 const maxSummaryBytes = 60_000;
@@ -24,13 +24,13 @@ const maxTitleLength = 200;
 export async function postCheck(
   client: GitHubClient,
   report: Report,
-  { repository, page, redactor }: { repository: Repository; page: PageContext; redactor: Redactor },
+  { repository, page, redactor }: { repository: Repository; page: PageLinks; redactor: Redactor },
 ): Promise<{ url: string | null } | null> {
   const draft = buildCheckRun(report, page);
   return draft === null ? null : await createCheckRun(client, repository, redactDeep(draft, redactor));
 }
 
-function buildCheckRun(report: Report, page: PageContext): CheckRunDraft | null {
+function buildCheckRun(report: Report, page: PageLinks): CheckRunDraft | null {
   const commit = report.revision?.commit ?? '';
   if (!/^[0-9a-f]{40,64}$/.test(commit)) return null;
   const { outcome, reasons } = report.verdict;
@@ -46,15 +46,15 @@ function buildCheckRun(report: Report, page: PageContext): CheckRunDraft | null 
   };
 }
 
-function listAnnotations(report: Report, page: PageContext): CheckAnnotation[] {
+function listAnnotations(report: Report, page: PageLinks): CheckAnnotation[] {
   return planAnnotations(report, { maxCases: maxAnnotations }).flatMap(({ level, title, message, file, startLine }) => {
-    const place = file === undefined || startLine === undefined ? null : locateLine(page, { file, line: startLine });
-    return place === null
+    const located = file === undefined || startLine === undefined ? null : locateLine(page, { file, line: startLine });
+    return located === null
       ? []
       : [
           {
-            path: place.path,
-            line: place.line,
+            path: located.path,
+            line: located.line,
             level: level === 'error' ? ('failure' as const) : level,
             title,
             message,

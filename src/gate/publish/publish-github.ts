@@ -1,5 +1,4 @@
-import type { Clock } from '../../base/time.ts';
-import { startDeadline } from '../../base/time.ts';
+import { type Clock, startDeadline } from '../../base/time.ts';
 import { describeError, GitHubError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Redactor } from '../../base/redaction.ts';
@@ -9,17 +8,21 @@ import type { Report } from '../../model/report.ts';
 import { renderComment } from '../../report/comment.ts';
 import { flattenText } from '../../report/escape/plain.ts';
 import { buildKey, type RunStamp } from '../plan/marker.ts';
-import { composeLineUrl, type PageContext, type Place } from '../plan/page-context.ts';
+import {
+  composeLineUrl,
+  type GitHubAccess,
+  type PageLinks,
+  type LineLocation,
+  type PlannedGitHub,
+} from '../plan/plan-github.ts';
 import type { CommentMode } from '../options/report-to.ts';
-import type { GitHubAccess, PlannedGitHub } from '../plan/plan-github.ts';
 import { postComment } from './post-comment.ts';
 import { postCheck } from './post-check.ts';
 import { postIssue } from './post-issue.ts';
 
-export interface GitHubContext {
+interface GitHubCalls {
   clock: Clock;
   logger: Logger;
-  redactor: Redactor;
   signal: AbortSignal;
 }
 
@@ -27,23 +30,28 @@ export interface GitHubContext {
 const publishTimeoutMs = 120_000;
 
 /** Posts a gate's report on GitHub, as planned. Warns about whatever is in the way: presentation never changes a verdict. */
-export async function publishToGitHub(report: Report, plan: PlannedGitHub, context: GitHubContext): Promise<void> {
+export async function publishToGitHub(
+  report: Report,
+  plan: PlannedGitHub,
+  { redactor, ...calls }: GitHubCalls & { redactor: Redactor },
+): Promise<void> {
   // A job that was stopped established nothing, and has seconds left; what stopped it posts its own verdict.
-  if (context.signal.aborted) return;
+  if (calls.signal.aborted) return;
   const { comment, hasCheckRun, issueParts } = plan;
-  const warn = (text: string) => context.logger.warning(`${text} The verdict stands.`);
+  const { logger } = calls;
+  const warn = (text: string) => logger.warning(`${text} The verdict stands.`);
   try {
-    await using client = openClient(plan, context);
+    await using client = openClient(plan, calls);
     if (comment !== null) {
-      await tellPullRequest(client, report, { ...plan, ...comment }, context).catch((error: unknown) =>
+      await tellPullRequest(client, report, { ...plan, ...comment }, { logger, redactor }).catch((error: unknown) =>
         warn(explainNoComment(error, comment.pullNumber)),
       );
     }
     if (hasCheckRun) {
-      await addCheck(client, report, plan, context).catch((error: unknown) => warn(explainNoCheck(error)));
+      await addCheck(client, report, plan, { logger, redactor }).catch((error: unknown) => warn(explainNoCheck(error)));
     }
     if (issueParts !== null) {
-      await keepIssues(client, report, { ...plan, issueParts }, context).catch((error: unknown) =>
+      await keepIssues(client, report, { ...plan, issueParts }, { logger, redactor }).catch((error: unknown) =>
         warn(explainNoIssue(error)),
       );
     }
@@ -57,9 +65,9 @@ export async function publishToGitHub(report: Report, plan: PlannedGitHub, conte
  *
  * @throws {ConfigurationError} when the URL of the API or the token cannot be used
  */
-export function openClient(access: GitHubAccess, context: GitHubContext): GitHubClient {
-  const deadline = startDeadline(context.clock, publishTimeoutMs, 'Telling the verdict on GitHub');
-  return openGitHub({ ...access, ...context, deadline });
+export function openClient(access: GitHubAccess, calls: GitHubCalls): GitHubClient {
+  const deadline = startDeadline(calls.clock, publishTimeoutMs, 'Telling the verdict on GitHub');
+  return openGitHub({ ...access, ...calls, deadline });
 }
 
 /** A comment on a pull request, and what it leads to. */
@@ -71,7 +79,7 @@ export interface PullRequestComment {
   /** The workflow's file; null where it is not known. */
   workflow: string | null;
   run: RunStamp;
-  page: PageContext;
+  page: PageLinks;
 }
 
 /**
@@ -83,19 +91,19 @@ export async function tellPullRequest(
   client: GitHubClient,
   report: Report,
   { repository, pullNumber, mode, key, workflow, run, page }: PullRequestComment,
-  { logger, redactor }: GitHubContext,
+  { logger, redactor }: { logger: Logger; redactor: Redactor },
 ): Promise<void> {
   const { outcome } = report.verdict;
   const render = renderFor(report, page, redactor);
   const commit = report.revision?.commit ?? null;
   const draft = { repository, pullNumber, commit, workflow, mode, marker: { key, run, outcome }, render };
   const { kind, url } = await postComment(client, draft, logger);
-  const place = `pull request ${pullNumber}`;
+  const target = `pull request ${pullNumber}`;
   const said = {
-    created: `Commented on ${place}: ${url}`,
-    updated: `Updated the comment on ${place}: ${url}`,
-    unwanted: `No comment on ${place}: the verdict is ${outcome}, and comments are written ${mode}.`,
-    outdated: `A newer run has posted its verdict on ${place}; that comment stays.`,
+    created: `Commented on ${target}: ${url}`,
+    updated: `Updated the comment on ${target}: ${url}`,
+    unwanted: `No comment on ${target}: the verdict is ${outcome}, and comments are written ${mode}.`,
+    outdated: `A newer run has posted its verdict on ${target}; that comment stays.`,
   };
   logger.info(said[kind]);
 }
@@ -108,8 +116,8 @@ export async function tellPullRequest(
 async function addCheck(
   client: GitHubClient,
   report: Report,
-  { repository, page }: { repository: Repository; page: PageContext },
-  { logger, redactor }: GitHubContext,
+  { repository, page }: { repository: Repository; page: PageLinks },
+  { logger, redactor }: { logger: Logger; redactor: Redactor },
 ): Promise<void> {
   const check = await postCheck(client, report, { repository, page, redactor });
   logger.info(
@@ -122,7 +130,7 @@ async function keepIssues(
   client: GitHubClient,
   report: Report,
   plan: PlannedGitHub & { issueParts: ReadonlyArray<string | null> },
-  { logger, redactor }: GitHubContext,
+  { logger, redactor }: { logger: Logger; redactor: Redactor },
 ): Promise<void> {
   const { repository, run, page, issueParts, workflow } = plan;
   for (const suite of report.suites) {
@@ -138,21 +146,21 @@ async function keepIssues(
 }
 
 /** Renders what a reader sees of a comment or an issue. */
-function renderFor(report: Report, page: PageContext, redactor: Redactor): (maxBytes: number) => string {
-  const linkLine = (place: Place) => composeLineUrl(page, report.revision?.commit ?? null, place);
+function renderFor(report: Report, page: PageLinks, redactor: Redactor): (maxBytes: number) => string {
+  const linkLine = (location: LineLocation) => composeLineUrl(page, report.revision?.commit ?? null, location);
   const { job, run } = page;
   return (maxBytes) => redactor.redact(renderComment(report, { maxBytes, job, run, linkLine }));
 }
 
 /** Says why there is no comment, and what to do about it. */
 export function explainNoComment(error: unknown, pullNumber: number | null): string {
-  const place = pullNumber === null ? 'the pull request' : `pull request ${pullNumber}`;
+  const target = pullNumber === null ? 'the pull request' : `pull request ${pullNumber}`;
   const advice = adviseOn(
     error,
     'pull-requests: write',
     ', which jobs of forks and of Dependabot never have; docs/comments.md shows the two workflows that comment on their pull requests',
   );
-  return `Could not comment on ${place}: ${describeError(error)}${advice}`;
+  return `Could not comment on ${target}: ${describeError(error)}${advice}`;
 }
 
 /** Says why there is no check, and what to do about it. */

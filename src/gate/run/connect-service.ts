@@ -2,15 +2,14 @@ import type { Clock, Deadline } from '../../base/time.ts';
 import type { Logger } from '../../base/logger.ts';
 import { unlimitedPacer } from '../../base/pacing.ts';
 import type { Redactor } from '../../base/redaction.ts';
-import type { ProtocolTable } from '../../embedded/protocols.ts';
+import type { ProtocolTable } from '../../embedded/connect.ts';
 import type { ServerWitnesses } from '../../model/process-end.ts';
 import { openServiceClient, type ServiceClient } from '../../service/client.ts';
 import { defaultTimeoutMs } from '../../suite/build.ts';
 import { requireProject } from '../../service/project.ts';
-import { type LeftoverBook, type Leftovers, noLeftoverBook, openLeftoverBook } from './leftovers.ts';
+import { type CleanupJournal, type RemoteResources, noCleanupJournal, openCleanupJournal } from './cleanup-journal.ts';
 import type { GatePlan } from '../plan/plan.ts';
-import type { HostedService } from '../plan/plan-service.ts';
-import type { PlannedUpload } from '../plan/plan-upload.ts';
+import type { HostedService, PlannedUpload } from '../plan/plan-service.ts';
 import { createJobScheduling, type JobScheduling } from './scheduling.ts';
 
 /** The part of a plan that settles which service is used and how. */
@@ -22,23 +21,29 @@ export interface ConnectedService extends AsyncDisposable {
   /** The same service without the pace of its limits, for the few calls of a teardown that is in a hurry. */
   readonly urgentClient: ServiceClient;
   readonly projectId: string;
-  readonly leftovers: LeftoverBook;
+  readonly journal: CleanupJournal;
   /** Null where the service is hosted, which decides by itself how it speaks to a server. */
   readonly protocols: ProtocolTable | null;
   /** Null where the service is a hosted one, which decides itself how iterations overlap. */
   readonly scheduling: JobScheduling | null;
 }
 
-export interface ConnectContext {
+interface OwnServiceOptions {
   clock: Clock;
   logger: Logger;
   redactor: Redactor;
   signal: AbortSignal;
+  /** Asked how calls ended. */
+  witnesses?: ServerWitnesses | undefined;
+}
+
+interface HostedServiceOptions {
+  clock: Clock;
+  logger: Logger;
+  signal: AbortSignal;
   /** No call but those of a teardown waits beyond it. */
   deadline?: Deadline | undefined;
-  saveLeftovers?: ((leftovers: Leftovers | null) => void) | undefined;
-  /** Asked how calls ended, where the evals run inside this process. */
-  witnesses?: ServerWitnesses | undefined;
+  saveRemoteResources?: ((resources: RemoteResources | null) => void) | undefined;
 }
 
 /**
@@ -46,14 +51,19 @@ export interface ConnectContext {
  *
  * @throws {ConfigurationError} when the key, the address or the project is not right
  */
-export async function connectService(plan: ServicePlan, context: ConnectContext): Promise<ConnectedService> {
+export async function connectService(
+  plan: ServicePlan,
+  options: OwnServiceOptions & HostedServiceOptions,
+): Promise<ConnectedService> {
   const { hosted } = plan.service;
-  return hosted === null ? await openOwnService(plan, context) : await connectHosted(plan, hosted, context);
+  return hosted === null ? await openOwnService(plan, options) : await connectHosted(plan, hosted, options);
 }
 
 /** Opens the eval service inside this process, and the client that alone may speak to it. */
-async function openOwnService(plan: ServicePlan, context: ConnectContext): Promise<ConnectedService> {
-  const { clock, logger, redactor, signal, witnesses = null } = context;
+async function openOwnService(
+  plan: ServicePlan,
+  { clock, logger, redactor, signal, witnesses }: OwnServiceOptions,
+): Promise<ConnectedService> {
   // Loaded lazily: hosted runs need neither the engine nor the store.
   const { localLimits, openEmbeddedService } = await import('../../embedded/open.ts');
   const scheduling = createJobScheduling();
@@ -66,7 +76,7 @@ async function openOwnService(plan: ServicePlan, context: ConnectContext): Promi
     iterationTimeoutMs: Math.max(plan.timeoutMs, defaultTimeoutMs),
     runTimeoutMs: plan.timeoutMs,
     propagatesTraces: plan.hasTraceLog,
-    witnesses,
+    witnesses: witnesses ?? null,
   });
   redactor.add(service.apiKey);
   const { baseUrl, apiKey } = service;
@@ -75,7 +85,7 @@ async function openOwnService(plan: ServicePlan, context: ConnectContext): Promi
     project: service.projectId,
     signal,
     protocols: service.protocols,
-    openLeftovers: () => noLeftoverBook,
+    openJournal: () => noCleanupJournal,
     scheduling,
     close: async () => await service[Symbol.asyncDispose](),
   });
@@ -84,7 +94,7 @@ async function openOwnService(plan: ServicePlan, context: ConnectContext): Promi
 async function connectHosted(
   plan: ServicePlan,
   { baseUrl, apiKey, project, proxy }: HostedService,
-  { clock, logger, signal, deadline, saveLeftovers }: ConnectContext,
+  { clock, logger, signal, deadline, saveRemoteResources }: HostedServiceOptions,
 ): Promise<ConnectedService> {
   const { profile } = plan.service;
   const options = { baseUrl, apiKey, profile, clock, logger, proxy };
@@ -94,10 +104,10 @@ async function connectHosted(
     project,
     signal,
     protocols: null,
-    openLeftovers: (projectId) =>
-      saveLeftovers === undefined || profile.name === 'embedded'
-        ? noLeftoverBook
-        : openLeftoverBook({ projectId }, saveLeftovers),
+    openJournal: (projectId) =>
+      saveRemoteResources === undefined || profile.name === 'embedded'
+        ? noCleanupJournal
+        : openCleanupJournal({ projectId }, saveRemoteResources),
     scheduling: null,
     close: async () => await urgentClient[Symbol.asyncDispose](),
   });
@@ -106,7 +116,7 @@ async function connectHosted(
 /** Opens the client of an upload. Signals go with the calls, so that a run can still be ended after one called them off. */
 export function openUploadClient(
   { profile, service: { baseUrl, apiKey, proxy } }: PlannedUpload,
-  { clock, logger }: Pick<ConnectContext, 'clock' | 'logger'>,
+  { clock, logger }: { clock: Clock; logger: Logger },
 ): ServiceClient {
   return openServiceClient({ baseUrl, apiKey, profile, clock, logger, proxy });
 }
@@ -118,7 +128,7 @@ async function enterProject(
     project: string | null;
     signal: AbortSignal;
     protocols: ProtocolTable | null;
-    openLeftovers: (projectId: string) => LeftoverBook;
+    openJournal: (projectId: string) => CleanupJournal;
     scheduling: JobScheduling | null;
     close: () => Promise<void>;
   },
@@ -129,9 +139,9 @@ async function enterProject(
   };
   try {
     const { id: projectId } = await requireProject(client, { project: options.project, signal: options.signal });
-    const leftovers = options.openLeftovers(projectId);
+    const journal = options.openJournal(projectId);
     const { protocols, scheduling } = options;
-    return { client, urgentClient, projectId, leftovers, protocols, scheduling, [Symbol.asyncDispose]: close };
+    return { client, urgentClient, projectId, journal, protocols, scheduling, [Symbol.asyncDispose]: close };
   } catch (error) {
     await close();
     throw error;

@@ -1,5 +1,4 @@
-import { endOnAbort } from '../../base/time.ts';
-import type { Clock } from '../../base/time.ts';
+import { type Clock, race } from '../../base/time.ts';
 import {
   CancelledError,
   ConfigurationError,
@@ -9,13 +8,13 @@ import {
   TunnelError,
 } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
-import type { ProxySettings } from '../../base/proxy.ts';
+import type { ProxySettings } from '../../http/proxy.ts';
 import type { Redactor } from '../../base/redaction.ts';
 import { createTunnel, type TunnelGrant } from '../../service/tunnels.ts';
 import { openTunnelHost } from '../../tunnel/host.ts';
 import type { ConnectedService } from './connect-service.ts';
-import { clearServer, type ServerLeftover } from './leftovers.ts';
-import type { Teardown } from './teardown.ts';
+import { clearServer, type RemoteServer } from './cleanup-journal.ts';
+import type { Teardown } from './run-lifetime.ts';
 import { watchPublicUrl } from './public-url.ts';
 
 /** The server of this job as a service knows it. */
@@ -73,11 +72,11 @@ const takenCodes: ReadonlySet<number | undefined> = new Set([4001, 4002]);
  */
 export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunnel> {
   const { service, serverName, isOwnServerName, teardown, clock, logger, redactor, signal } = options;
-  const { projectId, leftovers } = service;
+  const { projectId, journal } = service;
   signal.throwIfAborted();
 
   /** Null if this job has nothing to clear. */
-  let leftover: ServerLeftover | null = {
+  let remote: RemoteServer | null = {
     name: serverName,
     serverId: null,
     hasTunnel: true,
@@ -85,49 +84,49 @@ export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunne
     previous: null,
   };
   /** What may hold a secret is not written down; it is restored all the same, as long as this process lives. */
-  const note = (next: ServerLeftover | null) => {
-    leftover = next;
-    leftovers.setServer(next !== null && hasSecret(next.previous?.url) ? { ...next, previous: null } : next);
+  const note = (next: RemoteServer | null) => {
+    remote = next;
+    journal.setServer(next !== null && hasSecret(next.previous?.url) ? { ...next, previous: null } : next);
   };
   const noteTaken = (error: unknown) => {
     if (error instanceof TunnelError && takenCodes.has(error.closeCode)) note(null);
   };
   /** Not given up when the job is: a grant that arrives after that must be closed all the same. */
-  const mint = async (describe: (grant: TunnelGrant) => ServerLeftover): Promise<TunnelGrant> => {
+  const mint = async (describe: (grant: TunnelGrant) => RemoteServer): Promise<TunnelGrant> => {
     try {
       const grant = await createTunnel(service.client, { projectId, name: serverName });
       for (const secret of grant.secrets) redactor.add(secret);
       note(describe(grant));
       return grant;
     } catch (error) {
-      if (leftover?.serverId === null && isRefusal(error)) note(null);
+      if (remote?.serverId === null && isRefusal(error)) note(null);
       throw error;
     }
   };
-  note(leftover);
-  const first = leftover;
-  let minting = mint((grant) => describeLeftover(grant, first));
+  note(remote);
+  const first = remote;
+  let minting = mint((grant) => describeRemote(grant, first));
   let isStopping = false;
   let stopServing = async (): Promise<void> => {};
   teardown.add(`close the tunnel of ${serverName}`, async (teardownSignal, isHurried) => {
     isStopping = true;
     const stopped = stopServing();
-    await endOnAbort(
+    await race(
       minting.catch(() => {}),
-      teardownSignal,
+      { signals: [teardownSignal] },
     );
-    if (leftover !== null) {
+    if (remote !== null) {
       const client = isHurried ? service.urgentClient : service.client;
-      await clearServer(client, leftover, { projectId, signal: teardownSignal });
+      await clearServer(client, remote, { projectId, signal: teardownSignal });
       note(null);
     }
     await stopped;
   });
 
-  const grant = await endOnAbort(minting, signal);
+  const grant = await race(minting, { signals: [signal] });
   const { serverId } = grant;
   if (!options.isServiceLocal) requireTls(grant);
-  if (isOwnServerName ? isSomebodyElses(grant) : grant.existed) warnAboutOverwrite(grant, options);
+  if (isOwnServerName ? isOfAnotherJob(grant) : grant.existed) warnAboutOverwrite(grant, options);
 
   const { relayWsUrl, connectToken } = grant;
   let { url: publicUrl } = grant;
@@ -151,7 +150,7 @@ export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunne
     },
     remint: async () => {
       if (isStopping) throw new CancelledError('The tunnel is being closed.');
-      minting = mint((next) => ({ ...(leftover ?? first), serverId: next.serverId }));
+      minting = mint((next) => ({ ...(remote ?? first), serverId: next.serverId }));
       const next = await minting;
       publicUrl = next.url;
       return next;
@@ -174,11 +173,11 @@ export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunne
   };
 }
 
-function describeLeftover(grant: TunnelGrant, leftover: ServerLeftover): ServerLeftover {
+function describeRemote(grant: TunnelGrant, remote: RemoteServer): RemoteServer {
   const { serverId, previousUrl, previousTransportType } = grant;
   const previous =
     !grant.existed || previousUrl === null ? null : { url: previousUrl.reveal(), transportType: previousTransportType };
-  return { ...leftover, serverId, isOwn: leftover.isOwn && !isSomebodyElses(grant), previous };
+  return { ...remote, serverId, isOwn: remote.isOwn && !isOfAnotherJob(grant), previous };
 }
 
 /** Whether the service has granted nothing, as opposed to a failure that may have come after the grant. */
@@ -192,7 +191,7 @@ function isRefusal(error: unknown): boolean {
  * A record that was there before belongs to another user of the project, whatever its name. One that led to this very
  * tunnel was made by an attempt at the grant whose answer was lost, since jobs share no name of their own.
  */
-function isSomebodyElses({ existed, previousUrl }: TunnelGrant): boolean {
+function isOfAnotherJob({ existed, previousUrl }: TunnelGrant): boolean {
   return existed && previousUrl !== null;
 }
 

@@ -1,6 +1,6 @@
 import { clipText } from '../../base/text.ts';
 import { type Redactor, redactDeep } from '../../base/redaction.ts';
-import { isJsonObject } from '../../engine/json-equal.ts';
+import { isRecord } from '../../base/json.ts';
 import type { Iteration, ToolCall } from '../../model/run.ts';
 import type { EvidenceCollector } from './evidence.ts';
 
@@ -152,7 +152,7 @@ function compactToolCalls(calls: ToolCall[]): ToolCall[] {
 
 /** Keeps of a trace what readers know of it, with its texts cut as far as it takes; null where that does not do. */
 function cutTrace(trace: unknown, redactor: Redactor): object | null {
-  if (!isJsonObject(trace)) return null;
+  if (!isRecord(trace)) return null;
   const { messages, spans, prompts } = trace;
   const clean = redactDeep({ messages, spans, prompts }, redactor);
   const fits = (value: object) => JSON.stringify(value).length <= maxTraceLength;
@@ -168,7 +168,7 @@ function clipDeep<T>(value: T, maxLength: number): T;
 function clipDeep(value: unknown, maxLength: number): unknown {
   if (typeof value === 'string') return clipText(value, maxLength);
   if (Array.isArray(value)) return value.map((item) => clipDeep(item, maxLength));
-  if (!isJsonObject(value)) return value;
+  if (!isRecord(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, clipDeep(item, maxLength)]));
 }
 

@@ -1,12 +1,11 @@
-import type { Clock } from '../../base/time.ts';
-import { formatDuration } from '../../base/time.ts';
+import { type Clock, formatDuration } from '../../base/time.ts';
 import { describeError, TunnelError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
-import type { ProxySettings } from '../../base/proxy.ts';
+import type { ProxySettings } from '../../http/proxy.ts';
 import type { Secret } from '../../base/redaction.ts';
 import { endSentence } from '../../base/text.ts';
-import { openPublicFetch } from '../../server/public-fetch.ts';
-import { probeHttpServer } from '../../server/ready-http.ts';
+import { openProxyFetch } from '../../http/dispatcher.ts';
+import { probeHttpServer } from '../../mcp/probe-http.ts';
 
 export interface PublicUrlWatch extends AsyncDisposable {
   /** Resolves once an MCP handshake has succeeded at the public URL. */
@@ -45,7 +44,7 @@ export function watchPublicUrl(
   const lost = Promise.withResolvers<TunnelError>();
 
   const watch = async () => {
-    await using publicFetch = openPublicFetch(options.proxy ?? { httpProxy: null, httpsProxy: null, noProxy: null });
+    await using publicFetch = openProxyFetch(options.proxy ?? { httpProxy: null, httpsProxy: null, noProxy: null });
     /** Why it failed; null where the server answered. */
     const probe = async (timeoutMs: number): Promise<string | null> => {
       const url = readUrl().reveal();

@@ -12,19 +12,19 @@ import { outlineSuite } from '../../suite/manifest.ts';
 import { matchStoredCases } from '../../suite/sync.ts';
 import { createTally } from '../../verdict/tally.ts';
 import { noEvidence } from './evidence.ts';
-import { noIterationLog } from './iteration-log.ts';
-import { openTraceJudge } from './judge-here.ts';
+import { noIterationLog } from './trace-log.ts';
+import { openTraceJudge } from './local-assertions.ts';
 import type { PlannedBaseline } from '../plan/plan-baseline.ts';
 import type { FileSuite, PlannedSuite } from '../plan/plan-suites.ts';
 import { outlineStoredCase } from './prepare-stored-suite.ts';
 import { refuseUnknown } from './prepare-suite.ts';
 import { readIterations } from './read-results.ts';
 import type { ConnectedService } from './connect-service.ts';
-import type { Watch } from './watch.ts';
+import type { RunLifetime } from './run-lifetime.ts';
 
 interface BaselineSource {
   service: Pick<ConnectedService, 'client' | 'projectId'>;
-  watch: Pick<Watch, 'callOff' | 'stop'>;
+  lifetime: Pick<RunLifetime, 'cancelRun' | 'abort'>;
 }
 
 /**
@@ -60,9 +60,9 @@ export async function readBaseline(
 async function findRun(
   suite: PlannedSuite,
   { runId }: PlannedBaseline,
-  { service: { client, projectId }, watch }: BaselineSource,
+  { service: { client, projectId }, lifetime }: BaselineSource,
 ): Promise<Run | null> {
-  const signal = watch.callOff;
+  const signal = lifetime.cancelRun;
   if (runId !== null) {
     const run = await getRun(client, { projectId, runId, signal });
     if (run.status === 'completed') return run;
@@ -77,10 +77,10 @@ async function findRun(
   return runs.find(({ status }) => status === 'completed') ?? null;
 }
 
-async function readRun(suite: PlannedSuite, run: Run, { service, watch }: BaselineSource): Promise<BaselineCase[]> {
+async function readRun(suite: PlannedSuite, run: Run, { service, lifetime }: BaselineSource): Promise<BaselineCase[]> {
   const { client, projectId } = service;
   const { suiteId } = run;
-  const stored = await listCases(client, { projectId, suiteId, signal: watch.callOff });
+  const stored = await listCases(client, { projectId, suiteId, signal: lifetime.cancelRun });
   const { id, cases, caseIds } = suite.kind === 'file' ? outlineFile(suite, stored) : outlineStored(suiteId, stored);
   const outline = { id, name: id, file: null, cases, leftOut: [] };
   const tally = createTally(outline, { caseIds });
@@ -88,7 +88,7 @@ async function readRun(suite: PlannedSuite, run: Run, { service, watch }: Baseli
   await readIterations(
     run.id,
     { suite: outline, tally, judge },
-    { service, signal: watch.stop, iterationLog: noIterationLog, traceLog: null, evidence: noEvidence, round: 0 },
+    { service, signal: lifetime.abort, iterationLog: noIterationLog, traceLog: null, evidence: noEvidence, round: 0 },
   );
   return listBaselineCases(tally.finish({ run, runUrl: null, isComplete: true, tunnelBreaks: 0, interruption: null }));
 }

@@ -7,10 +7,9 @@ import { getTrace, listIterations, listSteps } from '../../service/iterations.ts
 import { getRun } from '../../service/runs.ts';
 import type { Tally } from '../../verdict/tally.ts';
 import type { ConnectedService } from './connect-service.ts';
-import type { TraceJudge } from './judge-here.ts';
+import type { TraceJudge } from './local-assertions.ts';
 import type { EvidenceCollector } from './evidence.ts';
-import type { IterationLog } from './iteration-log.ts';
-import type { TraceLog } from './trace-log.ts';
+import type { IterationLog, TraceLog } from './trace-log.ts';
 
 /** Where the iterations of a run go. */
 interface Reading {

@@ -7,11 +7,10 @@ import { addRetryRound, listStillFailing } from '../../verdict/flaky.ts';
 import { listGaps } from '../../verdict/gaps.ts';
 import { splitQuarantine } from '../../verdict/quarantine.ts';
 import { noEvidence } from './evidence.ts';
-import { explainInterruption } from './interruption.ts';
+import { explainInterruption, startRunLifetime } from './run-lifetime.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';
 import type { PreparedSuite } from './prepare-suite.ts';
 import { type RanSuite, rerunSuite, type SuiteRunContext } from './run-suite.ts';
-import { startWatch } from './watch.ts';
 
 /**
  * Runs the cases of a suite that failed again, in as many rounds as its policy allows, each with only those that still fail. Every
@@ -70,12 +69,15 @@ async function runAgain(
     return { told: { ...told, shortfall: 'The service does not say which of its cases they are.' }, cases: [] };
   }
   // A round that outlasts a budget cancels itself, and not the suites after it.
-  using watch = startWatch(context.clock, { timeoutMs: context.timeoutMs, signal: context.watch.callOff });
-  if (context.watch.callOff.aborted) {
-    return { told: { ...told, shortfall: explainInterruption(context.watch.callOff.reason).message }, cases: [] };
+  using lifetime = startRunLifetime(context.clock, {
+    timeoutMs: context.timeoutMs,
+    signal: context.lifetime.cancelRun,
+  });
+  if (context.lifetime.cancelRun.aborted) {
+    return { told: { ...told, shortfall: explainInterruption(context.lifetime.cancelRun.reason).message }, cases: [] };
   }
   const again = { prepared: selected, round };
-  const { results } = await rerunSuite(planned, again, { ...context, watch, evidence: noEvidence });
+  const { results } = await rerunSuite(planned, again, { ...context, lifetime, evidence: noEvidence });
   const { run, runUrl } = results;
   const isStale = run !== null && runIds.has(run.id);
   runIds.add(run?.id);

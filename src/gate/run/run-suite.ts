@@ -9,22 +9,18 @@ import { disagreesWithService } from '../../verdict/gaps.ts';
 import { createTally, type SuiteEnd, type Tally } from '../../verdict/tally.ts';
 import type { ConnectedService } from './connect-service.ts';
 import type { EvidenceCollector } from './evidence.ts';
-import { explainInterruption } from './interruption.ts';
-import type { IterationLog } from './iteration-log.ts';
+import { explainInterruption, type RunLifetime, type Teardown } from './run-lifetime.ts';
+import type { IterationLog, TraceLog } from './trace-log.ts';
 import type { RegisteredServer } from './job-tunnel.ts';
-import { openTraceJudge, type TraceJudge } from './judge-here.ts';
+import { openTraceJudge, type TraceJudge } from './local-assertions.ts';
 import type { PlannedService } from '../plan/plan-service.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';
 import { prepareFileSuite, type PreparedSuite } from './prepare-suite.ts';
 import type { ProgressListener } from './progress.ts';
 import { explainFailures, logTraces, readIterations, rereadRun } from './read-results.ts';
-import { watchSpending } from './spending.ts';
+import { monitorBudgets, startWallTimeBudget } from './budget-monitor.ts';
 import { type StartedRun, startRun } from './start-run.ts';
 import { openEarlyStop } from './stop-early.ts';
-import type { Teardown } from './teardown.ts';
-import type { TraceLog } from './trace-log.ts';
-import { startWallTimeBudget } from './wall-time.ts';
-import type { Watch } from './watch.ts';
 import { prepareStoredSuite } from './prepare-stored-suite.ts';
 
 /** What the suites of a gate are run with. */
@@ -33,7 +29,7 @@ export interface SuiteRunContext {
   serviceOptions: PlannedService;
   /** Null where a suite of the service runs on the servers saved in it. */
   server: RegisteredServer | null;
-  watch: Watch;
+  lifetime: RunLifetime;
   teardown: Teardown;
   clock: Clock;
   logger: Logger;
@@ -65,9 +61,9 @@ export async function runSuite(
   return await collectResults(planned, context, async (attempt) => {
     const prepared = await prepareSuite(planned, context);
     const reading = await runPrepared(attempt, { prepared, planned, round: 0, stopsEarly }, context);
-    const { service, serviceOptions, watch, evidence, traceLog, logger } = context;
+    const { service, serviceOptions, lifetime, evidence, traceLog, logger } = context;
     const isHosted = serviceOptions.hosted !== null;
-    const source = { service, signal: watch.stop, evidence, traceLog, isHosted, logger };
+    const source = { service, signal: lifetime.abort, evidence, traceLog, isHosted, logger };
     await explainFailures(reading.runId, reading, source);
     await logLocalTraces(reading.runId, context);
   });
@@ -137,7 +133,7 @@ async function runPrepared(
   { prepared, planned, round, stopsEarly }: PreparedRun,
   context: SuiteRunContext,
 ): Promise<RunReading> {
-  const { service, server, watch, clock, logger, iterationLog, traceLog, evidence, today } = context;
+  const { service, server, lifetime, clock, logger, iterationLog, traceLog, evidence, today } = context;
   const { end } = attempt;
   const { requirements } = prepared;
   attempt.requirements = requirements;
@@ -156,17 +152,17 @@ async function runPrepared(
     ? openEarlyStop(
         run,
         { prepared: started, policy: { requirements, today } },
-        { service, clock, logger, signal: watch.callOff },
+        { service, clock, logger, signal: lifetime.cancelRun },
       )
     : null;
-  end.interruption = await waitForEnd(run, planned, { service, watch, clock, logger });
+  end.interruption = await waitForEnd(run, planned, { service, lifetime, clock, logger });
   end.run = run.current();
   end.tunnelBreaks = run.countBreaks();
   attempt.isStoppedEarly = early?.hasAsked() === true && end.run.status === 'cancelled';
   const judge = started.judgedHere === null ? null : await openTraceJudge(started.judgedHere, started.caseIds);
   const suite = prepared.outline;
   const runId = end.run.id;
-  const source = { service, signal: watch.stop, iterationLog, traceLog, evidence, round };
+  const source = { service, signal: lifetime.abort, iterationLog, traceLog, evidence, round };
   await readIterations(runId, { suite, tally: attempt.tally, judge }, source);
   end.isComplete = true;
   if (end.interruption === null && disagreesWithService(attempt.tally.finish(end))) {
@@ -174,7 +170,7 @@ async function runPrepared(
       caseIds: run.caseIds,
       earlier: attempt.tally.describeReading(),
     });
-    end.run = await rereadRun(runId, { service, signal: watch.stop, clock, logger });
+    end.run = await rereadRun(runId, { service, signal: lifetime.abort, clock, logger });
     await readIterations(runId, { suite, tally: second, judge }, source);
     attempt.tally = second;
   }
@@ -192,19 +188,19 @@ interface PreparedRun {
 async function waitForEnd(
   run: StartedRun,
   { requirements: { budgets } }: PlannedSuite,
-  context: Pick<SuiteRunContext, 'service' | 'watch' | 'clock' | 'logger'>,
+  context: Pick<SuiteRunContext, 'service' | 'lifetime' | 'clock' | 'logger'>,
 ): Promise<VerdictReason | null> {
   using _time = startWallTimeBudget(budgets.wallTimeMs, context);
-  using _spending = watchSpending(budgets, run.current().id, context);
+  using _spending = monitorBudgets(budgets, run.current().id, context);
   return await run.waitForEnd();
 }
 
 async function logLocalTraces(
   runId: string,
-  { service, serviceOptions, watch, traceLog, logger }: SuiteRunContext,
+  { service, serviceOptions, lifetime, traceLog, logger }: SuiteRunContext,
 ): Promise<void> {
   if (traceLog === null || serviceOptions.hosted !== null) return;
-  await logTraces(runId, traceLog, { service, signal: watch.stop, logger });
+  await logTraces(runId, traceLog, { service, signal: lifetime.abort, logger });
 }
 
 /** The end of a suite of which nothing was run. */
@@ -250,9 +246,9 @@ function outlinePlanned(planned: PlannedSuite): SuiteOutline {
 
 async function prepareSuite(
   planned: PlannedSuite,
-  { service, serviceOptions: { environmentId }, server, logger, watch }: SuiteRunContext,
+  { service, serviceOptions: { environmentId }, server, logger, lifetime }: SuiteRunContext,
 ): Promise<PreparedSuite> {
-  const signal = watch.callOff;
+  const signal = lifetime.cancelRun;
   if (planned.kind === 'stored') return await prepareStoredSuite(planned, { service, server, environmentId, signal });
   // The options demand a server wherever evals files are run.
   if (server === null) throw new Error('An evals file was planned without a server to run it against.');

@@ -5,17 +5,15 @@ import type { Logger } from '../../base/logger.ts';
 import { isTerminalStatus, type Run } from '../../model/run.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
 import { listCases } from '../../service/cases.ts';
-import { isOutcomeUnknown, launchRun } from '../../service/launch.ts';
+import { isOutcomeUnknown, createRunExactlyOnce } from '../../service/launch.ts';
 import { cancelRun } from '../../service/runs.ts';
 import { waitForRun } from '../../service/wait.ts';
-import { explainInterruption } from './interruption.ts';
-import { endRun, type RunLeftover } from './leftovers.ts';
+import { explainInterruption, type RunLifetime, type Teardown } from './run-lifetime.ts';
+import { endRun, type RemoteRun } from './cleanup-journal.ts';
 import { matchWritten, type PreparedSuite } from './prepare-suite.ts';
 import type { ConnectedService } from './connect-service.ts';
 import type { ProgressListener } from './progress.ts';
 import type { RegisteredServer } from './job-tunnel.ts';
-import type { Teardown } from './teardown.ts';
-import type { Watch } from './watch.ts';
 import type { PlannedService } from '../plan/plan-service.ts';
 
 /** How long a run whose server has died may take to say at which case. */
@@ -30,7 +28,7 @@ export interface StartedRun {
   current(): Run;
   /** How often the tunnel to the server has broken off since the run was asked for, and may have cut off a call of it. */
   countBreaks(): number;
-  /** Waits until it ends. When the watch calls it off first, cancels it and returns why. */
+  /** Waits until it ends. When the lifetime cancels it first, asks the service to and returns why. */
   waitForEnd(): Promise<VerdictReason | null>;
 }
 
@@ -60,7 +58,7 @@ interface RunStart {
   serviceOptions: Pick<PlannedService, 'modelApiKeys' | 'queueTimeoutMs' | 'hosted'>;
   /** Null where a suite of the service runs on the servers saved in it. */
   server: Pick<RegisteredServer, 'countBreaks'> | null;
-  watch: Pick<Watch, 'callOff' | 'stop'>;
+  lifetime: Pick<RunLifetime, 'cancelRun' | 'abort'>;
   teardown: Teardown;
   clock: Clock;
   logger: Logger;
@@ -70,9 +68,9 @@ interface RunStart {
 /** Starts a run of a prepared suite. The teardown cancels it unless it has ended by then. */
 export async function startRun(
   prepared: PreparedSuite,
-  { service, serviceOptions, server, watch, teardown, clock, logger, onProgress }: RunStart,
+  { service, serviceOptions, server, lifetime, teardown, clock, logger, onProgress }: RunStart,
 ): Promise<StartedRun> {
-  const { client, urgentClient, projectId, leftovers } = service;
+  const { client, urgentClient, projectId, journal } = service;
   const { suiteId, outline } = prepared;
   const { modelApiKeys, queueTimeoutMs, hosted } = serviceOptions;
   // Of this launch alone: under a key of the step, a second command in it would be given the verdict of the first.
@@ -82,31 +80,31 @@ export async function startRun(
   const askedAtMs = clock.monotonicMs();
   let run: Run | null = null;
   let mayExist = true;
-  let leftover: RunLeftover = { suiteId, runId: null, marker };
-  leftovers.setRun(leftover);
+  let remote: RemoteRun = { suiteId, runId: null, marker };
+  journal.setRun(remote);
   teardown.add(`cancel the run of ${outline.name}`, async (signal) => {
     const isOver = run !== null && isTerminalStatus(run.status);
     // One that was not found may still come; the list that was written down keeps it.
-    if (mayExist && !isOver && !(await endRun(urgentClient, leftover, { projectId, signal }))) return;
-    leftovers.removeRun(marker);
+    if (mayExist && !isOver && !(await endRun(urgentClient, remote, { projectId, signal }))) return;
+    journal.removeRun(marker);
   });
 
-  const { created, wasReadBack } = await launchRun(client, {
+  const { created, wasReadBack } = await createRunExactlyOnce(client, {
     projectId,
     run: { ...prepared.run, suiteId, ...(modelApiKeys.size === 0 ? {} : { modelApiKeys }) },
     idempotencyKey,
     marker,
     queueTimeoutMs,
     onQueued: (waitedMs) => onProgress({ kind: 'run-queued', suite: outline.name, waitedMs }),
-    signal: watch.callOff,
+    signal: lifetime.cancelRun,
   }).catch((error: unknown) => {
     // A gate that stops in the middle of it does not know.
-    mayExist = error === watch.callOff.reason || isOutcomeUnknown(error);
+    mayExist = error === lifetime.cancelRun.reason || isOutcomeUnknown(error);
     throw error;
   });
   const { runId } = created;
-  leftover = { ...leftover, runId };
-  leftovers.setRun(leftover);
+  remote = { ...remote, runId };
+  journal.setRun(remote);
   const url = hosted === null ? null : client.profile.composeRunUrl({ ...hosted, projectId, suiteId, runId });
   const iterations = outline.cases.reduce((sum, { runs }) => sum + (runs ?? 1), 0);
   onProgress({ kind: 'run-started', suite: outline.name, runId, iterations, url });
@@ -124,7 +122,7 @@ export async function startRun(
   };
   run = current;
   const written = wasReadBack
-    ? await findWritten(prepared, { client, projectId, signal: watch.callOff })
+    ? await findWritten(prepared, { client, projectId, signal: lifetime.cancelRun })
     : matchWritten(prepared.written, created.caseUpsert ?? { committed: [] });
   return {
     caseIds: new Map([...prepared.caseIds, ...written]),
@@ -140,24 +138,24 @@ export async function startRun(
       };
       /** A call that the server died of ends the run by itself, and names the case; cancelling at once would be faster. */
       const waitForLastWords = async (last: Run): Promise<Run> => {
-        const signal = AbortSignal.any([watch.stop, AbortSignal.timeout(lastWordsMs)]);
+        const signal = AbortSignal.any([lifetime.abort, AbortSignal.timeout(lastWordsMs)]);
         return await waitForRun(client, { ...request, signal }).catch(() => last);
       };
       /** What cannot be cancelled now is tried again by the teardown, and is no reason to forget the first one. */
       const cancelOrKeep = async (last: Run): Promise<Run> =>
-        await cancelRun(client, { ...request, signal: watch.stop }).catch((error: unknown) => {
-          watch.stop.throwIfAborted();
+        await cancelRun(client, { ...request, signal: lifetime.abort }).catch((error: unknown) => {
+          lifetime.abort.throwIfAborted();
           logger.debug(describeError(error));
           return last;
         });
       let interruption: VerdictReason | null = null;
       let last = current;
       try {
-        last = await waitForRun(client, { ...request, onProgress: tellProgress, signal: watch.callOff });
+        last = await waitForRun(client, { ...request, onProgress: tellProgress, signal: lifetime.cancelRun });
       } catch (error) {
-        if (!watch.callOff.aborted || watch.stop.aborted) throw error;
-        interruption = explainInterruption(watch.callOff.reason);
-        if (watch.callOff.reason instanceof ServerStartError) last = await waitForLastWords(last);
+        if (!lifetime.cancelRun.aborted || lifetime.abort.aborted) throw error;
+        interruption = explainInterruption(lifetime.cancelRun.reason);
+        if (lifetime.cancelRun.reason instanceof ServerStartError) last = await waitForLastWords(last);
         if (!isTerminalStatus(last.status)) last = await cancelOrKeep(last);
       }
       run = dropMarker(last, marker);

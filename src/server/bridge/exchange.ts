@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+import { CancelledError } from '../../base/errors.ts';
+
 import type { MessageId, Message } from './messages.ts';
 import { renderError, rpcErrorCodes } from './messages.ts';
 
@@ -15,7 +17,7 @@ export interface Exchange {
 }
 
 /** Speaks one era of the protocol over HTTP on behalf of servers on stdio. */
-export interface ProtocolFront extends AsyncDisposable {
+export interface ProtocolAdapter extends AsyncDisposable {
   post(message: Message, exchange: Exchange): Promise<void>;
   get(exchange: Exchange): Promise<void>;
   delete(exchange: Exchange): Promise<void>;
@@ -26,7 +28,7 @@ export interface ProtocolFront extends AsyncDisposable {
 export function openExchange(request: IncomingMessage, response: ServerResponse): Exchange {
   const left = new AbortController();
   response.once('close', () => {
-    if (!response.writableFinished) left.abort();
+    if (!response.writableFinished) left.abort(new CancelledError('The client left before it had its response.'));
   });
   return { request, response, signal: left.signal };
 }

@@ -1,4 +1,4 @@
-import { isTooDeep, maxJsonDepth } from '../../base/json.ts';
+import { isRecord, isTooDeep, maxJsonDepth } from '../../base/json.ts';
 import type { JsonObject } from '../../model/assertion.ts';
 
 export type MessageId = string | number;
@@ -59,7 +59,7 @@ export function createNotification(method: string, params: JsonObject): Notifica
 }
 
 /** The same answer under another id; an error instead of one that is nested too deep to be printed. */
-export function readdressResponse(response: ResponseMessage, id: MessageId): ResponseMessage {
+export function withId(response: ResponseMessage, id: MessageId): ResponseMessage {
   const { error, result } = response;
   if (isTooDeep(response)) {
     const message = `The server under test sent JSON that is nested deeper than ${maxJsonDepth} levels.`;
@@ -76,10 +76,6 @@ export function readdressResponse(response: ResponseMessage, id: MessageId): Res
 /** The JSON of an error response; `id` is null where the request could not be read. */
 export function renderError(id: MessageId | null, error: RpcError): string {
   return JSON.stringify({ jsonrpc: '2.0', id, error });
-}
-
-export function isRecord(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 export function isMessageId(value: unknown): value is MessageId {

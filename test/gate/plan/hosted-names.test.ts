@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { CiContext } from '../../../src/gate/plan/ci-context.ts';
-import { nameHostedServer, nameHostedSuite } from '../../../src/gate/plan/hosted-names.ts';
+import { type CiJob, nameHostedServer, nameHostedSuite } from '../../../src/gate/plan/ci-job.ts';
 
-const context: CiContext = {
+const context: CiJob = {
   system: 'github',
   systemName: 'GitHub Actions',
   repository: 'your-org/your-server',

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { startDeadline } from '../../../src/base/time.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { createRedactor, Secret } from '../../../src/base/redaction.ts';
-import type { PageContext } from '../../../src/gate/plan/page-context.ts';
+import type { PageLinks } from '../../../src/gate/plan/plan-github.ts';
 import { postCheck } from '../../../src/gate/publish/post-check.ts';
 import { openGitHub } from '../../../src/github/client.ts';
 import type { Report } from '../../../src/model/report.ts';
@@ -20,7 +20,7 @@ import { createCaseResults, createFailure, createSuiteResults } from '../../supp
 import { VirtualClock } from '../../support/virtual-clock.ts';
 
 const revision = { commit: '1'.repeat(40), branch: 'main' };
-const page: PageContext = {
+const page: PageLinks = {
   job: 'evals / test',
   run: { label: 'Run 12', url: 'https://github.com/your-org/your-server/actions/runs/41/attempts/1' },
   repositoryUrl: 'https://github.com/your-org/your-server',

@@ -2,7 +2,7 @@ import { silentLogger } from '../../../src/base/logger.ts';
 import { createRedactor } from '../../../src/base/redaction.ts';
 import { CancelledError, GateError } from '../../../src/base/errors.ts';
 import { gate } from '../../../src/gate/gate.ts';
-import type { Leftovers } from '../../../src/gate/run/leftovers.ts';
+import type { RemoteResources } from '../../../src/gate/run/cleanup-journal.ts';
 import { parseGateOptions } from '../../../src/gate/options.ts';
 import { planGate } from '../../../src/gate/plan/plan.ts';
 import type { GateProgress } from '../../../src/gate/run/progress.ts';
@@ -28,7 +28,7 @@ export interface FaultWorld extends AsyncDisposable {
   /** Where the service speaks TLS. */
   certificates: Certificates | undefined;
   /** What the job has written down for another process to clear. */
-  readonly book: Leftovers | null;
+  readonly book: RemoteResources | null;
   /** Variables of the job, besides the usual. */
   environment: Record<string, string>;
   /** Has the job test the server at this URL instead. */
@@ -100,7 +100,7 @@ export async function createFaultWorld({ seed, certificates }: WorldOptions): Pr
   });
   const connections = breakConnections(front, clock);
   const stop = new AbortController();
-  let book: Leftovers | null = null;
+  let book: RemoteResources | null = null;
   let isKilled = false;
   let serverUrl = mcpServer.url;
   const environment: Record<string, string> = {};
@@ -132,7 +132,7 @@ export async function createFaultWorld({ seed, certificates }: WorldOptions): Pr
       signal: stop.signal,
       environment: {},
       onProgress: (progress: GateProgress) => keep(JSON.stringify(progress)),
-      saveLeftovers: (next) => {
+      saveRemoteResources: (next) => {
         book = next;
       },
     }).then(

@@ -1,9 +1,9 @@
 import { silentLogger } from '../../../src/base/logger.ts';
 import { CancelledError } from '../../../src/base/errors.ts';
-import { readProxySettings } from '../../../src/base/proxy.ts';
+import { readProxySettings } from '../../../src/http/proxy.ts';
 import { Secret } from '../../../src/base/redaction.ts';
 import { serviceProfiles } from '../../../src/service/profile.ts';
-import { clearLeftovers } from '../../../src/gate/run/leftovers.ts';
+import { clearRemoteResources } from '../../../src/gate/run/cleanup-journal.ts';
 import { saveServer } from '../contract-service.ts';
 import { startForwardProxy } from '../forward-proxy.ts';
 import { findClosedPort } from '../http-server.ts';
@@ -118,7 +118,7 @@ export const killed: Letter = trial((draw) => {
         world.kill();
         if (book === null) return;
         const apiKey = new Secret(service.apiKey);
-        await clearLeftovers(book, {
+        await clearRemoteResources(book, {
           profile: serviceProfiles.svc,
           baseUrl: service.baseUrl,
           apiKey,

@@ -1,12 +1,12 @@
 // Loaded late by the product; where a clock jumps whenever nothing happens, their loading must not pass for such a time.
 import '../../../src/engine/judge-trace.ts';
 import '../../../src/server/open.ts';
-import '../../../src/server/public-fetch.ts';
-import '../../../src/server/ready-http.ts';
+import '../../../src/http/dispatcher.ts';
+import '../../../src/mcp/probe-http.ts';
 import '../../../src/gate/run/job-tunnel.ts';
-import '../../../src/gate/run/judge-here.ts';
-import '../../../src/gate/run/keep-trace.ts';
+import '../../../src/gate/run/local-assertions.ts';
+import '../../../src/gate/run/evidence.ts';
 import '../../../src/gate/run/read-baseline.ts';
 import '../../../src/gate/run/retry-failed.ts';
 import '../../../src/gate/run/stop-early.ts';
-import '../../../src/gate/run/sync-suite.ts';
+import '../../../src/gate/run/prepare-suite.ts';

@@ -1,0 +1,185 @@
+import { z } from 'zod';
+import type { Clock } from '../base/time.ts';
+import type { RunCreateBody } from './bodies/suite.ts';
+import type { ConnectedTarget } from './connect.ts';
+import { ApiError } from './envelope.ts';
+import { planRunCases, requireNamedServers, type PlannedCase } from './plan-run-cases.ts';
+import { createId } from './id.ts';
+import type { ServiceLimits } from './limits.ts';
+import type { Runner } from './runner.ts';
+import type { RunScheduling } from './schedule.ts';
+import type { Store } from './store/open.ts';
+import { describeRequest, findAnswer, keepAnswer, type IdempotentRequest } from './request.ts';
+import { requireSuite } from './lookup.ts';
+import { resolveRunRequest, type RunRequest, type RunServer } from './run-request.ts';
+import { scheduleCases } from './schedule.ts';
+
+/** What the creation of a run is answered with. */
+export interface RunCreated {
+  runId: string;
+  suiteId: string;
+  status: string;
+  /** The request had been received before, and this is the run that it started. */
+  deduped?: true;
+  caseUpsert: { committed: Array<{ id: string; name: string }>; failed: [] };
+  servers: Array<{ id: string; name: string }>;
+  environment: null;
+  runGroupId?: string;
+}
+
+interface Order {
+  projectId: string;
+  body: RunCreateBody;
+  request: IdempotentRequest | undefined;
+}
+
+export interface RunCreator {
+  /**
+   * Checks a request, connects to its servers, records the run and starts it; resolves once it is running. A key that
+   * was used before gives the run it started, and starts nothing.
+   *
+   * @throws {ApiError} as the contract says; SERVER_UNREACHABLE when a server cannot be connected to.
+   */
+  createRunExactlyOnce(projectId: string, body: RunCreateBody, key: string | undefined): Promise<RunCreated>;
+}
+
+/** What runs are recorded with and started by. */
+interface RunParts {
+  store: Store;
+  clock: Clock;
+  runner: Pick<Runner, 'start' | 'countActive'>;
+  scheduling: Pick<RunScheduling, 'getConcurrency' | 'onScheduled'>;
+}
+
+export function createRunCreator(
+  parts: RunParts,
+  {
+    limits,
+    iterationTimeoutMs,
+    connect,
+  }: {
+    limits: Pick<ServiceLimits, 'concurrentRuns' | 'llmCallsPerRun'>;
+    iterationTimeoutMs: number;
+    connect: (servers: readonly RunServer[]) => Promise<ReadonlyMap<string, ConnectedTarget>>;
+  },
+): RunCreator {
+  const { store, clock, runner } = parts;
+  /** Keyed runs that are not recorded yet. */
+  const underWay = new Map<string, Promise<RunCreated>>();
+  let beingCreated = 0;
+
+  /** A run that is being created holds a slot too: its connection takes a while, and others may ask meanwhile. */
+  const takeSlot = (): Disposable => {
+    if (runner.countActive() + beingCreated >= limits.concurrentRuns) {
+      throw new ApiError('RATE_LIMITED', `${limits.concurrentRuns} runs are executing; wait until one has ended.`, {
+        details: { reason: 'CONCURRENT_RUN_LIMIT', maxConcurrentRuns: limits.concurrentRuns },
+      });
+    }
+    beingCreated += 1;
+    return {
+      [Symbol.dispose]: () => {
+        beingCreated -= 1;
+      },
+    };
+  };
+
+  const createRun = async (order: Order): Promise<RunCreated> => {
+    const { projectId, body } = order;
+    const found = resolveRunRequest(store, projectId, body, clock.now());
+    const planned = planRunCases(found.cases, {
+      suite: found.suite.content,
+      servers: found.servers,
+      iterationOverride: body.iterationOverride,
+      matchOptionsOverride: body.matchOptionsOverride,
+      iterationTimeoutMs,
+      llmCallsPerRun: limits.llmCallsPerRun,
+    });
+    using _slot = takeSlot();
+    const targets = await connect(planned.map(({ server }) => server));
+    // After the connection, as in the API: a server that is down is reported first.
+    requireNamedServers(found.cases, found.servers);
+    // It may have been deleted while the servers were connected to.
+    if (body.suiteId !== undefined) requireSuite(store, projectId, body.suiteId);
+    return startRun(parts, order, { found, planned, targets });
+  };
+
+  return {
+    createRunExactlyOnce: async (projectId, body, key) => {
+      // The project is part of the scope, wherever the request named it.
+      const { idempotencyKey: _key, modelApiKeys: _modelApiKeys, projectId: _projectId, ...asked } = body;
+      const subject = body.suiteId === undefined ? `name:${body.suiteName ?? ''}` : `suite:${body.suiteId}`;
+      const request = describeRequest(`run:${projectId}:${subject}`, key, asked);
+      if (request === undefined) return await createRun({ projectId, body, request });
+      const lane = JSON.stringify([request.scope, request.key]);
+      // The same key twice at once: the later request waits for the earlier one and then finds its run.
+      while (underWay.has(lane)) await underWay.get(lane)?.catch(() => {});
+      const answer = findAnswer(store, request, z.custom<RunCreated>());
+      if (answer !== undefined) {
+        return { ...answer, status: store.runs.get(answer.runId)?.status ?? answer.status, deduped: true };
+      }
+      const created = createRun({ projectId, body, request });
+      underWay.set(lane, created);
+      try {
+        return await created;
+      } finally {
+        underWay.delete(lane);
+      }
+    },
+  };
+}
+
+/** Records a run with all its iterations, in one transaction, and sets the runner on it. */
+function startRun(
+  { store, clock, runner, scheduling }: RunParts,
+  { projectId, body, request }: Order,
+  plan: { found: RunRequest; planned: readonly PlannedCase[]; targets: ReadonlyMap<string, ConnectedTarget> },
+): RunCreated {
+  const { suite, servers, upserted } = plan.found;
+  const runId = createId('run');
+  const cases = plan.planned.map((planned) => planIterations(planned, plan.targets));
+  const iterations = cases.flatMap(({ iterations }) => iterations);
+  const created: RunCreated = {
+    runId,
+    suiteId: suite.id,
+    status: 'running',
+    caseUpsert: { committed: upserted.map(({ id, content }) => ({ id, name: content.title })), failed: [] },
+    servers: servers.map(({ id, content }) => ({ id, name: content.name })),
+    environment: null,
+    ...(body.runGroupId === undefined ? {} : { runGroupId: body.runGroupId }),
+  };
+  store.transact(() => {
+    plan.found.write();
+    store.runs.insert({
+      id: runId,
+      projectId,
+      suiteId: suite.id,
+      minimumPassRate: body.passCriteria?.minimumPassRate ?? suite.content.minimumAccuracy ?? 100,
+      notes: body.notes ?? null,
+      total: iterations.length,
+      now: clock.now(),
+    });
+    for (const [position, { id, caseId, iterationNumber, testCase }] of iterations.entries()) {
+      store.iterations.insert({ runId, position, id, caseId, title: testCase.title, iterationNumber });
+    }
+    keepAnswer(store, request, created);
+  });
+  const { batches, report } = scheduleCases(cases, scheduling.getConcurrency(suite.id));
+  scheduling.onScheduled(runId, report);
+  runner.start(runId, batches);
+  return created;
+}
+
+function planIterations({ caseId, testCase, server }: PlannedCase, targets: ReadonlyMap<string, ConnectedTarget>) {
+  const connected = targets.get(server.id);
+  if (connected === undefined) throw new Error(`Server ${server.id} was planned for and never connected to.`);
+  const { target, readOnlyTools } = connected;
+  const iterations = Array.from({ length: testCase.runs }, (_, index) => ({
+    id: createId('iter'),
+    caseId,
+    iterationNumber: index + 1,
+    testCase,
+    serverId: server.id,
+    target,
+  }));
+  return { testCase, readOnlyTools, iterations };
+}

@@ -1,0 +1,163 @@
+import { formatDuration } from '../base/time.ts';
+import type { Check } from '../model/assertion.ts';
+import {
+  defaultMatchOptions,
+  toInternalMatchOptions,
+  type ChecksEnvelope,
+  type MatchOptionsLayer,
+  type TestCase,
+} from '../model/case.ts';
+import type { Step } from '../model/step.ts';
+import type { CaseContent } from './bodies/case.ts';
+import type { SuiteContent } from './bodies/suite.ts';
+import { invalid, notSupported } from './envelope.ts';
+import type { RunServer } from './run-request.ts';
+import type { CaseRecord } from './store/cases.ts';
+
+type ToolCallStep = Extract<Step, { kind: 'toolCall' }>;
+
+/** A case as one run executes it: settings layered, its server chosen. */
+export interface PlannedCase {
+  caseId: string;
+  testCase: TestCase;
+  server: RunServer;
+}
+
+export interface RunCasesOptions {
+  suite: SuiteContent;
+  /** The run's servers; at least one. */
+  servers: readonly [RunServer, ...RunServer[]];
+  iterationOverride: number | undefined;
+  matchOptionsOverride: MatchOptionsLayer | undefined;
+  /** A case that asks for more is refused. */
+  iterationTimeoutMs: number;
+  llmCallsPerRun: number;
+}
+
+/**
+ * Makes of a suite's cases what the engine runs: match options layered (defaults, suite, case, run), checks resolved,
+ * iterations raised to the suite's floor or replaced by the run's number. Tool calls need no model, so that the models
+ * of a case do not multiply its iterations.
+ *
+ * @throws {ApiError} VALIDATION_ERROR for more model calls or time than a run may take; FEATURE_NOT_SUPPORTED for a case that
+ * needs a model, or several servers at once.
+ */
+export function planRunCases(cases: readonly CaseRecord[], options: RunCasesOptions): PlannedCase[] {
+  const planned = cases.map(({ id, content }) => {
+    const server = findServer(content, options.servers);
+    return { caseId: id, testCase: resolveTestCase(content, server, options), server };
+  });
+  const totalCalls = planned.reduce((sum, { testCase }) => sum + testCase.runs * countPrompts(testCase.steps), 0);
+  if (totalCalls > options.llmCallsPerRun) {
+    const message = `The run would make ${totalCalls} model calls; at most ${options.llmCallsPerRun} are allowed.`;
+    throw invalid(message, { totalCalls, cap: options.llmCallsPerRun });
+  }
+  for (const { testCase } of planned) {
+    const prompt = testCase.steps.find((step) => step.kind === 'prompt');
+    if (prompt === undefined) continue;
+    throw notSupported(
+      `Prompt steps need a model, and this service runs none: step ${JSON.stringify(prompt.id)} of case ${JSON.stringify(testCase.title)}.`,
+    );
+  }
+  return planned;
+}
+
+function resolveTestCase(content: CaseContent, server: RunServer, options: RunCasesOptions): TestCase {
+  const { title, steps, expectedOutput, scenario } = content;
+  const { suite, iterationOverride, iterationTimeoutMs } = options;
+  const timeoutMs = content.advancedConfig?.timeoutMs ?? iterationTimeoutMs;
+  if (timeoutMs > iterationTimeoutMs) {
+    throw invalid(
+      `Case ${JSON.stringify(title)} asks for ${formatDuration(timeoutMs)} per iteration (advancedConfig.timeoutMs); this service allows at most ${formatDuration(iterationTimeoutMs)}.`,
+    );
+  }
+  return {
+    title,
+    steps: addImplicitRenderCheck(steps.map((step) => resolveAlias(step, server))),
+    runs: iterationOverride ?? Math.max(content.iterations, suite.minimumIterations ?? 1),
+    ...(expectedOutput === undefined ? {} : { expectedOutput }),
+    ...(scenario === undefined ? {} : { scenario }),
+    isNegativeTest: content.isNegative,
+    matchOptions: toInternalMatchOptions({
+      ...defaultMatchOptions,
+      ...suite.matchOptions,
+      ...content.matchOptions,
+      ...options.matchOptionsOverride,
+    }),
+    predicates: { mode: 'replace', list: resolveChecks(suite.checks, content.checks) },
+    advancedConfig: { ...content.advancedConfig, timeoutMs },
+  };
+}
+
+/** The engine knows a server by the name of its record. */
+function resolveAlias(step: Step, { alias, content }: RunServer): Step {
+  return step.kind === 'toolCall' && step.serverName === alias ? { ...step, serverName: content.name } : step;
+}
+
+/**
+ * The API takes a case of one tool call and nothing else for a widget's, which must render. So does this service,
+ * although nothing can render here: a case that passed would fail there.
+ */
+function addImplicitRenderCheck(steps: Step[]): Step[] {
+  const [only, ...others] = steps;
+  if (only?.kind !== 'toolCall' || others.length > 0) return steps;
+  const assertion = { type: 'widgetRendered' as const, toolName: only.toolName };
+  return [only, { id: `${only.id}-implicit-widget-rendered`, kind: 'assert', assertion }];
+}
+
+function resolveChecks(ofSuite: Check[], ofCase: ChecksEnvelope | undefined): Check[] {
+  switch (ofCase?.mode) {
+    case 'replace':
+      return ofCase.list;
+    case 'extend':
+      return [...ofSuite, ...ofCase.list];
+    case 'inherit':
+    case undefined:
+      return ofSuite;
+  }
+}
+
+/**
+ * Holds that the run has every server that its cases name: a call of another one would end the run without a result.
+ *
+ * @throws {ApiError} VALIDATION_ERROR naming the first step that calls one it lacks.
+ */
+export function requireNamedServers(cases: readonly CaseRecord[], servers: readonly RunServer[]): void {
+  for (const { content } of cases) {
+    for (const step of content.steps) {
+      if (step.kind !== 'toolCall' || !isServerNamed(step) || findNamedServer(step, servers) !== undefined) continue;
+      throw invalid(
+        `Step ${JSON.stringify(step.id)} of case ${JSON.stringify(content.title)} calls server ${JSON.stringify(step.serverId ?? step.serverName)}, which is not among the run's servers.`,
+      );
+    }
+  }
+}
+
+/** The one server that a case's tool calls name; the first where none does. */
+function findServer(content: CaseContent, servers: RunCasesOptions['servers']): RunServer {
+  const calls = content.steps.filter((step) => step.kind === 'toolCall');
+  const named = new Set(calls.flatMap((step) => findNamedServer(step, servers) ?? []));
+  if (named.size > 1) {
+    throw notSupported(
+      `Case ${JSON.stringify(content.title)} calls tools of several servers; here a case has one MCP session, with one server.`,
+    );
+  }
+  const [server = servers[0]] = named;
+  return server;
+}
+
+/** By id before name, and by what the run calls it before what its record does. */
+function findNamedServer({ serverId, serverName }: ToolCallStep, servers: readonly RunServer[]) {
+  if (serverId !== undefined) return servers.find(({ id }) => id === serverId);
+  return (
+    servers.find(({ alias }) => alias === serverName) ?? servers.find(({ content }) => content.name === serverName)
+  );
+}
+
+function isServerNamed({ serverId, serverName }: ToolCallStep): boolean {
+  return serverId !== undefined || serverName !== '';
+}
+
+function countPrompts(steps: readonly Step[]): number {
+  return steps.filter(({ kind }) => kind === 'prompt').length;
+}

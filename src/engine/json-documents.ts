@@ -1,0 +1,124 @@
+import { isJsonEqual, isRecord } from '../base/json.ts';
+import { clipText } from '../base/text.ts';
+import { isSensitiveKey, printValueWithin } from './reasons.ts';
+
+/** The lengths of a pointer and of two values leave room for one difference in a bounded list. */
+const longestPointer = 100;
+const longestValue = 100;
+
+/** Strings longer than this are shown from where they differ. */
+const longestWholeString = 80;
+const leadLength = 20;
+
+/** A location in which two documents differ, and how: `is "a", expected "b"`. */
+interface JsonDifference {
+  /** A JSON Pointer, cut where it is long. */
+  pointer: string;
+  description: string;
+}
+
+interface Pair {
+  pointer: string;
+  /** Whether a key on the way to the value suggests a secret. */
+  isSensitive: boolean;
+  /** Undefined where the document does not have the value. */
+  expected: unknown;
+  actual: unknown;
+}
+
+/**
+ * Lists each value in which two JSON documents differ, in document order. `path` is the JSON Pointer of both. Values below keys
+ * with telling names are masked. Empty where the documents are equal.
+ */
+export function listDifferences(
+  { expected, actual }: Pick<Pair, 'expected' | 'actual'>,
+  path: string,
+): JsonDifference[] {
+  const differences: JsonDifference[] = [];
+  const isSensitive = path.split('/').some(isSensitiveKey);
+  // A stack of its own: a document may be nested deeper than the call stack.
+  const open: Pair[] = [{ pointer: path, isSensitive, expected, actual }];
+  for (let pair = open.pop(); pair !== undefined; pair = open.pop()) {
+    const members = listMembers(pair);
+    if (members !== null) {
+      for (const member of members.toReversed()) open.push(member);
+    } else if (!isJsonEqual(pair.expected, pair.actual)) {
+      differences.push({ pointer: clipText(pair.pointer, longestPointer), description: describePair(pair) });
+    }
+  }
+  return differences;
+}
+
+/** The members of two arrays or two objects; null where the values have to be compared as a whole. */
+function listMembers({ pointer, isSensitive, expected, actual }: Pair): Pair[] | null {
+  if (Array.isArray(expected) && Array.isArray(actual)) {
+    return Array.from({ length: Math.max(expected.length, actual.length) }, (_, index) => ({
+      pointer: `${pointer}/${index}`,
+      isSensitive,
+      expected: expected[index],
+      actual: actual[index],
+    }));
+  }
+  if (!isRecord(expected) || !isRecord(actual)) return null;
+  return [...new Set([...Object.keys(expected), ...Object.keys(actual)])].map((key) => ({
+    pointer: `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+    isSensitive: isSensitive || isSensitiveKey(key),
+    expected: Object.hasOwn(expected, key) ? expected[key] : undefined,
+    actual: Object.hasOwn(actual, key) ? actual[key] : undefined,
+  }));
+}
+
+function describePair({ isSensitive, expected, actual }: Pair): string {
+  if (isSensitive) {
+    if (actual === undefined) return 'is missing, expected ***';
+    return expected === undefined ? 'is ***, expected nothing' : 'differs (its value is masked)';
+  }
+  if (actual === undefined) return `is missing, expected ${printValueWithin(expected, longestValue)}`;
+  if (typeof expected !== 'string' || typeof actual !== 'string') return describeValues(expected, actual);
+  const start = findExcerpt(expected, actual);
+  if (start === 0) return describeValues(expected, actual);
+  const excerpts = describeValues(expected.slice(start).toWellFormed(), actual.slice(start).toWellFormed());
+  return `from character ${start + 1} ${excerpts}`;
+}
+
+function describeValues(expected: unknown, actual: unknown): string {
+  return `is ${printValueWithin(actual, longestValue)}, expected ${printValueWithin(expected, longestValue)}`;
+}
+
+/** Where to begin showing two strings: at their start, unless they are long and begin alike. */
+function findExcerpt(expected: string, actual: string): number {
+  if (Math.max(expected.length, actual.length) <= longestWholeString) return 0;
+  let alike = 0;
+  while (alike < expected.length && expected[alike] === actual[alike]) alike += 1;
+  return Math.max(0, alike - leadLength);
+}
+
+type PointerLookup =
+  | { kind: 'found'; value: unknown }
+  | { kind: 'absent' }
+  /** The text is no JSON Pointer at all, as opposed to one that leads nowhere. */
+  | { kind: 'malformed' };
+
+/**
+ * Finds the value that a JSON Pointer names in a document: `''` is the whole of it, `/items/0/name` a part. Only own
+ * members count, and an array index is written without leading zeros. RFC 6901 §3–4.
+ */
+export function findByPointer(document: unknown, pointer: string): PointerLookup {
+  if (pointer !== '' && !pointer.startsWith('/')) return { kind: 'malformed' };
+  if (/~(?![01])/.test(pointer)) return { kind: 'malformed' };
+  let found: PointerLookup = { kind: 'found', value: document };
+  for (const token of pointer.split('/').slice(1)) {
+    // In this order, so that `~01` becomes `~1` and not `/`.
+    found = findMember(found.value, token.replaceAll('~1', '/').replaceAll('~0', '~'));
+    if (found.kind !== 'found') return found;
+  }
+  return found;
+}
+
+function findMember(value: unknown, key: string): PointerLookup {
+  if (Array.isArray(value)) {
+    const isIndex = /^(?:0|[1-9]\d*)$/.test(key) && Number(key) < value.length;
+    return isIndex ? { kind: 'found', value: value[Number(key)] } : { kind: 'absent' };
+  }
+  return isRecord(value) && Object.hasOwn(value, key) ? { kind: 'found', value: value[key] } : { kind: 'absent' };
+}

@@ -1,0 +1,178 @@
+import { isRecord } from '../base/json.ts';
+
+/** A tool call as a service's trace records it. */
+export interface TracedCall {
+  toolName: string | null;
+  /** Null where the trace has no result of it, or none that can be read. */
+  output: ToolOutput | null;
+  /** From the call to its answer; null where nothing measured it. */
+  latencyMs: number | null;
+  /** The step that made the call or prompted the model to; null where the trace does not say. */
+  stepId: string | null;
+  /** Which turn it belongs to, counted from 0; null where the trace does not say. */
+  promptIndex: number | null;
+}
+
+/** What a trace records about tool calls. */
+export interface TraceRecord {
+  /** In the order of their results; those without one come last. */
+  calls: TracedCall[];
+  /** Tools that the trace says were called in some turn, whether it shows the calls or not. */
+  namedTools: string[];
+}
+
+/** A call before its span was looked up. */
+interface CallRecord {
+  toolCallId: string | null;
+  toolName: string | null;
+  output: ToolOutput | null;
+}
+
+/**
+ * Reads the tool calls out of a trace. Any part of one may be missing or odd, and what cannot be read is taken as absent.
+ * Null where there are no messages at all.
+ */
+export function readTrace(trace: unknown): TraceRecord | null {
+  if (!isRecord(trace) || !Array.isArray(trace['messages'])) return null;
+  const spans = listObjects(trace['spans']);
+  const records = readMessages(listObjects(trace['messages']));
+  const known = new Set(records.map(({ toolCallId }) => toolCallId));
+  // A call that only a span records was made all the same.
+  for (const span of spans) {
+    const toolCallId = readText(span['toolCallId']);
+    if (span['category'] !== 'tool' || toolCallId === null || known.has(toolCallId)) continue;
+    known.add(toolCallId);
+    records.push({ toolCallId, toolName: null, output: null });
+  }
+  const calls = records.map(({ toolCallId, toolName, output }): TracedCall => {
+    const span = spans.find((span) => {
+      return toolCallId !== null && span['toolCallId'] === toolCallId && span['category'] !== 'error';
+    });
+    return { toolName: toolName ?? readText(span?.['toolName']), output, ...readSpan(span, spans) };
+  });
+  const turns = listObjects(trace['prompts']).flatMap((turn) => listObjects(turn['actualToolCalls']));
+  return { calls, namedTools: turns.flatMap((call) => readText(call['toolName']) ?? []) };
+}
+
+function readMessages(messages: ReadonlyArray<Record<string, unknown>>): CallRecord[] {
+  const waiting: CallRecord[] = [];
+  const answered: CallRecord[] = [];
+  for (const part of messages.flatMap(({ content }) => listObjects(content))) {
+    const toolCallId = readText(part['toolCallId']);
+    const toolName = readText(part['toolName']);
+    if (part['type'] === 'tool-call') waiting.push({ toolCallId, toolName, output: null });
+    if (part['type'] !== 'tool-result') continue;
+    // Some traces leave the ids out; their results then answer the calls in order.
+    const index = waiting.findIndex((call) => call.toolCallId === toolCallId);
+    const [call] = index === -1 ? [] : waiting.splice(index, 1);
+    const earlier = toolCallId === null ? -1 : answered.findIndex((call) => call.toolCallId === toolCallId);
+    if (earlier !== -1) answered.splice(earlier, 1);
+    answered.push({ toolCallId, toolName: toolName ?? call?.toolName ?? null, output: readToolOutput(part) });
+  }
+  return [...answered, ...waiting];
+}
+
+function readSpan(
+  span: Record<string, unknown> | undefined,
+  spans: ReadonlyArray<Record<string, unknown>>,
+): Pick<TracedCall, 'latencyMs' | 'stepId' | 'promptIndex'> {
+  if (span === undefined) return { latencyMs: null, stepId: null, promptIndex: null };
+  const { startMs, endMs, promptIndex, parentId } = span;
+  const parent = typeof parentId === 'string' ? spans.find(({ id }) => id === parentId) : undefined;
+  const isTimed = typeof startMs === 'number' && typeof endMs === 'number' && endMs >= startMs;
+  return {
+    latencyMs: isTimed ? endMs - startMs : null,
+    stepId: readText(span['authoredStepId']) ?? readText(parent?.['authoredStepId']),
+    promptIndex: typeof promptIndex === 'number' ? promptIndex : null,
+  };
+}
+
+function listObjects(value: unknown): Array<Record<string, unknown>> {
+  return Array.isArray(value) ? value.filter(isRecord) : [];
+}
+
+function readText(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
+}
+
+/** What a tool answered, as the `tool-result` part of a message keeps it. */
+export interface ToolOutput {
+  /** The text of the result, blocks one per line. */
+  text: string;
+  /** Undefined where the result carries none, or where it was not kept. */
+  structuredContent: unknown;
+  isError: boolean;
+  /** Whether this is the MCP result as the server gave it, and not what a model was shown of it. */
+  isVerbatim: boolean;
+}
+
+/** Traces have been seen in which an output was wrapped twice; nothing sensible is wrapped deeper than this. */
+const deepestWrapping = 3;
+
+/**
+ * Reads what a `tool-result` part kept of a result: in `result` the MCP result itself, or else in `output` one of the
+ * AI SDK's kinds (`json`, `text`, `content`, `error-text`, `error-json`). Null where nothing of it can be read.
+ */
+export function readToolOutput(part: Readonly<Record<string, unknown>>): ToolOutput | null {
+  const { result, output = result } = part;
+  const read = isMcpResult(result) ? readMcpResult(result) : readOutput(output, deepestWrapping);
+  if (read === null || read.isVerbatim) return read;
+  return { ...read, isError: read.isError || part['isError'] === true };
+}
+
+function readOutput(output: unknown, depth: number): ToolOutput | null {
+  if (output === undefined || output === null) return null;
+  if (isMcpResult(output)) return readMcpResult(output);
+  if (!isTyped(output)) return readDocument(output);
+  const { type, value } = output;
+  switch (type) {
+    case 'json':
+    case 'error-json': {
+      const read = depth === 0 ? null : readOutput(value, depth - 1);
+      return read === null || type === 'json' ? read : { ...read, isError: true };
+    }
+    case 'text':
+    case 'error-text':
+      return typeof value === 'string' ? { ...readDocument(value), isError: type === 'error-text' } : null;
+    case 'content':
+      return Array.isArray(value) ? readDocument(joinText(value)) : null;
+    default:
+      return null;
+  }
+}
+
+function isTyped(output: unknown): output is { type: string; value: unknown } {
+  return isRecord(output) && typeof output['type'] === 'string' && 'value' in output;
+}
+
+function isMcpResult(value: unknown): value is Record<string, unknown> {
+  return isRecord(value) && (Array.isArray(value['content']) || isRecord(value['structuredContent']));
+}
+
+function readMcpResult({ content, structuredContent, isError }: Record<string, unknown>): ToolOutput {
+  return {
+    text: joinText(Array.isArray(content) ? content : []),
+    structuredContent,
+    isError: isError === true,
+    isVerbatim: true,
+  };
+}
+
+function readDocument(value: unknown): ToolOutput {
+  const isText = typeof value === 'string';
+  return {
+    text: isText ? value : JSON.stringify(value),
+    structuredContent: isText ? undefined : value,
+    isError: false,
+    isVerbatim: false,
+  };
+}
+
+function joinText(blocks: readonly unknown[]): string {
+  return blocks
+    .flatMap((block) => {
+      const isText = isRecord(block) && block['type'] === 'text' && typeof block['text'] === 'string';
+      return isText ? [block['text']] : [];
+    })
+    .join('\n');
+}

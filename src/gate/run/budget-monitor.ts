@@ -1,0 +1,124 @@
+import { BudgetError, describeError } from '../../base/errors.ts';
+import type { Logger } from '../../base/logger.ts';
+import { formatCount } from '../../base/text.ts';
+import { type Clock, formatDuration } from '../../base/time.ts';
+import type { Budgets } from '../../model/policy.ts';
+import { describeSource, type Sourced } from '../../model/source.ts';
+import type { Iteration } from '../../model/run.ts';
+import { listIterations } from '../../service/iterations.ts';
+import { scoreIteration } from '../../verdict/score.ts';
+import type { ConnectedService } from './connect-service.ts';
+import type { RunLifetime } from './run-lifetime.ts';
+
+/** Each poll costs a request for every 200 iterations, so they come further and further apart. */
+const pollBackoff = 1.5;
+const longestWaitMs = 60_000;
+
+/** What the iterations of a run that have ended come to. */
+interface Spending {
+  tokens: number;
+  withoutResult: number;
+}
+
+type SpendingBudgets = Pick<Budgets, 'tokens' | 'infrastructureErrors'>;
+
+interface SpendingSource {
+  service: Pick<ConnectedService, 'client' | 'projectId'>;
+  clock: Clock;
+  logger: Logger;
+}
+
+/**
+ * Polls, while a run goes on, what it has spent, and cancels the run when that is more than a budget
+ * allows. Dispose it when the run is over. Without a budget it asks for nothing. A poll that fails is left out: it is the
+ * verdict that needs every page.
+ */
+export function monitorBudgets(
+  budgets: SpendingBudgets,
+  runId: string,
+  { lifetime, ...source }: SpendingSource & { lifetime: Pick<RunLifetime, 'cancelOn'> },
+): Disposable {
+  const over = new AbortController();
+  if (budgets.tokens !== null || budgets.infrastructureErrors !== null) {
+    const exceeded = waitForExcess(budgets, runId, { ...source, signal: over.signal });
+    // Never settles, so that a run that kept to its budgets cancels nothing.
+    lifetime.cancelOn(exceeded.catch(() => new Promise<never>(() => {})));
+  }
+  return { [Symbol.dispose]: () => over.abort() };
+}
+
+async function waitForExcess(
+  budgets: SpendingBudgets,
+  runId: string,
+  source: SpendingSource & { signal: AbortSignal },
+): Promise<BudgetError> {
+  const { clock, service, logger, signal } = source;
+  let waitMs = service.client.profile.polling.longestMs;
+  for (;;) {
+    await clock.sleep(waitMs, { signal });
+    waitMs = Math.min(waitMs * pollBackoff, longestWaitMs);
+    try {
+      const excess = findExcess(await readSpending(runId, source), budgets);
+      if (excess !== null) return new BudgetError(excess);
+    } catch (error) {
+      signal.throwIfAborted();
+      logger.debug(`What the run has spent could not be read: ${describeError(error)}`);
+    }
+  }
+}
+
+async function readSpending(
+  runId: string,
+  { service: { client, projectId }, signal }: Pick<SpendingSource, 'service'> & { signal: AbortSignal },
+): Promise<Spending> {
+  const spending = { tokens: 0, withoutResult: 0 };
+  for await (const page of listIterations(client, { projectId, runId, signal })) {
+    for (const iteration of page) {
+      spending.tokens += iteration.tokensUsed ?? 0;
+      if (isWithoutResult(iteration)) spending.withoutResult += 1;
+    }
+  }
+  return spending;
+}
+
+/** One that is still going on has no result yet, and is not without one. */
+function isWithoutResult(iteration: Iteration): boolean {
+  const isOpen = iteration.status === 'pending' || iteration.status === 'running';
+  return !isOpen && scoreIteration(iteration) === 'unscored';
+}
+
+function findExcess({ tokens, withoutResult }: Spending, budgets: SpendingBudgets): string | null {
+  const exceeds = (spent: number, budget: Sourced<number> | null) => budget !== null && spent > budget.value;
+  if (exceeds(tokens, budgets.tokens)) {
+    return `The run was cancelled when its iterations had used ${formatCount(tokens, 'token')}, ${describeBudget('tokens', budgets.tokens)}.`;
+  }
+  if (exceeds(withoutResult, budgets.infrastructureErrors)) {
+    return `The run was cancelled when ${formatCount(withoutResult, 'iteration')} had ended without a result, ${describeBudget('infrastructureErrors', budgets.infrastructureErrors)}.`;
+  }
+  return null;
+}
+
+function describeBudget(name: string, budget: Sourced<number> | null): string {
+  return budget === null ? name : `the budget ${name} is ${budget.value} (${describeSource(budget.source)})`;
+}
+
+/**
+ * Cancels the run of a suite when it outlasts its budget of wall time. Dispose it when the run is over; without a
+ * budget it does nothing.
+ */
+export function startWallTimeBudget(
+  budget: Sourced<number> | null,
+  { clock, lifetime }: { clock: Clock; lifetime: RunLifetime },
+): Disposable {
+  const over = new AbortController();
+  if (budget !== null) {
+    const message = `The run was cancelled after ${formatDuration(budget.value)}, its budget wallTime (${describeSource(budget.source)}).`;
+    const exceeded = clock.sleep(budget.value, { signal: over.signal }).then(
+      () => new BudgetError(message),
+      // Never settles, so that a run that was quick enough cancels nothing.
+      () => new Promise<never>(() => {}),
+    );
+    lifetime.cancelOn(exceeded);
+  }
+  return { [Symbol.dispose]: () => over.abort() };
+}

@@ -1,0 +1,162 @@
+import { type Clock, race } from '../../base/time.ts';
+import { ConfigurationError, ServiceError } from '../../base/errors.ts';
+import type { Logger } from '../../base/logger.ts';
+import { isLoopback } from '../../http/url.ts';
+import type { Redactor } from '../../base/redaction.ts';
+import { maxConcurrency } from '../../model/concurrency.ts';
+import type { RunningServer, SessionPlan, WantedProtocol } from '../../server/running-server.ts';
+import { createServer } from '../../service/servers.ts';
+import type { PlannedServer } from '../plan/plan-server.ts';
+import type { PlannedService } from '../plan/plan-service.ts';
+import { clearServer, type RemoteServer } from './cleanup-journal.ts';
+import type { ConnectedService } from './connect-service.ts';
+import type { RegisteredServer } from './job-tunnel.ts';
+import type { ProgressListener } from './progress.ts';
+import type { RunLifetime, Teardown } from './run-lifetime.ts';
+
+/** Sessions of iterations that have just ended, and of probes that ask whether the server answers. */
+const otherSessions = 32;
+
+/** What the server under test ends with, and where its progress is reported. */
+export interface ServerScope {
+  lifetime: RunLifetime;
+  teardown: Teardown;
+  clock: Clock;
+  logger: Logger;
+  redactor: Redactor;
+  onProgress: ProgressListener;
+}
+
+interface ServerUse {
+  isolation: 'iteration' | 'run';
+  protocol: WantedProtocol;
+  sessions: SessionPlan;
+  isWitnessed: boolean;
+  environment: Readonly<Record<string, string | undefined>>;
+  processMarker?: string | undefined;
+}
+
+/**
+ * Starts the server under test, or finds the one that runs already, and resolves once it has answered. The teardown stops
+ * it; when it is lost before, the run is cancelled.
+ *
+ * @throws {ServerStartError} when it does not answer
+ * @throws {SandboxError} when this machine cannot isolate it as the plan requires
+ */
+export async function startServer(
+  { command, url, cwd, environment: variables, readyTimeoutMs, sandbox }: PlannedServer,
+  { isolation, protocol, sessions, isWitnessed, environment, processMarker }: ServerUse,
+  { lifetime, teardown, clock, logger, redactor, onProgress }: ServerScope,
+): Promise<RunningServer> {
+  const startedMs = clock.monotonicMs();
+  onProgress({ kind: 'server-starting' });
+  // Loaded lazily: a dry run, and a hosted gate without a server, need neither the bridge nor the MCP SDK.
+  const { openServer } = await import('../../server/open.ts');
+  const running = await openServer(
+    {
+      command,
+      url,
+      cwd,
+      env: Object.fromEntries([...variables].map(([name, value]) => [name, value.reveal()])),
+      readyTimeoutMs,
+      isolation,
+      protocol,
+      isWitnessed,
+      sessions,
+      maxSessions: maxConcurrency + otherSessions,
+      ...(sandbox === null ? {} : { sandbox }),
+      ...(processMarker === undefined ? {} : { sessionMarker: processMarker }),
+    },
+    { clock, logger, signal: lifetime.cancelRun, environment },
+  );
+  teardown.add('stop the server', async () => await running[Symbol.asyncDispose]());
+  for (const secret of running.secrets) redactor.add(secret);
+  lifetime.cancelOn(running.lost);
+  onProgress({ kind: 'server-ready', server: running.report, durationMs: clock.monotonicMs() - startedMs });
+  return running;
+}
+
+/**
+ * Makes the server of this job known to the service: through a tunnel, or by the URL where it listens. A tunnel that is
+ * lost cancels the run.
+ *
+ * @throws {ConfigurationError} when the project has another server of that name
+ */
+export async function registerServer(
+  running: RunningServer,
+  { serverName, isOwnServerName, isTunnelled, hosted }: PlannedService,
+  { service, ...scope }: ServerScope & { service: ConnectedService },
+): Promise<RegisteredServer> {
+  const { lifetime, teardown, clock, logger, redactor, onProgress } = scope;
+  if (!isTunnelled)
+    return await createRecord(running.url, { serverName, isOwnServerName }, { service, teardown, lifetime });
+  const startedMs = clock.monotonicMs();
+  onProgress({ kind: 'tunnel-opening', serverName });
+  // Loaded lazily: most gates open no tunnel.
+  const { openJobTunnel } = await import('./job-tunnel.ts');
+  const tunnel = await openJobTunnel({
+    service,
+    serverName,
+    isOwnServerName,
+    isServiceLocal: hosted === null || isLoopback(new URL(hosted.baseUrl).hostname),
+    targetUrl: running.url,
+    // The service in this process is the only other client, and notices itself when the server does not answer.
+    isOneAtATime: hosted === null || running.report.isolation === 'one process for the run',
+    proxy: hosted?.proxy,
+    teardown,
+    clock,
+    logger,
+    redactor,
+    signal: lifetime.cancelRun,
+  });
+  lifetime.cancelOn(tunnel.lost);
+  onProgress({ kind: 'tunnel-ready', serverName, durationMs: clock.monotonicMs() - startedMs });
+  return tunnel;
+}
+
+async function createRecord(
+  url: string,
+  { serverName: name, isOwnServerName }: Pick<PlannedService, 'serverName' | 'isOwnServerName'>,
+  { service, teardown, lifetime }: { service: ConnectedService; teardown: Teardown; lifetime: RunLifetime },
+): Promise<RegisteredServer> {
+  const { client, urgentClient, projectId, journal } = service;
+  /** Null if this job has nothing to clear. */
+  let remote: RemoteServer | null = { name, serverId: null, hasTunnel: false, isOwn: true, previous: null };
+  const note = (next: RemoteServer | null) => {
+    remote = next;
+    // A name that others use too must not be cleared by the name alone.
+    if (next?.serverId !== null || isOwnServerName) journal.setServer(next);
+  };
+  const first = remote;
+  const server = { name, enabled: true, transportType: 'http' as const, url };
+  /** Not given up when the job is: a record that is made after that must be taken away all the same. */
+  const create = async () => {
+    try {
+      const { id } = await createServer(client, { projectId, server });
+      note({ ...first, serverId: id });
+      return id;
+    } catch (error) {
+      const mayExist = isOwnServerName && !(error instanceof ServiceError && error.status < 500);
+      if (!mayExist) note(null);
+      throw error;
+    }
+  };
+  note(first);
+  const creating = create();
+  teardown.add(`take ${name} out of the project`, async (signal, isHurried) => {
+    await race(
+      creating.catch(() => {}),
+      { signals: [signal] },
+    );
+    const clearing = isHurried ? urgentClient : client;
+    if (remote !== null) await clearServer(clearing, remote, { projectId, signal });
+    note(null);
+  });
+  try {
+    return { id: await race(creating, { signals: [lifetime.cancelRun] }), name, countBreaks: () => 0 };
+  } catch (error) {
+    if (!(error instanceof ServiceError && error.status === 409)) throw error;
+    const message = 'is taken by another server of the project; choose another, or leave it out';
+    throw new ConfigurationError([{ input: 'server-name', code: 'server-name-taken', message }], { cause: error });
+  }
+}

@@ -1,0 +1,172 @@
+import {
+  SdkHttpError,
+  StreamableHTTPClientTransport,
+  UnsupportedProtocolVersionError,
+} from '@modelcontextprotocol/client';
+import type { FetchLike } from '@modelcontextprotocol/client';
+import { z } from 'zod';
+
+import type { Clock } from '../base/time.ts';
+import { describeError } from '../base/errors.ts';
+import { createTrafficBudget } from './traffic-budget.ts';
+import type { ProtocolChoice } from '../model/protocol.ts';
+import { describeNoResponse } from './faults.ts';
+import { connectClient } from './handshake.ts';
+import { isWanted, listEras } from './protocol.ts';
+import type { Handshake, ProtocolEra } from './protocol.ts';
+
+const retryDelayMs = 100;
+
+/** A server that accepts a connection and says nothing is asked again; some listen before they can answer. */
+const attemptTimeoutMs = 10_000;
+
+/** What one attempt may be answered with: a handshake is short, and its server may not be one of MCP. */
+const attemptLimits = { bytes: 4 * 1024 * 1024, events: 1000, values: 100_000, depth: 1000, requests: 20 };
+
+/** What the last response of a failed handshake was. */
+export interface LastResponse {
+  status: number;
+  /** Where a redirect leads, as the server wrote it; null for other responses. */
+  location: string | null;
+}
+
+/** A handshake over HTTP that failed. The message says why in a few words, and never quotes a whole page. */
+export class HandshakeError extends Error {
+  /** Null where nothing answered. */
+  readonly response: LastResponse | null;
+  /** The revisions that the server offers instead of the one that was asked for; null where it failed for another reason. */
+  readonly offered: readonly string[] | null;
+
+  constructor(message: string, details: { response: LastResponse | null; offered?: readonly string[] | null }) {
+    // Without a cause: what the SDK throws quotes whole pages.
+    super(message);
+    this.response = details.response;
+    this.offered = details.offered ?? null;
+  }
+}
+
+export interface ProbeOptions {
+  signal: AbortSignal;
+  /** `auto` unless given. */
+  protocol?: ProtocolChoice;
+  fetch?: FetchLike;
+}
+
+/**
+ * Asks the server at `url` to introduce itself until it does, whatever it answers meanwhile. A bare GET would not do: healthy
+ * servers answer it with 400. `onFailure` hears why each attempt failed; it ends the wait by throwing. Else only an answer or the
+ * signal does.
+ */
+export async function waitForHttpServer(
+  url: string,
+  options: ProbeOptions & { clock: Clock; onFailure: (failure: HandshakeError) => void | Promise<void> },
+): Promise<Handshake> {
+  for (;;) {
+    options.signal.throwIfAborted();
+    try {
+      return await probeHttpServer(url, options);
+    } catch (error) {
+      if (!(error instanceof HandshakeError)) throw error;
+      await options.onFailure(error);
+    }
+    await options.clock.sleep(retryDelayMs, { signal: options.signal });
+  }
+}
+
+/**
+ * Asks the server at `url` once to introduce itself, in the one era and then in the other.
+ *
+ * @throws {HandshakeError} when it does not, or only in a revision that was not asked for.
+ */
+export async function probeHttpServer(url: string, options: ProbeOptions): Promise<Handshake> {
+  const { protocol = 'auto' } = options;
+  const [first, second] = listEras(protocol);
+  const refused = await tryEra(url, first, options);
+  if (!(refused instanceof HandshakeError)) return requireWanted(refused, protocol);
+  // Nothing refused the handshake if nothing is there.
+  if (refused.response === null) throw refused;
+  const other = await tryEra(url, second, options);
+  if (other instanceof HandshakeError) throw other.offered === null ? refused : other;
+  if (protocol === 'auto') return requireWanted(other, protocol);
+  // A server that is just starting may have refused for that reason alone.
+  const again = await tryEra(url, first, options);
+  return requireWanted(again instanceof HandshakeError ? other : again, protocol);
+}
+
+/** @throws {HandshakeError} when the handshake is in a revision that was not asked for. */
+function requireWanted(handshake: Handshake, protocol: ProtocolChoice): Handshake {
+  if (isWanted(handshake, protocol)) return handshake;
+  throw createOfferError([handshake.protocolVersion], null);
+}
+
+function createOfferError(offered: readonly string[], response: LastResponse | null): HandshakeError {
+  return new HandshakeError(`it offers MCP ${offered.join(', ')}`, { response, offered });
+}
+
+const longestMessage = 200;
+const messageSchema = z.string().min(1);
+const errorBodySchema = z.union([
+  z.object({ error: z.object({ message: messageSchema }) }).transform(({ error }) => error.message),
+  z.object({ message: messageSchema }).transform(({ message }) => message),
+]);
+
+/** Says in a few words why a handshake failed: of a response the status and its own message, never a whole page. */
+function describeFailure(error: unknown): string {
+  if (!(error instanceof SdkHttpError)) return describeNoResponse(error);
+  const status = `it answered HTTP ${error.status}`;
+  const message = readMessage(error.data['text']);
+  return message === undefined ? status : `${status}: ${message}`;
+}
+
+/** The message of a JSON-RPC error, or of an API's; undefined where the body is neither. */
+function readMessage(body: unknown): string | undefined {
+  try {
+    return errorBodySchema.parse(JSON.parse(String(body))).slice(0, longestMessage);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Resolves with the handshake, or with why there is none; rejects with the signal's reason only. */
+async function tryEra(
+  url: string,
+  era: ProtocolEra,
+  { signal, fetch = globalThis.fetch }: ProbeOptions,
+): Promise<Handshake | HandshakeError> {
+  let response: LastResponse | null = null;
+  const budget = createTrafficBudget(attemptLimits, 'for a handshake');
+  const transport = new StreamableHTTPClientTransport(new URL(url), {
+    // A redirect is never followed: the run would not follow it with every request either.
+    requestInit: { redirect: 'manual' },
+    fetch: async (target, init) => {
+      budget.addRequest();
+      const received = budget.watch(await fetch(target, init));
+      const { status, headers } = received;
+      response = { status, location: status >= 300 && status < 400 ? headers.get('location') : null };
+      return received;
+    },
+  });
+  try {
+    const { client, handshake } = await connectClient(transport, era, { signal, budget, timeoutMs: attemptTimeoutMs });
+    if (era === 'legacy') await transport.terminateSession().catch(() => {});
+    await client.close();
+    return handshake;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (budget.excess !== null) {
+      const { message } = budget.excess;
+      return new HandshakeError(message.replace(/^The server /, 'it ').replace(/\.$/, ''), { response });
+    }
+    const offered = readOffer(error);
+    if (offered !== null) return createOfferError(offered, response);
+    return new HandshakeError(describeFailure(error), { response });
+  }
+}
+
+/** The revisions of a server that completed a handshake in none that the gate speaks; null where that is not what happened. */
+function readOffer(error: unknown): readonly string[] | null {
+  if (error instanceof UnsupportedProtocolVersionError) return error.supported;
+  // The SDK has no class of its own for this one.
+  const [, version] = /protocol version is not supported: (\S{1,100})/.exec(describeError(error)) ?? [];
+  return version === undefined ? null : [version];
+}

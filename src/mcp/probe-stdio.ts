@@ -1,0 +1,101 @@
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
+  PROTOCOL_VERSION_META_KEY,
+  SERVER_INFO_META_KEY,
+} from '@modelcontextprotocol/client';
+import { z } from 'zod';
+import { generator } from '../base/version.ts';
+import type { JsonObject } from '../model/assertion.ts';
+import type { ProtocolChoice } from '../model/protocol.ts';
+import {
+  type Handshake,
+  isWanted,
+  latestLegacyVersion,
+  listEras,
+  modernVersion,
+  type ProtocolEra,
+} from './protocol.ts';
+
+/** A server on stdio that no client has initialized yet. */
+export interface StdioPeer {
+  /** Resolves with the response to the request; never while the server is silent. */
+  request(method: string, params: JsonObject): Promise<StdioResponse>;
+  notify(method: string, params: JsonObject): Promise<void>;
+}
+
+export interface StdioResponse {
+  /** Undefined for an error. */
+  result: unknown;
+  isError: boolean;
+  /** The message as it came. */
+  text: string;
+}
+
+const serverInfoSchema = z.object({ name: z.string(), version: z.string() }).partial().catch({});
+const initializeResultSchema = z.object({ protocolVersion: z.string(), serverInfo: serverInfoSchema });
+const discoverResultSchema = z.object({
+  supportedVersions: z.array(z.string()),
+  _meta: z.object({ [SERVER_INFO_META_KEY]: serverInfoSchema }).catch({ [SERVER_INFO_META_KEY]: {} }),
+});
+
+/** The outcome of a handshake with a server on stdio; `offered`: a handshake, in none of the wanted revisions. */
+export type StdioProbe =
+  | { ok: true; handshake: Handshake }
+  | { ok: false; answer: string }
+  | { ok: false; offered: readonly string[] };
+
+/** What one request was answered with. */
+type Answer = Handshake | { offered: readonly string[] } | { text: string; isRefusal: boolean };
+
+/**
+ * Asks a fresh server to `initialize` and, where it refuses that, to `server/discover` itself; the other way round where
+ * 2026-07-28 is wanted. Resolves with what it answered; never while it is silent, so callers watch the clock and the process.
+ */
+export async function probeStdio(peer: StdioPeer, choice: ProtocolChoice): Promise<StdioProbe> {
+  const [first, second] = listEras(choice);
+  const answer = await askAs[first](peer);
+  if ('protocol' in answer) return judge(answer, choice);
+  if ('offered' in answer) return { ok: false, offered: answer.offered };
+  if (!answer.isRefusal) return { ok: false, answer: answer.text };
+  const other = await askAs[second](peer);
+  if ('protocol' in other) return judge(other, choice);
+  return 'offered' in other ? { ok: false, offered: other.offered } : { ok: false, answer: answer.text };
+}
+
+function judge(handshake: Handshake, choice: ProtocolChoice): StdioProbe {
+  return isWanted(handshake, choice) ? { ok: true, handshake } : { ok: false, offered: [handshake.protocolVersion] };
+}
+
+const askAs: Record<ProtocolEra, (peer: StdioPeer) => Promise<Answer>> = {
+  legacy: async (peer) => {
+    const { result, isError, text } = await peer.request('initialize', {
+      protocolVersion: latestLegacyVersion,
+      capabilities: {},
+      clientInfo: generator,
+    });
+    const parsed = initializeResultSchema.safeParse(result);
+    if (!parsed.success) return { text, isRefusal: isError };
+    await peer.notify('notifications/initialized', {});
+    const { protocolVersion, serverInfo } = parsed.data;
+    return { protocol: 'legacy', protocolVersion, ...nameServer(serverInfo) };
+  },
+  modern: async (peer) => {
+    const { result, isError, text } = await peer.request('server/discover', {
+      _meta: {
+        [PROTOCOL_VERSION_META_KEY]: modernVersion,
+        [CLIENT_INFO_META_KEY]: generator,
+        [CLIENT_CAPABILITIES_META_KEY]: {},
+      },
+    });
+    const parsed = discoverResultSchema.safeParse(result);
+    if (!parsed.success) return { text, isRefusal: isError };
+    const { supportedVersions, _meta: meta } = parsed.data;
+    if (!supportedVersions.includes(modernVersion)) return { offered: supportedVersions };
+    return { protocol: 'modern', protocolVersion: modernVersion, ...nameServer(meta[SERVER_INFO_META_KEY]) };
+  },
+};
+
+function nameServer(info: { name?: string | undefined; version?: string | undefined }) {
+  return { name: info.name ?? null, version: info.version ?? null };
+}

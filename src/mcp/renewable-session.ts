@@ -1,0 +1,57 @@
+import { SdkHttpError } from '@modelcontextprotocol/client';
+import type { Clock } from '../base/time.ts';
+import type { ServerVisit } from '../model/process-end.ts';
+import { createIterationBudget, openSession, type Session } from './session.ts';
+import type { Target } from './session.ts';
+
+/**
+ * Opens a session that opens itself once more where the server has forgotten it (HTTP 404, see "Session Management" in the
+ * transport's specification). That happens only while no call has an answer: later, the server's state for the session is part of
+ * what the case tests. A process that ended is not opened again: its end is evidence about the case.
+ *
+ * @throws the same as `openSession`.
+ */
+export async function openRenewableSession(
+  target: Target,
+  { clock, signal, visit }: { clock: Clock; signal: AbortSignal; visit: ServerVisit | null },
+): Promise<Session> {
+  const budget = createIterationBudget();
+  let current = await openSession(target, { clock, signal, budget });
+  let mayRenew = true;
+
+  const isForgotten = async (error: unknown) => {
+    if (!mayRenew || current.id === undefined || !(error instanceof SdkHttpError) || error.status !== 404) return false;
+    return visit === null || (await visit.findEnd(current.id, { mayBeEnding: false })) === null;
+  };
+  const request = async <T>(send: (session: Session) => Promise<T>, signal: AbortSignal): Promise<T> => {
+    try {
+      return await send(current);
+    } catch (error) {
+      if (signal.aborted || !(await isForgotten(error))) throw error;
+      mayRenew = false;
+      const forgotten = current;
+      current = await openSession(target, { clock, signal, budget });
+      await forgotten[Symbol.asyncDispose]();
+      return await send(current);
+    }
+  };
+
+  return {
+    get id() {
+      return current.id;
+    },
+    handshake: current.handshake,
+    get excess() {
+      return current.excess;
+    },
+    callTool: async (toolName, args, options) => {
+      try {
+        return await request((session) => session.callTool(toolName, args, options), options.signal);
+      } finally {
+        mayRenew = false;
+      }
+    },
+    listTools: (options) => request((session) => session.listTools(options), options.signal),
+    [Symbol.asyncDispose]: () => current[Symbol.asyncDispose](),
+  };
+}

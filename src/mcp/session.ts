@@ -1,0 +1,146 @@
+import { StreamableHTTPClientTransport, type CallToolResult } from '@modelcontextprotocol/client';
+import { type Clock, race } from '../base/time.ts';
+import type { JsonObject } from '../model/assertion.ts';
+import { createTrafficBudget, iterationLimits, type ExcessError, type TrafficBudget } from './traffic-budget.ts';
+import { createFetch } from './fetch.ts';
+import { connectClient } from './handshake.ts';
+import { type EraChoice, type Handshake, listEras, type ProtocolEra } from './protocol.ts';
+import { watchTraffic } from './traffic.ts';
+
+/** An MCP server reachable over Streamable HTTP, and what the cases call it. */
+export interface Target {
+  url: string;
+  serverName: string;
+  protocol: EraChoice;
+  headers?: Record<string, string>;
+}
+
+/** One MCP session: what one iteration talks through. Disposing ends it on the server too. */
+export interface Session extends AsyncDisposable {
+  /** Undefined where the protocol or the server has no sessions. */
+  readonly id: string | undefined;
+  readonly handshake: Handshake;
+  /** The limit that the server crossed, after which the session is over; null while there is none. */
+  readonly excess: ExcessError | null;
+  /**
+   * Calls a tool once, below the span that `traceParent` names. Rejects with the SDK's errors, a NetworkError, the ExcessError, or
+   * the signal's reason.
+   */
+  callTool(
+    toolName: string,
+    args: JsonObject,
+    options: { signal: AbortSignal; traceParent?: string | undefined },
+  ): Promise<CallToolResult>;
+  /**
+   * Lists the tools of the server, all pages, always with a request: from a list that it knows, the SDK would judge results
+   * itself and withhold the ones that break their schema.
+   */
+  listTools(options: { signal: AbortSignal }): Promise<ToolList>;
+}
+
+/** By name, with the output schema that a tool declares; null where the server declares no tools capability. */
+export type ToolList = ReadonlyMap<string, { outputSchema: JsonObject | null; isReadOnly: boolean }> | null;
+
+/** How long the end of a session may take, in milliseconds; a server that is stuck keeps its session. */
+const closeTimeoutMs = 2000;
+
+/** The SDK's own limit per request is 60 s; the signal is the only limit here, so its timer is set out of the way. */
+const sdkTimeoutMs = 2 ** 31 - 1;
+
+/** A server may ask for its stream to be opened again at once, without end. */
+const minReconnectDelayMs = 100;
+
+/**
+ * Opens a session with the target and completes the handshake. With `auto`, eras come in
+ * the order in which a server is asked when it is started.
+ *
+ * @throws the SDK's or fetch's error when there is no handshake, {ExcessError} when the server crosses a limit, or the signal's reason.
+ */
+export async function openSession(
+  target: Target,
+  { clock, signal, budget = createIterationBudget() }: { clock: Clock; signal: AbortSignal; budget?: TrafficBudget },
+): Promise<Session> {
+  if (target.protocol !== 'auto') return await openSessionAs(target.protocol, target, { clock, signal, budget });
+  const [first, second] = listEras('auto');
+  try {
+    return await openSessionAs(first, target, { clock, signal, budget });
+  } catch (error) {
+    if (signal.aborted || budget.signal.aborted || isNetworkFailure(error)) throw error;
+    return await openSessionAs(second, target, { clock, signal, budget }).catch(() => {
+      signal.throwIfAborted();
+      budget.signal.throwIfAborted();
+      throw error;
+    });
+  }
+}
+
+/** What a server may send in one iteration, over all sessions of it. */
+export function createIterationBudget(): TrafficBudget {
+  return createTrafficBudget(iterationLimits, 'for one iteration');
+}
+
+/** Whether no response came. Fetch reports that as a TypeError, which the SDK wraps while it negotiates. */
+export function isNetworkFailure(error: unknown): boolean {
+  return error instanceof TypeError || (error instanceof Error && isNetworkFailure(error.cause));
+}
+
+async function openSessionAs(
+  era: ProtocolEra,
+  target: Target,
+  { clock, signal, budget }: { clock: Clock; signal: AbortSignal; budget: TrafficBudget },
+): Promise<Session> {
+  signal.throwIfAborted();
+  const closed = new AbortController();
+  const transport = new StreamableHTTPClientTransport(new URL(target.url), {
+    fetch: createFetch(budget),
+    reconnectionScheduler: (reconnect, delayMs) => {
+      const wait = clock.sleep(Math.max(delayMs, minReconnectDelayMs), { signal: closed.signal });
+      wait.then(reconnect, () => {});
+    },
+    ...(target.headers !== undefined && { requestInit: { headers: target.headers } }),
+  });
+  const limits = { timeout: sdkTimeoutMs };
+  const { client, handshake } = await connectClient(transport, era, { signal, budget, timeoutMs: sdkTimeoutMs }).catch(
+    (error: unknown) => {
+      closed.abort('closed');
+      throw error;
+    },
+  );
+  const traffic = watchTraffic(transport);
+  return {
+    get id() {
+      return transport.sessionId;
+    },
+    handshake,
+    get excess() {
+      return budget.excess;
+    },
+    callTool: (toolName, args, { signal, traceParent }) => {
+      const meta = traceParent === undefined ? {} : { _meta: { traceparent: traceParent } };
+      const call = { name: toolName, arguments: args, ...meta };
+      const answer = Promise.race([client.callTool(call, { ...limits, signal }), traffic.lost]);
+      return race(answer, { signals: [signal, budget.signal] });
+    },
+    listTools: async ({ signal }) => {
+      if (client.getServerCapabilities()?.tools === undefined) return null;
+      const listing = client.listTools(undefined, { ...limits, signal, cacheMode: 'bypass' });
+      const { tools } = await race(Promise.race([listing, traffic.lost]), { signals: [signal, budget.signal] });
+      return new Map(
+        tools.map(({ name, outputSchema, annotations }) => [
+          name,
+          { outputSchema: outputSchema ?? null, isReadOnly: annotations?.readOnlyHint === true },
+        ]),
+      );
+    },
+    [Symbol.asyncDispose]: async () => {
+      const goodbye = traffic.waitForNotifications().then(() => transport.terminateSession());
+      // A session that cannot be ended is the server's to reap; the iteration is judged already.
+      await race(
+        goodbye.catch(() => {}),
+        { timeout: { clock, afterMs: closeTimeoutMs, onTimeout: () => {} } },
+      );
+      closed.abort('closed');
+      await client.close();
+    },
+  };
+}

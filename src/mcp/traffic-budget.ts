@@ -1,0 +1,117 @@
+import { ProtocolError } from '../base/errors.ts';
+import { createResponseScanner } from './response-scanner.ts';
+
+/** What a server may send and cause, so that it cannot exhaust the process that listens to it. */
+export interface TrafficLimits {
+  /** Of all response bodies together, decompressed. */
+  bytes: number;
+  /** Messages: events of streams, and items of batches. */
+  events: number;
+  /** Arrays, objects and members of all responses together: each takes many times its bytes once it is parsed. */
+  values: number;
+  /** Arrays and objects around one value. Readers call themselves for each. */
+  depth: number;
+  /** Answers of the client and reopened streams included. */
+  requests: number;
+}
+
+const mebibyte = 1024 * 1024;
+
+/** For one iteration. */
+export const iterationLimits: TrafficLimits = {
+  bytes: 64 * mebibyte,
+  events: 10_000,
+  values: 1_000_000,
+  depth: 1000,
+  requests: 2000,
+};
+
+/** A server crossed a limit. What it sent is evidence of its own, unlike an answer that got lost. */
+export class ExcessError extends ProtocolError {}
+
+/** Counts what one server sends in answer to one client. */
+export interface TrafficBudget {
+  /** Aborts with the ExcessError once a limit is crossed. */
+  readonly signal: AbortSignal;
+  readonly excess: ExcessError | null;
+  /** @throws {ExcessError} when it is one too many. */
+  addRequest(): void;
+  /** The response with a body that counts, and that fails with the ExcessError. */
+  watch(response: Response): Response;
+}
+
+/** `scope` completes the sentence "The server sent more than 64 MiB …". */
+export function createTrafficBudget(limits: TrafficLimits, scope: string): TrafficBudget {
+  const over = new AbortController();
+  let excess: ExcessError | null = null;
+  const spent = { bytes: 0, events: 0, values: 0, requests: 0 };
+
+  const cross = (message: string): ExcessError => {
+    excess ??= new ExcessError(`The server ${message}, the limit ${scope}.`);
+    over.abort(excess);
+    return excess;
+  };
+  const findExcess = (depth: number): string | null => {
+    if (spent.bytes > limits.bytes) {
+      const size = limits.bytes / mebibyte;
+      return `sent more than ${size} MiB in ${spent.requests} responses`;
+    }
+    if (spent.events > limits.events) return `sent more than ${limits.events} messages`;
+    if (spent.values > limits.values) return `sent JSON of more than ${limits.values} values`;
+    return depth > limits.depth ? `sent JSON that is nested deeper than ${limits.depth} levels` : null;
+  };
+  return {
+    signal: over.signal,
+    get excess() {
+      return excess;
+    },
+    addRequest: () => {
+      if (excess !== null) throw excess;
+      spent.requests += 1;
+      if (spent.requests > limits.requests) throw cross(`caused more than ${limits.requests} requests`);
+    },
+    watch: (response) => {
+      const { body, status, statusText, headers } = response;
+      // Only a body can be too large; and not every status may have one.
+      if (body === null) return response;
+      const scanner = createResponseScanner({
+        isEventStream: headers.get('content-type')?.trim().toLowerCase().startsWith('text/event-stream') === true,
+      });
+      const count = (chunk: Uint8Array) => {
+        const { events, values } = scanner.found;
+        scanner.scan(chunk);
+        spent.bytes += chunk.byteLength;
+        spent.events += scanner.found.events - events;
+        spent.values += scanner.found.values - values;
+        const found = findExcess(scanner.found.depth);
+        if (found !== null) throw cross(found);
+      };
+      return new Response(mapBody(body, count), { status, statusText, headers });
+    },
+  };
+}
+
+/** Passes chunks on as they are asked for, each after `count`. Where that throws, the body fails and the connection ends. */
+function mapBody(body: ReadableStream<Uint8Array>, count: (chunk: Uint8Array) => void): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  return new ReadableStream(
+    {
+      pull: async (controller) => {
+        const { done, value } = await reader.read();
+        if (done) {
+          controller.close();
+          return;
+        }
+        try {
+          count(value);
+        } catch (error) {
+          void reader.cancel(error).catch(() => {});
+          throw error;
+        }
+        controller.enqueue(value);
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
+}

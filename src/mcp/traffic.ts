@@ -1,0 +1,79 @@
+import type { RequestId, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { NetworkError, ProtocolError } from '../base/errors.ts';
+import { clipText } from '../base/text.ts';
+import { describeUnreadable, isUnreadableMessage } from './faults.ts';
+
+/** Of what a server may have written as an id. */
+const longestId = 200;
+
+export interface Traffic {
+  /**
+   * Rejects when the server ends a response without having answered its request: with a ProtocolError where the response held
+   * something else, and a NetworkError where it held nothing. Never resolves.
+   */
+  lost: Promise<never>;
+  /** Resolves once every notification under way has been delivered, such as the cancellation of a call. */
+  waitForNotifications(): Promise<void>;
+}
+
+/**
+ * Watches what passes through a connected transport. The SDK waits for ever on an event stream that ends without an
+ * answer, and closing it would cut off a cancellation that is still being sent.
+ */
+export function watchTraffic(transport: StreamableHTTPClientTransport): Traffic {
+  const lost = Promise.withResolvers<never>();
+  // It is raced by calls only; between two of them there is no listener.
+  lost.promise.catch(() => {});
+  const sent = new Set<RequestId>();
+  const unanswered = new Set<RequestId>();
+  /** What came instead of an answer since the last request, half a sentence. */
+  let unusable: string | null = null;
+  const notifications = new Set<Promise<void>>();
+
+  const deliver = transport.onmessage;
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport is no EventTarget
+  transport.onmessage = (message) => {
+    if (!('method' in message) && message.id !== undefined) {
+      // The SDK numbers its requests, and takes "1" for 1.
+      const id = Number(message.id);
+      unanswered.delete(id);
+      if (!sent.has(id))
+        unusable ??= `an answer with the id ${clipText(JSON.stringify(message.id), longestId)}, which no request has.`;
+    }
+    deliver?.(message);
+  };
+  const reportError = transport.onerror;
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport is no EventTarget
+  transport.onerror = (error) => {
+    if (isUnreadableMessage(error)) unusable ??= describeUnreadable(error);
+    reportError?.(error);
+  };
+  const send = transport.send.bind(transport);
+  transport.send = async (message, options) => {
+    if ('method' in message && !('id' in message)) {
+      const delivery = send(message, options);
+      notifications.add(delivery);
+      return await delivery.finally(() => notifications.delete(delivery));
+    }
+    if (!('method' in message)) return await send(message, options);
+    sent.add(message.id);
+    unanswered.add(message.id);
+    unusable = null;
+    const onRequestStreamEnd = () => {
+      options?.onRequestStreamEnd?.();
+      if (!unanswered.has(message.id)) return;
+      lost.reject(
+        unusable === null
+          ? new NetworkError(`The server closed its response to ${message.method} without an answer.`)
+          : new ProtocolError(`The response to ${message.method} holds ${unusable}`),
+      );
+    };
+    return await send(message, { ...options, onRequestStreamEnd });
+  };
+  return {
+    lost: lost.promise,
+    waitForNotifications: async () => {
+      await Promise.allSettled(notifications);
+    },
+  };
+}

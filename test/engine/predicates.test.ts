@@ -1,0 +1,125 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { judgePredicate } from '../../src/engine/predicates.ts';
+import { createEvidence, createToolResult } from '../support/evidence-factory.ts';
+
+const types = [
+  'toolCalledWith',
+  'toolCalledAtLeastOnce',
+  'toolNeverCalled',
+  'firstToolWas',
+  'responseContains',
+  'responseMatches',
+  'noToolErrors',
+  'finalAssistantMessageNonEmpty',
+  'tokenBudgetUnder',
+  'turnCountUnder',
+  'widgetRendered',
+  'widgetRenderLatencyUnder',
+  'widgetNoConsoleErrors',
+  'toolResultContains',
+  'toolResultMatches',
+  'toolResultEquals',
+  'toolResultSchema',
+  'toolResultIsError',
+  'toolLatencyUnder',
+];
+
+describe('judgePredicate', () => {
+  it.each([
+    [null, 'unknown predicate type nothing: nothing can be judged by it.'],
+    ['noToolErrors', 'unknown predicate type nothing: nothing can be judged by it.'],
+    [{ type: 'noToolError' }, 'unknown predicate type "noToolError": nothing can be judged by it.'],
+    [{ type: 'toString' }, 'unknown predicate type "toString": nothing can be judged by it.'],
+    [{ type: 7 }, 'unknown predicate type 7: nothing can be judged by it.'],
+  ])('fails %j, which is no predicate it knows', async (predicate, reason) => {
+    expect(await judgePredicate(predicate, createEvidence())).toEqual({ passed: false, reason });
+  });
+
+  it.each([
+    [{ type: 'toolNeverCalled' }],
+    [{ type: 'toolNeverCalled', toolName: '' }],
+    [{ type: 'toolCalledWith', toolName: 'a', args: { a: 1 } }],
+    [{ type: 'toolCalledWith', toolName: 'a', args: { args: [] } }],
+    [{ type: 'toolCalledWith', toolName: 'a', args: { args: {}, argumentMatching: 'fuzzy' } }],
+    [{ type: 'toolCalledWith', toolName: 'a', args: { args: {} }, minCount: 0 }],
+    [{ type: 'responseContains', needle: '' }],
+    [{ type: 'responseContains', needle: 'x', caseSensitive: 'yes' }],
+    [{ type: 'responseMatches', pattern: 5 }],
+    [{ type: 'tokenBudgetUnder', tokens: 0 }],
+    [{ type: 'tokenBudgetUnder', tokens: 1.5 }],
+    [{ type: 'turnCountUnder', turns: -1 }],
+    [{ type: 'turnCountUnder', turns: '3' }],
+    [{ type: 'toolResultContains', text: '' }],
+    [{ type: 'toolResultEquals', path: '' }],
+    [{ type: 'toolResultSchema', schema: 'object' }],
+    [{ type: 'toolResultIsError', isError: 'true' }],
+    [{ type: 'toolLatencyUnder', ms: 0 }],
+  ])('fails %j, which is malformed', async (predicate) => {
+    const evidence = createEvidence({ toolResults: [createToolResult()], finalAssistantMessage: 'x' });
+    const judged = await judgePredicate(predicate, evidence);
+    expect(judged.passed).toBe(false);
+    expect(judged.reason).toContain(`${predicate.type}: the predicate is malformed: `);
+  });
+
+  it('says which field is malformed', async () => {
+    const predicate = { type: 'toolCalledWith', toolName: 'a', args: { args: [] } };
+    expect((await judgePredicate(predicate, createEvidence())).reason).toBe(
+      'toolCalledWith: the predicate is malformed: args.args: expected an object.',
+    );
+  });
+
+  it('cuts a reason to 600 characters', async () => {
+    const schema = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`member-${index}`, 'x'.repeat(50)]));
+    const predicate = { type: 'toolCalledWith', toolName: 'x'.repeat(500), args: { args: schema } };
+    expect((await judgePredicate(predicate, createEvidence())).reason).toHaveLength(600);
+  });
+
+  const fieldNames = [
+    'toolName',
+    'args',
+    'minCount',
+    'needle',
+    'pattern',
+    'tokens',
+    'turns',
+    'ms',
+    'text',
+    'value',
+    'path',
+  ];
+  const predicates = fc
+    .tuple(
+      fc.constantFrom(...types),
+      fc.dictionary(fc.constantFrom(...fieldNames, 'schema', 'isError'), fc.jsonValue()),
+    )
+    .map(([type, fields]) => ({ ...fields, type }));
+  const results = fc.record({
+    toolName: fc.string(),
+    text: fc.oneof(fc.string(), fc.json()),
+    structuredContent: fc.option(fc.jsonValue(), { nil: undefined }),
+    isError: fc.boolean(),
+    toolError: fc.option(fc.string(), { nil: null }),
+    latencyMs: fc.double({ min: 0, noNaN: true }),
+    isListed: fc.option(fc.boolean()),
+  });
+  const evidences = fc.record({
+    toolCalls: fc.array(fc.record({ toolName: fc.string(), arguments: fc.dictionary(fc.string(), fc.jsonValue()) })),
+    toolResults: fc.array(results),
+    finalAssistantMessage: fc.string(),
+    userMessages: fc.nat(),
+    tokensUsed: fc.option(fc.nat(), { nil: null }),
+  });
+
+  it('always answers, with a reason of 600 characters at most, whatever the predicate and the transcript', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(predicates, fc.jsonValue()), evidences, async (predicate, evidence) => {
+        const { passed, reason } = await judgePredicate(predicate, evidence);
+        expect(typeof passed).toBe('boolean');
+        expect(reason.length).toBeGreaterThan(0);
+        expect(reason.length).toBeLessThanOrEqual(600);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

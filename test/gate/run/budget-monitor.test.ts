@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { silentLogger } from '../../../src/base/logger.ts';
+import { emptyPolicyLayer } from '../../../src/model/policy.ts';
+import { monitorBudgets } from '../../../src/gate/run/budget-monitor.ts';
+import { type Answer, json, startHttpServer } from '../../support/http-server.ts';
+import { demanded } from '../../support/policy-factory.ts';
+import { openTestClient } from '../../support/service-client.ts';
+
+const { budgets: none } = emptyPolicyLayer;
+const page = (...items: Array<Record<string, unknown>>) =>
+  json(200, { items: items.map((item, index) => ({ id: `it_${index}`, status: 'running', ...item })) });
+const passed = (tokensUsed: number) => ({ status: 'completed', result: 'passed', tokensUsed });
+const broken = { status: 'failed', result: null };
+
+/** Watches a run of which each look shows the next answer, until it is cancelled or the last answer was seen twice. */
+async function watchRun(answers: Answer[], budgets: Partial<typeof none>) {
+  const seen = Promise.withResolvers<null>();
+  await using server = await startHttpServer([
+    ...answers,
+    async (response, request) => {
+      seen.resolve(null);
+      await answers.at(-1)?.(response, request);
+    },
+  ]);
+  await using client = openTestClient(server);
+  const reasons: Array<Promise<Error>> = [];
+  const context = {
+    clock: client.clock,
+    logger: silentLogger,
+    service: { client, projectId: 'p_1' },
+    lifetime: { cancelOn: (reason: Promise<Error>) => void reasons.push(reason) },
+  };
+  const spending = monitorBudgets({ ...none, ...budgets }, 'r_1', context);
+  const reason = await Promise.race([seen.promise, ...reasons]);
+  spending[Symbol.dispose]();
+  return { message: reason?.message ?? null, looks: server.requests.length, sleepsMs: client.clock.sleepsMs };
+}
+
+describe('monitorBudgets', () => {
+  it('cancels the run when the iterations have used more tokens than the budget has', async () => {
+    const looks = [page({}), page(passed(60), {}), page(passed(60), passed(60))];
+    const { message, sleepsMs } = await watchRun(looks, { tokens: demanded(100) });
+    expect(message).toBe(
+      'The run was cancelled when its iterations had used 120 tokens, the budget tokens is 100 (from policy.yaml:3).',
+    );
+    expect(sleepsMs).toEqual([200, 300, 450]);
+  });
+
+  it('cancels it when more iterations ended without a result than may', async () => {
+    const looks = [page(broken, passed(1), {}), page(broken, broken, {})];
+    const { message } = await watchRun(looks, { infrastructureErrors: demanded(1) });
+    expect(message).toBe(
+      'The run was cancelled when 2 iterations had ended without a result, the budget infrastructureErrors is 1 (from policy.yaml:3).',
+    );
+  });
+
+  it('lets a run go on that keeps to its budgets, and one that cannot be checked', async () => {
+    const answers = [
+      json(403, { code: 'FORBIDDEN', message: 'no' }),
+      page(passed(60), broken),
+      page(passed(100), broken),
+    ];
+    const budgets = { tokens: demanded(100), infrastructureErrors: demanded(1) };
+    expect(await watchRun(answers, budgets)).toMatchObject({ message: null, looks: 4 });
+  });
+
+  it('asks for nothing without a budget', async () => {
+    await using server = await startHttpServer(page());
+    await using client = openTestClient(server);
+    const context = {
+      clock: client.clock,
+      logger: silentLogger,
+      service: { client, projectId: 'p_1' },
+      lifetime: { cancelOn: () => expect.unreachable() },
+    };
+    monitorBudgets(none, 'r_1', context);
+    expect(client.clock.sleepsMs).toEqual([]);
+    expect(server.requests).toEqual([]);
+  });
+});
