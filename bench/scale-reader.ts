@@ -10,11 +10,12 @@ import { parseGateOptions } from '../lib/gate/options.js';
 import { planGate } from '../lib/gate/plan/plan.js';
 import { publishFiles } from '../lib/gate/publish/publish-files.js';
 import { explainFailures, readIterations } from '../lib/gate/run/read-results.js';
+import { applyPolicyDefaults, emptyPolicyLayer } from '../lib/model/policy.js';
 import { buildReport } from '../lib/report/build.js';
 import { openServiceClient } from '../lib/service/client.js';
 import { serviceProfiles } from '../lib/service/profile.js';
 import { getRun } from '../lib/service/runs.js';
-import { judgeSuite } from '../lib/verdict/judge.js';
+import { assessSuite } from '../lib/verdict/judge.js';
 import { createTally } from '../lib/verdict/tally.js';
 
 // As the action and the command do.
@@ -56,7 +57,7 @@ const tally = createTally(
     })),
     leftOut: [],
   },
-  { minimumPassRate: 0.8, minimumPassRateSource: 'default', caseIds: new Map(ids.map((id) => [id, id])) },
+  { caseIds: new Map(ids.map((id) => [id, id])) },
 );
 const evidence = createEvidenceCollector(redactor, { keepsTraces: false });
 const reading = { suite: { id: 'scale', name: 'Scale' }, tally, judge: null };
@@ -68,13 +69,16 @@ await readIterations(runId, reading, context);
 const readMs = performance.now() - startedMs;
 await explainFailures(runId, reading, context);
 const results = tally.finish({ run, runUrl: null, isComplete: true, tunnelBreaks: 0, interruption: null });
-const verdict = judgeSuite(results);
+const minimumPassRate = { value: 0.8, source: 'default' };
+const requirements = applyPolicyDefaults({ ...emptyPolicyLayer, minimumPassRate });
+const judgement = assessSuite(results, { policy: { requirements, today: '2026-01-01' } });
+const { verdict } = judgement;
 const report = buildReport({
   startedAt: new Date().toISOString(),
   durationMs: 0,
   generator: { name: 'bench', version: '0' },
   server: null,
-  suites: [{ results, verdict }],
+  suites: [{ results, ...judgement }],
   verdict,
 });
 await publishFiles(report, plan, {

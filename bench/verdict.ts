@@ -1,4 +1,4 @@
-import { emptyPolicyLayer, settleDemands } from '../lib/model/policy.js';
+import { emptyPolicyLayer, applyPolicyDefaults } from '../lib/model/policy.js';
 import type { CaseResults, SuiteResults } from '../lib/model/results.js';
 import type { VerdictOutcome } from '../lib/model/verdict.js';
 import { judgeSuite } from '../lib/verdict/judge.js';
@@ -65,11 +65,12 @@ function simulate(shape: Shape, { confidence, retries }: Method, rate: number): 
   const counts: Record<VerdictOutcome, number> = { passed: 0, failed: 0, inconclusive: 0 };
   // All methods without retries judge the same suites.
   const random = createRandom(Math.round(rate * 1000) + shape.cases * 7919 + shape.runs * 104_729);
-  const layer =
-    confidence === null
-      ? emptyPolicyLayer
-      : { ...emptyPolicyLayer, confidence: { value: confidence, source: 'bench' } };
-  const policy = { demands: settleDemands(layer), today: '2026-01-01' };
+  const layer = {
+    ...emptyPolicyLayer,
+    minimumPassRate: { value: minimum, source: 'bench' },
+    confidence: confidence === null ? null : { value: confidence, source: 'bench' },
+  };
+  const policy = { requirements: applyPolicyDefaults(layer), today: '2026-01-01' };
   for (let index = 0; index < suitesPerCell; index += 1) {
     const cases = Array.from({ length: shape.cases }, (_, number) =>
       drawCase(number, { ...shape, rate, retries }, random),
@@ -115,8 +116,6 @@ function createResults(cases: CaseResults[]): SuiteResults {
     suiteId: 'simulated',
     name: 'Simulated',
     file: null,
-    minimumPassRate: minimum,
-    minimumPassRateSource: 'bench',
     run: {
       id: 'run',
       suiteId: 'simulated',

@@ -3,9 +3,8 @@ import { info } from '@actions/core';
 import { systemClock } from '../base/time.ts';
 import { ConfigurationError, GateError } from '../base/errors.ts';
 import { redactDeep, type Redactor } from '../base/redaction.ts';
-import { listenForInterrupts } from '../gate/interrupt.ts';
 import { listKnownSecrets } from '../gate/known-secrets.ts';
-import { runJob } from '../gate/job.ts';
+import { createJobContext, runJob } from '../gate/job.ts';
 import type { GatePlan } from '../gate/plan/plan.ts';
 import { readGateOptions } from '../gate/read-options.ts';
 import { describeProgress, throttleProgress } from '../gate/run/progress.ts';
@@ -35,42 +34,29 @@ export async function runMain({ redactor, logger }: JobOutput, supervision: Supe
   try {
     for (const secret of listKnownSecrets(texts, environment)) redactor.add(secret);
     const options = await readGateOptions(texts, { cwd, refused });
-    if (options.publish !== null) {
-      const signal = listenForInterrupts(supervision.signals, (exitCode) => process.exit(exitCode));
-      return await publishReport(options, { cwd, environment, clock: systemClock, logger, redactor, signal });
-    }
+    const context = createJobContext(process, { signals: supervision.signals, logger, redactor });
+    if (options.publish !== null) return await publishReport(options, { ...context, signal: context.openSignal() });
     const processMarker = supervision.marker ?? randomUUID();
     const saveState = createStateWriter(logger);
-    const { exitCode } = await runJob(
-      options,
-      {
-        cwd,
-        environment,
-        clock: systemClock,
-        logger,
-        redactor,
-        openSignal: () => listenForInterrupts(supervision.signals, (code) => process.exit(code)),
+    const { exitCode } = await runJob(options, context, {
+      summaryPath,
+      supervision,
+      processMarker,
+      onPlanned: () => {
+        saveState('processMarker', processMarker);
+        saveState(gateProcessState, String(process.pid));
       },
-      {
-        summaryPath,
-        supervision,
-        processMarker,
-        onPlanned: () => {
-          saveState('processMarker', processMarker);
-          saveState(gateProcessState, String(process.pid));
-        },
-        renderFallback: (report, files, plan) => renderJobFallback(report, { plan, files, redactor, environment }),
-        saveRemoteResources: (resources) =>
-          // Ids are the service's own words, too.
-          saveState(remoteResourcesState, resources === null ? '' : JSON.stringify(redactDeep(resources, redactor))),
-        onProgress: throttleProgress(systemClock, (progress) => logger.info(describeProgress(progress))),
-        onReport: (report) => info(redactor.redact(renderTerminal(report, { color: true }))),
-        onAnnotations: (annotations) => process.stdout.write(renderAnnotationCommands(annotations, redactor)),
-        onFiles: (report, files) => {
-          for (const output of listOutputs(report, files)) writeOutput(output, logger);
-        },
+      renderFallback: (report, files, plan) => renderJobFallback(report, { plan, files, redactor, environment }),
+      saveRemoteResources: (resources) =>
+        // Ids are the service's own words, too.
+        saveState(remoteResourcesState, resources === null ? '' : JSON.stringify(redactDeep(resources, redactor))),
+      onProgress: throttleProgress(systemClock, (progress) => logger.info(describeProgress(progress))),
+      onReport: (report) => info(redactor.redact(renderTerminal(report, { color: true }))),
+      onAnnotations: (annotations) => process.stdout.write(renderAnnotationCommands(annotations, redactor)),
+      onFiles: (report, files) => {
+        for (const output of listOutputs(report, files)) writeOutput(output, logger);
       },
-    );
+    });
     return exitCode;
   } catch (thrown) {
     const error = thrown instanceof ConfigurationError ? nameInputs(thrown) : thrown;
@@ -85,7 +71,7 @@ export async function runMain({ redactor, logger }: JobOutput, supervision: Supe
   }
 }
 
-interface FallbackContext {
+interface FallbackSources {
   plan: GatePlan;
   files: WrittenFiles;
   redactor: Redactor;
@@ -93,7 +79,7 @@ interface FallbackContext {
 }
 
 /** What a job shows of a gate that was ended from outside, in addition to the files that every gate writes. */
-function renderJobFallback(report: Report, { plan, files, redactor, environment }: FallbackContext): FallbackReport {
+function renderJobFallback(report: Report, { plan, files, redactor, environment }: FallbackSources): FallbackReport {
   const annotations = plan.annotations ? planAnnotations(report, { fileExists: () => false }) : [];
   // No value has a line break: each matches the pattern of its output.
   const text = listOutputs(report, files).map(({ name, value }) => `${name}=${value}\n`);

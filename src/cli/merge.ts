@@ -3,14 +3,10 @@ import { isFlagOf } from '../gate/options/surfaces.ts';
 import { listOptions } from '../gate/options.ts';
 import { addGateOptions, readGateFlags } from './gate-options.ts';
 import { addFormatOption, readFormat } from './output-format.ts';
-import { type GateCommandContext, runGate } from './run.ts';
+import { type GateProcess, runGate } from './run.ts';
 
 /** Adds `merge`: the gate whose shards have run already. */
-export function addMergeCommand(
-  program: Command,
-  setExitCode: (code: number) => void,
-  context: GateCommandContext,
-): void {
+export function addMergeCommand(program: Command, setExitCode: (code: number) => void, context: GateProcess): void {
   const options = listOptions().filter(({ name }) => isFlagOf('merge', name));
   const command = program
     .command('merge')

@@ -1,6 +1,12 @@
 import { Command, CommanderError, type Option } from 'commander';
 import { formatCount } from '../base/text.ts';
-import { ConfigurationError, describeError, formatConfigurationIssue, GateError, readErrorCode } from '../base/errors.ts';
+import {
+  ConfigurationError,
+  describeError,
+  formatConfigurationIssue,
+  GateError,
+  readErrorCode,
+} from '../base/errors.ts';
 import { createRedactor } from '../base/redaction.ts';
 import { generator } from '../base/version.ts';
 import { escapeTerminalText } from '../report/escape/terminal.ts';

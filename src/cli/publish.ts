@@ -2,14 +2,10 @@ import type { Command } from 'commander';
 import { isFlagOf } from '../gate/options/surfaces.ts';
 import { listOptions } from '../gate/options.ts';
 import { addGateOptions, readGateFlags } from './gate-options.ts';
-import { type GateCommandContext, runGate } from './run.ts';
+import { type GateProcess, runGate } from './run.ts';
 
 /** Adds `publish`: the comment on a pull request whose own job may not write one. */
-export function addPublishCommand(
-  program: Command,
-  setExitCode: (code: number) => void,
-  context: GateCommandContext,
-): void {
+export function addPublishCommand(program: Command, setExitCode: (code: number) => void, context: GateProcess): void {
   const options = listOptions().filter(({ name }) => isFlagOf('publish', name));
   const command = program
     .command('publish')

@@ -4,11 +4,10 @@ import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Redactor } from '../base/redaction.ts';
 import { limitHeapGrowth } from '../gate/heap.ts';
-import { listenForInterrupts } from '../gate/interrupt.ts';
 import { listKnownSecrets } from '../gate/known-secrets.ts';
 import { listOptions, type OptionDescription } from '../gate/options.ts';
 import { elsewhere, findElsewhere, isFlagOf } from '../gate/options/surfaces.ts';
-import { previewJob, runJob } from '../gate/job.ts';
+import { createJobContext, previewJob, runJob } from '../gate/job.ts';
 import { readGateOptions } from '../gate/read-options.ts';
 import { publishIssues } from '../gate/publish/publish-issues.ts';
 import { printAnnotations } from './annotations.ts';
@@ -19,8 +18,8 @@ import { createProgressDisplay, type ProgressDisplay } from './progress.ts';
 import { addFormatOption, printReport, readFormat, type OutputFormat } from './output-format.ts';
 import { publishReport } from '../gate/publish/publish-report.ts';
 
-/** What every command that runs the gate shares. */
-export interface GateCommandContext {
+/** The process of a command that runs the gate. */
+export interface GateProcess {
   redactor: Redactor;
   supervision: Supervision;
 }
@@ -36,11 +35,7 @@ export interface RunFlags {
 }
 
 /** Adds `run`: the gate, with the action's inputs as flags. */
-export function addRunCommand(
-  program: Command,
-  setExitCode: (code: number) => void,
-  context: GateCommandContext,
-): void {
+export function addRunCommand(program: Command, setExitCode: (code: number) => void, context: GateProcess): void {
   const options = listOptions().filter(({ name }) => isFlagOf('run', name));
   const command = program
     .command('run')
@@ -87,7 +82,7 @@ function readFlags(
 /** Runs the gate with these texts of its options, prints and publishes the results, and returns the exit code. */
 export async function runGate(
   { quiet, verbose, format, texts, refused = [] }: RunFlags,
-  { redactor, supervision }: GateCommandContext,
+  { redactor, supervision }: GateProcess,
 ): Promise<number> {
   limitHeapGrowth();
   const { stdout, stderr, env: environment } = process;
@@ -125,23 +120,12 @@ export async function runGate(
 
 async function runPlan(
   { quiet, format, texts, refused }: Omit<RunFlags, 'verbose'> & Required<Pick<RunFlags, 'refused'>>,
-  { logger, progress, redactor, supervision }: GateCommandContext & { logger: Logger; progress: ProgressDisplay },
+  { logger, progress, redactor, supervision }: GateProcess & { logger: Logger; progress: ProgressDisplay },
 ): Promise<number> {
   const { stdout, stderr, env: environment } = process;
-  const cwd = process.cwd();
-  const options = await readGateOptions(texts, { cwd, refused });
-  if (options.publish !== null) {
-    const signal = listenForInterrupts(supervision.signals, (exitCode) => process.exit(exitCode));
-    return await publishReport(options, { cwd, environment, clock: systemClock, logger, redactor, signal });
-  }
-  const context = {
-    cwd,
-    environment,
-    clock: systemClock,
-    logger,
-    redactor,
-    openSignal: () => listenForInterrupts(supervision.signals, (code) => process.exit(code)),
-  };
+  const context = createJobContext(process, { signals: supervision.signals, logger, redactor });
+  const options = await readGateOptions(texts, { cwd: context.cwd, refused });
+  if (options.publish !== null) return await publishReport(options, { ...context, signal: context.openSignal() });
   if (options.dryRun) {
     const preview = await previewJob(options, context);
     for (const line of preview) stdout.write(`${redactText(line, redactor)}\n`);

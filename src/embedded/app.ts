@@ -1,44 +1,72 @@
 import { Hono } from 'hono';
 import { routePath } from 'hono/route';
 import { describeError } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
 import type { Secret } from '../base/redaction.ts';
-import { requireApiKey, requireLoopbackHost } from './auth.ts';
-import type { ServiceContext } from './context.ts';
+import type { Clock } from '../base/time.ts';
+import type { ServerWitnesses } from '../model/process-end.ts';
+import { limitRate, type RateLimit, requireApiKey, requireLoopbackHost } from './access.ts';
+import type { BodySchemas } from './bodies/suite.ts';
+import type { ProtocolTable } from './connect.ts';
+import { connectTargets } from './connect.ts';
+import { createRunCreator } from './create-run.ts';
 import { ApiError, notFound, renderApiError } from './envelope.ts';
-import { createLauncher } from './launch.ts';
-import { limitRate, type RateLimit } from './rate-limit.ts';
+import type { ServiceLimits } from './limits.ts';
+import type { RelayEdge } from './relay/edge.ts';
+import type { BodyReader } from './request.ts';
 import { createAccountRoutes } from './routes/account.ts';
-import { createCaseBatchRoutes } from './routes/case-batch.ts';
-import { createCaseRoutes } from './routes/cases.ts';
+import { createCaseBatchRoutes, createCaseRoutes } from './routes/cases.ts';
 import { createIngestRoutes } from './routes/ingest.ts';
 import { createRunRoutes } from './routes/runs.ts';
 import { createServerRoutes } from './routes/servers.ts';
 import { createSuiteRoutes } from './routes/suites.ts';
 import { createTunnelRoutes } from './routes/tunnels.ts';
 import { createUnsupportedRoutes } from './routes/unsupported.ts';
+import type { Runner } from './runner.ts';
+import type { RunScheduling } from './schedule.ts';
+import type { ServerRecord } from './store/servers.ts';
+import type { Store } from './store/open.ts';
 
 /** Where the API is mounted, on whatever origin. */
 export const apiPath = '/api/v1';
+
+/** What the service is made of; each route gets the parts that it uses. */
+export interface ServiceParts {
+  clock: Clock;
+  logger: Logger;
+  limits: ServiceLimits;
+  iterationTimeoutMs: number;
+  readBody: BodyReader;
+  bodies: BodySchemas;
+  store: Store;
+  runner: Runner;
+  protocols: ProtocolTable;
+  scheduling: Pick<RunScheduling, 'getConcurrency' | 'onScheduled'>;
+  witnesses: ServerWitnesses | null;
+  relay: Pick<RelayEdge, 'issue' | 'revoke'>;
+}
 
 /**
  * Puts the API together: a function from Request to Response that needs no socket. A refusal has one shape whatever
  * route it comes from; an unexpected error is logged and answered without its text.
  */
-export function createApp(context: ServiceContext, access: { apiKey: Secret; rateLimit: RateLimit | null }): Hono {
-  const { logger, clock } = context;
+export function createApp(parts: ServiceParts, access: { apiKey: Secret; rateLimit: RateLimit | null }): Hono {
+  const { logger, clock, limits, iterationTimeoutMs } = parts;
   const api = new Hono();
   api.use(requireLoopbackHost(), requireApiKey(access.apiKey));
   if (access.rateLimit !== null) api.use(limitRate(clock, access.rateLimit));
 
-  const runs = createRunRoutes(context, createLauncher(context));
+  const connect = (servers: readonly ServerRecord[]) => connectTargets(servers, parts);
+  const creator = createRunCreator(parts, { limits, iterationTimeoutMs, connect });
+  const runs = createRunRoutes(parts, creator);
   for (const routes of [
-    createAccountRoutes(context),
-    createServerRoutes(context),
-    createTunnelRoutes(context),
-    createSuiteRoutes(context),
-    createCaseBatchRoutes(context),
-    createCaseRoutes(context),
-    createIngestRoutes(context),
+    createAccountRoutes(parts),
+    createServerRoutes(parts),
+    createTunnelRoutes(parts),
+    createSuiteRoutes(parts),
+    createCaseBatchRoutes(parts),
+    createCaseRoutes(parts),
+    createIngestRoutes(parts),
   ]) {
     api.route('/', routes);
   }

@@ -1,10 +1,9 @@
 import { describeError, NetworkError, ProtocolError } from '../base/errors.ts';
 import { checkTarget } from '../mcp/check-target.ts';
+import type { EraChoice, ProtocolEra } from '../mcp/protocol.ts';
 import type { Target } from '../mcp/session.ts';
-import { ApiError } from './envelope.ts';
 import type { ProcessWitness, ServerWitnesses } from '../model/process-end.ts';
-import type { EraChoice } from '../mcp/protocol.ts';
-import type { ProtocolTable } from './protocols.ts';
+import { ApiError } from './envelope.ts';
 import type { ServerRecord } from './store/servers.ts';
 
 /** How long a server may take for its handshake before a run of it is refused. */
@@ -59,4 +58,36 @@ async function connect(
     if (!(error instanceof NetworkError || error instanceof ProtocolError)) throw error;
     throw new ApiError('SERVER_UNREACHABLE', describeError(error), { cause: error });
   }
+}
+
+/**
+ * How the servers of this process are spoken to, by server id. It belongs to the process and not to the API: a server record has
+ * no field for it, and only the gate in the same process knows what its server negotiated.
+ */
+export interface ProtocolTable {
+  /** Has every later run speak to the server in this era. */
+  pin(serverId: string, era: ProtocolEra): void;
+  /** `auto` where nothing is pinned. */
+  choose(serverId: string): EraChoice;
+  /** Records the revision that a session of a run negotiated. */
+  addSpoken(serverId: string, protocolVersion: string): void;
+  /** Every revision that sessions of runs have spoken with the server so far, oldest first. */
+  listSpoken(serverId: string): string[];
+}
+
+export function createProtocolTable(): ProtocolTable {
+  const pinned = new Map<string, ProtocolEra>();
+  const spoken = new Map<string, Set<string>>();
+  return {
+    pin: (serverId, era) => {
+      pinned.set(serverId, era);
+    },
+    choose: (serverId) => pinned.get(serverId) ?? 'auto',
+    addSpoken: (serverId, protocolVersion) => {
+      const versions = spoken.get(serverId) ?? new Set();
+      spoken.set(serverId, versions.add(protocolVersion));
+    },
+    // Revisions are dates, so their order is that of their text.
+    listSpoken: (serverId) => [...(spoken.get(serverId) ?? [])].toSorted(),
+  };
 }

@@ -1,7 +1,8 @@
+import { z } from 'zod';
 import { isRecord } from '../base/json.ts';
 import { meetsMinimumPassRate } from '../model/rate.ts';
 import type { ToolCall } from '../model/run.ts';
-import type { IngestResult, IngestRun } from './bodies/ingest.ts';
+import { declaredIdPattern } from './bodies/case.ts';
 import { createSuiteContent } from './bodies/suite.ts';
 import { ApiError } from './envelope.ts';
 import { createId } from './id.ts';
@@ -9,8 +10,71 @@ import type { Store } from './store/open.ts';
 import type { RunRecord } from './store/runs.ts';
 import type { SuiteRecord } from './store/suites.ts';
 
+/**
+ * The bodies of ingestion. Unlike those of other routes they are open: what is not known here is ignored, and null means
+ * absent, since many a reporter sends it so.
+ */
+const text = z.string().nullish();
+const openObject = z.record(z.string(), z.unknown());
+const toolCalls = z.array(openObject).nullish();
+const count = z.number().min(0).nullish();
+
+/** Ids of cases are the declared ones; the two fields are spellings of one. */
+const resultSchema = z
+  .looseObject({
+    caseTitle: z.string().min(1),
+    passed: z.boolean(),
+    query: text,
+    durationMs: count,
+    provider: text,
+    model: text,
+    expectedToolCalls: toolCalls,
+    actualToolCalls: toolCalls,
+    tokens: z.looseObject({ input: count, output: count, total: count }).nullish(),
+    error: text,
+    trace: z.union([z.string(), z.array(z.unknown()), openObject]).nullish(),
+    externalIterationId: z.string().min(1).nullish(),
+    externalCaseId: text,
+    caseId: z.string().regex(declaredIdPattern).nullish(),
+    metadata: openObject.nullish(),
+  })
+  .refine(({ caseId, externalCaseId }) => (caseId ?? externalCaseId) === (externalCaseId ?? caseId), {
+    path: ['caseId'],
+    message: 'Expected the same as externalCaseId',
+  });
+export type IngestResult = z.infer<typeof resultSchema>;
+
+const runSchema = z.looseObject({
+  suiteName: z.string().trim().min(1),
+  suiteDescription: text,
+  serverNames: z.array(z.string()).nullish(),
+  notes: text,
+  /** Percent, unchecked as everywhere. */
+  passCriteria: z.looseObject({ minimumPassRate: z.number().nullish() }).nullish(),
+  externalRunId: z.string().min(1),
+  framework: text,
+  ci: openObject.nullish(),
+  expectedIterations: z.int().min(0).nullish(),
+  tags: z.array(z.string()).nullish(),
+  evaluationConfigHash: text,
+  hostConfig: openObject.nullish(),
+  hostConfigHash: text,
+});
+export type IngestRun = z.infer<typeof runSchema>;
+
+const hasWholeHostConfig = ({ hostConfig, hostConfigHash }: IngestRun) =>
+  (hostConfig == null) === (hostConfigHash == null);
+const hostConfigRule = { path: ['hostConfigHash'], message: 'Expected with hostConfig, and not without' };
+
+export const ingestStartSchema = runSchema.refine(hasWholeHostConfig, hostConfigRule);
+export const ingestReportSchema = runSchema
+  .extend({ results: z.array(resultSchema).min(1) })
+  .refine(hasWholeHostConfig, hostConfigRule);
+export const ingestIterationsSchema = z.looseObject({ runId: z.string().min(1), results: z.array(resultSchema) });
+export const ingestFinalizeSchema = z.looseObject({ runId: z.string().min(1), externalRunId: z.string().min(1) });
+
 /** The functions of this file write; their caller has them do so in one transaction. */
-export interface IngestContext {
+export interface IngestScope {
   store: Store;
   projectId: string;
   now: number;
@@ -21,8 +85,8 @@ export interface IngestContext {
  *
  * @throws {ApiError} CONFLICT where the same id was used under another configuration.
  */
-export function openIngestedRun(body: IngestRun, context: IngestContext): { run: RunRecord; isReused: boolean } {
-  const { store, projectId, now } = context;
+export function openIngestedRun(body: IngestRun, scope: IngestScope): { run: RunRecord; isReused: boolean } {
+  const { store, projectId, now } = scope;
   const { externalRunId: externalId } = body;
   const evaluationConfigHash = body.evaluationConfigHash ?? null;
   const found = store.runs.getExternal(projectId, externalId);
@@ -30,7 +94,7 @@ export function openIngestedRun(body: IngestRun, context: IngestContext): { run:
     if (found.evaluationConfigHash === evaluationConfigHash) return { run: found, isReused: true };
     throw new ApiError('CONFLICT', 'This externalRunId was used with another evaluationConfigHash; use a new one.');
   }
-  const suite = findSuite(body, context);
+  const suite = findSuite(body, scope);
   const id = createId('run');
   store.runs.insert({
     id,
@@ -47,7 +111,7 @@ export function openIngestedRun(body: IngestRun, context: IngestContext): { run:
 
 function findSuite(
   { suiteName: name, suiteDescription, serverNames }: IngestRun,
-  { store, projectId, now }: IngestContext,
+  { store, projectId, now }: IngestScope,
 ): Pick<SuiteRecord, 'id' | 'content'> {
   const found = store.suites.list(projectId).find(({ content }) => content.name === name);
   if (found !== undefined) return found;
@@ -67,7 +131,7 @@ function findSuite(
 export function addResults(
   run: RunRecord,
   results: readonly IngestResult[],
-  { store }: Pick<IngestContext, 'store'>,
+  { store }: Pick<IngestScope, 'store'>,
 ): { inserted: number; skipped: number; total: number } {
   const cases = store.cases.list(run.suiteId);
   const before = run.passed + run.failed;
@@ -114,7 +178,7 @@ export function addResults(
  *
  * @throws {ApiError} CONFLICT where it was cancelled.
  */
-export function finalizeRun({ id }: RunRecord, { store, now }: Pick<IngestContext, 'store' | 'now'>): RunRecord {
+export function finalizeRun({ id }: RunRecord, { store, now }: Pick<IngestScope, 'store' | 'now'>): RunRecord {
   const run = reread(store, id);
   if (run.status === 'cancelled') throw new ApiError('CONFLICT', 'The run was cancelled.');
   if (run.status !== 'running') return run;

@@ -9,15 +9,20 @@ import { Secret } from '../base/redaction.ts';
 import type { ConcurrencySetting } from '../model/concurrency.ts';
 import type { ServerWitnesses } from '../model/process-end.ts';
 import { apiPath, createApp } from './app.ts';
-import { createBodyReader } from './bodies/read.ts';
-import { createBodySchemas } from './bodies/schemas.ts';
+import { createBodyReader } from './request.ts';
+import { createBodySchemas } from './bodies/suite.ts';
 import { createId } from './id.ts';
-import { contractLimits, defaultIterationTimeoutMs, defaultRunTimeoutMs, type ServiceLimits } from './limits.ts';
-import { createProtocolTable, type ProtocolTable } from './protocols.ts';
-import type { RateLimit } from './rate-limit.ts';
+import {
+  contractLimits,
+  defaultIterationTimeoutMs,
+  defaultRelayLimits,
+  defaultRunTimeoutMs,
+  type RelayLimits,
+  type ServiceLimits,
+} from './limits.ts';
+import { createProtocolTable, type ProtocolTable } from './connect.ts';
+import type { RateLimit } from './access.ts';
 import { createRelayEdge } from './relay/edge.ts';
-import { defaultRelayLimits } from './relay/limits.ts';
-import type { RelayLimits } from './relay/limits.ts';
 import { createRunner } from './runner.ts';
 import type { RunScheduling } from './schedule.ts';
 import { openStore, type Store } from './store/open.ts';

@@ -1,5 +1,4 @@
-import type { RunCreateBody } from './bodies/run.ts';
-import { createSuiteContent, type SuiteContent } from './bodies/suite.ts';
+import { createSuiteContent, type RunCreateBody, type SuiteContent } from './bodies/suite.ts';
 import { invalid, notFound, notSupported } from './envelope.ts';
 import { createId } from './id.ts';
 import { requireServer, requireSuite } from './lookup.ts';

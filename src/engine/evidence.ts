@@ -1,4 +1,6 @@
+import type { Check, CheckByType } from '../model/assertion.ts';
 import type { ToolCall } from '../model/run.ts';
+import type { SchemaBudget } from './schema-check.ts';
 
 /** What the assertions of a case are judged on: the transcript so far, in the order in which it happened. */
 export interface Evidence {
@@ -27,3 +29,20 @@ export interface ToolResult {
   /** Whether the server lists the tool; null if unknown. */
   isListed: boolean | null;
 }
+
+export interface Judgement {
+  passed: boolean;
+  /** One sentence without the predicate's name, such as `get-sum was called 2 times.` */
+  reason: string;
+  /** Set where nothing was established, which leaves the iteration without a result unless something else fails it. */
+  isUnscored?: true;
+}
+
+/** How each type of check is judged. */
+export type Judgements<Types extends Check['type'] = Check['type']> = {
+  [Type in Types]: (
+    check: CheckByType[Type],
+    evidence: Evidence,
+    schemas: SchemaBudget | undefined,
+  ) => Judgement | Promise<Judgement>;
+};

@@ -1,13 +1,16 @@
+import { isRecord } from '../base/json.ts';
 import type { Check } from '../model/assertion.ts';
-import { defaultMatchOptions, toPublicMatchOptions, type TestCase } from '../model/case.ts';
+import { defaultMatchOptions, type TestCase, toPublicMatchOptions } from '../model/case.ts';
 import type { StepResult, ToolCall } from '../model/run.ts';
-import type { PredicateResult, Trace } from '../model/trace.ts';
-import { describeFailures } from './describe-failures.ts';
+import type { Step } from '../model/step.ts';
+import type { PredicateResult, Trace, TracePrompt } from '../model/trace.ts';
+import type { ToolResult } from './evidence.ts';
+import { describeTurn, judgeTurns, listExpectedCalls } from './match.ts';
+import { judgePredicate } from './predicates.ts';
 import type { ProcessLoss } from './process-loss.ts';
-import { judgePredicate } from './predicates/judge.ts';
-import type { SchemaContext } from './schema-check.ts';
+import { joinWithin, printValue } from './reasons.ts';
+import type { SchemaBudget } from './schema-check.ts';
 import type { Transcript } from './transcript.ts';
-import { judgeTurns, listExpectedCalls } from './turns.ts';
 
 /** The outcome of one iteration of one case. */
 export interface CaseOutcome {
@@ -62,13 +65,13 @@ export interface JudgedChecks {
 export async function judgeChecks(
   testCase: TestCase,
   transcript: Transcript,
-  context: SchemaContext,
+  schemas: SchemaBudget,
 ): Promise<JudgedChecks> {
   const predicates: PredicateResult[] = [];
   let unscored: string | null = null;
   let hasFailed = false;
   for (const predicate of listChecks(testCase)) {
-    const { passed, reason, isUnscored = false } = await judgePredicate(predicate, transcript, context);
+    const { passed, reason, isUnscored = false } = await judgePredicate(predicate, transcript, schemas);
     predicates.push({ predicate, passed, reason });
     if (isUnscored) unscored ??= reason;
     else if (!passed) hasFailed = true;
@@ -134,4 +137,40 @@ export function withholdResult(outcome: CaseOutcome, reason: string): CaseOutcom
 /** The checks a case ends with. One that inherits has none: there is no suite here, and compiling one fills them in. */
 export function listChecks({ predicates }: TestCase): Check[] {
   return predicates === undefined || predicates.mode === 'inherit' ? [] : predicates.list;
+}
+
+/** A report shows 1000 characters of a reason; the count of the rest has to fit in. */
+const maxLength = 900;
+
+interface Judged {
+  steps: readonly StepResult[];
+  predicates: readonly PredicateResult[];
+  prompts: readonly TracePrompt[];
+  toolResults: readonly ToolResult[];
+}
+
+/**
+ * Describes everything that failed in an iteration, one reason per line: steps, then checks, then the model's turns. Null where
+ * nothing failed.
+ */
+export function describeFailures({ steps: caseSteps }: TestCase, judged: Judged): string | null {
+  const failed = judged.steps.filter(({ status }) => status === 'fail');
+  const ofCalls = new Set(failed.flatMap(({ kind, reason }) => (kind === 'toolCall' ? [reason] : [])));
+  // A call whose error counts has failed its own step, which gives the error in the same words.
+  const areErrorsListed = judged.toolResults.every(({ toolError }) => toolError === null || ofCalls.has(toolError));
+  const isRepeated = (type: unknown) => type === 'noToolErrors' && ofCalls.size > 0 && areErrorsListed;
+  const reasons = [
+    ...failed
+      .filter(({ stepIndex }) => !isRepeated(readAssertionType(caseSteps[stepIndex])))
+      .map(({ stepId, reason }) => reason ?? `Step ${printValue(stepId)} failed.`),
+    ...judged.predicates
+      .filter(({ passed, predicate }) => !passed && !isRepeated(isRecord(predicate) ? predicate['type'] : undefined))
+      .map(({ reason }) => reason),
+    ...judged.prompts.map(describeTurn),
+  ].filter((reason) => reason !== null);
+  return reasons.length === 0 ? null : joinWithin([...new Set(reasons)], maxLength, '\n');
+}
+
+function readAssertionType(step: Step | undefined): string | null {
+  return step?.kind === 'assert' && 'type' in step.assertion ? step.assertion.type : null;
 }

@@ -1,7 +1,16 @@
-import type { ServerVisit, WitnessedEnd } from '../model/process-end.ts';
-import { describeProcessEnd } from '../model/process-end.ts';
 import { classifyCallFault } from '../mcp/faults.ts';
-import type { Session } from '../mcp/session.ts';
+import type { Session, Target } from '../mcp/session.ts';
+import { describeProcessEnd, type ServerVisit, type WitnessedEnd } from '../model/process-end.ts';
+
+/** What an iteration talks to. */
+export interface Connection {
+  session: Session;
+  target: Target;
+  /** Knows whether the process of the server ended; null where the process was started elsewhere. */
+  visit: ServerVisit | null;
+  /** Aborts when the iteration is over. */
+  signal: AbortSignal;
+}
 
 /** An iteration whose server's process ended before the iteration was over. */
 export interface ProcessLoss extends WitnessedEnd {
@@ -15,7 +24,7 @@ export interface ProcessLoss extends WitnessedEnd {
  */
 export async function findLoss(
   error: unknown,
-  { visit, session }: { visit: ServerVisit | null; session: Session },
+  { visit, session }: Pick<Connection, 'visit' | 'session'>,
 ): Promise<WitnessedEnd | null> {
   if (visit === null) return null;
   const fault = classifyCallFault(error);

@@ -1,24 +1,23 @@
-import type { Clock } from '../base/time.ts';
-import { formatDuration } from '../base/time.ts';
 import { endSentence } from '../base/text.ts';
+import { type Clock, formatDuration } from '../base/time.ts';
+import { describeUnreachable } from '../mcp/faults.ts';
+import { openRenewableSession } from '../mcp/renewable-session.ts';
+import type { Session, Target } from '../mcp/session.ts';
 import { ExcessError } from '../mcp/traffic-budget.ts';
-import { noBrowserReason } from '../model/assertion.ts';
+import { type Assertion, noBrowserReason } from '../model/assertion.ts';
 import type { TestCase } from '../model/case.ts';
-import type { Step } from '../model/step.ts';
 import type { ServerVisit } from '../model/process-end.ts';
 import type { StepResult } from '../model/run.ts';
+import type { Step } from '../model/step.ts';
 import type { TraceIds } from '../otlp/ids.ts';
-import { listExcusedSteps } from './excused-calls.ts';
-import { describeUnreachable } from '../mcp/faults.ts';
-import { startIterationLimit, type IterationLimit } from './iteration-limit.ts';
-import { buildOutcome, completed, judgeChecks, listChecks, type CaseOutcome, type Ending } from './outcome.ts';
+import type { Evidence } from './evidence.ts';
+import { type IterationLimit, startIterationLimit } from './iteration-limit.ts';
+import { buildOutcome, type CaseOutcome, completed, type Ending, judgeChecks, listChecks } from './outcome.ts';
+import { judgePredicate } from './predicates.ts';
+import type { Connection } from './process-loss.ts';
 import { clipReason } from './reasons.ts';
-import { openRenewableSession } from '../mcp/renewable-session.ts';
-import { startSchemaTime } from './schema-check.ts';
-import type { Session, Target } from '../mcp/session.ts';
-import { runAssertStep } from './steps/assert.ts';
-import type { StepOutcome } from './steps/step-outcome.ts';
-import { runToolCallStep, type ToolCallContext } from './steps/tool-call.ts';
+import { type SchemaBudget, startSchemaTime } from './schema-check.ts';
+import { listExcusedSteps, runToolCallStep, type StepOutcome } from './tool-call.ts';
 import { Transcript } from './transcript.ts';
 
 /**
@@ -68,20 +67,26 @@ export async function runCase(
   const { protocolVersion } = session.handshake;
   using limit = startIterationLimit(clock, timeoutMs, options.signal);
   const steps: StepResult[] = [];
-  const { trace = null } = options;
   const schemas = { time: startSchemaTime(), limit };
-  const context = {
-    session,
-    visit,
-    target,
-    transcript,
-    signal: limit.signal,
-    trace,
-    areToolErrorsAllowed: testCase.advancedConfig?.failOnToolError === false,
-    excusedSteps: listExcusedSteps(testCase.steps, listChecks(testCase)),
-    schemas,
+  const connection: Connection = { session, target, visit, signal: limit.signal };
+  const excused = listExcusedSteps(testCase.steps, listChecks(testCase));
+  const runStep = async (step: Step, stepIndex: number): Promise<StepOutcome> => {
+    if (step.kind === 'toolCall') {
+      const allowance = {
+        anyError: testCase.advancedConfig?.failOnToolError === false,
+        ownError: excused.errors.has(stepIndex),
+        missingTool: excused.missing.has(stepIndex),
+      };
+      const { trace = null } = options;
+      return await runToolCallStep(step, connection, { transcript, stepIndex, trace, schemas, allowance });
+    }
+    if (step.kind === 'assert') return await runAssertStep(step.assertion, transcript, schemas);
+    if (step.kind === 'interact') return { status: 'fail', reason: noBrowserReason, effect: 'stop' };
+    transcript.turns.push({ prompt: step.prompt, actualToolCalls: [] });
+    return { status: 'fail', reason: 'Prompt steps need a model, and none is available here.', effect: 'give-up' };
   };
-  const ending = await runSteps(testCase.steps, { ...context, steps, limit, timeoutMs });
+  const interrupt = (step: Step) => describeInterruption(step, { limit, timeoutMs });
+  const ending = await runSteps(testCase.steps, connection, { runStep, interrupt, transcript, results: steps });
   if (ending !== completed) return buildOutcome(testCase, { transcript, steps, ending, protocolVersion });
   try {
     const checks = await judgeChecks(testCase, transcript, schemas);
@@ -120,52 +125,55 @@ async function connect(
   }
 }
 
-/** Runs the steps in order until one ends the iteration, and leaves a result in `steps` for each one it began. */
+/**
+ * Runs the steps in order until one ends the iteration, and leaves a result in `results` for each one it began. `interrupt` says how
+ * a step ends that threw; null where the iteration was not stopped.
+ */
 async function runSteps(
   steps: readonly Step[],
-  context: Omit<ToolCallContext, 'stepIndex'> & { steps: StepResult[]; limit: IterationLimit; timeoutMs: number },
+  { session, signal }: Connection,
+  {
+    runStep,
+    interrupt,
+    transcript,
+    results,
+  }: {
+    runStep: (step: Step, stepIndex: number) => Promise<StepOutcome>;
+    interrupt: (step: Step) => Ending | null;
+    transcript: Transcript;
+    results: StepResult[];
+  },
 ): Promise<Ending> {
-  const { transcript } = context;
   for (const [stepIndex, step] of steps.entries()) {
     const startMs = transcript.elapsedMs();
     let outcome: StepOutcome;
     let ending: Ending | null = null;
     try {
-      context.signal.throwIfAborted();
-      const { excess } = context.session;
+      signal.throwIfAborted();
+      const { excess } = session;
       outcome =
-        excess === null
-          ? await runStep(step, { ...context, stepIndex })
-          : { status: 'fail', reason: excess.message, effect: 'stop' };
+        excess === null ? await runStep(step, stepIndex) : { status: 'fail', reason: excess.message, effect: 'stop' };
       if (outcome.effect === 'stop') ending = completed;
       if (outcome.effect === 'give-up') {
         ending = { status: 'failed', reason: outcome.reason, ...(outcome.loss && { loss: outcome.loss }) };
       }
     } catch (error) {
-      ending = describeInterruption(step, context);
+      ending = interrupt(step);
       if (ending === null) throw error;
       const status = ending.status === 'cancelled' ? 'skipped' : 'fail';
       outcome = { status, reason: ending.reason, effect: 'stop' };
     }
     transcript.addStepSpan(step, stepIndex, { startMs, isOk: outcome.status === 'ok' });
     const { status, reason, evidence } = outcome;
-    context.steps.push({ stepId: step.id, stepIndex, kind: step.kind, status, reason, ...(evidence && { evidence }) });
+    results.push({ stepId: step.id, stepIndex, kind: step.kind, status, reason, ...(evidence && { evidence }) });
     if (ending !== null) return ending;
   }
-  const { excess } = context.session;
+  const { excess } = session;
   return excess === null ? completed : failByExcess(excess);
 }
 
 function failByExcess({ message }: ExcessError): Ending {
   return { status: 'completed', reason: message };
-}
-
-async function runStep(step: Step, context: ToolCallContext): Promise<StepOutcome> {
-  if (step.kind === 'toolCall') return await runToolCallStep(step, context);
-  if (step.kind === 'assert') return await runAssertStep(step.assertion, context.transcript, context.schemas);
-  if (step.kind === 'interact') return { status: 'fail', reason: noBrowserReason, effect: 'stop' };
-  context.transcript.turns.push({ prompt: step.prompt, actualToolCalls: [] });
-  return { status: 'fail', reason: 'Prompt steps need a model, and none is available here.', effect: 'give-up' };
 }
 
 function describeInterruption(
@@ -178,4 +186,20 @@ function describeInterruption(
   return stoppedBy === 'caller'
     ? { status: 'cancelled', reason: `Cancelled ${place}` }
     : { status: 'timed_out', reason: `Timed out after ${formatDuration(timeoutMs)} ${place}` };
+}
+
+/**
+ * Judges an assert step on the transcript so far. A failed one ends the iteration, and one that could not be judged ends it
+ * without a result.
+ */
+export async function runAssertStep(
+  assertion: Assertion,
+  evidence: Evidence,
+  schemas: SchemaBudget,
+): Promise<StepOutcome> {
+  if (!('type' in assertion))
+    return { status: 'fail', reason: `${assertion.kind}: ${noBrowserReason}`, effect: 'stop' };
+  const { passed, reason, isUnscored } = await judgePredicate(assertion, evidence, schemas);
+  if (passed) return { status: 'ok', reason: null, effect: 'continue' };
+  return { status: 'fail', reason, effect: isUnscored ? 'give-up' : 'stop' };
 }

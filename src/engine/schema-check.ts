@@ -1,10 +1,171 @@
+import { Worker } from 'node:worker_threads';
+import { describeError } from '../base/errors.ts';
+import { isTooDeep, maxJsonDepth } from '../base/json.ts';
 import type { JsonObject } from '../model/assertion.ts';
 import type { IterationLimit } from './iteration-limit.ts';
-import { isTooDeep, maxJsonDepth } from '../base/json.ts';
-import { createSchemaThread, schemaLimits, type SchemaCheck, type SchemaTime } from './schema-thread.ts';
+import type { SchemaJob, SchemaJudgement } from './schema-validator.ts';
+import { schemaWorkerSource } from './schema-worker-source.ts';
+
+/** What schema checks may use. Both a schema and a value can be made so that judging one by the other never ends. */
+export interface SchemaLimits {
+  /** For all checks of one iteration together. */
+  timeMs: number;
+  /** Of the thread, in MiB. */
+  memoryMiB: number;
+}
+
+const schemaLimits: SchemaLimits = { timeMs: 10_000, memoryMiB: 256 };
+
+/** `stopped`: the check crossed a limit; the reason is half a sentence about the check. */
+type SchemaCheck = Exclude<SchemaJudgement, { kind: 'endless' }> | { kind: 'stopped'; reason: string };
+
+/** The time that is left for the checks of one iteration. */
+interface SchemaTime {
+  leftMs: number;
+}
+
+interface SchemaThread {
+  /**
+   * Judges one value after the other. The wait for the turn does not count.
+   *
+   * @throws the signal's reason once it aborts, and an Error where there can be no thread.
+   */
+  judge(job: SchemaJob, options: { time: SchemaTime; signal: AbortSignal | undefined }): Promise<SchemaCheck>;
+  /** Ends the thread unless it is in use. It starts again with the next check. */
+  close(): Promise<void>;
+}
+
+/**
+ * Judges values by schemas in one thread of its own, which can be stopped at any point. Its program is text of this one, so that
+ * nothing is read from a disk that the server under test can write. An idle thread does not keep the process alive.
+ */
+export function createSchemaThread(limits: SchemaLimits = schemaLimits): SchemaThread {
+  let worker: Worker | null = null;
+  let last: Promise<void> = Promise.resolve();
+  let inUse = 0;
+
+  const start = () => {
+    const started = startWorker(limits);
+    started.once('exit', () => {
+      if (worker === started) worker = null;
+    });
+    return started;
+  };
+  const close = async () => {
+    const ended = worker;
+    worker = null;
+    await ended?.terminate();
+  };
+  const judgeNow = async (job: SchemaJob, time: SchemaTime, signal: AbortSignal | undefined): Promise<SchemaCheck> => {
+    if (time.leftMs <= 0) return { kind: 'stopped', reason: describeTimeout(limits) };
+    const thread = (worker ??= start());
+    thread.ref();
+    const startedAtMs = performance.now();
+    const answer = await ask(thread, job, { ...limits, timeMs: time.leftMs, signal });
+    time.leftMs -= performance.now() - startedAtMs;
+    if (answer.isAlive) thread.unref();
+    else await close();
+    if ('error' in answer) throw answer.error;
+    // A mismatch that is known stays one, although the others were not found.
+    if (answer.judgement === null) return { kind: 'stopped', reason: describeStop(answer.stop, limits) };
+    if (answer.judgement.kind !== 'endless') return answer.judgement;
+    return { kind: 'stopped', reason: 'the schema refers to itself deeper than the stack' };
+  };
+  return {
+    judge: async (job, { time, signal }) => {
+      const before = last;
+      const turn = Promise.withResolvers<void>();
+      last = before.then(() => turn.promise);
+      inUse += 1;
+      try {
+        await before;
+        signal?.throwIfAborted();
+        return await judgeNow(job, time, signal);
+      } finally {
+        inUse -= 1;
+        turn.resolve();
+      }
+    },
+    close: async () => {
+      if (inUse === 0) await close();
+    },
+  };
+}
+
+type Stop = 'time' | 'memory';
+type Answer = { isAlive: boolean } & (
+  | { judgement: SchemaJudgement }
+  | { judgement: null; stop: Stop }
+  | { error: unknown }
+);
+
+/** What the thread sends. */
+interface Reply {
+  isFinal: boolean;
+  judgement: SchemaJudgement;
+}
+
+/** The environment may hold secrets, and the arguments of this process are not meant for the thread. */
+function startWorker({ memoryMiB }: SchemaLimits): Worker {
+  const worker = new Worker(schemaWorkerSource, {
+    eval: true,
+    name: 'schemas',
+    env: {},
+    argv: [],
+    execArgv: [],
+    resourceLimits: { maxOldGenerationSizeMb: memoryMiB },
+  });
+  // Without a listener, the error of a thread that is being ended would end this process.
+  return worker.on('error', () => {});
+}
+
+function ask(
+  thread: Worker,
+  job: SchemaJob,
+  { timeMs, signal }: { timeMs: number; signal: AbortSignal | undefined },
+): Promise<Answer> {
+  return new Promise((resolve) => {
+    let known: SchemaJudgement | null = null;
+    const stop = (stop: Stop) =>
+      settle({ isAlive: false, ...(known ? { judgement: known } : { judgement: null, stop }) });
+    const onMessage = ({ isFinal, judgement }: Reply) => {
+      known = judgement;
+      if (isFinal) settle({ isAlive: true, judgement });
+    };
+    const onError = (error: unknown) => {
+      if (isOutOfMemory(error)) stop('memory');
+      else settle({ isAlive: false, error: new Error(`The thread for schemas failed: ${describeError(error)}`) });
+    };
+    const onExit = (code: number) => onError(new Error(`it ended with code ${code}.`));
+    const onAbort = () => settle({ isAlive: false, error: signal?.reason });
+    const timer = setTimeout(() => stop('time'), timeMs);
+    const settle = (answer: Answer) => {
+      clearTimeout(timer);
+      thread.off('message', onMessage).off('error', onError).off('messageerror', onError).off('exit', onExit);
+      signal?.removeEventListener('abort', onAbort);
+      resolve(answer);
+    };
+    thread.on('message', onMessage).on('error', onError).on('messageerror', onError).on('exit', onExit);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread is no window
+    thread.postMessage(job);
+  });
+}
+
+function isOutOfMemory(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+}
+
+function describeStop(stop: Stop, limits: SchemaLimits): string {
+  return stop === 'time' ? describeTimeout(limits) : `it needs more than ${limits.memoryMiB} MiB of memory`;
+}
+
+function describeTimeout({ timeMs }: SchemaLimits): string {
+  return `it does not end within ${timeMs / 1000} s`;
+}
 
 /** What the schema checks of one iteration share. */
-export interface SchemaContext {
+export interface SchemaBudget {
   time: SchemaTime;
   /** Held while a check waits and runs, so that it costs the server no time; null where there is no iteration. */
   limit: Pick<IterationLimit, 'signal' | 'hold'> | null;
@@ -31,14 +192,14 @@ export async function checkSchema(
   value: unknown,
   {
     checksFormats = false,
-    context = { time: startSchemaTime(), limit: null },
-  }: { checksFormats?: boolean; context?: SchemaContext } = {},
+    budget = { time: startSchemaTime(), limit: null },
+  }: { checksFormats?: boolean; budget?: SchemaBudget } = {},
 ): Promise<SchemaCheck> {
   if (isTooDeep(schema)) return { kind: 'stopped', reason: `the schema is nested deeper than ${maxJsonDepth} levels` };
   if (isTooDeep(value)) return { kind: 'stopped', reason: `the value is nested deeper than ${maxJsonDepth} levels` };
-  using _held = context.limit?.hold();
+  using _held = budget.limit?.hold();
   const job = { schema: printSchema(schema), value, checksFormats };
-  return await thread.judge(job, { time: context.time, signal: context.limit?.signal });
+  return await thread.judge(job, { time: budget.time, signal: budget.limit?.signal });
 }
 
 /** Ends the thread of the checks where no check uses it. */

@@ -1,10 +1,10 @@
-import type { JsonObject } from '../model/assertion.ts';
-import type { ServerVisit, WitnessedEnd } from '../model/process-end.ts';
-import { findNearest } from '../suite/findings.ts';
 import { classifyCallFault } from '../mcp/faults.ts';
-import { findLoss } from './process-loss.ts';
+import type { Session, Target, ToolList } from '../mcp/session.ts';
+import type { JsonObject } from '../model/assertion.ts';
+import type { WitnessedEnd } from '../model/process-end.ts';
+import { findNearest } from '../suite/findings.ts';
+import { type Connection, findLoss } from './process-loss.ts';
 import { clipReason, printValue } from './reasons.ts';
-import type { Session, ToolList, Target } from '../mcp/session.ts';
 
 export type ToolLookup =
   | { kind: 'listed'; outputSchema: JsonObject | null }
@@ -33,10 +33,10 @@ const maxNames = 5;
  */
 export async function lookUpTool(
   toolName: string,
-  context: { session: Session; visit: ServerVisit | null; target: Target; signal: AbortSignal },
+  connection: Connection,
   { ofSession = false }: { ofSession?: boolean } = {},
 ): Promise<ToolLookup> {
-  const { session, target, signal } = context;
+  const { session, target, signal } = connection;
   const known = sessionLists.get(session) ?? (ofSession ? undefined : sharedLists.get(target));
   const found = known?.get(toolName);
   if (found !== undefined) return { kind: 'listed', ...found };
@@ -45,7 +45,7 @@ export async function lookUpTool(
     list = await session.listTools({ signal });
   } catch (error) {
     signal.throwIfAborted();
-    const witnessed = await findLoss(error, context);
+    const witnessed = await findLoss(error, connection);
     if (witnessed !== null) return { kind: 'lost', witnessed };
     const fault = classifyCallFault(error);
     if (fault.kind === 'unreachable') return fault;

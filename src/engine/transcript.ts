@@ -3,7 +3,7 @@ import type { Clock } from '../base/time.ts';
 import type { ToolCall } from '../model/run.ts';
 import type { TraceMessage, TraceSpan } from '../model/trace.ts';
 import type { Evidence, ToolResult } from './evidence.ts';
-import type { Turn } from './turns.ts';
+import type { Turn } from './match.ts';
 
 /** What came back from a tool call, and when, in milliseconds from the start of the iteration. */
 export type CallOutput = { answeredAtMs: number } & (

@@ -7,7 +7,6 @@ import { appendAll } from '../base/lists.ts';
 import type { Evidence } from '../model/evidence.ts';
 import type { Trend } from '../model/history.ts';
 import type { Report, ServerReport } from '../model/report.ts';
-import type { SuiteResults } from '../model/results.ts';
 import { buildReport } from '../report/build.ts';
 import { decideExit } from '../verdict/exit.ts';
 import { judgeSuite, type SuiteJudgement } from '../verdict/judge.ts';
@@ -15,14 +14,14 @@ import { connectService } from './run/connect-service.ts';
 import { createEvidenceCollector } from './run/evidence.ts';
 import { explainInterruption } from './run/interruption.ts';
 import { noIterationLog, openIterationLog } from './run/iteration-log.ts';
-import { judgeResults } from './judge/judge-results.ts';
+import { judgeResults, type MeasuredSuite } from './judge/judge-results.ts';
 import { createResultKeeper, type KeptResults } from './run/keep-results.ts';
 import type { RemoteResources } from './run/cleanup-journal.ts';
 import type { GatePlan } from './plan/plan.ts';
 import type { PlannedBaseline } from './plan/plan-baseline.ts';
-import { type PlannedSuite, resolveStored } from './plan/plan-suites.ts';
+import type { PlannedSuite } from './plan/plan-suites.ts';
 import type { ProgressListener } from './run/progress.ts';
-import { createPlannedTally, nothingRun, type RanSuite, runSuite, type SuiteRunContext } from './run/run-suite.ts';
+import { describeUnrun, type RanSuite, runSuite, type SuiteRunContext } from './run/run-suite.ts';
 import { createServerWitnesses } from './run/server-witness.ts';
 import { createTeardown } from './run/teardown.ts';
 import { createTestServers, type TestServers } from './run/test-servers.ts';
@@ -52,6 +51,11 @@ export interface GateContext {
   saveRemoteResources?: (resources: RemoteResources | null) => void;
 }
 
+export interface GateHooks {
+  /** Called before anything starts, once no secret of the plan can be printed. */
+  announce?: () => Promise<void>;
+}
+
 export interface GateResult {
   report: Report;
   /** What the report's page shows in addition to the report; null where nothing was run. */
@@ -68,12 +72,13 @@ export interface GateResult {
  * Runs the gate: starts the server under test, runs the suites against it, judges, and leaves nothing running. Whatever
  * the surroundings do ends in a report with an inconclusive verdict; only a bug of the gate is thrown.
  */
-export async function gate(plan: GatePlan, context: GateContext): Promise<GateResult> {
+export async function gate(plan: GatePlan, context: GateContext, { announce }: GateHooks = {}): Promise<GateResult> {
   const { clock, signal } = context;
   const startedAt = (context.startedAt ?? new Date(clock.now())).toISOString();
   const today = startedAt.slice(0, 'YYYY-MM-DD'.length);
   const startedMs = clock.monotonicMs();
   for (const secret of plan.secrets) context.redactor.add(secret);
+  await announce?.();
   for (const note of plan.notes) context.logger.warning(note);
   for (const remark of plan.remarks) context.logger.info(remark);
   if (plan.merge !== null) {
@@ -83,20 +88,11 @@ export async function gate(plan: GatePlan, context: GateContext): Promise<GateRe
   }
   using lifetime = startRunLifetime(clock, { timeoutMs: plan.timeoutMs, signal });
 
-  const { server, serverNotes, results, baseline, evidence, tracePath, kept } = await runSuites(plan, {
-    ...context,
-    lifetime,
-    today,
-  });
-  const suites = plan.suites.map((planned, index) => resolveStored(planned, results[index] ?? { cases: [] }));
-  const { protectionFindings: findings } = plan;
-  const judgement = judgeResults(results, { suites, baseline, today, findings });
+  const ran = await runSuites(plan, { ...context, lifetime, today });
+  const { server, serverNotes, suites, baseline, evidence, tracePath, kept } = ran;
+  const judgement = judgeResults(suites, { baseline, today, findings: plan.protectionFindings });
   const exit = decideExit(
-    judgement.suites.map(({ results: { name }, policy, verdict }) => ({
-      name,
-      verdict,
-      demands: policy,
-    })),
+    judgement.suites.map(({ results: { name }, requirements, verdict }) => ({ name, verdict, requirements })),
   );
   const notes = [...plan.policyNotes, ...serverNotes, ...exit.notes];
   const stopsJob = exit.exitCode !== 0 || lifetime.abort.reason instanceof CancelledError;
@@ -134,20 +130,20 @@ async function runSuites(
 ): Promise<{
   server: ServerReport | null;
   serverNotes: string[];
-  results: SuiteResults[];
+  suites: MeasuredSuite[];
   baseline: PlannedBaseline | null;
   evidence: Evidence;
   tracePath: string | null;
   kept: KeptResults | null;
 }> {
-  const { clock, logger, redactor } = context;
+  const { clock, logger, redactor, environment, processMarker } = context;
   const onProgress = context.onProgress ?? (() => {});
-  const results: SuiteResults[] = [];
+  const suites: MeasuredSuite[] = [];
   const collector = createEvidenceCollector(redactor, { keepsTraces: plan.isFullReport });
   const keeper = plan.upload === null ? null : createResultKeeper(collector, { redactor });
   const evidence = keeper ?? collector;
   const witnesses = createServerWitnesses(redactor);
-  const servers = createTestServers(plan, witnesses);
+  const servers = createTestServers(plan, { witnesses, environment, processMarker });
   let traceLog: TraceLog | null = null;
   let { baseline } = plan;
   let isOver = false;
@@ -161,7 +157,7 @@ async function runSuites(
     await using traces = plan.hasTraceLog ? await openTraceLog(plan, context) : null;
     traceLog = traces;
     const shared = { service, teardown, lifetime, clock, logger, redactor, onProgress, evidence };
-    await servers.open({ ...context, ...shared });
+    await servers.open(service, { lifetime, teardown, clock, logger, redactor, onProgress });
     if (baseline !== null && baseline.baseline === null) {
       baseline = {
         ...baseline,
@@ -174,50 +170,51 @@ async function runSuites(
     for (const planned of plan.suites) {
       const suite = await runSuite(planned, { ...suiteContext, server: servers.find(planned), stopsEarly });
       ran.push(suite);
-      results.push(suite.results);
+      suites.push(suite);
     }
-    await retrySuites({ suites: plan.suites, ran, results, servers }, { ...suiteContext, timeoutMs });
+    await retrySuites({ planned: plan.suites, ran, measured: suites, servers }, { ...suiteContext, timeoutMs });
     // What was cut short may have left something that has to be looked for, for which seconds must do.
-    isOver = results.every(
-      ({ interruption, retries }) => interruption === null && retries.every(({ shortfall }) => shortfall === null),
+    isOver = suites.every(
+      ({ results: { interruption, retries } }) =>
+        interruption === null && retries.every(({ shortfall }) => shortfall === null),
     );
-    if (results.some((suite) => judgeSuite(suite).outcome !== 'passed')) {
-      showLastWords(logger, servers.stderrTail());
-    }
+    const isPassed = ({ results, requirements }: MeasuredSuite) =>
+      judgeSuite(results, { policy: { requirements, today } }).outcome === 'passed';
+    if (!suites.every(isPassed)) showLastWords(logger, servers.stderrTail());
   } catch (error) {
     const interruption = explainInterruption(error);
     if (error instanceof ServerStartError) showLastWords(logger, error.stderrTail);
-    const end = { ...nothingRun, interruption };
+    const unrun = plan.suites.slice(suites.length);
     appendAll(
-      results,
-      plan.suites.slice(results.length).map((planned) => createPlannedTally(planned).finish(end)),
+      suites,
+      unrun.map((planned) => describeUnrun(planned, interruption)),
     );
   }
   const tracePath = traceLog?.path() ?? null;
   const kept = keeper?.kept() ?? null;
   const server = servers.report();
   const serverNotes = servers.listNotes();
-  return { server, serverNotes, results, baseline, evidence: evidence.collect(), tracePath, kept };
+  return { server, serverNotes, suites, baseline, evidence: evidence.collect(), tracePath, kept };
 }
 
 interface RanSuites {
-  suites: readonly PlannedSuite[];
+  planned: readonly PlannedSuite[];
   ran: readonly RanSuite[];
-  /** Replaced by what the retries come to. */
-  results: SuiteResults[];
+  /** Their results are replaced by what the retries come to. */
+  measured: MeasuredSuite[];
   servers: TestServers;
 }
 
 /** After all first runs, so that whatever becomes of it takes no verdict away. */
 async function retrySuites(
-  { suites, ran, results, servers }: RanSuites,
+  { planned: suites, ran, measured, servers }: RanSuites,
   context: Omit<SuiteRunContext, 'server'> & { timeoutMs: number },
 ): Promise<void> {
   for (const [index, planned] of suites.entries()) {
     const suite = ran[index];
-    if (suite === undefined || planned.demands.retryFailed.value === 0) continue;
-    const again = resolveStored(planned, suite.results);
-    results[index] = await retryFailed(suite, again, { ...context, server: servers.find(planned) });
+    if (suite === undefined || suite.requirements.retryFailed.value === 0) continue;
+    const results = await retryFailed(suite, planned, { ...context, server: servers.find(planned) });
+    measured[index] = { ...suite, results };
   }
 }
 

@@ -9,9 +9,8 @@ import type { GateOptions } from './options/schema.ts';
 import type { PlanContext } from './plan/plan.ts';
 import { type PlannedServer, planServer } from './plan/plan-server.ts';
 import { type PlannedService, planService } from './plan/plan-service.ts';
-import { registerServer } from './run/register-server.ts';
+import { registerServer, startServer } from './run/job-server.ts';
 import { sessionsOfAnyClient } from './run/scheduling.ts';
-import { startServer } from './run/start-server.ts';
 import { createTeardown } from './run/teardown.ts';
 import { startRunLifetime } from './run/run-lifetime.ts';
 
@@ -56,15 +55,17 @@ export async function hostTunnel(
   try {
     await using service = await connectService(servicePlan, { ...context, signal: lifetime.cancelRun });
     await using teardown = createTeardown(logger);
-    const shared = { ...context, onProgress, lifetime, teardown };
+    const scope = { lifetime, teardown, clock, logger, redactor, onProgress };
     const starting = {
       isolation: plan.isolation,
       protocol: anyProtocol,
       sessions: sessionsOfAnyClient,
       isWitnessed: false,
+      environment: context.environment,
+      processMarker: context.processMarker,
     };
-    const running = await startServer(plan.server, starting, shared);
-    const server = await registerServer(running, plan, { ...shared, service });
+    const running = await startServer(plan.server, starting, scope);
+    const server = await registerServer(running, plan.service, { service, ...scope });
     context.onReady(server);
     const reason = await waitForAbort(lifetime.cancelRun);
     if (!signal.aborted) throw reason;

@@ -1,12 +1,13 @@
 import { basename, join } from 'node:path';
-import type { Clock } from '../base/time.ts';
+import { type Clock, systemClock } from '../base/time.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Redactor } from '../base/redaction.ts';
 import type { Report } from '../model/report.ts';
 import { planAnnotations, type Annotation } from '../report/annotations.ts';
 import type { FallbackReport } from '../supervisor/messages.ts';
 import type { Supervision } from '../supervisor/supervised.ts';
-import { gate, type GateContext, type GateResult } from './gate.ts';
+import { gate, type GateContext, type GateHooks, type GateResult } from './gate.ts';
+import { listenForInterrupts, type SignalSource } from './interrupt.ts';
 import { loadChunks } from './load-chunks.ts';
 import type { GateOptions } from './options/schema.ts';
 import { planGate, type GatePlan } from './plan/plan.ts';
@@ -30,6 +31,28 @@ export interface JobContext {
    * nothing to stop.
    */
   openSignal: () => AbortSignal;
+}
+
+/** The process of an entry; passed in, since only the entries may touch it. */
+interface HostProcess {
+  cwd(): string;
+  env: Readonly<Record<string, string | undefined>>;
+  exit(code: number): never;
+}
+
+/** Builds what a job needs out of the process that it runs in. A second signal ends the process at once. */
+export function createJobContext(
+  host: HostProcess,
+  { signals, logger, redactor }: { signals: SignalSource; logger: Logger; redactor: Redactor },
+): JobContext {
+  return {
+    cwd: host.cwd(),
+    environment: host.env,
+    clock: systemClock,
+    logger,
+    redactor,
+    openSignal: () => listenForInterrupts(signals, (code) => host.exit(code)),
+  };
 }
 
 /** Where a gate shows its results, in addition to the files and the services that its plan names. */
@@ -72,18 +95,18 @@ export async function runJob(options: GateOptions, context: JobContext, sinks: J
   const { supervision, renderFallback, saveRemoteResources, onProgress } = sinks;
   const startedAt = new Date(clock.now());
   const plan = await planGate(options, { cwd, environment });
-  for (const secret of plan.secrets) redactor.add(secret);
   const signal = context.openSignal();
   sinks.onPlanned?.();
   await loadChunks();
-  if (supervision !== undefined) {
+  const announce = async () => {
+    if (supervision === undefined) return;
     await announceGate(plan, supervision, {
       startedAt,
       redactor,
       summaryPath: sinks.summaryPath ?? null,
       ...(renderFallback && { renderMore: (report, files) => renderFallback(report, files, plan) }),
     });
-  }
+  };
   const processMarker = sinks.processMarker ?? supervision?.marker ?? null;
   const gateContext = {
     clock,
@@ -100,7 +123,7 @@ export async function runJob(options: GateOptions, context: JobContext, sinks: J
     supervision?.judged();
     sinks.onJudged?.();
   };
-  return await runPlan(plan, gateContext, { ...sinks, onJudged });
+  return await publishGate(plan, gateContext, { ...sinks, onJudged, announce });
 }
 
 /**
@@ -110,9 +133,13 @@ export async function runJob(options: GateOptions, context: JobContext, sinks: J
  * @throws {ConfigurationError} when a hosted service lacks a suite or a case that the plan names
  */
 export async function runPlan(plan: GatePlan, context: GateContext, sinks: ReportSinks = {}): Promise<JobResult> {
+  return await publishGate(plan, context, sinks);
+}
+
+async function publishGate(plan: GatePlan, context: GateContext, sinks: ReportSinks & GateHooks): Promise<JobResult> {
   const { clock, logger, redactor, signal } = context;
   const { summaryPath = null } = sinks;
-  const result = await gate(plan, context);
+  const result = await gate(plan, context, sinks);
   sinks.onJudged?.();
   const { report, evidence, tracePath } = result;
   sinks.onReport?.(report);
@@ -137,6 +164,5 @@ export async function runPlan(plan: GatePlan, context: GateContext, sinks: Repor
 export async function previewJob(options: GateOptions, context: JobContext): Promise<string[]> {
   const { cwd, environment, clock, logger, redactor } = context;
   const plan = await planGate(options, { cwd, environment });
-  for (const secret of plan.secrets) redactor.add(secret);
   return [...(await previewGate(plan, { clock, logger, redactor, signal: context.openSignal() }))];
 }

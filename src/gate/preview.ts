@@ -4,12 +4,15 @@ import { appendAll } from '../base/lists.ts';
 import { formatMinimumPassRate } from '../model/rate.ts';
 import { requireProject } from '../service/project.ts';
 import { findOldestSuite } from '../service/suites.ts';
-import { type ConnectContext, type ConnectedService, connectService, openUploadClient } from './run/connect-service.ts';
+import { type ConnectedService, connectService, openUploadClient } from './run/connect-service.ts';
+import type { GateContext } from './gate.ts';
 import type { GatePlan } from './plan/plan.ts';
 import type { FileSuite, PlannedSuite } from './plan/plan-suites.ts';
 import type { PlannedUpload } from './plan/plan-upload.ts';
 import { findStoredSuite } from './run/prepare-stored-suite.ts';
 import { describeChanges, planStoredSync } from './run/sync-suite.ts';
+
+type PreviewCalls = Pick<GateContext, 'clock' | 'logger' | 'redactor' | 'signal'>;
 
 /**
  * Says what the gate would run, and what it would change in a hosted service, one line each. Reads from the service and starts,
@@ -17,7 +20,7 @@ import { describeChanges, planStoredSync } from './run/sync-suite.ts';
  *
  * @throws {ConfigurationError} when the key, the address, the project or a suite of the service is not right
  */
-export async function previewGate(plan: GatePlan, context: ConnectContext): Promise<string[]> {
+export async function previewGate(plan: GatePlan, context: PreviewCalls): Promise<string[]> {
   for (const secret of plan.secrets) context.redactor.add(secret);
   const lines = [
     describeServer(plan),
@@ -48,10 +51,14 @@ async function previewChanges(planned: FileSuite, service: ConnectedService, sig
 }
 
 /** Asks for the project, so that the preview reports a key without access to it. */
-async function previewUpload({ suites }: GatePlan, upload: PlannedUpload, context: ConnectContext): Promise<string[]> {
-  await using client = openUploadClient(upload, context);
+async function previewUpload(
+  { suites }: GatePlan,
+  upload: PlannedUpload,
+  { clock, logger, signal }: PreviewCalls,
+): Promise<string[]> {
+  await using client = openUploadClient(upload, { clock, logger });
   const { baseUrl, project } = upload.service;
-  const { name } = await requireProject(client, { project, signal: context.signal });
+  const { name } = await requireProject(client, { project, signal });
   const where = `of the project ${JSON.stringify(name)} at ${baseUrl}`;
   return suites.flatMap((planned) =>
     planned.kind === 'stored'
@@ -81,7 +88,7 @@ function describePublishing({ github, collector }: GatePlan): string[] {
 }
 
 function describeRetries(planned: PlannedSuite): string[] {
-  const { value, source } = planned.demands.retryFailed;
+  const { value, source } = planned.requirements.retryFailed;
   if (value === 0) return [];
   const name = planned.kind === 'file' ? planned.suite.name : planned.suite;
   return [`${name}: cases that fail would be run again, in up to ${formatCount(value, 'round')} (${source}).`];
@@ -89,10 +96,11 @@ function describeRetries(planned: PlannedSuite): string[] {
 
 function describeSuite(planned: PlannedSuite): string[] {
   if (planned.kind === 'stored') return [`Suite ${planned.suite} of the service, as it stands.`];
-  const { suite, minimumPassRate, minimumPassRateSource } = planned;
+  const { suite, requirements } = planned;
+  const { value: minimum, source } = requirements.minimumPassRate;
   const iterations = suite.cases.reduce((sum, { runs }) => sum + runs, 0);
   return [
-    `${suite.name} (${suite.location.file}): ${formatCount(suite.cases.length, 'case')}, ${formatCount(iterations, 'iteration')}, minimum ${formatMinimumPassRate(minimumPassRate)} (${minimumPassRateSource}).`,
+    `${suite.name} (${suite.location.file}): ${formatCount(suite.cases.length, 'case')}, ${formatCount(iterations, 'iteration')}, minimum ${formatMinimumPassRate(minimum)} (${source}).`,
     ...suite.cases.map(({ title, runs }) => `  ${title}${runs === 1 ? '' : ` × ${runs}`}`),
   ];
 }

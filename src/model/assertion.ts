@@ -27,7 +27,7 @@ export interface CheckValues {
   jsonSchema: z.ZodType<JsonObject | boolean>;
   arguments: z.ZodType<JsonObject>;
   /** Any JSON value. */
-  value: z.ZodType<unknown>;
+  value: z.ZodType;
   /** A whole number from 1. */
   count: z.ZodType<number>;
   milliseconds: z.ZodType<number>;
@@ -161,7 +161,7 @@ export type Check = CheckByType[keyof CheckByType];
 export type ToolResultAssertion = CheckByType[ToolResultType];
 export type Assertion = Check | WidgetAssertion;
 
-export const checkTypes: ReadonlySet<string> = new Set(Object.keys(checkSchemas));
+const checkTypes: ReadonlySet<string> = new Set(Object.keys(checkSchemas));
 
 export function isCheckType(type: unknown): type is Check['type'] {
   return typeof type === 'string' && checkTypes.has(type);

@@ -78,8 +78,9 @@ export interface PolicyLayer {
   budgets: Budgets;
 }
 
-/** All requirements of a suite other than its own minimum pass rate, settled. */
-export interface SuiteDemands extends Omit<PolicyLayer, 'minimumPassRate'> {
+/** All requirements of a suite, with the defaults filled in. */
+export interface SuiteRequirements extends PolicyLayer {
+  minimumPassRate: Demanded<number>;
   onInconclusive: Demanded<InconclusiveEffect>;
   onNothingRun: Demanded<InconclusiveEffect>;
   reportOnly: Demanded<boolean>;
@@ -89,6 +90,16 @@ export interface SuiteDemands extends Omit<PolicyLayer, 'minimumPassRate'> {
   retryFailed: Demanded<number>;
   flaky: Demanded<FlakyEffect>;
 }
+
+/** What a suite is judged by. */
+export interface SuitePolicy {
+  requirements: SuiteRequirements;
+  /** The day in UTC, `YYYY-MM-DD`, against which entries of the quarantine expire. */
+  today: string;
+}
+
+/** Those of a suite that a service keeps, before it is read: its own minimum counts where nothing here says another one. */
+export type StoredRequirements = Omit<SuiteRequirements, 'minimumPassRate'> & Pick<PolicyLayer, 'minimumPassRate'>;
 
 /** What a change must not lower where it is judged by the policy of its base. */
 export const protections = ['requiredCases', 'suites', 'minima', 'quarantine', 'baselines'] as const;
@@ -142,16 +153,14 @@ export const emptyPolicyLayer: PolicyLayer = {
   budgets: { tokens: null, wallTimeMs: null, p95IterationMs: null, infrastructureErrors: null },
 };
 
+/** Where nothing says how many iterations must pass, all of them must. */
+export const defaultMinimum: Demanded<number> = { value: 1, source: 'default' };
+
 /** Fills in the defaults. */
-export function settleDemands(layer: PolicyLayer): SuiteDemands {
-  const { tags, cases, required, confidence, quarantine, budgets } = layer;
+export function applyPolicyDefaults(layer: PolicyLayer): SuiteRequirements {
   return {
-    tags,
-    cases,
-    required,
-    confidence,
-    quarantine,
-    budgets,
+    ...layer,
+    minimumPassRate: layer.minimumPassRate ?? defaultMinimum,
     trials: [],
     onInconclusive: layer.onInconclusive ?? { value: 'fail', source: 'default' },
     onNothingRun: layer.onNothingRun ?? { value: 'fail', source: 'default' },

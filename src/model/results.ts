@@ -41,9 +41,6 @@ export interface SuiteResults {
   suiteId: string;
   name: string;
   file: string | null;
-  /** What is demanded, a fraction 0..1, and where that was said. */
-  minimumPassRate: number;
-  minimumPassRateSource: string;
   /** The run as last read; null where none was created. */
   run: Run | null;
   /** The page on which the service shows the run; null where there is none. */

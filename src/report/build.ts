@@ -42,6 +42,7 @@ export interface ReportInput {
 export interface JudgedSuite {
   results: SuiteResults;
   verdict: Verdict;
+  minimumPassRate: Demanded<number>;
   demands?: readonly DemandReport[];
   /** Entries of the cases that do not count. */
   quarantined?: ReadonlyArray<QuarantineEntry & { caseId: string }>;
@@ -123,13 +124,13 @@ function addTotals(suites: readonly SuiteReport[]): Totals {
 }
 
 function buildSuite(judged: JudgedSuite): SuiteReport {
-  const { results, verdict, demands = [] } = judged;
+  const { results, verdict, minimumPassRate, demands = [] } = judged;
   return {
     id: results.suiteId,
     name: results.name,
     file: results.file,
-    minimumPassRate: results.minimumPassRate,
-    minimumPassRateSource: results.minimumPassRateSource,
+    minimumPassRate: minimumPassRate.value,
+    minimumPassRateSource: minimumPassRate.source,
     verdict: structuredClone(verdict),
     totals: countTotals(judged),
     run: results.run === null ? null : buildRun(results.run, results.runUrl),

@@ -122,7 +122,7 @@ const maxSlugLength = 120;
  * Derives an id from a title: lower-case ASCII words joined by `-`. Where no word of it is ASCII, `fallback` and a short
  * hash of the title, so that two titles in another script have distinct ids and keep them wherever they stand.
  */
-export function deriveSlug(title: string, fallback: string): string {
+function deriveSlug(title: string, fallback: string): string {
   const slug = title
     .normalize('NFKD')
     .replaceAll(/\p{M}/gu, '')
@@ -135,7 +135,7 @@ export function deriveSlug(title: string, fallback: string): string {
 }
 
 /** Gives each title an id: its own where it has one, else its slug, with `-2`, `-3` … where that is taken. */
-export function assignIds(entries: ReadonlyArray<{ id?: string; title: string }>, fallback: string): string[] {
+function assignIds(entries: ReadonlyArray<{ id?: string; title: string }>, fallback: string): string[] {
   const taken = new Set(entries.flatMap(({ id }) => id ?? []));
   // Where to look next, so that a thousand equal titles do not count up from 2 each time.
   const nextNumber = new Map<string, number>();

@@ -25,7 +25,7 @@ export function readSuite(text: string, options: { file: string }): SuiteReading
 }
 
 /** Reads a parsed document; `earlier` are the findings of its parsing. */
-export function readDocument(document: SourceDocument, earlier: readonly Finding[]): SuiteReading {
+function readDocument(document: SourceDocument, earlier: readonly Finding[]): SuiteReading {
   const isUpstream = isRecord(document.value) && Object.hasOwn(document.value, 'schemaVersion');
   const { suite, findings } = isUpstream ? parseUpstreamSuite(document) : parseOwnSuite(document);
   const all = sortFindings([...earlier, ...findings, ...findDuplicateIds(document)]);
@@ -59,7 +59,7 @@ function wrapCases(list: SourceDocument, name: string): SourceDocument {
 }
 
 /** Finds ids given twice, to cases of the suite or to steps of a case. Looks past whatever else is wrong. */
-export function findDuplicateIds(document: SourceDocument): Finding[] {
+function findDuplicateIds(document: SourceDocument): Finding[] {
   const cases = listItems(document.value, 'cases');
   return [
     ...findRepeatedIds(document, cases, { path: ['cases'], code: 'duplicate-case-id', what: 'case' }),

@@ -36,7 +36,7 @@ const serverName = shapes.toolCall.serverName.exactOptional();
 const toolArgs = shapes.toolCall.arguments.exactOptional();
 
 /** A step as a file may write it: the API's shape by its `kind`, or the short form by its first key. */
-export const writtenStepSchema = z
+const writtenStepSchema = z
   .union([
     z.strictObject({ ...shapes.prompt, id: stepId }),
     z.strictObject({ ...shapes.toolCall, id: stepId, serverName, arguments: toolArgs }),

@@ -1,4 +1,4 @@
-import type { SuiteDemands } from '../model/policy.ts';
+import type { SuitePolicy } from '../model/policy.ts';
 import type { CaseResults, SuiteResults } from '../model/results.ts';
 import type { ReasonCode } from '../model/verdict.ts';
 import type { Assessment } from './assessment.ts';
@@ -47,10 +47,7 @@ export function canBeDecided(
  * A requirement that counts passes is met by more of them and never by fewer, so the completion in which everything
  * outstanding passes is the best for all of them. `boundRate` bounds those with a confidence, which can move either way.
  */
-export function assessDecided(
-  results: SuiteResults,
-  { demands, today }: { demands: SuiteDemands; today: string },
-): Assessment[] {
+export function assessDecided(results: SuiteResults, { requirements: demands, today }: SuitePolicy): Assessment[] {
   const cases = completeCases(results.cases, true);
   const count = (list: readonly CaseResults[]) =>
     countFlaky(splitQuarantine(list, demands, today).counted, demands.flaky.value);

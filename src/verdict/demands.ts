@@ -1,5 +1,5 @@
 import { formatCount } from '../base/text.ts';
-import { type Demanded, describeSource, type NamedDemand, type SuiteDemands } from '../model/policy.ts';
+import { type Demanded, describeSource, type NamedDemand, type SuiteRequirements } from '../model/policy.ts';
 import { formatMinimumPassRate } from '../model/rate.ts';
 import type { CaseResults, SuiteResults } from '../model/results.ts';
 import type { Assessment } from './assessment.ts';
@@ -11,7 +11,7 @@ import { assessRate, boundRate } from './rate-demand.ts';
 export function assessDemands(
   results: SuiteResults,
   counted: readonly CaseResults[],
-  demands: SuiteDemands,
+  demands: SuiteRequirements,
 ): Assessment[] {
   return assessAll(results, { counted, asRead: null }, demands);
 }
@@ -23,7 +23,7 @@ export function assessDemands(
 export function boundDemands(
   results: SuiteResults,
   { best, asRead }: { best: readonly CaseResults[]; asRead: readonly CaseResults[] },
-  demands: SuiteDemands,
+  demands: SuiteRequirements,
 ): Assessment[] {
   return assessAll(results, { counted: best, asRead }, demands);
 }
@@ -31,11 +31,11 @@ export function boundDemands(
 function assessAll(
   results: SuiteResults,
   cases: Pick<Scope, 'counted' | 'asRead'>,
-  demands: SuiteDemands,
+  demands: SuiteRequirements,
 ): Assessment[] {
   const scope = { ...cases, cases: results.cases, confidence: demands.confidence };
   return [
-    assessSuiteRate(results, scope),
+    assessSuiteRate(demands.minimumPassRate, scope),
     ...demands.tags.map((demand) => assessTagRate(demand, scope)),
     ...demands.cases.map((demand) => assessCaseRate(demand, scope)),
     ...listRequired(results.cases, demands).map((required) => assessRequired(required, scope)),
@@ -48,7 +48,7 @@ const rateCodes = {
   case: { met: 'minimum-met', 'not-met': 'case-below-minimum', unknown: 'minimum-unsettled' },
 } as const;
 
-interface Scope extends Pick<SuiteDemands, 'confidence'> {
+interface Scope extends Pick<SuiteRequirements, 'confidence'> {
   cases: readonly CaseResults[];
   counted: readonly CaseResults[];
   /** The same cases with what was read of them, where `counted` has the best that they can come to; null where they are equal. */
@@ -68,8 +68,7 @@ function assessScopedRate(
   return { ...assessed, ...boundRate(read, cases, { minimum, confidence }) };
 }
 
-function assessSuiteRate(results: SuiteResults, scope: Scope): Assessment {
-  const minimum = { value: results.minimumPassRate, source: results.minimumPassRateSource };
+function assessSuiteRate(minimum: Demanded<number>, scope: Scope): Assessment {
   const assessed = assessScopedRate(scope.counted, minimum, scope);
   return {
     kind: 'minimum-pass-rate',
@@ -134,7 +133,7 @@ interface RequiredCase {
 }
 
 /** Those that their own definition requires, then further ones that the policy names. */
-function listRequired(cases: readonly CaseResults[], { required }: SuiteDemands): RequiredCase[] {
+function listRequired(cases: readonly CaseResults[], { required }: SuiteRequirements): RequiredCase[] {
   const own = cases
     .filter(({ isRequired }) => isRequired)
     .map(({ location, title, ...member }) => ({

@@ -1,4 +1,4 @@
-import { describeSource, type SuiteDemands } from '../model/policy.ts';
+import { describeSource, type SuiteRequirements } from '../model/policy.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { listLenientRules } from './reason-rules.ts';
 
@@ -14,7 +14,7 @@ export interface ExitDecision {
 export interface JudgedExit {
   name: string;
   verdict: Verdict;
-  demands: Pick<SuiteDemands, 'onInconclusive' | 'onNothingRun' | 'reportOnly'>;
+  requirements: Pick<SuiteRequirements, 'onInconclusive' | 'onNothingRun' | 'reportOnly'>;
 }
 
 /** Decides the exit code from the suites' verdicts and what their policies make of them. The verdicts stay what they are. */
@@ -29,8 +29,8 @@ export function decideExit(suites: readonly JudgedExit[]): ExitDecision {
   };
 }
 
-function decideSuiteExit({ name, verdict: { outcome, reasons }, demands }: JudgedExit): ExitDecision {
-  const { reportOnly } = demands;
+function decideSuiteExit({ name, verdict: { outcome, reasons }, requirements }: JudgedExit): ExitDecision {
+  const { reportOnly } = requirements;
   if (outcome === 'passed') return { exitCode: 0, notes: [], warnings: [] };
   if (outcome === 'failed') {
     if (!reportOnly.value) return { exitCode: 1, notes: [], warnings: [] };
@@ -38,7 +38,7 @@ function decideSuiteExit({ name, verdict: { outcome, reasons }, demands }: Judge
     return { exitCode: 0, notes: [note], warnings: [] };
   }
   const rules = listLenientRules(reasons);
-  const asked = (rules ?? []).map((rule) => ({ rule, ...demands[rule] }));
+  const asked = (rules ?? []).map((rule) => ({ rule, ...requirements[rule] }));
   if (rules === null || asked.some(({ value }) => value === 'fail')) return { exitCode: 3, notes: [], warnings: [] };
   const why = asked.map(({ rule, value, source }) => `${rule}: ${value}, ${describeSource(source)}`).join('; ');
   const what = rules.includes('onNothingRun') ? 'has no verdict, because results are missing' : 'is inconclusive';

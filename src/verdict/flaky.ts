@@ -1,4 +1,4 @@
-import type { FlakyEffect, SuiteDemands } from '../model/policy.ts';
+import type { FlakyEffect, SuiteRequirements } from '../model/policy.ts';
 import type { CaseClass, RetryRound } from '../model/report.ts';
 import type { CaseResults, SuiteResults } from '../model/results.ts';
 import { splitQuarantine } from './quarantine.ts';
@@ -38,7 +38,7 @@ export function countFlaky(cases: readonly CaseResults[], effect: FlakyEffect): 
  */
 export function listStillFailing(
   { cases }: SuiteResults,
-  demands: Pick<SuiteDemands, 'quarantine' | 'trials'>,
+  demands: Pick<SuiteRequirements, 'quarantine' | 'trials'>,
   today: string,
 ): CaseResults[] {
   return splitQuarantine(cases, demands, today).counted.filter((member) => classifyCase(member) === 'failed');

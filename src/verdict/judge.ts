@@ -1,9 +1,8 @@
 import {
   type Demanded,
-  emptyPolicyLayer,
   type FlakyEffect,
-  settleDemands,
-  type SuiteDemands,
+  type SuitePolicy,
+  type SuiteRequirements,
   type TrialCase,
 } from '../model/policy.ts';
 import type { CaseClass, DemandReport, RepeatRates, SuiteRepeats } from '../model/report.ts';
@@ -22,8 +21,7 @@ import { computeSuiteRepeats, listRepeatRates } from './repeat-rates.ts';
 import { assessStopped, listStoppedGaps, settleVerdict } from './settled.ts';
 
 export interface JudgeOptions {
-  /** The requirements other than the suite's own minimum, and the day in UTC, `YYYY-MM-DD`, against which entries expire. */
-  policy?: { demands: SuiteDemands; today: string };
+  policy: SuitePolicy;
   /**
    * What else is held against the suite, judged elsewhere from more than its results, such as regressions. They count
    * only where the results are complete.
@@ -70,6 +68,7 @@ export function selectFindings(reasons: readonly VerdictReason[], { suiteId }: S
 /** A suite's verdict, and what it rests on. */
 export interface SuiteJudgement {
   verdict: Verdict;
+  minimumPassRate: Demanded<number>;
   demands: DemandReport[];
   /** Entries of the cases that did not count. */
   quarantined: QuarantinedCase[];
@@ -90,10 +89,8 @@ export interface CaseStanding {
   repeats: RepeatRates[];
 }
 
-const noPolicy = { demands: settleDemands(emptyPolicyLayer), today: '' };
-
 /** The verdict alone of {@link assessSuite}. */
-export function judgeSuite(results: SuiteResults, options: JudgeOptions = {}): Verdict {
+export function judgeSuite(results: SuiteResults, options: JudgeOptions): Verdict {
   return assessSuite(results, options).verdict;
 }
 
@@ -102,9 +99,9 @@ export function judgeSuite(results: SuiteResults, options: JudgeOptions = {}): V
  * met, over a connection that held, and nothing that is missing could change that; `inconclusive` for all else. Pure; the
  * same results give the same verdict in whatever order they were counted.
  */
-export function assessSuite(results: SuiteResults, options: JudgeOptions = {}): SuiteJudgement {
-  const { policy = noPolicy, findings = [] } = options;
-  const { demands, today } = policy;
+export function assessSuite(results: SuiteResults, options: JudgeOptions): SuiteJudgement {
+  const { policy, findings = [] } = options;
+  const { requirements: demands, today } = policy;
   const { counted: outside, quarantined } = splitQuarantine(results.cases, demands, today);
   const counted = countFlaky(outside, demands.flaky.value);
   const byId = new Map(counted.map((member) => [member.id, member]));
@@ -126,7 +123,7 @@ export function assessSuite(results: SuiteResults, options: JudgeOptions = {}): 
     const isOpen = isSettled || !canBeDecided(results, gaps, options.gaps?.areFailuresDoubtful);
     const decided = isOpen ? [] : assessDecided(results, policy).filter(isBroken);
     return {
-      ...describeCounted(results, counted, { flaky: demands.flaky, repeats: null }),
+      ...describeCounted(results, counted, { requirements: demands, repeats: null }),
       verdict: weighGaps(results, {
         gaps,
         decided,
@@ -140,7 +137,6 @@ export function assessSuite(results: SuiteResults, options: JudgeOptions = {}): 
         toDemandReport(decided.find((found) => isSame(found, assessment)) ?? leaveOpen(assessment)),
       ),
       quarantined,
-      trials: demands.trials,
     };
   }
   const assessments = [
@@ -153,11 +149,10 @@ export function assessSuite(results: SuiteResults, options: JudgeOptions = {}): 
   // Of a run that was stopped early, too, the results decided which iterations ran.
   const repeats = isSettled ? null : computeSuiteRepeats(outside.filter(({ id }) => byId.has(id)));
   return {
-    ...describeCounted(results, counted, { flaky: demands.flaky, repeats }),
+    ...describeCounted(results, counted, { requirements: demands, repeats }),
     verdict: { outcome, reasons: nameSuite(results, reasons) },
     demands: assessments.map(toDemandReport),
     quarantined,
-    trials: demands.trials,
   };
 }
 
@@ -205,11 +200,13 @@ const nothingCounts: VerdictReason = {
 function describeCounted(
   { cases }: SuiteResults,
   counted: readonly CaseResults[],
-  { flaky, repeats }: { flaky: Demanded<FlakyEffect>; repeats: SuiteRepeats | null },
-): Pick<SuiteJudgement, 'flaky' | 'counted' | 'standings' | 'repeats'> {
+  { requirements, repeats }: { requirements: SuiteRequirements; repeats: SuiteRepeats | null },
+): Pick<SuiteJudgement, 'minimumPassRate' | 'flaky' | 'trials' | 'counted' | 'standings' | 'repeats'> {
   const k = repeats?.k ?? null;
   return {
-    flaky,
+    minimumPassRate: requirements.minimumPassRate,
+    flaky: requirements.flaky,
+    trials: requirements.trials,
     repeats,
     counted: {
       cases: counted.length,

@@ -132,14 +132,15 @@ function findDifferences(members: readonly LabelledReport[]): string[] {
 
 function findClashes(earlier: RestoredSuite, part: RestoredSuite, label: string): string[] {
   const { suiteId, cases: earlierCases } = earlier.results;
-  const describe = ({ results }: RestoredSuite) => {
-    const { name, file, minimumPassRate, minimumPassRateSource } = results;
-    return { name, file, minimumPassRate, minimumPassRateSource };
+  const describe = ({ results: { name, file }, policy }: RestoredSuite) => {
+    return { name, file, minimum: policy.requirements.minimumPassRate };
   };
   const ids = new Set(earlierCases.map(({ id }) => id));
   const twice = part.results.cases.filter(({ id }) => ids.has(id)).map(({ id }) => id);
   const isOtherFlaky =
-    hasFlaky(earlier) && hasFlaky(part) && earlier.policy.demands.flaky.value !== part.policy.demands.flaky.value;
+    hasFlaky(earlier) &&
+    hasFlaky(part) &&
+    earlier.policy.requirements.flaky.value !== part.policy.requirements.flaky.value;
   return [
     ...(isOtherFlaky ? [`${label} counts flaky cases of ${suiteId} otherwise than the shards before it`] : []),
     ...(isDeepStrictEqual(describe(earlier), describe(part))
@@ -167,11 +168,11 @@ function joinSuite(first: RestoredSuite, second: RestoredSuite): RestoredSuite {
     gaps: [...first.gaps, ...second.gaps],
     areFailuresDoubtful: first.areFailuresDoubtful || second.areFailuresDoubtful,
     policy: {
-      demands: {
-        ...first.policy.demands,
+      requirements: {
+        ...first.policy.requirements,
         flaky: chooseFlaky(first, second),
-        quarantine: [...first.policy.demands.quarantine, ...second.policy.demands.quarantine],
-        trials: [...first.policy.demands.trials, ...second.policy.demands.trials],
+        quarantine: [...first.policy.requirements.quarantine, ...second.policy.requirements.quarantine],
+        trials: [...first.policy.requirements.trials, ...second.policy.requirements.trials],
       },
       today: first.policy.today,
     },
@@ -193,8 +194,8 @@ function dropRepeated(suites: readonly RestoredSuite[]): RestoredSuite[] {
 }
 
 /** A shard without a flaky case does not tell how such a case counts. */
-function chooseFlaky(first: RestoredSuite, second: RestoredSuite): RestoredSuite['policy']['demands']['flaky'] {
-  return (hasFlaky(first) ? first : second).policy.demands.flaky;
+function chooseFlaky(first: RestoredSuite, second: RestoredSuite): RestoredSuite['policy']['requirements']['flaky'] {
+  return (hasFlaky(first) ? first : second).policy.requirements.flaky;
 }
 
 function hasFlaky({ results }: RestoredSuite): boolean {

@@ -1,4 +1,4 @@
-import type { QuarantineEntry, SuiteDemands } from '../model/policy.ts';
+import type { QuarantineEntry, SuiteRequirements } from '../model/policy.ts';
 import type { CaseResults } from '../model/results.ts';
 import type { Assessment } from './assessment.ts';
 
@@ -8,7 +8,7 @@ export interface QuarantinedCase extends QuarantineEntry {
 }
 
 /** What decides which cases count. */
-type Exemptions = Pick<SuiteDemands, 'quarantine' | 'trials'>;
+type Exemptions = Pick<SuiteRequirements, 'quarantine' | 'trials'>;
 
 export interface QuarantineSplit {
   counted: CaseResults[];
@@ -35,7 +35,7 @@ export function splitQuarantine(
  */
 export function assessQuarantine(
   cases: readonly CaseResults[],
-  { quarantine, onStaleQuarantine }: Pick<SuiteDemands, 'quarantine' | 'onStaleQuarantine'>,
+  { quarantine, onStaleQuarantine }: Pick<SuiteRequirements, 'quarantine' | 'onStaleQuarantine'>,
   today: string,
 ): Assessment[] {
   return quarantine.map((entry) => {

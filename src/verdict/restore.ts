@@ -1,9 +1,9 @@
 import type { CaseReport, Report, SuiteReport } from '../model/report.ts';
 import type { CaseResults, SuiteResults } from '../model/results.ts';
 import type { VerdictReason } from '../model/verdict.ts';
-import { type Demanded, emptyPolicyLayer, settleDemands } from '../model/policy.ts';
+import { type Demanded, emptyPolicyLayer, applyPolicyDefaults, type SuitePolicy } from '../model/policy.ts';
 import { areFailuresSound, isProtection, reasonRules } from './reason-rules.ts';
-import { assessSuite, type JudgedFinding, type JudgeOptions, selectFindings, type SuiteJudgement } from './judge.ts';
+import { assessSuite, type JudgedFinding, selectFindings, type SuiteJudgement } from './judge.ts';
 
 /** One suite of a report, to be judged anew without running anything. */
 export interface RestoredSuite {
@@ -13,7 +13,7 @@ export interface RestoredSuite {
   /** Whether failures among them may come from what was in the way. */
   areFailuresDoubtful: boolean;
   /** The cases that did not count, how flaky ones do, and the day on which that was decided. */
-  policy: NonNullable<JudgeOptions['policy']>;
+  policy: SuitePolicy;
   /** Demands of a policy that were not met: the report has what they came to and not the policy itself. */
   findings: JudgedFinding[];
 }
@@ -89,8 +89,9 @@ function restorePolicy(suite: SuiteReport, cases: readonly CaseReport[], today: 
   const [told] = cases.flatMap(({ flaky }) => (flaky === null ? [] : [{ value: flaky.effect, source: flaky.source }]));
   const trials = cases.flatMap(({ id, trial }) => (trial === null ? [] : [{ ...trial, case: id }]));
   const budgets = { ...emptyPolicyLayer.budgets, infrastructureErrors: restoreTolerance(suite) };
-  const layer = { ...emptyPolicyLayer, quarantine, flaky: told ?? null, budgets };
-  return { demands: { ...settleDemands(layer), trials }, today };
+  const minimumPassRate = { value: suite.minimumPassRate, source: suite.minimumPassRateSource };
+  const layer = { ...emptyPolicyLayer, minimumPassRate, quarantine, flaky: told ?? null, budgets };
+  return { requirements: { ...applyPolicyDefaults(layer), trials }, today };
 }
 
 /** How many iterations may have no result: the one budget that decides whether results are complete. */
@@ -112,14 +113,12 @@ function restoreFinding(reason: VerdictReason, cases: readonly CaseReport[]): Ju
 
 /** `isWhole`: every planned iteration was read, so that those without a result are unscored and not missing. */
 function restoreResults(suite: SuiteReport, cases: readonly CaseReport[], isWhole: boolean): SuiteResults {
-  const { id, name, file, minimumPassRate, minimumPassRateSource, run, stoppedEarly } = suite;
+  const { id, name, file, run, stoppedEarly } = suite;
   const members = cases.map((member) => restoreCase(member, isWhole || stoppedEarly !== null));
   return {
     suiteId: id,
     name,
     file,
-    minimumPassRate,
-    minimumPassRateSource,
     run:
       run === null
         ? null

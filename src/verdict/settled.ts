@@ -1,5 +1,5 @@
 import { formatCount } from '../base/text.ts';
-import type { SuiteDemands } from '../model/policy.ts';
+import type { SuitePolicy, SuiteRequirements } from '../model/policy.ts';
 import type { SuiteResults } from '../model/results.ts';
 import type { VerdictReason } from '../model/verdict.ts';
 import type { Assessment } from './assessment.ts';
@@ -9,12 +9,6 @@ import { assessDemands } from './demands.ts';
 import { listGaps } from './gaps.ts';
 import { splitQuarantine } from './quarantine.ts';
 
-interface Policy {
-  demands: SuiteDemands;
-  /** `YYYY-MM-DD`, in UTC. */
-  today: string;
-}
-
 /**
  * Decides whether the verdict on a suite is settled while iterations are outstanding: whatever the results that they may have,
  * it will be this one. Null while it is open.
@@ -23,12 +17,15 @@ interface Policy {
  * everything outstanding passes, and that in which all of it fails. Demands of another kind leave the verdict open: an interval can
  * move either way, and a budget of time or tokens depends on more than results.
  */
-export function settleVerdict(results: SuiteResults, { demands, today }: Policy): 'passed' | 'failed' | null {
+export function settleVerdict(
+  results: SuiteResults,
+  { requirements: demands, today }: SuitePolicy,
+): 'passed' | 'failed' | null {
   const { counted } = splitQuarantine(results.cases, demands, today);
   const isSound = results.unknownIterations === 0 && results.interruption === null;
   if (!isSound || demands.confidence !== null || countScored(counted).scored === 0) return null;
   const decide = (isPassing: boolean) =>
-    assessCompletion(results, { demands, today }, isPassing).filter(({ isDecisive }) => isDecisive);
+    assessCompletion(results, { requirements: demands, today }, isPassing).filter(({ isDecisive }) => isDecisive);
   if (decide(true).some(({ state }) => state === 'not-met')) return 'failed';
   return !hasOtherDemands(demands) && decide(false).every(({ state }) => state === 'met') ? 'passed' : null;
 }
@@ -37,12 +34,12 @@ export function settleVerdict(results: SuiteResults, { demands, today }: Policy)
  * Judges the demands of a run that was stopped when its verdict was settled, on what ran of it. One that the outstanding iterations
  * could have met or not is open, and decides nothing.
  */
-export function assessStopped(results: SuiteResults, policy: Policy): Assessment[] {
+export function assessStopped(results: SuiteResults, policy: SuitePolicy): Assessment[] {
   const outstanding = formatCount(sum(results.cases, countOutstanding), 'iteration');
   const best = assessCompletion(results, policy, true);
   const worst = assessCompletion(results, policy, false);
-  const { counted } = splitQuarantine(results.cases, policy.demands, policy.today);
-  return assessDemands(results, counted, policy.demands).map((assessment, index) => {
+  const { counted } = splitQuarantine(results.cases, policy.requirements, policy.today);
+  return assessDemands(results, counted, policy.requirements).map((assessment, index) => {
     const settled = best[index]?.state === worst[index]?.state ? best[index] : undefined;
     if (settled === undefined || !settled.isDecisive) {
       return {
@@ -66,13 +63,17 @@ export function listStoppedGaps(results: SuiteResults): VerdictReason[] {
 }
 
 /** The demands as they are judged when everything outstanding passes, or when all of it fails. */
-function assessCompletion(results: SuiteResults, { demands, today }: Policy, isPassing: boolean): Assessment[] {
+function assessCompletion(
+  results: SuiteResults,
+  { requirements: demands, today }: SuitePolicy,
+  isPassing: boolean,
+): Assessment[] {
   const cases = completeCases(results.cases, isPassing);
   return assessDemands({ ...results, cases }, splitQuarantine(cases, demands, today).counted, demands);
 }
 
 /** Whether anything is demanded that more passes can break, or that something else than passes decides. */
-function hasOtherDemands({ budgets, quarantine, onStaleQuarantine }: SuiteDemands): boolean {
+function hasOtherDemands({ budgets, quarantine, onStaleQuarantine }: SuiteRequirements): boolean {
   return (
     budgets.tokens !== null ||
     budgets.p95IterationMs !== null ||

@@ -41,9 +41,6 @@ export interface CountedIteration {
 export type SuiteEnd = Pick<SuiteResults, 'run' | 'runUrl' | 'isComplete' | 'tunnelBreaks' | 'interruption'>;
 
 export interface TallyOptions {
-  /** Fraction 0..1, and where it was asked for. */
-  minimumPassRate: number;
-  minimumPassRateSource: string;
   /** From the service's id of a case to the gate's. */
   caseIds: ReadonlyMap<string, string>;
   /**
@@ -148,8 +145,6 @@ export function createTally(suite: SuiteOutline, options: TallyOptions): Tally {
       suiteId: suite.id,
       name: suite.name,
       file: suite.file,
-      minimumPassRate: options.minimumPassRate,
-      minimumPassRateSource: options.minimumPassRateSource,
       run,
       runUrl,
       cases: [...tallies.values()].map(closeCase),

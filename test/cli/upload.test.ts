@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ContractService } from '../support/contract-service.ts';
+import { stdioServerPath } from '../support/bundled-servers.ts';
 import { runCommand } from '../support/command.ts';
 import { findLeaks } from '../support/runner-harness/leaks.ts';
 import { startServeProcess } from '../support/serve-process.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
-const server = `${process.execPath} ${process.cwd()}/test/support/stdio-server.ts`;
+const server = `${process.execPath} ${stdioServerPath}`;
 const canary = 'canary_5d2e8c7b91f04a66';
 
 // The tool tells all that it was given, so that it can be seen what is left of a secret on its way.

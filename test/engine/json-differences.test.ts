@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { listDifferences } from '../../src/engine/json-differences.ts';
 import { isJsonEqual } from '../../src/base/json.ts';
-import { findByPointer } from '../../src/engine/json-pointer.ts';
+import { findByPointer, listDifferences } from '../../src/engine/json-documents.ts';
 
 describe('listDifferences', () => {
   it('escapes keys in pointers', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { findLatestCall } from '../../src/engine/latest-call.ts';
-import { readTrace } from '../../src/engine/trace-calls.ts';
+import { findLatestCall } from '../../src/engine/judge-trace.ts';
+import { readTrace } from '../../src/engine/trace-reader.ts';
 import type { Step } from '../../src/model/step.ts';
 import { assertStep, callStep } from '../support/case-factory.ts';
 import { createCallMessages, createCallSpan } from '../support/trace-factory.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { matchesArguments } from '../../src/engine/match-arguments.ts';
+import { matchesArguments } from '../../src/engine/match.ts';
 
 describe('matchesArguments', () => {
   it.each([

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { matchCalls } from '../../src/engine/match-calls.ts';
+import { matchCalls } from '../../src/engine/match.ts';
 import { defaultMatchOptions, type MatchOptions } from '../../src/model/case.ts';
 import type { ToolCall } from '../../src/model/run.ts';
 

@@ -3,8 +3,7 @@ import { systemClock } from '../../src/base/time.ts';
 import { startIterationLimit } from '../../src/engine/iteration-limit.ts';
 import { isTooDeep, maxJsonDepth } from '../../src/base/json.ts';
 import { runCase } from '../../src/engine/run-case.ts';
-import { checkSchema } from '../../src/engine/schema-check.ts';
-import { createSchemaThread, type SchemaLimits } from '../../src/engine/schema-thread.ts';
+import { checkSchema, createSchemaThread, type SchemaLimits } from '../../src/engine/schema-check.ts';
 import { assertStep, callStep, createCase } from '../support/case-factory.ts';
 import {
   branchingRecursion,

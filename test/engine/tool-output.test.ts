@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readToolOutput } from '../../src/engine/tool-output.ts';
+import { readToolOutput } from '../../src/engine/trace-reader.ts';
 
 const mcp = {
   content: [

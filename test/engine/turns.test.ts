@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { describeTurn, judgeTurns, listExpectedCalls } from '../../src/engine/turns.ts';
+import { describeTurn, judgeTurns, listExpectedCalls } from '../../src/engine/match.ts';
 import { defaultMatchOptions } from '../../src/model/case.ts';
 import type { Step } from '../../src/model/step.ts';
 import { assertStep, callStep } from '../support/case-factory.ts';

@@ -7,13 +7,14 @@ import { parseGateOptions } from '../../src/gate/options.ts';
 import { planGate } from '../../src/gate/plan/plan.ts';
 import type { Report } from '../../src/model/report.ts';
 import { findFreePort } from '../support/free-port.ts';
+import { stdioServerPath } from '../support/bundled-servers.ts';
 import { listMarkedPids } from '../support/processes.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 // Real servers, started as users start them. After every gate nothing that carries its marker may be left.
 
 const bin = (name: string) => `${process.execPath} ${process.cwd()}/node_modules/.bin/${name}`;
-const stdioServer = `${process.execPath} ${process.cwd()}/test/support/stdio-server.ts`;
+const stdioServer = `${process.execPath} ${stdioServerPath}`;
 
 async function run(workspace: Workspace, inputs: Record<string, string>): Promise<GateResult & { log: string[] }> {
   const environment = process.env;

@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createRedactor, gate, parseGateOptions, planGate, systemClock } from '../../src/index.ts';
 import { writeSayingCases } from '../support/embedded-gate.ts';
+import { stdioServerPath } from '../support/bundled-servers.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
-const server = `${process.execPath} ${process.cwd()}/test/support/stdio-server.ts sum`;
+const server = `${process.execPath} ${stdioServerPath} sum`;
 const environment = { PATH: process.env['PATH'] ?? '' };
 
 function createContext() {

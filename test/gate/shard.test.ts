@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ConfigurationIssue } from '../../src/base/errors.ts';
 import type { HistoryRecord } from '../../src/model/history.ts';
-import { emptyPolicyLayer, settleDemands } from '../../src/model/policy.ts';
+import { emptyPolicyLayer, applyPolicyDefaults } from '../../src/model/policy.ts';
 import { anyProtocol } from '../../src/model/protocol.ts';
 import type { FileSuite } from '../../src/gate/plan/plan-suites.ts';
 import { planShard } from '../../src/gate/plan/plan-shard.ts';
@@ -20,10 +20,8 @@ function planSuiteOf(id: string, caseIds: readonly string[], runs = 1): FileSuit
     hostedName: id,
     baselineName: null,
     protocol: anyProtocol,
-    minimumPassRate: 1,
     concurrency: { setting: 'auto', source: 'default', isIndependent: false },
-    minimumPassRateSource: 'default',
-    demands: settleDemands(emptyPolicyLayer),
+    requirements: applyPolicyDefaults(emptyPolicyLayer),
   };
 }
 

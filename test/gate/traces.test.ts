@@ -75,7 +75,7 @@ describe('the traces of a gate', () => {
     }
     expect(infos).toContain(`Sent ${spans.length} spans to 127.0.0.1:${collector.port}.`);
     // What the tool answered is nobody's but the report's.
-    expect(sent).not.toContain('stdio-server.ts');
+    expect(sent).not.toContain('stdio-server.mjs');
   });
 
   it('are written alone where they are a report format', async () => {

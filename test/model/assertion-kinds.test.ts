@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { createStepsSchema } from '../../src/embedded/bodies/step.ts';
+import { createStepsSchema } from '../../src/embedded/bodies/case.ts';
 import { contractLimits } from '../../src/embedded/limits.ts';
 import { startSchemaTime } from '../../src/engine/schema-check.ts';
-import { runAssertStep } from '../../src/engine/steps/assert.ts';
+import { runAssertStep } from '../../src/engine/run-case.ts';
 import { assertionNames, noBrowserReason, type Assertion } from '../../src/model/assertion.ts';
 import { readSuite } from '../../src/suite/read.ts';
 import { createEvidence } from '../support/evidence-factory.ts';

@@ -1,7 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { planAnnotations } from '../../src/report/annotations.ts';
+import type { SuiteResults } from '../../src/model/results.ts';
 import { hostileText } from '../support/hostile-text.ts';
+import { atLeast, createPolicy } from '../support/policy-factory.ts';
 import {
   createGreenReport,
   createHostileReport,
@@ -52,14 +54,12 @@ describe('planAnnotations', () => {
   it('leaves out cases of a suite that passed in a gate that did not', () => {
     const tolerated = createSuiteResults({
       suiteId: 'tolerant',
-      minimumPassRate: 0.5,
       cases: [createCaseResults({ title: 'Tolerated', failed: 1 })],
     });
     const failed = createSuiteResults({ cases: [createCaseResults({ title: 'Blamed', failed: 1 })] });
-    expect(planAnnotations(createReport({ suites: [tolerated, failed] })).map(({ title }) => title)).toEqual([
-      'Eval gate failed',
-      'Blamed: 3 of 4 passed',
-    ]);
+    const policy = ({ suiteId }: SuiteResults) => createPolicy(suiteId === 'tolerant' ? atLeast(0.5) : {});
+    const report = createReport({ suites: [tolerated, failed], policy });
+    expect(planAnnotations(report).map(({ title }) => title)).toEqual(['Eval gate failed', 'Blamed: 3 of 4 passed']);
   });
 
   it.each([

@@ -2,13 +2,14 @@ import { describe, expect, it } from 'vitest';
 import type { IterationMark } from '../../src/model/evidence.ts';
 import { createIterationMarks } from '../../src/report/iteration-marks.ts';
 import { renderSummary } from '../../src/report/summary.ts';
+import { atLeast, createPolicy } from '../support/policy-factory.ts';
 import { createReport } from '../support/report-factory.ts';
 import { createCaseResults, createFailure, createSuiteResults } from '../support/results-factory.ts';
 
 const report = createReport({
+  policy: createPolicy(atLeast(1)),
   suites: [
     createSuiteResults({
-      minimumPassRate: 1,
       cases: [createCaseResults({ passed: 1, failed: 2, failures: [createFailure()] }), createCaseResults({ id: 'b' })],
     }),
   ],

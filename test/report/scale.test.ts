@@ -13,10 +13,11 @@ import { parseReport } from '../../src/report/schema.ts';
 import { renderSummary } from '../../src/report/summary.ts';
 import { renderTerminal } from '../../src/report/terminal.ts';
 import { outlineSuite } from '../../src/suite/manifest.ts';
-import { judgeSuite } from '../../src/verdict/judge.ts';
+import { assessSuite } from '../../src/verdict/judge.ts';
 import { createTally } from '../../src/verdict/tally.ts';
 import { readPage } from '../support/html-tree.ts';
 import { createIterationTrace } from '../support/page-factory.ts';
+import { atLeast, createPolicy } from '../support/policy-factory.ts';
 import { createReport } from '../support/report-factory.ts';
 import { createRun } from '../support/results-factory.ts';
 import { createIteration, createSuite, createSuiteCase } from '../support/suite-factory.ts';
@@ -29,8 +30,6 @@ function failEverything() {
     ),
   );
   const tally = createTally(outlineSuite(suite, suite), {
-    minimumPassRate: 0.9,
-    minimumPassRateSource: 'default',
     caseIds: new Map(suite.cases.map(({ id }) => [`svc-${id}`, id])),
   });
   for (let index = 0; index < 100_000; index += 1) {
@@ -65,8 +64,9 @@ function createEvidence(): Evidence {
 
 describe('a report on 100,000 failures', () => {
   const results = failEverything();
-  const verdict = judgeSuite(results);
-  const report = buildReport({ ...createReport(), suites: [{ results, verdict }], verdict });
+  const judged = assessSuite(results, { policy: createPolicy(atLeast(0.9, 'default')) });
+  const { verdict } = judged;
+  const report = buildReport({ ...createReport(), suites: [{ results, ...judged }], verdict });
 
   it('has exact counts and a few failures of each case', () => {
     expect(report.totals).toEqual({ cases: 1000, iterations: 100_000, passed: 0, failed: 100_000, passRate: 0 });

@@ -71,7 +71,7 @@ describe('an inconclusive report', () => {
       `"The results do not settle whether this change is good or bad. Add cases, or more \`runs\` of them."`,
     );
     const trials = [{ case: 'adds', passedGates: 1, neededGates: 3 }];
-    const onProbation = { ...createPolicy(), demands: { ...createPolicy().demands, trials } };
+    const onProbation = { ...createPolicy(), requirements: { ...createPolicy().requirements, trials } };
     expect(advise(createReport({ policy: onProbation }))).toMatchInlineSnapshot(
       `"The cases that ran count once they have passed in enough gates in a row."`,
     );

@@ -7,6 +7,7 @@ import { systemClock } from '../../src/base/time.ts';
 import { logDescendants, stopMarkedProcesses } from '../../src/server/kill-orphans.ts';
 import { listProcesses } from '../../src/server/process-tree.ts';
 import { isRunning, listMarkedPids } from '../support/processes.ts';
+import { stdioServerPath } from '../support/bundled-servers.ts';
 import { openTestServer } from '../support/running-server.ts';
 
 const options = { graceMs: 500, clock: systemClock };
@@ -39,7 +40,7 @@ describe.runIf(process.platform === 'linux')('stopMarkedProcesses', () => {
 
   it('is part of stopping a server, so that what left its process group goes too', async () => {
     const escape = `require("child_process").spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { detached: true, stdio: "ignore" }).unref();`;
-    const command = `sh -c '"$0" -e "$1"; exec "$0" test/support/stdio-server.ts' ${process.execPath} '${escape}'`;
+    const command = `sh -c '"$0" -e "$1"; exec "$0" ${stdioServerPath}' ${process.execPath} '${escape}'`;
     const server = await openTestServer({ command, sessionMarker: `sweep-${randomUUID()}` });
     const marker = server.sessionMarker ?? '';
     expect(listMarkedPids(marker).length).toBeGreaterThan(0);
@@ -52,7 +53,7 @@ describe.runIf(process.platform === 'linux')('stopMarkedProcesses', () => {
     const isSleeping = () => listProcesses().some(({ pid }) => readCommand(pid) === `sleep ${count}`);
     // Neither the process group nor the environment of the server: only its parent tells whose it is.
     const daemon = `require("child_process").spawn("env", ["-i", "setsid", "sleep", "${count}"], { stdio: "ignore" }).unref();`;
-    const command = `sh -c '"$0" -e "$1 setTimeout(() => process.exit(), 800)"; exec "$0" test/support/stdio-server.ts' ${process.execPath} '${daemon}'`;
+    const command = `sh -c '"$0" -e "$1 setTimeout(() => process.exit(), 800)"; exec "$0" ${stdioServerPath}' ${process.execPath} '${daemon}'`;
     const server = await openTestServer({ command });
     expect(isSleeping()).toBe(true);
     await server[Symbol.asyncDispose]();

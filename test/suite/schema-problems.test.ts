@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkSchema } from '../../src/engine/schema-check.ts';
-import { listFormats } from '../../src/engine/schema-formats.ts';
+import { listFormats } from '../../src/engine/schema-validator.ts';
 import { checkedFormats, findSchemaProblems } from '../../src/suite/schema-problems.ts';
 
 function list(schema: unknown): string[] {

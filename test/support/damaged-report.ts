@@ -56,7 +56,7 @@ export const gateReports: fc.Arbitrary<Report> = fc
         cases.map(({ id, definitionHash }) => createBaselineCase({ suiteId, id, passed: 3, total: 3, definitionHash })),
       ),
     );
-    const effect = policy.demands.flaky.value;
+    const effect = policy.requirements.flaky.value;
     const settled = settleComparison(
       baseline,
       suites.map((results) => ({ results, effect })),

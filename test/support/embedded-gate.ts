@@ -6,10 +6,11 @@ import { type GatePlan, planGate } from '../../src/gate/plan/plan.ts';
 import { publishFiles } from '../../src/gate/publish/publish-files.ts';
 import { publishOnline } from '../../src/gate/publish/publish-online.ts';
 import { createJumpingClock } from './bent-clock.ts';
+import { stdioServerPath } from './bundled-servers.ts';
 import { type GateInputs, readGateInputs } from './gate-inputs.ts';
 import type { Workspace } from './workspace.ts';
 
-const server = `${process.execPath} ${process.cwd()}/test/support/stdio-server.ts`;
+const server = `${process.execPath} ${stdioServerPath}`;
 
 export interface EmbeddedGate extends GateResult {
   warnings: string[];

@@ -1,15 +1,23 @@
 import {
+  applyPolicyDefaults,
   emptyPolicyLayer,
   type Demanded,
   type PolicyLayer,
   type QuarantineEntry,
-  settleDemands,
+  type SuitePolicy,
 } from '../../src/model/policy.ts';
-import type { JudgeOptions } from '../../src/verdict/judge.ts';
 
-/** A policy that demands nothing but this, on the 21st of September 2026. */
-export function createPolicy(layer: Partial<PolicyLayer> = {}): NonNullable<JudgeOptions['policy']> {
-  return { demands: settleDemands({ ...emptyPolicyLayer, ...layer }), today: '2026-09-21' };
+/** A policy of a minimum of 90 % and nothing but this, on the 21st of September 2026. */
+export function createPolicy(layer: Partial<PolicyLayer> = {}): SuitePolicy {
+  return {
+    requirements: applyPolicyDefaults({ ...emptyPolicyLayer, ...atLeast(0.9), ...layer }),
+    today: '2026-09-21',
+  };
+}
+
+/** A minimum pass rate that the evals file of the suite states. */
+export function atLeast(value: number, source = 'evals/math.evals.yaml:4'): { minimumPassRate: Demanded<number> } {
+  return { minimumPassRate: { value, source } };
 }
 
 export function createQuarantineEntry(overrides: Partial<QuarantineEntry> = {}): QuarantineEntry {

@@ -1,4 +1,4 @@
-import { emptyPolicyLayer, type FlakyEffect } from '../../src/model/policy.ts';
+import { emptyPolicyLayer, type FlakyEffect, type SuitePolicy } from '../../src/model/policy.ts';
 import type { ConcurrencyReport } from '../../src/model/concurrency.ts';
 import type { Report } from '../../src/model/report.ts';
 import type { VerdictReason } from '../../src/model/verdict.ts';
@@ -6,27 +6,27 @@ import type { SuiteResults } from '../../src/model/results.ts';
 import { type ReportInput, buildReport } from '../../src/report/build.ts';
 import { buildTrend } from '../../src/history/lookup.ts';
 import { compareWithBaseline, listRegressions } from '../../src/verdict/compare.ts';
-import { assessSuite, judgeGate, type JudgeOptions, selectFindings } from '../../src/verdict/judge.ts';
+import { assessSuite, judgeGate, selectFindings } from '../../src/verdict/judge.ts';
 import { createBaseline, createBaselineCase } from './baseline-factory.ts';
 import { createHistoryRecord } from './history-factory.ts';
-import { createPolicy, createQuarantineEntry, demanded } from './policy-factory.ts';
+import { atLeast, createPolicy, createQuarantineEntry, demanded } from './policy-factory.ts';
 import { createCaseResults, createFailure, createSuiteResults } from './results-factory.ts';
 
 /** The report on these results, judged for real; a small passing suite unless said otherwise. */
 export function createReport(
   overrides: Partial<Omit<ReportInput, 'suites' | 'verdict'>> & {
     suites?: readonly SuiteResults[];
-    policy?: JudgeOptions['policy'];
+    policy?: SuitePolicy | ((results: SuiteResults) => SuitePolicy);
     findings?: readonly VerdictReason[];
   } = {},
 ): Report {
-  const { suites = [createSuiteResults()], policy, findings = [], ...rest } = overrides;
+  const { suites = [createSuiteResults()], policy = createPolicy(), findings = [], ...rest } = overrides;
   const regressions = rest.comparison == null ? [] : listRegressions(rest.comparison);
   const reasons = [...findings, ...regressions];
   const judged = suites.map((results) => ({
     results,
     ...assessSuite(results, {
-      ...(policy === undefined ? {} : { policy }),
+      policy: typeof policy === 'function' ? policy(results) : policy,
       findings: selectFindings(reasons, results),
     }),
   }));
@@ -66,6 +66,7 @@ function createConcurrencyReport(overrides: Partial<ConcurrencyReport> = {}): Co
 /** Two suites that pass, one of them with an iteration that its minimum tolerates. */
 export function createGreenReport(): Report {
   return createReport({
+    policy: ({ suiteId }) => createPolicy(suiteId === 'math' ? atLeast(0.8) : atLeast(1, 'default')),
     suites: [
       createSuiteResults({
         cases: [
@@ -86,8 +87,6 @@ export function createGreenReport(): Report {
         suiteId: 'search',
         name: 'Search',
         file: 'evals/search.evals.yaml',
-        minimumPassRate: 1,
-        minimumPassRateSource: 'default',
         cases: [
           createCaseResults({
             id: 'finds',
@@ -97,7 +96,7 @@ export function createGreenReport(): Report {
           }),
         ],
       }),
-    ].map((suite) => (suite.suiteId === 'math' ? { ...suite, minimumPassRate: 0.8 } : suite)),
+    ],
   });
 }
 
@@ -162,7 +161,7 @@ export function createComparedReport(): Report {
     createCaseResults({ id: 'finds', title: 'Finds a page' }),
     createCaseResults({ id: 'greets', title: 'Greets' }),
   ];
-  const suites = [createSuiteResults({ minimumPassRate: 0.5, cases, leftOut: ['slow'] })];
+  const suites = [createSuiteResults({ cases, leftOut: ['slow'] })];
   const baseline = createBaseline([
     ...['adds', 'asks', 'divides', 'echoes', 'slow'].map((id) => createBaselineCase({ id, title: null })),
     createBaselineCase({ id: 'greets', passed: 0 }),
@@ -170,6 +169,7 @@ export function createComparedReport(): Report {
   ]);
   return createReport({
     suites,
+    policy: createPolicy(atLeast(0.5)),
     revision: { commit: 'f'.repeat(40), branch: 'main' },
     comparison: compareWithBaseline(baseline, suites, { maximumRegressions: 0, maximumRateDrop: null }),
     trend: buildTrend([createHistoryRecord({ outcome: 'inconclusive' }), createHistoryRecord()], 'main'),
@@ -222,6 +222,7 @@ export function createPolicyReport(): Report {
   return createReport({
     notes: ['The policy that counts is the one of main; this change alters policy.yaml.'],
     policy: createPolicy({
+      ...atLeast(0.5),
       confidence: demanded(0.95),
       tags: [{ name: 'smoke', ...demanded(1) }],
       required: [{ name: 'echoes', ...demanded(true) }],
@@ -230,7 +231,6 @@ export function createPolicyReport(): Report {
     }),
     suites: [
       createSuiteResults({
-        minimumPassRate: 0.5,
         cases: [
           createCaseResults({ id: 'adds', title: 'Adds', passed: 1, failed: 2, failures: [createFailure()] }),
           createCaseResults({ id: 'echoes', title: 'Echoes', tags: ['smoke'], passed: 5, tokensUsed: 600 }),
@@ -250,10 +250,9 @@ export function createPolicyReport(): Report {
 export function createFlakyReport(effect: FlakyEffect): Report {
   const round = { cases: 2, run: { id: 'run_2', suiteId: 'suite_1', status: 'completed', url: null }, shortfall: null };
   return createReport({
-    policy: createPolicy({ flaky: demanded(effect), retryFailed: demanded(3) }),
+    policy: createPolicy({ ...atLeast(0.5), flaky: demanded(effect), retryFailed: demanded(3) }),
     suites: [
       createSuiteResults({
-        minimumPassRate: 0.5,
         cases: [
           createCaseResults({ id: 'echoes', title: 'Echoes a long text', passed: 2 }),
           createCaseResults({
@@ -338,7 +337,7 @@ export function createHostileReport(text: string): Report {
     cases: 2,
     serialCases: 1,
   });
-  const red = createSuiteResults({ name: text, file: text, minimumPassRateSource: text, cases, retries, concurrency });
+  const red = createSuiteResults({ name: text, file: text, cases, retries, concurrency });
   const broken = createSuiteResults({
     suiteId: 'broken',
     name: text,
@@ -353,7 +352,11 @@ export function createHostileReport(text: string): Report {
       maximumRegressions: 0,
       maximumRateDrop: null,
     }),
-    policy: createPolicy({ flaky: { value: 'fail', source: text } }),
+    policy: ({ suiteId }) =>
+      createPolicy({
+        ...(suiteId === 'broken' ? {} : atLeast(0.9, text)),
+        flaky: { value: 'fail', source: text },
+      }),
     suites: [...suites, { ...broken, run: broken.run && { ...broken.run, status: text, notes: text } }],
     server: {
       transport: 'http',

@@ -23,8 +23,8 @@ const caseResults = fc
     return createCaseResults({ ...counts, planned, retries });
   });
 
-/** Results of a suite, sound or lacking something of every kind. */
-export const suiteResults: fc.Arbitrary<SuiteResults> = fc
+/** Results of a suite, sound or lacking something of every kind, and a minimum pass rate to judge them by. */
+export const measuredSuites: fc.Arbitrary<{ results: SuiteResults; minimum: number }> = fc
   .record({
     cases: fc.array(caseResults, { maxLength: 4 }),
     minimum: fc.constantFrom(0, 0.5, 0.67, 0.8, 0.9, 1),
@@ -42,7 +42,6 @@ export const suiteResults: fc.Arbitrary<SuiteResults> = fc
   .map((draw) => {
     const sound = createSuiteResults({
       cases: draw.cases.map((member, index) => ({ ...member, id: `case-${index}` })),
-      minimumPassRate: draw.minimum,
       isComplete: draw.isComplete,
       unknownIterations: draw.unknownIterations,
       overruled: draw.overruled,
@@ -53,5 +52,7 @@ export const suiteResults: fc.Arbitrary<SuiteResults> = fc
     const passed = draw.cases.reduce((total, member) => total + member.passed, 0) + overruledAndOff;
     const summary = { total: sound.iterationsRead + draw.totalOff, passed, failed: 0 };
     const run = createRun({ status: draw.status, summary: draw.hasSummary ? summary : null });
-    return { ...sound, run: draw.hasRun ? run : null };
+    return { minimum: draw.minimum, results: { ...sound, run: draw.hasRun ? run : null } };
   });
+
+export const suiteResults = measuredSuites.map(({ results }) => results);

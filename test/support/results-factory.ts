@@ -33,8 +33,6 @@ export function createSuiteResults(overrides: Partial<SuiteResults> = {}): Suite
     suiteId: 'math',
     name: 'Math server',
     file: 'evals/math.evals.yaml',
-    minimumPassRate: 0.9,
-    minimumPassRateSource: 'evals/math.evals.yaml:4',
     run: createRun({ summary: { total: iterationsRead, passed: sum('passed'), failed: sum('failed') } }),
     runUrl: null,
     cases,

@@ -5,10 +5,11 @@ import { systemClock } from '../../src/base/time.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { anyProtocol } from '../../src/model/protocol.ts';
 import { openServer } from '../../src/server/open.ts';
+import { stdioServerPath } from './bundled-servers.ts';
 import type { RunningServer, ServerContext, ServerOptions } from '../../src/server/running-server.ts';
 
 /** The command of the fixture server on stdio, run by the Node that runs the tests. */
-export const stdioServerCommand = `${process.execPath} test/support/stdio-server.ts`;
+export const stdioServerCommand = `${process.execPath} ${stdioServerPath}`;
 
 /** Opens a server with defaults for everything that a test does not care about. */
 export function openTestServer(

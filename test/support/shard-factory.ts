@@ -1,5 +1,5 @@
 import type { Report } from '../../src/model/report.ts';
-import type { JudgeOptions } from '../../src/verdict/judge.ts';
+import type { SuitePolicy } from '../../src/model/policy.ts';
 import type { SuiteResults } from '../../src/model/results.ts';
 import { digestReports } from '../../src/verdict/shard-digest.ts';
 import { createReport } from './report-factory.ts';
@@ -10,7 +10,7 @@ export function createShardReports(
   suites: readonly SuiteResults[],
   total: number,
   pick: (caseIndex: number) => number,
-  policy?: JudgeOptions['policy'],
+  policy?: SuitePolicy | ((results: SuiteResults) => SuitePolicy),
 ): Report[] {
   const reports = Array.from({ length: total }, (_, position) => {
     const index = position + 1;

@@ -1,7 +1,7 @@
 /**
  * An MCP server on stdio whose tools show what a bridge does to it. `ERA=modern` refuses the initialize handshake;
  * `IMPATIENCE_MS` ends a server that nobody has spoken to for that long after its start.
- * Run by Node itself: `node test/support/stdio-server.ts`.
+ * Tests start it as one file, which bundle-servers.ts makes.
  */
 import { Server } from '@modelcontextprotocol/server';
 import type { ServerContext } from '@modelcontextprotocol/server';

@@ -6,7 +6,7 @@ import type { ReasonCode, Verdict } from '../../src/model/verdict.ts';
 import { completeCases, countOutstanding } from '../../src/verdict/bounds.ts';
 import { assessSuite, judgeSuite, type JudgeOptions } from '../../src/verdict/judge.ts';
 import { reasonRules } from '../../src/verdict/reason-rules.ts';
-import { createPolicy, demanded } from '../support/policy-factory.ts';
+import { atLeast, createPolicy, demanded } from '../support/policy-factory.ts';
 import { createCaseResults, createRun, createSuiteResults } from '../support/results-factory.ts';
 
 const lost = (passed: number, failed: number, unscored: number) =>
@@ -29,15 +29,8 @@ function listCompletions(cases: readonly CaseResults[]): CaseResults[][] {
   );
 }
 
-const judgeComplete = (results: SuiteResults, cases: CaseResults[], options: JudgeOptions) =>
-  judgeSuite(
-    createSuiteResults({
-      cases,
-      minimumPassRate: results.minimumPassRate,
-      minimumPassRateSource: results.minimumPassRateSource,
-    }),
-    options,
-  ).outcome;
+const judgeComplete = (cases: CaseResults[], options: JudgeOptions) =>
+  judgeSuite(createSuiteResults({ cases }), options).outcome;
 
 const members = fc
   .array(
@@ -79,12 +72,12 @@ describe('results with gaps', () => {
     fc.assert(
       fc.property(members, rate, policies, (cases, minimumPassRate, layer) => {
         const hasTag = cases.some(({ tags }) => tags.includes('smoke'));
-        const policy = createPolicy({ ...layer, tags: hasTag ? layer.tags : [] });
+        const policy = createPolicy({ ...atLeast(minimumPassRate), ...layer, tags: hasTag ? layer.tags : [] });
         const scored = cases.reduce((sum, { passed, failed }) => sum + passed + failed, 0);
         fc.pre(scored > 0);
-        const results = createSuiteResults({ cases, minimumPassRate, run: createRun() });
+        const results = createSuiteResults({ cases, run: createRun() });
         const { outcome } = judgeSuite(results, { policy });
-        const ways = listCompletions(cases).map((way) => judgeComplete(results, way, { policy }));
+        const ways = listCompletions(cases).map((way) => judgeComplete(way, { policy }));
         const isComplete = cases.every((member) => countOutstanding(member) === 0);
         seen.add(outcome);
         expect(outcome === 'failed').toBe(!ways.includes('passed'));
@@ -102,12 +95,13 @@ describe('results with gaps', () => {
     fc.assert(
       fc.property(members, fc.constantFrom(0.5, 0.8, 0.95), fc.constantFrom(0.8, 0.95), (cases, minimum, sure) => {
         const policy = createPolicy({
+          ...atLeast(minimum),
           confidence: demanded(sure),
           cases: [{ name: 'case-0', ...demanded(minimum) }],
         });
-        const results = createSuiteResults({ cases, minimumPassRate: minimum, run: createRun() });
+        const results = createSuiteResults({ cases, run: createRun() });
         if (judgeSuite(results, { policy }).outcome !== 'failed') return;
-        const ways = listCompletions(cases).map((way) => judgeComplete(results, way, { policy }));
+        const ways = listCompletions(cases).map((way) => judgeComplete(way, { policy }));
         expect(new Set(ways)).toEqual(new Set(['failed']));
         if (cases.some((member) => countOutstanding(member) > 0)) decided += 1;
       }),
@@ -117,7 +111,7 @@ describe('results with gaps', () => {
   });
 
   it('say what the missing iterations could at most have changed', () => {
-    const { verdict, demands } = assessSuite(lost(0, 9, 1));
+    const { verdict, demands } = assessSuite(lost(0, 9, 1), { policy: createPolicy() });
     expect(verdict).toEqual({
       outcome: 'failed',
       reasons: [
@@ -131,9 +125,9 @@ describe('results with gaps', () => {
       ],
     });
     expect(demands.map(({ state }) => state)).toEqual(['not-met']);
-    expect(judgeSuite(lost(9, 0, 1)).outcome).toBe('inconclusive');
-    expect(judgeSuite(lost(8, 1, 1)).outcome).toBe('inconclusive');
-    expect(judgeSuite(lost(8, 2, 1)).outcome).toBe('failed');
+    expect(judgeSuite(lost(9, 0, 1), { policy: createPolicy() }).outcome).toBe('inconclusive');
+    expect(judgeSuite(lost(8, 1, 1), { policy: createPolicy() }).outcome).toBe('inconclusive');
+    expect(judgeSuite(lost(8, 2, 1), { policy: createPolicy() }).outcome).toBe('failed');
   });
 
   it('leave open the requirements that the missing iterations could still meet', () => {
@@ -141,7 +135,7 @@ describe('results with gaps', () => {
       createCaseResults({ id: 'a', title: 'A', passed: 0, failed: 3, isRequired: true }),
       createCaseResults({ id: 'b', title: 'B', passed: 30, unscored: 1, isRequired: true }),
     ];
-    const { verdict, demands } = assessSuite(createSuiteResults({ cases }));
+    const { verdict, demands } = assessSuite(createSuiteResults({ cases }), { policy: createPolicy() });
     expect(verdict.reasons.map(({ code }) => code)).toEqual(['required-failed', 'results-unknown']);
     expect(demands.map(({ subject, state }) => [subject, state])).toEqual([
       [null, 'unknown'],
@@ -211,12 +205,14 @@ describe('results with gaps', () => {
     ],
     ['an iteration without a result in a suite of the service', { ...failing, file: null }, 'failed'],
   ])('of which 9 of 10 failed, with %s: %#', (_, results, outcome) => {
-    expect(judgeSuite(results).outcome).toBe(outcome);
+    expect(judgeSuite(results, { policy: createPolicy() }).outcome).toBe(outcome);
   });
 
   it('never fail where nothing failed', () => {
     const cases = [createCaseResults({ id: 'a', passed: 0, planned: 0, isRequired: true })];
-    expect(judgeSuite(createSuiteResults({ cases, isComplete: false })).outcome).toBe('inconclusive');
+    expect(judgeSuite(createSuiteResults({ cases, isComplete: false }), { policy: createPolicy() }).outcome).toBe(
+      'inconclusive',
+    );
   });
 });
 

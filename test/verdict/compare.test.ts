@@ -5,13 +5,14 @@ import type { VerdictReason } from '../../src/model/verdict.ts';
 import { classifyCounts, compareWithBaseline, listRegressions } from '../../src/verdict/compare.ts';
 import { judgeSuite, selectFindings } from '../../src/verdict/judge.ts';
 import { createBaseline, createBaselineCase } from '../support/baseline-factory.ts';
+import { atLeast, createPolicy } from '../support/policy-factory.ts';
 import { createCaseResults, createSuiteResults } from '../support/results-factory.ts';
 
 const compare = (baseline: BaselineCase[], suites: SuiteResults[], maximumRegressions = 0) =>
   compareWithBaseline(createBaseline(baseline), suites, { maximumRegressions, maximumRateDrop: null });
 
 const suiteOf = (...cases: Array<Parameters<typeof createCaseResults>[0]>) =>
-  createSuiteResults({ minimumPassRate: 0, cases: cases.map((each) => createCaseResults(each)) });
+  createSuiteResults({ cases: cases.map((each) => createCaseResults(each)) });
 
 const listChanges = (comparison: ReturnType<typeof compare>) =>
   comparison.cases.map(({ suiteId, id, change }) => `${suiteId}/${id} ${change}`);
@@ -97,7 +98,7 @@ describe('compareWithBaseline', () => {
 
 describe('listRegressions', () => {
   const judge = (results: SuiteResults, regressions: readonly VerdictReason[]) =>
-    judgeSuite(results, { findings: selectFindings(regressions, results) });
+    judgeSuite(results, { policy: createPolicy(atLeast(0)), findings: selectFindings(regressions, results) });
   const suites = [suiteOf({ passed: 0, failed: 3 }, { id: 'b', passed: 1, failed: 2 }, { id: 'c' })];
   const baseline = ['adds', 'b', 'c'].map((id) => createBaselineCase({ id }));
 

@@ -2,17 +2,19 @@ import { describe, expect, it } from 'vitest';
 import { judgeSuite } from '../../src/verdict/judge.ts';
 import { countFurtherIterations } from '../../src/verdict/rate-demand.ts';
 import { computeWilsonInterval } from '../../src/verdict/statistics/wilson.ts';
-import { createPolicy, demanded } from '../support/policy-factory.ts';
+import { atLeast, createPolicy, demanded } from '../support/policy-factory.ts';
 import { createCaseResults, createSuiteResults } from '../support/results-factory.ts';
 
-const policy = createPolicy({ confidence: demanded(0.95) });
+const surelyAtLeast = (minimum: number) => ({
+  policy: createPolicy({ ...atLeast(minimum), confidence: demanded(0.95) }),
+});
 
 /** Cases of one iteration each. */
 const judgeSingles = (passed: number, failed: number, minimumPassRate: number) => {
   const cases = Array.from({ length: passed + failed }, (_, index) =>
     createCaseResults({ id: `c${index}`, passed: Number(index < passed), failed: Number(index >= passed) }),
   );
-  return judgeSuite(createSuiteResults({ cases, minimumPassRate }), { policy });
+  return judgeSuite(createSuiteResults({ cases }), surelyAtLeast(minimumPassRate));
 };
 
 describe('a minimum with confidence', () => {
@@ -46,7 +48,7 @@ describe('a minimum with confidence', () => {
     const cases = Array.from({ length: 10 }, (_, index) =>
       createCaseResults({ id: `c${index}`, passed: index === 0 ? 0 : 10, failed: index === 0 ? 10 : 0 }),
     );
-    const { outcome, reasons } = judgeSuite(createSuiteResults({ cases, minimumPassRate: 0.8 }), { policy });
+    const { outcome, reasons } = judgeSuite(createSuiteResults({ cases }), surelyAtLeast(0.8));
     expect(outcome).toBe('inconclusive');
     expect(reasons[0]?.message).toContain(
       'further iterations in cases of their own, since repeats of one case are alike',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { CaseResults } from '../../src/model/results.ts';
 import { assessSuite, judgeSuite } from '../../src/verdict/judge.ts';
-import { createPolicy, createQuarantineEntry, demanded } from '../support/policy-factory.ts';
+import { atLeast, createPolicy, createQuarantineEntry, demanded } from '../support/policy-factory.ts';
 import { createCaseResults, createSuiteResults } from '../support/results-factory.ts';
 
 const cases: CaseResults[] = [
@@ -9,7 +9,7 @@ const cases: CaseResults[] = [
   createCaseResults({ id: 'asks', title: 'Asks', tags: ['model'], passed: 5 }),
   createCaseResults({ id: 'finds', title: 'Finds', tags: ['model', 'smoke'], passed: 10 }),
 ];
-const results = createSuiteResults({ cases, minimumPassRate: 0.9 });
+const results = createSuiteResults({ cases });
 const named = <T>(name: string, value: T) => ({ name, ...demanded(value) });
 
 describe('demands on tags and cases', () => {
@@ -92,11 +92,12 @@ describe('demands on tags and cases', () => {
 
   it('rest with a case in quarantine', () => {
     const policy = createPolicy({
+      ...atLeast(1),
       cases: [named('adds', 1)],
       required: [named('adds', true)],
       quarantine: [createQuarantineEntry()],
     });
-    const { verdict, demands } = assessSuite({ ...results, minimumPassRate: 1 }, { policy });
+    const { verdict, demands } = assessSuite(results, { policy });
     expect(verdict.outcome).toBe('passed');
     expect(demands.map(({ state, isDecisive }) => [state, isDecisive])).toEqual([
       ['met', true],
@@ -124,8 +125,11 @@ describe('demands on tags and cases', () => {
         ['below-minimum', 'asks'],
       ],
     ]);
-    expect(judgeSuite(results, { findings: [{ state: 'unknown', reason: regressed }] }).outcome).toBe('inconclusive');
+    const plain = createPolicy();
+    const open = [{ state: 'unknown' as const, reason: regressed }];
+    expect(judgeSuite(results, { policy: plain, findings: open }).outcome).toBe('inconclusive');
     const gap = { ...results, isComplete: false };
-    expect(judgeSuite(gap, { findings: [{ state: 'not-met', reason: regressed }] }).outcome).toBe('inconclusive');
+    const unmet = [{ state: 'not-met' as const, reason: regressed }];
+    expect(judgeSuite(gap, { policy: plain, findings: unmet }).outcome).toBe('inconclusive');
   });
 });

@@ -8,15 +8,15 @@ const suite = (outcome: VerdictOutcome, effect: InconclusiveEffect = 'fail', isR
   suiteFor(
     outcome,
     [outcome === 'inconclusive' ? 'minimum-unsettled' : 'below-minimum'],
-    createPolicy({ onInconclusive: demanded(effect), reportOnly: demanded(isReportOnly) }).demands,
+    createPolicy({ onInconclusive: demanded(effect), reportOnly: demanded(isReportOnly) }).requirements,
   );
 
 function suiteFor(
   outcome: VerdictOutcome,
   codes: readonly ReasonCode[],
-  demands = createPolicy({ onNothingRun: demanded('warn') }).demands,
+  requirements = createPolicy({ onNothingRun: demanded('warn') }).requirements,
 ) {
-  return { name: 'Math', verdict: { outcome, reasons: codes.map((code) => ({ code, message: code })) }, demands };
+  return { name: 'Math', verdict: { outcome, reasons: codes.map((code) => ({ code, message: code })) }, requirements };
 }
 
 describe('decideExit', () => {
@@ -75,13 +75,13 @@ describe('decideExit', () => {
     [['results-inconsistent'], 3],
     [['no-iterations'], 3],
   ])('with onInconclusive: pass, an inconclusive suite for %j ends with %i', (codes, exitCode) => {
-    const { demands } = createPolicy({ onInconclusive: demanded('pass') });
-    expect(decideExit([suiteFor('inconclusive', codes, demands)]).exitCode).toBe(exitCode);
+    const { requirements } = createPolicy({ onInconclusive: demanded('pass') });
+    expect(decideExit([suiteFor('inconclusive', codes, requirements)]).exitCode).toBe(exitCode);
   });
 
   it('needs both options where both reasons are there, and says which let it pass', () => {
-    const { demands } = createPolicy({ onInconclusive: demanded('pass'), onNothingRun: demanded('warn') });
-    expect(decideExit([suiteFor('inconclusive', ['minimum-unsettled', 'demand-unjudged'], demands)])).toEqual({
+    const { requirements } = createPolicy({ onInconclusive: demanded('pass'), onNothingRun: demanded('warn') });
+    expect(decideExit([suiteFor('inconclusive', ['minimum-unsettled', 'demand-unjudged'], requirements)])).toEqual({
       exitCode: 0,
       notes: [
         'Math has no verdict, because results are missing; the job goes on all the same (onInconclusive: pass, from policy.yaml:3; onNothingRun: warn, from policy.yaml:3).',

@@ -6,12 +6,14 @@ import { compareWithBaseline, listRegressions, settleComparison } from '../../sr
 import { addRetryRound, classifyCase, listStillFailing } from '../../src/verdict/flaky.ts';
 import { assessSuite, judgeSuite } from '../../src/verdict/judge.ts';
 import { createBaseline, createBaselineCase } from '../support/baseline-factory.ts';
-import { createPolicy, createQuarantineEntry, demanded } from '../support/policy-factory.ts';
+import { atLeast, createPolicy, createQuarantineEntry, demanded } from '../support/policy-factory.ts';
 import { suiteResults } from '../support/results-arbitrary.ts';
 import { createCaseResults, createSuiteResults } from '../support/results-factory.ts';
 
 const effects: readonly FlakyEffect[] = ['fail', 'pass', 'report'];
-const underEffect = (effect: FlakyEffect) => ({ policy: createPolicy({ flaky: demanded(effect) }) });
+const underEffect = (effect: FlakyEffect, minimum = 0.9) => ({
+  policy: createPolicy({ ...atLeast(minimum), flaky: demanded(effect) }),
+});
 
 const missed = { passed: 0, total: 1 };
 const held = { passed: 1, total: 1 };
@@ -37,14 +39,14 @@ describe('classifyCase', () => {
 });
 
 describe('a flaky case', () => {
-  const results = createSuiteResults({ cases: [sound, flaky], minimumPassRate: 1 });
+  const results = createSuiteResults({ cases: [sound, flaky] });
 
   it.each<[FlakyEffect, string, string, object]>([
     ['fail', 'failed', '1 of 2 iterations passed', { cases: 2, passed: 1, failed: 1 }],
     ['pass', 'passed', '2 of 2 iterations passed', { cases: 2, passed: 2, failed: 0 }],
     ['report', 'passed', '1 of 1 iteration passed', { cases: 1, passed: 1, failed: 0 }],
   ])('counts by policy: %s', (effect, outcome, rate, counted) => {
-    const judged = assessSuite(results, underEffect(effect));
+    const judged = assessSuite(results, underEffect(effect, 1));
     expect(judged.verdict.outcome).toBe(outcome);
     expect(judged.verdict.reasons[0]?.message).toContain(rate);
     expect(judged.counted).toEqual(counted);
@@ -52,7 +54,7 @@ describe('a flaky case', () => {
   });
 
   it('counts as it did at first by default', () => {
-    expect(judgeSuite(results)).toEqual(judgeSuite(results, underEffect('fail')));
+    expect(judgeSuite(results, { policy: createPolicy() })).toEqual(judgeSuite(results, underEffect('fail')));
   });
 
   it.each<[FlakyEffect, string]>([
@@ -61,7 +63,7 @@ describe('a flaky case', () => {
     ['report', 'passed'],
   ])('counts the same way where it is required: %s', (effect, outcome) => {
     const cases = [sound, { ...flaky, isRequired: true }];
-    const judged = assessSuite(createSuiteResults({ cases, minimumPassRate: 0 }), underEffect(effect));
+    const judged = assessSuite(createSuiteResults({ cases }), underEffect(effect, 0));
     expect(judged.verdict.outcome).toBe(outcome);
     expect(judged.demands.find(({ kind }) => kind === 'required-case')?.finding).toBe(
       {
@@ -75,8 +77,8 @@ describe('a flaky case', () => {
 
   it('counts as its last round did, with as many iterations as that had', () => {
     const repeated = createCaseResults({ passed: 1, failed: 2, unscored: 1, retries: [{ passed: 4, total: 4 }] });
-    const policy = createPolicy({ flaky: demanded('pass'), budgets: budgetOfOne });
-    const { verdict } = assessSuite(createSuiteResults({ cases: [repeated], minimumPassRate: 1 }), { policy });
+    const policy = createPolicy({ ...atLeast(1), flaky: demanded('pass'), budgets: budgetOfOne });
+    const { verdict } = assessSuite(createSuiteResults({ cases: [repeated] }), { policy });
     expect([verdict.outcome, verdict.reasons[0]?.message]).toEqual([
       'passed',
       '4 of 4 iterations passed (100%), the minimum is 100% (from evals/math.evals.yaml:4)',
@@ -90,8 +92,8 @@ describe('a flaky case', () => {
   });
 
   it('shows nothing where it is all there is, and does not count', () => {
-    const alone = createSuiteResults({ cases: [flaky], minimumPassRate: 0 });
-    expect(judgeSuite(alone, underEffect('report'))).toEqual({
+    const alone = createSuiteResults({ cases: [flaky] });
+    expect(judgeSuite(alone, underEffect('report', 0))).toEqual({
       outcome: 'inconclusive',
       reasons: [
         {
@@ -101,14 +103,14 @@ describe('a flaky case', () => {
         },
       ],
     });
-    expect(judgeSuite(alone, underEffect('pass')).outcome).toBe('passed');
+    expect(judgeSuite(alone, underEffect('pass', 0)).outcome).toBe('passed');
   });
 
   it('leaves the demand on its tag open without deciding by it, where it does not count', () => {
     const cases = [sound, { ...flaky, tags: ['smoke'] }];
     const judge = (effect: FlakyEffect) =>
-      assessSuite(createSuiteResults({ cases, minimumPassRate: 0 }), {
-        policy: createPolicy({ flaky: demanded(effect), tags: [{ name: 'smoke', ...demanded(1) }] }),
+      assessSuite(createSuiteResults({ cases }), {
+        policy: createPolicy({ ...atLeast(0), flaky: demanded(effect), tags: [{ name: 'smoke', ...demanded(1) }] }),
       });
     expect(judge('report').demands[1]).toMatchObject({ state: 'unknown', isDecisive: false });
     expect(effects.map((effect) => judge(effect).verdict.outcome)).toEqual(['failed', 'passed', 'passed']);
@@ -142,7 +144,7 @@ describe('what failed in every round', () => {
   });
 
   it('is red next to a flaky case that is let pass', () => {
-    const results = createSuiteResults({ cases: [sound, flaky, broken], minimumPassRate: 1 });
+    const results = createSuiteResults({ cases: [sound, flaky, broken] });
     expect(effects.map((effect) => judgeSuite(results, underEffect(effect)).outcome)).toEqual([
       'failed',
       'failed',
@@ -156,7 +158,9 @@ describe('further rounds', () => {
     fc.assert(
       fc.property(suiteResults, (results) => {
         const without = { ...results, cases: results.cases.map((member) => ({ ...member, retries: [] })) };
-        expect(judgeSuite(results)).toEqual(judgeSuite(without));
+        expect(judgeSuite(results, { policy: createPolicy() })).toEqual(
+          judgeSuite(without, { policy: createPolicy() }),
+        );
       }),
       { numRuns: 2000 },
     );
@@ -164,8 +168,8 @@ describe('further rounds', () => {
 
   it('are for what failed in every round so far, and not for what is in quarantine', () => {
     const results = createSuiteResults({ cases: [sound, flaky, broken] });
-    const { demands, today } = createPolicy();
-    const list = (quarantine: typeof demands.quarantine) =>
+    const { requirements, today } = createPolicy();
+    const list = (quarantine: typeof requirements.quarantine) =>
       listStillFailing(results, { trials: [], quarantine }, today).map(({ id }) => id);
     expect(list([])).toEqual(['divides']);
     expect(list([createQuarantineEntry({ case: 'divides' })])).toEqual([]);
@@ -181,7 +185,7 @@ describe('further rounds', () => {
     expect(whole.cases).toEqual([sound, { ...broken, retries: [held], tokensUsed: 15 }]);
     const short = addRetryRound(first, { ...round, shortfall: 'The server is gone.' }, again);
     expect(short.cases).toEqual([sound, { ...broken, retries: [], tokensUsed: 15 }]);
-    expect(judgeSuite(short)).toEqual(judgeSuite(first));
+    expect(judgeSuite(short, { policy: createPolicy() })).toEqual(judgeSuite(first, { policy: createPolicy() }));
   });
 });
 

@@ -3,10 +3,11 @@ import { describe, expect, it } from 'vitest';
 import type { CaseResults, SuiteResults } from '../../src/model/results.ts';
 import type { Verdict } from '../../src/model/verdict.ts';
 import { judgeGate, judgeSuite } from '../../src/verdict/judge.ts';
-import { suiteResults } from '../support/results-arbitrary.ts';
+import { atLeast, createPolicy } from '../support/policy-factory.ts';
+import { measuredSuites, suiteResults } from '../support/results-arbitrary.ts';
 
 /** The rules once more, written from their statement in another way: one condition after the other, in fractions. */
-function expectOutcome(results: SuiteResults): Verdict['outcome'] {
+function expectOutcome(results: SuiteResults, minimumPassRate: number): Verdict['outcome'] {
   let passed = 0n;
   let scored = 0n;
   let planned = 0n;
@@ -39,7 +40,7 @@ function expectOutcome(results: SuiteResults): Verdict['outcome'] {
     isComplete = false;
     if (results.run.notes !== null && results.run.status !== 'completed') return 'inconclusive';
   }
-  const minimum = BigInt(Math.round(results.minimumPassRate * 10_000));
+  const minimum = BigInt(Math.round(minimumPassRate * 10_000));
   const isBroken = (passed + planned - scored) * 10_000n < minimum * planned || isRequiredBroken;
   const isDecided = isComplete ? isBroken : isBroken && hasFailures;
   if (isDecided) return results.tunnelBreaks > 0 ? 'inconclusive' : 'failed';
@@ -65,10 +66,10 @@ describe('judgeSuite on any results', () => {
   it('agrees with an independent statement of the rules', () => {
     const seen = new Set<string>();
     fc.assert(
-      fc.property(suiteResults, (results) => {
-        const verdict = judgeSuite(results);
+      fc.property(measuredSuites, ({ results, minimum }) => {
+        const verdict = judgeSuite(results, { policy: createPolicy(atLeast(minimum)) });
         seen.add(verdict.outcome);
-        expect(verdict.outcome).toBe(expectOutcome(results));
+        expect(verdict.outcome).toBe(expectOutcome(results, minimum));
         expect(verdict.reasons.length).toBeGreaterThan(0);
       }),
       { numRuns: 20_000 },
@@ -78,9 +79,10 @@ describe('judgeSuite on any results', () => {
 
   it('never turns from passed to anything else when an iteration more passes', () => {
     fc.assert(
-      fc.property(suiteResults, fc.nat({ max: 3 }), (results, index) => {
-        fc.pre(index < results.cases.length && judgeSuite(results).outcome === 'passed');
-        expect(judgeSuite(addPassingIteration(results, index)).outcome).toBe('passed');
+      fc.property(measuredSuites, fc.nat({ max: 3 }), ({ results, minimum }, index) => {
+        const policy = createPolicy(atLeast(minimum));
+        fc.pre(index < results.cases.length && judgeSuite(results, { policy }).outcome === 'passed');
+        expect(judgeSuite(addPassingIteration(results, index), { policy }).outcome).toBe('passed');
       }),
       { numRuns: 2000 },
     );
@@ -89,9 +91,10 @@ describe('judgeSuite on any results', () => {
   it('does not depend on the order of the cases', () => {
     const reverse = (cases: CaseResults[]) => cases.toReversed();
     fc.assert(
-      fc.property(suiteResults, (results) => {
-        const other = judgeSuite({ ...results, cases: reverse(results.cases) });
-        const verdict = judgeSuite(results);
+      fc.property(measuredSuites, ({ results, minimum }) => {
+        const policy = createPolicy(atLeast(minimum));
+        const other = judgeSuite({ ...results, cases: reverse(results.cases) }, { policy });
+        const verdict = judgeSuite(results, { policy });
         expect(other.outcome).toBe(verdict.outcome);
         expect(other.reasons.map(({ code }) => code)).toEqual(verdict.reasons.map(({ code }) => code));
       }),
@@ -104,7 +107,7 @@ describe('judgeGate on any verdicts', () => {
   it('passes only where there are suites and all of them passed', () => {
     fc.assert(
       fc.property(fc.array(suiteResults, { maxLength: 4 }), (suites) => {
-        const verdicts = suites.map((results) => judgeSuite(results));
+        const verdicts = suites.map((results) => judgeSuite(results, { policy: createPolicy() }));
         const { outcome, reasons } = judgeGate(verdicts);
         expect(outcome === 'passed').toBe(
           suites.length > 0 && verdicts.every((verdict) => verdict.outcome === 'passed'),

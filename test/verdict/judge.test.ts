@@ -3,14 +3,17 @@ import type { SuiteResults } from '../../src/model/results.ts';
 import type { Verdict } from '../../src/model/verdict.ts';
 import { disagreesWithService } from '../../src/verdict/gaps.ts';
 import { judgeGate, judgeSuite } from '../../src/verdict/judge.ts';
+import { atLeast, createPolicy } from '../support/policy-factory.ts';
 import { createCaseResults, createFailure, createRun, createSuiteResults } from '../support/results-factory.ts';
 
 const judgeCounts = (passed: number, failed: number, minimumPassRate: number) =>
-  judgeSuite(createSuiteResults({ minimumPassRate, cases: [createCaseResults({ passed, failed })] })).outcome;
+  judgeSuite(createSuiteResults({ cases: [createCaseResults({ passed, failed })] }), {
+    policy: createPolicy(atLeast(minimumPassRate)),
+  }).outcome;
 
 describe('judgeSuite', () => {
   it('passes complete results that meet the minimum', () => {
-    expect(judgeSuite(createSuiteResults())).toEqual({
+    expect(judgeSuite(createSuiteResults(), { policy: createPolicy() })).toEqual({
       outcome: 'passed',
       reasons: [
         {
@@ -37,10 +40,10 @@ describe('judgeSuite', () => {
 
   it('says by how much the minimum was missed and who asked for it', () => {
     const results = createSuiteResults({ cases: [createCaseResults({ passed: 7, failed: 2 })] });
-    expect(judgeSuite({ ...results, minimumPassRate: 0.6667 + 0.2 }).reasons[0]?.message).toBe(
+    expect(judgeSuite(results, { policy: createPolicy(atLeast(0.6667 + 0.2)) }).reasons[0]?.message).toBe(
       '7 of 9 iterations passed (77.7%), the minimum is 86.67% (from evals/math.evals.yaml:4)',
     );
-    expect(judgeSuite({ ...results, minimumPassRateSource: 'default' }).reasons[0]?.message).toBe(
+    expect(judgeSuite(results, { policy: createPolicy(atLeast(0.9, 'default')) }).reasons[0]?.message).toBe(
       '7 of 9 iterations passed (77.7%), the minimum is 90% (the default)',
     );
   });
@@ -51,7 +54,7 @@ describe('judgeSuite', () => {
       createCaseResults({ id: 'b', title: 'B', passed: 2, failed: 1, isRequired: true }),
       createCaseResults({ id: 'c', title: 'C', passed: 2, failed: 1 }),
     ];
-    expect(judgeSuite(createSuiteResults({ cases }))).toEqual({
+    expect(judgeSuite(createSuiteResults({ cases }), { policy: createPolicy() })).toEqual({
       outcome: 'failed',
       reasons: [
         {
@@ -66,7 +69,7 @@ describe('judgeSuite', () => {
 
   it('does not hold against the server what failed while the tunnel broke off, and lets a pass stand', () => {
     const cases = [createCaseResults({ passed: 2, failed: 1 })];
-    expect(judgeSuite(createSuiteResults({ cases, tunnelBreaks: 2 }))).toEqual({
+    expect(judgeSuite(createSuiteResults({ cases, tunnelBreaks: 2 }), { policy: createPolicy() })).toEqual({
       outcome: 'inconclusive',
       reasons: [
         {
@@ -78,14 +81,16 @@ describe('judgeSuite', () => {
         expect.objectContaining({ code: 'below-minimum' }),
       ],
     });
-    expect(judgeSuite(createSuiteResults({ cases })).outcome).toBe('failed');
-    expect(judgeSuite(createSuiteResults({ cases, tunnelBreaks: 2, minimumPassRate: 0.5 })).outcome).toBe('passed');
+    expect(judgeSuite(createSuiteResults({ cases }), { policy: createPolicy() }).outcome).toBe('failed');
+    expect(
+      judgeSuite(createSuiteResults({ cases, tunnelBreaks: 2 }), { policy: createPolicy(atLeast(0.5)) }).outcome,
+    ).toBe('passed');
   });
 
   it('says that the tunnel broke off where a run ended by itself without a verdict', () => {
     const run = createRun({ status: 'failed', notes: 'no answer in case "echo"' });
     const codes = (overrides: Partial<SuiteResults>) =>
-      judgeSuite(createSuiteResults({ run, ...overrides })).reasons.map(({ code }) => code);
+      judgeSuite(createSuiteResults({ run, ...overrides }), { policy: createPolicy() }).reasons.map(({ code }) => code);
     expect(codes({ tunnelBreaks: 1 })).toEqual(['tunnel-lost', 'run-not-completed']);
     expect(codes({ tunnelBreaks: 0 })).toEqual(['run-not-completed']);
     const interruption = { code: 'server-lost', message: 'The server is gone.' } as const;
@@ -97,9 +102,13 @@ describe('judgeSuite', () => {
   it('holds no pass against the service that it gave and we took away', () => {
     const cases = [createCaseResults({ passed: 2, failed: 1 })];
     const run = createRun({ summary: { total: 3, passed: 3, failed: 0 } });
-    expect(judgeSuite(createSuiteResults({ cases, run, overruled: 1 })).outcome).toBe('failed');
-    expect(judgeSuite(createSuiteResults({ cases, run, overruled: 1, minimumPassRate: 0.5 })).outcome).toBe('passed');
-    expect(judgeSuite(createSuiteResults({ cases, run })).outcome).toBe('inconclusive');
+    expect(judgeSuite(createSuiteResults({ cases, run, overruled: 1 }), { policy: createPolicy() }).outcome).toBe(
+      'failed',
+    );
+    expect(
+      judgeSuite(createSuiteResults({ cases, run, overruled: 1 }), { policy: createPolicy(atLeast(0.5)) }).outcome,
+    ).toBe('passed');
+    expect(judgeSuite(createSuiteResults({ cases, run }), { policy: createPolicy() }).outcome).toBe('inconclusive');
   });
 
   it('says why an iteration has no result where that is our own judgement', () => {
@@ -113,7 +122,7 @@ describe('judgeSuite', () => {
       }),
     ];
     const run = createRun({ summary: { total: 3, passed: 3, failed: 0 } });
-    expect(judgeSuite(createSuiteResults({ cases, run, overruled: 1 }))).toEqual({
+    expect(judgeSuite(createSuiteResults({ cases, run, overruled: 1 }), { policy: createPolicy() })).toEqual({
       outcome: 'inconclusive',
       reasons: [{ code: 'results-unknown', message: `1 iteration ended without a result. ${reason}`, suiteId: 'math' }],
     });
@@ -205,7 +214,7 @@ describe('judgeSuite', () => {
   ];
 
   it.each(gaps)('is inconclusive for %s, even where every case passed', (_, overrides, reasons) => {
-    expect(judgeSuite(createSuiteResults(overrides))).toEqual({
+    expect(judgeSuite(createSuiteResults(overrides), { policy: createPolicy() })).toEqual({
       outcome: 'inconclusive',
       reasons: reasons.map(([code, message]) => ({ code, message, suiteId: 'math' })),
     });
@@ -213,7 +222,7 @@ describe('judgeSuite', () => {
 
   it('is inconclusive where an iteration belongs to no case', () => {
     const results = createSuiteResults({ unknownIterations: 1 });
-    expect(judgeSuite(results).reasons.map(({ message }) => message)).toEqual([
+    expect(judgeSuite(results, { policy: createPolicy() }).reasons.map(({ message }) => message)).toEqual([
       'Of 3 planned iterations, 4 could be read.',
       '1 iteration could not be matched with a case of this suite.',
     ]);

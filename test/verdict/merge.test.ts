@@ -8,7 +8,7 @@ import type { SuiteResults } from '../../src/model/results.ts';
 import { judgeGate } from '../../src/verdict/judge.ts';
 import { joinShards } from '../../src/verdict/merge.ts';
 import { rejudgeSuite } from '../../src/verdict/restore.ts';
-import { createPolicy, demanded } from '../support/policy-factory.ts';
+import { atLeast, createPolicy, demanded } from '../support/policy-factory.ts';
 import { createPolicyReport, createReport } from '../support/report-factory.ts';
 import { createCaseResults, createRun, createSuiteResults } from '../support/results-factory.ts';
 import { createShardReports, sealShards } from '../support/shard-factory.ts';
@@ -35,46 +35,42 @@ const suites = fc
     maxLength: 3,
   })
   .map((draws) =>
-    draws.map(([members, minimumPassRate], suiteIndex) =>
-      createSuiteResults({
-        suiteId: `suite-${suiteIndex}`,
-        minimumPassRate,
-        cases: members.map((member, line) =>
-          createCaseResults({ ...member, id: `case-${line}`, location: { file: 'x', line, column: 1 } }),
-        ),
-      }),
-    ),
+    draws.map(([members, minimum], suiteIndex) => {
+      const cases = members.map((member, line) =>
+        createCaseResults({ ...member, id: `case-${line}`, location: { file: 'x', line, column: 1 } }),
+      );
+      return { minimum, results: createSuiteResults({ suiteId: `suite-${suiteIndex}`, cases }) };
+    }),
   );
 
 describe('joinShards', () => {
   it('judges as the whole is judged, however it was cut', () => {
     const outcomes = new Set<string>();
     fc.assert(
-      fc.property(
-        suites,
-        fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 5, maxLength: 5 }),
-        (results, picks) => {
-          const whole = createReport({ suites: results });
-          const shards = createShardReports(results, 3, (caseIndex) => picks[caseIndex] ?? 1);
-          const { joined, problems } = join(shards);
-          expect(problems).toEqual([]);
-          const verdict = judgeGate(joined.suites.map((suite) => rejudgeSuite(suite).verdict));
-          outcomes.add(verdict.outcome);
+      fc.property(suites, fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 5, maxLength: 5 }), (drawn, picks) => {
+        const results = drawn.map((suite) => suite.results);
+        const policy = ({ suiteId }: SuiteResults) =>
+          createPolicy(atLeast(drawn.find((suite) => suite.results.suiteId === suiteId)?.minimum ?? 1));
+        const whole = createReport({ suites: results, policy });
+        const shards = createShardReports(results, 3, (caseIndex) => picks[caseIndex] ?? 1, policy);
+        const { joined, problems } = join(shards);
+        expect(problems).toEqual([]);
+        const verdict = judgeGate(joined.suites.map((suite) => rejudgeSuite(suite).verdict));
+        outcomes.add(verdict.outcome);
 
-          expect(verdict.outcome).toBe(whole.verdict.outcome);
-          // What is missing is told by shard, everything else of the whole.
-          const list = (reasons: readonly VerdictReason[]) =>
-            reasons
-              .filter(({ code }) => code !== 'results-unknown' && code !== 'no-iterations')
-              .map((reason) => JSON.stringify(reason))
-              .toSorted();
-          expect(list(verdict.reasons)).toEqual(list(whole.verdict.reasons));
-          const merged = createReport({ suites: joined.suites.map((suite) => suite.results) });
-          expect(merged.totals).toEqual(whole.totals);
-          const byId = (report: Report) => Map.groupBy(report.cases, ({ suiteId, id }) => `${suiteId}/${id}`);
-          expect(byId(merged)).toEqual(byId(whole));
-        },
-      ),
+        expect(verdict.outcome).toBe(whole.verdict.outcome);
+        // What is missing is told by shard, everything else of the whole.
+        const list = (reasons: readonly VerdictReason[]) =>
+          reasons
+            .filter(({ code }) => code !== 'results-unknown' && code !== 'no-iterations')
+            .map((reason) => JSON.stringify(reason))
+            .toSorted();
+        expect(list(verdict.reasons)).toEqual(list(whole.verdict.reasons));
+        const merged = createReport({ suites: joined.suites.map((suite) => suite.results), policy });
+        expect(merged.totals).toEqual(whole.totals);
+        const byId = (report: Report) => Map.groupBy(report.cases, ({ suiteId, id }) => `${suiteId}/${id}`);
+        expect(byId(merged)).toEqual(byId(whole));
+      }),
       { numRuns: 1000 },
     );
     expect([...outcomes].toSorted()).toEqual(['failed', 'inconclusive', 'passed']);
@@ -236,13 +232,11 @@ describe('joinShards, with flaky cases', () => {
     return createCaseResults({ id, ...(id === 'b' ? flaky : {}), location: { file: 'x', line, column: 1 } });
   });
   const shardsUnder = (effect: FlakyEffect, members = cases) => {
-    const policy = createPolicy({ flaky: demanded(effect) });
+    const policy = createPolicy({ ...atLeast(1), flaky: demanded(effect) });
     const reports = members.map((member, position) =>
       createReport({
         policy,
-        suites: [
-          createSuiteResults({ cases: [member], minimumPassRate: 1, retries: member.failed > 0 ? [round] : [] }),
-        ],
+        suites: [createSuiteResults({ cases: [member], retries: member.failed > 0 ? [round] : [] })],
         shard: { index: position + 1, total: members.length, digest: '' },
       }),
     );

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CaseResults, SuiteResults } from '../../src/model/results.ts';
 import { assessSuite, judgeSuite } from '../../src/verdict/judge.ts';
-import { createPolicy, createQuarantineEntry, demanded } from '../support/policy-factory.ts';
+import { atLeast, createPolicy, createQuarantineEntry, demanded } from '../support/policy-factory.ts';
 import { createCaseResults, createSuiteResults } from '../support/results-factory.ts';
 
 const names = ['case-0', 'case-1', 'case-2', 'gone'];
@@ -23,6 +23,7 @@ const cases: fc.Arbitrary<CaseResults[]> = fc
 
 const policy = fc
   .record({
+    minimum: rate,
     confidence: maybe(fc.constantFrom(0.8, 0.95).map(demanded)),
     tags: maybe(rate.map((value) => ({ name: 'smoke', ...demanded(value) }))),
     cases: fc.array(fc.record({ name: fc.constantFrom(...names), value: rate, source: fc.constant('p:1') }), {
@@ -36,6 +37,7 @@ const policy = fc
   })
   .map((draw) =>
     createPolicy({
+      ...atLeast(draw.minimum),
       confidence: draw.confidence,
       tags: draw.tags === null ? [] : [draw.tags],
       cases: draw.cases,
@@ -45,13 +47,13 @@ const policy = fc
     }),
   );
 
-const suite = fc.tuple(cases, rate).map(([cases, minimumPassRate]) => createSuiteResults({ cases, minimumPassRate }));
+const suite = cases.map((cases) => createSuiteResults({ cases }));
 
 function addPass(results: SuiteResults, index: number): SuiteResults {
   const cases = results.cases.map((member, position) =>
     position === index ? { ...member, passed: member.passed + 1, planned: member.planned + 1 } : member,
   );
-  return createSuiteResults({ cases, minimumPassRate: results.minimumPassRate });
+  return createSuiteResults({ cases });
 }
 
 describe('judgeSuite under any policy', () => {
@@ -75,10 +77,11 @@ describe('judgeSuite under any policy', () => {
   it('does not depend on the order of cases or of entries', () => {
     fc.assert(
       fc.property(suite, policy, (results, policy) => {
-        const { demands, today } = policy;
+        const { requirements, today } = policy;
+        const { required, cases } = requirements;
         const turned = {
           today,
-          demands: { ...demands, required: demands.required.toReversed(), cases: demands.cases.toReversed() },
+          requirements: { ...requirements, required: required.toReversed(), cases: cases.toReversed() },
         };
         const there = assessSuite(results, { policy });
         const back = assessSuite({ ...results, cases: results.cases.toReversed() }, { policy: turned });

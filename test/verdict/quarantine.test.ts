@@ -1,15 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { assessSuite, judgeSuite } from '../../src/verdict/judge.ts';
-import { createPolicy, createQuarantineEntry, demanded } from '../support/policy-factory.ts';
+import { atLeast, createPolicy, createQuarantineEntry, demanded } from '../support/policy-factory.ts';
 import { createCaseResults, createSuiteResults } from '../support/results-factory.ts';
 
 const broken = createCaseResults({ id: 'adds', title: 'Adds', passed: 0, failed: 3 });
 const sound = createCaseResults({ id: 'asks', title: 'Asks' });
-const results = createSuiteResults({ cases: [broken, sound], minimumPassRate: 1 });
+const results = createSuiteResults({ cases: [broken, sound] });
 
 const judgeWith = (entry: Parameters<typeof createQuarantineEntry>[0], onStaleQuarantine?: 'fail') =>
   assessSuite(results, {
     policy: createPolicy({
+      ...atLeast(1),
       quarantine: [createQuarantineEntry(entry)],
       ...(onStaleQuarantine === undefined ? {} : { onStaleQuarantine: demanded(onStaleQuarantine) }),
     }),
@@ -45,13 +46,12 @@ describe('quarantine', () => {
     [{ case: 'asks' }, 'The case "Asks" in quarantine (from policy.yaml:9, @alice) passes again; take the entry out.'],
     [{ case: 'subtracts' }, 'The case "subtracts" in quarantine (from policy.yaml:9) is gone; take the entry out.'],
   ])('is stale, which warns or fails: %j', (entry, finding) => {
-    const sane = { ...results, minimumPassRate: 0 };
     const quarantine = [createQuarantineEntry(entry)];
-    const warned = assessSuite(sane, { policy: createPolicy({ quarantine }) });
+    const warned = assessSuite(results, { policy: createPolicy({ ...atLeast(0), quarantine }) });
     expect(warned.verdict.outcome).toBe('passed');
     expect(warned.demands.at(-1)).toMatchObject({ state: 'not-met', isDecisive: false, finding });
-    const policy = createPolicy({ quarantine, onStaleQuarantine: demanded('fail') });
-    const { outcome, reasons } = judgeSuite(sane, { policy });
+    const policy = createPolicy({ ...atLeast(0), quarantine, onStaleQuarantine: demanded('fail') });
+    const { outcome, reasons } = judgeSuite(results, { policy });
     expect([outcome, reasons.map(({ code, message }) => [code, message])]).toEqual([
       'failed',
       [['quarantine-stale', finding]],
@@ -62,7 +62,7 @@ describe('quarantine', () => {
     const cases = [createCaseResults({ id: 'adds', passed: 1, unscored: 2 }), sound];
     const policy = createPolicy({ quarantine: [createQuarantineEntry()] });
     expect(judgeSuite(createSuiteResults({ cases }), { policy }).outcome).toBe('passed');
-    expect(judgeSuite(createSuiteResults({ cases })).outcome).toBe('inconclusive');
+    expect(judgeSuite(createSuiteResults({ cases }), { policy: createPolicy() }).outcome).toBe('inconclusive');
     expect(judgeSuite(createSuiteResults({ cases: [broken] }), { policy }).reasons).toEqual([
       {
         code: 'no-iterations',

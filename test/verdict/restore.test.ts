@@ -5,7 +5,7 @@ import type { Report } from '../../src/model/report.ts';
 import { renderReportJson } from '../../src/report/json.ts';
 import { parseReport } from '../../src/report/schema.ts';
 import { rejudgeSuite, restoreSuites } from '../../src/verdict/restore.ts';
-import { createPolicy, demanded } from '../support/policy-factory.ts';
+import { atLeast, createPolicy, demanded } from '../support/policy-factory.ts';
 import { createPolicyReport, createReport } from '../support/report-factory.ts';
 import { suiteResults } from '../support/results-arbitrary.ts';
 import { createCaseResults, createSuiteResults } from '../support/results-factory.ts';
@@ -58,14 +58,14 @@ describe('a suite restored from its report', () => {
 
   it('of a run that was stopped early is settled as it was, and open under another minimum', () => {
     const cases = [createCaseResults({ passed: 1, failed: 2, planned: 10, unscored: 7 })];
-    const suite = createSuiteResults({ cases, minimumPassRate: 0.9, isStoppedEarly: true });
+    const suite = createSuiteResults({ cases, isStoppedEarly: true });
     const run = suite.run && { ...suite.run, status: 'cancelled' };
     const report = createReport({ suites: [{ ...suite, run }] });
     expect([report.verdict.outcome, report.suites[0]?.stoppedEarly]).toEqual(['failed', { planned: 10, ran: 3 }]);
     const [restored] = restoreSuites(readBack(report));
     if (restored === undefined) throw new Error('The report has no suite.');
     expect(rejudgeSuite(restored).verdict).toEqual(report.suites[0]?.verdict);
-    const under = { ...restored, results: { ...restored.results, minimumPassRate: 0.5 } };
+    const under = { ...restored, policy: createPolicy(atLeast(0.5)) };
     expect(rejudgeSuite(under).verdict.outcome).toBe('inconclusive');
   });
 
@@ -74,7 +74,7 @@ describe('a suite restored from its report', () => {
       const suite = createSuiteResults({ cases: [createCaseResults({ passed: 1, failed: 1 })], ...overrides });
       const [restored] = restoreSuites(createReport({ suites: [suite] }));
       if (restored === undefined) throw new Error('The report has no suite.');
-      return rejudgeSuite({ ...restored, results: { ...restored.results, minimumPassRate } }).verdict.outcome;
+      return rejudgeSuite({ ...restored, policy: createPolicy(atLeast(minimumPassRate)) }).verdict.outcome;
     };
     expect(judgeUnder(0.5, {})).toBe('passed');
     expect(judgeUnder(0.6, {})).toBe('failed');

@@ -5,7 +5,7 @@ import type { CaseResults } from '../../src/model/results.ts';
 import { countOutstanding } from '../../src/verdict/bounds.ts';
 import { assessSuite, judgeSuite } from '../../src/verdict/judge.ts';
 import { settleVerdict } from '../../src/verdict/settled.ts';
-import { createPolicy, createQuarantineEntry, demanded } from '../support/policy-factory.ts';
+import { atLeast, createPolicy, createQuarantineEntry, demanded } from '../support/policy-factory.ts';
 import { createCaseResults, createRun, createSuiteResults } from '../support/results-factory.ts';
 
 const names = ['case-0', 'case-1', 'case-2'];
@@ -66,12 +66,7 @@ const policy = fc
   );
 
 /** The suite as it would be, if of the outstanding iterations these shares passed and they took this long. */
-function complete(
-  members: readonly CaseResults[],
-  minimumPassRate: number,
-  shares: readonly number[],
-  durationMs: number,
-) {
+function complete(members: readonly CaseResults[], shares: readonly number[], durationMs: number) {
   const completed = members.map((member, index) => {
     const outstanding = countOutstanding(member);
     const passing = Math.round(outstanding * (shares[index] ?? 0));
@@ -83,12 +78,11 @@ function complete(
       durationsMs: Array.from({ length: member.planned }, () => durationMs),
     };
   });
-  return createSuiteResults({ cases: completed, minimumPassRate });
+  return createSuiteResults({ cases: completed });
 }
 
 const shares = fc.array(fc.constantFrom(0, 0.25, 0.5, 0.75, 1), { minLength: 3, maxLength: 3 });
-const partial = (members: CaseResults[], minimumPassRate: number) =>
-  createSuiteResults({ cases: members, minimumPassRate });
+const partial = (members: CaseResults[]) => createSuiteResults({ cases: members });
 
 describe('a verdict that is settled early', () => {
   it('is the verdict of every completion of the outstanding iterations', () => {
@@ -100,12 +94,14 @@ describe('a verdict that is settled early', () => {
         policy,
         shares,
         fc.constantFrom(50, 500),
-        (members, minimum, policy, shares, durationMs) => {
-          const settled = settleVerdict(partial(members, minimum), policy);
+        (members, minimumPassRate, drawn, shares, durationMs) => {
+          const requirements = { ...drawn.requirements, ...atLeast(minimumPassRate) };
+          const policy = { ...drawn, requirements };
+          const settled = settleVerdict(partial(members), policy);
           seen.set(settled, (seen.get(settled) ?? 0) + 1);
           if (settled === null) return;
           for (const draw of [shares, [0, 0, 0], [1, 1, 1]]) {
-            const { outcome } = judgeSuite(complete(members, minimum, draw, durationMs), { policy });
+            const { outcome } = judgeSuite(complete(members, draw, durationMs), { policy });
             expect(outcome).toBe(settled);
           }
         },
@@ -119,10 +115,11 @@ describe('a verdict that is settled early', () => {
     fc.assert(
       fc.property(cases, rate, (members, minimum) => {
         fc.pre(members.some(({ passed, failed }) => passed + failed > 0));
+        const policy = createPolicy(atLeast(minimum));
         const outcomes = [0, 1].map(
-          (share) => judgeSuite(complete(members, minimum, [share, share, share], 1)).outcome,
+          (share) => judgeSuite(complete(members, [share, share, share], 1), { policy }).outcome,
         );
-        const isOpen = settleVerdict(partial(members, minimum), createPolicy()) === null;
+        const isOpen = settleVerdict(partial(members), policy) === null;
         expect(isOpen).toBe(outcomes[0] !== outcomes[1]);
       }),
       { numRuns: 3000 },
@@ -139,29 +136,34 @@ describe('a verdict that is settled early', () => {
     ['nothing has ended', { passed: 0, failed: 0, unscored: 10 }, 0, null],
     ['a required case failed once', { passed: 8, failed: 1, unscored: 1, isRequired: true }, 0, 'failed'],
   ])('says so: %s', (_, overrides, minimum, expected) => {
-    expect(settleVerdict(partial([member(overrides)], minimum), createPolicy())).toBe(expected);
+    expect(settleVerdict(partial([member(overrides)]), createPolicy(atLeast(minimum)))).toBe(expected);
   });
 
   it('is left open by what else than passes decides', () => {
-    const enough = partial([member({ passed: 9, unscored: 1 })], 0.5);
+    const enough = partial([member({ passed: 9, unscored: 1 })]);
+    const half = atLeast(0.5);
     const budgets = emptyPolicyLayer.budgets;
     const policies = [
-      createPolicy({ confidence: demanded(0.9) }),
-      createPolicy({ budgets: { ...budgets, tokens: demanded(5) } }),
-      createPolicy({ budgets: { ...budgets, wallTimeMs: demanded(5) } }),
-      createPolicy({ quarantine: [createQuarantineEntry({ case: 'other' })], onStaleQuarantine: demanded('fail') }),
+      createPolicy({ ...half, confidence: demanded(0.9) }),
+      createPolicy({ ...half, budgets: { ...budgets, tokens: demanded(5) } }),
+      createPolicy({ ...half, budgets: { ...budgets, wallTimeMs: demanded(5) } }),
+      createPolicy({
+        ...half,
+        quarantine: [createQuarantineEntry({ case: 'other' })],
+        onStaleQuarantine: demanded('fail'),
+      }),
     ];
     expect(policies.map((policy) => settleVerdict(enough, policy))).toEqual([null, null, null, null]);
-    expect(settleVerdict(enough, createPolicy({ quarantine: [createQuarantineEntry({ case: 'other' })] }))).toBe(
-      'passed',
-    );
-    expect(settleVerdict({ ...enough, unknownIterations: 1 }, createPolicy())).toBeNull();
+    expect(
+      settleVerdict(enough, createPolicy({ ...half, quarantine: [createQuarantineEntry({ case: 'other' })] })),
+    ).toBe('passed');
+    expect(settleVerdict({ ...enough, unknownIterations: 1 }, createPolicy(half))).toBeNull();
   });
 });
 
 describe('a run that was stopped early', () => {
-  const stop = (members: CaseResults[], minimumPassRate: number) => {
-    const results = createSuiteResults({ cases: members, minimumPassRate, isStoppedEarly: true });
+  const stop = (members: CaseResults[]) => {
+    const results = createSuiteResults({ cases: members, isStoppedEarly: true });
     return { ...results, run: results.run && createRun({ ...results.run, status: 'cancelled' }) };
   };
   const cut = [
@@ -170,7 +172,7 @@ describe('a run that was stopped early', () => {
   ];
 
   it('has the verdict that was settled, and says on what it rests', () => {
-    const { verdict, demands, repeats } = assessSuite(stop(cut, 0.9));
+    const { verdict, demands, repeats } = assessSuite(stop(cut), { policy: createPolicy() });
     expect(verdict).toEqual({
       outcome: 'failed',
       reasons: [
@@ -191,19 +193,20 @@ describe('a run that was stopped early', () => {
   });
 
   it('is inconclusive where its verdict is open, such as under another minimum', () => {
-    const { outcome, reasons } = judgeSuite(stop(cut, 0.5));
+    const { outcome, reasons } = judgeSuite(stop(cut), { policy: createPolicy(atLeast(0.5)) });
     expect([outcome, reasons.map(({ code }) => code)]).toEqual(['inconclusive', ['run-not-completed']]);
-    const cancelled = { ...stop(cut, 0.9), isStoppedEarly: false };
-    expect(judgeSuite(cancelled).outcome).toBe('inconclusive');
+    const cancelled = { ...stop(cut), isStoppedEarly: false };
+    expect(judgeSuite(cancelled, { policy: createPolicy() }).outcome).toBe('inconclusive');
   });
 
   it('is inconclusive where anything is missing from what ran', () => {
-    expect(judgeSuite({ ...stop(cut, 0.9), isComplete: false }).outcome).toBe('inconclusive');
-    expect(judgeSuite({ ...stop(cut, 0.9), interruption: { code: 'server-lost', message: 'gone' } }).outcome).toBe(
-      'inconclusive',
-    );
-    expect(judgeSuite(stop([{ ...cut[0], planned: 6 } as CaseResults, ...cut.slice(1)], 0.9)).outcome).toBe(
-      'inconclusive',
-    );
+    expect(judgeSuite({ ...stop(cut), isComplete: false }, { policy: createPolicy() }).outcome).toBe('inconclusive');
+    expect(
+      judgeSuite({ ...stop(cut), interruption: { code: 'server-lost', message: 'gone' } }, { policy: createPolicy() })
+        .outcome,
+    ).toBe('inconclusive');
+    expect(
+      judgeSuite(stop([{ ...cut[0], planned: 6 } as CaseResults, ...cut.slice(1)]), { policy: createPolicy() }).outcome,
+    ).toBe('inconclusive');
   });
 });

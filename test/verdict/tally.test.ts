@@ -17,8 +17,6 @@ const end = { run: createRun(), runUrl: null, isComplete: true, tunnelBreaks: 0,
 
 function startTally(outline = outlineSuite(suite, suite)) {
   return createTally(outline, {
-    minimumPassRate: 0.9,
-    minimumPassRateSource: 'default',
     caseIds: new Map([
       ['svc_adds', 'adds'],
       ['svc_same_1', 'same-1'],
@@ -141,7 +139,7 @@ describe('createTally', () => {
   it('keeps a thousand failures in all, and counts the others', () => {
     const cases = Array.from({ length: 1200 }, (_, index) => createSuiteCase({ id: `case-${index}` }));
     const caseIds = new Map(cases.map(({ id }) => [id, id]));
-    const options = { minimumPassRate: 1, minimumPassRateSource: 'default', caseIds };
+    const options = { caseIds };
     const tally = createTally(outlineSuite(createSuite(cases), createSuite(cases)), options);
     for (const { id } of cases) tally.addIteration(createIteration({ id, testCaseId: id, result: 'failed' }));
     // One that is taken back makes room for another.

@@ -3,7 +3,7 @@ import type { HistoryCase } from '../../src/model/history.ts';
 import { judgeSuite } from '../../src/verdict/judge.ts';
 import { listTrials } from '../../src/verdict/trust.ts';
 import { createHistoryRecord } from '../support/history-factory.ts';
-import { createPolicy } from '../support/policy-factory.ts';
+import { atLeast, createPolicy } from '../support/policy-factory.ts';
 import { createCaseResults, createSuiteResults } from '../support/results-factory.ts';
 
 const outline = (fields: { isRequired?: boolean } = {}) => ({
@@ -53,11 +53,11 @@ describe('listTrials', () => {
 });
 
 describe('a suite with cases on trial', () => {
-  const { demands, today } = createPolicy();
+  const { requirements, today } = createPolicy(atLeast(1));
   const trials = [{ case: 'fresh', passedGates: 1, neededGates: 3 }];
   const judge = (...cases: Array<Parameters<typeof createCaseResults>[0]>) =>
-    judgeSuite(createSuiteResults({ cases: cases.map((member) => createCaseResults(member)), minimumPassRate: 1 }), {
-      policy: { demands: { ...demands, trials }, today },
+    judgeSuite(createSuiteResults({ cases: cases.map((member) => createCaseResults(member)) }), {
+      policy: { requirements: { ...requirements, trials }, today },
     });
 
   it('is judged by the others', () => {

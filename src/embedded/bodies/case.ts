@@ -1,17 +1,103 @@
 import { z } from 'zod';
+import { isRecord } from '../../base/json.ts';
+import type { Assertion, Check } from '../../model/assertion.ts';
 import {
+  type ChecksEnvelope,
   checksMode,
   createCaseShape,
   createTestShape,
-  matchOptionsSchema,
-  type ChecksEnvelope,
+  internalMatchOptionsSchema,
   type MatchOptionsLayer,
+  matchOptionsSchema,
   type TestCase,
+  toPublicMatchOptions,
 } from '../../model/case.ts';
-import type { Step } from '../../model/step.ts';
+import { createStepSchema, type Step } from '../../model/step.ts';
+import { widgetSchemas } from '../../model/widget.ts';
+import { findSchemaProblems } from '../../suite/schema-problems.ts';
 import type { ServiceLimits } from '../limits.ts';
-import { testMatchOptionsSchema } from './match-options.ts';
-import { checkSchema, createStepsSchema } from './step.ts';
+
+/**
+ * A predicate: only its `type` is checked here, as the API does. The engine fails closed on an unknown type or a
+ * malformed field, so the type claimed here is what it will find or refuse.
+ */
+const predicateSchema = z.custom<Check>(
+  (value) => isRecord(value) && typeof value['type'] === 'string' && !('kind' in value),
+  'Expected an object with a string "type" and no "kind"',
+);
+
+/** A predicate that can be judged: a pattern that says something, and a schema whose every word is understood. */
+export const checkSchema = predicateSchema.superRefine(refuseUnusable);
+
+function refuseUnusable(assertion: Assertion, context: z.RefinementCtx): void {
+  if (!('type' in assertion)) return;
+  if ('pattern' in assertion && assertion.pattern === '') {
+    context.addIssue({ code: 'custom', path: ['pattern'], message: 'An empty pattern matches everything' });
+  }
+  if (assertion.type !== 'toolResultSchema' || assertion.schema === undefined) return;
+  for (const { path, message } of findSchemaProblems(assertion.schema)) {
+    context.addIssue({ code: 'custom', path: ['schema', ...path], message });
+  }
+}
+
+const widgetAssertionSchema = z.discriminatedUnion('kind', widgetSchemas.assertions);
+
+const assertionSchema = z
+  .union(
+    [predicateSchema, widgetAssertionSchema],
+    'Expected a predicate, which has a "type", or a widget assertion, which has a known "kind" and its fields',
+  )
+  .superRefine(refuseUnusable);
+
+/** The closed step objects of a case, 1 to `stepsPerCase` of them. */
+export function createStepsSchema(limits: Pick<ServiceLimits, 'stepsPerCase' | 'argumentCharacters'>) {
+  const anyText = z.string();
+  const values = {
+    prompt: anyText,
+    // Some clients name the server by id alone.
+    serverName: anyText.default(''),
+    serverId: anyText,
+    toolName: anyText.min(1),
+    widgetToolName: anyText,
+    arguments: z
+      .record(z.string(), z.unknown())
+      .refine(
+        (value) => JSON.stringify(value).length <= limits.argumentCharacters,
+        `Expected at most ${limits.argumentCharacters} characters when serialised`,
+      ),
+    renderTimeoutMs: z.number().max(120_000),
+    action: z.discriminatedUnion('kind', widgetSchemas.actions),
+  };
+  return z.array(createStepSchema(values, assertionSchema)).min(1).max(limits.stepsPerCase);
+}
+
+const internalKeys = ['maxExtraToolCalls', 'allowExtraToolCalls', 'argumentMatching'];
+const internalOrders: ReadonlySet<unknown> = new Set(['ignore', 'superset', 'strict']);
+
+/** The vocabulary of inline tests, read into the public one. */
+const testMatchOptionsSchema: z.ZodType<MatchOptionsLayer> = internalMatchOptionsSchema.transform((sent) => {
+  const legacyLimit = sent.allowExtraToolCalls === false ? 0 : null;
+  const named = toPublicMatchOptions({
+    toolCallOrder: sent.toolCallOrder ?? 'ignore',
+    maxExtraToolCalls: sent.maxExtraToolCalls === undefined ? legacyLimit : sent.maxExtraToolCalls,
+    argumentMatching: sent.argumentMatching ?? 'partial',
+  });
+  const limitsExtras = sent.maxExtraToolCalls !== undefined || sent.allowExtraToolCalls !== undefined;
+  return {
+    ...(sent.toolCallOrder === undefined ? {} : { toolCallOrder: named.toolCallOrder }),
+    ...(limitsExtras ? { extraToolCalls: named.extraToolCalls } : {}),
+    ...(sent.argumentMatching === undefined ? {} : { arguments: named.arguments }),
+  };
+});
+
+/** Either vocabulary, as a run's override accepts; the two are disjoint, and mixing them is refused. */
+export const matchOptionsOverrideSchema: z.ZodType<MatchOptionsLayer> = z.looseObject({}).transform((sent, context) => {
+  const isInternal = internalKeys.some((key) => key in sent) || internalOrders.has(sent['toolCallOrder']);
+  const parsed = (isInternal ? testMatchOptionsSchema : matchOptionsSchema).safeParse(sent);
+  if (parsed.success) return parsed.data;
+  for (const { path, message } of parsed.error.issues) context.addIssue({ code: 'custom', path: [...path], message });
+  return z.NEVER;
+});
 
 /** What a case says, whichever vocabulary it came in. */
 export interface CaseContent {

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import type { Check } from '../../model/assertion.ts';
-import { matchOptionsSchema, type MatchOptionsLayer } from '../../model/case.ts';
+import { type MatchOptionsLayer, matchOptionsSchema } from '../../model/case.ts';
 import type { ServiceLimits } from '../limits.ts';
-import type { createTestSchemas } from './case.ts';
-import { checkSchema } from './step.ts';
+import { checkSchema, createCaseSchemas, createTestSchemas, matchOptionsOverrideSchema } from './case.ts';
 
 /** What a suite says, its cases apart. */
 export interface SuiteContent {
@@ -40,12 +39,12 @@ export function createSuiteContent(said: {
 }
 
 /** Percent. No range is checked, as in the API: a client that sends 0.9 asks for 0.9 %. */
-export const passCriteriaSchema = z.strictObject({ minimumPassRate: z.number().exactOptional() });
+const passCriteriaSchema = z.strictObject({ minimumPassRate: z.number().exactOptional() });
 
 const unread = z.unknown().exactOptional();
 
 /** The bodies of the suite routes. */
-export function createSuiteSchemas(limits: ServiceLimits, tests: ReturnType<typeof createTestSchemas>) {
+function createSuiteSchemas(limits: ServiceLimits, tests: ReturnType<typeof createTestSchemas>) {
   return {
     create: z.strictObject({
       name: z.string().trim().min(1),
@@ -94,3 +93,48 @@ export function listUnsupportedSuiteFields(patch: SuitePatchBody): string[] {
   };
   return Object.keys(asked).filter((key) => asked[key] !== undefined);
 }
+
+const text = z.string().exactOptional();
+
+/** The body that creates a run, before its shape (rerun, upsert, new suite) is known. */
+function createRunSchema(limits: ServiceLimits, tests: ReturnType<typeof createTestSchemas>) {
+  return z.strictObject({
+    /** Read on the short path only; the path's project wins. */
+    projectId: text,
+    suiteId: z.string().min(1).exactOptional(),
+    suiteName: z.string().trim().min(1).exactOptional(),
+    suiteDescription: text,
+    tests: z.array(tests.ofRun).min(1).max(limits.testsPerRequest).exactOptional(),
+    serverIds: z.array(z.string().min(1)).min(1).exactOptional(),
+    serverNames: z.array(z.string()).exactOptional(),
+    suiteRerun: z.boolean().exactOptional(),
+    /** Accepted, never stored: no model is called. */
+    modelApiKeys: z.record(z.string(), z.string()).exactOptional(),
+    notes: text,
+    passCriteria: passCriteriaSchema.exactOptional(),
+    iterationOverride: z.int().min(1).max(limits.iterationsPerCase).exactOptional(),
+    environmentId: text,
+    namedHostId: text,
+    caseIds: z.array(z.string().min(1)).min(1).exactOptional(),
+    matchOptionsOverride: matchOptionsOverrideSchema.exactOptional(),
+    /** There are no skills here, so leaving them out is what happens anyway. */
+    skillsOverride: z.literal('exclude').exactOptional(),
+    refreshSnapshot: z.boolean().exactOptional(),
+    runGroupId: text,
+    idempotencyKey: z.string().max(256).exactOptional(),
+  });
+}
+
+export type RunCreateBody = z.infer<ReturnType<typeof createRunSchema>>;
+
+/** The strict bodies whose bounds depend on the service's limits. */
+export function createBodySchemas(limits: ServiceLimits) {
+  const tests = createTestSchemas(limits);
+  return {
+    cases: createCaseSchemas(limits),
+    suites: createSuiteSchemas(limits, tests),
+    run: createRunSchema(limits, tests),
+  };
+}
+
+export type BodySchemas = ReturnType<typeof createBodySchemas>;

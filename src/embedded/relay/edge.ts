@@ -4,15 +4,13 @@ import { WebSocketServer } from 'ws';
 import type { Clock } from '../../base/time.ts';
 import { isPlainPath, readSecrets, relayPath } from '../../tunnel/target.ts';
 import { isLoopback } from '../../http/url.ts';
-import { parseBearer } from '../auth.ts';
+import { parseBearer } from '../access.ts';
 import { openAgent } from './agent.ts';
 import type { Agent } from './agent.ts';
 import { createGrantBook } from './grants.ts';
 import type { Grant } from './grants.ts';
-import type { RelayLimits } from './limits.ts';
-import { readLength } from './public-call.ts';
-import type { PublicExchange } from './public-call.ts';
-import { refusals, sendRefusal } from './refusal.ts';
+import type { RelayLimits } from '../limits.ts';
+import { type PublicExchange, readLength, refusals, sendRefusal } from './public-call.ts';
 import { createTunnelTable } from './tunnels.ts';
 
 /** Where hosts dial in, on the service's origin. */

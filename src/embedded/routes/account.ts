@@ -1,7 +1,9 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
-import type { ServiceContext } from '../context.ts';
+import type { Clock } from '../../base/time.ts';
 import { createId } from '../id.ts';
+import type { BodyReader } from '../request.ts';
+import type { Store } from '../store/open.ts';
 import type { ProjectRecord } from '../store/projects.ts';
 
 /** There is one user and one organization: the holder of the key. */
@@ -17,7 +19,15 @@ const projectCreateSchema = z.strictObject({
 });
 
 /** `/me` and `/projects`. */
-export function createAccountRoutes({ store, clock, readBody }: ServiceContext): Hono {
+export function createAccountRoutes({
+  store,
+  clock,
+  readBody,
+}: {
+  store: Store;
+  clock: Clock;
+  readBody: BodyReader;
+}): Hono {
   const routes = new Hono();
   routes.get('/me', (c) => c.json(me));
 

@@ -1,48 +1,60 @@
 import { Hono } from 'hono';
+import type { Clock } from '../../base/time.ts';
+import { invalid, notFound } from '../envelope.ts';
 import {
+  addResults,
+  finalizeRun,
+  type IngestScope,
   ingestFinalizeSchema,
   ingestIterationsSchema,
   ingestReportSchema,
   ingestStartSchema,
-} from '../bodies/ingest.ts';
-import type { ServiceContext } from '../context.ts';
-import { invalid, notFound } from '../envelope.ts';
-import { addResults, finalizeRun, type IngestContext, openIngestedRun } from '../ingest.ts';
+  openIngestedRun,
+} from '../ingest.ts';
 import { requireProject, requireRun } from '../lookup.ts';
+import type { BodyReader } from '../request.ts';
 import type { Store } from '../store/open.ts';
 import type { RunRecord } from '../store/runs.ts';
-import { renderSummary } from './run-view.ts';
+import { renderSummary } from './runs.ts';
 
 const base = '/projects/:projectId/eval-ingest';
 
 /** Runs that were executed elsewhere. Every request may be sent again; answers carry `ok`, as those of no other route. */
-export function createIngestRoutes({ store, clock, readBody }: ServiceContext): Hono {
+export function createIngestRoutes({
+  store,
+  clock,
+  readBody,
+}: {
+  store: Store;
+  clock: Clock;
+  readBody: BodyReader;
+}): Hono {
   const routes = new Hono();
-  const enter = (projectId: string): IngestContext => {
+  const enter = (projectId: string): IngestScope => {
     return { store, projectId: findProjectId(store, projectId), now: clock.now() };
   };
 
   routes.post(`${base}/report`, async (c) => {
-    const context = enter(c.req.param('projectId'));
+    const scope = enter(c.req.param('projectId'));
     const body = await readBody(c.req, ingestReportSchema);
     const ended = store.transact(() => {
-      const { run, isReused } = openIngestedRun(body, context);
+      const { run, isReused } = openIngestedRun(body, scope);
       // The verdict on a run that has ended is not to be had again.
-      if (isReused && run.status !== 'running') return finalizeRun(run, context);
+      if (isReused && run.status !== 'running') return finalizeRun(run, scope);
       const results = body.results.map((result, index) => ({
         ...result,
         externalIterationId: result.externalIterationId ?? `${body.externalRunId}-${index + 1}`,
       }));
-      addResults(run, results, context);
-      return finalizeRun(run, context);
+      addResults(run, results, scope);
+      return finalizeRun(run, scope);
     });
     return c.json({ ok: true, ...renderEnded(ended) });
   });
 
   routes.post(`${base}/runs/start`, async (c) => {
-    const context = enter(c.req.param('projectId'));
+    const scope = enter(c.req.param('projectId'));
     const body = await readBody(c.req, ingestStartSchema);
-    const { run, isReused } = store.transact(() => openIngestedRun(body, context));
+    const { run, isReused } = store.transact(() => openIngestedRun(body, scope));
     const { id: runId, suiteId, projectId, status } = run;
     if (!isReused) return c.json({ ok: true, suiteId, runId, projectId });
     return c.json({
@@ -62,11 +74,11 @@ export function createIngestRoutes({ store, clock, readBody }: ServiceContext): 
   });
 
   routes.post(`${base}/runs/finalize`, async (c) => {
-    const context = enter(c.req.param('projectId'));
+    const scope = enter(c.req.param('projectId'));
     const { runId, externalRunId } = await readBody(c.req, ingestFinalizeSchema);
-    const run = requireIngestedRun(store, context.projectId, runId);
+    const run = requireIngestedRun(store, scope.projectId, runId);
     if (run.externalId !== externalRunId) throw invalid('externalRunId: Not that of the run');
-    return c.json({ ok: true, ...renderEnded(store.transact(() => finalizeRun(run, context))) });
+    return c.json({ ok: true, ...renderEnded(store.transact(() => finalizeRun(run, scope))) });
   });
   return routes;
 }

@@ -1,18 +1,27 @@
 import { Hono } from 'hono';
-import type { ServiceContext } from '../context.ts';
+import type { BodySchemas } from '../bodies/suite.ts';
+import type { RunCreator } from '../create-run.ts';
 import { ApiError, notFound } from '../envelope.ts';
-import { readIdempotencyKey } from '../idempotency.ts';
-import type { Launcher } from '../launch.ts';
+import { type BodyReader, readCursor, readIdempotencyKey, readLimit, renderCursor } from '../request.ts';
 import { requireMeantProject, requireProject, requireRun } from '../lookup.ts';
-import { readCursor, readLimit, renderCursor } from '../page.ts';
+import type { Runner } from '../runner.ts';
+import type { IterationRecord } from '../store/iterations.ts';
+import type { Store } from '../store/open.ts';
 import type { RunRecord } from '../store/runs.ts';
-import { renderIteration, renderRun } from './run-view.ts';
 
 /**
  * Runs and what is below them; mounted once below a project and once at the top, where the project is the one that the
  * body names or the only one, and a run is found by its id alone.
  */
-export function createRunRoutes({ store, runner, bodies, readBody }: ServiceContext, launcher: Launcher): Hono {
+export function createRunRoutes(
+  {
+    store,
+    runner,
+    bodies,
+    readBody,
+  }: { store: Store; runner: Pick<Runner, 'cancel'>; bodies: BodySchemas; readBody: BodyReader },
+  creator: RunCreator,
+): Hono {
   const routes = new Hono();
 
   const findRun = (params: Record<string, string>): RunRecord =>
@@ -25,7 +34,7 @@ export function createRunRoutes({ store, runner, bodies, readBody }: ServiceCont
     const body = await readBody(c.req, bodies.run);
     const project = named ?? requireMeantProject(store, body.projectId);
     const key = readIdempotencyKey(c.req, body.idempotencyKey);
-    return c.json(await launcher.launch(project.id, body, key), 202);
+    return c.json(await creator.createRunExactlyOnce(project.id, body, key), 202);
   });
 
   routes.get('/:runId', (c) => c.json(renderRun(findRun(c.req.param()))));
@@ -69,4 +78,52 @@ export function createRunRoutes({ store, runner, bodies, readBody }: ServiceCont
     return c.body(trace, 200, { 'content-type': 'application/json' });
   });
   return routes;
+}
+
+/** A run as it is read; `notes` end with why a run has no result, since the API has no other field for that. */
+export function renderRun(run: RunRecord) {
+  const { id, suiteId, runNumber, status, result, source, createdAt, completedAt } = run;
+  const notes = [run.notes, run.failure].filter((note) => note !== null).join('\n');
+  return {
+    id,
+    suiteId,
+    runNumber,
+    status,
+    result,
+    summary: renderSummary(run),
+    source,
+    notes: notes === '' ? null : notes,
+    environment: null,
+    scoreIntegrity: null,
+    createdAt,
+    completedAt,
+  };
+}
+
+/** `total` counts what was planned, so that a run that was cut short shows it. */
+export function renderSummary({ total, passed, failed }: RunRecord) {
+  return { total, passed, failed, passRate: total === 0 ? 0 : passed / total };
+}
+
+/** An iteration as it is read. Models took part only in those that were executed elsewhere. */
+function renderIteration(iteration: IterationRecord) {
+  const { id, caseId, title, iterationNumber, status, result, startedAt, durationMs, toolCalls, error } = iteration;
+  const { model, provider, tokensUsed } = iteration;
+  return {
+    id,
+    testCaseId: caseId,
+    title,
+    iterationNumber,
+    status,
+    result,
+    model,
+    provider,
+    startedAt,
+    durationMs,
+    tokensUsed,
+    usage: null,
+    actualToolCalls: toolCalls?.actual ?? [],
+    expectedToolCalls: toolCalls?.expected ?? [],
+    error,
+  };
 }

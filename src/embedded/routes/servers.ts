@@ -1,18 +1,30 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
-import { parseBody } from '../bodies/read.ts';
+import type { Clock } from '../../base/time.ts';
 import { patchServerContent, serverCreateSchema, serverPatchSchema } from '../bodies/server.ts';
-import type { ServiceContext } from '../context.ts';
 import { ApiError } from '../envelope.ts';
 import { createId } from '../id.ts';
 import { requireProject, requireServer } from '../lookup.ts';
+import type { RelayEdge } from '../relay/edge.ts';
+import { type BodyReader, parseBody } from '../request.ts';
+import type { Store } from '../store/open.ts';
 import type { ServerRecord } from '../store/servers.ts';
 
 const list = '/projects/:projectId/servers';
 const one = `${list}/:serverId`;
 
 /** Server records. They keep what they are given; connecting is the business of runs. */
-export function createServerRoutes({ store, clock, readBody, relay }: ServiceContext): Hono {
+export function createServerRoutes({
+  store,
+  clock,
+  readBody,
+  relay,
+}: {
+  store: Store;
+  clock: Clock;
+  readBody: BodyReader;
+  relay: Pick<RelayEdge, 'revoke'>;
+}): Hono {
   const routes = new Hono();
 
   /** @throws {ApiError} CONFLICT when another server of the project has the name. */

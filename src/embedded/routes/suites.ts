@@ -1,28 +1,38 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
+import type { Clock } from '../../base/time.ts';
 import { defaultMatchOptions } from '../../model/case.ts';
 import {
+  type BodySchemas,
   createSuiteContent,
   listUnsupportedSuiteFields,
   type SuiteContent,
   type SuitePatchBody,
 } from '../bodies/suite.ts';
-import type { ServiceContext } from '../context.ts';
 import { notFound, notSupported } from '../envelope.ts';
 import { createId } from '../id.ts';
-import { describeRequest, findAnswer, keepAnswer, readIdempotencyKey } from '../idempotency.ts';
+import { type BodyReader, describeRequest, findAnswer, keepAnswer, readIdempotencyKey, readLimit } from '../request.ts';
 import { requireProject, requireServer, requireSuite } from '../lookup.ts';
-import { readLimit } from '../page.ts';
 import { createCaseRecord } from '../store/cases.ts';
 import type { Store } from '../store/open.ts';
 import type { SuiteRecord } from '../store/suites.ts';
-import { renderRun, renderSummary } from './run-view.ts';
+import { renderRun, renderSummary } from './runs.ts';
 
 const list = '/projects/:projectId/eval-suites';
 const one = `${list}/:suiteId`;
 
 /** Suites, apart from their cases. */
-export function createSuiteRoutes({ store, clock, bodies, readBody }: ServiceContext): Hono {
+export function createSuiteRoutes({
+  store,
+  clock,
+  bodies,
+  readBody,
+}: {
+  store: Store;
+  clock: Clock;
+  bodies: BodySchemas;
+  readBody: BodyReader;
+}): Hono {
   const routes = new Hono();
 
   routes.get(list, (c) => {

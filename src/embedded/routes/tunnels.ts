@@ -1,11 +1,13 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
+import type { Clock } from '../../base/time.ts';
 import { relayPath } from '../../tunnel/target.ts';
 import type { ServerContent } from '../bodies/server.ts';
-import type { ServiceContext } from '../context.ts';
 import { createId } from '../id.ts';
 import { requireProject, requireServer } from '../lookup.ts';
-import { agentPath } from '../relay/edge.ts';
+import { agentPath, type RelayEdge } from '../relay/edge.ts';
+import type { BodyReader } from '../request.ts';
+import type { Store } from '../store/open.ts';
 
 const list = '/projects/:projectId/tunnels';
 
@@ -13,7 +15,17 @@ const list = '/projects/:projectId/tunnels';
 const tunnelCreateSchema = z.object({ name: z.string().trim().min(1).max(128) });
 
 /** Tunnels to servers of a project, by the name of the server's record. */
-export function createTunnelRoutes({ store, clock, readBody, relay }: ServiceContext): Hono {
+export function createTunnelRoutes({
+  store,
+  clock,
+  readBody,
+  relay,
+}: {
+  store: Store;
+  clock: Clock;
+  readBody: BodyReader;
+  relay: Pick<RelayEdge, 'issue' | 'revoke'>;
+}): Hono {
   const routes = new Hono();
 
   routes.post(list, async (c) => {

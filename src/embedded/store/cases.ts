@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import type { CaseContent } from '../bodies/case.ts';
 import { createId } from '../id.ts';
-import { jsonColumn } from './json-column.ts';
+import { jsonColumn } from './schema.ts';
 
 const select =
   'select id, suite_id as suiteId, declared_id as declaredId, record as content, created_at as createdAt, updated_at as updatedAt';

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import type { CaseOutcome } from '../../engine/outcome.ts';
 import type { StepResult, ToolCall } from '../../model/run.ts';
-import { jsonColumn } from './json-column.ts';
+import { jsonColumn } from './schema.ts';
 
 interface ToolCalls {
   actual: ToolCall[];

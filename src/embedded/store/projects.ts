@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
-import { jsonColumn } from './json-column.ts';
+import { jsonColumn } from './schema.ts';
 
 export interface ProjectContent {
   description: string | null;

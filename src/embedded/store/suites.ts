@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import type { SuiteContent } from '../bodies/suite.ts';
-import { jsonColumn } from './json-column.ts';
+import { jsonColumn } from './schema.ts';
 
 const select =
   'select id, project_id as projectId, record as content, created_at as createdAt, updated_at as updatedAt';

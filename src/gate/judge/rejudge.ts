@@ -1,5 +1,5 @@
 import type { Comparison } from '../../model/comparison.ts';
-import { emptyPolicyLayer, settleDemands, type SuiteDemands } from '../../model/policy.ts';
+import { emptyPolicyLayer, applyPolicyDefaults, type SuiteRequirements } from '../../model/policy.ts';
 import type { Report } from '../../model/report.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
 import { buildReport, type ReportInput } from '../../report/build.ts';
@@ -56,7 +56,7 @@ export function judgeRestored(
     suites.map(({ results: { name }, verdict }, index) => ({
       name,
       verdict,
-      demands: { ...settleDemands(emptyPolicyLayer), ...members[index]?.policy.demands },
+      requirements: { ...applyPolicyDefaults(emptyPolicyLayer), ...members[index]?.policy.requirements },
     })),
   );
   const report = buildReport({
@@ -75,7 +75,7 @@ function compare(
   { baseline, kept }: { baseline: PlannedBaseline | null; kept: Comparison | null },
 ): Comparison | null {
   if (baseline === null || baseline.baseline === null) return kept;
-  const suites = members.map(({ results, policy }) => ({ results, effect: policy.demands.flaky.value }));
+  const suites = members.map(({ results, policy }) => ({ results, effect: policy.requirements.flaky.value }));
   const settled = settleComparison(baseline.baseline, suites);
   return compareWithBaseline(settled.baseline, settled.results, baseline.limits);
 }
@@ -85,32 +85,29 @@ function compare(
  * are left out: a report does not tell what was spent.
  */
 function demandAnew(
-  { results, policy: { demands, today }, findings, ...member }: RestoredSuite,
+  { results, policy: { requirements, today }, findings, ...member }: RestoredSuite,
   { minimumPassRate, policy }: Pick<NewDemands, 'minimumPassRate' | 'policy'>,
 ): RestoredSuite {
-  const written = policy === null ? [] : listSuiteLayers(policy, { id: results.suiteId, name: results.name });
+  const inFile = policy === null ? [] : listSuiteLayers(policy, { id: results.suiteId, name: results.name });
   const cases = results.cases.map(nameReported);
   // What is ambiguous was refused when the plan was made.
-  const joined = joinLayers(written.map((layer) => resolveCaseNames(layer, cases, [])));
-  // What the history says about the cases is no part of a policy.
-  const settled = settleDemands({ ...joined, budgets: emptyPolicyLayer.budgets });
-  const minimum =
-    minimumPassRate === null ? joined.minimumPassRate : { value: minimumPassRate, source: 'min-pass-rate' };
+  const joined = joinLayers(inFile.map((layer) => resolveCaseNames(layer, cases, [])));
+  const written = minimumPassRate === null ? null : { value: minimumPassRate, source: 'min-pass-rate' };
+  const minimum = written ?? joined.minimumPassRate ?? requirements.minimumPassRate;
+  const settled = applyPolicyDefaults({ ...joined, minimumPassRate: minimum, budgets: emptyPolicyLayer.budgets });
+  if (policy === null) {
+    const kept = { ...requirements, minimumPassRate: minimum, ...pickEffects(settled) };
+    return { ...member, results, policy: { requirements: kept, today }, findings };
+  }
   return {
     ...member,
-    results:
-      minimum === null
-        ? results
-        : { ...results, minimumPassRate: minimum.value, minimumPassRateSource: minimum.source },
-    ...(policy === null
-      ? { policy: { demands: { ...demands, ...pickEffects(settled) }, today }, findings }
-      : {
-          policy: { demands: { ...settled, trials: demands.trials }, today },
-          findings: findings.filter(({ reason }) => isProtection(reason)),
-        }),
+    results,
+    // What the history says about the cases is no part of a policy.
+    policy: { requirements: { ...settled, trials: requirements.trials }, today },
+    findings: findings.filter(({ reason }) => isProtection(reason)),
   };
 }
 
-function pickEffects({ onInconclusive, onNothingRun, reportOnly }: SuiteDemands) {
+function pickEffects({ onInconclusive, onNothingRun, reportOnly }: SuiteRequirements) {
   return { onInconclusive, onNothingRun, reportOnly };
 }

@@ -7,7 +7,7 @@ import { readPolicy } from '../../suite/read-policy.ts';
 import { adaptLayers, createBar, findSameSuite, type SuiteBar } from './bar.ts';
 import { type BaseTree, createBaseTree, listCommitFiles } from './base-tree.ts';
 import { runGit } from './git-checkout.ts';
-import { type BaseContext, explainMissingBase, findBase } from './find-base.ts';
+import { type BaseSources, explainMissingBase, findBase } from './find-base.ts';
 import { type ChangeNames, listChanges, listWeakenings, type Weakening } from './weakenings.ts';
 
 /** The policy of the branch that a pull request goes into. */
@@ -41,20 +41,31 @@ interface BaseComparison {
 /** What tests written in place are called; they are part of the workflow. */
 const inlineTests = 'tests';
 
+interface BaseFindings {
+  /** Takes what differs between base and head. */
+  notes: string[];
+  /** Takes why the policy is the one that is checked out. */
+  remarks: string[];
+  issues: ConfigurationIssue[];
+}
+
 /**
  * Opens the policy of the base branch, which git or GitHub has to have. Null where nothing is asked to be merged, which is a remark,
  * and where the base could not be found, which is an issue.
  */
-export async function openBasePolicy(context: BaseContext, issues: ConfigurationIssue[]): Promise<BasePolicy | null> {
-  const { notes, remarks, cwd } = context;
-  const { base } = context.ci;
+export async function openBasePolicy(
+  sources: BaseSources,
+  { notes, remarks, issues }: BaseFindings,
+): Promise<BasePolicy | null> {
+  const { ci, cwd } = sources;
+  const { base } = ci;
   if (base === null) {
     remarks.push('`policy-ref: base`: this is no pull or merge request, so the policy is the one that is checked out.');
     return null;
   }
-  const found = await findBase(base, context);
+  const found = await findBase(base, sources);
   if ('problem' in found) {
-    issues.push({ input: 'policy-ref', code: 'base-not-fetched', message: explainMissingBase(base, context, found) });
+    issues.push({ input: 'policy-ref', code: 'base-not-fetched', message: explainMissingBase(base, ci, found) });
     return null;
   }
   const names = { base: base.branch ?? base.revisions[0]?.slice(0, 12) ?? 'base', noun: base.noun };

@@ -4,14 +4,11 @@ import type { ChangeBase, CiJob } from './ci-job.ts';
 import { describeGitError, runGit } from './git-checkout.ts';
 import { openRemoteBase } from './base-files.ts';
 
-export interface BaseContext {
+/** Where the base is looked for. */
+export interface BaseSources {
   ci: CiJob;
   cwd: string;
   environment: Readonly<Record<string, string | undefined>>;
-  /** Takes what differs between base and head. */
-  notes: string[];
-  /** Takes why the policy is the one that is checked out. */
-  remarks: string[];
   /** For GitHub's API, where git does not have the base. */
   token: Secret | null;
 }
@@ -22,7 +19,7 @@ export type FoundBase = { files: CommitFiles; commit: string | null };
 /** From git, which needs no permission; else from GitHub, where this is a job of its. */
 export async function findBase(
   { revisions }: ChangeBase,
-  { ci, cwd, environment, token }: BaseContext,
+  { ci, cwd, environment, token }: BaseSources,
 ): Promise<FoundBase | { problem: string }> {
   const [first] = revisions;
   if (first === undefined) return { problem: '' };
@@ -39,7 +36,7 @@ export async function findBase(
 /** Says what is not there and how it gets there, in the words of the CI system. */
 export function explainMissingBase(
   { noun, label, branch, revisions }: ChangeBase,
-  { ci }: BaseContext,
+  ci: CiJob,
   found: { problem: string },
 ): string {
   const checkedOut = 'or use the checked-out policy with `policy-ref: head`';

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { CiJob } from './ci-job.ts';
 
-type NamingContext = Pick<CiJob, 'line' | 'isDefaultBranch' | 'label'>;
+type JobNames = Pick<CiJob, 'line' | 'isDefaultBranch' | 'label'>;
 
 const longestServerName = 128;
 const longestSuiteName = 200;
 
 /** Names the suite of a service that an evals file is kept in. The default branch and jobs that share use the plain name. */
-export function nameHostedSuite(name: string, scope: 'branch' | 'shared' | 'run', context: NamingContext): string {
+export function nameHostedSuite(name: string, scope: 'branch' | 'shared' | 'run', context: JobNames): string {
   if (scope === 'shared' || (scope === 'branch' && context.isDefaultBranch)) return name;
   // What runs outside any branch must not change the suite that the branches share.
   const suffix = scope === 'run' ? `run ${context.label}` : (context.line ?? 'local');

@@ -20,7 +20,7 @@ export interface PlannedBaseline {
   limits: RegressionLimits;
 }
 
-interface BaselineContext {
+interface BaselineSources {
   cwd: string;
   history: PlannedHistory | null;
   /** Takes why nothing will be compared. */
@@ -32,7 +32,7 @@ interface BaselineContext {
 /** Reads the baseline. One that is not there is a note, since every first run lacks it; one that cannot be read is an issue. */
 export async function planBaseline(
   { source, limits }: { source: string; limits: RegressionLimits },
-  { cwd, history, notes, base = null }: BaselineContext,
+  { cwd, history, notes, base = null }: BaselineSources,
   issues: ConfigurationIssue[],
 ): Promise<PlannedBaseline | null> {
   if (historySource.test(source)) {

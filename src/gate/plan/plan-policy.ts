@@ -7,8 +7,9 @@ import {
   noGateRules,
   type PolicyFile,
   type PolicyLayer,
-  settleDemands,
-  type SuiteDemands,
+  applyPolicyDefaults,
+  type StoredRequirements,
+  type SuiteRequirements,
 } from '../../model/policy.ts';
 import { formatMinimumPassRate } from '../../model/rate.ts';
 import type { Suite } from '../../model/suite.ts';
@@ -30,8 +31,8 @@ export interface LoadedPolicy {
   base: ProtectedBase | null;
   /** Reads what the evals files of the base branch demand; does nothing where the head's own policy counts. */
   readBaseSuites(suites: readonly Suite[]): Promise<void>;
-  planFileDemands(suites: FileSuites, issues: ConfigurationIssue[]): FileDemands;
-  planStoredDemands(stored: StoredCases, issues: ConfigurationIssue[]): StoredDemands;
+  planFileRequirements(suites: FileSuites, issues: ConfigurationIssue[]): SuiteRequirements;
+  planStoredRequirements(stored: StoredCases, issues: ConfigurationIssue[]): StoredRequirements;
   /** What a reader of the verdict should know about the policy, one sentence each. */
   notes: string[];
   /** What only the log says about it. */
@@ -48,7 +49,7 @@ export async function loadPolicy(
   const remarks: string[] = [];
   let base: BasePolicy | null = null;
   if (options.policyRef === 'base') {
-    base = await openBasePolicy({ ...context, notes, remarks, token: options.githubToken }, issues);
+    base = await openBasePolicy({ ...context, token: options.githubToken }, { notes, remarks, issues });
   }
   const path = typeof options.policy === 'string' ? options.policy : null;
   const own = await readPolicyOption(options.policy, context.cwd, issues);
@@ -74,15 +75,15 @@ export async function loadPolicy(
       const found = await protection.compareSuites(suites, { patterns: options.evals, path });
       for (const [id, demanded] of found) layers.set(id, demanded);
     },
-    planFileDemands: (suites, issues) => {
+    planFileRequirements: (suites, issues) => {
       const inBase = layers.get(suites.whole.id);
       const { fileLayers = fromFile(suites.whole), ownLayer = suites.whole.policy } = inBase ?? {};
-      return planFileDemands(suites, { inputs, fromFile: fileLayers, own: ownLayer }, issues);
+      return planFileRequirements(suites, { inputs, fromFile: fileLayers, own: ownLayer }, issues);
     },
-    planStoredDemands: (stored, issues) => {
+    planStoredRequirements: (stored, issues) => {
       const suite = { id: stored.suite, name: stored.suite };
       protection?.compareStored(suite);
-      return planStoredDemands(stored, [inputs, ...fromFile(suite)], issues);
+      return planStoredRequirements(stored, [inputs, ...fromFile(suite)], issues);
     },
   };
 }
@@ -108,55 +109,38 @@ interface StoredCases {
   cases: readonly string[];
 }
 
-interface StoredDemands {
-  /** Replaces what the suite itself says; null if unset. */
-  minimumPassRate: Demanded<number> | null;
-  demands: SuiteDemands;
-}
-
-interface FileDemands {
-  minimumPassRate: number;
-  minimumPassRateSource: string;
-  demands: SuiteDemands;
-}
-
 /**
  * Settles what is demanded of a suite from a file. Names of cases become ids; one that the file does not have is an issue,
  * and what is demanded of cases that were not selected is left out.
  */
-function planFileDemands(
+function planFileRequirements(
   { suite, whole }: FileSuites,
   { inputs, fromFile, own }: { inputs: PolicyLayer; fromFile: readonly PolicyLayer[]; own: PolicyLayer },
   issues: ConfigurationIssue[],
-): FileDemands {
+): SuiteRequirements {
   const specific = [...fromFile.slice(0, -1), own];
   for (const layer of specific) appendAll(issues, findUnknownNames(layer, whole));
   const named = whole.cases.map(({ id, title, location: { file, line } }) => ({ id, title, place: `${file}:${line}` }));
   const layers = [inputs, ...fromFile, own].map((layer) => resolveCaseNames(layer, named, issues));
-  const joined = joinLayers(layers);
-  const minimum = joined.minimumPassRate ?? { value: 1, source: 'default' };
-  appendAll(issues, findUnreachable(minimum, joined.confidence));
-  return {
-    minimumPassRate: minimum.value,
-    minimumPassRateSource: minimum.source,
-    demands: selectDemands(settleDemands(joined), { suite, whole }),
-  };
+  const requirements = applyPolicyDefaults(joinLayers(layers));
+  appendAll(issues, findUnreachable(requirements.minimumPassRate, requirements.confidence));
+  return selectRequirements(requirements, { suite, whole });
 }
 
 /** Settles what is demanded of a suite that a service keeps, of which nothing is known yet but what it is called. */
-function planStoredDemands(
+function planStoredRequirements(
   { cases }: StoredCases,
   layers: readonly PolicyLayer[],
   issues: ConfigurationIssue[],
-): StoredDemands {
+): StoredRequirements {
   const joined = joinLayers(layers);
   if (joined.minimumPassRate !== null) appendAll(issues, findUnreachable(joined.minimumPassRate, joined.confidence));
-  const demands = settleDemands(joined);
   // It is unknown whether cases that were not chosen are gone.
   const isChosen = (name: string) => cases.length === 0 || cases.includes(name);
   return {
+    ...applyPolicyDefaults(joined),
     minimumPassRate: joined.minimumPassRate,
-    demands: { ...demands, quarantine: demands.quarantine.filter((entry) => isChosen(entry.case)) },
+    quarantine: joined.quarantine.filter((entry) => isChosen(entry.case)),
   };
 }
 
@@ -185,14 +169,17 @@ function findUnreachable(minimum: Demanded<number>, confidence: Demanded<number>
   return [{ ...placeIssue(confidence.source), code: 'confidence-in-100', message }];
 }
 
-function selectDemands(demands: SuiteDemands, { suite, whole }: { suite: Suite; whole: Suite }): SuiteDemands {
+function selectRequirements(
+  requirements: SuiteRequirements,
+  { suite, whole }: { suite: Suite; whole: Suite },
+): SuiteRequirements {
   const isSelected = (name: string) => suite.cases.some(({ id }) => id === name);
   const isKnown = (name: string) => whole.cases.some(({ id }) => id === name);
   return {
-    ...demands,
-    tags: demands.tags.filter(({ name }) => suite.cases.some(({ tags }) => tags.includes(name))),
-    cases: demands.cases.filter(({ name }) => isSelected(name)),
-    required: demands.required.filter(({ name }) => isSelected(name)),
-    quarantine: demands.quarantine.filter((entry) => isSelected(entry.case) || !isKnown(entry.case)),
+    ...requirements,
+    tags: requirements.tags.filter(({ name }) => suite.cases.some(({ tags }) => tags.includes(name))),
+    cases: requirements.cases.filter(({ name }) => isSelected(name)),
+    required: requirements.required.filter(({ name }) => isSelected(name)),
+    quarantine: requirements.quarantine.filter((entry) => isSelected(entry.case) || !isKnown(entry.case)),
   };
 }

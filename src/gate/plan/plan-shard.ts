@@ -40,16 +40,16 @@ export function planShard(
       const selected = planned.suite.cases.filter(({ id }) => shards.get(keyOf(planned.suite.id, id)) === index);
       const others = planned.suite.cases.filter((item) => !selected.includes(item));
       // The cases of other shards are not gone, and are judged there.
-      const { demands } = planned;
+      const { requirements } = planned;
       const isOwn = (name: string) => !others.some(({ id }) => id === name);
       return {
         ...planned,
         suite: { ...planned.suite, cases: selected },
-        demands: {
-          ...demands,
-          cases: demands.cases.filter(({ name }) => isOwn(name)),
-          required: demands.required.filter(({ name }) => isOwn(name)),
-          quarantine: demands.quarantine.filter((entry) => isOwn(entry.case)),
+        requirements: {
+          ...requirements,
+          cases: requirements.cases.filter(({ name }) => isOwn(name)),
+          required: requirements.required.filter(({ name }) => isOwn(name)),
+          quarantine: requirements.quarantine.filter((entry) => isOwn(entry.case)),
         },
       };
     })

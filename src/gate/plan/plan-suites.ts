@@ -2,10 +2,9 @@ import { formatDuration } from '../../base/time.ts';
 import type { ConfigurationIssue } from '../../base/errors.ts';
 import { appendAll } from '../../base/lists.ts';
 import type { SuiteConcurrency } from '../../model/concurrency.ts';
-import type { Demanded, SuiteDemands } from '../../model/policy.ts';
+import type { Demanded, StoredRequirements, SuiteRequirements } from '../../model/policy.ts';
 import { anyProtocol, type ProtocolChoice } from '../../model/protocol.ts';
 import type { Suite } from '../../model/suite.ts';
-import type { SuiteResults } from '../../model/results.ts';
 import type { ServiceProfile } from '../../service/profile.ts';
 import { readInlineTests } from '../../suite/read.ts';
 import { findSharedIds, loadSuites } from '../../suite/load.ts';
@@ -16,7 +15,6 @@ import { capRuns, findHostedIssues, listHostedNotes } from './hosted-limits.ts';
 import { planOneServer } from './one-server.ts';
 import { readServiceBaseline } from '../options/service-baseline.ts';
 import type { LoadedPolicy } from './plan-policy.ts';
-import { nameReported, resolveCaseNames } from './resolve-names.ts';
 import type { GateOptions } from '../options/schema.ts';
 
 export type PlannedSuite = FileSuite | StoredSuite;
@@ -34,13 +32,8 @@ export interface FileSuite {
   baselineName: string | null;
   /** The revision of MCP that it is run in, and where that was said. */
   protocol: Demanded<ProtocolChoice>;
-  /** Fraction 0..1. */
-  minimumPassRate: number;
-  /** `min-pass-rate`, `evals/x.evals.yaml:4` or `default`. */
-  minimumPassRateSource: string;
   concurrency: SuiteConcurrency;
-  /** Further requirements. */
-  demands: SuiteDemands;
+  requirements: SuiteRequirements;
 }
 
 /** A suite that a hosted service keeps, run as it stands. */
@@ -52,13 +45,10 @@ export interface StoredSuite {
   cases: readonly string[];
   /** Iterations of every case, instead of what the suite says. */
   runs: number | null;
-  /** Fraction 0..1, instead of what the suite says. */
-  minimumPassRate: Demanded<number> | null;
-  /** Further requirements. */
-  demands: SuiteDemands;
+  requirements: StoredRequirements;
 }
 
-interface SuitePlanContext {
+interface SuiteSources {
   cwd: string;
   ci: CiJob;
   profile: ServiceProfile;
@@ -70,16 +60,16 @@ interface SuitePlanContext {
 /** Reads and selects the suites, or names the one that the service keeps. What is wrong goes to `issues`. */
 export async function planSuites(
   options: GateOptions,
-  context: SuitePlanContext,
+  sources: SuiteSources,
   issues: ConfigurationIssue[],
 ): Promise<PlannedSuite[]> {
-  if (options.suite !== null) return [planStoredSuite(options.suite, options, context, issues)];
-  return await planFileSuites(options, context, issues);
+  if (options.suite !== null) return [planStoredSuite(options.suite, options, sources, issues)];
+  return await planFileSuites(options, sources, issues);
 }
 
 async function planFileSuites(
   options: GateOptions,
-  { cwd, ci, profile, policy, notes }: SuitePlanContext,
+  { cwd, ci, profile, policy, notes }: SuiteSources,
   issues: ConfigurationIssue[],
 ): Promise<FileSuite[]> {
   const { suites, findings } = await readSuites(options, cwd);
@@ -110,7 +100,7 @@ async function planFileSuites(
     baselineName: nameBaselineSuite(suite.name, { branch, ci }),
     protocol: chooseProtocol(options, suite),
     concurrency: planConcurrency(suite, options),
-    ...policy.planFileDemands({ suite, whole }, issues),
+    requirements: policy.planFileRequirements({ suite, whole }, issues),
   }));
 }
 
@@ -149,20 +139,15 @@ async function readSuites(
 function planStoredSuite(
   suite: string,
   { cases, runs }: GateOptions,
-  { profile: { limits, name }, policy }: SuitePlanContext,
+  { profile: { limits, name }, policy }: Pick<SuiteSources, 'profile' | 'policy'>,
   issues: ConfigurationIssue[],
 ): StoredSuite {
   if (runs !== null && runs > limits.iterationsPerCase) {
     const message = `${runs} is more than the ${limits.iterationsPerCase} iterations of a case that the service ${name} runs at once`;
     issues.push({ input: 'runs', code: 'too-many-runs', message });
   }
-  return { kind: 'stored', suite, cases, runs, ...policy.planStoredDemands({ suite, cases }, issues) };
-}
-
-/** The requirements of a suite that the service keeps, whose cases are known only now. What is ambiguous was refused before it ran. */
-export function resolveStored(planned: PlannedSuite, { cases }: Pick<SuiteResults, 'cases'>): PlannedSuite {
-  if (planned.kind === 'file') return planned;
-  return { ...planned, demands: resolveCaseNames(planned.demands, cases.map(nameReported), []) };
+  const requirements = policy.planStoredRequirements({ suite, cases }, issues);
+  return { kind: 'stored', suite, cases, runs, requirements };
 }
 
 /** A case that could only ever end with the gate's own time would be judged by a limit that its file does not name. */

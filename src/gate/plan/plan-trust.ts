@@ -11,8 +11,8 @@ export function planTrust(
   return suites.map((planned) => {
     if (planned.kind === 'stored') return planned;
     const { id: suiteId, cases } = outlineSuite(planned.suite, planned.whole);
-    const required = new Set(planned.demands.required.map(({ name }) => name));
+    const required = new Set(planned.requirements.required.map(({ name }) => name));
     const trials = listTrials({ suiteId, cases: cases.filter(({ id }) => !required.has(id)) }, records, neededGates);
-    return { ...planned, demands: { ...planned.demands, trials } };
+    return { ...planned, requirements: { ...planned.requirements, trials } };
   });
 }

@@ -20,20 +20,13 @@ interface ProtectedFile {
   listLosses: (before: string, after: string | null) => Loss[];
 }
 
-interface PastContext {
-  base: ProtectedBase;
-  cwd: string;
-  notes: string[];
-  issues: ConfigurationIssue[];
-}
-
 /**
  * Chooses the text that counts of a file which an earlier gate wrote: the base's where the base has the file, and none where the change
  * brings it. A file that git does not track comes from an artifact or a cache of the job, and counts as it is.
  */
 export async function readProtectedFile(
   { path, own, listLosses }: ProtectedFile,
-  { base, cwd, notes, issues }: PastContext,
+  { base, cwd, notes, issues }: { base: ProtectedBase; cwd: string; notes: string[]; issues: ConfigurationIssue[] },
 ): Promise<{ text: string | null }> {
   const { base: name, noun } = base.names;
   if (!base.protects('baselines')) return { text: own };

@@ -37,13 +37,13 @@ function findEarlyStopIssues({ source }: Demanded<boolean>, { options, suites }:
       '`stopEarly` leaves out iterations that would be compared with `baseline`; give one of the two',
     );
   }
-  const retrying = suites.find(({ demands }) => demands.retryFailed.value > 0);
+  const retrying = suites.find(({ requirements }) => requirements.retryFailed.value > 0);
   if (retrying !== undefined) {
     // Cases that failed run again only when all are known, and may change how a flaky case counts.
     const name = retrying.kind === 'file' ? retrying.suite.name : retrying.suite;
     add(
       'stop-early-and-retries',
-      `\`stopEarly\` stops before everything has run, and ${name} runs failed cases again (\`retryFailed\`, ${describeSource(retrying.demands.retryFailed.source)}); leave out one of the two`,
+      `\`stopEarly\` stops before everything has run, and ${name} runs failed cases again (\`retryFailed\`, ${describeSource(retrying.requirements.retryFailed.source)}); leave out one of the two`,
     );
   }
   return issues;

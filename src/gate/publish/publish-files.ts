@@ -18,7 +18,8 @@ import { renderHistoryLine } from '../../history/record.ts';
 import { appendHistoryLine } from '../../history/file.ts';
 import { renderSummary } from '../../report/summary.ts';
 
-export interface PublishContext {
+/** Where files and the summary of a job go, and what the page shows. */
+export interface FileSinks {
   logger: Logger;
   redactor: Redactor;
   /** The file that GitHub shows as the job's summary; null elsewhere. */
@@ -44,9 +45,8 @@ export interface WrittenFiles {
 export async function publishFiles(
   report: Report,
   plan: Pick<GatePlan, 'reportDir' | 'reportFormats' | 'summary' | 'history' | 'page'>,
-  context: PublishContext,
+  { redactor, logger, summaryPath, evidence }: FileSinks,
 ): Promise<WrittenFiles> {
-  const { redactor, logger, summaryPath, evidence } = context;
   const attempt = async (path: string, write: () => Promise<void>): Promise<string | null> => {
     try {
       await write();

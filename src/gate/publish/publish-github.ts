@@ -1,5 +1,4 @@
-import type { Clock } from '../../base/time.ts';
-import { startDeadline } from '../../base/time.ts';
+import { type Clock, startDeadline } from '../../base/time.ts';
 import { describeError, GitHubError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Redactor } from '../../base/redaction.ts';
@@ -16,10 +15,9 @@ import { postComment } from './post-comment.ts';
 import { postCheck } from './post-check.ts';
 import { postIssue } from './post-issue.ts';
 
-export interface GitHubContext {
+interface GitHubCalls {
   clock: Clock;
   logger: Logger;
-  redactor: Redactor;
   signal: AbortSignal;
 }
 
@@ -27,23 +25,28 @@ export interface GitHubContext {
 const publishTimeoutMs = 120_000;
 
 /** Posts a gate's report on GitHub, as planned. Warns about whatever is in the way: presentation never changes a verdict. */
-export async function publishToGitHub(report: Report, plan: PlannedGitHub, context: GitHubContext): Promise<void> {
+export async function publishToGitHub(
+  report: Report,
+  plan: PlannedGitHub,
+  { redactor, ...calls }: GitHubCalls & { redactor: Redactor },
+): Promise<void> {
   // A job that was stopped established nothing, and has seconds left; what stopped it posts its own verdict.
-  if (context.signal.aborted) return;
+  if (calls.signal.aborted) return;
   const { comment, hasCheckRun, issueParts } = plan;
-  const warn = (text: string) => context.logger.warning(`${text} The verdict stands.`);
+  const { logger } = calls;
+  const warn = (text: string) => logger.warning(`${text} The verdict stands.`);
   try {
-    await using client = openClient(plan, context);
+    await using client = openClient(plan, calls);
     if (comment !== null) {
-      await tellPullRequest(client, report, { ...plan, ...comment }, context).catch((error: unknown) =>
+      await tellPullRequest(client, report, { ...plan, ...comment }, { logger, redactor }).catch((error: unknown) =>
         warn(explainNoComment(error, comment.pullNumber)),
       );
     }
     if (hasCheckRun) {
-      await addCheck(client, report, plan, context).catch((error: unknown) => warn(explainNoCheck(error)));
+      await addCheck(client, report, plan, { logger, redactor }).catch((error: unknown) => warn(explainNoCheck(error)));
     }
     if (issueParts !== null) {
-      await keepIssues(client, report, { ...plan, issueParts }, context).catch((error: unknown) =>
+      await keepIssues(client, report, { ...plan, issueParts }, { logger, redactor }).catch((error: unknown) =>
         warn(explainNoIssue(error)),
       );
     }
@@ -57,9 +60,9 @@ export async function publishToGitHub(report: Report, plan: PlannedGitHub, conte
  *
  * @throws {ConfigurationError} when the URL of the API or the token cannot be used
  */
-export function openClient(access: GitHubAccess, context: GitHubContext): GitHubClient {
-  const deadline = startDeadline(context.clock, publishTimeoutMs, 'Telling the verdict on GitHub');
-  return openGitHub({ ...access, ...context, deadline });
+export function openClient(access: GitHubAccess, calls: GitHubCalls): GitHubClient {
+  const deadline = startDeadline(calls.clock, publishTimeoutMs, 'Telling the verdict on GitHub');
+  return openGitHub({ ...access, ...calls, deadline });
 }
 
 /** A comment on a pull request, and what it leads to. */
@@ -83,7 +86,7 @@ export async function tellPullRequest(
   client: GitHubClient,
   report: Report,
   { repository, pullNumber, mode, key, workflow, run, page }: PullRequestComment,
-  { logger, redactor }: GitHubContext,
+  { logger, redactor }: { logger: Logger; redactor: Redactor },
 ): Promise<void> {
   const { outcome } = report.verdict;
   const render = renderFor(report, page, redactor);
@@ -109,7 +112,7 @@ async function addCheck(
   client: GitHubClient,
   report: Report,
   { repository, page }: { repository: Repository; page: PageLinks },
-  { logger, redactor }: GitHubContext,
+  { logger, redactor }: { logger: Logger; redactor: Redactor },
 ): Promise<void> {
   const check = await postCheck(client, report, { repository, page, redactor });
   logger.info(
@@ -122,7 +125,7 @@ async function keepIssues(
   client: GitHubClient,
   report: Report,
   plan: PlannedGitHub & { issueParts: ReadonlyArray<string | null> },
-  { logger, redactor }: GitHubContext,
+  { logger, redactor }: { logger: Logger; redactor: Redactor },
 ): Promise<void> {
   const { repository, run, page, issueParts, workflow } = plan;
   for (const suite of report.suites) {

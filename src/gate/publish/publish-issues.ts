@@ -1,20 +1,11 @@
 import { type ConfigurationIssue, describeError } from '../../base/errors.ts';
 import { writeTextFile } from '../../base/files.ts';
-import type { Logger } from '../../base/logger.ts';
-import { redactDeep, type Redactor } from '../../base/redaction.ts';
+import { redactDeep } from '../../base/redaction.ts';
 import { type Annotation } from '../../report/annotations.ts';
 import { planIssueAnnotations } from '../../report/issue-annotations.ts';
 import { renderIssueSummary } from '../../report/issue-summary.ts';
 import { reportTo } from '../options/report-to.ts';
-import { findExistingFiles } from './publish-files.ts';
-
-interface IssueContext {
-  cwd: string;
-  logger: Logger;
-  redactor: Redactor;
-  /** The file that GitHub shows as the job's summary; null elsewhere. */
-  summaryPath: string | null;
-}
+import { type FileSinks, findExistingFiles } from './publish-files.ts';
 
 /**
  * Adds what is wrong with the configuration to the job summary, and returns the annotations for it, as far as the inputs ask for
@@ -23,7 +14,7 @@ interface IssueContext {
 export async function publishIssues(
   told: readonly ConfigurationIssue[],
   texts: Readonly<Record<string, string | undefined>>,
-  { cwd, logger, redactor, summaryPath }: IssueContext,
+  { cwd, logger, redactor, summaryPath }: Omit<FileSinks, 'evidence'> & { cwd: string },
 ): Promise<Annotation[]> {
   // Cut to size below, which a secret must not be in yet.
   const issues = redactDeep(told, redactor);

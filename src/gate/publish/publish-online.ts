@@ -1,18 +1,8 @@
-import type { Clock } from '../../base/time.ts';
-import type { Logger } from '../../base/logger.ts';
-import type { Redactor } from '../../base/redaction.ts';
-import type { GateResult } from '../gate.ts';
+import type { GateContext, GateResult } from '../gate.ts';
 import type { GatePlan } from '../plan/plan.ts';
 import { publishToGitHub } from './publish-github.ts';
 import { publishTraces } from './publish-traces.ts';
 import { uploadResults } from './upload-results.ts';
-
-export interface OnlineContext {
-  clock: Clock;
-  logger: Logger;
-  redactor: Redactor;
-  signal: AbortSignal;
-}
 
 /**
  * Reports the verdict to GitHub, to a trace collector and to a hosted project, as far as the plan asks for it. Runs after the files
@@ -21,15 +11,15 @@ export interface OnlineContext {
 export async function publishOnline(
   { report, tracePath, kept }: Pick<GateResult, 'report' | 'tracePath' | 'kept'>,
   { github, collector, upload, suites }: Pick<GatePlan, 'github' | 'collector' | 'upload' | 'suites'>,
-  context: OnlineContext,
+  sending: Pick<GateContext, 'clock' | 'logger' | 'redactor' | 'signal'>,
 ): Promise<void> {
   if (github !== null) {
-    await publishToGitHub(report, github, context);
+    await publishToGitHub(report, github, sending);
   }
   if (collector !== null && tracePath !== null) {
-    await publishTraces(tracePath, collector, context);
+    await publishTraces(tracePath, collector, sending);
   }
   if (upload !== null && kept !== null) {
-    await uploadResults({ report, kept, upload, suites }, context);
+    await uploadResults({ report, kept, upload, suites }, sending);
   }
 }

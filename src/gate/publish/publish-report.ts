@@ -18,14 +18,9 @@ import {
   readWorkflowRun,
   type WorkflowRunPayload,
 } from '../plan/plan-github.ts';
-import {
-  explainNoComment,
-  type GitHubContext,
-  openClient,
-  type PullRequestComment,
-  tellPullRequest,
-} from './publish-github.ts';
+import { explainNoComment, openClient, type PullRequestComment, tellPullRequest } from './publish-github.ts';
 import { readForeignReport } from './read-foreign-report.ts';
+import type { GateContext } from '../gate.ts';
 import { rejudgeReport } from '../judge/rejudge.ts';
 
 type PublishOptions = Pick<
@@ -33,9 +28,9 @@ type PublishOptions = Pick<
   'reportTo' | 'githubToken' | 'commentId' | 'shard' | 'publish' | 'pullNumber' | 'minPassRate' | 'policy'
 >;
 
-export interface PublishContext extends GitHubContext {
+/** The job that posts the report. */
+interface PublishingJob extends Pick<GateContext, 'clock' | 'logger' | 'redactor' | 'signal' | 'environment'> {
   cwd: string;
-  environment: Readonly<Record<string, string | undefined>>;
 }
 
 /**
@@ -46,8 +41,11 @@ export interface PublishContext extends GitHubContext {
  *
  * @throws {ConfigurationError} when the report cannot be read, is of another commit, or has no known pull request
  */
-export async function publishReport(options: PublishOptions, context: PublishContext): Promise<0 | 3> {
-  const { cwd, environment, logger, redactor } = context;
+export async function publishReport(
+  options: PublishOptions,
+  { cwd, environment, redactor, ...calls }: PublishingJob,
+): Promise<0 | 3> {
+  const { logger } = calls;
   const access = readGitHubAccess(options.githubToken, environment);
   for (const secret of access.secrets) redactor.add(secret);
   const foreign = redactDeep(await readForeignReport(resolve(cwd, options.publish ?? '')), redactor);
@@ -56,7 +54,7 @@ export async function publishReport(options: PublishOptions, context: PublishCon
   const report = nameSource(holdAgainstRun(await judgeByOwnPolicy(foreign, options, cwd), run), run);
   const { repository } = access;
 
-  await using client = openClient(access, context);
+  await using client = openClient(access, calls);
   let { pullNumber } = options;
   try {
     const pulls = await findPulls(client, repository, { pullNumber, run });
@@ -70,8 +68,8 @@ export async function publishReport(options: PublishOptions, context: PublishCon
       await tellPullRequest(
         client,
         report,
-        { repository, pullNumber, ...planTelling(report, run, { options, context }) },
-        context,
+        { repository, pullNumber, ...planTelling(report, run, { options, environment, cwd }) },
+        { logger, redactor },
       );
     }
     return 0;
@@ -141,13 +139,12 @@ async function findPulls(
 function planTelling(
   { startedAt }: Report,
   workflowRun: WorkflowRunPayload | null,
-  { options, context }: { options: PublishOptions; context: PublishContext },
+  { options, environment, cwd }: Pick<PublishingJob, 'environment' | 'cwd'> & { options: PublishOptions },
 ): Omit<PullRequestComment, 'repository' | 'pullNumber'> {
-  const { environment } = context;
   const mode = options.reportTo.comment ?? 'always';
   const jobSlot = nameJobSlot(options);
   const parts = ['publish', ...listJobParts(environment, jobSlot)];
-  const own = readRun(environment, { cwd: context.cwd, jobSlot });
+  const own = readRun(environment, { cwd, jobSlot });
   if (workflowRun === null) {
     // By hand there are no runs to count.
     const number = own.run.number || Math.max(0, Math.floor(Date.parse(startedAt) / 1000)) || 0;

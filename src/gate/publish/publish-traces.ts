@@ -1,8 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import type { Clock } from '../../base/time.ts';
+import { type Clock, startDeadline } from '../../base/time.ts';
 import { formatCount, endSentence } from '../../base/text.ts';
-import { startDeadline } from '../../base/time.ts';
 import { describeError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import { flattenText } from '../../report/escape/plain.ts';

@@ -9,7 +9,7 @@ import { renderSummary } from '../../report/summary.ts';
 import type { FallbackReport } from '../../supervisor/messages.ts';
 import { judgeResults } from '../judge/judge-results.ts';
 import type { GatePlan } from '../plan/plan.ts';
-import { createPlannedTally, nothingRun } from '../run/run-suite.ts';
+import { describeUnrun } from '../run/run-suite.ts';
 
 /**
  * Renders what is written where the gate itself comes to no end: the report of a gate that was interrupted by `cause` before
@@ -24,11 +24,10 @@ export async function renderFallback(
     summaryPath,
   }: { cause: string; startedAt: Date; redactor: Redactor; summaryPath: string | null },
 ): Promise<{ report: Report; files: FallbackReport['files'] }> {
-  const end = { ...nothingRun, interruption: { code: 'infrastructure' as const, message: cause } };
-  const results = plan.suites.map((planned) => createPlannedTally(planned).finish(end));
+  const suites = plan.suites.map((planned) => describeUnrun(planned, { code: 'infrastructure', message: cause }));
   const today = startedAt.toISOString().slice(0, 'YYYY-MM-DD'.length);
   const { revision, shard, policyNotes } = plan;
-  const judgement = judgeResults(results, { suites: plan.suites, baseline: null, today });
+  const judgement = judgeResults(suites, { baseline: null, today });
   const about = { startedAt: startedAt.toISOString(), durationMs: 0, generator, revision, shard, server: null };
   const report = buildReport(redactDeep({ ...about, ...judgement, notes: policyNotes, stopsJob: true }, redactor));
   const inReports = (name: string, text: string) => ({

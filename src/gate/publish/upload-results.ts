@@ -1,23 +1,16 @@
-import type { Clock } from '../../base/time.ts';
-import { formatCount, endSentence } from '../../base/text.ts';
-import { type Deadline, startDeadline } from '../../base/time.ts';
+import { type Clock, type Deadline, startDeadline } from '../../base/time.ts';
+import { endSentence, formatCount } from '../../base/text.ts';
 import { DeadlineError, describeError, GateError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
-import { type Redactor, redactDeep } from '../../base/redaction.ts';
+import { redactDeep } from '../../base/redaction.ts';
 import type { ServiceClient } from '../../service/client.ts';
 import { ingestRun } from '../../service/ingest.ts';
 import { requireProject } from '../../service/project.ts';
 import type { WireIngestedRun } from '../../service/wire.ts';
+import type { GateContext } from '../gate.ts';
 import { openUploadClient } from '../run/connect-service.ts';
 import { draftUploads, type SuiteDraft, type UploadSource } from './draft-upload.ts';
 import type { PlannedUpload } from '../plan/plan-upload.ts';
-
-export interface UploadContext {
-  clock: Clock;
-  logger: Logger;
-  redactor: Redactor;
-  signal: AbortSignal;
-}
 
 /** With what ending a half-filled run may take, two minutes. */
 const uploadTimeoutMs = 115_000;
@@ -26,8 +19,10 @@ const uploadTimeoutMs = 115_000;
  * Brings the results of a gate's first rounds to the hosted project, a run for each suite that has a verdict. Whatever is in
  * the way is warned about: it never changes a verdict.
  */
-export async function uploadResults(source: UploadSource, context: UploadContext): Promise<void> {
-  const { clock, logger, redactor, signal } = context;
+export async function uploadResults(
+  source: UploadSource,
+  { clock, logger, redactor, signal }: Pick<GateContext, 'clock' | 'logger' | 'redactor' | 'signal'>,
+): Promise<void> {
   // A job that was stopped has seconds left.
   if (signal.aborted) return;
   const warn = (text: string) => logger.warning(`${endSentence(text)} The verdict stands.`);
@@ -41,7 +36,7 @@ export async function uploadResults(source: UploadSource, context: UploadContext
   const { upload } = source;
   using limit = startTimeLimit(clock, signal);
   try {
-    await using client = openUploadClient(upload, context);
+    await using client = openUploadClient(upload, { clock, logger });
     const { project } = upload.service;
     const { id: projectId } = await requireProject(client, { project, ...limit.options });
     for (const draft of drafts) {

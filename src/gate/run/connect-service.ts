@@ -2,7 +2,7 @@ import type { Clock, Deadline } from '../../base/time.ts';
 import type { Logger } from '../../base/logger.ts';
 import { unlimitedPacer } from '../../base/pacing.ts';
 import type { Redactor } from '../../base/redaction.ts';
-import type { ProtocolTable } from '../../embedded/protocols.ts';
+import type { ProtocolTable } from '../../embedded/connect.ts';
 import type { ServerWitnesses } from '../../model/process-end.ts';
 import { openServiceClient, type ServiceClient } from '../../service/client.ts';
 import { defaultTimeoutMs } from '../../suite/build.ts';
@@ -29,16 +29,22 @@ export interface ConnectedService extends AsyncDisposable {
   readonly scheduling: JobScheduling | null;
 }
 
-export interface ConnectContext {
+interface OwnServiceOptions {
   clock: Clock;
   logger: Logger;
   redactor: Redactor;
   signal: AbortSignal;
+  /** Asked how calls ended. */
+  witnesses?: ServerWitnesses | undefined;
+}
+
+interface HostedServiceOptions {
+  clock: Clock;
+  logger: Logger;
+  signal: AbortSignal;
   /** No call but those of a teardown waits beyond it. */
   deadline?: Deadline | undefined;
   saveRemoteResources?: ((resources: RemoteResources | null) => void) | undefined;
-  /** Asked how calls ended, where the evals run inside this process. */
-  witnesses?: ServerWitnesses | undefined;
 }
 
 /**
@@ -46,14 +52,19 @@ export interface ConnectContext {
  *
  * @throws {ConfigurationError} when the key, the address or the project is not right
  */
-export async function connectService(plan: ServicePlan, context: ConnectContext): Promise<ConnectedService> {
+export async function connectService(
+  plan: ServicePlan,
+  options: OwnServiceOptions & HostedServiceOptions,
+): Promise<ConnectedService> {
   const { hosted } = plan.service;
-  return hosted === null ? await openOwnService(plan, context) : await connectHosted(plan, hosted, context);
+  return hosted === null ? await openOwnService(plan, options) : await connectHosted(plan, hosted, options);
 }
 
 /** Opens the eval service inside this process, and the client that alone may speak to it. */
-async function openOwnService(plan: ServicePlan, context: ConnectContext): Promise<ConnectedService> {
-  const { clock, logger, redactor, signal, witnesses = null } = context;
+async function openOwnService(
+  plan: ServicePlan,
+  { clock, logger, redactor, signal, witnesses }: OwnServiceOptions,
+): Promise<ConnectedService> {
   // Loaded lazily: hosted runs need neither the engine nor the store.
   const { localLimits, openEmbeddedService } = await import('../../embedded/open.ts');
   const scheduling = createJobScheduling();
@@ -66,7 +77,7 @@ async function openOwnService(plan: ServicePlan, context: ConnectContext): Promi
     iterationTimeoutMs: Math.max(plan.timeoutMs, defaultTimeoutMs),
     runTimeoutMs: plan.timeoutMs,
     propagatesTraces: plan.hasTraceLog,
-    witnesses,
+    witnesses: witnesses ?? null,
   });
   redactor.add(service.apiKey);
   const { baseUrl, apiKey } = service;
@@ -84,7 +95,7 @@ async function openOwnService(plan: ServicePlan, context: ConnectContext): Promi
 async function connectHosted(
   plan: ServicePlan,
   { baseUrl, apiKey, project, proxy }: HostedService,
-  { clock, logger, signal, deadline, saveRemoteResources }: ConnectContext,
+  { clock, logger, signal, deadline, saveRemoteResources }: HostedServiceOptions,
 ): Promise<ConnectedService> {
   const { profile } = plan.service;
   const options = { baseUrl, apiKey, profile, clock, logger, proxy };
@@ -106,7 +117,7 @@ async function connectHosted(
 /** Opens the client of an upload. Signals go with the calls, so that a run can still be ended after one called them off. */
 export function openUploadClient(
   { profile, service: { baseUrl, apiKey, proxy } }: PlannedUpload,
-  { clock, logger }: Pick<ConnectContext, 'clock' | 'logger'>,
+  { clock, logger }: { clock: Clock; logger: Logger },
 ): ServiceClient {
   return openServiceClient({ baseUrl, apiKey, profile, clock, logger, proxy });
 }

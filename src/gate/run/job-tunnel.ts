@@ -1,5 +1,4 @@
-import { race } from '../../base/time.ts';
-import type { Clock } from '../../base/time.ts';
+import { type Clock, race } from '../../base/time.ts';
 import {
   CancelledError,
   ConfigurationError,

@@ -1,4 +1,5 @@
 import { ConfigurationError, type ConfigurationIssue, ProtocolError } from '../../base/errors.ts';
+import { defaultMinimum, type Demanded } from '../../model/policy.ts';
 import { toPercent } from '../../model/rate.ts';
 import type { CaseOutline, SuiteOutline } from '../../model/results.ts';
 import { stepServerName } from '../../model/suite.ts';
@@ -38,27 +39,20 @@ export async function prepareStoredSuite(
   const wanted = selectStored(stored, planned.cases);
   const cases = stored.filter((item) => wanted.includes(item));
   const issues: ConfigurationIssue[] = [];
-  resolveCaseNames(planned.demands, cases.map(nameStored), issues);
+  const requirements = resolveCaseNames(planned.requirements, cases.map(nameStored), issues);
   if (issues.length > 0) throw new ConfigurationError(issues);
-  const minimumAccuracy = planned.minimumPassRate === null ? readMinimumAccuracy(detail) : null;
+  const minimum = requirements.minimumPassRate;
   const run: NewRun = {
     ...selectServer(cases, server),
     ...(environmentId === null ? {} : { environmentId }),
     ...(planned.cases.length === 0 ? {} : { caseIds: cases.map(({ id }) => id) }),
     ...(planned.runs === null ? {} : { iterationOverride: planned.runs }),
-    ...(planned.minimumPassRate === null
-      ? {}
-      : { passCriteria: { minimumPassRate: toPercent(planned.minimumPassRate.value) } }),
+    ...(minimum === null ? {} : { passCriteria: { minimumPassRate: toPercent(minimum.value) } }),
   };
   return {
     suiteId,
     outline: outlineStored(suiteId, detail.name, { stored, cases }),
-    ...(planned.minimumPassRate !== null
-      ? { minimumPassRate: planned.minimumPassRate.value, minimumPassRateSource: planned.minimumPassRate.source }
-      : {
-          minimumPassRate: (minimumAccuracy ?? 100) / 100,
-          minimumPassRateSource: minimumAccuracy === null ? 'default' : 'the suite',
-        }),
+    requirements: { ...requirements, minimumPassRate: minimum ?? readMinimumAccuracy(detail) ?? defaultMinimum },
     caseIds: new Map(cases.map(({ id }) => [id, id])),
     run,
     written: [],
@@ -67,13 +61,14 @@ export async function prepareStoredSuite(
 }
 
 /**
- * The suite's own minimum, in percent; null where it has none.
+ * The suite's own minimum; null where it has none.
  *
  * @throws {ProtocolError} when it is no percentage: a gate that took the fraction 0.9 for 0.9 % would pass nearly everything
  */
-function readMinimumAccuracy({ name, settings }: WireSuiteDetail): number | null {
+function readMinimumAccuracy({ name, settings }: WireSuiteDetail): Demanded<number> | null {
   const value = settings?.minimumAccuracy ?? null;
-  if (value === null || value === 0 || (value > 1 && value <= 100)) return value;
+  if (value === null) return null;
+  if (value === 0 || (value > 1 && value <= 100)) return { value: value / 100, source: 'the suite' };
   throw new ProtocolError(
     `The service stores ${value} as the minimum pass rate of the suite ${JSON.stringify(name)}, which must be a percentage from 0 to 100${value > 0 && value <= 1 ? ' and could be a fraction' : ''}.`,
     {

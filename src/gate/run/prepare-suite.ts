@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { formatCount } from '../../base/text.ts';
 import { ConfigurationError, ProtocolError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
+import type { SuiteRequirements } from '../../model/policy.ts';
 import { toPercent } from '../../model/rate.ts';
 import type { SuiteOutline } from '../../model/results.ts';
 import { stepServerName, type Suite } from '../../model/suite.ts';
@@ -21,9 +22,8 @@ const modelOfToolOnlySuites = 'none/none';
 export interface PreparedSuite {
   suiteId: string;
   outline: SuiteOutline;
-  /** Fraction 0..1, and where it was asked for. */
-  minimumPassRate: number;
-  minimumPassRateSource: string;
+  /** What it is judged by; cases are named by their ids. */
+  requirements: SuiteRequirements;
   /** From the service's id of a case to the gate's; those of cases that the run itself creates are not there yet. */
   caseIds: ReadonlyMap<string, string>;
   /** What the run says beyond its suite. */
@@ -50,13 +50,12 @@ export async function prepareFileSuite(
   { service, server, logger, signal }: FileSync,
 ): Promise<PreparedSuite> {
   const { client, projectId } = service;
-  const { suite, whole, hostedName, minimumPassRate, minimumPassRateSource } = planned;
+  const { suite, whole, hostedName, requirements } = planned;
   const dialect = client.profile.name === 'embedded' ? 'embedded' : 'contract';
-  const passCriteria = { minimumPassRate: toPercent(minimumPassRate) };
+  const passCriteria = { minimumPassRate: toPercent(requirements.minimumPassRate.value) };
   const base = {
     outline: outlineSuite(suite, whole),
-    minimumPassRate,
-    minimumPassRateSource,
+    requirements,
     judgedHere: dialect === 'contract' ? suite : null,
   };
   const serverSelection = { serverIds: [server.id], serverNames: [stepServerName] };

@@ -1,6 +1,5 @@
 import { formatCount } from '../../base/text.ts';
-import type { Clock } from '../../base/time.ts';
-import { formatDuration } from '../../base/time.ts';
+import { type Clock, formatDuration } from '../../base/time.ts';
 import type { CaseResults } from '../../model/results.ts';
 import type { ServerReport } from '../../model/report.ts';
 

@@ -1,5 +1,4 @@
-import type { Clock } from '../../base/time.ts';
-import { formatDuration } from '../../base/time.ts';
+import { type Clock, formatDuration } from '../../base/time.ts';
 import { describeError, TunnelError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { ProxySettings } from '../../http/proxy.ts';

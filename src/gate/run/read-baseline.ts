@@ -83,7 +83,7 @@ async function readRun(suite: PlannedSuite, run: Run, { service, lifetime }: Bas
   const stored = await listCases(client, { projectId, suiteId, signal: lifetime.cancelRun });
   const { id, cases, caseIds } = suite.kind === 'file' ? outlineFile(suite, stored) : outlineStored(suiteId, stored);
   const outline = { id, name: id, file: null, cases, leftOut: [] };
-  const tally = createTally(outline, { minimumPassRate: 0, minimumPassRateSource: 'default', caseIds });
+  const tally = createTally(outline, { caseIds });
   const judge = suite.kind === 'file' ? await openTraceJudge(suite.whole, caseIds) : null;
   await readIterations(
     run.id,

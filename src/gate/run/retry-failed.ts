@@ -1,4 +1,5 @@
 import { formatCount } from '../../base/text.ts';
+import type { SuiteRequirements } from '../../model/policy.ts';
 import type { RetryRound } from '../../model/report.ts';
 import type { CaseResults, SuiteResults } from '../../model/results.ts';
 import { canBeDecided } from '../../verdict/bounds.ts';
@@ -18,17 +19,17 @@ import { startRunLifetime } from './run-lifetime.ts';
  * it stands. Results that are no verdict yet are returned as they are.
  */
 export async function retryFailed(
-  { results: first, prepared }: RanSuite,
+  { results: first, requirements, prepared }: RanSuite,
   planned: PlannedSuite,
   context: SuiteRunContext & { timeoutMs: number },
 ): Promise<SuiteResults> {
-  const rounds = planned.demands.retryFailed.value;
+  const rounds = requirements.retryFailed.value;
   const { today } = context;
-  if (prepared === null || !isJudgeable(first, planned, today)) return first;
+  if (prepared === null || !isJudgeable(first, requirements, today)) return first;
   const runIds = new Set([first.run?.id]);
   let results = first;
   for (let round = 1; round <= rounds; round += 1) {
-    const failing = listStillFailing(results, planned.demands, today);
+    const failing = listStillFailing(results, requirements, today);
     if (failing.length === 0) break;
     const again = await runAgain(failing, { prepared, planned, round, rounds, runIds }, context);
     results = addRetryRound(results, again.told, again.cases);
@@ -42,9 +43,9 @@ export async function retryFailed(
 }
 
 /** Whether what failed decides the verdict, so that running it again can change that. */
-function isJudgeable(results: SuiteResults, { demands }: PlannedSuite, today: string): boolean {
-  const { counted } = splitQuarantine(results.cases, demands, today);
-  const gaps = listGaps(results, { counted, tolerated: demands.budgets.infrastructureErrors });
+function isJudgeable(results: SuiteResults, requirements: SuiteRequirements, today: string): boolean {
+  const { counted } = splitQuarantine(results.cases, requirements, today);
+  const gaps = listGaps(results, { counted, tolerated: requirements.budgets.infrastructureErrors });
   return gaps.length === 0 || (results.interruption === null && canBeDecided(results, gaps));
 }
 

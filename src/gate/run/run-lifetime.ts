@@ -1,5 +1,4 @@
-import type { Clock } from '../../base/time.ts';
-import { type Deadline, formatDuration, startDeadline } from '../../base/time.ts';
+import { type Clock, type Deadline, formatDuration, startDeadline } from '../../base/time.ts';
 import { CancelledError, DeadlineError, GateError } from '../../base/errors.ts';
 
 /** How long reading what a run left behind may still take once the run has been cancelled. */

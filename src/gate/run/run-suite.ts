@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/time.ts';
 import { formatCount } from '../../base/text.ts';
 import type { Logger } from '../../base/logger.ts';
+import { defaultMinimum, type SuiteRequirements } from '../../model/policy.ts';
 import type { SuiteOutline, SuiteResults } from '../../model/results.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
 import { outlineSuite } from '../../suite/manifest.ts';
@@ -47,6 +48,8 @@ export interface SuiteRunContext {
 
 export interface RanSuite {
   results: SuiteResults;
+  /** What they are judged by; cases are named by their ids. */
+  requirements: SuiteRequirements;
   /** With the ids of every case, so that some of them can be run again; null where no run was started. */
   prepared: PreparedSuite | null;
 }
@@ -89,6 +92,7 @@ export async function rerunSuite(
 interface Attempt {
   end: SuiteEnd;
   tally: Tally;
+  requirements: SuiteRequirements;
   /** Null where no run was started. */
   prepared: PreparedSuite | null;
   isStoppedEarly: boolean;
@@ -110,6 +114,7 @@ async function collectResults(
   const attempt: Attempt = {
     end: { ...nothingRun },
     tally: createPlannedTally(planned),
+    requirements: fillMinimum(planned),
     prepared: null,
     isStoppedEarly: false,
   };
@@ -120,10 +125,10 @@ async function collectResults(
     end.interruption ??= explainInterruption(error);
   }
   const concurrency = service.scheduling?.getReport(end.run?.id ?? '') ?? null;
-  const { isStoppedEarly } = attempt;
+  const { requirements, isStoppedEarly, prepared } = attempt;
   const results = { ...tellSpent(attempt.tally.finish(end)), isStoppedEarly, concurrency };
   for (const result of results.cases) onProgress({ kind: 'case-read', suite: results.name, result });
-  return { results, prepared: attempt.prepared };
+  return { results, requirements, prepared };
 }
 
 /** Starts the run of a prepared suite, waits for its end and reads its iterations, noting in the attempt what is known. */
@@ -134,6 +139,8 @@ async function runPrepared(
 ): Promise<RunReading> {
   const { service, server, lifetime, clock, logger, iterationLog, traceLog, evidence, today } = context;
   const { end } = attempt;
+  const { requirements } = prepared;
+  attempt.requirements = requirements;
   attempt.tally = createTally(prepared.outline, prepared);
   if (planned.kind === 'file') {
     const { concurrency } = planned;
@@ -148,7 +155,7 @@ async function runPrepared(
   await using early = stopsEarly
     ? openEarlyStop(
         run,
-        { prepared: started, demands: planned.demands, today },
+        { prepared: started, policy: { requirements, today } },
         { service, clock, logger, signal: lifetime.cancelRun },
       )
     : null;
@@ -164,7 +171,6 @@ async function runPrepared(
   end.isComplete = true;
   if (end.interruption === null && disagreesWithService(attempt.tally.finish(end))) {
     const second = createTally(prepared.outline, {
-      ...prepared,
       caseIds: run.caseIds,
       earlier: attempt.tally.describeReading(),
     });
@@ -185,7 +191,7 @@ interface PreparedRun {
 
 async function waitForEnd(
   run: StartedRun,
-  { demands: { budgets } }: PlannedSuite,
+  { requirements: { budgets } }: PlannedSuite,
   context: Pick<SuiteRunContext, 'service' | 'lifetime' | 'clock' | 'logger'>,
 ): Promise<VerdictReason | null> {
   using _time = startWallTimeBudget(budgets.wallTimeMs, context);
@@ -202,7 +208,7 @@ async function logLocalTraces(
 }
 
 /** The end of a suite of which nothing was run. */
-export const nothingRun: SuiteEnd = {
+const nothingRun: SuiteEnd = {
   run: null,
   runUrl: null,
   isComplete: false,
@@ -219,16 +225,22 @@ function tellSpent(results: SuiteResults): SuiteResults {
   return { ...results, interruption: { ...interruption, message: `${interruption.message} ${spent}` } };
 }
 
-/** Counts nothing yet: what stands in the report for a suite of which nothing was run. */
-export function createPlannedTally(planned: PlannedSuite): Tally {
-  const { minimumPassRate, minimumPassRateSource } =
-    planned.kind === 'file'
-      ? planned
-      : {
-          minimumPassRate: planned.minimumPassRate?.value ?? 1,
-          minimumPassRateSource: planned.minimumPassRate?.source ?? 'default',
-        };
-  return createTally(outlinePlanned(planned), { minimumPassRate, minimumPassRateSource, caseIds: new Map() });
+/** What the report has of a suite of which nothing was run. */
+export function describeUnrun(
+  planned: PlannedSuite,
+  interruption: VerdictReason | null,
+): Pick<RanSuite, 'results' | 'requirements'> {
+  const results = createPlannedTally(planned).finish({ ...nothingRun, interruption });
+  return { results, requirements: fillMinimum(planned) };
+}
+
+/** The minimum of a suite that the service keeps is known only once that was read. */
+function fillMinimum({ requirements }: PlannedSuite): SuiteRequirements {
+  return { ...requirements, minimumPassRate: requirements.minimumPassRate ?? defaultMinimum };
+}
+
+function createPlannedTally(planned: PlannedSuite): Tally {
+  return createTally(outlinePlanned(planned), { caseIds: new Map() });
 }
 
 function outlinePlanned(planned: PlannedSuite): SuiteOutline {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/time.ts';
 import { describeError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
-import type { SuiteDemands } from '../../model/policy.ts';
+import type { SuitePolicy } from '../../model/policy.ts';
 import { listIterations } from '../../service/iterations.ts';
 import { cancelRun } from '../../service/runs.ts';
 import { settleVerdict } from '../../verdict/settled.ts';
@@ -32,7 +32,7 @@ interface Surroundings {
  */
 export function openEarlyStop(
   run: StartedRun,
-  { prepared, ...policy }: { prepared: PreparedSuite; demands: SuiteDemands; today: string },
+  { prepared, policy }: { prepared: PreparedSuite; policy: SuitePolicy },
   { clock, logger, service: { client, projectId }, signal: cancelled }: Surroundings,
 ): EarlyStop {
   const over = new AbortController();

@@ -5,7 +5,8 @@ import { describeSync, planSync, type SyncPlan } from '../../suite/sync.ts';
 import type { FileSuite } from '../plan/plan-suites.ts';
 import type { ConnectedService } from './connect-service.ts';
 
-interface SyncContext {
+/** The suites that a project keeps. */
+interface StoredSuites {
   service: Pick<ConnectedService, 'client' | 'projectId'>;
   signal: AbortSignal;
 }
@@ -14,7 +15,7 @@ interface SyncContext {
 export async function planStoredSync(
   { suite }: FileSuite,
   suiteId: string,
-  { service: { client, projectId }, whole, signal }: SyncContext & { whole: Suite },
+  { service: { client, projectId }, whole, signal }: StoredSuites & { whole: Suite },
 ): Promise<SyncPlan> {
   const stored = await listCases(client, { projectId, suiteId, signal });
   const sync = planSync(whole, stored, { serverName: stepServerName });
@@ -33,7 +34,7 @@ export function describeChanges(sync: SyncPlan, suiteName: string): [title: stri
 export async function applySync(
   sync: SyncPlan,
   suiteId: string,
-  { service: { client, projectId }, signal }: SyncContext,
+  { service: { client, projectId }, signal }: StoredSuites,
 ): Promise<void> {
   for (const { caseId, changes } of sync.update) {
     await updateCase(client, { projectId, suiteId, caseId, changes, signal });

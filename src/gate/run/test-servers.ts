@@ -7,10 +7,9 @@ import type { PlannedServer } from '../plan/plan-server.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';
 import type { ConnectedService } from './connect-service.ts';
 import type { RegisteredServer } from './job-tunnel.ts';
-import { registerServer, type RegisterContext } from './register-server.ts';
+import { registerServer, type ServerScope, startServer } from './job-server.ts';
 import { planFirstSessions } from './scheduling.ts';
 import type { ServerWitnessBook } from './server-witness.ts';
-import { startServer, type StartServerContext } from './start-server.ts';
 
 /** The server under test, once per revision of MCP that its suites are run in: most gates have one. */
 export interface TestServers {
@@ -19,7 +18,7 @@ export interface TestServers {
    *
    * @throws {ServerStartError} when it does not answer, or not in a revision that is asked for
    */
-  open(context: StartServerContext & RegisterContext): Promise<void>;
+  open(service: ConnectedService, scope: ServerScope): Promise<void>;
   /** Null where a suite of the service runs on the servers saved in it. */
   find(planned: PlannedSuite): RegisteredServer | null;
   /** What is known of it so far; null where none was started or named. */
@@ -36,7 +35,17 @@ interface StartedServer {
   choices: Set<ProtocolChoice>;
 }
 
-export function createTestServers(plan: GatePlan, witnesses: Pick<ServerWitnessBook, 'set'>): TestServers {
+export function createTestServers(
+  plan: Pick<GatePlan, 'server' | 'service' | 'suites' | 'isolation'>,
+  {
+    witnesses,
+    ...job
+  }: {
+    witnesses: Pick<ServerWitnessBook, 'set'>;
+    environment: Readonly<Record<string, string | undefined>>;
+    processMarker: string | undefined;
+  },
+): TestServers {
   const started: StartedServer[] = [];
   let protocols: ConnectedService['protocols'] = null;
 
@@ -48,34 +57,39 @@ export function createTestServers(plan: GatePlan, witnesses: Pick<ServerWitnessB
     return [...new Set(spoken)].toSorted();
   };
   const start = async (
-    server: PlannedServer,
-    protocol: Demanded<ProtocolChoice>,
-    context: StartServerContext & RegisterContext,
+    { server, protocol }: { server: PlannedServer; protocol: Demanded<ProtocolChoice> },
+    service: ConnectedService,
+    scope: ServerScope,
   ) => {
-    const { isolation, service } = plan;
-    const isWitnessed = service.hosted === null;
+    const { isolation, service: planned } = plan;
+    const isWitnessed = planned.hosted === null;
     const sessions = planFirstSessions(plan, { isOnlyServer: listProtocols(plan.suites).length === 1 });
-    const running = await startServer(server, { isolation, protocol, sessions, isWitnessed }, context);
+    const running = await startServer(server, { isolation, protocol, sessions, isWitnessed, ...job }, scope);
     const entry: StartedServer = { running, registered: null, choices: new Set([protocol.value]) };
     started.push(entry);
-    const serverName = started.length === 1 ? service.serverName : nameVariant(service.serverName, protocol.value);
-    entry.registered = await registerServer(running, { service: { ...service, serverName } }, context);
-    context.service.scheduling?.addServer(entry.registered.id, running);
+    const serverName = started.length === 1 ? planned.serverName : nameVariant(planned.serverName, protocol.value);
+    entry.registered = await registerServer(running, { ...planned, serverName }, { service, ...scope });
+    service.scheduling?.addServer(entry.registered.id, running);
     protocols?.pin(entry.registered.id, running.protocol);
     // A server that was opened by URL alone is served by the process that the first one started.
     witnesses.set(entry.registered.id, running.witness ?? started[0]?.running.witness ?? null);
   };
 
   return {
-    open: async (context) => {
-      protocols = context.service.protocols;
+    open: async (service, scope) => {
+      protocols = service.protocols;
       if (plan.server === null) return;
       for (const protocol of listProtocols(plan.suites)) {
         const same = started.find(({ running }) => running.report.protocolVersion === protocol.value);
         // The port of a server over HTTP is taken by the first one, which serves both revisions or fails here.
         const isRunning = started.length > 0 && plan.server.url !== null;
         if (same !== undefined) same.choices.add(protocol.value);
-        else await start(isRunning ? { ...plan.server, command: null } : plan.server, protocol, context);
+        else
+          await start(
+            { server: isRunning ? { ...plan.server, command: null } : plan.server, protocol },
+            service,
+            scope,
+          );
       }
     },
     find: (planned) => findByChoice(readChoice(planned).value)?.registered ?? null,

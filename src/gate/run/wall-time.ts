@@ -1,5 +1,4 @@
-import type { Clock } from '../../base/time.ts';
-import { formatDuration } from '../../base/time.ts';
+import { type Clock, formatDuration } from '../../base/time.ts';
 import { BudgetError } from '../../base/errors.ts';
 import { type Demanded, describeSource } from '../../model/policy.ts';
 import type { RunLifetime } from './run-lifetime.ts';

@@ -36,9 +36,8 @@ describe('policy-ref: base', () => {
     const plan = await planBase(pullRequest, { policy: 'p.yaml' });
     expect(plan.suites).toMatchObject([
       {
-        minimumPassRate: 0.9,
-        minimumPassRateSource: 'main:a.yaml:23',
-        demands: {
+        requirements: {
+          minimumPassRate: { value: 0.9, source: 'main:a.yaml:23' },
           confidence: { value: 0.95, source: 'main:p.yaml:1' },
           reportOnly: { value: false, source: 'default' },
           required: [{ name: 'sum', source: 'main:a.yaml:9' }],
@@ -60,7 +59,7 @@ describe('policy-ref: base', () => {
     await using _workspace = pullRequest.workspace;
     const plan = await planBase(pullRequest, { policy: 'p.yaml', 'history-path': 'h.jsonl', baseline: 'old.json' });
     expect(plan).toMatchObject({ stopsEarly: false, baseline: { limits: { maximumRegressions: 1 } } });
-    expect(plan.suites[0]?.demands.trials).toHaveLength(2);
+    expect(plan.suites[0]?.requirements.trials).toHaveLength(2);
     expect(plan.policyNotes[0]).toBe('p.yaml is changed by this pull request; that of main counts.');
   });
 
@@ -80,7 +79,9 @@ describe('policy-ref: base', () => {
     );
     await using _workspace = pullRequest.workspace;
     const plan = await planBase(pullRequest, { policy: 'p.yaml' });
-    expect(plan.suites).toMatchObject([{ minimumPassRate: 0.3, demands: { onInconclusive: { value: 'warn' } } }]);
+    expect(plan.suites).toMatchObject([
+      { requirements: { minimumPassRate: { value: 0.3 }, onInconclusive: { value: 'warn' } } },
+    ]);
     expect(plan.policyNotes).toEqual([
       'main has no p.yaml yet, so that the policy file of this change counts.',
       'main has no a.yaml, so that its own policy counts.',
@@ -103,7 +104,11 @@ describe('policy-ref: base', () => {
   it('takes the policy as it is checked out where there is no base, and says so in the log', async () => {
     await using workspace = await createWorkspace({ 'a.yaml': withPolicy('{ minimumPassRate: 40% }') });
     const plan = await planBase({ workspace, environment: {} });
-    expect(plan).toMatchObject({ suites: [{ minimumPassRate: 0.4 }], policyNotes: [], notes: [] });
+    expect(plan).toMatchObject({
+      suites: [{ requirements: { minimumPassRate: { value: 0.4 } } }],
+      policyNotes: [],
+      notes: [],
+    });
     expect(plan.remarks).toEqual([
       '`policy-ref: base`: this is no pull or merge request, so the policy is the one that is checked out.',
     ]);
@@ -195,7 +200,7 @@ describe('policy-ref: base without the base in git', () => {
     api.files.set(baseSha, {});
     const plan = await planRemote(api);
     expect(plan).toMatchObject({
-      suites: [{ minimumPassRate: 0.1 }],
+      suites: [{ requirements: { minimumPassRate: { value: 0.1 } } }],
       policyNotes: ['main has no a.yaml, so that its own policy counts.'],
     });
   });

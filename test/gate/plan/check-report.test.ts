@@ -9,7 +9,7 @@ import type { Report } from '../../../src/model/report.ts';
 import { renderReportJson } from '../../../src/report/json.ts';
 import { parseReport } from '../../../src/report/schema.ts';
 import { damage, gateReports, listPlaces } from '../../support/damaged-report.ts';
-import { createQuarantineEntry } from '../../support/policy-factory.ts';
+import { atLeast, createPolicy, createQuarantineEntry } from '../../support/policy-factory.ts';
 import {
   createComparedReport,
   createFlakyReport,
@@ -76,9 +76,9 @@ describe('the check of a report', () => {
 
   const failing = () =>
     createReport({
+      policy: createPolicy(atLeast(1)),
       suites: [
         createSuiteResults({
-          minimumPassRate: 1,
           cases: [createCaseResults(), createCaseResults({ id: 'sum', title: 'Sums', passed: 0, failed: 3 })],
         }),
       ],

@@ -53,9 +53,8 @@ describe('what is demanded of a suite', () => {
       'p.yaml': 'confidence: 80%\nonInconclusive: warn\nretryFailed: 2\nsuites:\n  everything: { confidence: 90% }\n',
     };
     expect(await planSuite({ policy: 'p.yaml', 'min-pass-rate': '70%' }, files)).toMatchObject({
-      minimumPassRate: 0.7,
-      minimumPassRateSource: 'min-pass-rate',
-      demands: {
+      requirements: {
+        minimumPassRate: { value: 0.7, source: 'min-pass-rate' },
         confidence: { value: 0.9, source: 'p.yaml:5' },
         retryFailed: { value: 2, source: 'p.yaml:3' },
         flaky: { value: 'pass', source: 'a.yaml:23' },
@@ -77,9 +76,8 @@ describe('what is demanded of a suite', () => {
         files,
       ),
     ).toMatchObject({
-      minimumPassRate: 0.1,
-      minimumPassRateSource: 'a.yaml:23',
-      demands: {
+      requirements: {
+        minimumPassRate: { value: 0.1, source: 'a.yaml:23' },
         confidence: { value: 0.75, source: 'policy.confidence' },
         onNothingRun: { value: 'warn', source: 'policy.onNothingRun' },
         reportOnly: { value: false, source: 'policy.reportOnly' },
@@ -92,17 +90,17 @@ describe('what is demanded of a suite', () => {
   it('names cases by their ids, and leaves out those that were not chosen', async () => {
     const policy = `{ cases: { Echoes a message: 50%, sum: 50% }, required: [Refuses letters] }`;
     const whole = await planSuite({}, { 'a.yaml': withPolicy(policy) });
-    expect(whole.demands.cases.map(({ name }) => name).toSorted()).toEqual(['echo', 'sum']);
-    expect(whole.demands.required.map(({ name }) => name)).toEqual(['refusal']);
+    expect(whole.requirements.cases.map(({ name }) => name).toSorted()).toEqual(['echo', 'sum']);
+    expect(whole.requirements.required.map(({ name }) => name)).toEqual(['refusal']);
     const part = await planSuite({ cases: 'sum' }, { 'a.yaml': withPolicy(policy) });
-    expect(part.demands).toMatchObject({ cases: [{ name: 'sum' }], required: [] });
+    expect(part.requirements).toMatchObject({ cases: [{ name: 'sum' }], required: [] });
   });
 
   it('keeps quarantine entries of cases that are gone, and drops those of cases that were not chosen', async () => {
     const entry = (name: string) => `{ case: ${name}, owner: o, reason: r, expires: 2026-01-01 }`;
     const files = { 'a.yaml': withPolicy(`{ quarantine: [${entry('echo')}, ${entry('gone')}] }`) };
-    const { demands } = await planSuite({ cases: 'sum' }, files);
-    expect(demands.quarantine.map((entry) => entry.case)).toEqual(['gone']);
+    const { requirements } = await planSuite({ cases: 'sum' }, files);
+    expect(requirements.quarantine.map((entry) => entry.case)).toEqual(['gone']);
   });
 
   const twoCalledAdds = `suite: everything
@@ -137,9 +135,9 @@ cases:
 
   it('accepts cases with one title where they are named by their ids, and judges the one that is named', async () => {
     const policy = `{ required: [second], quarantine: [${entry('decoy')}] }`;
-    const { demands } = await planSuite({}, { 'a.yaml': `${twoCalledAdds}policy: ${policy}\n` });
-    expect(demands.required.map(({ name }) => name)).toEqual(['second']);
-    expect(demands.quarantine.map((each) => each.case)).toEqual(['decoy']);
+    const { requirements } = await planSuite({}, { 'a.yaml': `${twoCalledAdds}policy: ${policy}\n` });
+    expect(requirements.required.map(({ name }) => name)).toEqual(['second']);
+    expect(requirements.quarantine.map((each) => each.case)).toEqual(['decoy']);
     expect((await planSuite({}, { 'a.yaml': twoCalledAdds })).suite.cases).toHaveLength(4);
   });
 
@@ -189,6 +187,8 @@ cases:
     await using workspace = await createWorkspace({ 'p.yaml': 'suites: { Nightly: { minimumPassRate: 60% } }' });
     const texts = { service: 'mcpjam', 'api-key': 'key-123456', suite: 'Nightly', policy: 'p.yaml' };
     const planned = await planGate(parseGateOptions(texts), { cwd: workspace.path, environment: {} });
-    expect(planned.suites).toMatchObject([{ kind: 'stored', minimumPassRate: { value: 0.6, source: 'p.yaml:1' } }]);
+    expect(planned.suites).toMatchObject([
+      { kind: 'stored', requirements: { minimumPassRate: { value: 0.6, source: 'p.yaml:1' } } },
+    ]);
   });
 });

@@ -63,7 +63,7 @@ describe('planGate', () => {
     ['min-pass-rate', { 'min-pass-rate': '70%' }, 'policy:\n  minimumPassRate: 80%\n', 0.7],
   ])('says that the minimum comes from %s', async (source, texts, policy, minimumPassRate) => {
     const { suites } = await plan({ evals: 'a.yaml', ...texts }, { 'a.yaml': `${policy}${greenEvals}` });
-    expect(suites).toMatchObject([{ minimumPassRate, minimumPassRateSource: source }]);
+    expect(suites).toMatchObject([{ requirements: { minimumPassRate: { value: minimumPassRate, source } } }]);
   });
 
   it('refuses a command that cannot be split as it is meant, before anything starts', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { CaseContent } from '../../src/embedded/bodies/case.ts';
 import type { SuiteContent } from '../../src/embedded/bodies/suite.ts';
-import { expandCases, type ExpandOptions } from '../../src/embedded/expand.ts';
+import { planRunCases, type RunCasesOptions } from '../../src/embedded/plan-run-cases.ts';
 import type { ServerRecord } from '../../src/embedded/store/servers.ts';
 import { assertStep, callStep } from '../support/case-factory.ts';
 
@@ -21,7 +21,7 @@ function server(id: string, name: string): ServerRecord {
   return { id, projectId: 'p', content, createdAt: 0, updatedAt: 0 };
 }
 
-function expand(content: Partial<CaseContent>, options: Partial<ExpandOptions> = {}) {
+function expand(content: Partial<CaseContent>, options: Partial<RunCasesOptions> = {}) {
   const steps = [callStep('echo')];
   const record = {
     id: 'case_1',
@@ -31,7 +31,7 @@ function expand(content: Partial<CaseContent>, options: Partial<ExpandOptions> =
     createdAt: 0,
     updatedAt: 0,
   };
-  const [planned] = expandCases([record], {
+  const [planned] = planRunCases([record], {
     suite,
     servers: [server('srv_a', 'alpha')],
     iterationOverride: undefined,

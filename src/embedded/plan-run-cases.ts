@@ -23,7 +23,7 @@ export interface PlannedCase {
   server: RunServer;
 }
 
-export interface ExpandOptions {
+export interface RunCasesOptions {
   suite: SuiteContent;
   /** The run's servers; at least one. */
   servers: readonly [RunServer, ...RunServer[]];
@@ -42,7 +42,7 @@ export interface ExpandOptions {
  * @throws {ApiError} VALIDATION_ERROR for more model calls or time than a run may take; FEATURE_NOT_SUPPORTED for a case that
  * needs a model, or several servers at once.
  */
-export function expandCases(cases: readonly CaseRecord[], options: ExpandOptions): PlannedCase[] {
+export function planRunCases(cases: readonly CaseRecord[], options: RunCasesOptions): PlannedCase[] {
   const planned = cases.map(({ id, content }) => {
     const server = findServer(content, options.servers);
     return { caseId: id, testCase: resolveTestCase(content, server, options), server };
@@ -62,7 +62,7 @@ export function expandCases(cases: readonly CaseRecord[], options: ExpandOptions
   return planned;
 }
 
-function resolveTestCase(content: CaseContent, server: RunServer, options: ExpandOptions): TestCase {
+function resolveTestCase(content: CaseContent, server: RunServer, options: RunCasesOptions): TestCase {
   const { title, steps, expectedOutput, scenario } = content;
   const { suite, iterationOverride, iterationTimeoutMs } = options;
   const timeoutMs = content.advancedConfig?.timeoutMs ?? iterationTimeoutMs;
@@ -134,7 +134,7 @@ export function requireNamedServers(cases: readonly CaseRecord[], servers: reado
 }
 
 /** The one server that a case's tool calls name; the first where none does. */
-function findServer(content: CaseContent, servers: ExpandOptions['servers']): RunServer {
+function findServer(content: CaseContent, servers: RunCasesOptions['servers']): RunServer {
   const calls = content.steps.filter((step) => step.kind === 'toolCall');
   const named = new Set(calls.flatMap((step) => findNamedServer(step, servers) ?? []));
   if (named.size > 1) {

@@ -1,14 +1,12 @@
 import { RE2JS } from 're2js';
-import type { CheckByType, ToolResultType } from '../../model/assertion.ts';
-import type { Evidence, ToolResult } from '../evidence.ts';
-import { isJsonEqual, isTooDeep, maxJsonDepth } from '../../base/json.ts';
-import { listDifferences } from '../json-differences.ts';
-import { findByPointer } from '../json-pointer.ts';
-import { joinWithin, maxListLength, printValue } from '../reasons.ts';
-import { checkSchema, type SchemaContext } from '../schema-check.ts';
-import { endSentence } from '../../base/text.ts';
-import { findSchemaProblems } from '../../suite/schema-problems.ts';
-import type { Judgement, Judgements } from './judgement.ts';
+import { isJsonEqual, isTooDeep, maxJsonDepth } from '../base/json.ts';
+import { endSentence } from '../base/text.ts';
+import type { CheckByType, ToolResultType } from '../model/assertion.ts';
+import { findSchemaProblems } from '../suite/schema-problems.ts';
+import type { Evidence, Judgement, Judgements, ToolResult } from './evidence.ts';
+import { findByPointer, listDifferences } from './json-documents.ts';
+import { joinWithin, maxListLength, printValue } from './reasons.ts';
+import { checkSchema, type SchemaBudget } from './schema-check.ts';
 
 /** Checks of what a tool answered: the latest result, or the latest of `toolName`. Where there is none they fail. */
 export const toolResultJudgements: Judgements<ToolResultType> = {
@@ -35,11 +33,11 @@ export const toolResultJudgements: Judgements<ToolResultType> = {
 };
 
 function onLatestResult<Fields extends { toolName?: string }>(
-  judge: (fields: Fields, result: ToolResult, context: SchemaContext | undefined) => Judgement | Promise<Judgement>,
+  judge: (fields: Fields, result: ToolResult, schemas: SchemaBudget | undefined) => Judgement | Promise<Judgement>,
 ) {
-  return (fields: Fields, evidence: Evidence, context: SchemaContext | undefined): Judgement | Promise<Judgement> => {
+  return (fields: Fields, evidence: Evidence, schemas: SchemaBudget | undefined): Judgement | Promise<Judgement> => {
     const result = findLatestResult(evidence, fields.toolName);
-    if (result !== undefined) return judge(fields, result, context);
+    if (result !== undefined) return judge(fields, result, schemas);
     const who = fields.toolName === undefined ? 'no tool has answered' : `${fields.toolName} has not answered`;
     return { passed: false, reason: `${who}.` };
   };
@@ -107,7 +105,7 @@ function judgeNotFound({ toolName, isListed, isError }: ToolResult): Judgement {
 async function judgeSchema(
   { schema }: CheckByType['toolResultSchema'],
   result: ToolResult,
-  context: SchemaContext | undefined,
+  schemas: SchemaBudget | undefined,
 ): Promise<Judgement> {
   const document = readDocument(result);
   if (document === undefined) return judgeNoDocument(result);
@@ -116,7 +114,7 @@ async function judgeSchema(
     return { passed: false, reason: `the schema cannot be used: ${endSentence(problem.message)}` };
   const check = await checkSchema(schema, document.value, {
     checksFormats: true,
-    ...(context !== undefined && { context }),
+    ...(schemas !== undefined && { budget: schemas }),
   });
   const place = `the result of ${result.toolName}`;
   if (check.kind === 'unusable') return { passed: false, reason: `the schema cannot be used: ${check.reason}.` };

@@ -1,13 +1,17 @@
 import { z } from 'zod';
-import type { RunCreateBody } from './bodies/run.ts';
-import { type ConnectedTarget, connectTargets } from './connect.ts';
-import type { ServiceContext } from './context.ts';
+import type { Clock } from '../base/time.ts';
+import type { RunCreateBody } from './bodies/suite.ts';
+import type { ConnectedTarget } from './connect.ts';
 import { ApiError } from './envelope.ts';
-import { expandCases, requireNamedServers, type PlannedCase } from './expand.ts';
+import { planRunCases, requireNamedServers, type PlannedCase } from './plan-run-cases.ts';
 import { createId } from './id.ts';
-import { describeRequest, findAnswer, keepAnswer, type IdempotentRequest } from './idempotency.ts';
+import type { ServiceLimits } from './limits.ts';
+import type { Runner } from './runner.ts';
+import type { RunScheduling } from './schedule.ts';
+import type { Store } from './store/open.ts';
+import { describeRequest, findAnswer, keepAnswer, type IdempotentRequest } from './request.ts';
 import { requireSuite } from './lookup.ts';
-import { resolveRunRequest, type RunRequest } from './run-request.ts';
+import { resolveRunRequest, type RunRequest, type RunServer } from './run-request.ts';
 import { scheduleCases } from './schedule.ts';
 
 /** What the creation of a run is answered with. */
@@ -23,73 +27,89 @@ export interface RunCreated {
   runGroupId?: string;
 }
 
-interface Launch {
+interface Order {
   projectId: string;
   body: RunCreateBody;
   request: IdempotentRequest | undefined;
 }
 
-export interface Launcher {
+export interface RunCreator {
   /**
    * Checks a request, connects to its servers, records the run and starts it; resolves once it is running. A key that
    * was used before gives the run it started, and starts nothing.
    *
    * @throws {ApiError} as the contract says; SERVER_UNREACHABLE when a server cannot be connected to.
    */
-  launch(projectId: string, body: RunCreateBody, key: string | undefined): Promise<RunCreated>;
+  createRunExactlyOnce(projectId: string, body: RunCreateBody, key: string | undefined): Promise<RunCreated>;
 }
 
-export function createLauncher(context: ServiceContext): Launcher {
-  const { store, limits, runner } = context;
-  /** Keyed launches that are not recorded yet. */
-  const underWay = new Map<string, Promise<RunCreated>>();
-  let launching = 0;
+/** What runs are recorded with and started by. */
+interface RunParts {
+  store: Store;
+  clock: Clock;
+  runner: Pick<Runner, 'start' | 'countActive'>;
+  scheduling: Pick<RunScheduling, 'getConcurrency' | 'onScheduled'>;
+}
 
-  /** A launch holds a slot too: its connection takes a while, and others may ask meanwhile. */
+export function createRunCreator(
+  parts: RunParts,
+  {
+    limits,
+    iterationTimeoutMs,
+    connect,
+  }: {
+    limits: Pick<ServiceLimits, 'concurrentRuns' | 'llmCallsPerRun'>;
+    iterationTimeoutMs: number;
+    connect: (servers: readonly RunServer[]) => Promise<ReadonlyMap<string, ConnectedTarget>>;
+  },
+): RunCreator {
+  const { store, clock, runner } = parts;
+  /** Keyed runs that are not recorded yet. */
+  const underWay = new Map<string, Promise<RunCreated>>();
+  let beingCreated = 0;
+
+  /** A run that is being created holds a slot too: its connection takes a while, and others may ask meanwhile. */
   const takeSlot = (): Disposable => {
-    if (runner.countActive() + launching >= limits.concurrentRuns) {
+    if (runner.countActive() + beingCreated >= limits.concurrentRuns) {
       throw new ApiError('RATE_LIMITED', `${limits.concurrentRuns} runs are executing; wait until one has ended.`, {
         details: { reason: 'CONCURRENT_RUN_LIMIT', maxConcurrentRuns: limits.concurrentRuns },
       });
     }
-    launching += 1;
+    beingCreated += 1;
     return {
       [Symbol.dispose]: () => {
-        launching -= 1;
+        beingCreated -= 1;
       },
     };
   };
 
-  const launchNew = async (launch: Launch): Promise<RunCreated> => {
-    const { projectId, body } = launch;
-    const found = resolveRunRequest(store, projectId, body, context.clock.now());
-    const planned = expandCases(found.cases, {
+  const createRun = async (order: Order): Promise<RunCreated> => {
+    const { projectId, body } = order;
+    const found = resolveRunRequest(store, projectId, body, clock.now());
+    const planned = planRunCases(found.cases, {
       suite: found.suite.content,
       servers: found.servers,
       iterationOverride: body.iterationOverride,
       matchOptionsOverride: body.matchOptionsOverride,
-      iterationTimeoutMs: context.iterationTimeoutMs,
+      iterationTimeoutMs,
       llmCallsPerRun: limits.llmCallsPerRun,
     });
     using _slot = takeSlot();
-    const targets = await connectTargets(
-      planned.map(({ server }) => server),
-      context,
-    );
+    const targets = await connect(planned.map(({ server }) => server));
     // After the connection, as in the API: a server that is down is reported first.
     requireNamedServers(found.cases, found.servers);
     // It may have been deleted while the servers were connected to.
     if (body.suiteId !== undefined) requireSuite(store, projectId, body.suiteId);
-    return startRun(context, launch, { found, planned, targets });
+    return startRun(parts, order, { found, planned, targets });
   };
 
   return {
-    launch: async (projectId, body, key) => {
+    createRunExactlyOnce: async (projectId, body, key) => {
       // The project is part of the scope, wherever the request named it.
       const { idempotencyKey: _key, modelApiKeys: _modelApiKeys, projectId: _projectId, ...asked } = body;
       const subject = body.suiteId === undefined ? `name:${body.suiteName ?? ''}` : `suite:${body.suiteId}`;
       const request = describeRequest(`run:${projectId}:${subject}`, key, asked);
-      if (request === undefined) return await launchNew({ projectId, body, request });
+      if (request === undefined) return await createRun({ projectId, body, request });
       const lane = JSON.stringify([request.scope, request.key]);
       // The same key twice at once: the later request waits for the earlier one and then finds its run.
       while (underWay.has(lane)) await underWay.get(lane)?.catch(() => {});
@@ -97,10 +117,10 @@ export function createLauncher(context: ServiceContext): Launcher {
       if (answer !== undefined) {
         return { ...answer, status: store.runs.get(answer.runId)?.status ?? answer.status, deduped: true };
       }
-      const launched = launchNew({ projectId, body, request });
-      underWay.set(lane, launched);
+      const created = createRun({ projectId, body, request });
+      underWay.set(lane, created);
       try {
-        return await launched;
+        return await created;
       } finally {
         underWay.delete(lane);
       }
@@ -110,14 +130,14 @@ export function createLauncher(context: ServiceContext): Launcher {
 
 /** Records a run with all its iterations, in one transaction, and sets the runner on it. */
 function startRun(
-  { store, clock, runner, scheduling }: ServiceContext,
-  { projectId, body, request }: Launch,
+  { store, clock, runner, scheduling }: RunParts,
+  { projectId, body, request }: Order,
   plan: { found: RunRequest; planned: readonly PlannedCase[]; targets: ReadonlyMap<string, ConnectedTarget> },
 ): RunCreated {
   const { suite, servers, upserted } = plan.found;
   const runId = createId('run');
-  const cases = plan.planned.map((planned) => expandIterations(planned, plan.targets));
-  const iterations = cases.flatMap((expanded) => expanded.iterations);
+  const cases = plan.planned.map((planned) => planIterations(planned, plan.targets));
+  const iterations = cases.flatMap(({ iterations }) => iterations);
   const created: RunCreated = {
     runId,
     suiteId: suite.id,
@@ -149,7 +169,7 @@ function startRun(
   return created;
 }
 
-function expandIterations({ caseId, testCase, server }: PlannedCase, targets: ReadonlyMap<string, ConnectedTarget>) {
+function planIterations({ caseId, testCase, server }: PlannedCase, targets: ReadonlyMap<string, ConnectedTarget>) {
   const connected = targets.get(server.id);
   if (connected === undefined) throw new Error(`Server ${server.id} was planned for and never connected to.`);
   const { target, readOnlyTools } = connected;

@@ -1,27 +1,80 @@
-import { race } from '../../base/time.ts';
+import { type Clock, race } from '../../base/time.ts';
 import { ConfigurationError, ServiceError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
-import type { Clock } from '../../base/time.ts';
 import { isLoopback } from '../../http/url.ts';
 import type { Redactor } from '../../base/redaction.ts';
-import type { RunningServer } from '../../server/running-server.ts';
+import { maxConcurrency } from '../../model/concurrency.ts';
+import type { RunningServer, SessionPlan, WantedProtocol } from '../../server/running-server.ts';
 import { createServer } from '../../service/servers.ts';
+import type { PlannedServer } from '../plan/plan-server.ts';
+import type { PlannedService } from '../plan/plan-service.ts';
+import { clearServer, type RemoteServer } from './cleanup-journal.ts';
 import type { ConnectedService } from './connect-service.ts';
 import type { RegisteredServer } from './job-tunnel.ts';
-import { clearServer, type RemoteServer } from './cleanup-journal.ts';
-import type { GatePlan } from '../plan/plan.ts';
 import type { ProgressListener } from './progress.ts';
-import type { Teardown } from './teardown.ts';
 import type { RunLifetime } from './run-lifetime.ts';
+import type { Teardown } from './teardown.ts';
 
-export interface RegisterContext {
-  service: ConnectedService;
-  teardown: Teardown;
+/** Sessions of iterations that have just ended, and of probes that ask whether the server answers. */
+const otherSessions = 32;
+
+/** What the server under test ends with, and where its progress is reported. */
+export interface ServerScope {
   lifetime: RunLifetime;
+  teardown: Teardown;
   clock: Clock;
   logger: Logger;
   redactor: Redactor;
   onProgress: ProgressListener;
+}
+
+interface ServerUse {
+  isolation: 'iteration' | 'run';
+  protocol: WantedProtocol;
+  sessions: SessionPlan;
+  isWitnessed: boolean;
+  environment: Readonly<Record<string, string | undefined>>;
+  processMarker?: string | undefined;
+}
+
+/**
+ * Starts the server under test, or finds the one that runs already, and resolves once it has answered. The teardown stops
+ * it; when it is lost before, the run is cancelled.
+ *
+ * @throws {ServerStartError} when it does not answer
+ * @throws {SandboxError} when this machine cannot isolate it as the plan requires
+ */
+export async function startServer(
+  { command, url, cwd, environment: variables, readyTimeoutMs, sandbox }: PlannedServer,
+  { isolation, protocol, sessions, isWitnessed, environment, processMarker }: ServerUse,
+  { lifetime, teardown, clock, logger, redactor, onProgress }: ServerScope,
+): Promise<RunningServer> {
+  const startedMs = clock.monotonicMs();
+  onProgress({ kind: 'server-starting' });
+  // Loaded lazily: a dry run, and a hosted gate without a server, need neither the bridge nor the MCP SDK.
+  const { openServer } = await import('../../server/open.ts');
+  const running = await openServer(
+    {
+      command,
+      url,
+      cwd,
+      env: Object.fromEntries([...variables].map(([name, value]) => [name, value.reveal()])),
+      readyTimeoutMs,
+      isolation,
+      protocol,
+      isWitnessed,
+      sessions,
+      maxSessions: maxConcurrency + otherSessions,
+      ...(sandbox === null ? {} : { sandbox }),
+      ...(processMarker === undefined ? {} : { sessionMarker: processMarker }),
+    },
+    { clock, logger, signal: lifetime.cancelRun, environment },
+  );
+  teardown.add('stop the server', async () => await running[Symbol.asyncDispose]());
+  for (const secret of running.secrets) redactor.add(secret);
+  lifetime.cancelOn(running.lost);
+  onProgress({ kind: 'server-ready', server: running.report, durationMs: clock.monotonicMs() - startedMs });
+  return running;
 }
 
 /**
@@ -32,12 +85,12 @@ export interface RegisterContext {
  */
 export async function registerServer(
   running: RunningServer,
-  { service: plan }: Pick<GatePlan, 'service'>,
-  context: RegisterContext,
+  { serverName, isOwnServerName, isTunnelled, hosted }: PlannedService,
+  { service, ...scope }: ServerScope & { service: ConnectedService },
 ): Promise<RegisteredServer> {
-  const { service, teardown, lifetime, clock, onProgress } = context;
-  const { serverName, isOwnServerName, isTunnelled, hosted } = plan;
-  if (!isTunnelled) return await createRecord(running.url, plan, context);
+  const { lifetime, teardown, clock, logger, redactor, onProgress } = scope;
+  if (!isTunnelled)
+    return await createRecord(running.url, { serverName, isOwnServerName }, { service, teardown, lifetime });
   const startedMs = clock.monotonicMs();
   onProgress({ kind: 'tunnel-opening', serverName });
   // Loaded lazily: most gates open no tunnel.
@@ -53,8 +106,8 @@ export async function registerServer(
     proxy: hosted?.proxy,
     teardown,
     clock,
-    logger: context.logger,
-    redactor: context.redactor,
+    logger,
+    redactor,
     signal: lifetime.cancelRun,
   });
   lifetime.cancelOn(tunnel.lost);
@@ -64,7 +117,7 @@ export async function registerServer(
 
 async function createRecord(
   url: string,
-  { serverName: name, isOwnServerName }: GatePlan['service'],
+  { serverName: name, isOwnServerName }: Pick<PlannedService, 'serverName' | 'isOwnServerName'>,
   { service, teardown, lifetime }: { service: ConnectedService; teardown: Teardown; lifetime: RunLifetime },
 ): Promise<RegisteredServer> {
   const { client, urgentClient, projectId, journal } = service;

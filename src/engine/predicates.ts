@@ -1,8 +1,12 @@
-import { type ApiType, type CheckByType, noBrowserReason } from '../../model/assertion.ts';
-import type { Evidence } from '../evidence.ts';
-import { matchesArguments } from '../match-arguments.ts';
-import { joinWithin, maxListLength, printValue } from '../reasons.ts';
-import type { Judgement, Judgements } from './judgement.ts';
+import type { z } from 'zod';
+import { describeError } from '../base/errors.ts';
+import { isRecord } from '../base/json.ts';
+import { type ApiType, type Check, type CheckByType, checkSchemas, noBrowserReason } from '../model/assertion.ts';
+import type { Evidence, Judgement, Judgements } from './evidence.ts';
+import { matchesArguments } from './match.ts';
+import { clipReason, joinWithin, maxListLength, printValue } from './reasons.ts';
+import type { SchemaBudget } from './schema-check.ts';
+import { toolResultJudgements } from './tool-result-checks.ts';
 
 /** The API's own limit on what `responseMatches` searches, in characters. */
 const longestSearchedMessage = 100_000;
@@ -10,8 +14,8 @@ const longestSearchedMessage = 100_000;
 /** A quantified group that is quantified again: the shape that makes a backtracking matcher take for ever. */
 const nestedQuantifier = /[+*}]\??\)[+*{]/;
 
-/** The API's thirteen predicates. Every one fails when what it asks about was not measured. */
-export const apiJudgements: Judgements<ApiType> = {
+/** The API's predicates. Every one fails when what it asks about was not measured. */
+const apiJudgements: Judgements<ApiType> = {
   toolCalledWith: judgeCalledWith,
   toolCalledAtLeastOnce: ({ toolName }, evidence) => {
     const count = countCalls(evidence, toolName);
@@ -56,6 +60,51 @@ export const apiJudgements: Judgements<ApiType> = {
   widgetRenderLatencyUnder: judgeNothingRendered,
   widgetNoConsoleErrors: judgeNothingRendered,
 };
+
+const judgements: Judgements = { ...apiJudgements, ...toolResultJudgements };
+const readers: { [Type in Check['type']]: z.ZodType<CheckByType[Type]> } = checkSchemas;
+
+/**
+ * Judges one predicate on the transcript so far. Fails closed: an unknown type, a malformed field, missing evidence
+ * and even a fault in here are a failed predicate with a reason, never an exception and never a skip.
+ *
+ * @throws the reason of the limit's signal alone, once it aborts.
+ */
+export async function judgePredicate(
+  predicate: unknown,
+  evidence: Evidence,
+  schemas?: SchemaBudget,
+): Promise<Judgement> {
+  const type = isRecord(predicate) ? predicate['type'] : undefined;
+  if (!isJudged(type)) {
+    return { passed: false, reason: `unknown predicate type ${printValue(type)}: nothing can be judged by it.` };
+  }
+  try {
+    const judgement = await judgeType(type, predicate, { evidence, schemas });
+    return { ...judgement, reason: clipReason(`${type}: ${judgement.reason}`) };
+  } catch (error) {
+    schemas?.limit?.signal.throwIfAborted();
+    return { passed: false, reason: clipReason(`${type}: malformed predicate: ${describeError(error)}`) };
+  }
+}
+
+function isJudged(type: unknown): type is Check['type'] {
+  return typeof type === 'string' && Object.hasOwn(judgements, type);
+}
+
+/** Reads the fields first, and fails what does not have them. Unknown fields are ignored. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- ties what one table reads to what the other judges
+function judgeType<Type extends Check['type']>(
+  type: Type,
+  predicate: unknown,
+  { evidence, schemas }: { evidence: Evidence; schemas: SchemaBudget | undefined },
+): Judgement | Promise<Judgement> {
+  const parsed = readers[type].safeParse(predicate);
+  if (parsed.success) return judgements[type](parsed.data, evidence, schemas);
+  const [issue] = parsed.error.issues;
+  const place = issue === undefined || issue.path.length === 0 ? '' : `${issue.path.join('.')}: `;
+  return { passed: false, reason: `the predicate is malformed: ${place}${issue?.message ?? 'it is not an object'}.` };
+}
 
 function judgeCalledWith(fields: CheckByType['toolCalledWith'], evidence: Evidence): Judgement {
   const { toolName, args, minCount = 1 } = fields;

@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto';
+import type { HonoRequest } from 'hono';
+import type { z } from 'zod';
+import { ApiError, invalid } from './envelope.ts';
+import type { Store } from './store/open.ts';
+
+/** Reads a request's JSON object and checks it against a schema; an empty body reads as `{}`. */
+export type BodyReader = <Body>(request: HonoRequest, schema: z.ZodType<Body>) => Promise<Body>;
+
+/**
+ * Makes the reader of a service. It throws VALIDATION_ERROR with the first problem as `path.to.field: message`,
+ * and for a body of more than `maxBytes`.
+ */
+export function createBodyReader(maxBytes: number): BodyReader {
+  return async (request, schema) => {
+    const text = await readText(request, maxBytes);
+    return parseBody(text.trim() === '' ? {} : parseJson(text), schema);
+  };
+}
+
+/** Checks a value that was read already. @throws {ApiError} VALIDATION_ERROR. */
+export function parseBody<Body>(value: unknown, schema: z.ZodType<Body>): Body {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw invalid('The request body must be a JSON object.');
+  }
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw invalid(renderFirstIssue(parsed.error));
+}
+
+export function renderFirstIssue(error: z.ZodError): string {
+  const [issue] = error.issues;
+  if (issue === undefined) return 'The request body is not valid.';
+  return issue.path.length === 0 ? issue.message : `${issue.path.join('.')}: ${issue.message}`;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser's own message quotes the body, which may hold secrets.
+    throw invalid('The request body is not valid JSON.');
+  }
+}
+
+/** Counts what arrives and not what Content-Length says, which a chunked body does not have. */
+async function readText(request: HonoRequest, maxBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of request.raw.body ?? []) {
+    length += chunk.byteLength;
+    // Read to its end, though not kept: a client that is still sending when the answer comes may never see it.
+    if (length > maxBytes) chunks.length = 0;
+    else chunks.push(chunk);
+  }
+  if (length > maxBytes) throw invalid(`The request body is larger than ${maxBytes} bytes.`);
+  return Buffer.concat(chunks).toString();
+}
+
+/** Reads `limit`, never refused: it is clamped to 1..`max`, a fraction cut off, and what is no number is `standard`. */
+export function readLimit(request: HonoRequest, { max, standard }: { max: number; standard: number }): number {
+  const text = request.query('limit');
+  const limit = Number.parseFloat(text ?? '');
+  return Number.isNaN(limit) ? standard : Math.min(Math.max(Math.trunc(limit), 1), max);
+}
+
+/** Makes the cursor behind a position of a list. `list` says which one, so that no cursor fits another. */
+export function renderCursor(list: string, position: number): string {
+  return Buffer.from(`${list}:${position}`).toString('base64url');
+}
+
+/**
+ * Reads the position that `cursor` stands behind; −1, before the first, where there is none.
+ *
+ * @throws {ApiError} VALIDATION_ERROR for a cursor that this list never gave.
+ */
+export function readCursor(request: HonoRequest, list: string): number {
+  const cursor = request.query('cursor');
+  if (cursor === undefined || cursor === '') return -1;
+  const position = /^(?<list>.*):(?<position>\d{1,9})$/s.exec(Buffer.from(cursor, 'base64url').toString())?.groups;
+  if (position?.['list'] !== list || renderCursor(list, Number(position['position'])) !== cursor) {
+    throw invalid('cursor: Not a cursor of this list');
+  }
+  return Number(position['position']);
+}
+
+/** The vendor's own spellings first, of either profile; the plain one is what the API's description promises. */
+const keyHeaders = ['x-svc-idempotency-key', 'x-mcpjam-idempotency-key', 'idempotency-key'];
+const longestKey = 256;
+
+/** A request that is to be executed once: who repeats the key in the same scope gets the first answer again. */
+export interface IdempotentRequest {
+  /** What the key is unique in, such as the runs of one suite. */
+  scope: string;
+  key: string;
+  /** The same for a repeat of the same request. */
+  fingerprint: string;
+}
+
+/** Reads the key of a request, the body's before the headers'. A malformed one counts as absent, as in the API. */
+export function readIdempotencyKey(request: HonoRequest, bodyKey?: string): string | undefined {
+  const keys = [bodyKey, ...keyHeaders.map((name) => request.header(name))].map((key) => key?.trim());
+  return keys.find((key) => key !== undefined && key.length > 0 && key.length <= longestKey);
+}
+
+/** Describes a keyed request; undefined where it carries no key. `body` is the request's, as it was read. */
+export function describeRequest(scope: string, key: string | undefined, body: unknown): IdempotentRequest | undefined {
+  if (key === undefined) return undefined;
+  return { scope, key, fingerprint: createHash('sha256').update(JSON.stringify(body)).digest('hex') };
+}
+
+/**
+ * Finds what was answered to the same request before; undefined where it is new. `answer` is what was kept.
+ *
+ * @throws {ApiError} CONFLICT when the key was used for something else: that answer belongs to another request.
+ */
+export function findAnswer<Answer>(
+  store: Store,
+  request: IdempotentRequest | undefined,
+  answer: z.ZodType<Answer>,
+): Answer | undefined {
+  const found = request && store.idempotency.get(request.scope, request.key);
+  if (found === undefined) return undefined;
+  if (found.fingerprint !== request?.fingerprint) {
+    throw new ApiError('CONFLICT', 'This idempotency key was used for a different request; use a new one.', {
+      details: { reason: 'IDEMPOTENCY_CONFLICT' },
+    });
+  }
+  return answer.parse(JSON.parse(found.answer));
+}
+
+/** Keeps the answer to a keyed request, in the transaction that did what was asked. */
+export function keepAnswer(store: Store, request: IdempotentRequest | undefined, answer: unknown): void {
+  if (request !== undefined) store.idempotency.insert({ ...request, answer: JSON.stringify(answer) });
+}

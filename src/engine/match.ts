@@ -1,0 +1,162 @@
+import { isJsonEqual, isRecord } from '../base/json.ts';
+import type { ArgumentMatching, JsonObject } from '../model/assertion.ts';
+import type { MatchOptions } from '../model/case.ts';
+import type { ToolCall } from '../model/run.ts';
+import type { Step } from '../model/step.ts';
+import type { TracePrompt } from '../model/trace.ts';
+import { clipReason } from './reasons.ts';
+
+export interface CallMatch {
+  passed: boolean;
+  /** Expected calls that were not made, not often enough, or not in their place. */
+  missing: ToolCall[];
+  /** Calls that were paired with no expected one. */
+  unexpected: ToolCall[];
+  /** Expected calls whose tool was called, but with other arguments. */
+  argumentMismatches: Array<{ expected: ToolCall; actual: ToolCall }>;
+}
+
+/**
+ * Compares the tool calls of one turn with the expected ones.
+ *
+ * `any` pairs greedily, each expected call in its order with the first free call that fits; that can miss a pairing
+ * which a search would find, and is what the API does. `in-order` is one forward pass that skips extras. `exact` pairs
+ * by position. Extra calls are limited by `extraToolCalls` alone, whatever the order.
+ */
+export function matchCalls(
+  expected: readonly ToolCall[],
+  actual: readonly ToolCall[],
+  options: MatchOptions,
+): CallMatch {
+  const fits = (wanted: ToolCall, call: ToolCall | undefined) =>
+    call !== undefined &&
+    call.toolName === wanted.toolName &&
+    matchesArguments(wanted.arguments, call.arguments, options.arguments);
+  const pairs = pairCalls(expected, actual, fits, options.toolCallOrder);
+  const free = new Set(actual.keys().filter((index) => !pairs.includes(index)));
+  const result: CallMatch = { passed: false, missing: [], unexpected: [], argumentMismatches: [] };
+  for (const [index, wanted] of expected.entries()) {
+    if (pairs[index] !== undefined) continue;
+    // One that would fit is in the wrong place, and its arguments are not what is wrong with it.
+    const sameTool = free
+      .values()
+      .find((candidate) => actual[candidate]?.toolName === wanted.toolName && !fits(wanted, actual[candidate]));
+    const call = sameTool === undefined ? undefined : actual[sameTool];
+    if (sameTool === undefined || call === undefined) {
+      result.missing.push(wanted);
+    } else {
+      free.delete(sameTool);
+      result.argumentMismatches.push({ expected: wanted, actual: call });
+    }
+  }
+  result.unexpected = actual.filter((_, index) => free.has(index));
+  const extras = actual.length - pairs.filter((pair) => pair !== undefined).length;
+  result.passed =
+    !pairs.includes(undefined) && (options.extraToolCalls === 'unlimited' || extras <= options.extraToolCalls);
+  return result;
+}
+
+/** For every expected call the index of the actual call it is paired with. */
+function pairCalls(
+  expected: readonly ToolCall[],
+  actual: readonly ToolCall[],
+  fits: (wanted: ToolCall, call: ToolCall | undefined) => boolean,
+  order: MatchOptions['toolCallOrder'],
+): Array<number | undefined> {
+  if (order === 'exact') {
+    return expected.map((wanted, index) => (fits(wanted, actual[index]) ? index : undefined));
+  }
+  const used = new Set<number>();
+  let lowest = 0;
+  return expected.map((wanted) => {
+    const index = actual.findIndex((call, index) => index >= lowest && !used.has(index) && fits(wanted, call));
+    if (index === -1) return undefined;
+    used.add(index);
+    if (order === 'in-order') lowest = index + 1;
+    return index;
+  });
+}
+
+const placeholders: Record<string, (value: unknown) => boolean> = {
+  any: (value) => value !== undefined,
+  string: (value) => typeof value === 'string',
+  number: (value) => typeof value === 'number',
+  boolean: (value) => typeof value === 'boolean',
+  object: isRecord,
+  array: Array.isArray,
+  null: (value) => value === null,
+};
+
+/**
+ * Whether the arguments of a call are the expected ones.
+ *
+ * `partial` looks only at the expected top-level keys, and there the words `any`, `string`, `number`, `boolean`,
+ * `object`, `array` and `null` (trimmed, in any case) stand for a type, so that none of them can be meant literally;
+ * nested values are compared whole. `exact` compares the documents, without placeholders. `ignore` accepts anything.
+ */
+export function matchesArguments(expected: JsonObject, actual: JsonObject, matching: ArgumentMatching): boolean {
+  if (matching === 'ignore') return true;
+  if (matching === 'exact') return isJsonEqual(expected, actual);
+  return Object.entries(expected).every(([key, value]) =>
+    matchesValue(value, Object.hasOwn(actual, key) ? actual[key] : undefined),
+  );
+}
+
+function matchesValue(expected: unknown, actual: unknown): boolean {
+  const word = typeof expected === 'string' ? expected.trim().toLowerCase() : '';
+  const placeholder = Object.hasOwn(placeholders, word) ? placeholders[word] : undefined;
+  return placeholder === undefined ? isJsonEqual(expected, actual) : placeholder(actual);
+}
+
+/** One prompt and the calls that a model made because of it. Pinned calls belong to no turn. */
+export interface Turn {
+  prompt: string;
+  actualToolCalls: ToolCall[];
+}
+
+/** The calls expected in each turn: those of the `toolCalledWith` asserts between its prompt and the next one. */
+export function listExpectedCalls(steps: readonly Step[]): ToolCall[][] {
+  const turns: ToolCall[][] = [];
+  for (const step of steps) {
+    if (step.kind === 'prompt') turns.push([]);
+    if (step.kind !== 'assert' || !('type' in step.assertion) || step.assertion.type !== 'toolCalledWith') continue;
+    const { toolName, args } = step.assertion;
+    turns.at(-1)?.push({ toolName, arguments: args.args });
+  }
+  return turns;
+}
+
+/**
+ * Judges the calls of every turn that took place. A negative case is the opposite of a matching one: a turn passes if
+ * and only if the model called nothing.
+ */
+export function judgeTurns(
+  turns: readonly Turn[],
+  expected: readonly ToolCall[][],
+  { match, isNegative }: { match: MatchOptions; isNegative: boolean },
+): TracePrompt[] {
+  return turns.map(({ prompt, actualToolCalls }, promptIndex) => {
+    const expectedToolCalls = isNegative ? [] : (expected[promptIndex] ?? []);
+    const options: MatchOptions = isNegative ? { ...match, extraToolCalls: 0 } : match;
+    const matched = matchCalls(expectedToolCalls, actualToolCalls, options);
+    return { promptIndex, prompt, expectedToolCalls, actualToolCalls, ...matched };
+  });
+}
+
+/** Says in one sentence what is wrong with a turn's calls; null where nothing is. */
+export function describeTurn(turn: TracePrompt): string | null {
+  if (turn.passed) return null;
+  const parts = [
+    describeNames('did not call', turn.missing),
+    describeNames(
+      'called with other arguments than expected',
+      turn.argumentMismatches.map((mismatch) => mismatch.expected),
+    ),
+    describeNames('called unexpectedly', turn.unexpected),
+  ].filter((part) => part !== null);
+  return clipReason(`In turn ${turn.promptIndex + 1} the model ${parts.join('; ')}.`);
+}
+
+function describeNames(what: string, calls: readonly ToolCall[]): string | null {
+  return calls.length === 0 ? null : `${what} ${calls.map((call) => call.toolName).join(', ')}`;
+}

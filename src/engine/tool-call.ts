@@ -1,0 +1,247 @@
+import type { CallToolResult } from '@modelcontextprotocol/client';
+import { endSentence } from '../base/text.ts';
+import { classifyCallFault } from '../mcp/faults.ts';
+import { type Assertion, type Check, expectsToolError, type JsonObject } from '../model/assertion.ts';
+import type { WitnessedEnd } from '../model/process-end.ts';
+import type { StepResult } from '../model/run.ts';
+import type { Step } from '../model/step.ts';
+import { serverUnderTest } from '../model/suite.ts';
+import { composeTraceParent, type TraceIds } from '../otlp/ids.ts';
+import { type Connection, describeLoss, findLoss, type ProcessLoss } from './process-loss.ts';
+import { clipReason, joinWithin, maxListLength, printValue } from './reasons.ts';
+import { checkSchema, type SchemaBudget } from './schema-check.ts';
+import { lookUpTool, type ToolLookup } from './tool-list.ts';
+import { type CallOutput, type CallRecord, readText, type Transcript } from './transcript.ts';
+
+/** What a step came to. */
+export interface StepOutcome {
+  status: 'ok' | 'fail' | 'skipped';
+  /** One sentence where it is not ok. */
+  reason: string | null;
+  /** What follows: the next step, the end of the iteration, or its end without a result because nothing was established. */
+  effect: 'continue' | 'stop' | 'give-up';
+  /** Where it is given up because the process of the server ended. */
+  loss?: ProcessLoss;
+  evidence?: NonNullable<StepResult['evidence']>;
+}
+
+/** Which errors of a call the case does not count. One that counts does not end the iteration: later asserts may be about it. */
+export interface CallAllowance {
+  /** Any error of any tool. */
+  anyError: boolean;
+  /** The error of this very call, which an assertion expects. */
+  ownError: boolean;
+  /** That the server does not list the tool, which an assertion expects. */
+  missingTool: boolean;
+}
+
+/** Where a call is recorded and judged. */
+export interface CallRecording {
+  transcript: Transcript;
+  stepIndex: number;
+  /** Where the server's own spans belong; null where they are not collected. */
+  trace: TraceIds | null;
+  schemas: SchemaBudget;
+}
+
+/** The outcome of a call; `isFatal`: the case may neither excuse the error nor go on. */
+type CallAnswer = CallOutput & { isFatal: boolean };
+
+/**
+ * Calls the tool that a step pins. A tool that the server does not list fails the step, and is called only where the case
+ * expects that it does not exist. An error from a live server, JSON-RPC errors included, is recorded as the tool's
+ * answer and the case goes on; where the server cannot be reached, the iteration is given up.
+ *
+ * @throws the signal's reason once it aborts.
+ */
+export async function runToolCallStep(
+  step: Extract<Step, { kind: 'toolCall' }>,
+  connection: Connection,
+  { allowance, ...recording }: CallRecording & { allowance: CallAllowance },
+): Promise<StepOutcome> {
+  const { toolName } = step;
+  const { stepIndex, transcript } = recording;
+  const { serverName } = connection.target;
+  const isOurs = step.serverId !== undefined || [serverUnderTest, serverName].includes(step.serverName);
+  if (!isOurs) {
+    const reason = `The step calls server ${printValue(step.serverName)}, and only ${printValue(serverName)} is under test.`;
+    return { status: 'fail', reason, effect: 'give-up' };
+  }
+  const evidence = { name: toolName, args: step.arguments };
+  const end = (effect: StepOutcome['effect'], reason: string): StepOutcome => ({
+    status: 'fail',
+    reason,
+    effect,
+    evidence: { toolCalls: [{ ...evidence, ok: false, error: reason }] },
+  });
+  const mayBeMissing = allowance.missingTool;
+  const tool = await lookUpTool(toolName, connection, { ofSession: mayBeMissing });
+  if (tool.kind === 'lost') return giveUpByLoss(tool.witnessed, 'tools/list', evidence);
+  if (tool.kind === 'unreachable') return end('give-up', describeNoAnswer('tools/list', tool.message));
+  if (tool.kind === 'refused' || (tool.kind === 'missing' && !mayBeMissing)) return end('stop', tool.reason);
+
+  const origin = { stepIndex, isListed: tool.kind === 'listed' };
+  const record = transcript.beginPinnedCall({ toolName, arguments: step.arguments }, step, origin);
+  const answer = await callTool(step, connection, { ...recording, record, tool }).catch((error: unknown) => {
+    record.abandon();
+    throw error;
+  });
+  if (answer.kind === 'lost') {
+    record.abandon();
+    return giveUpByLoss(answer.witnessed, toolName, evidence);
+  }
+  if (answer.kind === 'unreachable') {
+    record.abandon();
+    return end('give-up', describeNoAnswer(toolName, answer.message));
+  }
+  const { isFatal, ...output } = answer;
+  const { toolError } = record.complete(output);
+  if (toolError === null) {
+    return { status: 'ok', reason: null, effect: 'continue', evidence: { toolCalls: [{ ...evidence, ok: true }] } };
+  }
+  if (isFatal) return end('stop', toolError);
+  if (allowance.ownError && !mayBeMissing) {
+    // The error of a tool that does not exist is not the one that the case expects of it.
+    const own = await lookUpTool(toolName, connection, { ofSession: true });
+    if (own.kind === 'lost') return giveUpByLoss(own.witnessed, 'tools/list', evidence);
+    if (own.kind === 'unreachable') return end('give-up', describeNoAnswer('tools/list', own.message));
+    if (own.kind !== 'listed') return end('stop', own.reason);
+  }
+  if (!allowance.ownError && !allowance.anyError) return end('continue', toolError);
+  return {
+    status: 'ok',
+    reason: null,
+    effect: 'continue',
+    evidence: { toolCalls: [{ ...evidence, ok: false, error: toolError }] },
+  };
+}
+
+function describeNoAnswer(what: string, message: string): string {
+  return clipReason(endSentence(`The server gave no answer to ${what}: ${message}`));
+}
+
+/** The iteration cannot go on; whether it failed depends on what else the process served. */
+function giveUpByLoss(
+  witnessed: WitnessedEnd,
+  method: string,
+  { name, args }: { name: string; args: JsonObject },
+): StepOutcome {
+  return {
+    status: 'fail',
+    reason: describeLoss(witnessed, method),
+    effect: 'give-up',
+    evidence: { toolCalls: [{ name, args, ok: false }] },
+    loss: { ...witnessed, isDuringCall: true },
+  };
+}
+
+async function callTool(
+  step: Extract<Step, { kind: 'toolCall' }>,
+  connection: Connection,
+  { record, tool, transcript, trace, schemas }: CallRecording & { record: CallRecord; tool: ToolLookup },
+): Promise<CallAnswer | { kind: 'unreachable'; message: string } | { kind: 'lost'; witnessed: WitnessedEnd }> {
+  const { toolName } = step;
+  const { session, signal } = connection;
+  let result: CallToolResult;
+  try {
+    const traceParent = trace === null ? undefined : composeTraceParent(trace, record.spanId);
+    result = await session.callTool(toolName, step.arguments, { signal, traceParent });
+  } catch (error) {
+    signal.throwIfAborted();
+    const witnessed = await findLoss(error, connection);
+    if (witnessed !== null) return { kind: 'lost', witnessed };
+    const fault = classifyCallFault(error);
+    if (fault.kind === 'unreachable') return fault;
+    const answeredAtMs = transcript.elapsedMs();
+    if (fault.kind === 'excessive') {
+      const { message } = fault;
+      return { kind: 'error', message, toolError: message, code: null, answeredAtMs, isFatal: true };
+    }
+    if (fault.kind === 'malformed') {
+      const message = `${toolName} answered with a result that is not valid MCP: ${fault.message}.`;
+      return { kind: 'error', message, toolError: message, code: null, answeredAtMs, isFatal: false };
+    }
+    const code = fault.code === null ? '' : ` with JSON-RPC error ${fault.code}`;
+    const toolError = `${toolName} failed${code}: ${printValue(fault.message)}.`;
+    return { kind: 'error', message: fault.message, toolError, code: fault.code, answeredAtMs, isFatal: false };
+  }
+  const answeredAtMs = transcript.elapsedMs();
+  if (result.isError === true) {
+    const toolError = clipReason(`${toolName} answered with an error: ${printValue(readText(result))}.`);
+    return { kind: 'result', result, toolError, answeredAtMs, isFatal: false };
+  }
+  const schema = tool.kind === 'listed' ? tool.outputSchema : null;
+  const violation = await findSchemaViolation(toolName, { result, schema }, schemas);
+  const toolError = violation === null ? null : clipReason(violation.reason);
+  return { kind: 'result', result, toolError, answeredAtMs, isFatal: violation?.isUnchecked ?? false };
+}
+
+/** What is wrong with a result, in one sentence. */
+interface SchemaViolation {
+  reason: string;
+  /** Whether the check crossed a limit, so that a case may not go on as if the result were good. */
+  isUnchecked: boolean;
+}
+
+/**
+ * Finds out how a result breaks the output schema that its own tool declares; null where it does not, or where the tool
+ * declares none. A server must keep to its schema (MCP 2025-06-18, "Output Schema"), and clients refuse results that do not. A
+ * schema that cannot be compiled is not held against the result. One that makes the check cross a limit is: schema and result
+ * are both the server's.
+ *
+ * @throws the reason of the limit's signal once it aborts.
+ */
+async function findSchemaViolation(
+  toolName: string,
+  { result, schema }: { result: CallToolResult; schema: JsonObject | null },
+  schemas: SchemaBudget,
+): Promise<SchemaViolation | null> {
+  if (result.isError === true || schema === null) return null;
+  if (result.structuredContent === undefined) {
+    const reason = `${toolName} declares an outputSchema and answered without structuredContent.`;
+    return { reason, isUnchecked: false };
+  }
+  const check = await checkSchema(schema, result.structuredContent, { budget: schemas });
+  if (check.kind === 'stopped') {
+    const reason = `${toolName} answered with structuredContent that cannot be checked against its own outputSchema: ${check.reason}. Simplify the schema, or return less.`;
+    return { reason, isUnchecked: true };
+  }
+  if (check.kind !== 'invalid') return null;
+  const reason = `${toolName} answered with structuredContent that breaks its own outputSchema: ${joinWithin(check.mismatches, maxListLength)}.`;
+  return { reason, isUnchecked: false };
+}
+
+/** The steps, by index, whose tool call a case expects to go wrong. */
+interface ExcusedSteps {
+  /** The tool may answer with an error. */
+  errors: ReadonlySet<number>;
+  /** The server need not list the tool. */
+  missing: ReadonlySet<number>;
+}
+
+/**
+ * Lists the steps whose tool call may fail because the case expects its error: of each assertion that expects one, the
+ * call that it judges, which is the latest before it, of its tool where it names one. Checks at the end judge the latest
+ * call of all. The errors of all other calls count.
+ */
+export function listExcusedSteps(steps: readonly Step[], checks: readonly Check[]): ExcusedSteps {
+  const expectations = [
+    ...steps.flatMap((step, index) => (step.kind === 'assert' ? [{ assertion: step.assertion, position: index }] : [])),
+    ...checks.map((assertion) => ({ assertion, position: steps.length })),
+  ].filter(({ assertion }) => expectsToolError(assertion));
+  const judged = expectations.map(({ assertion, position }) => {
+    const toolName = readToolName(assertion);
+    const index = steps
+      .slice(0, position)
+      .findLastIndex((step) => step.kind === 'toolCall' && (toolName === undefined || step.toolName === toolName));
+    return { index, isMissing: 'type' in assertion && assertion.type === 'toolNotFound' };
+  });
+  return {
+    errors: new Set(judged.map(({ index }) => index)),
+    missing: new Set(judged.filter(({ isMissing }) => isMissing).map(({ index }) => index)),
+  };
+}
+
+function readToolName(assertion: Assertion): string | undefined {
+  return 'toolName' in assertion ? assertion.toolName : undefined;
+}
