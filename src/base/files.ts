@@ -1,6 +1,6 @@
-import { realpath, stat, open } from 'node:fs/promises';
-import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { constants } from 'node:fs';
+import { open, realpath, stat } from 'node:fs/promises';
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 
 /**
  * Whether a path in the checkout leads out of it, or into git's own files, through a symbolic link. Messages about a file quote it, and a

@@ -1,5 +1,5 @@
-import { cutMark } from './text.ts';
 import { listSecretForms, longestRemnant, type SecretForm } from './secret-forms.ts';
+import { cutMark } from './text.ts';
 
 /** A part of a text, from `start` up to but not including `end`. */
 interface Range {

@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import type { GitHubClient } from './client.ts';
-import { parseAnswer } from './client.ts';
-import type { Repository } from './repository.ts';
 import { GitHubError } from '../base/errors.ts';
+import { type GitHubClient, parseAnswer } from './client.ts';
+import type { Repository } from './repository.ts';
 
 /** A check that is over, as GitHub shows it next to a commit. */
 export interface CheckRunDraft {

@@ -1,17 +1,17 @@
 import { Octokit } from '@octokit/core';
 import { paginateRest } from '@octokit/plugin-paginate-rest';
 import { fetch, type RequestInit } from 'undici';
-import type { Clock, Deadline } from '../base/time.ts';
+import type { z } from 'zod';
 import { CancelledError, ConfigurationError, ProtocolError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
+import type { Secret } from '../base/redaction.ts';
+import type { Clock, Deadline } from '../base/time.ts';
+import { generator } from '../base/version.ts';
 import { openRoute } from '../http/dispatcher.ts';
+import type { ProxySettings } from '../http/proxy.ts';
 import { type AttemptOutcome, retryRequest } from '../http/retry.ts';
 import { isHeaderSafe, isProtected } from '../http/url.ts';
-import type { ProxySettings } from '../http/proxy.ts';
-import type { Secret } from '../base/redaction.ts';
-import { generator } from '../base/version.ts';
 import { readGitHubFailure } from './failure.ts';
-import type { z } from 'zod';
 
 const GitHubOctokit = Octokit.plugin(paginateRest);
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { describeError, GitHubError, NetworkError } from '../base/errors.ts';
 import { clipText, endSentence } from '../base/text.ts';
 import { type Clock, formatDuration } from '../base/time.ts';
 import { type AttemptFailure, parseRetryAfter } from '../http/retry.ts';
-import { describeError, GitHubError, NetworkError } from '../base/errors.ts';
 
 /** A failed request, without anything that must not be printed. */
 interface FailedRequest {

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { GitHubError, ProtocolError } from '../base/errors.ts';
-import type { GitHubClient } from './client.ts';
-import { parseAnswer } from './client.ts';
+import { type GitHubClient, parseAnswer } from './client.ts';
 
 /** A repository by its owner and name. */
 export interface Repository {

@@ -1,7 +1,7 @@
 import { request } from 'undici';
-import { race } from '../base/time.ts';
 import { ProtocolError } from '../base/errors.ts';
 import type { Redactor } from '../base/redaction.ts';
+import { race } from '../base/time.ts';
 import { acceptedEncoding, parseJson, readBody } from './body.ts';
 import type { Route } from './dispatcher.ts';
 import { type FailedAnswer, readFailedAnswer } from './failed-answer.ts';

@@ -1,10 +1,9 @@
-import { formatDuration, systemClock } from '../base/time.ts';
 import { NetworkError, ProtocolError } from '../base/errors.ts';
 import { endSentence } from '../base/text.ts';
+import { formatDuration, systemClock } from '../base/time.ts';
 import { describeUnreachable } from './faults.ts';
 import type { Handshake } from './protocol.ts';
-import { isNetworkFailure, openSession, type Session } from './session.ts';
-import type { Target } from './session.ts';
+import { isNetworkFailure, openSession, type Session, type Target } from './session.ts';
 
 /** What a server said about itself when it was connected to. */
 export interface TargetInfo extends Handshake {

@@ -1,10 +1,10 @@
 import { ProtocolError as JsonRpcError, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { describeError, ProtocolError } from '../base/errors.ts';
-import { describeMalformedMessage } from './malformed-message.ts';
-import { ExcessError } from './traffic-budget.ts';
 import { isRecord } from '../base/json.ts';
 import { clipText } from '../base/text.ts';
+import { describeMalformedMessage } from './malformed-message.ts';
+import { ExcessError } from './traffic-budget.ts';
 
 /**
  * Why a call has no result: `answered` when the server refused it, `malformed` when it gave something that is no tool

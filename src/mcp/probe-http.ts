@@ -1,19 +1,17 @@
 import {
+  type FetchLike,
   SdkHttpError,
   StreamableHTTPClientTransport,
   UnsupportedProtocolVersionError,
 } from '@modelcontextprotocol/client';
-import type { FetchLike } from '@modelcontextprotocol/client';
 import { z } from 'zod';
-
-import type { Clock } from '../base/time.ts';
 import { describeError } from '../base/errors.ts';
-import { createTrafficBudget } from './traffic-budget.ts';
+import type { Clock } from '../base/time.ts';
 import type { ProtocolChoice } from '../model/protocol.ts';
 import { describeNoResponse } from './faults.ts';
 import { connectClient } from './handshake.ts';
-import { isWanted, listEras } from './protocol.ts';
-import type { Handshake, ProtocolEra } from './protocol.ts';
+import { type Handshake, isWanted, listEras, type ProtocolEra } from './protocol.ts';
+import { createTrafficBudget } from './traffic-budget.ts';
 
 const retryDelayMs = 100;
 

@@ -1,8 +1,7 @@
 import { SdkHttpError } from '@modelcontextprotocol/client';
 import type { Clock } from '../base/time.ts';
 import type { ServerVisit } from '../model/process-end.ts';
-import { createIterationBudget, openSession, type Session } from './session.ts';
-import type { Target } from './session.ts';
+import { createIterationBudget, openSession, type Session, type Target } from './session.ts';
 
 /**
  * Opens a session that opens itself once more where the server has forgotten it (HTTP 404, see "Session Management" in the

@@ -1,10 +1,10 @@
-import { StreamableHTTPClientTransport, type CallToolResult } from '@modelcontextprotocol/client';
+import { type CallToolResult, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { type Clock, race } from '../base/time.ts';
 import type { JsonObject } from '../model/assertion.ts';
-import { createTrafficBudget, iterationLimits, type ExcessError, type TrafficBudget } from './traffic-budget.ts';
 import { createFetch } from './fetch.ts';
 import { connectClient } from './handshake.ts';
 import { type EraChoice, type Handshake, listEras, type ProtocolEra } from './protocol.ts';
+import { createTrafficBudget, type ExcessError, iterationLimits, type TrafficBudget } from './traffic-budget.ts';
 import { watchTraffic } from './traffic.ts';
 
 /** An MCP server reachable over Streamable HTTP, and what the cases call it. */

@@ -1,16 +1,16 @@
 import type { Clock } from '../base/time.ts';
 import { markerVariable } from './environment.ts';
 import {
+  hasEnvironmentEntry,
   isGroupAlive,
+  listChildren,
+  listProcesses,
+  type ProcessEntry,
+  readProcess,
+  sendSignal,
   signalGroup,
   waitForGroupEnd,
-  hasEnvironmentEntry,
-  listProcesses,
-  sendSignal,
-  listChildren,
-  readProcess,
 } from './process-tree.ts';
-import type { ProcessEntry } from './process-tree.ts';
 
 /**
  * Stops every process that carries the session marker in its environment, those that left their process group included, and

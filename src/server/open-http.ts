@@ -1,17 +1,15 @@
-import { formatDuration, race } from '../base/time.ts';
 import { ServerStartError } from '../base/errors.ts';
-import type { ProcessWitness } from '../model/process-end.ts';
-import { startProcess } from './process.ts';
-import type { ProcessExit, ServerProcess } from './process.ts';
-import type { Handshake } from '../mcp/protocol.ts';
-import { describeUrl, watchRefusals } from './http-refusal.ts';
+import { formatDuration, race } from '../base/time.ts';
 import { type HandshakeError, waitForHttpServer } from '../mcp/probe-http.ts';
-import { waitForReadiness } from './ready.ts';
+import type { Handshake } from '../mcp/protocol.ts';
+import type { ProcessWitness } from '../model/process-end.ts';
+import { describeUrl, watchRefusals } from './http-refusal.ts';
 import { createOutputTail } from './output-tail.ts';
+import { type ProcessExit, type ServerProcess, startProcess } from './process.ts';
+import { waitForReadiness } from './ready.ts';
 import type { ReachedServer, ServerContext, StartContext, WantedProtocol } from './running-server.ts';
 import { createExitError, createLostError, createRestartError, createRevisionError, tailLines } from './start-error.ts';
-import { recordVisits, toProcessEnd } from './witness.ts';
-import type { SharedProcessRecord } from './witness.ts';
+import { recordVisits, type SharedProcessRecord, toProcessEnd } from './witness.ts';
 
 /** How long the process that holds the port may take to show that it is an MCP server. */
 const foreignProbeMs = 2000;

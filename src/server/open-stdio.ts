@@ -1,21 +1,17 @@
-import { clipText } from '../base/text.ts';
 import { ServerStartError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
+import { clipText } from '../base/text.ts';
 import { formatDuration } from '../base/time.ts';
-import { createChildPool } from './bridge/child-pool.ts';
-import type { ChildPool, ChildSource } from './bridge/child-pool.ts';
-import { connectChild } from './bridge/child.ts';
-import type { ProcessChild } from './bridge/child.ts';
+import { probeStdio, type StdioPeer } from '../mcp/probe-stdio.ts';
+import { type Handshake, listEras } from '../mcp/protocol.ts';
+import { type ChildPool, type ChildSource, createChildPool } from './bridge/child-pool.ts';
+import { connectChild, type ProcessChild } from './bridge/child.ts';
 import { openBridge } from './bridge/listen.ts';
 import { createNotification, createRequest } from './bridge/messages.ts';
 import { serveSessions } from './bridge/sessions.ts';
 import { shareChild } from './bridge/shared-child.ts';
 import { serveStateless } from './bridge/stateless.ts';
-import { startProcess } from './process.ts';
-import type { ProcessExit } from './process.ts';
-import { listEras } from '../mcp/protocol.ts';
-import type { Handshake } from '../mcp/protocol.ts';
-import { probeStdio, type StdioPeer } from '../mcp/probe-stdio.ts';
+import { type ProcessExit, startProcess } from './process.ts';
 import { waitForReadiness } from './ready.ts';
 import type { ReachedServer, ServerOptions, StartContext, WantedProtocol } from './running-server.ts';
 import {
@@ -25,8 +21,7 @@ import {
   createUnstableError,
   tailLines,
 } from './start-error.ts';
-import { recordVisits, toProcessEnd, witnessSessions, witnessShared } from './witness.ts';
-import type { SharedProcessRecord } from './witness.ts';
+import { recordVisits, type SharedProcessRecord, toProcessEnd, witnessSessions, witnessShared } from './witness.ts';
 
 /** Sessions at the same time, each of which may be a process. */
 const defaultMaxSessions = 32;

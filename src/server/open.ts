@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { ConfigurationError } from '../base/errors.ts';
 import { Secret } from '../base/redaction.ts';
-import { logDescendants, stopMarkedProcesses } from './kill-orphans.ts';
 import { buildChildEnvironment, markerVariable } from './environment.ts';
+import { logDescendants, stopMarkedProcesses } from './kill-orphans.ts';
 import { openHttpServer } from './open-http.ts';
 import { openStdioServer } from './open-stdio.ts';
 import { createOutputTail } from './output-tail.ts';

@@ -1,4 +1,4 @@
-import { clipText, clipLines } from '../base/text.ts';
+import { clipLines, clipText } from '../base/text.ts';
 
 /** Longer lines are cut when they are read back: one line of a minified bundle must not fill a report. */
 const maxLineLength = 2000;

@@ -1,6 +1,6 @@
+import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { appendAll } from '../base/lists.ts';
-import { spawn } from 'node:child_process';
 import type { Clock } from '../base/time.ts';
 
 /** A process as the kernel lists it. */

@@ -1,5 +1,5 @@
-import { type Clock, race } from '../base/time.ts';
 import type { ServerStartError } from '../base/errors.ts';
+import { type Clock, race } from '../base/time.ts';
 
 /**
  * Waits for a probe to succeed, but no longer than the process lives, the time allowed lasts or the caller wants. The probe's

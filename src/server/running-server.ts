@@ -1,13 +1,13 @@
-import type { Clock } from '../base/time.ts';
 import type { ServerStartError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Secret } from '../base/redaction.ts';
+import type { Clock } from '../base/time.ts';
+import type { ProtocolEra } from '../mcp/protocol.ts';
 import type { Sourced } from '../model/source.ts';
 import type { ProcessWitness } from '../model/process-end.ts';
 import type { ProtocolChoice } from '../model/protocol.ts';
 import type { ServerReport } from '../model/report.ts';
 import type { DescendantLog } from './kill-orphans.ts';
-import type { ProtocolEra } from '../mcp/protocol.ts';
 import type { OutputTail } from './output-tail.ts';
 import type { Sandbox, SandboxOptions } from './sandbox/open.ts';
 import type { Watchdog } from './watchdog.ts';

@@ -1,9 +1,9 @@
-import { clipText } from '../base/text.ts';
 import { ServerStartError } from '../base/errors.ts';
-import { describeProcessEnd } from '../model/process-end.ts';
-import type { ProcessExit } from './process.ts';
+import { clipText } from '../base/text.ts';
 import { legacyVersions, modernVersion } from '../mcp/protocol.ts';
+import { describeProcessEnd } from '../model/process-end.ts';
 import type { OutputTail } from './output-tail.ts';
+import type { ProcessExit } from './process.ts';
 import type { WantedProtocol } from './running-server.ts';
 
 /** Lines of stderr that an error carries: enough for a stack trace, little enough to be read. */

@@ -1,7 +1,7 @@
+import { type Clock, race } from '../base/time.ts';
 import type { ProcessEnd, ProcessWitness, ServerVisit } from '../model/process-end.ts';
 import type { ChildPool } from './bridge/child-pool.ts';
 import type { ProcessExit } from './process.ts';
-import { type Clock, race } from '../base/time.ts';
 
 /** Speaks for processes that serve one session each, by the ids that the bridge gave the sessions. */
 export function witnessSessions(findExit: (sessionId: string) => ProcessExit | null): ProcessWitness {

@@ -1,8 +1,14 @@
 import type { CaseChanges, CaseFields } from '../model/case.ts';
 import type { CallOptions, ServiceClient } from './client.ts';
 import { parseAs } from './parse.ts';
-import { caseBatchResultSchema, casePageSchema, caseSchema, deletedSchema } from './wire.ts';
-import type { WireCase, WireCaseBatchResult } from './wire.ts';
+import {
+  caseBatchResultSchema,
+  casePageSchema,
+  caseSchema,
+  deletedSchema,
+  type WireCase,
+  type WireCaseBatchResult,
+} from './wire.ts';
 
 /** A case to be created in a suite. `iterations` is at most `limits.iterationsPerCase` of the profile. */
 export interface NewCase extends CaseFields {

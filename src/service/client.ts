@@ -1,22 +1,18 @@
-import type { Clock, Deadline } from '../base/time.ts';
 import { CancelledError, ProtocolError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
-import { createPacer } from '../base/pacing.ts';
-import type { Pacer, Priority } from '../base/pacing.ts';
-import { listProxySecrets } from '../http/proxy.ts';
-import type { ProxySettings } from '../http/proxy.ts';
-import { type AttemptOutcome, createRetryQuota, retryRequest } from '../http/retry.ts';
-import { createRedactor } from '../base/redaction.ts';
-import type { Secret } from '../base/redaction.ts';
+import { createPacer, type Pacer, type Priority } from '../base/pacing.ts';
+import { createRedactor, type Secret } from '../base/redaction.ts';
+import type { Clock, Deadline } from '../base/time.ts';
 import { generator } from '../base/version.ts';
+import { type AttemptLimits, attemptRequest, type AttemptRequest, parseJsonAnswer } from '../http/attempt.ts';
+import { openRoute } from '../http/dispatcher.ts';
+import type { FailedAnswer } from '../http/failed-answer.ts';
+import { listProxySecrets, type ProxySettings } from '../http/proxy.ts';
+import { type AttemptOutcome, createRetryQuota, retryRequest } from '../http/retry.ts';
 import { buildUrl, parseApiKey, parseBaseUrl } from '../http/url.ts';
-import { attemptRequest, parseJsonAnswer } from '../http/attempt.ts';
-import type { AttemptLimits, AttemptRequest } from '../http/attempt.ts';
 import { explainRefusal, fewAttempts, readServiceFailure } from './failure.ts';
 import type { Parse } from './parse.ts';
 import type { ServiceProfile } from './profile.ts';
-import { openRoute } from '../http/dispatcher.ts';
-import type { FailedAnswer } from '../http/failed-answer.ts';
 
 /** A connection to one service with one key. The operations in this folder take it as their first argument. */
 export interface ServiceClient extends AsyncDisposable {

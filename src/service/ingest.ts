@@ -1,13 +1,17 @@
-import { type Deadline, startDeadline } from '../base/time.ts';
-import { describeError, ServiceError } from '../base/errors.ts';
-import { isTerminalStatus } from '../model/run.ts';
-import type { CallOptions, ServiceClient } from './client.ts';
-import type { WireIngestedRun, WireIngestedIterations } from './wire.ts';
 import type { z } from 'zod';
+import { describeError, ServiceError } from '../base/errors.ts';
 import { clipText } from '../base/text.ts';
-import type { ToolCall } from '../model/run.ts';
+import { type Deadline, startDeadline } from '../base/time.ts';
+import { isTerminalStatus, type ToolCall } from '../model/run.ts';
+import type { CallOptions, ServiceClient } from './client.ts';
 import { type Parse, parseAs } from './parse.ts';
-import { ingestedIterationsSchema, ingestedRunSchema, ingestRefusalSchema } from './wire.ts';
+import {
+  ingestedIterationsSchema,
+  ingestedRunSchema,
+  ingestRefusalSchema,
+  type WireIngestedIterations,
+  type WireIngestedRun,
+} from './wire.ts';
 
 /** What the API takes in one request. */
 const maxResults = 200;

@@ -1,11 +1,10 @@
+import { ProtocolError } from '../base/errors.ts';
 import { appendAll } from '../base/lists.ts';
 import type { Iteration, StepResult } from '../model/run.ts';
 import type { CallOptions, ServiceClient } from './client.ts';
-import { lagWaits, retryWhileStale } from './wait.ts';
 import { type Page, parseAs, parseIterationPage, parseStepPage } from './parse.ts';
-import { traceSchema } from './wire.ts';
-import type { WireTrace } from './wire.ts';
-import { ProtocolError } from '../base/errors.ts';
+import { lagWaits, retryWhileStale } from './wait.ts';
+import { traceSchema, type WireTrace } from './wire.ts';
 
 /** The API's largest; its default of 50 would take four times the requests. */
 const pageSize = 200;

@@ -1,11 +1,10 @@
-import { GateError, NetworkError, ProtocolError, ServiceError, DeadlineError } from '../base/errors.ts';
+import { DeadlineError, GateError, NetworkError, ProtocolError, ServiceError } from '../base/errors.ts';
+import { formatDuration } from '../base/time.ts';
 import type { Run } from '../model/run.ts';
 import type { CallOptions, ServiceClient } from './client.ts';
 import { isQueueRefusal } from './failure.ts';
-import { createRun, listSuiteRuns } from './runs.ts';
-import type { NewRun } from './runs.ts';
+import { createRun, listSuiteRuns, type NewRun } from './runs.ts';
 import type { WireRunCreated } from './wire.ts';
-import { formatDuration } from '../base/time.ts';
 
 export interface LaunchParams extends CallOptions, QueueOptions {
   projectId: string;

@@ -1,8 +1,16 @@
 import type { z } from 'zod';
 import { ProtocolError } from '../base/errors.ts';
 import type { Iteration, Run, StepResult, ToolCall } from '../model/run.ts';
-import { iterationPageSchema, runPageSchema, runSchema, stepPageSchema } from './wire.ts';
-import type { WireIteration, WireRun, WireStep, WireToolCall } from './wire.ts';
+import {
+  iterationPageSchema,
+  runPageSchema,
+  runSchema,
+  stepPageSchema,
+  type WireIteration,
+  type WireRun,
+  type WireStep,
+  type WireToolCall,
+} from './wire.ts';
 
 /** One page of a collection; a missing, null or empty cursor marks the last. */
 export interface Page<Item> {

@@ -1,9 +1,8 @@
 import { ConfigurationError, ProtocolError, ServiceError } from '../base/errors.ts';
 import type { CallOptions, ServiceClient } from './client.ts';
 import { findNamed, formatNamed, suggestNamed } from './named.ts';
-import type { WireProject, WireMe } from './wire.ts';
 import { parseAs } from './parse.ts';
-import { meSchema, projectPageSchema } from './wire.ts';
+import { meSchema, projectPageSchema, type WireMe, type WireProject } from './wire.ts';
 
 /**
  * Finds the project to work in: the one with this id, else the one of exactly this name; where none is named, the only

@@ -1,12 +1,10 @@
 import { ProtocolError, ServiceError } from '../base/errors.ts';
 import type { Secret } from '../base/redaction.ts';
 import type { MatchOptions, TestCase } from '../model/case.ts';
-import { isTerminalStatus } from '../model/run.ts';
-import type { Run } from '../model/run.ts';
+import { isTerminalStatus, type Run } from '../model/run.ts';
 import type { CallOptions, ServiceClient } from './client.ts';
 import { parseAs, parseRun, parseRuns } from './parse.ts';
-import { runCreatedSchema } from './wire.ts';
-import type { WireRunCreated } from './wire.ts';
+import { runCreatedSchema, type WireRunCreated } from './wire.ts';
 
 /**
  * A run to be started. `suiteId` alone runs the suite as it stands; with `tests`, they are first written into it;

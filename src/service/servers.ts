@@ -1,7 +1,6 @@
 import type { CallOptions, ServiceClient } from './client.ts';
 import { parseAs } from './parse.ts';
-import { deletedSchema, serverPageSchema, serverSchema } from './wire.ts';
-import type { WireServer } from './wire.ts';
+import { deletedSchema, serverPageSchema, serverSchema, type WireServer } from './wire.ts';
 
 /** An MCP server to be kept in a project. The API refuses fields it does not know. */
 export interface NewServer {

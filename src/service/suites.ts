@@ -3,8 +3,15 @@ import type { TestCase } from '../model/case.ts';
 import type { CallOptions, ServiceClient } from './client.ts';
 import { findNamed, formatNamed } from './named.ts';
 import { parseAs } from './parse.ts';
-import { deletedSchema, suiteCreatedSchema, suiteDetailSchema, suitePageSchema } from './wire.ts';
-import type { WireSuiteCreated, WireSuiteDetail, WireSuiteSummary } from './wire.ts';
+import {
+  deletedSchema,
+  suiteCreatedSchema,
+  suiteDetailSchema,
+  suitePageSchema,
+  type WireSuiteCreated,
+  type WireSuiteDetail,
+  type WireSuiteSummary,
+} from './wire.ts';
 
 /** A suite to be created with its cases. The API refuses fields it does not know. */
 export interface NewSuite {

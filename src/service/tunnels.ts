@@ -1,8 +1,7 @@
 import { Secret } from '../base/redaction.ts';
 import type { CallOptions, ServiceClient } from './client.ts';
 import { parseAs } from './parse.ts';
-import { tunnelClosedSchema, tunnelGrantSchema } from './wire.ts';
-import type { WireTunnelGrant } from './wire.ts';
+import { tunnelClosedSchema, tunnelGrantSchema, type WireTunnelGrant } from './wire.ts';
 
 /** A tunnel that the service granted: a server record whose public URL leads to the holder of the token. */
 export interface TunnelGrant {

@@ -1,13 +1,12 @@
-import { WebSocket } from 'ws';
-import type { Clock } from '../base/time.ts';
-import type { Secret } from '../base/redaction.ts';
-import type { TextFrame } from './frames.ts';
-import { keepAlive, openFrameSocket } from './frame-socket.ts';
-import type { FrameSocket, ReceivedFrame } from './frame-socket.ts';
 import { Agent } from 'node:https';
+import { WebSocket } from 'ws';
 import { ConfigurationError } from '../base/errors.ts';
+import type { Secret } from '../base/redaction.ts';
+import type { Clock } from '../base/time.ts';
 import { chooseProxy, type ProxySettings } from '../http/proxy.ts';
 import { isProtected } from '../http/url.ts';
+import { type FrameSocket, keepAlive, openFrameSocket, type ReceivedFrame } from './frame-socket.ts';
+import type { TextFrame } from './frames.ts';
 
 /** Where the relay takes hosts, and what lets this one in. */
 export interface RelayAddress {

@@ -1,6 +1,6 @@
-import type { BodyKind } from './frames.ts';
-import { congestionBytes, type FrameSocket } from './frame-socket.ts';
 import { Readable } from 'node:stream';
+import { congestionBytes, type FrameSocket } from './frame-socket.ts';
+import type { BodyKind } from './frames.ts';
 
 /** Where the bytes of a body come from: a stream, or the parser of an HTTP connection. */
 export interface Pausable {

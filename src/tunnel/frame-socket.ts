@@ -1,8 +1,16 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
-import { parseBodyFrame, parseTextFrame, renderBodyFrame, renderTextFrame } from './frames.ts';
-import type { BodyFrame, BodyKind, IgnoredFrame, TextFrame } from './frames.ts';
 import type { Clock } from '../base/time.ts';
+import {
+  type BodyFrame,
+  type BodyKind,
+  type IgnoredFrame,
+  parseBodyFrame,
+  parseTextFrame,
+  renderBodyFrame,
+  renderTextFrame,
+  type TextFrame,
+} from './frames.ts';
 
 /** Bytes waiting in a socket above which no more body is sent until they have left; more of them only leave the caches. */
 export const congestionBytes = 256 * 1024;

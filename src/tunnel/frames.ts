@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { isRecord } from '../base/json.ts';
-import { isHeaderList } from './headers.ts';
-import type { HeaderList } from './headers.ts';
+import { type HeaderList, isHeaderList } from './headers.ts';
 
 /** What the relay allows a host. Defaults are the values seen in use; a relay may announce others. */
 const limitsSchema = z.object({

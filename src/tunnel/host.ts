@@ -1,12 +1,10 @@
-import { type Clock, formatDuration, race } from '../base/time.ts';
-import { CancelledError, TunnelError, describeError } from '../base/errors.ts';
+import { CancelledError, describeError, TunnelError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
+import { type Clock, formatDuration, race } from '../base/time.ts';
 import type { ProxySettings } from '../http/proxy.ts';
-import { createRequestTable } from './request-table.ts';
-import type { RequestTable } from './request-table.ts';
-import { openConnection, checkRelayUrl } from './connection.ts';
-import type { RelayAddress, RelayConnection } from './connection.ts';
+import { checkRelayUrl, openConnection, type RelayAddress, type RelayConnection } from './connection.ts';
 import { createReconnectPolicy } from './reconnect.ts';
+import { createRequestTable, type RequestTable } from './request-table.ts';
 import { openTarget } from './target.ts';
 
 export interface TunnelHostOptions extends RelayAddress {

@@ -1,10 +1,9 @@
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../base/time.ts';
 import { openOutgoingBody, openRequestBody } from './flow-control.ts';
-import type { AbortCode, TextFrame, TunnelLimits } from './frames.ts';
-import { dropHopByHop, findHeader, pairHeaders } from './headers.ts';
-import type { HeaderList } from './headers.ts';
 import type { FrameSocket } from './frame-socket.ts';
+import type { AbortCode, TextFrame, TunnelLimits } from './frames.ts';
+import { dropHopByHop, findHeader, type HeaderList, pairHeaders } from './headers.ts';
 import type { TunnelTarget } from './target.ts';
 
 export type RequestFrame = Extract<TextFrame, { t: 'req' }>;

@@ -1,6 +1,5 @@
-import { startProxiedRequest } from './proxied-request.ts';
-import type { ProxiedRequestOptions, ProxiedRequest } from './proxied-request.ts';
 import type { ReceivedFrame } from './frame-socket.ts';
+import { type ProxiedRequest, type ProxiedRequestOptions, startProxiedRequest } from './proxied-request.ts';
 
 /** The requests under way on one connection to the relay. */
 export interface RequestTable {

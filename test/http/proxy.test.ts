@@ -85,10 +85,12 @@ describe('chooseProxy', () => {
     ['ws://a.example', 'plain.example:1'],
     ['https://a.example', 'secure.example:2'],
     ['wss://a.example', 'secure.example:2'],
-    ['http://127.0.0.1', undefined],
-    ['https://localhost', undefined],
   ])('leads to %s through %s', (url, host) => {
     expect(chooseProxy(new URL(url), settings)?.host).toBe(host);
+  });
+
+  it.each(['http://127.0.0.1', 'https://localhost'])('leads to %s directly past a proxy on another machine', (url) => {
+    expect(chooseProxy(new URL(url), settings)).toBeNull();
   });
 
   it('leads to this machine through a proxy that is here too', () => {

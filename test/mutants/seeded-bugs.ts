@@ -40,6 +40,27 @@ export const seededBugs: readonly SeededBug[] = [
     tests: ['http/retry.test.ts'],
   },
   {
+    what: 'a wait leaves its listener on the signal',
+    file: 'base/time.ts',
+    from: "for (const { signal, listener } of watched) signal.removeEventListener('abort', listener);",
+    to: '',
+    tests: ['base/time.test.ts'],
+  },
+  {
+    what: 'a key is sent in clear to another machine',
+    file: 'http/url.ts',
+    from: '(/^(?:http|ws):$/.test(protocol) && isLoopback(hostname))',
+    to: '/^(?:http|ws):$/.test(protocol)',
+    tests: ['http/url.test.ts'],
+  },
+  {
+    what: 'a proxy elsewhere is asked for a service on this machine',
+    file: 'http/proxy.ts',
+    from: 'isLoopback(target.hostname) && !isLoopback(proxy.hostname) ? null : proxy',
+    to: 'proxy',
+    tests: ['http/proxy.test.ts'],
+  },
+  {
     what: 'a refused pace does not slow the pacer down',
     file: 'base/pacing.ts',
     from: 'intervalMs * backoffFactor',

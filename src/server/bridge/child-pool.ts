@@ -1,5 +1,5 @@
-import type { Logger } from '../../base/logger.ts';
 import { ServerStartError } from '../../base/errors.ts';
+import type { Logger } from '../../base/logger.ts';
 import type { ProcessExit } from '../process.ts';
 import type { SessionPlan } from '../running-server.ts';
 import type { Child, ProcessChild } from './child.ts';

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { clipText } from '../../base/text.ts';
 import type { ProcessExit, ServerProcess } from '../process.ts';
-import { parseMessage, withId } from './messages.ts';
-import type { Message, ResponseMessage } from './messages.ts';
+import { type Message, parseMessage, type ResponseMessage, withId } from './messages.ts';
 
 /** A message that does not end within this is no message, and a server that writes one is broken. */
 const maxMessageBytes = 64 * 1024 * 1024;

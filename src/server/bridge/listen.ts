@@ -1,11 +1,9 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import { createServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Clock } from '../../base/time.ts';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { describeError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
-import { openExchange, readBody, refuse } from './exchange.ts';
-import type { Exchange, ProtocolAdapter } from './exchange.ts';
+import type { Clock } from '../../base/time.ts';
+import { type Exchange, openExchange, type ProtocolAdapter, readBody, refuse } from './exchange.ts';
 import { parseMessage, rpcErrorCodes } from './messages.ts';
 
 /** How often idle streams get a comment; well under the time-outs of proxies and of HTTP clients. */

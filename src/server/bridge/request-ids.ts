@@ -1,9 +1,16 @@
 import { SUBSCRIPTION_ID_META_KEY } from '@modelcontextprotocol/client';
-
 import { isRecord, isTooDeep } from '../../base/json.ts';
 import type { JsonObject } from '../../model/assertion.ts';
-import { createNotification, createRequest, readMeta, withId } from './messages.ts';
-import type { MessageId, NotificationMessage, RequestMessage, ResponseMessage } from './messages.ts';
+import {
+  createNotification,
+  createRequest,
+  type MessageId,
+  type NotificationMessage,
+  readMeta,
+  type RequestMessage,
+  type ResponseMessage,
+  withId,
+} from './messages.ts';
 
 /**
  * Gives the requests of many clients ids of our own towards one server, and leads what the server says back to them. The same

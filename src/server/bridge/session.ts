@@ -1,8 +1,15 @@
 import { describeProcessEnd } from '../../model/process-end.ts';
 import type { ProcessExit } from '../process.ts';
 import type { Child } from './child.ts';
-import { isMessageId, readMeta, renderError, rpcErrorCodes } from './messages.ts';
-import type { Message, MessageId, RequestMessage } from './messages.ts';
+import {
+  isMessageId,
+  type Message,
+  type MessageId,
+  readMeta,
+  renderError,
+  type RequestMessage,
+  rpcErrorCodes,
+} from './messages.ts';
 import type { Reply } from './reply.ts';
 
 /** Messages kept for a client that has not opened its own stream yet; the oldest go first. */

@@ -1,19 +1,14 @@
 import { randomUUID } from 'node:crypto';
-
-import type { Clock } from '../../base/time.ts';
 import { describeError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
+import type { Clock } from '../../base/time.ts';
 import { legacyVersions } from '../../mcp/protocol.ts';
 import type { ProcessExit } from '../process.ts';
 import type { ChildSource } from './child-pool.ts';
-import { readHeader, refuse } from './exchange.ts';
-import type { Exchange, ProtocolAdapter } from './exchange.ts';
-import { renderError, rpcErrorCodes } from './messages.ts';
-import type { RequestMessage } from './messages.ts';
-import { openReply } from './reply.ts';
-import type { Reply, ReplyFormat } from './reply.ts';
-import { describeEnd, openSession } from './session.ts';
-import type { Session } from './session.ts';
+import { type Exchange, type ProtocolAdapter, readHeader, refuse } from './exchange.ts';
+import { renderError, type RequestMessage, rpcErrorCodes } from './messages.ts';
+import { openReply, type Reply, type ReplyFormat } from './reply.ts';
+import { describeEnd, openSession, type Session } from './session.ts';
 
 /** A client whose own stream broke opens it again within seconds; one that does not has left without a word. */
 const abandonedTimeoutMs = 30_000;

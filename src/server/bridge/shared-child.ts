@@ -1,12 +1,18 @@
-import { type Clock, race } from '../../base/time.ts';
 import type { Logger } from '../../base/logger.ts';
+import { type Clock, race } from '../../base/time.ts';
 import type { ProcessExit } from '../process.ts';
 import type { ChildPool, ChildSource } from './child-pool.ts';
 import type { Child, ChildListener, ProcessChild } from './child.ts';
-import { createRequest, withId, renderError, rpcErrorCodes } from './messages.ts';
-import type { Message, RequestMessage, ResponseMessage } from './messages.ts';
-import { createRequestIds } from './request-ids.ts';
-import type { RequestIds } from './request-ids.ts';
+import {
+  createRequest,
+  type Message,
+  renderError,
+  type RequestMessage,
+  type ResponseMessage,
+  rpcErrorCodes,
+  withId,
+} from './messages.ts';
+import { createRequestIds, type RequestIds } from './request-ids.ts';
 
 /** How long the process may take, after a call was given up, to show that it still answers. */
 const proofOfLifeMs = 2000;

@@ -1,19 +1,23 @@
+import type { IncomingMessage } from 'node:http';
 import { LOG_LEVEL_META_KEY, PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/client';
 import { describeError } from '../../base/errors.ts';
+import { modernVersion } from '../../mcp/protocol.ts';
 import type { ProcessExit } from '../process.ts';
 import type { ChildPool } from './child-pool.ts';
 import type { ProcessChild } from './child.ts';
-import { refuse, readHeader } from './exchange.ts';
-import type { Exchange, ProtocolAdapter } from './exchange.ts';
-import { readMeta, renderError, rpcErrorCodes } from './messages.ts';
-import type { Message, NotificationMessage, RequestMessage, RpcError } from './messages.ts';
-import { createRequestIds } from './request-ids.ts';
-import type { RequestIds } from './request-ids.ts';
-import { openReply } from './reply.ts';
-import type { Reply } from './reply.ts';
+import { type Exchange, type ProtocolAdapter, readHeader, refuse } from './exchange.ts';
+import {
+  type Message,
+  type NotificationMessage,
+  readMeta,
+  renderError,
+  type RequestMessage,
+  type RpcError,
+  rpcErrorCodes,
+} from './messages.ts';
+import { openReply, type Reply } from './reply.ts';
+import { createRequestIds, type RequestIds } from './request-ids.ts';
 import { describeEnd } from './session.ts';
-import type { IncomingMessage } from 'node:http';
-import { modernVersion } from '../../mcp/protocol.ts';
 
 /** The statuses that errors of the protocol itself are sent with; a tool's own errors are results (MCP 2026-07-28). */
 const statusByErrorCode = new Map<number, number>([

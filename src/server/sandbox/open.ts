@@ -1,18 +1,23 @@
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-
-import { clipText } from '../../base/text.ts';
 import { describeError, SandboxError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
+import { clipText } from '../../base/text.ts';
 import type { SandboxReport } from '../../model/report.ts';
 import { holdSandbox } from './lease.ts';
 import { planMounts } from './mounts.ts';
 import { listOwnCode } from './own-code.ts';
-import type { Namespaces, SandboxTools, SandboxUser } from './scripts.ts';
-import { buildBubblewrap, buildStart, buildUnshare, listDescriptors } from './scripts.ts';
+import {
+  buildBubblewrap,
+  buildStart,
+  buildUnshare,
+  listDescriptors,
+  type Namespaces,
+  type SandboxTools,
+  type SandboxUser,
+} from './scripts.ts';
 import { checkProgram, findTools } from './tools.ts';
 
 /** What a server may see and change, as far as the machine can enforce it. */

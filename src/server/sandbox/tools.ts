@@ -1,6 +1,5 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
-
 import type { SandboxTools } from './scripts.ts';
 
 /**
