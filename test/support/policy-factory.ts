@@ -1,4 +1,10 @@
-import { applyPolicyDefaults, emptyPolicyLayer, type PolicyLayer, type QuarantineEntry, type SuitePolicy } from '../../src/model/policy.ts';
+import {
+  applyPolicyDefaults,
+  emptyPolicyLayer,
+  type PolicyLayer,
+  type QuarantineEntry,
+  type SuitePolicy,
+} from '../../src/model/policy.ts';
 import type { Sourced } from '../../src/model/source.ts';
 
 /** A policy of a minimum of 90 % and nothing but this, on the 21st of September 2026. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SuiteResults } from '../../src/model/results.ts';
 import type { Verdict } from '../../src/model/verdict.ts';
-import { disagreesWithService } from '../../src/verdict/gaps.ts';
+import { disagreesWithService } from '../../src/verdict/completeness.ts';
 import { joinVerdicts, judgeSuite } from '../../src/verdict/judge.ts';
 import { atLeast, createPolicy } from '../support/policy-factory.ts';
 import { createCaseResults, createFailure, createRun, createSuiteResults } from '../support/results-factory.ts';
