@@ -1,5 +1,6 @@
 import type { Baseline } from '../model/comparison.ts';
-import { type HistoryRecord, maxTrendRuns, type Trend } from '../model/history.ts';
+import { type HistoryRecord, maxTrendRuns } from '../model/history.ts';
+import type { Trend } from '../model/report.ts';
 
 /** Picks the last gates of a branch, for a look at where the server is going. */
 export function buildTrend(records: readonly HistoryRecord[], branch: string | null): Trend {

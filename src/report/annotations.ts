@@ -1,5 +1,6 @@
 import { clipLines, formatCount } from '../base/text.ts';
-import type { CaseReport, Report } from '../model/report.ts';
+import type { CaseReport } from '../model/case-report.ts';
+import type { Report } from '../model/report.ts';
 import { stripControls } from './escape/plain.ts';
 import { groupFailures } from './failures.ts';
 import { describeFlaky } from './rounds.ts';

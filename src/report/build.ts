@@ -1,22 +1,22 @@
 import type { Comparison } from '../model/comparison.ts';
-import type { Trend } from '../model/history.ts';
-import { decideDisposition } from '../model/disposition.ts';
-import { computePassRate } from '../model/rate.ts';
 import {
-  type CaseReport,
   type DemandReport,
   type Report,
+  reportSchemaVersion,
   type Revision,
-  type RunReport,
   type ServerReport,
   type ShardReport,
   type SuiteRepeats,
   type SuiteReport,
   type Totals,
-  reportSchemaVersion,
+  type Trend,
 } from '../model/report.ts';
-import type { Demanded, FlakyEffect, QuarantineEntry, TrialCase } from '../model/policy.ts';
-import type { CaseResults, SuiteResults } from '../model/results.ts';
+import { decideDisposition } from '../model/disposition.ts';
+import { computePassRate } from '../model/rate.ts';
+import type { CaseReport } from '../model/case-report.ts';
+import type { CaseResults, ReportedResults, RunReport, SuiteResults } from '../model/results.ts';
+import type { Sourced } from '../model/source.ts';
+import type { FlakyEffect, GatePolicy, QuarantineEntry, TrialCase } from '../model/policy.ts';
 import type { Run } from '../model/run.ts';
 import type { Verdict, VerdictOutcome } from '../model/verdict.ts';
 
@@ -26,6 +26,8 @@ export interface ReportInput {
   durationMs: number;
   generator: { name: string; version: string };
   server: ServerReport | null;
+  /** What was required. */
+  policy: GatePolicy;
   /** In the order they ran. */
   suites: readonly JudgedSuite[];
   verdict: Verdict;
@@ -41,8 +43,10 @@ export interface ReportInput {
 
 export interface JudgedSuite {
   results: SuiteResults;
+  /** The runs that the results are joined of; by default one. */
+  parts?: readonly SuiteResults[];
   verdict: Verdict;
-  minimumPassRate: Demanded<number>;
+  minimumPassRate: Sourced<number>;
   demands?: readonly DemandReport[];
   /** Entries of the cases that do not count. */
   quarantined?: ReadonlyArray<QuarantineEntry & { caseId: string }>;
@@ -51,7 +55,7 @@ export interface JudgedSuite {
   /** Of the cases that count, as they count; by default all of them, as they are. */
   counted?: { cases: number; passed: number; failed: number };
   /** How flaky cases count. */
-  flaky?: Demanded<FlakyEffect>;
+  flaky?: Sourced<FlakyEffect>;
   repeats?: SuiteRepeats | null;
   /** The outcome of every case, in the order of the results. */
   standings?: ReadonlyArray<Pick<CaseReport, 'classification' | 'repeats'>>;
@@ -89,10 +93,17 @@ export function buildReport(input: ReportInput): Report {
     trend: structuredClone(input.trend ?? null),
     run: suites.find(({ run }) => run !== null)?.run ?? null,
     notes: [...(input.notes ?? [])],
+    policy: structuredClone(input.policy),
+    results: input.suites.flatMap(({ results, parts = [results] }) => parts.map(omitEvidence)),
   });
 }
 
-const defaultFlaky: Demanded<FlakyEffect> = { value: 'fail', source: 'default' };
+/** The list of cases has it. */
+function omitEvidence({ cases, ...results }: SuiteResults): ReportedResults {
+  return structuredClone({ ...results, cases: cases.map(({ failures: _failures, ...testCase }) => testCase) });
+}
+
+const defaultFlaky: Sourced<FlakyEffect> = { value: 'fail', source: 'default' };
 
 /** Cases that do not count are listed, and add nothing to the rate. */
 function countTotals({ results: { cases }, counted }: JudgedSuite): Totals {
@@ -151,7 +162,7 @@ interface Placement {
   entry: QuarantineEntry | undefined;
   trial: TrialCase | undefined;
   standing: Pick<CaseReport, 'classification' | 'repeats'> | undefined;
-  flaky: Demanded<FlakyEffect>;
+  flaky: Sourced<FlakyEffect>;
   suiteOutcome: VerdictOutcome;
 }
 

@@ -1,5 +1,6 @@
 import { readFirstLine, formatCount } from '../base/text.ts';
-import type { CaseReport, Report, SuiteReport } from '../model/report.ts';
+import type { CaseReport } from '../model/case-report.ts';
+import type { Report, SuiteReport } from '../model/report.ts';
 import type { VerdictOutcome } from '../model/verdict.ts';
 import { describeBaseline, describeChanges } from './comparison.ts';
 import { renderCodeSpan, renderLink, renderProse } from './escape/markdown.ts';

@@ -1,4 +1,5 @@
-import type { CaseReport, Report, SuiteReport } from '../model/report.ts';
+import type { CaseReport } from '../model/case-report.ts';
+import type { Report, SuiteReport } from '../model/report.ts';
 import { describeExemption } from './standing.ts';
 import { computePassRate } from '../model/rate.ts';
 import { escapeJson } from './escape/json.ts';

@@ -1,5 +1,5 @@
 import type { IterationMark } from '../model/evidence.ts';
-import type { CaseReport } from '../model/report.ts';
+import type { CaseReport } from '../model/case-report.ts';
 
 /** Beyond these, a row of marks says less than the counts. */
 const maxMarks = 20;

@@ -1,5 +1,6 @@
 import { readFirstLine, formatCount } from '../base/text.ts';
-import type { CaseReport, Report, SuiteReport } from '../model/report.ts';
+import type { CaseReport } from '../model/case-report.ts';
+import type { Report, SuiteReport } from '../model/report.ts';
 import { escapeXmlAttribute, escapeXmlText } from './escape/xml.ts';
 import { countOmittedFailures, groupFailures } from './failures.ts';
 import { describeFlaky, describeTrial } from './rounds.ts';

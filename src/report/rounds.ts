@@ -1,7 +1,9 @@
 import { formatCount } from '../base/text.ts';
-import { describeSource, type FlakyEffect } from '../model/policy.ts';
+import { describeSource } from '../model/source.ts';
+import type { FlakyEffect } from '../model/policy.ts';
 import { formatPassRate } from '../model/rate.ts';
-import type { CaseReport, RepeatRates, SuiteReport, SuiteRepeats } from '../model/report.ts';
+import type { CaseReport, RepeatRates } from '../model/case-report.ts';
+import type { SuiteRepeats, SuiteReport } from '../model/report.ts';
 
 const effectWords: Record<FlakyEffect, string> = {
   fail: 'counts as failed',

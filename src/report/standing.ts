@@ -1,4 +1,4 @@
-import type { CaseReport } from '../model/report.ts';
+import type { CaseReport } from '../model/case-report.ts';
 import type { VerdictOutcome } from '../model/verdict.ts';
 import { describeFlaky, describeTrial } from './rounds.ts';
 import { outcomeMarks } from './wording.ts';

@@ -1,7 +1,8 @@
 import { formatCount } from '../base/text.ts';
 import type { IterationMark } from '../model/evidence.ts';
 import { formatPassRate } from '../model/rate.ts';
-import type { CaseReport, DemandReport, Report, SuiteReport } from '../model/report.ts';
+import type { CaseReport } from '../model/case-report.ts';
+import type { DemandReport, Report, SuiteReport } from '../model/report.ts';
 import { listComparisonBlocks } from './comparison.ts';
 import { renderCodeSpan, renderLink, renderProse, renderTableCode } from './escape/markdown.ts';
 import { countOmittedFailures, groupFailures } from './failures.ts';

@@ -2,15 +2,8 @@ import { formatCount } from '../base/text.ts';
 import { formatDuration } from '../base/time.ts';
 import { formatMinimumPassRate, formatPassRate } from '../model/rate.ts';
 import type { ConcurrencyReport, ConcurrencyRule } from '../model/concurrency.ts';
-import type {
-  CaseReport,
-  DemandReport,
-  Report,
-  SandboxReport,
-  ServerReport,
-  SuiteReport,
-  Totals,
-} from '../model/report.ts';
+import type { CaseReport } from '../model/case-report.ts';
+import type { DemandReport, Report, SandboxReport, ServerReport, SuiteReport, Totals } from '../model/report.ts';
 import type { ToolCall } from '../model/run.ts';
 import type { ReasonCode, Verdict, VerdictOutcome, VerdictReason } from '../model/verdict.ts';
 import { describeRounds } from './rounds.ts';

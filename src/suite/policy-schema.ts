@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { maxRetries, protections } from '../model/policy.ts';
+import { protections, retryRounds } from '../model/policy.ts';
 import { parsePassRate } from '../model/rate.ts';
 import { withIssueCode, passRate, pointDrop, text, timeout } from './scalar-schemas.ts';
 
@@ -81,10 +81,7 @@ const commonShape = {
     .enum(['warn', 'fail'])
     .exactOptional()
     .meta({ description: 'What it means when an entry has run out, or its case passes again or is gone.' }),
-  retryFailed: z
-    .int()
-    .min(0)
-    .max(maxRetries)
+  retryFailed: retryRounds
     .exactOptional()
     .meta({ description: 'In how many further rounds, at most, cases that failed are run again.' }),
   flaky: z

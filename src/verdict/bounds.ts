@@ -5,7 +5,7 @@ import type { Assessment } from './assessment.ts';
 import { countScored } from './count.ts';
 import { boundDemands } from './demands.ts';
 import { countFlaky } from './flaky.ts';
-import { contradictsPlan } from './gaps.ts';
+import { contradictsPlan, listRunGaps } from './gaps.ts';
 import { splitQuarantine } from './quarantine.ts';
 import { areFailuresSound } from './reason-rules.ts';
 
@@ -27,17 +27,20 @@ export function completeCases(cases: readonly CaseResults[], isPassing: boolean)
   });
 }
 
-/** Whether failures decide about results that are incomplete for these reasons. */
-export function canBeDecided(
-  results: SuiteResults,
-  gaps: ReadonlyArray<{ code: ReasonCode }>,
-  areFailuresDoubtful = !areFailuresSound(gaps),
-): boolean {
-  const { run, file, tunnelBreaks, cases } = results;
+/** Whether failures decide about runs of a suite whose results are incomplete for these reasons. */
+export function canBeDecided(runs: readonly SuiteResults[], gaps: ReadonlyArray<{ code: ReasonCode }>): boolean {
   // How often a suite of the service runs each case is known only once all of it was read.
-  const isPlanKnown = file !== null || gaps.every(({ code }) => code === 'results-unknown' || code === 'no-iterations');
-  const hasFailures = run !== null && cases.some(({ failed }) => failed > 0);
-  return hasFailures && isPlanKnown && tunnelBreaks === 0 && !contradictsPlan(results) && !areFailuresDoubtful;
+  const isPlanKnown = gaps.every(({ code }) => code === 'results-unknown' || code === 'no-iterations');
+  const withFailures = runs.filter(({ cases }) => cases.some(({ failed }) => failed > 0));
+  // What is missing from one run puts no failure of another one in doubt.
+  const areSound = withFailures.every(
+    (results) =>
+      results.run !== null &&
+      (results.file !== null || isPlanKnown) &&
+      !contradictsPlan(results) &&
+      areFailuresSound(listRunGaps(results)),
+  );
+  return withFailures.length > 0 && areSound && runs.every(({ tunnelBreaks }) => tunnelBreaks === 0);
 }
 
 /**

@@ -1,4 +1,6 @@
-import { type Comparison, type Counts, type RateChange, rateConfidence } from '../model/comparison.ts';
+import type { Comparison, RateChange } from '../model/comparison.ts';
+import type { Counts } from '../model/quantities.ts';
+import { rateConfidence } from '../model/case-change.ts';
 import { formatMinimumPassRate, formatPassRate, meetsMinimumPassRate } from '../model/rate.ts';
 import type { VerdictReason } from '../model/verdict.ts';
 import { computeClusteredInterval } from './statistics/clustered.ts';

@@ -1,13 +1,6 @@
-import type {
-  Baseline,
-  BaselineCase,
-  CaseChange,
-  CaseComparison,
-  Comparison,
-  Counts,
-  RegressionLimits,
-} from '../model/comparison.ts';
-import { caseChanges } from '../model/comparison.ts';
+import type { Baseline, BaselineCase, CaseComparison, Comparison, RegressionLimits } from '../model/comparison.ts';
+import { type CaseChange, caseChanges } from '../model/case-change.ts';
+import type { Counts } from '../model/quantities.ts';
 import type { FlakyEffect } from '../model/policy.ts';
 import type { CaseResults, SuiteResults } from '../model/results.ts';
 import type { VerdictReason } from '../model/verdict.ts';

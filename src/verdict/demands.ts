@@ -1,5 +1,6 @@
 import { formatCount } from '../base/text.ts';
-import { type Demanded, describeSource, type NamedDemand, type SuiteRequirements } from '../model/policy.ts';
+import { describeSource, type Sourced } from '../model/source.ts';
+import type { NamedRule, SuiteRequirements } from '../model/policy.ts';
 import { formatMinimumPassRate } from '../model/rate.ts';
 import type { CaseResults, SuiteResults } from '../model/results.ts';
 import type { Assessment } from './assessment.ts';
@@ -57,7 +58,7 @@ interface Scope extends Pick<SuiteRequirements, 'confidence'> {
 
 function assessScopedRate(
   cases: readonly CaseResults[],
-  minimum: Demanded<number>,
+  minimum: Sourced<number>,
   { confidence, asRead }: Scope,
 ): Pick<Assessment, 'state' | 'finding' | 'demand'> {
   const assessed = assessRate(cases, minimum, confidence);
@@ -68,7 +69,7 @@ function assessScopedRate(
   return { ...assessed, ...boundRate(read, cases, { minimum, confidence }) };
 }
 
-function assessSuiteRate(minimum: Demanded<number>, scope: Scope): Assessment {
+function assessSuiteRate(minimum: Sourced<number>, scope: Scope): Assessment {
   const assessed = assessScopedRate(scope.counted, minimum, scope);
   return {
     kind: 'minimum-pass-rate',
@@ -81,7 +82,7 @@ function assessSuiteRate(minimum: Demanded<number>, scope: Scope): Assessment {
   };
 }
 
-function assessTagRate(demand: NamedDemand<number>, scope: Scope): Assessment {
+function assessTagRate(demand: NamedRule<number>, scope: Scope): Assessment {
   const { cases, counted } = scope;
   const base = {
     kind: 'minimum-pass-rate' as const,
@@ -105,7 +106,7 @@ function assessTagRate(demand: NamedDemand<number>, scope: Scope): Assessment {
   };
 }
 
-function assessCaseRate(demand: NamedDemand<number>, scope: Scope): Assessment {
+function assessCaseRate(demand: NamedRule<number>, scope: Scope): Assessment {
   const { cases, counted } = scope;
   const member = cases.find(({ id }) => id === demand.name);
   const base = {

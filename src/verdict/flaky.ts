@@ -1,6 +1,6 @@
 import type { FlakyEffect, SuiteRequirements } from '../model/policy.ts';
-import type { CaseClass, RetryRound } from '../model/report.ts';
-import type { CaseResults, SuiteResults } from '../model/results.ts';
+import type { CaseClass } from '../model/case-report.ts';
+import type { CaseResults, RetryRound, SuiteResults } from '../model/results.ts';
 import { splitQuarantine } from './quarantine.ts';
 
 /**

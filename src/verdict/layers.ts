@@ -77,7 +77,8 @@ export function listIdleSuites(
 
 const nameOf = ({ name }: { name: string }) => name;
 
-function firstOfEach<T>(items: readonly T[], nameOf: (item: T) => string): T[] {
+/** Keeps the first item of each name. */
+export function firstOfEach<T>(items: readonly T[], nameOf: (item: T) => string): T[] {
   const seen = new Set<string>();
   return items.filter((item) => {
     const isFirst = !seen.has(nameOf(item));

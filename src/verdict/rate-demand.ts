@@ -1,5 +1,5 @@
 import { formatCount } from '../base/text.ts';
-import { type Demanded, describeSource } from '../model/policy.ts';
+import { describeSource, type Sourced } from '../model/source.ts';
 import { computePassRate, formatMinimumPassRate, formatPassRate, meetsMinimumPassRate } from '../model/rate.ts';
 import type { CaseResults } from '../model/results.ts';
 import type { DemandReport } from '../model/report.ts';
@@ -18,8 +18,8 @@ const mostIterations = 100_000;
  */
 export function assessRate(
   cases: readonly CaseResults[],
-  minimum: Demanded<number>,
-  confidence: Demanded<number> | null,
+  minimum: Sourced<number>,
+  confidence: Sourced<number> | null,
 ): Pick<DemandReport, 'state' | 'finding' | 'demand'> {
   const { passed, scored } = countScored(cases);
   const isReached = meetsMinimumPassRate(passed, scored, minimum.value);
@@ -62,7 +62,7 @@ export function assessRate(
 export function boundRate(
   cases: readonly CaseResults[],
   best: readonly CaseResults[],
-  { minimum, confidence }: { minimum: Demanded<number>; confidence: Demanded<number> | null },
+  { minimum, confidence }: { minimum: Sourced<number>; confidence: Sourced<number> | null },
 ): Pick<DemandReport, 'state' | 'finding'> {
   const { passed, scored } = countScored(cases);
   const most = countScored(best);

@@ -1,4 +1,5 @@
-import type { RepeatRates, SuiteRepeats } from '../model/report.ts';
+import type { RepeatRates } from '../model/case-report.ts';
+import type { SuiteRepeats } from '../model/report.ts';
 import type { CaseResults } from '../model/results.ts';
 import { sum } from './count.ts';
 import { estimatePassAtK, estimatePassHatK } from './statistics/repeats.ts';

@@ -59,7 +59,7 @@ export function assessStopped(results: SuiteResults, policy: SuitePolicy): Asses
 export function listStoppedGaps(results: SuiteResults): VerdictReason[] {
   const run = results.run?.status === 'cancelled' ? { ...results.run, status: 'completed' } : results.run;
   const tolerated = { value: Infinity, source: 'stopEarly' };
-  return listGaps({ ...results, run }, { counted: results.cases, tolerated });
+  return listGaps([{ ...results, run }], { counted: results.cases, tolerated });
 }
 
 /** The demands as they are judged when everything outstanding passes, or when all of it fails. */

@@ -1,5 +1,5 @@
 import { findGreatest } from '../base/lists.ts';
-import { maxFailuresPerCase, maxFailuresPerSuite } from '../model/report.ts';
+import { maxFailuresPerCase, maxFailuresPerSuite } from '../model/case-report.ts';
 import type { CaseOutline, CaseResults, OwnJudgement, SuiteOutline, SuiteResults } from '../model/results.ts';
 import type { Iteration, StepResult } from '../model/run.ts';
 import { describeFailure, type FailureEvidence } from './failure.ts';

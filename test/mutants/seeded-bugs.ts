@@ -378,8 +378,8 @@ export const seededBugs: readonly SeededBug[] = [
   {
     what: 'what a change lowers is forgotten where nothing ran',
     file: 'verdict/judge.ts',
-    from: '!isOpen || isProtection(reason)',
-    to: '!isOpen',
+    from: 'lowered: findings.filter(isProtection)',
+    to: 'lowered: []',
     tests: ['gate/protection-gate.test.ts'],
   },
   {

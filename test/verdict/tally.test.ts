@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { maxFailuresPerCase, maxFailuresPerSuite } from '../../src/model/report.ts';
+import { maxFailuresPerCase, maxFailuresPerSuite } from '../../src/model/case-report.ts';
 import type { OwnJudgement } from '../../src/model/results.ts';
 import type { Iteration, StepResult } from '../../src/model/run.ts';
 import { outlineSuite } from '../../src/suite/manifest.ts';

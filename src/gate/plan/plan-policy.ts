@@ -3,9 +3,9 @@ import { resolve } from 'node:path';
 import { type ConfigurationIssue, describeError } from '../../base/errors.ts';
 import { leadsOutOfCheckout, linkOutMessage } from '../../base/files.ts';
 import { appendAll } from '../../base/lists.ts';
+import type { Sourced } from '../../model/source.ts';
 import {
   applyPolicyDefaults,
-  type Demanded,
   emptyPolicyLayer,
   type GateRules,
   noGateRules,
@@ -95,7 +95,7 @@ function readInputs({ minPassRate }: GateOptions): PolicyLayer {
   return { ...emptyPolicyLayer, minimumPassRate: withSource(minPassRate, 'min-pass-rate') };
 }
 
-function withSource<T>(value: T | null, source: string): Demanded<T> | null {
+function withSource<T>(value: T | null, source: string): Sourced<T> | null {
   return value === null ? null : { value, source };
 }
 
@@ -169,7 +169,7 @@ function findUnknownNames({ cases, required, tags }: PolicyLayer, whole: Suite):
 }
 
 /** Nothing shows a rate of 100 %, so that with a confidence the gate could never pass. */
-function findUnreachable(minimum: Demanded<number>, confidence: Demanded<number> | null): ConfigurationIssue[] {
+function findUnreachable(minimum: Sourced<number>, confidence: Sourced<number> | null): ConfigurationIssue[] {
   if (confidence === null || minimum.value < 1) return [];
   const why = minimum.source === 'default' ? 'the default minimum' : `the minimum from ${minimum.source}`;
   const message = `No number of iterations shows a pass rate of 100% (${why}) with ${formatMinimumPassRate(confidence.value)} confidence; demand less, such as 95%, or leave the confidence out`;

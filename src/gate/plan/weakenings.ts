@@ -1,6 +1,7 @@
 import { formatCount } from '../../base/text.ts';
 import { formatDuration } from '../../base/time.ts';
-import { describeSource, type PolicyFile, type PolicyLayer, type Protection } from '../../model/policy.ts';
+import { describeSource } from '../../model/source.ts';
+import type { PolicyFile, PolicyLayer, Protection } from '../../model/policy.ts';
 import type { Suite, SuiteCase } from '../../model/suite.ts';
 import type { ReasonCode } from '../../model/verdict.ts';
 import { hashDefinition } from '../../suite/definition-hash.ts';

@@ -1,6 +1,6 @@
 import { formatCount } from '../../base/text.ts';
 import type { SuiteRequirements } from '../../model/policy.ts';
-import type { RetryRound } from '../../model/report.ts';
+import type { RetryRound } from '../../model/results.ts';
 import type { CaseResults, SuiteResults } from '../../model/results.ts';
 import { canBeDecided } from '../../verdict/bounds.ts';
 import { addRetryRound, listStillFailing } from '../../verdict/flaky.ts';
@@ -44,8 +44,8 @@ export async function retryFailed(
 /** Whether what failed decides the verdict, so that running it again can change that. */
 function isJudgeable(results: SuiteResults, requirements: SuiteRequirements, today: string): boolean {
   const { counted } = splitQuarantine(results.cases, requirements, today);
-  const gaps = listGaps(results, { counted, tolerated: requirements.budgets.infrastructureErrors });
-  return gaps.length === 0 || (results.interruption === null && canBeDecided(results, gaps));
+  const gaps = listGaps([results], { counted, tolerated: requirements.budgets.infrastructureErrors });
+  return gaps.length === 0 || (results.interruption === null && canBeDecided([results], gaps));
 }
 
 interface Round {
@@ -81,7 +81,7 @@ async function runAgain(
   const { run, runUrl } = results;
   const isStale = run !== null && runIds.has(run.id);
   runIds.add(run?.id);
-  const [gap] = listGaps(results, { counted: results.cases, tolerated: null });
+  const [gap] = listGaps([results], { counted: results.cases, tolerated: null });
   return {
     told: {
       ...told,

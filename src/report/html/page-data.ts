@@ -1,13 +1,17 @@
 import type { Evidence, IterationTrace } from '../../model/evidence.ts';
-import { maxFailuresPerCase, type Report } from '../../model/report.ts';
+import { maxFailuresPerCase } from '../../model/case-report.ts';
+import type { Report } from '../../model/report.ts';
 import { stripControls } from '../escape/plain.ts';
 import { escapeScriptJson } from '../escape/html.ts';
 import { truncateText } from '../truncate.ts';
 
+/** The report without what only a judgement reads. */
+export type PageReport = Omit<Report, 'policy' | 'results'>;
+
 /** What the page draws, as its script reads it. */
 export interface PageData {
   /** Texts cut, and cleared of what is no text; as many cases and failures as fit. */
-  report: Report;
+  report: PageReport;
   /** Of each case in the report, in its order; empty where nothing is known of single iterations. */
   marks: PageMark[][];
   traces: IterationTrace[];
@@ -67,7 +71,11 @@ export function renderPageData(report: Report, evidence: Evidence | null, maxByt
   return json;
 }
 
-function buildPageData(report: Report, evidence: Evidence | null, fullness: Fullness): PageData {
+function buildPageData(
+  { policy: _policy, results: _results, ...report }: Report,
+  evidence: Evidence | null,
+  fullness: Fullness,
+): PageData {
   const clear = (text: string) => truncateText(stripControls(text), fullness.maxTextLength);
   const cases = report.cases.slice(0, fullness.maxCases).map((member) => ({
     ...member,

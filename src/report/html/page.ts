@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Evidence } from '../../model/evidence.ts';
-import type { CaseReport, Report } from '../../model/report.ts';
+import type { CaseReport } from '../../model/case-report.ts';
+import type { Report } from '../../model/report.ts';
 import { escapeHtml } from '../escape/html.ts';
 import { flattenText } from '../escape/plain.ts';
 import { truncateText } from '../truncate.ts';
