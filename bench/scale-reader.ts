@@ -4,7 +4,7 @@ import { silentLogger } from '../lib/base/logger.js';
 import { unlimitedPacer } from '../lib/base/pacing.js';
 import { createRedactor, Secret } from '../lib/base/redaction.js';
 import { createEvidenceCollector } from '../lib/gate/run/evidence.js';
-import { limitHeapGrowth } from '../lib/gate/host-process.js';
+import { limitHeapGrowth } from '../src/gate/host-process.ts';
 import { openIterationLog } from '../lib/gate/run/trace-log.js';
 import { parseGateOptions } from '../lib/gate/options.js';
 import { planGate } from '../lib/gate/plan/plan.js';

@@ -6,8 +6,8 @@ import { listKnownSecrets, parseGateOptions } from '../gate/options.ts';
 import { planHosted } from '../gate/plan/plan-service.ts';
 import { clearRemoteResources, type RemoteResources, parseRemoteResources } from '../gate/run/cleanup-journal.ts';
 import { serviceProfiles } from '../service/profile.ts';
-import { sendSignal } from '../server/group.ts';
-import { stopMarkedProcesses } from '../server/sweep.ts';
+import { sendSignal } from '../server/process-tree.ts';
+import { stopMarkedProcesses } from '../server/kill-orphans.ts';
 import { readInputs } from './inputs.ts';
 import type { JobOutput } from './logger.ts';
 

@@ -18,7 +18,7 @@ export abstract class GateError extends Error {
   }
 }
 
-/** One thing wrong with what the user wrote, with the place to mend. */
+/** One thing wrong with what the user wrote, with its location. */
 export interface ConfigurationIssue {
   /** Stable kebab-case identifier of the kind of mistake. */
   readonly code: string;
@@ -43,13 +43,13 @@ export class ConfigurationError extends GateError {
   }
 }
 
-/** Renders an issue the way compilers do, `file:line:column: message (code)`, so that editors link to the place. */
+/** Renders an issue the way compilers do, `file:line:column: message (code)`, so that editors link to the location. */
 export function formatConfigurationIssue(issue: ConfigurationIssue): string {
-  const place =
+  const location =
     issue.file === undefined
       ? issue.input
       : [issue.file, issue.line, issue.column].filter((part) => part !== undefined).join(':');
-  return `${place === undefined ? '' : `${place}: `}${issue.message} (${issue.code})`;
+  return `${location === undefined ? '' : `${location}: `}${issue.message} (${issue.code})`;
 }
 
 /** The eval service answered with its error envelope, or with a status that stands for one. */
@@ -87,7 +87,7 @@ export class NetworkError extends GateError {
   readonly exitCode = 3;
 }
 
-/** A peer answered, but not in the agreed shape. `path` is the place of the first mismatch. */
+/** A peer answered, but not in the agreed shape. `path` leads to the first mismatch. */
 export class ProtocolError extends GateError {
   readonly code = 'PROTOCOL';
   readonly exitCode = 3;

@@ -1,15 +1,15 @@
 import type { Clock } from './time.ts';
 
 /**
- * What a call is for, as far as callers who share a limit should give way to each other: `begin` starts something, and it
- * may as well start later; `watch` asks whether it is over; `finish` brings home or clears away what has ended.
+ * How callers who share a limit give way to each other. `low`: the call starts something, which may as well start later; `normal`: it
+ * asks whether something is over; `high`: it reads or clears what has ended.
  */
-export type Purpose = 'begin' | 'watch' | 'finish';
+export type Priority = 'low' | 'normal' | 'high';
 
 /** Spreads calls over time: a token bucket that starts full and learns from refusals how fast it may be drawn on. */
 export interface Pacer {
   /**
-   * Resolves when the next call may be made, by default one that begins something. Callers are served in the order they
+   * Resolves when the next call may be made, by default one of low priority. Callers are served in the order they
    * asked. `isRepeated` says that the same call was refused before.
    */
   waitForTurn(options?: TurnOptions): Promise<void>;
@@ -20,27 +20,27 @@ export interface Pacer {
 }
 
 export interface TurnOptions {
-  purpose?: Purpose | undefined;
+  priority?: Priority | undefined;
   isRepeated?: boolean | undefined;
   signal?: AbortSignal | undefined;
 }
 
 /** A refusal costs more than an answer gives back, so that callers who share a limit settle below it together. */
-const slowing = 4;
+const backoffFactor = 4;
 const recovery = 0.95;
 const longestIntervalMs = 30_000;
 
 /** How many callers share a limit, for all that one of them knows that was refused after its first answer. */
-const crowd = 20;
+const assumedSharers = 20;
 
-/** What a call costs once calls were refused: how much of the interval it keeps to the one before it. */
-const costs = { begin: 1.5, watch: 1, finish: 0.1 };
+/** The tokens that a call takes once calls were refused: how much of the interval it keeps to the one before it. */
+const tokenCost = { low: 1.5, normal: 1, high: 0.1 };
 
 /** A run whose end was asked after in vain may have ended long ago. */
-const costOfWatchingAgain = costs.watch / 3;
+const costOfPollingAgain = tokenCost.normal / 3;
 
 /** What can be saved up while no caller asks, once calls were refused: others may have used all of it. */
-const longestCredit = costs.begin;
+const longestCredit = tokenCost.low;
 
 /**
  * Allows `burst` calls at once and `perSecond` after that. Where calls are refused it allows fewer: it guesses from how many
@@ -60,16 +60,16 @@ export function createPacer(
   let answers = 0;
   let wasRefused = false;
   return {
-    waitForTurn: async ({ purpose = 'begin', isRepeated = false, signal } = {}) => {
+    waitForTurn: async ({ priority = 'low', isRepeated = false, signal } = {}) => {
       const nowMs = clock.monotonicMs();
-      const cost = purpose === 'watch' && isRepeated ? costOfWatchingAgain : costs[purpose];
+      const cost = priority === 'normal' && isRepeated ? costOfPollingAgain : tokenCost[priority];
       const sharedMs = intervalMs > shortestIntervalMs ? drawOn(shared, nowMs, { cost, intervalMs }) : nowMs;
       const turnMs = drawOn(own, sharedMs, { cost: 1, intervalMs: shortestIntervalMs });
       if (turnMs > nowMs) await clock.sleep(turnMs - nowMs, { signal });
     },
     slowDown: () => {
-      const guessMs = wasRefused ? 0 : 2 * random() * crowd * (shortestIntervalMs / Math.max(answers, 1));
-      intervalMs = Math.min(Math.max(intervalMs * slowing, guessMs), longestMs);
+      const guessMs = wasRefused ? 0 : 2 * random() * assumedSharers * (shortestIntervalMs / Math.max(answers, 1));
+      intervalMs = Math.min(Math.max(intervalMs * backoffFactor, guessMs), longestMs);
       wasRefused = true;
       const nowMs = clock.monotonicMs();
       empty(own, nowMs);

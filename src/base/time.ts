@@ -97,7 +97,7 @@ export async function race<T, U = never>(
 ): Promise<T | U> {
   const aborted = Promise.withResolvers<never>();
   const watched = signals.map((signal) => ({ signal, listener: () => aborted.reject(signal.reason) }));
-  const timer = new AbortController();
+  const timer = timeout === undefined ? null : new AbortController();
   const contenders: Array<Promise<T | U>> = [promise, aborted.promise];
   for (const { signal, listener } of watched) {
     if (signal.aborted) listener();
@@ -105,7 +105,7 @@ export async function race<T, U = never>(
   }
   if (timeout !== undefined) {
     const { clock, afterMs, onTimeout } = timeout;
-    contenders.push(clock.sleep(afterMs, { signal: timer.signal }).then(onTimeout));
+    contenders.push(clock.sleep(afterMs, { signal: timer?.signal }).then(onTimeout));
   }
   try {
     return await Promise.race(contenders);
@@ -115,6 +115,6 @@ export async function race<T, U = never>(
   } finally {
     for (const { signal, listener } of watched) signal.removeEventListener('abort', listener);
     // A reason of its own costs no stack trace.
-    timer.abort('over');
+    timer?.abort('over');
   }
 }

@@ -2,14 +2,8 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import type { MiddlewareHandler } from 'hono';
 import type { Secret } from '../base/redaction.ts';
 import type { Clock } from '../base/time.ts';
+import { isLoopback } from '../http/url.ts';
 import { ApiError } from './envelope.ts';
-
-const loopbackHosts = new Set(['127.0.0.1', 'localhost', '[::1]']);
-
-/** Whether a host name, without its port, means this machine. */
-export function isLoopbackName(hostname: string): boolean {
-  return loopbackHosts.has(hostname);
-}
 
 /**
  * Refuses a Host that is not a loopback name: a web page can make its own name resolve to 127.0.0.1 (DNS rebinding),
@@ -18,7 +12,7 @@ export function isLoopbackName(hostname: string): boolean {
 export function requireLoopbackHost(): MiddlewareHandler {
   return async (context, next) => {
     const { hostname } = new URL(context.req.url);
-    if (!isLoopbackName(hostname)) {
+    if (!isLoopback(hostname)) {
       throw new ApiError(
         'FORBIDDEN',
         `This service answers to loopback names only, not to ${JSON.stringify(hostname)}.`,

@@ -1,3 +1,8 @@
+import { z } from 'zod';
+import { GitHubError, ProtocolError } from '../base/errors.ts';
+import type { GitHubClient } from './client.ts';
+import { parseAnswer } from './client.ts';
+
 /** A repository by its owner and name. */
 export interface Repository {
   owner: string;
@@ -9,4 +14,99 @@ export function parseRepository(text: string): Repository | null {
   const [, owner, repo] = /^([\w.-]{1,100})\/([\w.-]{1,100})$/.exec(text) ?? [];
   if (owner === undefined || repo === undefined || /^\.+$/.test(owner) || /^\.+$/.test(repo)) return null;
   return { owner, repo };
+}
+
+/** Finds the commit that a branch, a tag or a hash names; null where there is none, or the token may not see it. */
+export async function findCommit(
+  { octokit }: GitHubClient,
+  repository: Repository,
+  ref: string,
+): Promise<string | null> {
+  const route = 'GET /repos/{owner}/{repo}/commits/{ref}';
+  try {
+    const { data } = await octokit.request(route, { ...repository, ref, per_page: 1 });
+    return parseAnswer(z.object({ sha: z.string() }), data, route).sha;
+  } catch (error) {
+    // 422 is the answer to a hash that nothing has.
+    if (error instanceof GitHubError && (error.status === 404 || error.status === 422)) return null;
+    throw error;
+  }
+}
+
+const treeSchema = z.object({
+  truncated: z.boolean(),
+  tree: z.array(z.object({ path: z.string(), mode: z.string() })),
+});
+
+/**
+ * Lists every file of a commit by its path in the repository, with git's mode of it.
+ *
+ * @throws {ProtocolError} where GitHub leaves some out, which it does above 100,000 files
+ */
+export async function listFilesAt(
+  { octokit }: GitHubClient,
+  repository: Repository,
+  commit: string,
+): Promise<Array<{ path: string; mode: string }>> {
+  const route = 'GET /repos/{owner}/{repo}/git/trees/{tree_sha}';
+  const { data } = await octokit.request(route, { ...repository, tree_sha: commit, recursive: '1' });
+  const { tree, truncated } = parseAnswer(treeSchema, data, route);
+  if (truncated) throw new ProtocolError(`GitHub does not list every file of ${commit}: there are too many.`);
+  return tree;
+}
+
+const fileSchema = z.object({ type: z.literal('file'), encoding: z.literal('base64'), content: z.string() });
+
+/**
+ * Reads a file of a commit as text; null where the commit has none at that path.
+ *
+ * @throws {ProtocolError} for a directory, and for a file above 1 MiB, whose content GitHub leaves out
+ */
+export async function readFileAt(
+  { octokit }: GitHubClient,
+  repository: Repository,
+  { path, commit }: { path: string; commit: string },
+): Promise<string | null> {
+  const route = 'GET /repos/{owner}/{repo}/contents/{path}';
+  try {
+    const { data } = await octokit.request(route, { ...repository, path, ref: commit });
+    const found = fileSchema.safeParse(data);
+    if (!found.success) throw new ProtocolError(`${JSON.stringify(path)} of ${commit} is no file of up to 1 MiB.`);
+    return Buffer.from(found.data.content, 'base64').toString('utf8');
+  } catch (error) {
+    if (error instanceof GitHubError && error.status === 404) return null;
+    throw error;
+  }
+}
+
+/** A pull request, as far as it says what is to be merged. */
+export interface PullRequest {
+  number: number;
+  headCommit: string;
+}
+
+const pullSchema = z
+  .object({ number: z.int().min(1), head: z.object({ sha: z.string() }) })
+  .transform(({ number, head }): PullRequest => ({ number, headCommit: head.sha }));
+
+export async function getPullRequest(
+  { octokit }: GitHubClient,
+  repository: Repository,
+  number: number,
+): Promise<PullRequest> {
+  const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}';
+  const { data } = await octokit.request(route, { ...repository, pull_number: number });
+  return parseAnswer(pullSchema, data, route);
+}
+
+/** Lists the open pull requests from a branch, which may be a fork's: `owner` is that of the branch. */
+export async function listPullRequestsFrom(
+  { octokit }: GitHubClient,
+  repository: Repository,
+  { owner, branch }: { owner: string; branch: string },
+): Promise<PullRequest[]> {
+  const route = 'GET /repos/{owner}/{repo}/pulls';
+  const parameters = { ...repository, state: 'open' as const, head: `${owner}:${branch}`, per_page: 100 };
+  const { data } = await octokit.request(route, parameters);
+  return parseAnswer(z.array(pullSchema), data, route);
 }

@@ -98,7 +98,7 @@ function readVariableName({ protocol }: URL): 'HTTP_PROXY' | 'HTTPS_PROXY' {
 /** The proxy on the way to a service, as far as an error may describe it. */
 export interface ProxyHop {
   /** `host:port`. */
-  place: string;
+  hostPort: string;
   hasCredentials: boolean;
   /** The environment variable that names proxies for this service. */
   variable: 'HTTP_PROXY' | 'HTTPS_PROXY';
@@ -107,7 +107,7 @@ export interface ProxyHop {
 export function describeProxyHop(proxy: URL, target: URL): ProxyHop {
   const port = proxy.port === '' ? (proxy.protocol === 'https:' ? '443' : '80') : proxy.port;
   const variable = readVariableName(target);
-  return { place: `${proxy.hostname}:${port}`, hasCredentials: proxy.username !== '', variable };
+  return { hostPort: `${proxy.hostname}:${port}`, hasCredentials: proxy.username !== '', variable };
 }
 
 /** The status with which a proxy refused to lead on, or undefined where something else went wrong. */
@@ -125,16 +125,16 @@ export function readProxyStatus(error: unknown): number | undefined {
 /** Makes an error of a proxy's refusal to lead on to `target`, a `host:port`. It never holds the proxy's credentials. */
 export function explainProxyRefusal(
   status: number,
-  { place, hasCredentials, variable }: ProxyHop,
+  { hostPort, hasCredentials, variable }: ProxyHop,
   target: string,
 ): ConfigurationError | NetworkError {
   if (status === 407) {
     const message = hasCredentials
-      ? `The proxy ${place} does not take the credentials in the URL of ${variable}; correct them, percent-encoded.`
-      : `The proxy ${place} wants credentials; give them in the URL of ${variable}, as http://user:password@host:port.`;
+      ? `The proxy ${hostPort} does not take the credentials in the URL of ${variable}; correct them, percent-encoded.`
+      : `The proxy ${hostPort} wants credentials; give them in the URL of ${variable}, as http://user:password@host:port.`;
     return new ConfigurationError([{ code: 'proxy-credentials', input: variable, message }]);
   }
-  const message = `The proxy ${place} answered ${status} when it was asked to connect to ${target}.`;
+  const message = `The proxy ${hostPort} answered ${status} when it was asked to connect to ${target}.`;
   return new NetworkError(message, {
     hint: 'See whether the proxy allows and reaches it, or name the host in NO_PROXY where the job reaches it directly.',
   });

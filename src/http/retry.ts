@@ -1,6 +1,6 @@
 import { DeadlineError, type GateError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
-import { type Pacer, type Purpose, unlimitedPacer } from '../base/pacing.ts';
+import { type Pacer, type Priority, unlimitedPacer } from '../base/pacing.ts';
 import { type Clock, type Deadline, formatDuration } from '../base/time.ts';
 
 /** Why an attempt failed, and when another one may be made. */
@@ -23,7 +23,7 @@ export interface RetryOptions {
   /** Whether the request may run twice. */
   isSafe: boolean;
   maxAttempts: number;
-  purpose?: Purpose | undefined;
+  priority?: Priority | undefined;
   clock: Clock;
   /** Spreads all attempts of a key; without one, attempts wait for nothing but their backoff. */
   pacer?: Pacer | undefined;
@@ -51,7 +51,7 @@ export async function retryRequest<T>(
   const {
     isSafe,
     maxAttempts,
-    purpose,
+    priority,
     clock,
     pacer = unlimitedPacer,
     quota,
@@ -80,7 +80,7 @@ export async function retryRequest<T>(
   let attempts = 0;
   let refusals = 0;
   for (;;) {
-    await endWithReason(pacer.waitForTurn({ purpose, isRepeated: refusals > 0, signal }));
+    await endWithReason(pacer.waitForTurn({ priority, isRepeated: refusals > 0, signal }));
     if (readRemainingMs() === 0) {
       if (lastError !== undefined) throw fail(lastError, deadlineHint);
       for (const deadline of deadlines) deadline.throwIfPassed();

@@ -13,18 +13,18 @@ export function readTransportError(
     return { error: new ProtocolError(message, { cause: error, hint: notThisServiceHint }), repeat: 'if-safe' };
   }
   const { hostname, port, protocol } = options.url;
-  const place = `${hostname}:${port === '' ? (protocol === 'https:' ? 443 : 80) : port}`;
+  const hostPort = `${hostname}:${port === '' ? (protocol === 'https:' ? 443 : 80) : port}`;
   const proxyStatus = options.proxy === null ? undefined : readProxyStatus(error);
   if (options.proxy !== null && proxyStatus !== undefined) {
-    const refusal = explainProxyRefusal(proxyStatus, options.proxy, place);
+    const refusal = explainProxyRefusal(proxyStatus, options.proxy, hostPort);
     return { error: refusal, repeat: proxyStatus < 500 ? 'never' : 'always' };
   }
   if (error instanceof DOMException && error.name === 'TimeoutError') {
-    const message = `No complete answer from ${place} to ${options.what} within ${formatDuration(options.attemptTimeoutMs)}.`;
+    const message = `No complete answer from ${hostPort} to ${options.what} within ${formatDuration(options.attemptTimeoutMs)}.`;
     return { error: new NetworkError(message), repeat: 'if-safe' };
   }
   const code = readErrorCode(error);
-  const message = `No answer from ${place} to ${options.what}: ${describeCause(error, code)}.`;
+  const message = `No answer from ${hostPort} to ${options.what}: ${describeCause(error, code)}.`;
   if (isTlsError(error)) return { error: new NetworkError(message, { cause: error, hint: tlsHint }), repeat: 'never' };
   return {
     error: new NetworkError(message, { cause: error }),

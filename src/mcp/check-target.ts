@@ -39,16 +39,16 @@ export async function checkTarget(
   } catch (error) {
     signal?.throwIfAborted();
     // The origin alone: the path and the query of an MCP endpoint may be its key.
-    const place = `The MCP server ${target.serverName} at ${new URL(target.url).origin}`;
+    const subject = `The MCP server ${target.serverName} at ${new URL(target.url).origin}`;
     if (limit.aborted) {
-      const message = `${place} did not complete the handshake within ${formatDuration(timeoutMs)}.`;
+      const message = `${subject} did not complete the handshake within ${formatDuration(timeoutMs)}.`;
       throw new NetworkError(message, { cause: error });
     }
     if (isNetworkFailure(error)) {
-      const message = `${place} could not be reached: ${describeUnreachable(error)}`;
+      const message = `${subject} could not be reached: ${describeUnreachable(error)}`;
       throw new NetworkError(endSentence(message), { cause: error });
     }
-    const message = `${place} did not complete the handshake: ${describeUnreachable(error)}`;
+    const message = `${subject} did not complete the handshake: ${describeUnreachable(error)}`;
     throw new ProtocolError(endSentence(message), { cause: error });
   }
 }

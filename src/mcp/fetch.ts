@@ -3,7 +3,7 @@ import { Agent, fetch } from 'undici';
 import { createTrafficBudget, type TrafficBudget } from './traffic-budget.ts';
 
 /** Node gives up on a response after five silent minutes; a tool may take as long as its case allows. */
-const patientAgent = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
+const unlimitedAgent = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
 
 /** What the end of a session may be answered with. */
 const goodbyeLimits = { bytes: 64 * 1024, events: 100, values: 10_000, depth: 100, requests: 1 };
@@ -40,7 +40,7 @@ export function createFetch(budget: TrafficBudget): FetchLike {
       body: typeof init.body === 'string' ? init.body : null,
       signal,
       redirect: init.redirect ?? 'follow',
-      dispatcher: patientAgent,
+      dispatcher: unlimitedAgent,
     };
     if (isGoodbye) return spent.watch(await fetch(url, request));
     await takeTurn();

@@ -59,17 +59,17 @@ function explainLasting(
   create: Create,
 ): ServerStartError | null {
   const { origin, pathname, host } = new URL(url);
-  const place = describeUrl(url);
+  const shownUrl = describeUrl(url);
   const start = 'start the server without authorization in this job, for example with a setting in `server-env`';
   if (status === 401) {
     return create(
-      `The server at ${place} asks for authorization: ${message}.`,
+      `The server at ${shownUrl} asks for authorization: ${message}.`,
       `The gate sends no credentials; ${start}.`,
     );
   }
   if (status === 403) {
     return create(
-      `The server at ${place} refuses the gate: ${message}.`,
+      `The server at ${shownUrl} refuses the gate: ${message}.`,
       `Have it accept the Host header ${host}. If it asks for authorization: the gate sends no credentials; ${start}.`,
     );
   }

@@ -7,12 +7,11 @@ import type { Handshake } from '../mcp/protocol.ts';
 import { describeUrl, watchRefusals } from './http-refusal.ts';
 import { type HandshakeError, waitForHttpServer } from '../mcp/probe-http.ts';
 import { waitForReadiness } from './ready.ts';
-import { createOutputRing } from './ring.ts';
+import { createOutputTail } from './output-tail.ts';
 import type { ReachedServer, ServerContext, StartContext, WantedProtocol } from './running-server.ts';
 import { createExitError, createLostError, createRestartError, createRevisionError, tailLines } from './start-error.ts';
-import { recordVisits } from './visits.ts';
-import type { SharedProcessRecord } from './visits.ts';
-import { toProcessEnd } from './witness.ts';
+import { recordVisits, toProcessEnd } from './witness.ts';
+import type { SharedProcessRecord } from './witness.ts';
 
 /** How long the process that holds the port may take to show that it is an MCP server. */
 const foreignProbeMs = 2000;
@@ -78,7 +77,7 @@ function keepRunning(
   };
   const noteEnd = (record: SharedProcessRecord, exit: ProcessExit) => {
     record.end(toProcessEnd(exit));
-    if (!options.isWitnessed) lost.resolve(createLostError(exit, start.ring));
+    if (!options.isWitnessed) lost.resolve(createLostError(exit, start.tail));
   };
   const stop = async (process: ServerProcess) => {
     stopped.add(process);
@@ -129,17 +128,17 @@ async function waitUntilReady(
   options: HttpOptions & { start: StartContext | null; server: ServerProcess | null },
 ): Promise<Handshake> {
   const { start, server, clock, protocol, readyTimeoutMs } = options;
-  const ring = start?.ring ?? createOutputRing();
+  const tail = start?.tail ?? createOutputTail();
   const { promise: exited, resolve: reportExit } = Promise.withResolvers<ServerStartError>();
-  void server?.exited.then((exit) => reportExit(createExitError(start?.command ?? '', exit, { ring, remark: '' })));
+  void server?.exited.then((exit) => reportExit(createExitError(start?.command ?? '', exit, { tail, remark: '' })));
 
   let lastFailure = 'it was not asked';
-  const readStderr = () => ring.readLines(tailLines);
+  const readStderr = () => tail.readLines(tailLines);
   const refusals = watchRefusals(url, { signal: options.signal, readStderr });
   const onFailure = async (failure: HandshakeError) => {
     // HTTP clients like to quote the URL they could not reach.
     lastFailure = failure.message.replaceAll(url, describeUrl(url));
-    if (failure.offered !== null) throw createRevisionError(failure.offered, protocol, ring);
+    if (failure.offered !== null) throw createRevisionError(failure.offered, protocol, tail);
     const error = await refusals.explain(failure, clock.monotonicMs());
     if (error !== null) throw error;
   };

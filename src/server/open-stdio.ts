@@ -25,9 +25,8 @@ import {
   createUnstableError,
   tailLines,
 } from './start-error.ts';
-import { recordVisits } from './visits.ts';
-import type { SharedProcessRecord } from './visits.ts';
-import { toProcessEnd, witnessSessions, witnessShared } from './witness.ts';
+import { recordVisits, toProcessEnd, witnessSessions, witnessShared } from './witness.ts';
+import type { SharedProcessRecord } from './witness.ts';
 
 /** Sessions at the same time, each of which may be a process. */
 const defaultMaxSessions = 32;
@@ -43,15 +42,15 @@ export async function openStdioServer(
   start: StartContext,
   options: Pick<ServerOptions, 'isolation' | 'sessions' | 'maxSessions' | 'protocol' | 'isWitnessed'>,
 ): Promise<ReachedServer> {
-  const { clock, logger, ring } = start;
-  const warnOfRubbish = createRubbishWarning(logger);
+  const { clock, logger, tail } = start;
+  const warnOfNonProtocolOutput = createNonProtocolWarning(logger);
   const startServer = () => startProcess(start.words, { ...start, readsStdin: true });
   // Where there is no readiness, the error quotes the line, and a warning would say it twice.
   const handshake = await probeCommand(start, options.protocol, {
     startChild: () => connectChild(startServer()),
-    warnOfRubbish,
+    warnOfNonProtocolOutput,
   });
-  const startChild = () => connectChild(startServer(), { onRubbish: warnOfRubbish });
+  const startChild = () => connectChild(startServer(), { onNonProtocolOutput: warnOfNonProtocolOutput });
 
   const isStateless = handshake.protocol === 'modern';
   const isShared = isStateless || options.isolation === 'run';
@@ -61,16 +60,16 @@ export async function openStdioServer(
   const pool = createChildPool({
     startChild,
     // A replacement of the one process starts when it is needed, and the process before it has ended by then.
-    plan: isShared ? { count: null, spares: 0, isExclusive: false } : options.sessions,
+    plan: isShared ? { count: null, warmProcesses: 0, isExclusive: false } : options.sessions,
     logger,
     events: {
       onTaken: (child) => void (isShared && records.set(child, visits.begin())),
       onEnded: (exit, child, isLast) => {
         records.get(child)?.end(toProcessEnd(exit));
         records.delete(child);
-        if (isLast) lost.resolve(createUnstableError(exit, ring));
+        if (isLast) lost.resolve(createUnstableError(exit, tail));
         else if (isLoss(exit, { child, isShared, isWitnessed: options.isWitnessed })) {
-          lost.resolve(createLostError(exit, ring));
+          lost.resolve(createLostError(exit, tail));
         }
       },
     },
@@ -84,8 +83,8 @@ export async function openStdioServer(
         idleTimeoutMs: idleTimeoutMs[options.isolation],
         maxSessions: options.maxSessions ?? defaultMaxSessions,
       });
-  const front = sessions ?? serveStateless(pool);
-  const bridge = await openBridge(front, { clock, logger });
+  const adapter = sessions ?? serveStateless(pool);
+  const bridge = await openBridge(adapter, { clock, logger });
   return {
     url: bridge.url,
     token: bridge.token,
@@ -130,27 +129,32 @@ function giveChildren(pool: ChildPool): ChildSource {
 async function probeCommand(
   start: StartContext,
   protocol: WantedProtocol,
-  { startChild, warnOfRubbish }: { startChild: () => ProcessChild; warnOfRubbish: (line: string) => void },
+  {
+    startChild,
+    warnOfNonProtocolOutput,
+  }: { startChild: () => ProcessChild; warnOfNonProtocolOutput: (line: string) => void },
 ): Promise<Handshake> {
-  const { command, ring } = start;
+  const { command, tail } = start;
   const child = startChild();
   const question = listEras(protocol.value)[0] === 'legacy' ? 'initialize' : 'server/discover';
-  const describeRubbish = () =>
-    child.rubbish === null
+  const describeNonProtocolOutput = () =>
+    child.nonProtocolOutput === null
       ? ''
-      : ` On stdout, where only MCP messages belong, it wrote: ${JSON.stringify(child.rubbish)}.`;
+      : ` On stdout, where only MCP messages belong, it wrote: ${JSON.stringify(child.nonProtocolOutput)}.`;
   try {
     const probe = await waitForReadiness(() => probeStdio(createPeer(child), protocol.value), {
       ...start,
-      exited: child.exited.then((exit) => createExitError(command, exit, { ring, remark: describeRubbish() })),
+      exited: child.exited.then((exit) =>
+        createExitError(command, exit, { tail, remark: describeNonProtocolOutput() }),
+      ),
       createTimeoutError: () => {
         const time = formatDuration(start.readyTimeoutMs);
         return new ServerStartError(
-          `The server under test did not answer ${question} on stdio within ${time}.${describeRubbish()}`,
+          `The server under test did not answer ${question} on stdio within ${time}.${describeNonProtocolOutput()}`,
           {
-            stderrTail: ring.readLines(tailLines),
+            stderrTail: tail.readLines(tailLines),
             hint:
-              child.rubbish === null
+              child.nonProtocolOutput === null
                 ? 'If the command serves HTTP, give its URL with server-url as well; if it only needs longer, raise the ready timeout.'
                 : 'A server on stdio writes its logs to stderr. If the command serves HTTP, give its URL with server-url as well.',
           },
@@ -158,14 +162,14 @@ async function probeCommand(
       },
     });
     if (probe.ok) {
-      if (child.rubbish !== null) warnOfRubbish(child.rubbish);
+      if (child.nonProtocolOutput !== null) warnOfNonProtocolOutput(child.nonProtocolOutput);
       return probe.handshake;
     }
-    if ('offered' in probe) throw createRevisionError(probe.offered, protocol, ring);
+    if ('offered' in probe) throw createRevisionError(probe.offered, protocol, tail);
     throw new ServerStartError(
       `The server under test answered ${question} with something else than an MCP handshake: ${clipText(probe.answer, 500)}`,
       {
-        stderrTail: ring.readLines(tailLines),
+        stderrTail: tail.readLines(tailLines),
         hint: 'Check that the command starts an MCP server.',
       },
     );
@@ -194,7 +198,7 @@ function createPeer(child: ProcessChild): StdioPeer {
   };
 }
 
-function createRubbishWarning(logger: Logger): (line: string) => void {
+function createNonProtocolWarning(logger: Logger): (line: string) => void {
   let hasWarned = false;
   return (line) => {
     if (hasWarned) return;

@@ -1,16 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { ConfigurationError } from '../base/errors.ts';
 import { Secret } from '../base/redaction.ts';
-import { logDescendants } from './descendants.ts';
+import { logDescendants, stopMarkedProcesses } from './kill-orphans.ts';
 import { buildChildEnvironment, markerVariable } from './environment.ts';
 import { openHttpServer } from './open-http.ts';
 import { openStdioServer } from './open-stdio.ts';
-import { createOutputRing } from './ring.ts';
+import { createOutputTail } from './output-tail.ts';
 import type { ReachedServer, RunningServer, ServerContext, ServerOptions, StartContext } from './running-server.ts';
 import { openSandbox } from './sandbox/open.ts';
 import { splitCommand } from './split-command.ts';
 import { tailLines } from './start-error.ts';
-import { stopMarkedProcesses } from './sweep.ts';
 import { startWatchdog } from './watchdog.ts';
 
 /** Left-overs of a stopped server get this long between SIGTERM and SIGKILL. */
@@ -28,7 +27,7 @@ export async function openServer(options: ServerOptions, context: ServerContext)
   const { command, url } = options;
   if (url !== null) checkUrl(url);
   const sessionMarker = command === null ? null : (options.sessionMarker ?? randomUUID());
-  const ring = createOutputRing();
+  const tail = createOutputTail();
   const words = command === null ? [] : splitCommand(command);
   const { cwd, sandbox: wanted } = options;
   const { environment, logger } = context;
@@ -47,7 +46,7 @@ export async function openServer(options: ServerOptions, context: ServerContext)
           watchdog,
           cwd: options.cwd,
           env: buildChildEnvironment(context.environment, { ...options.env, [markerVariable]: sessionMarker ?? '' }),
-          ring,
+          tail,
           readyTimeoutMs: options.readyTimeoutMs,
           sandbox: opened?.sandbox ?? null,
           descendants,
@@ -66,7 +65,7 @@ export async function openServer(options: ServerOptions, context: ServerContext)
       report: { ...reached.report, sandbox: opened?.report ?? null },
       secrets: reached.token === null ? [] : [new Secret(reached.token)],
       sessionMarker,
-      stderrTail: (maxLines = tailLines) => ring.readLines(maxLines),
+      stderrTail: (maxLines = tailLines) => tail.readLines(maxLines),
       [Symbol.asyncDispose]: async () => {
         await reached[Symbol.asyncDispose]();
         await sweep();

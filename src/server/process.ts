@@ -1,12 +1,10 @@
 import { spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
-
 import { type Clock, race } from '../base/time.ts';
-import type { DescendantLog } from './descendants.ts';
-import { isGroupAlive, signalGroup, waitForGroupEnd } from './group.ts';
-import { keepLastLines } from './last-lines.ts';
-import { createOutputRing } from './ring.ts';
-import type { OutputRing } from './ring.ts';
+import type { DescendantLog } from './kill-orphans.ts';
+import { isGroupAlive, signalGroup, waitForGroupEnd } from './process-tree.ts';
+import { keepLastLines, createOutputTail } from './output-tail.ts';
+import type { OutputTail } from './output-tail.ts';
 import { holdSandbox } from './sandbox/lease.ts';
 import type { Sandbox } from './sandbox/open.ts';
 import type { Watchdog } from './watchdog.ts';
@@ -18,7 +16,7 @@ const terminateGraceMs = 1000;
 /** After the process is gone, descendants may hold its stdout open; what is still in the pipe is read for this long. */
 const outputDrainMs = 250;
 
-/** Of one process; the ring that all processes of a server share keeps more. */
+/** Of one process; the tail that all processes of a server share keeps more. */
 const ownOutputBytes = 16 * 1024;
 const lastLinesRead = 50;
 
@@ -48,13 +46,13 @@ export interface ServerProcess {
   kill(): Promise<void>;
 }
 
-/** Starts a program with no shell. What it writes to stderr goes to the ring; the caller reads stdout to its end. */
+/** Starts a program with no shell. What it writes to stderr goes to the tail; the caller reads stdout to its end. */
 export function startProcess(
   command: readonly string[],
   options: {
     cwd: string;
     env: Record<string, string>;
-    ring: OutputRing;
+    tail: OutputTail;
     clock: Clock;
     /** Ends the program's group should this process be killed; null for no watchdog. */
     watchdog?: Pick<Watchdog, 'add' | 'remove'>;
@@ -86,9 +84,9 @@ export function startProcess(
     options.watchdog?.add(child.pid);
     options.descendants?.follow(child.pid);
   }
-  const ownOutput = createOutputRing(ownOutputBytes);
+  const ownOutput = createOutputTail(ownOutputBytes);
   const addOutput = (chunk: Buffer) => {
-    options.ring.append(chunk);
+    options.tail.append(chunk);
     ownOutput.append(chunk);
   };
   stderr.on('data', addOutput);

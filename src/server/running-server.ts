@@ -6,9 +6,9 @@ import type { Demanded } from '../model/policy.ts';
 import type { ProcessWitness } from '../model/process-end.ts';
 import type { ProtocolChoice } from '../model/protocol.ts';
 import type { ServerReport } from '../model/report.ts';
-import type { DescendantLog } from './descendants.ts';
+import type { DescendantLog } from './kill-orphans.ts';
 import type { ProtocolEra } from '../mcp/protocol.ts';
-import type { OutputRing } from './ring.ts';
+import type { OutputTail } from './output-tail.ts';
 import type { Sandbox, SandboxOptions } from './sandbox/open.ts';
 import type { Watchdog } from './watchdog.ts';
 
@@ -47,7 +47,7 @@ export interface SessionPlan {
   /** How many, so that no process is started ahead for none; null where that is not known. */
   count: number | null;
   /** Processes started ahead of the sessions that will need them. */
-  spares: number;
+  warmProcesses: number;
   /** Whether a process may only start once the one before it has ended. */
   isExclusive: boolean;
 }
@@ -88,7 +88,7 @@ export interface StartContext extends ServerContext {
   words: readonly string[];
   cwd: string;
   env: Record<string, string>;
-  ring: OutputRing;
+  tail: OutputTail;
   watchdog: Watchdog;
   readyTimeoutMs: number;
   /** Null where the server is started without one. */

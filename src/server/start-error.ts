@@ -3,7 +3,7 @@ import { ServerStartError } from '../base/errors.ts';
 import { describeProcessEnd } from '../model/process-end.ts';
 import type { ProcessExit } from './process.ts';
 import { legacyVersions, modernVersion } from '../mcp/protocol.ts';
-import type { OutputRing } from './ring.ts';
+import type { OutputTail } from './output-tail.ts';
 import type { WantedProtocol } from './running-server.ts';
 
 /** Lines of stderr that an error carries: enough for a stack trace, little enough to be read. */
@@ -13,9 +13,9 @@ export const tailLines = 50;
 export function createExitError(
   command: string,
   exit: ProcessExit,
-  { ring, remark }: { ring: OutputRing; remark: string },
+  { tail, remark }: { tail: OutputTail; remark: string },
 ): ServerStartError {
-  const stderrTail = ring.readLines(tailLines);
+  const stderrTail = tail.readLines(tailLines);
   if (exit.error !== undefined) {
     const isMissing = exit.error.code === 'ENOENT';
     return new ServerStartError(`The server command ${JSON.stringify(command)} could not be started.`, {
@@ -42,9 +42,9 @@ export function createExitError(
 export function createRevisionError(
   offered: readonly string[],
   { value, source }: WantedProtocol,
-  ring: OutputRing,
+  tail: OutputTail,
 ): ServerStartError {
-  const stderrTail = ring.readLines(tailLines);
+  const stderrTail = tail.readLines(tailLines);
   const offer = offered.map((version) => clipText(version, 100)).join(', ');
   if (value === 'auto') {
     return new ServerStartError(`The server under test offers MCP ${offer}, which the gate does not speak.`, {
@@ -63,25 +63,25 @@ export function createRevisionError(
 }
 
 /** Says that the process serving the evals is gone. */
-export function createLostError(exit: ProcessExit, ring: OutputRing): ServerStartError {
+export function createLostError(exit: ProcessExit, tail: OutputTail): ServerStartError {
   return new ServerStartError(
     `The server under test ${describeProcessEnd({ exitCode: exit.code, signal: exit.signal })} while it was in use.`,
     {
       processExitCode: exit.code,
-      stderrTail: ring.readLines(tailLines),
+      stderrTail: tail.readLines(tailLines),
       hint: 'Calls of several cases may have been open, so none of them has a result.',
     },
   );
 }
 
 /** Says that server after server ended before it answered anything. */
-export function createUnstableError(exit: ProcessExit, ring: OutputRing): ServerStartError {
+export function createUnstableError(exit: ProcessExit, tail: OutputTail): ServerStartError {
   const how = describeProcessEnd({ exitCode: exit.code, signal: exit.signal });
   return new ServerStartError(
     `Ten processes of the server under test in a row ended before their first answer; the last one ${how}.`,
     {
       processExitCode: exit.code,
-      stderrTail: ring.readLines(tailLines),
+      stderrTail: tail.readLines(tailLines),
       hint: 'Check whether the server can be started several times, one after another and side by side.',
     },
   );

@@ -1,7 +1,7 @@
-import type { ProcessEnd, ProcessWitness } from '../model/process-end.ts';
+import type { ProcessEnd, ProcessWitness, ServerVisit } from '../model/process-end.ts';
 import type { ChildPool } from './bridge/child-pool.ts';
 import type { ProcessExit } from './process.ts';
-import type { VisitRecord } from './visits.ts';
+import { type Clock, race } from '../base/time.ts';
 
 /** Speaks for processes that serve one session each, by the ids that the bridge gave the sessions. */
 export function witnessSessions(findExit: (sessionId: string) => ProcessExit | null): ProcessWitness {
@@ -28,4 +28,86 @@ export function witnessShared(visits: VisitRecord, pool: Pick<ChildPool, 'renew'
 
 export function toProcessEnd({ code, signal, lastLines }: ProcessExit): ProcessEnd {
   return { exitCode: code, signal, lastLines };
+}
+
+/** How long a process may take to end after it broke off a connection. Beyond that, its end did not cause the break. */
+const maxExitDelayMs = 2000;
+
+/** A process that iterations share. */
+export interface SharedProcessRecord {
+  /** Called when it ended by itself. */
+  end(end: ProcessEnd): void;
+}
+
+/**
+ * Records which iterations a shared process served. Several processes may follow each other; an iteration that outlives one of
+ * them belongs to the next one, too.
+ */
+export interface VisitRecord {
+  /** Called for every process that is started. */
+  begin(): SharedProcessRecord;
+  /** Whether the current process has served an iteration. */
+  readonly isUsed: boolean;
+  /** A probe is forgotten when it is over. */
+  visit(options?: { isProbe: boolean }): ServerVisit;
+}
+
+interface ProcessRecord {
+  visitors: Set<Visitor>;
+  end: ProcessEnd | null;
+  ended: Promise<void>;
+}
+
+interface Visitor {
+  processes: ProcessRecord[];
+}
+
+export function recordVisits(clock: Clock): VisitRecord {
+  const present = new Set<Visitor>();
+  let current: ProcessRecord | null = null;
+
+  const add = (visitor: Visitor, record: ProcessRecord) => {
+    visitor.processes.push(record);
+    record.visitors.add(visitor);
+  };
+  return {
+    begin: () => {
+      const ended = Promise.withResolvers<void>();
+      const record: ProcessRecord = { visitors: new Set(), end: null, ended: ended.promise };
+      current = record;
+      for (const visitor of present) add(visitor, record);
+      return {
+        end: (end) => {
+          record.end = end;
+          // An iteration that begins now will be served by the next process.
+          if (current === record) current = null;
+          ended.resolve();
+        },
+      };
+    },
+    get isUsed() {
+      return current !== null && current.visitors.size > 0;
+    },
+    visit: ({ isProbe } = { isProbe: false }) => {
+      const visitor: Visitor = { processes: [] };
+      present.add(visitor);
+      if (current !== null) add(visitor, current);
+      return {
+        findEnd: async (_sessionId, { mayBeEnding }) => {
+          const find = () => visitor.processes.findLast(({ end }) => end !== null);
+          const found = find() ?? (mayBeEnding ? await waitForEnd(visitor.processes, clock).then(find) : undefined);
+          return found?.end == null ? null : { end: found.end, isOwn: found.visitors.size === 1 };
+        },
+        [Symbol.dispose]: () => {
+          present.delete(visitor);
+          if (isProbe) for (const { visitors } of visitor.processes) visitors.delete(visitor);
+        },
+      };
+    },
+  };
+}
+
+async function waitForEnd(processes: readonly ProcessRecord[], clock: Clock): Promise<void> {
+  const end = Promise.race(processes.map(({ ended }) => ended));
+  await race(end, { timeout: { clock, afterMs: maxExitDelayMs, onTimeout: () => {} } });
 }

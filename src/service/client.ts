@@ -2,7 +2,7 @@ import type { Clock, Deadline } from '../base/time.ts';
 import { CancelledError, ProtocolError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { createPacer } from '../base/pacing.ts';
-import type { Pacer, Purpose } from '../base/pacing.ts';
+import type { Pacer, Priority } from '../base/pacing.ts';
 import { listProxySecrets } from '../http/proxy.ts';
 import type { ProxySettings } from '../http/proxy.ts';
 import { type AttemptOutcome, createRetryQuota, retryRequest } from '../http/retry.ts';
@@ -60,8 +60,8 @@ export interface ServiceCall<T> extends CallOptions {
   isSlow?: boolean;
   /** Whether nothing has been established yet, so that what is refused for good is the user's to mend. */
   isSetup?: boolean;
-  /** What others who share the key may be kept waiting for; by default it begins something. */
-  purpose?: Purpose;
+  /** Towards others who share the key; low unless given. */
+  priority?: Priority;
   parse: Parse<T>;
 }
 
@@ -143,7 +143,7 @@ export function openServiceClient(options: ServiceClientOptions): ServiceClient 
       return await retryRequest(attemptOnce, {
         isSafe: isSafeToRepeat(call),
         maxAttempts: call.isSlow ? maxSlowAttempts : maxAttempts,
-        purpose: call.purpose,
+        priority: call.priority,
         clock,
         pacer,
         quota,

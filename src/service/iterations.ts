@@ -1,16 +1,16 @@
 import { appendAll } from '../base/lists.ts';
 import type { Iteration, StepResult } from '../model/run.ts';
 import type { CallOptions, ServiceClient } from './client.ts';
-import { walkPages } from './pages.ts';
-import { askPatiently, lagPatience } from './patience.ts';
-import { parseAs, parseIterationPage, parseStepPage } from './parse.ts';
+import { lagWaits, retryWhileStale } from './wait.ts';
+import { type Page, parseAs, parseIterationPage, parseStepPage } from './parse.ts';
 import { traceSchema } from './wire.ts';
 import type { WireTrace } from './wire.ts';
+import { ProtocolError } from '../base/errors.ts';
 
 /** The API's largest; its default of 50 would take four times the requests. */
 const pageSize = 200;
 
-const purpose = 'finish';
+const priority = 'high';
 
 const parseTrace = parseAs(traceSchema, 'a trace');
 
@@ -34,8 +34,8 @@ export function listIterations(
   const path = [...client.profile.runPath(projectId), runId, 'iterations'];
   const loadPage = async (cursor: string | undefined) => {
     const query = { limit: pageSize, cursor };
-    const load = () => client.call({ method: 'GET', path, query, purpose, parse: parseIterationPage, ...options });
-    return askPatiently(client, load, { ...options, patience: lagPatience });
+    const load = () => client.call({ method: 'GET', path, query, priority, parse: parseIterationPage, ...options });
+    return retryWhileStale(client, load, { ...options, waits: lagWaits });
   };
   return walkPages(loadPage, {
     what: 'iterations',
@@ -49,7 +49,7 @@ export async function listSteps(client: ServiceClient, params: IterationParams):
   const { projectId, runId, iterationId, ...options } = params;
   const path = [...client.profile.runPath(projectId), runId, 'iterations', iterationId, 'steps'];
   const loadPage = async (cursor: string | undefined) =>
-    client.call({ method: 'GET', path, query: { cursor }, purpose, parse: parseStepPage, ...options });
+    client.call({ method: 'GET', path, query: { cursor }, priority, parse: parseStepPage, ...options });
   const steps: StepResult[] = [];
   for await (const page of walkPages(loadPage, { what: 'steps', idOf: (step) => `${step.stepIndex} ${step.stepId}` })) {
     appendAll(steps, page);
@@ -61,5 +61,54 @@ export async function listSteps(client: ServiceClient, params: IterationParams):
 export async function getTrace(client: ServiceClient, params: IterationParams): Promise<WireTrace> {
   const { projectId, runId, iterationId, ...options } = params;
   const path = [...client.profile.runPath(projectId), runId, 'iterations', iterationId, 'trace'];
-  return client.call({ method: 'GET', path, purpose, parse: parseTrace, ...options });
+  return client.call({ method: 'GET', path, priority, parse: parseTrace, ...options });
+}
+
+/** Far beyond any collection of this API, so that a service that invents pages without end does not hold us. */
+const maxPages = 10_000;
+
+/**
+ * Walks a paged collection to its end and gives each page's new items. An item that repeats an earlier one, by `idOf` and
+ * `contentOf`, is left out; one that contradicts it is given again, so that the reader sees both. `what` names the collection
+ * in errors.
+ *
+ * @throws {ProtocolError} when the walk cannot end: a cursor comes a second time, or two pages running bring nothing new
+ */
+export async function* walkPages<Item>(
+  loadPage: (cursor: string | undefined) => Promise<Page<Item>>,
+  {
+    what,
+    idOf,
+    contentOf = () => '',
+  }: { what: string; idOf: (item: Item) => string; contentOf?: (item: Item) => string },
+): AsyncGenerator<Item[]> {
+  const seenContents = new Map<string, string>();
+  const seenCursors = new Set<string>();
+  let cursor: string | undefined;
+  let wasBarren = false;
+
+  for (let pageNumber = 1; pageNumber <= maxPages; pageNumber += 1) {
+    const page = await loadPage(cursor);
+    const seenBefore = seenContents.size;
+    const fresh = page.items.filter((item) => {
+      const content = contentOf(item);
+      if (seenContents.get(idOf(item)) === content) return false;
+      seenContents.set(idOf(item), content);
+      return true;
+    });
+    if (fresh.length > 0) yield fresh;
+    const isBarren = seenContents.size === seenBefore;
+
+    cursor = page.nextCursor ?? '';
+    if (cursor === '') return;
+    if (seenCursors.has(cursor)) throw endlessWalk(what, `page ${pageNumber} leads back to an earlier one`);
+    if (isBarren && wasBarren) throw endlessWalk(what, `pages ${pageNumber - 1} and ${pageNumber} bring nothing new`);
+    seenCursors.add(cursor);
+    wasBarren = isBarren;
+  }
+  throw endlessWalk(what, `${maxPages} pages were read and there are more`);
+}
+
+function endlessWalk(what: string, reason: string): ProtocolError {
+  return new ProtocolError(`The list of ${what} does not end: ${reason}.`, { path: 'nextCursor' });
 }

@@ -1,12 +1,11 @@
-import { GateError, NetworkError, ProtocolError, ServiceError } from '../base/errors.ts';
+import { GateError, NetworkError, ProtocolError, ServiceError, DeadlineError } from '../base/errors.ts';
 import type { Run } from '../model/run.ts';
 import type { CallOptions, ServiceClient } from './client.ts';
 import { isQueueRefusal } from './failure.ts';
-import { createQueue } from './queue.ts';
-import type { QueueOptions } from './queue.ts';
 import { createRun, listSuiteRuns } from './runs.ts';
 import type { NewRun } from './runs.ts';
 import type { WireRunCreated } from './wire.ts';
+import { formatDuration } from '../base/time.ts';
 
 export interface LaunchParams extends CallOptions, QueueOptions {
   projectId: string;
@@ -34,7 +33,7 @@ const maxSends = 2;
  * @throws {GateError} as the last request failed. After that, and after an abort, the run may exist all the same:
  *   `findRunByMarker` finds such a run
  */
-export async function launchRun(client: ServiceClient, params: LaunchParams): Promise<Launch> {
+export async function createRunExactlyOnce(client: ServiceClient, params: LaunchParams): Promise<Launch> {
   const { projectId, run, idempotencyKey, marker, signal, deadline } = params;
   const notes = run.notes === undefined ? marker : `${run.notes}\n${marker}`;
   const request = { projectId, run: { ...run, notes }, idempotencyKey, signal, deadline };
@@ -91,4 +90,50 @@ function isFault(error: unknown): boolean {
 
 function toReceipt({ id, suiteId, status }: Run): WireRunCreated {
   return { runId: id, suiteId, status };
+}
+
+export interface QueueOptions {
+  /** How long to wait while as many runs are in progress as may be, from the first refusal on. */
+  queueTimeoutMs: number;
+  /** Called before every wait with how long it has been, and what the service said about it. */
+  onQueued?: ((waitedMs: number, details: ServiceError['details']) => void) | undefined;
+}
+
+/** A slot in the queue for a run. The service sends no notice, so it asks again every so often. */
+export interface Queue {
+  hasBegun(): boolean;
+  /** Waits before the request that was refused is made again. @throws {DeadlineError} when there was no room in time */
+  waitForRoom(refusal: ServiceError): Promise<void>;
+}
+
+/** Runs end in minutes. Drawn from a range, so that those who were refused together do not return together. */
+const shortestWaitMs = 15_000;
+const longestWaitMs = 30_000;
+
+export function createQueue(client: ServiceClient, options: QueueOptions & CallOptions): Queue {
+  const { clock, random } = client;
+  const { queueTimeoutMs, onQueued, signal, deadline } = options;
+  let begunAtMs: number | undefined;
+  return {
+    hasBegun: () => begunAtMs !== undefined,
+    waitForRoom: async (refusal) => {
+      begunAtMs ??= clock.monotonicMs();
+      const waitedMs = clock.monotonicMs() - begunAtMs;
+      if (waitedMs >= queueTimeoutMs) throw noRoom(refusal, queueTimeoutMs);
+      onQueued?.(waitedMs, refusal.details);
+      const drawnMs = shortestWaitMs + random() * (longestWaitMs - shortestWaitMs);
+      const waitMs = Math.min(Math.max(drawnMs, refusal.retryAfterMs ?? 0), queueTimeoutMs - waitedMs);
+      // A deadline that passes meanwhile is noticed by the next call.
+      await clock.sleep(Math.min(waitMs, deadline?.remainingMs() ?? waitMs), { signal });
+    },
+  };
+}
+
+function noRoom(refusal: ServiceError, queueTimeoutMs: number): DeadlineError {
+  const { maxConcurrentRuns } = refusal.details;
+  const limit = typeof maxConcurrentRuns === 'number' ? ` (${maxConcurrentRuns})` : '';
+  return new DeadlineError(
+    `As many runs as the organization may have${limit} were in progress for ${formatDuration(queueTimeoutMs)}.`,
+    { hint: 'Raise `queue-timeout`, or let fewer jobs start runs at the same time.', cause: refusal },
+  );
 }

@@ -1,16 +1,21 @@
 import type { z } from 'zod';
 import { ProtocolError } from '../base/errors.ts';
 import type { Iteration, Run, StepResult, ToolCall } from '../model/run.ts';
-import type { Page } from './pages.ts';
 import { iterationPageSchema, runPageSchema, runSchema, stepPageSchema } from './wire.ts';
 import type { WireIteration, WireRun, WireStep, WireToolCall } from './wire.ts';
+
+/** One page of a collection; a missing, null or empty cursor marks the last. */
+export interface Page<Item> {
+  items: readonly Item[];
+  nextCursor?: string | null | undefined;
+}
 
 /** Turns a decoded answer into what an operation promises, or throws a `ProtocolError`. */
 export type Parse<T> = (answer: unknown) => T;
 
 /**
  * Makes the parser of a schema; `what` completes "The service's answer is not …".
- * The parser throws a `ProtocolError` whose `path` is the place of the first mismatch, `items.3.status`.
+ * The parser throws a `ProtocolError` whose `path` leads to the first mismatch, `items.3.status`.
  */
 export function parseAs<Schema extends z.ZodType>(schema: Schema, what: string): Parse<z.output<Schema>> {
   return (answer) => {

@@ -1,8 +1,9 @@
 import { ConfigurationError, ProtocolError, ServiceError } from '../base/errors.ts';
-import { listProjects } from './account.ts';
 import type { CallOptions, ServiceClient } from './client.ts';
 import { findNamed, formatNamed, suggestNamed } from './named.ts';
-import type { WireProject } from './wire.ts';
+import type { WireProject, WireMe } from './wire.ts';
+import { parseAs } from './parse.ts';
+import { meSchema, projectPageSchema } from './wire.ts';
 
 /**
  * Finds the project to work in: the one with this id, else the one of exactly this name; where none is named, the only
@@ -53,4 +54,18 @@ function explainFirstRefusal(error: unknown): unknown {
     });
   }
   return error;
+}
+
+const parseMe = parseAs(meSchema, 'an account');
+const parseProjects = parseAs(projectPageSchema, 'a list of projects');
+
+/** Gets the account that the key belongs to: the cheapest way to find out that it works. */
+export async function getMe(client: ServiceClient, params: CallOptions = {}): Promise<WireMe> {
+  return client.call({ method: 'GET', path: ['me'], parse: parseMe, ...params });
+}
+
+/** Lists the projects that the key can see. The API does not page them. */
+export async function listProjects(client: ServiceClient, params: CallOptions = {}): Promise<WireProject[]> {
+  const page = await client.call({ method: 'GET', path: ['projects'], parse: parseProjects, ...params });
+  return page.items;
 }

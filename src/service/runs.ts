@@ -73,7 +73,7 @@ export async function getRun(client: ServiceClient, params: RunParams): Promise<
   const { projectId, runId, ...options } = params;
   const path = [...client.profile.runPath(projectId), runId];
   const parse = (answer: unknown) => requireRun(parseRun(answer), runId);
-  return client.call({ method: 'GET', path, purpose: 'watch', parse, ...options });
+  return client.call({ method: 'GET', path, priority: 'normal', parse, ...options });
 }
 
 /** Cancels a run and gives it as it then stands. A run that had already ended is given as it ended. */
@@ -102,7 +102,7 @@ async function requestCancel(client: ServiceClient, params: RunParams): Promise<
   const { projectId, runId, ...options } = params;
   const path = [...client.profile.runPath(projectId), runId, 'cancel'];
   const parse = (answer: unknown) => requireRun(parseRun(answer), runId);
-  return client.call({ method: 'POST', path, isRepeatable: true, purpose: 'finish', parse, ...options });
+  return client.call({ method: 'POST', path, isRepeatable: true, priority: 'high', parse, ...options });
 }
 
 /** The results of another run would be judged as those of this one. */

@@ -60,7 +60,7 @@ export async function updateServer(
     path,
     body: changes,
     isRepeatable: true,
-    purpose: 'finish',
+    priority: 'high',
     parse: parseServer,
     ...options,
   });
@@ -70,5 +70,5 @@ export async function updateServer(
 export async function deleteServer(client: ServiceClient, params: ServerParams): Promise<void> {
   const { projectId, serverId, ...options } = params;
   const path = ['projects', projectId, 'servers', serverId];
-  await client.call({ method: 'DELETE', path, purpose: 'finish', parse: parseDeleted, ...options });
+  await client.call({ method: 'DELETE', path, priority: 'high', parse: parseDeleted, ...options });
 }

@@ -50,7 +50,7 @@ export async function closeTunnel(
   { projectId, serverId, ...options }: { projectId: string; serverId: string } & CallOptions,
 ): Promise<void> {
   const path = ['projects', projectId, 'tunnels', serverId, 'close'];
-  await client.call({ method: 'POST', path, isRepeatable: true, purpose: 'finish', parse: parseClosed, ...options });
+  await client.call({ method: 'POST', path, isRepeatable: true, priority: 'high', parse: parseClosed, ...options });
 }
 
 function toGrant(grant: WireTunnelGrant, name: string): TunnelGrant {

@@ -1,8 +1,32 @@
-import { hasEnded } from '../model/run.ts';
-import type { Run } from '../model/run.ts';
+import { ServiceError } from '../base/errors.ts';
+import { hasEnded, type Run } from '../model/run.ts';
 import type { CallOptions, ServiceClient } from './client.ts';
-import { askPatiently, lagPatience, sleepTowards } from './patience.ts';
 import { getRun } from './runs.ts';
+
+/**
+ * How long to wait after each refusal in a row that may not be the last word, by its status. A copy of the service's data
+ * may not know yet of what another has just accepted, and a deployment may lose sight of keys for a moment.
+ */
+export type StaleWaits = Readonly<Record<number, readonly number[]>>;
+
+export const lagWaits: StaleWaits = { 404: [2000, 3000, 5000] };
+
+/** Asks, and asks again after refusals that may be stale, as often as there are waits for their status. */
+export async function retryWhileStale<T>(
+  client: ServiceClient,
+  ask: () => Promise<T>,
+  { waits, ...options }: { waits: StaleWaits } & CallOptions,
+): Promise<T> {
+  for (let refusals = 0; ; refusals += 1) {
+    try {
+      return await ask();
+    } catch (error) {
+      const waitMs = error instanceof ServiceError ? waits[error.status]?.[refusals] : undefined;
+      if (waitMs === undefined) throw error;
+      await sleepTowards(client, waitMs, options);
+    }
+  }
+}
 
 /** Each wait is this much longer than the last, so that short runs are noticed at once and long ones cost little. */
 const waitGrowth = 1.25;
@@ -10,7 +34,7 @@ const waitGrowth = 1.25;
 /** By how much of itself a wait is longer or shorter: jobs in step would be refused in step, the same ones every time. */
 const waitSpread = 0.1;
 
-const patience = { ...lagPatience, 401: [2000] };
+const waits = { ...lagWaits, 401: [2000] };
 
 interface WaitParams extends CallOptions {
   projectId: string;
@@ -28,9 +52,14 @@ export async function waitForRun(client: ServiceClient, params: WaitParams): Pro
   const { onProgress, ...runParams } = params;
   const { firstMs, longestMs } = client.profile.polling;
   for (let waitMs = firstMs; ; waitMs = Math.min(waitMs * waitGrowth, longestMs)) {
-    const run = await askPatiently(client, () => getRun(client, runParams), { ...runParams, patience });
+    const run = await retryWhileStale(client, () => getRun(client, runParams), { ...runParams, waits });
     onProgress?.(run);
     if (hasEnded(run)) return run;
     await sleepTowards(client, waitMs * (1 + waitSpread * (2 * client.random() - 1)), params);
   }
+}
+
+/** A deadline that passes meanwhile is noticed by the next call. */
+async function sleepTowards(client: ServiceClient, waitMs: number, { deadline, signal }: CallOptions): Promise<void> {
+  await client.clock.sleep(Math.min(waitMs, deadline?.remainingMs() ?? waitMs), { signal });
 }

@@ -123,7 +123,7 @@ export const caseSchema = z.object({
 export const casePageSchema = pageOf(caseSchema);
 export type WireCase = z.infer<typeof caseSchema>;
 
-/** Answered with 201 even where some cases failed; `index` is the place in the request. */
+/** Answered with 201 even where some cases failed; `index` is the case's in the request. */
 export const caseBatchResultSchema = z.object({
   created: z.array(
     z.object({ index: z.number(), id: z.string(), declaredId: text, title: text, replayed: z.boolean().nullish() }),

@@ -4,8 +4,8 @@ import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync, wri
 import { constants as systemConstants } from 'node:os';
 import { dirname } from 'node:path';
 import { systemClock } from '../base/time.ts';
-import { signalGroup } from '../server/group.ts';
-import { stopMarkedProcesses } from '../server/sweep.ts';
+import { signalGroup } from '../server/process-tree.ts';
+import { stopMarkedProcesses } from '../server/kill-orphans.ts';
 import { hideEnvironment, splitEnvironment } from './environment.ts';
 import {
   causePlaceholder,

@@ -1,7 +1,7 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
-import { sendSignal } from '../server/group.ts';
+import { sendSignal } from '../server/process-tree.ts';
 import {
   type FallbackReport,
   type GateMessage,

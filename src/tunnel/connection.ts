@@ -1,12 +1,13 @@
 import { WebSocket } from 'ws';
 import type { Clock } from '../base/time.ts';
-import type { ProxySettings } from '../http/proxy.ts';
 import type { Secret } from '../base/redaction.ts';
 import type { TextFrame } from './frames.ts';
-import { keepAlive } from './heartbeat.ts';
-import { openLink } from './link.ts';
-import type { FrameLink, ReceivedFrame } from './link.ts';
-import { createRelayAgent } from './route.ts';
+import { keepAlive, openFrameSocket } from './frame-socket.ts';
+import type { FrameSocket, ReceivedFrame } from './frame-socket.ts';
+import { Agent } from 'node:https';
+import { ConfigurationError } from '../base/errors.ts';
+import { chooseProxy, type ProxySettings } from '../http/proxy.ts';
+import { isProtected } from '../http/url.ts';
 
 /** Where the relay takes hosts, and what lets this one in. */
 export interface RelayAddress {
@@ -23,7 +24,7 @@ export interface ConnectionEnd {
   /** The status with which the relay refused the handshake. */
   httpStatus: number | null;
   /** On the monotonic clock; null where no hello came. */
-  greetedAtMs: number | null;
+  helloAtMs: number | null;
   cause: unknown;
 }
 
@@ -41,7 +42,7 @@ const leaveTimeoutMs = 300;
 const maxFrameBytes = 16 * 1024 * 1024;
 
 /**
- * Dials the relay. `greet` is called with its hello and gives the receiver of all frames that follow. Never throws;
+ * Dials the relay. `onHello` is called with its hello and gives the receiver of all frames that follow. Never throws;
  * whatever goes wrong is the connection's end.
  */
 export function openConnection(
@@ -50,13 +51,13 @@ export function openConnection(
     subprotocol: string;
     clock: Clock;
     proxy: ProxySettings | undefined;
-    greet: (hello: HelloFrame, link: FrameLink) => (frame: ReceivedFrame) => void;
+    onHello: (hello: HelloFrame, link: FrameSocket) => (frame: ReceivedFrame) => void;
   },
 ): RelayConnection {
-  const { subprotocol, clock, proxy, greet } = options;
+  const { subprotocol, clock, proxy, onHello } = options;
   const over = new AbortController();
   const { promise: ended, resolve } = Promise.withResolvers<ConnectionEnd>();
-  const end: ConnectionEnd = { closeCode: 1006, httpStatus: null, greetedAtMs: null, cause: undefined };
+  const end: ConnectionEnd = { closeCode: 1006, httpStatus: null, helloAtMs: null, cause: undefined };
   const socket = new WebSocket(relayWsUrl, subprotocol, {
     headers: { authorization: `Bearer ${connectToken.reveal()}` },
     handshakeTimeout: handshakeTimeoutMs,
@@ -69,12 +70,12 @@ export function openConnection(
 
   let receive: ((frame: ReceivedFrame) => void) | null = null;
   socket.on('upgrade', ({ socket: stream }) => {
-    const link = openLink({ socket, stream }, (frame) => {
+    const link = openFrameSocket({ socket, stream }, (frame) => {
       if (receive !== null) return receive(frame);
       if (frame.t !== 'hello' || frame.proto !== 1) return;
-      end.greetedAtMs = clock.monotonicMs();
-      receive = greet(frame, link);
-      void keepAlive(socket, { clock, intervalMs: pingIntervalMs, isHeld: () => link.isHeld, signal: over.signal });
+      end.helloAtMs = clock.monotonicMs();
+      receive = onHello(frame, link);
+      void keepAlive(socket, { clock, intervalMs: pingIntervalMs, isPaused: () => link.isPaused, signal: over.signal });
     });
   });
   socket.on('unexpected-response', (request, response) => {
@@ -110,4 +111,25 @@ export function openConnection(
       leave().catch(() => {});
     },
   };
+}
+
+/** @throws {ConfigurationError} unless the address is wss, or ws on this machine; its text is never quoted */
+export function checkRelayUrl(text: string): void {
+  const url = URL.parse(text);
+  if (url !== null && url.hash === '' && url.username === '' && url.password === '') {
+    if (/^wss?:$/.test(url.protocol) && isProtected(url)) return;
+  }
+  const message = 'the service granted a tunnel whose relay address is not wss:, which alone protects its token';
+  throw new ConfigurationError([{ code: 'invalid-relay-url', message }]);
+}
+
+/**
+ * Makes the connection to a relay, through the proxy that the settings name for it: with a CONNECT, so that TLS has no other
+ * ends than the relay and this process. Undefined where no proxy is on the way.
+ */
+export function createRelayAgent(relayWsUrl: string, proxy: ProxySettings | undefined): Agent | undefined {
+  const relay = new URL(relayWsUrl);
+  const chosen = relay.protocol === 'wss:' ? chooseProxy(relay, proxy) : null;
+  if (chosen === null) return undefined;
+  return new Agent({ proxyEnv: { HTTPS_PROXY: chosen.href, NO_PROXY: proxy?.noProxy ?? '' } });
 }

@@ -2,12 +2,11 @@ import { type Clock, formatDuration, race } from '../base/time.ts';
 import { CancelledError, TunnelError, describeError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { ProxySettings } from '../http/proxy.ts';
-import { createCallTable } from './calls.ts';
-import type { CallTable } from './calls.ts';
-import { openConnection } from './connection.ts';
+import { createRequestTable } from './request-table.ts';
+import type { RequestTable } from './request-table.ts';
+import { openConnection, checkRelayUrl } from './connection.ts';
 import type { RelayAddress, RelayConnection } from './connection.ts';
 import { createReconnectPolicy } from './reconnect.ts';
-import { checkRelayUrl } from './route.ts';
 import { openTarget } from './target.ts';
 
 export interface TunnelHostOptions extends RelayAddress {
@@ -59,11 +58,11 @@ export async function openTunnelHost(options: TunnelHostOptions): Promise<Tunnel
   const target = openTarget(options.target.url, options.serverId);
   const policy = createReconnectPolicy(options.random ?? Math.random);
   const closing = new AbortController();
-  const greeted = Promise.withResolvers<void>();
+  const connected = Promise.withResolvers<void>();
   const lost = Promise.withResolvers<TunnelError>();
   let address: RelayAddress = options;
   let connection: RelayConnection | null = null;
-  let calls: CallTable | null = null;
+  let calls: RequestTable | null = null;
   let downSinceMs = clock.monotonicMs();
 
   const serveConnection = async () => {
@@ -71,19 +70,19 @@ export async function openTunnelHost(options: TunnelHostOptions): Promise<Tunnel
       subprotocol,
       clock,
       proxy: options.proxy,
-      greet: ({ limits, window }, link) => {
-        const table = createCallTable({ link, target, clock, limits, window });
+      onHello: ({ limits, window }, link) => {
+        const table = createRequestTable({ link, target, clock, limits, window });
         calls = table;
         // Without it the relay would not expect grants, and would send bodies that other bodies have to wait for.
         if (window !== null) link.send({ t: 'window', id: 0, n: window });
-        greeted.resolve();
+        connected.resolve();
         logger.debug('The tunnel is connected.');
         return (frame) => table.receive(frame);
       },
     });
     const end = await connection.ended;
     connection = null;
-    if (end.greetedAtMs !== null) {
+    if (end.helloAtMs !== null) {
       downSinceMs = clock.monotonicMs();
       const lastCallAtMs = calls?.lastCallAtMs ?? null;
       calls?.cancelAll();
@@ -137,7 +136,7 @@ export async function openTunnelHost(options: TunnelHostOptions): Promise<Tunnel
       closing.signal.aborted ? null : new TunnelError('The tunnel broke.', { cause }),
     );
     if (error === null) return;
-    greeted.reject(error);
+    connected.reject(error);
     lost.resolve(error);
   };
   const serving = serve();
@@ -154,7 +153,7 @@ export async function openTunnelHost(options: TunnelHostOptions): Promise<Tunnel
   };
 
   try {
-    await race(greeted.promise, { signals: [signal] });
+    await race(connected.promise, { signals: [signal] });
   } catch (error) {
     await close(0);
     throw error;

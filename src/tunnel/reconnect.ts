@@ -47,13 +47,13 @@ export function createReconnectPolicy(random: () => number): ReconnectPolicy {
   };
 
   return {
-    plan: ({ closeCode, httpStatus, greetedAtMs, cause }, nowMs) => {
+    plan: ({ closeCode, httpStatus, helloAtMs, cause }, nowMs) => {
       if (isCertificateError(cause)) return { kind: 'stop', ...untrusted };
       const proxyStatus = readProxyStatus(cause);
       if (proxyStatus !== undefined && isLasting(proxyStatus)) return { kind: 'stop', ...describeProxy(proxyStatus) };
-      if (greetedAtMs !== null) {
+      if (helloAtMs !== null) {
         failures = 0;
-        const wasStable = nowMs - greetedAtMs >= stableMs;
+        const wasStable = nowMs - helloAtMs >= stableMs;
         if (wasStable) refusals = 0;
         if (wasStable || closeCode !== 1012) restarts = 0;
       }

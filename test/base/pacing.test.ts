@@ -11,7 +11,7 @@ import {
 } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createPacer, unlimitedPacer } from '../../src/base/pacing.ts';
-import type { Pacer, Purpose, TurnOptions } from '../../src/base/pacing.ts';
+import type { Pacer, Priority, TurnOptions } from '../../src/base/pacing.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
@@ -127,51 +127,51 @@ describe('a pacer whose calls are refused', () => {
     'after %d answers loses its burst and takes a share that is the smaller the fewer they were',
     async (answers, intervalMs) => {
       const { clock, pacer } = await openRefused(answers);
-      expect(await takeTurns(pacer, clock, { count: 2, purpose: 'watch' })).toEqual([intervalMs, 2 * intervalMs]);
+      expect(await takeTurns(pacer, clock, { count: 2, priority: 'normal' })).toEqual([intervalMs, 2 * intervalMs]);
     },
   );
 
   it('slows down to a quarter with every refusal after the first', async () => {
     const { clock, pacer } = await openRefused(10);
-    expect(await takeTurns(pacer, clock, { count: 1, purpose: 'watch' })).toEqual([4000]);
+    expect(await takeTurns(pacer, clock, { count: 1, priority: 'normal' })).toEqual([4000]);
     pacer.slowDown();
-    expect(await takeTurns(pacer, clock, { count: 2, purpose: 'watch' })).toEqual([16_000, 32_000]);
+    expect(await takeTurns(pacer, clock, { count: 2, priority: 'normal' })).toEqual([16_000, 32_000]);
   });
 
   it.each<[TurnOptions, number[]]>([
-    [{ purpose: 'begin' }, [30_000, 60_000, 90_000]],
+    [{ priority: 'low' }, [30_000, 60_000, 90_000]],
     [{}, [30_000, 60_000, 90_000]],
-    [{ purpose: 'begin', isRepeated: true }, [30_000, 60_000, 90_000]],
-    [{ purpose: 'watch' }, [20_000, 40_000, 60_000]],
-    [{ purpose: 'watch', isRepeated: true }, [6666.667, 13_333.333, 20_000]],
-    [{ purpose: 'finish' }, [2000, 4000, 6000]],
+    [{ priority: 'low', isRepeated: true }, [30_000, 60_000, 90_000]],
+    [{ priority: 'normal' }, [20_000, 40_000, 60_000]],
+    [{ priority: 'normal', isRepeated: true }, [6666.667, 13_333.333, 20_000]],
+    [{ priority: 'high' }, [2000, 4000, 6000]],
   ])('keeps calls that begin something waiting longest: %j', async (options, turnsMs) => {
     const { clock, pacer } = await openRefused(1);
     expect(await takeTurns(pacer, clock, { count: 3, ...options })).toEqual(turnsMs);
   });
 
   it('makes no difference between calls while none was refused', async () => {
-    for (const purpose of ['begin', 'watch', 'finish'] as const) {
+    for (const priority of ['low', 'normal', 'high'] as const) {
       const clock = new VirtualClock();
       const pacer = createPacer(clock, { perSecond: 1, burst: 2 });
-      expect(await takeTurns(pacer, clock, { count: 4, purpose })).toEqual([0, 0, 1000, 2000]);
+      expect(await takeTurns(pacer, clock, { count: 4, priority })).toEqual([0, 0, 1000, 2000]);
     }
   });
 
   it('lets no caller finish faster than its own pace, and saves up no more than a call that begins something', async () => {
     const { clock, pacer } = await openRefused(1);
     clock.advance(3_600_000);
-    const turnsMs = await takeTurns(pacer, clock, { count: 17, purpose: 'finish' });
+    const turnsMs = await takeTurns(pacer, clock, { count: 17, priority: 'high' });
     // Its own burst of 5, its own second between calls, and only then what was learnt.
     expect(turnsMs.slice(0, 7)).toEqual([0, 0, 0, 0, 0, 1000, 2000]);
     expect(turnsMs.slice(-3)).toEqual([10_000, 11_000, 12_000]);
-    expect(await takeTurns(pacer, clock, { count: 1, purpose: 'watch' })).toEqual([12_000]);
+    expect(await takeTurns(pacer, clock, { count: 1, priority: 'normal' })).toEqual([12_000]);
   });
 
   it('returns to its own pace with the answers, and no further', async () => {
     const { clock, pacer } = await openRefused(10, { burst: 1 });
     for (let answers = 0; answers < 3; answers += 1) pacer.speedUp();
-    const [turnMs] = await takeTurns(pacer, clock, { count: 1, purpose: 'watch' });
+    const [turnMs] = await takeTurns(pacer, clock, { count: 1, priority: 'normal' });
     expect(turnMs).toBeCloseTo(4000 * 0.95 ** 3);
     for (let answers = 0; answers < 100; answers += 1) pacer.speedUp();
     expect(await takeTurns(pacer, clock, { count: 2 })).toEqual([1000, 2000]);
@@ -184,7 +184,7 @@ describe('a pacer whose calls are refused', () => {
       clock.advance(100_000);
       await pacer.waitForTurn();
       pacer.slowDown();
-      return await takeTurns(pacer, clock, { count: 2, purpose: 'watch' });
+      return await takeTurns(pacer, clock, { count: 2, priority: 'normal' });
     };
     expect(await ask(0)).toEqual([2000, 6000]);
     expect(await ask(0.25)).toEqual([7500, 17_500]);
@@ -194,7 +194,7 @@ describe('a pacer whose calls are refused', () => {
   it('keeps half a minute from one question to the next at most', async () => {
     const { clock, pacer } = await openRefused(1);
     for (let refusals = 0; refusals < 100; refusals += 1) pacer.slowDown();
-    expect(await takeTurns(pacer, clock, { count: 2, purpose: 'watch' })).toEqual([30_000, 60_000]);
+    expect(await takeTurns(pacer, clock, { count: 2, priority: 'normal' })).toEqual([30_000, 60_000]);
   });
 
   it('is not sped up by refusals where it is slower than that already', async () => {
@@ -205,7 +205,7 @@ describe('a pacer whose calls are refused', () => {
   it('keeps to its own limits and to the order of the callers, whatever is asked for and refused', async () => {
     const call = record({
       pauseMs: integer({ min: 0, max: 60_000 }),
-      purpose: constantFrom<Purpose>('begin', 'watch', 'finish'),
+      priority: constantFrom<Priority>('low', 'normal', 'high'),
       isRepeated: boolean(),
       isRefused: boolean(),
     });
@@ -270,7 +270,7 @@ describe('a pacer whose calls are refused', () => {
       await clock.sleep(place * 250);
       let isRepeated = false;
       while (clock.monotonicMs() < 1_200_000) {
-        await pacer.waitForTurn({ purpose: 'watch', isRepeated });
+        await pacer.waitForTurn({ priority: 'normal', isRepeated });
         const isRefused = !limiter.take();
         if (clock.monotonicMs() > 300_000) {
           counts.calls += 1;

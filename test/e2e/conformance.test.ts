@@ -61,7 +61,7 @@ describe('the official conformance suite', () => {
   it('passes through the bridge exactly where it passes directly', { timeout: timeoutMs }, async () => {
     await using bridged = await openTestServer({
       command: fixture,
-      sessions: { count: null, spares: 1, isExclusive: false },
+      sessions: { count: null, warmProcesses: 1, isExclusive: false },
     });
     expect(await runConformance(bridged.url)).toEqual(direct);
   });
@@ -69,7 +69,7 @@ describe('the official conformance suite', () => {
   it('passes through bridge, tunnel and relay exactly where it passes directly', { timeout: timeoutMs }, async () => {
     await using bridged = await openTestServer({
       command: fixture,
-      sessions: { count: null, spares: 1, isExclusive: false },
+      sessions: { count: null, warmProcesses: 1, isExclusive: false },
     });
     await using path = await openTunnelPath(bridged.url);
     expect(await runConformance(path.publicUrl)).toEqual(direct);

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { parseJson } from '../../src/http/body.ts';
-import { getMe } from '../../src/service/account.ts';
+import { getMe } from '../../src/service/project.ts';
 import { getTrace } from '../../src/service/iterations.ts';
 import { json, raw, startHttpServer } from '../support/http-server.ts';
 import type { Answer } from '../support/http-server.ts';

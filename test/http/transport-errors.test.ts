@@ -34,7 +34,7 @@ describe('readTransportError', () => {
 
   it('takes a refusal for the proxy’s only where there is a proxy', () => {
     const error = new Error('Proxy response (407) !== 200 when HTTP Tunneling');
-    const proxy = { place: 'p.example:3128', hasCredentials: false, variable: 'HTTPS_PROXY' } as const;
+    const proxy = { hostPort: 'p.example:3128', hasCredentials: false, variable: 'HTTPS_PROXY' } as const;
     expect(readTransportError(error, options).error.code).toBe('NETWORK');
     expect(readTransportError(error, { ...options, proxy })).toMatchObject({
       error: { code: 'CONFIGURATION' },

@@ -42,7 +42,7 @@ export const seededBugs: readonly SeededBug[] = [
   {
     what: 'a refused pace does not slow the pacer down',
     file: 'base/pacing.ts',
-    from: 'intervalMs * slowing',
+    from: 'intervalMs * backoffFactor',
     to: 'intervalMs',
     tests: ['base/pacing.test.ts'],
   },
@@ -56,8 +56,8 @@ export const seededBugs: readonly SeededBug[] = [
   {
     what: 'what finishes a run waits as long as what begins one',
     file: 'base/pacing.ts',
-    from: 'costs[purpose];',
-    to: 'costs.begin;',
+    from: 'tokenCost[priority];',
+    to: 'tokenCost.low;',
     tests: ['base/pacing.test.ts'],
   },
   {
@@ -83,14 +83,14 @@ export const seededBugs: readonly SeededBug[] = [
   },
   {
     what: 'the last page is skipped',
-    file: 'service/pages.ts',
+    file: 'service/iterations.ts',
     from: 'if (fresh.length > 0) yield fresh;',
     to: 'if (fresh.length > 0 && page.nextCursor) yield fresh;',
     tests: ['service/pages.test.ts'],
   },
   {
     what: 'a cursor that leads back is followed for ever',
-    file: 'service/pages.ts',
+    file: 'service/iterations.ts',
     from: 'if (seenCursors.has(cursor)) throw',
     to: 'if (seenCursors.has(`${cursor} `)) throw',
     tests: ['service/pages.test.ts'],
@@ -209,7 +209,7 @@ export const seededBugs: readonly SeededBug[] = [
   },
   {
     what: 'only the first process of the server is stopped',
-    file: 'server/group.ts',
+    file: 'server/process-tree.ts',
     from: 'sendSignal(-groupId, signal);',
     to: 'sendSignal(groupId, signal);',
     tests: ['server/process.test.ts'],
@@ -223,24 +223,24 @@ export const seededBugs: readonly SeededBug[] = [
   },
   {
     what: 'any website may speak to the bridge',
-    file: 'server/bridge/guard.ts',
+    file: 'server/bridge/listen.ts',
     from: 'if (!origins.every(',
     to: 'if (origins.length > 99 && !origins.every(',
     tests: ['server/bridge/hostile-requests.test.ts'],
   },
   {
     what: 'a path that only begins like the scope is in it',
-    file: 'tunnel/scope.ts',
+    file: 'tunnel/target.ts',
     from: 'path !== scope && !path.startsWith(`${scope}/`)',
     to: '!path.startsWith(scope)',
-    tests: ['tunnel/scope.test.ts'],
+    tests: ['tunnel/target.test.ts'],
   },
   {
     what: 'the secret of the public URL reaches the server',
-    file: 'tunnel/scope.ts',
+    file: 'tunnel/target.ts',
     from: "dropSecret(rest.join('?'))",
     to: "rest.join('?')",
-    tests: ['tunnel/scope.test.ts'],
+    tests: ['tunnel/target.test.ts'],
   },
   {
     what: 'a tunnel that another host took is taken back',
@@ -258,10 +258,10 @@ export const seededBugs: readonly SeededBug[] = [
   },
   {
     what: 'a body beyond the limit is passed on',
-    file: 'tunnel/call.ts',
+    file: 'tunnel/proxied-request.ts',
     from: 'payload.length > limits.maxReqBody)',
     to: 'payload.length > limits.maxReqBody * 1000)',
-    tests: ['tunnel/calls.test.ts'],
+    tests: ['tunnel/request-table.test.ts'],
   },
   {
     what: 'a line of the server is a command of the runner',
@@ -419,7 +419,7 @@ export const seededBugs: readonly SeededBug[] = [
   },
   {
     what: 'a run that could not be filled stays open in the service',
-    file: 'service/ingest-run.ts',
+    file: 'service/ingest.ts',
     from: 'await closeRun(client, { ...end, projectId: options.projectId });',
     to: '',
     tests: ['service/ingest.test.ts'],

@@ -96,7 +96,7 @@ describe('openServer', () => {
     const logger = { ...silentLogger, warning: (message: string) => void warnings.push(message) };
     const command = `bash -c 'echo "Listening  on stdio"; echo "{\\"level\\":30}"; exec ${stdioServerCommand}'`;
     await using server = await openTestServer(
-      { command, sessions: { count: null, spares: 1, isExclusive: false } },
+      { command, sessions: { count: null, warmProcesses: 1, isExclusive: false } },
       { logger },
     );
     await using client = await connectClient(server.url);
@@ -108,7 +108,7 @@ describe('openServer', () => {
   });
 
   it('leaves no process behind', async () => {
-    const server = await openTestServer({ sessions: { count: null, spares: 2, isExclusive: false } });
+    const server = await openTestServer({ sessions: { count: null, warmProcesses: 2, isExclusive: false } });
     await using client = await connectClient(server.url);
     const pid = (await client.call('pid')) as number;
     expect(listMarkedPids(server.sessionMarker ?? '')).toContain(pid);

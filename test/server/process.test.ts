@@ -4,16 +4,16 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/time.ts';
 import { startProcess } from '../../src/server/process.ts';
 import type { ServerProcess } from '../../src/server/process.ts';
-import { createOutputRing } from '../../src/server/ring.ts';
-import type { OutputRing } from '../../src/server/ring.ts';
+import { createOutputTail } from '../../src/server/output-tail.ts';
+import type { OutputTail } from '../../src/server/output-tail.ts';
 import { isRunning } from '../support/processes.ts';
 
-function start(command: readonly string[]): { server: ServerProcess; ring: OutputRing } {
-  const ring = createOutputRing();
+function start(command: readonly string[]): { server: ServerProcess; tail: OutputTail } {
+  const tail = createOutputTail();
   const env = { PATH: process.env['PATH'] ?? '' };
   return {
-    server: startProcess(command, { cwd: process.cwd(), env, ring, clock: systemClock, readsStdin: true }),
-    ring,
+    server: startProcess(command, { cwd: process.cwd(), env, tail, clock: systemClock, readsStdin: true }),
+    tail,
   };
 }
 
@@ -102,10 +102,10 @@ describe('what a server writes to stderr', () => {
   it('is kept to its last lines however much it is', async () => {
     const script =
       'const line = "x".repeat(1023) + "\\n"; for (let i = 0; i < 65536; i++) require("fs").writeSync(2, line); require("fs").writeSync(2, "the end\\n");';
-    const { server, ring } = start([node, '-e', script]);
+    const { server, tail } = start([node, '-e', script]);
     server.stdout.resume();
     expect(await server.exited).toMatchObject({ code: 0, signal: null });
-    expect(ring.readLines(2)).toEqual(['x'.repeat(1023), 'the end']);
-    expect(ring.readLines(100_000).length).toBeLessThanOrEqual(257);
+    expect(tail.readLines(2)).toEqual(['x'.repeat(1023), 'the end']);
+    expect(tail.readLines(100_000).length).toBeLessThanOrEqual(257);
   });
 });

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 
 import { SandboxError } from '../../src/base/errors.ts';
-import { listProcesses } from '../../src/server/process-table.ts';
+import { listProcesses } from '../../src/server/process-tree.ts';
 import { canMake, decisive, listToolsOf, openSandboxLab } from '../support/sandbox-lab.ts';
 import type { Maker } from '../support/sandbox-lab.ts';
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
-import { listProcesses } from '../../src/server/process-table.ts';
+import { listProcesses } from '../../src/server/process-tree.ts';
 import { listMarkedPids } from '../support/processes.ts';
 import { openTestServer, stdioServerCommand } from '../support/running-server.ts';
 import { createWorkspace } from '../support/workspace.ts';
@@ -38,7 +38,7 @@ const gateSource = `
       isolation: 'run',
       isWitnessed: true,
       protocol: anyProtocol,
-      sessions: { count: null, spares: 0, isExclusive: false },
+      sessions: { count: null, warmProcesses: 0, isExclusive: false },
       sessionMarker: process.argv[4],
     },
     { clock: systemClock, logger: silentLogger, signal, environment: process.env },

@@ -51,7 +51,7 @@ async function openBridged(
   for (const [file, content] of Object.entries(server.files)) await writeFile(path.join(workspace.path, file), content);
   const command = server.command(workspace.path);
   const { url } = stack.use(
-    await openTestServer({ command, sessions: { count: null, spares: 1, isExclusive: false } }),
+    await openTestServer({ command, sessions: { count: null, warmProcesses: 1, isExclusive: false } }),
   );
   const disposal = stack.move();
   return {

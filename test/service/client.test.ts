@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
-import { getMe } from '../../src/service/account.ts';
+import { getMe } from '../../src/service/project.ts';
 import { listIterations } from '../../src/service/iterations.ts';
 import { serviceProfiles } from '../../src/service/profile.ts';
 import { createRun } from '../../src/service/runs.ts';

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../src/base/errors.ts';
-import { cutIntoChunks, ingestRun } from '../../src/service/ingest-run.ts';
-import { finalizeIngestedRun, type IngestResult, reportRun, startIngestedRun } from '../../src/service/ingest.ts';
+import {
+  cutIntoChunks,
+  ingestRun,
+  finalizeIngestedRun,
+  type IngestResult,
+  reportRun,
+  startIngestedRun,
+} from '../../src/service/ingest.ts';
 import { type ContractService, openContractService } from '../support/contract-service.ts';
 import { type Answer, hangUp, json, startHttpServer } from '../support/http-server.ts';
 import { catchError, openTestClient } from '../support/service-client.ts';

@@ -6,7 +6,7 @@ import { GateError } from '../../src/base/errors.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { Secret } from '../../src/base/redaction.ts';
 import { openServiceClient } from '../../src/service/client.ts';
-import { findRunByMarker, launchRun } from '../../src/service/launch.ts';
+import { findRunByMarker, createRunExactlyOnce } from '../../src/service/launch.ts';
 import { serviceProfiles } from '../../src/service/profile.ts';
 import { openContractService, saveServer, saveSuite } from '../support/contract-service.ts';
 import { startEchoServer } from '../support/echo-server.ts';
@@ -28,11 +28,11 @@ const others = [
 ];
 const five = (fate: RunFate): RunFate[] => [fate, fate, fate, fate, fate];
 
-describe('launchRun', () => {
+describe('createRunExactlyOnce', () => {
   it('starts the run with the marker in its notes and the key wherever a service may look for it', async () => {
     await using server = await startRunService(['ok']);
     await using client = openTestClient(server);
-    expect(await launchRun(client, launch)).toEqual({
+    expect(await createRunExactlyOnce(client, launch)).toEqual({
       created: { runId: 'r_1', suiteId: 's_1', status: 'running' },
       wasReadBack: false,
     });
@@ -51,7 +51,7 @@ describe('launchRun', () => {
   it('keeps the notes that are given, before the marker', async () => {
     await using server = await startRunService(['ok']);
     await using client = openTestClient(server);
-    await launchRun(client, { ...launch, run: { suiteId: 's_1', notes: 'Pull request 7' } });
+    await createRunExactlyOnce(client, { ...launch, run: { suiteId: 's_1', notes: 'Pull request 7' } });
     expect(server.runs.map(({ notes }) => notes)).toEqual([`Pull request 7\n${marker}`]);
   });
 
@@ -62,7 +62,7 @@ describe('launchRun', () => {
   ])('gets the receipt with another attempt after %s', async (_, fate) => {
     await using server = await startRunService([fate, 'ok']);
     await using client = openTestClient(server);
-    expect(await launchRun(client, launch)).toMatchObject({
+    expect(await createRunExactlyOnce(client, launch)).toMatchObject({
       created: { runId: 'r_1', deduped: true },
       wasReadBack: false,
     });
@@ -77,7 +77,7 @@ describe('launchRun', () => {
   ])('finds its run among those of the suite after %s', async (_, fate, attempts) => {
     await using server = await startRunService([fate], { runs: [...others] });
     await using client = openTestClient(server);
-    expect(await launchRun(client, launch)).toEqual({
+    expect(await createRunExactlyOnce(client, launch)).toEqual({
       created: { runId: 'r_3', suiteId: 's_1', status: 'running' },
       wasReadBack: true,
     });
@@ -90,7 +90,10 @@ describe('launchRun', () => {
     async (fate) => {
       await using server = await startRunService([...five(fate), 'ok'], { runs: [...others] });
       await using client = openTestClient(server);
-      expect(await launchRun(client, launch)).toMatchObject({ created: { runId: 'r_3' }, wasReadBack: false });
+      expect(await createRunExactlyOnce(client, launch)).toMatchObject({
+        created: { runId: 'r_3' },
+        wasReadBack: false,
+      });
       expect(server.methods()).toBe('POST POST POST POST POST GET POST');
       expect(new Set(server.requests.flatMap(({ method, body }) => (method === 'POST' ? [body] : []))).size).toBe(1);
     },
@@ -99,21 +102,21 @@ describe('launchRun', () => {
   it('fails as the last request did when there is no run after the second time either', async () => {
     await using server = await startRunService(['down-before'], { runs: [...others] });
     await using client = openTestClient(server);
-    await expect(launchRun(client, launch)).rejects.toMatchObject({ code: 'INTERNAL_ERROR', status: 503 });
+    await expect(createRunExactlyOnce(client, launch)).rejects.toMatchObject({ code: 'INTERNAL_ERROR', status: 503 });
     expect(server.methods()).toBe('POST POST POST POST POST GET POST POST POST POST POST GET');
   });
 
   it('fails as the request did, and sends nothing more, when the runs cannot be listed', async () => {
     await using server = await startRunService(['reset-after'], { lists: () => false });
     await using client = openTestClient(server);
-    await expect(launchRun(client, launch)).rejects.toMatchObject({ code: 'NETWORK' });
+    await expect(createRunExactlyOnce(client, launch)).rejects.toMatchObject({ code: 'NETWORK' });
     expect(server.methods()).toBe(`POST POST POST POST POST${' GET'.repeat(10)}`);
   });
 
   it('fails at once when the service refuses', async () => {
     await using server = await startRunService(['refused']);
     await using client = openTestClient(server);
-    await expect(launchRun(client, launch)).rejects.toMatchObject({ exitCode: 2, cause: { status: 400 } });
+    await expect(createRunExactlyOnce(client, launch)).rejects.toMatchObject({ exitCode: 2, cause: { status: 400 } });
     expect(server.methods()).toBe('POST');
   });
 
@@ -123,7 +126,7 @@ describe('launchRun', () => {
     await using server = await startHttpServer(json(400, echo));
     await using client = openTestClient(server);
     const run = { suiteId: 's_1', modelApiKeys: new Map([['openai', new Secret(key)]]) };
-    const error = await catchError(launchRun(client, { ...launch, run }));
+    const error = await catchError(createRunExactlyOnce(client, { ...launch, run }));
     expect(JSON.parse(server.requests[0]?.body ?? '')).toMatchObject({ modelApiKeys: { openai: key } });
     expect(error.message).toContain('Bad key ***.');
     expect(inspect(error, { depth: 10 })).not.toContain(key);
@@ -151,7 +154,7 @@ describe('launchRun', () => {
           const lists = () => listing.next().value !== 0;
           await using server = await startRunService([...script, 'ok'], { runs: [...others], lists });
           await using client = openTestClient(server);
-          const result = await launchRun(client, launch).catch((error: unknown) => {
+          const result = await createRunExactlyOnce(client, launch).catch((error: unknown) => {
             expect(error).toBeInstanceOf(GateError);
             return null;
           });
@@ -189,8 +192,12 @@ describe('findRunByMarker', () => {
     const serverId = await saveServer(service, { url: mcpServer.url });
     const { suiteId } = await saveSuite(service, serverId);
     const { projectId } = service;
-    const { created } = await launchRun(client, { ...launch, projectId, run: { suiteId, notes: 'Nightly' } });
-    const again = await launchRun(client, { ...launch, projectId, run: { suiteId, notes: 'Nightly' } });
+    const { created } = await createRunExactlyOnce(client, {
+      ...launch,
+      projectId,
+      run: { suiteId, notes: 'Nightly' },
+    });
+    const again = await createRunExactlyOnce(client, { ...launch, projectId, run: { suiteId, notes: 'Nightly' } });
     expect(again.created).toMatchObject({ runId: created.runId, deduped: true });
     expect(await findRunByMarker(client, { projectId, suiteId, marker })).toMatchObject({ id: created.runId });
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { walkPages } from '../../src/service/pages.ts';
-import type { Page } from '../../src/service/pages.ts';
+import { walkPages } from '../../src/service/iterations.ts';
+import type { Page } from '../../src/service/parse.ts';
 
 type Pages = Record<string, Page<string>>;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { startDeadline } from '../../src/base/time.ts';
-import { launchRun } from '../../src/service/launch.ts';
+import { createRunExactlyOnce } from '../../src/service/launch.ts';
 import { startRunService } from '../support/run-service.ts';
 import { catchError, openTestClient } from '../support/service-client.ts';
 
@@ -18,7 +18,7 @@ describe('a run for which there is no room', () => {
     const draws = [0, 0.5, 0.999];
     await using client = openTestClient(server, { random: () => draws.shift() ?? 0 });
     const told: unknown[] = [];
-    const { created, wasReadBack } = await launchRun(client, {
+    const { created, wasReadBack } = await createRunExactlyOnce(client, {
       ...launch,
       onQueued: (waitedMs, details) => told.push([waitedMs, details]),
     });
@@ -36,7 +36,7 @@ describe('a run for which there is no room', () => {
   it('is given up when the time for it is over, after a last try', async () => {
     await using server = await startRunService(['full']);
     await using client = openTestClient(server);
-    const error = await catchError(launchRun(client, { ...launch, queueTimeoutMs: 60_000 }));
+    const error = await catchError(createRunExactlyOnce(client, { ...launch, queueTimeoutMs: 60_000 }));
     expect(error).toMatchObject({
       code: 'DEADLINE',
       message: 'As many runs as the organization may have (2) were in progress for 1 min.',
@@ -49,21 +49,23 @@ describe('a run for which there is no room', () => {
   it('is given up at once where no time is to be spent on it', async () => {
     await using server = await startRunService(['full', 'ok']);
     await using client = openTestClient(server);
-    await expect(launchRun(client, { ...launch, queueTimeoutMs: 0 })).rejects.toMatchObject({ code: 'DEADLINE' });
+    await expect(createRunExactlyOnce(client, { ...launch, queueTimeoutMs: 0 })).rejects.toMatchObject({
+      code: 'DEADLINE',
+    });
     expect(client.clock.sleepsMs).toEqual([]);
   });
 
   it('is not asked for before the service wants it', async () => {
     await using server = await startRunService(['full', 'ok'], { headers: { 'retry-after': '90' } });
     await using client = openTestClient(server);
-    await launchRun(client, launch);
+    await createRunExactlyOnce(client, launch);
     expect(client.clock.sleepsMs).toEqual([90_000]);
   });
 
   it('may be the very one that takes up the room, its receipt lost', async () => {
     await using server = await startRunService(['reset-after', 'full']);
     await using client = openTestClient(server);
-    expect(await launchRun(client, launch)).toMatchObject({ created: { runId: 'r_1' }, wasReadBack: true });
+    expect(await createRunExactlyOnce(client, launch)).toMatchObject({ created: { runId: 'r_1' }, wasReadBack: true });
     expect(server.methods()).toBe('POST POST GET');
     expect(client.clock.sleepsMs).toEqual([250]);
   });
@@ -71,13 +73,13 @@ describe('a run for which there is no room', () => {
   it('stays in the queue when the runs cannot be listed', async () => {
     await using server = await startRunService(['full', 'ok'], { lists: () => false });
     await using client = openTestClient(server);
-    expect(await launchRun(client, launch)).toMatchObject({ created: { runId: 'r_1' }, wasReadBack: false });
+    expect(await createRunExactlyOnce(client, launch)).toMatchObject({ created: { runId: 'r_1' }, wasReadBack: false });
   });
 
   it('keeps its place when a try in between comes to nothing', async () => {
     await using server = await startRunService(['full', 'shape-before', 'full', 'ok']);
     await using client = openTestClient(server);
-    expect(await launchRun(client, launch)).toMatchObject({ created: { runId: 'r_1' }, wasReadBack: false });
+    expect(await createRunExactlyOnce(client, launch)).toMatchObject({ created: { runId: 'r_1' }, wasReadBack: false });
     expect(server.methods()).toBe('POST GET POST GET POST POST');
   });
 
@@ -85,7 +87,7 @@ describe('a run for which there is no room', () => {
     const controller = new AbortController();
     await using server = await startRunService(['full']);
     await using client = openTestClient(server);
-    const waiting = launchRun(client, {
+    const waiting = createRunExactlyOnce(client, {
       ...launch,
       signal: controller.signal,
       onQueued: () => controller.abort(new Error('Enough.')),
@@ -98,7 +100,9 @@ describe('a run for which there is no room', () => {
     await using server = await startRunService(['full']);
     await using client = openTestClient(server);
     const deadline = startDeadline(client.clock, 30_000, 'The gate');
-    await expect(launchRun(client, { ...launch, deadline })).rejects.toThrow('The gate took longer than 30 s.');
+    await expect(createRunExactlyOnce(client, { ...launch, deadline })).rejects.toThrow(
+      'The gate took longer than 30 s.',
+    );
     expect(client.clock.monotonicMs()).toBe(30_000);
   });
 });

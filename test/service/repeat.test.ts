@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { startDeadline } from '../../src/base/time.ts';
-import { getMe } from '../../src/service/account.ts';
+import { getMe } from '../../src/service/project.ts';
 import { createRun, getRun } from '../../src/service/runs.ts';
 import { createServer } from '../../src/service/servers.ts';
 import { findClosedPort, hangUp, json, raw, startHttpServer } from '../support/http-server.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ConfigurationError } from '../../src/base/errors.ts';
-import { getMe, listProjects } from '../../src/service/account.ts';
+import { getMe, listProjects } from '../../src/service/project.ts';
 import { createCase, createCases, deleteCase, listCases, updateCase } from '../../src/service/cases.ts';
 import type { ServiceClient } from '../../src/service/client.ts';
 import { createServer, deleteServer, listServers } from '../../src/service/servers.ts';

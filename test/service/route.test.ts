@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { describeError } from '../../src/base/errors.ts';
 import { readProxySettings } from '../../src/http/proxy.ts';
-import { getMe } from '../../src/service/account.ts';
+import { getMe } from '../../src/service/project.ts';
 import { startForwardProxy } from '../support/forward-proxy.ts';
 import { findClosedPort, json, raw, startHttpServer } from '../support/http-server.ts';
 import { hasOpenssl, startHttpsServer } from '../support/https-server.ts';

@@ -1,4 +1,4 @@
-import { hasEnvironmentEntry, listProcesses } from '../../src/server/process-table.ts';
+import { hasEnvironmentEntry, listProcesses } from '../../src/server/process-tree.ts';
 
 /** The live processes that carry the marker; zombies, which a container may not reap, do not count. */
 export function listMarkedPids(marker: string): number[] {

@@ -25,7 +25,7 @@ export function openTestServer(
     isolation: 'iteration',
     protocol: anyProtocol,
     isWitnessed: true,
-    sessions: { count: null, spares: 0, isExclusive: false },
+    sessions: { count: null, warmProcesses: 0, isExclusive: false },
     ...overrides,
   };
   const { signal } = new AbortController();

@@ -6,7 +6,7 @@ import { systemClock } from '../../src/base/time.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { startProcess } from '../../src/server/process.ts';
 import type { ProcessExit } from '../../src/server/process.ts';
-import { createOutputRing } from '../../src/server/ring.ts';
+import { createOutputTail } from '../../src/server/output-tail.ts';
 import { openSandbox } from '../../src/server/sandbox/open.ts';
 import type { OpenedSandbox, SandboxOptions } from '../../src/server/sandbox/open.ts';
 import { createWorkspace } from './workspace.ts';
@@ -91,7 +91,7 @@ export async function openSandboxLab(
     startProcess(words, {
       cwd: workspace.path,
       env: { PATH: process.env['PATH'] ?? '', ...env },
-      ring: createOutputRing(),
+      tail: createOutputTail(),
       clock: systemClock,
       sandbox: opened.sandbox,
       readsStdin: true,

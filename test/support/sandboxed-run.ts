@@ -5,7 +5,7 @@
 import { systemClock } from '../../src/base/time.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { startProcess } from '../../src/server/process.ts';
-import { createOutputRing } from '../../src/server/ring.ts';
+import { createOutputTail } from '../../src/server/output-tail.ts';
 import { openSandbox } from '../../src/server/sandbox/open.ts';
 
 const [mode, cwd = '', file = '', ...words] = process.argv.slice(2);
@@ -20,7 +20,7 @@ await using opened = await openSandbox(
   { cwd, environment: process.env, logger: silentLogger },
 );
 const env = { PATH: process.env['PATH'] ?? '' };
-const place = { cwd, env, ring: createOutputRing(), clock: systemClock };
+const place = { cwd, env, tail: createOutputTail(), clock: systemClock };
 const server = startProcess(words, { ...place, sandbox: opened.sandbox, readsStdin: true });
 let stdout = '';
 server.stdout.on('data', (chunk: Buffer) => {

@@ -11,7 +11,7 @@ import {
   renderTextFrame,
   type TextFrame,
 } from '../../src/tunnel/frames.ts';
-import type { ReceivedFrame } from '../../src/tunnel/link.ts';
+import type { ReceivedFrame } from '../../src/tunnel/frame-socket.ts';
 
 /** The relay's side of one connection, moved by a test. */
 export interface RelayPeer {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ConnectionEnd } from '../../src/tunnel/connection.ts';
 import { createReconnectPolicy } from '../../src/tunnel/reconnect.ts';
 
-const failed: ConnectionEnd = { closeCode: 1006, httpStatus: null, greetedAtMs: null, cause: undefined };
+const failed: ConnectionEnd = { closeCode: 1006, httpStatus: null, helloAtMs: null, cause: undefined };
 
 /** Plans one step per end; `atMs` apart, each connection greeted at once unless the end says otherwise. */
 function planAll(ends: ReadonlyArray<Partial<ConnectionEnd>>, { random = 1, everyMs = 10 } = {}) {
@@ -14,7 +14,7 @@ function planAll(ends: ReadonlyArray<Partial<ConnectionEnd>>, { random = 1, ever
 }
 
 const greeted = (closeCode: number, count: number) =>
-  Array.from({ length: count }, () => ({ closeCode, greetedAtMs: 0 }));
+  Array.from({ length: count }, () => ({ closeCode, helloAtMs: 0 }));
 
 describe('the reconnect policy', () => {
   it('dials at once, then backs off from 1 s to 30 s', () => {
@@ -27,7 +27,7 @@ describe('the reconnect policy', () => {
   });
 
   it('starts anew after a hello', () => {
-    expect(planAll([failed, failed, { greetedAtMs: 0 }, failed])).toEqual([0, 1000, 0, 1000]);
+    expect(planAll([failed, failed, { helloAtMs: 0 }, failed])).toEqual([0, 1000, 0, 1000]);
   });
 
   it('does not dial without a pause for ever when the relay greets and hangs up', () => {
@@ -37,7 +37,7 @@ describe('the reconnect policy', () => {
   });
 
   it.each([1000, 1001, 1006, 1009, 1011, 3000])('takes close code %i for passing', (closeCode) => {
-    expect(planAll([{ closeCode, greetedAtMs: 0 }])).toEqual([0]);
+    expect(planAll([{ closeCode, helloAtMs: 0 }])).toEqual([0]);
   });
 
   it('follows a restart within 500 ms and backs off from the third in a row', () => {

@@ -1,8 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import type { Clock } from '../../base/time.ts';
-import { keepAlive } from '../../tunnel/heartbeat.ts';
-import { openLink } from '../../tunnel/link.ts';
+import { keepAlive, openFrameSocket } from '../../tunnel/frame-socket.ts';
 import type { RelayLimits } from '../limits.ts';
 import { type PublicCall, type PublicExchange, refusals, sendRefusal, startPublicCall } from './public-call.ts';
 
@@ -33,7 +32,7 @@ export function openAgent(
   let lastId = 0;
   let grantsCredit = false;
 
-  const link = openLink({ socket, stream }, (frame) => {
+  const link = openFrameSocket({ socket, stream }, (frame) => {
     if (frame.t === 'window' && frame.id === 0) grantsCredit = true;
     else if ('id' in frame && frame.id !== null) calls.get(frame.id)?.receive(frame);
   });
@@ -53,7 +52,7 @@ export function openAgent(
     onClose(closeCode);
   });
   link.send({ t: 'hello', proto: 1, slug, limits: { maxReqBody, chunk, maxInflight }, window });
-  void keepAlive(socket, { clock, intervalMs: pingIntervalMs, isHeld: () => link.isHeld, signal: over.signal });
+  void keepAlive(socket, { clock, intervalMs: pingIntervalMs, isPaused: () => link.isPaused, signal: over.signal });
 
   // It ends with the socket, which is not a failure.
   expireCalls().catch(() => {});

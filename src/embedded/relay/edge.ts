@@ -2,12 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import type { Clock } from '../../base/time.ts';
-import { isPlainPath, readSecrets, relayPath } from '../../tunnel/scope.ts';
-import { isLoopbackName, parseBearer } from '../access.ts';
-import { openAgent } from './agent.ts';
-import type { Agent } from './agent.ts';
-import { createGrantBook } from './grants.ts';
-import type { Grant } from './grants.ts';
+import { isPlainPath, readSecrets, relayPath } from '../../tunnel/target.ts';
+import { parseBearer } from '../access.ts';
+import { isLoopback } from '../../http/url.ts';
+import { type Agent, openAgent } from './agent.ts';
+import { createGrantBook, type Grant } from './grants.ts';
 import type { RelayLimits } from '../limits.ts';
 import { type PublicExchange, readLength, refusals, sendRefusal } from './public-call.ts';
 import { createTunnelTable } from './tunnels.ts';
@@ -124,7 +123,7 @@ function judgeUpgrade(request: IncomingMessage): string | null {
 function isLoopbackHost({ rawHeaders }: IncomingMessage): boolean {
   const hosts = rawHeaders.filter((_, index) => /^host$/i.test(rawHeaders[index - 1] ?? '') && index % 2 === 1);
   const name = /^([\w.-]+|\[::1\])(?::\d{1,5})?$/.exec(hosts[0] ?? '')?.[1];
-  return hosts.length === 1 && name !== undefined && isLoopbackName(name.toLowerCase());
+  return hosts.length === 1 && name !== undefined && isLoopback(name.toLowerCase());
 }
 
 /** Reads the server and the secret out of the path and query of a public URL; a secret that is given twice is none. */

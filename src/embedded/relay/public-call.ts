@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../base/time.ts';
-import { openIncomingBody, openOutgoingBody, uncreditedBytes } from '../../tunnel/flow.ts';
+import { openIncomingBody, openOutgoingBody, uncreditedBytes } from '../../tunnel/flow-control.ts';
 import type { AbortCode } from '../../tunnel/frames.ts';
 import { dropHopByHop, type HeaderList, pairHeaders } from '../../tunnel/headers.ts';
-import type { FrameLink, ReceivedFrame } from '../../tunnel/link.ts';
+import type { FrameSocket, ReceivedFrame } from '../../tunnel/frame-socket.ts';
 import type { RelayLimits } from '../limits.ts';
 
 /** A request of the public side with the connection that it came over. */
@@ -26,7 +26,7 @@ export function startPublicCall(
   id: number,
   { request, response }: PublicExchange,
   context: {
-    link: FrameLink;
+    link: FrameSocket;
     limits: RelayLimits;
     /** Whether the host has announced that it grants credit; one that has not would never let a large body through. */
     grantsCredit: boolean;

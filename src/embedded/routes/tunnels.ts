@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
 import type { Clock } from '../../base/time.ts';
-import { relayPath } from '../../tunnel/scope.ts';
+import { relayPath } from '../../tunnel/target.ts';
 import type { ServerContent } from '../bodies/server.ts';
 import { createId } from '../id.ts';
 import { requireProject, requireServer } from '../lookup.ts';

@@ -4,7 +4,7 @@ import { silentLogger } from '../../base/logger.ts';
 import type { Secret } from '../../base/redaction.ts';
 import { startDeadline, systemClock } from '../../base/time.ts';
 import { type GitHubClient, openGitHub } from '../../github/client.ts';
-import { findCommit, listFilesAt, readFileAt } from '../../github/contents.ts';
+import { findCommit, listFilesAt, readFileAt } from '../../github/repository.ts';
 import type { ChangeBase, CiJob } from './ci-job.ts';
 import { describeGitError, runGit } from './git-checkout.ts';
 import { locateDirectory, readGitHubAccess } from './plan-github.ts';

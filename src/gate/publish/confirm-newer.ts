@@ -1,9 +1,9 @@
 import { describeError, GateError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { GitHubClient } from '../../github/client.ts';
-import { getPullRequest } from '../../github/pulls.ts';
+import { getPullRequest } from '../../github/repository.ts';
 import type { Repository } from '../../github/repository.ts';
-import { getWorkflowRun } from '../../github/workflow-runs.ts';
+import { getWorkflowRun } from '../../github/checks.ts';
 import { isNewerRun, type Marker } from '../plan/marker.ts';
 
 /** Whose verdict is to be posted, as far as GitHub can confirm that another one is newer. */

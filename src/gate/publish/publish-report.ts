@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { ConfigurationError, type ConfigurationIssue, GateError, readErrorCode } from '../../base/errors.ts';
 import { redactDeep } from '../../base/redaction.ts';
 import type { GitHubClient } from '../../github/client.ts';
-import { getPullRequest, listPullRequestsFrom, type PullRequest } from '../../github/pulls.ts';
+import { getPullRequest, listPullRequestsFrom, type PullRequest } from '../../github/repository.ts';
 import type { Repository } from '../../github/repository.ts';
 import type { Report } from '../../model/report.ts';
 import type { GateContext } from '../gate.ts';

@@ -12,7 +12,7 @@ import type { Logger } from '../../base/logger.ts';
 import { endSentence } from '../../base/text.ts';
 import { type Clock, type Deadline, formatDuration, startDeadline } from '../../base/time.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
-import { keepLastLines } from '../../server/last-lines.ts';
+import { keepLastLines } from '../../server/output-tail.ts';
 
 /** How long reading what a run left behind may still take once the run has been cancelled. */
 const collectingMs = 10_000;

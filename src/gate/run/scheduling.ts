@@ -5,7 +5,7 @@ import type { GatePlan } from '../plan/plan.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';
 
 /** Server processes started ahead of their iterations. More would only compete for the few cores of a CI machine. */
-const maxSpares = 4;
+const maxWarmProcesses = 4;
 
 /** How runs of the service inside this process are scheduled, for the suites and the server of one job. */
 export interface JobScheduling extends RunScheduling {
@@ -20,7 +20,7 @@ export interface JobScheduling extends RunScheduling {
 type PlannedServer = Pick<RunningServer, 'report' | 'planSessions'>;
 
 /** For a server that no suite is running on. */
-const noSessions: SessionPlan = { count: 0, spares: 0, isExclusive: true };
+const noSessions: SessionPlan = { count: 0, warmProcesses: 0, isExclusive: true };
 
 export function createJobScheduling(): JobScheduling {
   const ofSuites = new Map<string, SuiteConcurrency>();
@@ -46,7 +46,7 @@ export function createJobScheduling(): JobScheduling {
     onBatch: ({ size, limit }) => {
       const isExclusive = limit === 1;
       if (isExclusive) for (const server of servers.values()) if (server !== current) server.planSessions(noSessions);
-      current?.planSessions({ count: size, spares: Math.min(limit, maxSpares), isExclusive });
+      current?.planSessions({ count: size, warmProcesses: Math.min(limit, maxWarmProcesses), isExclusive });
     },
   };
 }
@@ -62,11 +62,11 @@ export function planFirstSessions(
     return { ...sessionsOfAnyClient, count };
   }
   // A process that waits for its suite would be next to the iterations of another one.
-  return isOnlyServer ? { count: 1 + tunnelSessions, spares: 1, isExclusive: true } : noSessions;
+  return isOnlyServer ? { count: 1 + tunnelSessions, warmProcesses: 1, isExclusive: true } : noSessions;
 }
 
 /** What to expect where the service decides how many sessions are open at the same time. */
-export const sessionsOfAnyClient: SessionPlan = { count: null, spares: maxSpares, isExclusive: false };
+export const sessionsOfAnyClient: SessionPlan = { count: null, warmProcesses: maxWarmProcesses, isExclusive: false };
 
 function overlapsInAnyCase(planned: PlannedSuite): boolean {
   if (planned.kind === 'stored') return true;
@@ -76,5 +76,5 @@ function overlapsInAnyCase(planned: PlannedSuite): boolean {
 
 /** How many iterations a suite of the service has is not known here; processes are started ahead for a few. */
 function countIterations(planned: PlannedSuite): number {
-  return planned.kind === 'file' ? planned.suite.cases.reduce((sum, { runs }) => sum + runs, 0) : maxSpares;
+  return planned.kind === 'file' ? planned.suite.cases.reduce((sum, { runs }) => sum + runs, 0) : maxWarmProcesses;
 }

@@ -5,7 +5,7 @@ import type { Logger } from '../../base/logger.ts';
 import { isTerminalStatus, type Run } from '../../model/run.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
 import { listCases } from '../../service/cases.ts';
-import { isOutcomeUnknown, launchRun } from '../../service/launch.ts';
+import { isOutcomeUnknown, createRunExactlyOnce } from '../../service/launch.ts';
 import { cancelRun } from '../../service/runs.ts';
 import { waitForRun } from '../../service/wait.ts';
 import { explainInterruption, type RunLifetime, type Teardown } from './run-lifetime.ts';
@@ -89,7 +89,7 @@ export async function startRun(
     journal.removeRun(marker);
   });
 
-  const { created, wasReadBack } = await launchRun(client, {
+  const { created, wasReadBack } = await createRunExactlyOnce(client, {
     projectId,
     run: { ...prepared.run, suiteId, ...(modelApiKeys.size === 0 ? {} : { modelApiKeys }) },
     idempotencyKey,

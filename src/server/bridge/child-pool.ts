@@ -11,10 +11,10 @@ import type { Child, ProcessChild } from './child.ts';
 const maxFailedStarts = 10;
 
 /**
- * Spares that may end by themselves before none is kept any more. Some servers do not stand waiting, or not next to another of
+ * Warm processes that may end by themselves before none is kept any more. Some servers do not stand waiting, or not next to another of
  * their kind; started when they are needed they may well work.
  */
-const maxSpareExits = 3;
+const maxWarmExits = 3;
 
 /** Servers that may still be leaving while new ones start. A server that ignores the end of its stdin takes 2.5 s. */
 const maxLeaving = 16;
@@ -60,7 +60,7 @@ export function createChildPool(options: {
   let { plan } = options;
   let taken = 0;
   let failedStarts = 0;
-  let spareExits = 0;
+  let warmExits = 0;
   let isDisposed = false;
 
   const start = (): ProcessChild => {
@@ -77,7 +77,7 @@ export function createChildPool(options: {
         failedStarts = child.hasAnswered ? 0 : failedStarts + 1;
         options.events.onEnded(exit, child, failedStarts >= maxFailedStarts);
       } else {
-        spareExits += 1;
+        warmExits += 1;
         idle.splice(index, 1);
       }
       options.logger.debug(
@@ -91,9 +91,9 @@ export function createChildPool(options: {
     if (plan.isExclusive || earlier.includes(child)) refill();
   };
   const refill = () => {
-    if (isDisposed || failedStarts >= maxFailedStarts || spareExits >= maxSpareExits) return;
-    const spares = plan.count === null ? plan.spares : Math.min(plan.spares, plan.count - taken);
-    while (idle.length < spares && mayStart()) idle.push(start());
+    if (isDisposed || failedStarts >= maxFailedStarts || warmExits >= maxWarmExits) return;
+    const wanted = plan.count === null ? plan.warmProcesses : Math.min(plan.warmProcesses, plan.count - taken);
+    while (idle.length < wanted && mayStart()) idle.push(start());
   };
   const mustWait = () => !mayStart() && !idle.some((child) => !child.hasEnded);
   const waitForLeaving = async () => {
@@ -117,8 +117,8 @@ export function createChildPool(options: {
         );
       }
       taken += 1;
-      const spare = idle.findIndex((child) => !child.hasEnded);
-      const [child = start()] = spare === -1 ? [] : idle.splice(spare, 1);
+      const warm = idle.findIndex((child) => !child.hasEnded);
+      const [child = start()] = warm === -1 ? [] : idle.splice(warm, 1);
       // After the caller's first message, so that a start does not compete with it.
       setImmediate(refill);
       options.events.onTaken?.(child);
@@ -133,14 +133,14 @@ export function createChildPool(options: {
       plan = next;
       taken = 0;
       if (isExclusive) {
-        for (const spare of idle.splice(0)) void spare.kill();
+        for (const child of idle.splice(0)) void child.kill();
         earlier = [...all.keys()];
       }
       refill();
     },
     [Symbol.asyncDispose]: async () => {
       isDisposed = true;
-      // A spare has had no client and has nothing to save.
+      // A warm process has had no client and has nothing to save.
       await Promise.all(idle.splice(0).map((child) => child.kill()));
       await Promise.all(Array.from(all.keys(), (child) => child.stop()));
     },

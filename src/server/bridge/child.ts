@@ -1,16 +1,14 @@
 import { once } from 'node:events';
-
 import { clipText } from '../../base/text.ts';
 import type { ProcessExit, ServerProcess } from '../process.ts';
-import { createLineReader } from './lines.ts';
-import { parseMessage, readdressResponse } from './messages.ts';
+import { parseMessage, withId } from './messages.ts';
 import type { Message, ResponseMessage } from './messages.ts';
 
 /** A message that does not end within this is no message, and a server that writes one is broken. */
 const maxMessageBytes = 64 * 1024 * 1024;
 
 /** Enough of what a server wrote to stdout instead of messages for its author to recognise it. */
-const maxRubbishLength = 200;
+const maxQuotedOutput = 200;
 
 /** Answers to requests of the server that it has not read yet. One that asks for more and reads nothing has to wait. */
 const maxUnreadAnswers = 1024 * 1024;
@@ -48,7 +46,7 @@ export interface ProcessChild extends Child {
   /** Whether it has answered any request. */
   readonly hasAnswered: boolean;
   /** The first line on stdout that is no JSON-RPC message, shortened; null while there was none. */
-  readonly rubbish: string | null;
+  readonly nonProtocolOutput: string | null;
   kill(): Promise<void>;
   /** Kills the process for what it does, so that its end counts as its own; `why` is kept with its output. */
   expel(why: string): void;
@@ -56,15 +54,15 @@ export interface ProcessChild extends Child {
 
 /**
  * Reads and writes JSON-RPC lines on a process's stdio. Lines that are no message are skipped: they are kept with
- * stderr, and `onRubbish` hears of the first one.
+ * stderr, and `onNonProtocolOutput` hears of the first one.
  */
 export function connectChild(
   server: ServerProcess,
-  { onRubbish }: { onRubbish?: (line: string) => void } = {},
+  { onNonProtocolOutput }: { onNonProtocolOutput?: (line: string) => void } = {},
 ): ProcessChild {
   let listener: ChildListener | undefined;
   let exit: ProcessExit | null = null;
-  let rubbish: string | null = null;
+  let nonProtocolOutput: string | null = null;
   let isEnding = false;
   let hasAnswered = false;
   let draining: Promise<unknown> | undefined;
@@ -104,9 +102,9 @@ export function connectChild(
       const message = parseMessage(line);
       if (message === undefined) {
         server.addOutput(Buffer.from(`${line}\n`));
-        if (rubbish !== null) return;
-        rubbish = clipText(line, maxRubbishLength);
-        onRubbish?.(rubbish);
+        if (nonProtocolOutput !== null) return;
+        nonProtocolOutput = clipText(line, maxQuotedOutput);
+        onNonProtocolOutput?.(nonProtocolOutput);
         return;
       }
       if (message.kind !== 'response') {
@@ -145,8 +143,8 @@ export function connectChild(
     get hasAnswered() {
       return hasAnswered;
     },
-    get rubbish() {
-      return rubbish;
+    get nonProtocolOutput() {
+      return nonProtocolOutput;
     },
     exited,
     setListener: (next) => {
@@ -163,9 +161,9 @@ export function connectChild(
         unreadAnswers = 0;
       });
       if (message.kind === 'response') {
-        const wasPatient = unreadAnswers <= maxUnreadAnswers;
+        const wasBelowLimit = unreadAnswers <= maxUnreadAnswers;
         unreadAnswers += message.text.length;
-        if (wasPatient && unreadAnswers > maxUnreadAnswers) hold(draining);
+        if (wasBelowLimit && unreadAnswers > maxUnreadAnswers) hold(draining);
       }
       await draining;
     },
@@ -186,5 +184,56 @@ function matchRequest(response: ResponseMessage, unanswered: ReadonlySet<unknown
   const { id } = response;
   const number = Number(id);
   const isNumber = typeof id === 'string' && String(number) === id;
-  return isNumber && !unanswered.has(id) && unanswered.has(number) ? readdressResponse(response, number) : response;
+  return isNumber && !unanswered.has(id) && unanswered.has(number) ? withId(response, number) : response;
+}
+
+const lineFeed = 10;
+
+/** Cuts a byte stream into lines without ever holding more than one, of at most `maxLineBytes`. */
+export interface LineReader {
+  push(chunk: Buffer): void;
+}
+
+/** `onOverflow` is called once, when a line grows too long; nothing is read after that. */
+export function createLineReader(options: {
+  maxLineBytes: number;
+  onLine: (line: string) => void;
+  onOverflow: () => void;
+}): LineReader {
+  let parts: Buffer[] = [];
+  let pendingBytes = 0;
+  let hasOverflowed = false;
+
+  /** Whether reading goes on. */
+  const keep = (part: Buffer): boolean => {
+    if (hasOverflowed) return false;
+    pendingBytes += part.length;
+    hasOverflowed = pendingBytes > options.maxLineBytes;
+    if (hasOverflowed) {
+      parts = [];
+      options.onOverflow();
+    } else if (part.length > 0) {
+      parts.push(part);
+    }
+    return !hasOverflowed;
+  };
+  const takeLine = (): string => {
+    const [first] = parts;
+    const line = parts.length === 1 && first !== undefined ? first : Buffer.concat(parts);
+    parts = [];
+    pendingBytes = 0;
+    return line.toString('utf8');
+  };
+  return {
+    push: (chunk) => {
+      let start = 0;
+      for (let end = chunk.indexOf(lineFeed); end !== -1; end = chunk.indexOf(lineFeed, start)) {
+        if (!keep(chunk.subarray(start, end))) return;
+        start = end + 1;
+        const line = takeLine();
+        if (line !== '') options.onLine(line);
+      }
+      keep(chunk.subarray(start));
+    },
+  };
 }

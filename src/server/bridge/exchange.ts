@@ -17,7 +17,7 @@ export interface Exchange {
 }
 
 /** Speaks one era of the protocol over HTTP on behalf of servers on stdio. */
-export interface ProtocolFront extends AsyncDisposable {
+export interface ProtocolAdapter extends AsyncDisposable {
   post(message: Message, exchange: Exchange): Promise<void>;
   get(exchange: Exchange): Promise<void>;
   delete(exchange: Exchange): Promise<void>;

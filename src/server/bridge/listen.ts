@@ -1,13 +1,11 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-
 import type { Clock } from '../../base/time.ts';
 import { describeError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import { openExchange, readBody, refuse } from './exchange.ts';
-import type { Exchange, ProtocolFront } from './exchange.ts';
-import { judgeRequest } from './guard.ts';
+import type { Exchange, ProtocolAdapter } from './exchange.ts';
 import { parseMessage, rpcErrorCodes } from './messages.ts';
 
 /** How often idle streams get a comment; well under the time-outs of proxies and of HTTP clients. */
@@ -16,15 +14,15 @@ const tickMs = 5000;
 /** Long enough that clients do not reuse a connection just as it is closed. */
 const keepAliveTimeoutMs = 60_000;
 
-/** An HTTP endpoint on loopback in front of servers on stdio. */
+/** An HTTP endpoint on loopback for servers on stdio. */
 export interface Bridge extends AsyncDisposable {
   readonly url: string;
   /** What makes the URL unguessable; to be redacted wherever the URL may show. */
   readonly token: string;
 }
 
-/** Listens on 127.0.0.1 on a free port, behind a random path, and hands what passes the guard to `front`. Owns `front`. */
-export async function openBridge(front: ProtocolFront, options: { clock: Clock; logger: Logger }): Promise<Bridge> {
+/** Listens on 127.0.0.1 on a free port, behind a random path, and hands what passes the guard to `adapter`. Owns `adapter`. */
+export async function openBridge(adapter: ProtocolAdapter, options: { clock: Clock; logger: Logger }): Promise<Bridge> {
   const token = randomBytes(24).toString('base64url');
   const path = `/${token}/mcp`;
   const server = createServer({ keepAliveTimeout: keepAliveTimeoutMs, requireHostHeader: false });
@@ -42,7 +40,7 @@ export async function openBridge(front: ProtocolFront, options: { clock: Clock; 
       refuse(exchange, refusal.status, { message: refusal.message, headers: { connection: 'close' } });
       return;
     }
-    answer(front, exchange).catch((error: unknown) => {
+    answer(adapter, exchange).catch((error: unknown) => {
       options.logger.debug(`A request to the bridge failed: ${describeError(error)}`);
       refuse(exchange, 500, { message: 'Internal error.' });
     });
@@ -53,7 +51,7 @@ export async function openBridge(front: ProtocolFront, options: { clock: Clock; 
   const ticking = (async () => {
     while (!stopped.signal.aborted) {
       await options.clock.sleep(tickMs, { signal: stopped.signal });
-      front.tick();
+      adapter.tick();
     }
   })().catch(() => {});
 
@@ -63,17 +61,17 @@ export async function openBridge(front: ProtocolFront, options: { clock: Clock; 
     [Symbol.asyncDispose]: async () => {
       stopped.abort();
       server.close();
-      await front[Symbol.asyncDispose]();
+      await adapter[Symbol.asyncDispose]();
       server.closeAllConnections();
       await ticking;
     },
   };
 }
 
-async function answer(front: ProtocolFront, exchange: Exchange): Promise<void> {
+async function answer(adapter: ProtocolAdapter, exchange: Exchange): Promise<void> {
   const { request } = exchange;
-  if (request.method === 'GET') return front.get(exchange);
-  if (request.method === 'DELETE') return front.delete(exchange);
+  if (request.method === 'GET') return adapter.get(exchange);
+  if (request.method === 'DELETE') return adapter.delete(exchange);
   const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/json') {
     refuse(exchange, 415, { message: 'The Content-Type must be application/json.', headers: { connection: 'close' } });
@@ -87,5 +85,44 @@ async function answer(front: ProtocolFront, exchange: Exchange): Promise<void> {
     refuse(exchange, 400, { code: rpcErrorCodes.parseError, message: text });
     return;
   }
-  await front.post(message, exchange);
+  await adapter.post(message, exchange);
+}
+
+/** Why a request is turned away before anything of it is read. */
+export interface Refusal {
+  status: 400 | 403 | 404 | 405;
+  message: string;
+}
+
+/**
+ * Judges who may speak to the bridge: the exact secret path, a Host that names this very listener, and no Origin but its own
+ * (MCP 2025-11-25, Transports, Security Warning). Null when the request may pass. `Host` is what a page that rebinds DNS
+ * cannot forge, `Origin` what a browser always adds, and the path what other users of the machine cannot guess.
+ */
+export function judgeRequest(
+  request: Pick<IncomingMessage, 'headersDistinct' | 'httpVersion' | 'url' | 'method'>,
+  listener: { port: number; path: string },
+): Refusal | null {
+  const { host: hosts = [], origin: origins = [], upgrade } = request.headersDistinct;
+  const own = [`127.0.0.1:${listener.port}`, `localhost:${listener.port}`];
+  const [host] = hosts;
+  if (hosts.length !== 1 || host === undefined || !own.includes(host.toLowerCase())) {
+    return { status: 403, message: 'The Host header does not name this server.' };
+  }
+  if (!origins.every((origin) => own.some((name) => origin.toLowerCase() === `http://${name}`))) {
+    return { status: 403, message: 'Requests from this Origin are not served.' };
+  }
+  if (!isSamePath(request.url ?? '', listener.path)) return { status: 404, message: 'Not found.' };
+  // A request line that a line break cuts short reads as HTTP/0.9.
+  if (upgrade !== undefined || request.httpVersion !== '1.1') {
+    return { status: 400, message: 'This server speaks HTTP/1.1 only.' };
+  }
+  if (!['POST', 'GET', 'DELETE'].includes(request.method ?? '')) return { status: 405, message: 'Method not allowed.' };
+  return null;
+}
+
+function isSamePath(url: string, path: string): boolean {
+  const given = Buffer.from(url);
+  const expected = Buffer.from(path);
+  return given.length === expected.length && timingSafeEqual(given, expected);
 }

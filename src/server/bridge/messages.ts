@@ -59,7 +59,7 @@ export function createNotification(method: string, params: JsonObject): Notifica
 }
 
 /** The same answer under another id; an error instead of one that is nested too deep to be printed. */
-export function readdressResponse(response: ResponseMessage, id: MessageId): ResponseMessage {
+export function withId(response: ResponseMessage, id: MessageId): ResponseMessage {
   const { error, result } = response;
   if (isTooDeep(response)) {
     const message = `The server under test sent JSON that is nested deeper than ${maxJsonDepth} levels.`;

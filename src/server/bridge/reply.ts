@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 const maxBufferedBytes = 64 * 1024 * 1024;
 
 /** What a client may have left to read before its server is made to wait. */
-const patientBytes = 1024 * 1024;
+const maxUnreadBytes = 1024 * 1024;
 
 /** As MCP's own servers send them; `X-Accel-Buffering` keeps proxies in between from holding events back. */
 const eventStreamHeaders = {
@@ -45,7 +45,7 @@ export function openReply(
   };
   let reading: Promise<void> | undefined;
   const waitForReader = (): Promise<void> | undefined => {
-    if (response.destroyed || response.writableLength <= patientBytes) return undefined;
+    if (response.destroyed || response.writableLength <= maxUnreadBytes) return undefined;
     return (reading ??= new Promise((resolve) => {
       const settle = () => {
         response.off('drain', settle).off('close', settle);

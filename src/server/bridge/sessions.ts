@@ -7,7 +7,7 @@ import { legacyVersions } from '../../mcp/protocol.ts';
 import type { ProcessExit } from '../process.ts';
 import type { ChildSource } from './child-pool.ts';
 import { readHeader, refuse } from './exchange.ts';
-import type { Exchange, ProtocolFront } from './exchange.ts';
+import type { Exchange, ProtocolAdapter } from './exchange.ts';
 import { renderError, rpcErrorCodes } from './messages.ts';
 import type { RequestMessage } from './messages.ts';
 import { openReply } from './reply.ts';
@@ -26,8 +26,8 @@ interface SessionEntry {
   lastUsedMs: number;
 }
 
-/** A front whose clients can be asked after by the ids of their sessions. */
-export interface SessionFront extends ProtocolFront {
+/** An adapter that knows the ends of its sessions by their ids. */
+export interface SessionAdapter extends ProtocolAdapter {
   /** How the server of a session ended; null while it runs, or where the bridge ended it. Those of the last sessions are known. */
   findExit(sessionId: string): ProcessExit | null;
 }
@@ -43,7 +43,7 @@ export function serveSessions(options: {
   idleTimeoutMs: number;
   /** Every session may be a process. Beyond this, unused sessions make room. */
   maxSessions: number;
-}): SessionFront {
+}): SessionAdapter {
   const { source, clock, logger, maxSessions } = options;
   const entries = new Map<string, SessionEntry>();
   const endings = new Set<Promise<void>>();

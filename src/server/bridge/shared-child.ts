@@ -3,10 +3,10 @@ import type { Logger } from '../../base/logger.ts';
 import type { ProcessExit } from '../process.ts';
 import type { ChildPool, ChildSource } from './child-pool.ts';
 import type { Child, ChildListener, ProcessChild } from './child.ts';
-import { createRequest, readdressResponse, renderError, rpcErrorCodes } from './messages.ts';
+import { createRequest, withId, renderError, rpcErrorCodes } from './messages.ts';
 import type { Message, RequestMessage, ResponseMessage } from './messages.ts';
-import { createRenumbering } from './renumbering.ts';
-import type { Renumbering } from './renumbering.ts';
+import { createRequestIds } from './request-ids.ts';
+import type { RequestIds } from './request-ids.ts';
 
 /** How long the process may take, after a call was given up, to show that it still answers. */
 const proofOfLifeMs = 2000;
@@ -15,7 +15,7 @@ const proofOfLifeMs = 2000;
 interface SharedProcess {
   child: ProcessChild;
   /** One for all turns, so that an answer to an earlier one matches nothing. */
-  renumbering: Renumbering<RequestMessage>;
+  requestIds: RequestIds<RequestMessage>;
   initializeResult: ResponseMessage | null;
   isInitialized: boolean;
 }
@@ -57,14 +57,14 @@ export function shareChild(pool: ChildPool, options: { clock: Clock; logger: Log
 
 async function takeShared(pool: ChildPool): Promise<SharedProcess> {
   const child = await pool.take();
-  return { child, renumbering: createRenumbering(), initializeResult: null, isInitialized: false };
+  return { child, requestIds: createRequestIds(), initializeResult: null, isInitialized: false };
 }
 
 function openTurn(
   shared: SharedProcess,
   { clock, logger, endTurn }: { clock: Clock; logger: Logger; endTurn: () => void },
 ): Child {
-  const { child, renumbering } = shared;
+  const { child, requestIds } = shared;
   let listener: ChildListener | undefined;
   let isOver = false;
   let hasGivenUp = false;
@@ -72,23 +72,23 @@ function openTurn(
   const initialize = async (request: RequestMessage) => {
     const known = shared.initializeResult;
     if (known === null) {
-      await child.send(renumbering.assign(request, request));
+      await child.send(requestIds.assign(request, request));
     } else {
-      void listener?.onMessage(readdressResponse(known, request.id));
+      void listener?.onMessage(withId(known, request.id));
     }
   };
-  const hear = (message: Message): Promise<void> | undefined => {
+  const onMessage = (message: Message): Promise<void> | undefined => {
     if (message.kind !== 'response') {
-      const located = message.kind === 'notification' ? renumbering.locate(message)?.message : undefined;
+      const located = message.kind === 'notification' ? requestIds.locate(message)?.message : undefined;
       return listener?.onMessage(located ?? message);
     }
-    const answered = renumbering.resolve(message);
+    const answered = requestIds.resolve(message);
     if (answered === undefined) return undefined;
     if (answered.owner.method === 'initialize' && message.error === null) shared.initializeResult = message;
     return listener?.onMessage(answered.message);
   };
   child.setListener({
-    onMessage: hear,
+    onMessage,
     onExit: (exit: ProcessExit) => {
       isOver = true;
       endTurn();
@@ -102,14 +102,12 @@ function openTurn(
     },
     send: async (message) => {
       if (message.kind === 'request') {
-        await (message.method === 'initialize'
-          ? initialize(message)
-          : child.send(renumbering.assign(message, message)));
+        await (message.method === 'initialize' ? initialize(message) : child.send(requestIds.assign(message, message)));
       } else if (message.kind === 'notification' && message.method === 'notifications/initialized') {
         if (!shared.isInitialized) await child.send(message);
         shared.isInitialized = true;
       } else if (message.kind === 'notification' && message.method === 'notifications/cancelled') {
-        const cancelled = renumbering.cancel((request) => request.id === message.params['requestId'], message.params);
+        const cancelled = requestIds.cancel((request) => request.id === message.params['requestId'], message.params);
         hasGivenUp ||= cancelled.length > 0;
         for (const notification of cancelled) await child.send(notification);
       } else {
@@ -119,7 +117,7 @@ function openTurn(
     stop: async () => {
       if (isOver) return;
       isOver = true;
-      const cancelled = renumbering.cancel(() => true, { reason: 'The session was ended.' });
+      const cancelled = requestIds.cancel(() => true, { reason: 'The session was ended.' });
       for (const notification of cancelled) void child.send(notification);
       child.setListener({ onMessage: (message) => refuseBetweenTurns(child, message), onExit: () => {} });
       if (shared.initializeResult === null) {
@@ -137,9 +135,9 @@ function openTurn(
 }
 
 /** Whether the process answers a ping; any answer will do, an error included. */
-async function provesAlive({ child, renumbering }: SharedProcess, clock: Clock): Promise<boolean> {
+async function provesAlive({ child, requestIds }: SharedProcess, clock: Clock): Promise<boolean> {
   const request = createRequest('ping', 'ping', {});
-  const ping = renumbering.assign(request, request);
+  const ping = requestIds.assign(request, request);
   const { promise: answered, resolve } = Promise.withResolvers<boolean>();
   child.setListener({
     onMessage: (message) => {
@@ -152,7 +150,7 @@ async function provesAlive({ child, renumbering }: SharedProcess, clock: Clock):
   // One that ends is replaced without our help.
   const sign = Promise.race([answered, child.exited.then(() => true)]);
   const isAlive = await race(sign, { timeout: { clock, afterMs: proofOfLifeMs, onTimeout: () => false } });
-  renumbering.clear();
+  requestIds.clear();
   return isAlive;
 }
 

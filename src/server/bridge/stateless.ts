@@ -1,19 +1,19 @@
-import { LOG_LEVEL_META_KEY } from '@modelcontextprotocol/client';
-
+import { LOG_LEVEL_META_KEY, PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/client';
 import { describeError } from '../../base/errors.ts';
 import type { ProcessExit } from '../process.ts';
 import type { ChildPool } from './child-pool.ts';
 import type { ProcessChild } from './child.ts';
-import { refuse } from './exchange.ts';
-import type { Exchange, ProtocolFront } from './exchange.ts';
+import { refuse, readHeader } from './exchange.ts';
+import type { Exchange, ProtocolAdapter } from './exchange.ts';
 import { readMeta, renderError, rpcErrorCodes } from './messages.ts';
-import type { Message, NotificationMessage, RequestMessage } from './messages.ts';
-import { createRenumbering } from './renumbering.ts';
-import type { Renumbering } from './renumbering.ts';
+import type { Message, NotificationMessage, RequestMessage, RpcError } from './messages.ts';
+import { createRequestIds } from './request-ids.ts';
+import type { RequestIds } from './request-ids.ts';
 import { openReply } from './reply.ts';
 import type { Reply } from './reply.ts';
-import { judgeRoutingHeaders } from './routing-headers.ts';
 import { describeEnd } from './session.ts';
+import type { IncomingMessage } from 'node:http';
+import { modernVersion } from '../../mcp/protocol.ts';
 
 /** The statuses that errors of the protocol itself are sent with; a tool's own errors are results (MCP 2026-07-28). */
 const statusByErrorCode = new Map<number, number>([
@@ -40,7 +40,7 @@ interface Waiting {
 /** The process that serves, and the requests that it owes an answer. */
 interface Serving {
   child: ProcessChild;
-  renumbering: Renumbering<Waiting>;
+  requestIds: RequestIds<Waiting>;
 }
 
 /**
@@ -48,40 +48,40 @@ interface Serving {
  * client closes becomes `notifications/cancelled`, which is how cancelling is said on stdio. A process that has ended is followed
  * by another with the next request.
  */
-export function serveStateless(pool: ChildPool): ProtocolFront {
+export function serveStateless(pool: ChildPool): ProtocolAdapter {
   /** More than one only while the output of one that has ended is still being read. */
   const servings = new Set<Serving>();
   let current: Promise<Serving> | undefined;
 
   /** A client that does not read is cut off and not waited for: the others use the same process. */
-  const hear = (message: Message, { renumbering }: Serving): undefined => {
+  const onMessage = (message: Message, { requestIds }: Serving): undefined => {
     if (message.kind === 'response') {
-      const answered = renumbering.resolve(message);
+      const answered = requestIds.resolve(message);
       const status = statusByErrorCode.get(message.error?.code ?? 0) ?? 200;
       answered?.owner.reply.end(answered.message.text, status);
     } else if (message.kind === 'notification') {
-      const located = renumbering.locate(message) ?? adopt(message, renumbering.listOwners());
+      const located = requestIds.locate(message) ?? attribute(message, requestIds.listOwners());
       if (located === undefined) return undefined;
       located.owner.messages += 1;
       void located.owner.reply.send(located.message.text);
     } else {
       // This revision has no requests of servers.
-      for (const owner of renumbering.listOwners()) owner.messages += 1;
+      for (const owner of requestIds.listOwners()) owner.messages += 1;
     }
     return undefined;
   };
   const finish = (serving: Serving, exit: ProcessExit | null) => {
     servings.delete(serving);
-    for (const { request, reply } of serving.renumbering.listOwners()) {
+    for (const { request, reply } of serving.requestIds.listOwners()) {
       reply.end(renderError(request.id, describeEnd(exit)));
     }
-    serving.renumbering.clear();
+    serving.requestIds.clear();
   };
   const start = async (): Promise<Serving> => {
-    const serving: Serving = { child: await pool.take(), renumbering: createRenumbering() };
+    const serving: Serving = { child: await pool.take(), requestIds: createRequestIds() };
     servings.add(serving);
     serving.child.setListener({
-      onMessage: (message) => hear(message, serving),
+      onMessage: (message) => onMessage(message, serving),
       onExit: (exit) => finish(serving, exit),
     });
     return serving;
@@ -102,16 +102,16 @@ export function serveStateless(pool: ChildPool): ProtocolFront {
   ensureServing().catch(() => {});
 
   const forward = async (request: RequestMessage, exchange: Exchange) => {
-    const { child, renumbering } = await ensureServing();
+    const { child, requestIds } = await ensureServing();
     const waiting: Waiting = { request, reply: openReply(exchange.response, { format: 'auto' }), messages: 0 };
     if (exchange.signal.aborted) return;
     exchange.signal.addEventListener('abort', () => {
-      const cancelled = renumbering.cancel((owner) => owner === waiting, {});
+      const cancelled = requestIds.cancel((owner) => owner === waiting, {});
       for (const notification of cancelled) void child.send(notification);
       if (cancelled.length === 0 || waiting.messages <= maxMessagesBeforeCancel) return;
       child.expel(`A request was given up after the server had sent ${waiting.messages} messages to it`);
     });
-    await child.send(renumbering.assign(request, waiting));
+    await child.send(requestIds.assign(request, waiting));
   };
   const refuseMethod = async (exchange: Exchange) =>
     refuse(exchange, 405, { message: 'Method not allowed.', headers: { allow: 'POST' } });
@@ -143,7 +143,7 @@ export function serveStateless(pool: ChildPool): ProtocolFront {
     get: refuseMethod,
     delete: refuseMethod,
     tick: () => {
-      for (const { renumbering } of servings) for (const { reply } of renumbering.listOwners()) reply.keepAlive();
+      for (const { requestIds } of servings) for (const { reply } of requestIds.listOwners()) reply.keepAlive();
     },
     [Symbol.asyncDispose]: async () => {
       for (const serving of servings) finish(serving, null);
@@ -153,8 +153,64 @@ export function serveStateless(pool: ChildPool): ProtocolFront {
 }
 
 /** Log messages name no request on stdio. They go to the only one that can have caused them; otherwise the request is unknown. */
-function adopt(message: NotificationMessage, owners: readonly Waiting[]) {
+function attribute(message: NotificationMessage, owners: readonly Waiting[]) {
   const asking = owners.filter((owner) => readMeta(owner.request.params)[LOG_LEVEL_META_KEY] !== undefined);
   const [owner] = owners.length === 1 ? owners : asking;
   return owner === undefined || (owners.length > 1 && asking.length > 1) ? undefined : { owner, message };
+}
+
+/** Which member of `params` the `Mcp-Name` header repeats, by method (MCP 2026-07-28, Streamable HTTP, Standard Headers). */
+const namedBy = new Map([
+  ['tools/call', 'name'],
+  ['prompts/get', 'name'],
+  ['resources/read', 'uri'],
+  ['tasks/get', 'taskId'],
+  ['tasks/update', 'taskId'],
+  ['tasks/cancel', 'taskId'],
+]);
+
+/**
+ * Checks what MCP 2026-07-28 asks of every HTTP request: it names its protocol version in the body, and the headers that
+ * proxies route by agree with the body. Null when they do; else the error to answer with status 400. `Mcp-Param-*` is not
+ * checked: only the server knows its tools' schemas, and on stdio no proxy routes by it.
+ */
+export function judgeRoutingHeaders(message: RequestMessage, request: IncomingMessage): RpcError | null {
+  const version = readMeta(message.params)[PROTOCOL_VERSION_META_KEY];
+  const versionHeader = readHeader(request, 'mcp-protocol-version');
+  if (typeof version !== 'string') {
+    if (versionHeader === modernVersion) {
+      const text = `The request lacks params._meta[${JSON.stringify(PROTOCOL_VERSION_META_KEY)}].`;
+      return { code: rpcErrorCodes.invalidParams, message: text };
+    }
+    return refuseVersion(versionHeader ?? message.params['protocolVersion'] ?? null);
+  }
+  const name = message.params[namedBy.get(message.method) ?? ''];
+  const expected: Array<[header: string, bodyValue: unknown]> = [
+    ['MCP-Protocol-Version', version],
+    ['Mcp-Method', message.method],
+    ...(typeof name === 'string' ? [['Mcp-Name', name] satisfies [string, string]] : []),
+  ];
+  for (const [header, bodyValue] of expected) {
+    const value = readHeader(request, header.toLowerCase());
+    if (value !== undefined && decodeHeaderValue(value) === bodyValue) continue;
+    const text = `The ${header} header is ${JSON.stringify(value ?? null)}, but the body says ${JSON.stringify(bodyValue)}.`;
+    return { code: rpcErrorCodes.headerMismatch, message: text, data: { header } };
+  }
+  return version === modernVersion ? null : refuseVersion(version);
+}
+
+function refuseVersion(requested: unknown): RpcError {
+  return {
+    code: rpcErrorCodes.unsupportedProtocolVersion,
+    message: `This server speaks MCP ${modernVersion} only.`,
+    data: { supported: [modernVersion], requested },
+  };
+}
+
+/** Values that a header cannot hold come as `=?base64?…?=` over UTF-8; undefined where that is not canonical Base64. */
+function decodeHeaderValue(value: string): string | undefined {
+  const base64 = /^=\?base64\?(.*)\?=$/.exec(value)?.[1];
+  if (base64 === undefined) return value;
+  const bytes = Buffer.from(base64, 'base64');
+  return bytes.toString('base64') === base64 ? bytes.toString('utf8') : undefined;
 }

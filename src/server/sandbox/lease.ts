@@ -1,10 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { Socket } from 'node:net';
-
 import type { Clock } from '../../base/time.ts';
-import { signalGroup } from '../group.ts';
-import { listChildren, listDescendants, listProcesses, readProcess } from '../process-table.ts';
-import type { ProcessEntry } from '../process-table.ts';
+import { signalGroup, listChildren, listDescendants, listProcesses, readProcess } from '../process-tree.ts';
+import type { ProcessEntry } from '../process-tree.ts';
 import { releaseDescriptor } from './scripts.ts';
 
 const pollIntervalMs = 20;

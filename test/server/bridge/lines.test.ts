@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { createLineReader } from '../../../src/server/bridge/lines.ts';
+import { createLineReader } from '../../../src/server/bridge/child.ts';
 
 function readLines(chunks: readonly Buffer[], maxLineBytes = 1000) {
   const lines: string[] = [];

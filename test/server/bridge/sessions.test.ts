@@ -6,7 +6,7 @@ import { connectClient, openTestServer } from '../../support/running-server.ts';
 
 describe('a session', () => {
   it('has a process to itself, so nothing leaks from one to the next', async () => {
-    await using server = await openTestServer({ sessions: { count: null, spares: 1, isExclusive: false } });
+    await using server = await openTestServer({ sessions: { count: null, warmProcesses: 1, isExclusive: false } });
     const counts: unknown[] = [];
     const pids = new Set<unknown>();
     for (let i = 0; i < 3; i += 1) {
@@ -18,7 +18,7 @@ describe('a session', () => {
   });
 
   it('runs in parallel with others without mixing up answers, although all clients number alike', async () => {
-    await using server = await openTestServer({ sessions: { count: null, spares: 2, isExclusive: false } });
+    await using server = await openTestServer({ sessions: { count: null, warmProcesses: 2, isExclusive: false } });
     const answers = await Promise.all(
       Array.from({ length: 6 }, async (_, session) => {
         await using client = await connectClient(server.url);
@@ -59,7 +59,7 @@ describe('a session', () => {
   });
 
   it('gets a fresh server after a crash', async () => {
-    await using server = await openTestServer({ sessions: { count: null, spares: 1, isExclusive: false } });
+    await using server = await openTestServer({ sessions: { count: null, warmProcesses: 1, isExclusive: false } });
     await using client = await connectClient(server.url);
     await expect(client.call('crash', { code: 1 })).rejects.toThrow(/exited with code 1/);
     await using next = await connectClient(server.url);
@@ -85,7 +85,7 @@ describe('a session', () => {
   });
 
   it('does not count our own stopping as a loss', async () => {
-    const server = await openTestServer({ sessions: { count: null, spares: 1, isExclusive: false } });
+    const server = await openTestServer({ sessions: { count: null, warmProcesses: 1, isExclusive: false } });
     await using client = await connectClient(server.url);
     await client.call('count');
     await server[Symbol.asyncDispose]();
@@ -99,7 +99,7 @@ describe('a session', () => {
 
 describe('spares', () => {
   it('wait for the next session and are replaced when it comes', async () => {
-    await using server = await openTestServer({ sessions: { count: null, spares: 2, isExclusive: false } });
+    await using server = await openTestServer({ sessions: { count: null, warmProcesses: 2, isExclusive: false } });
     const listPids = () => listMarkedPids(server.sessionMarker ?? '');
     await expect.poll(() => listPids().length).toBe(2);
     const spares = listPids();
@@ -109,7 +109,7 @@ describe('spares', () => {
   });
 
   it('are not started for sessions that will not come', async () => {
-    await using server = await openTestServer({ sessions: { count: 2, spares: 4, isExclusive: false } });
+    await using server = await openTestServer({ sessions: { count: 2, warmProcesses: 4, isExclusive: false } });
     const listPids = () => listMarkedPids(server.sessionMarker ?? '');
     await using first = await connectClient(server.url);
     await using second = await connectClient(server.url);
@@ -123,7 +123,7 @@ describe('spares', () => {
     const ends: string[] = [];
     const logger = { ...silentLogger, debug: (message: string) => void ends.push(message) };
     await using server = await openTestServer(
-      { sessions: { count: null, spares: 2, isExclusive: false }, env: { IMPATIENCE_MS: '200' } },
+      { sessions: { count: null, warmProcesses: 2, isExclusive: false }, env: { IMPATIENCE_MS: '200' } },
       { logger },
     );
     const countStarts = () => server.stderrTail().filter((line) => line.endsWith('is up')).length;
@@ -137,7 +137,7 @@ describe('spares', () => {
 });
 
 describe('an exclusive plan', () => {
-  const exclusive = (count: number) => ({ count, spares: 1, isExclusive: true });
+  const exclusive = (count: number) => ({ count, warmProcesses: 1, isExclusive: true });
 
   it('starts a process only once the one before it has ended, and then before it is asked for', async () => {
     await using server = await openTestServer({ sessions: exclusive(2) });
@@ -154,7 +154,7 @@ describe('an exclusive plan', () => {
   });
 
   it('ends the spares of the plan before it, and waits for its processes', async () => {
-    await using server = await openTestServer({ sessions: { count: null, spares: 2, isExclusive: false } });
+    await using server = await openTestServer({ sessions: { count: null, warmProcesses: 2, isExclusive: false } });
     const listPids = () => listMarkedPids(server.sessionMarker ?? '');
     const before = await connectClient(server.url);
     const earlier = await before.call('pid');
@@ -172,7 +172,7 @@ describe('an exclusive plan', () => {
     const listPids = () => listMarkedPids(server.sessionMarker ?? '');
     const alone = await connectClient(server.url);
     const pid = await alone.call('pid');
-    server.planSessions({ count: null, spares: 2, isExclusive: false });
+    server.planSessions({ count: null, warmProcesses: 2, isExclusive: false });
     expect(listPids()).toEqual([pid]);
     await alone[Symbol.asyncDispose]();
     await using client = await connectClient(server.url);
@@ -210,7 +210,7 @@ describe('isolation by run', () => {
   it('keeps one process and repeats its introduction to every session', async () => {
     await using server = await openTestServer({
       isolation: 'run',
-      sessions: { count: null, spares: 3, isExclusive: false },
+      sessions: { count: null, warmProcesses: 3, isExclusive: false },
     });
     expect(server.report.isolation).toBe('one process for the run');
     const seen: unknown[] = [];

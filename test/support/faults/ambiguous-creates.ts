@@ -1,7 +1,7 @@
 import { silentLogger } from '../../../src/base/logger.ts';
 import { Secret } from '../../../src/base/redaction.ts';
 import { openServiceClient } from '../../../src/service/client.ts';
-import { launchRun } from '../../../src/service/launch.ts';
+import { createRunExactlyOnce } from '../../../src/service/launch.ts';
 import { serviceProfiles } from '../../../src/service/profile.ts';
 import { inlineTest, saveServer, saveSuite } from '../contract-service.ts';
 import { afterwards, refuse } from './answers.ts';
@@ -47,7 +47,7 @@ export async function createAmbiguously(
       logger: silentLogger,
     });
     const name = `create-${String(create).padStart(6, '0')}`;
-    const { created } = await launchRun(client, {
+    const { created } = await createRunExactlyOnce(client, {
       projectId: service.projectId,
       run: { suiteId },
       idempotencyKey: name,

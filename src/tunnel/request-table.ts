@@ -1,9 +1,9 @@
-import { startCall } from './call.ts';
-import type { CallContext, TunnelCall } from './call.ts';
-import type { ReceivedFrame } from './link.ts';
+import { startProxiedRequest } from './proxied-request.ts';
+import type { ProxiedRequestOptions, ProxiedRequest } from './proxied-request.ts';
+import type { ReceivedFrame } from './frame-socket.ts';
 
 /** The requests under way on one connection to the relay. */
-export interface CallTable {
+export interface RequestTable {
   receive(frame: ReceivedFrame): void;
   /** Turns away what comes from now on; resolves when all calls but those that only listen have ended. */
   drain(): Promise<void>;
@@ -15,9 +15,9 @@ export interface CallTable {
 }
 
 /** Starts a call for every request frame, within the relay's limits, and hands it the frames that follow. */
-export function createCallTable(context: Omit<CallContext, 'onEnd'>): CallTable {
+export function createRequestTable(context: Omit<ProxiedRequestOptions, 'onEnd'>): RequestTable {
   const { link, limits, clock } = context;
-  const calls = new Map<number, TunnelCall>();
+  const calls = new Map<number, ProxiedRequest>();
   const drained = Promise.withResolvers<void>();
   let isDraining = false;
   let lastEndAtMs: number | null = null;
@@ -42,7 +42,7 @@ export function createCallTable(context: Omit<CallContext, 'onEnd'>): CallTable 
             return;
           }
           let isOver = false;
-          const call = startCall(frame, {
+          const call = startProxiedRequest(frame, {
             ...context,
             onEnd: (id) => {
               isOver = true;

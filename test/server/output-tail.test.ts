@@ -2,25 +2,25 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { createRedactor, Secret } from '../../src/base/redaction.ts';
-import { createOutputRing } from '../../src/server/ring.ts';
+import { createOutputTail } from '../../src/server/output-tail.ts';
 
-describe('an output ring', () => {
+describe('an output tail', () => {
   it('gives back the last lines, oldest first', () => {
-    const ring = createOutputRing();
-    ring.append(Buffer.from('one\ntwo\r\nthr'));
-    ring.append(Buffer.from('ee\n'));
-    expect(ring.readLines(2)).toEqual(['two', 'three']);
-    expect(ring.readLines(50)).toEqual(['one', 'two', 'three']);
+    const tail = createOutputTail();
+    tail.append(Buffer.from('one\ntwo\r\nthr'));
+    tail.append(Buffer.from('ee\n'));
+    expect(tail.readLines(2)).toEqual(['two', 'three']);
+    expect(tail.readLines(50)).toEqual(['one', 'two', 'three']);
   });
 
   it('is empty before anything was written', () => {
-    expect(createOutputRing().readLines(50)).toEqual([]);
+    expect(createOutputTail().readLines(50)).toEqual([]);
   });
 
   it('leaves out the line whose beginning it no longer has', () => {
-    const ring = createOutputRing(8);
-    ring.append(Buffer.from('abcdef\nghi\njk\n'));
-    expect(ring.readLines(50)).toEqual(['ghi', 'jk']);
+    const tail = createOutputTail(8);
+    tail.append(Buffer.from('abcdef\nghi\njk\n'));
+    expect(tail.readLines(50)).toEqual(['ghi', 'jk']);
   });
 
   it('keeps exactly the end of what was written, however it was cut', () => {
@@ -28,13 +28,13 @@ describe('an output ring', () => {
       fc.array(fc.stringMatching(/^[a-z\n]{0,20}$/)),
       fc.integer({ min: 1, max: 40 }),
       (chunks, size) => {
-        const ring = createOutputRing(size);
-        for (const chunk of chunks) ring.append(Buffer.from(chunk));
+        const tail = createOutputTail(size);
+        for (const chunk of chunks) tail.append(Buffer.from(chunk));
         const whole = chunks.join('');
         const lines = whole.slice(-size).split('\n');
         if (whole.length > size) lines.shift();
         if (lines.at(-1) === '') lines.pop();
-        expect(ring.readLines(1000)).toEqual(lines);
+        expect(tail.readLines(1000)).toEqual(lines);
       },
     );
     fc.assert(property, { numRuns: 300 });
@@ -44,9 +44,9 @@ describe('an output ring', () => {
     const written = Buffer.from(`first\nkey ${token} ${encodeURIComponent(token)}\r\n{"key":"${token}"}\nlast ü\n`);
     const redactor = createRedactor([new Secret(token)]);
     const readRedacted = (chunks: readonly Uint8Array[]) => {
-      const ring = createOutputRing(written.length);
-      for (const chunk of chunks) ring.append(chunk);
-      return ring.readLines(50).map((line) => redactor.redact(line));
+      const tail = createOutputTail(written.length);
+      for (const chunk of chunks) tail.append(chunk);
+      return tail.readLines(50).map((line) => redactor.redact(line));
     };
     const whole = ['first', 'key *** ***', '{"key":"***"}', 'last ü'];
     expect(readRedacted([written])).toEqual(whole);

@@ -1,16 +1,16 @@
-import { clipText } from '../base/text.ts';
+import { clipText, clipLines } from '../base/text.ts';
 
 /** Longer lines are cut when they are read back: one line of a minified bundle must not fill a report. */
 const maxLineLength = 2000;
 
 /** Keeps the last bytes written to it, in constant memory however much is written. */
-export interface OutputRing {
+export interface OutputTail {
   append(chunk: Uint8Array): void;
   /** The last `maxLines` lines, oldest first; a line whose beginning is lost is left out. */
   readLines(maxLines: number): string[];
 }
 
-export function createOutputRing(maxBytes = 256 * 1024): OutputRing {
+export function createOutputTail(maxBytes = 256 * 1024): OutputTail {
   const bytes = Buffer.alloc(maxBytes);
   let written = 0;
   return {
@@ -32,4 +32,13 @@ export function createOutputRing(maxBytes = 256 * 1024): OutputRing {
       return lines.slice(-maxLines).map((line) => clipText(line, maxLineLength));
     },
   };
+}
+
+/** What a report quotes of a server's output: enough for the end of a stack trace. */
+const quoted = { lines: 20, length: 4096, lineLength: 500 };
+
+/** Keeps of the lines the last ones that a report has room for: 20 lines and 4,096 UTF-16 units at most, line breaks included. */
+export function keepLastLines(lines: readonly string[]): string[] {
+  const last = lines.slice(-quoted.lines).map((line) => clipText(line, quoted.lineLength));
+  return clipLines(last, quoted.length);
 }

@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { parseBodyFrame, parseTextFrame, renderBodyFrame, renderTextFrame } from './frames.ts';
 import type { BodyFrame, BodyKind, IgnoredFrame, TextFrame } from './frames.ts';
+import type { Clock } from '../base/time.ts';
 
 /** Bytes waiting in a socket above which no more body is sent until they have left; more of them only leave the caches. */
 export const congestionBytes = 256 * 1024;
@@ -10,17 +11,17 @@ export const congestionBytes = 256 * 1024;
 const flushBytes = 65_536;
 
 /** A WebSocket as both ends of the tunnel use it: frames in and out, and the means to slow either direction down. */
-export interface FrameLink {
+export interface FrameSocket {
   send(frame: TextFrame): void;
   sendBody(kind: BodyKind, id: number, payload: Buffer): void;
   /** Bytes that wait to be sent. */
   bufferedBytes(): number;
   /** Calls back once, when a link with bytes that wait is empty again. */
   onceDrained(callback: () => void): void;
-  /** Stops reading from the socket until every owner of a hold has released it. */
-  hold(owner: object): void;
-  release(owner: object): void;
-  readonly isHeld: boolean;
+  /** Stops reading from the socket until every owner of a pause has resumed. */
+  pauseReading(owner: object): void;
+  resumeReading(owner: object): void;
+  readonly isPaused: boolean;
 }
 
 export type ReceivedFrame = TextFrame | BodyFrame | IgnoredFrame;
@@ -29,10 +30,10 @@ export type ReceivedFrame = TextFrame | BodyFrame | IgnoredFrame;
  * Sends and receives frames over a WebSocket. `stream` is the connection below it: what is written in one turn of the
  * event loop leaves in one piece, which for small calls is almost half as much again in throughput.
  */
-export function openLink(
+export function openFrameSocket(
   { socket, stream }: { socket: WebSocket; stream: Duplex },
   receive: (frame: ReceivedFrame) => void,
-): FrameLink {
+): FrameSocket {
   const holders = new Set<object>();
   const drained = new Set<() => void>();
   let isCorked = false;
@@ -76,15 +77,43 @@ export function openLink(
     onceDrained: (callback) => {
       drained.add(callback);
     },
-    hold: (owner) => {
+    pauseReading: (owner) => {
       holders.add(owner);
       socket.pause();
     },
-    release: (owner) => {
+    resumeReading: (owner) => {
       if (holders.delete(owner) && holders.size === 0) socket.resume();
     },
-    get isHeld() {
+    get isPaused() {
       return holders.size > 0;
     },
   };
+}
+
+/** Unanswered pings after which a peer is taken for gone. */
+const maxMissedPongs = 2;
+
+/**
+ * Pings a peer every `intervalMs` and drops the connection at the third ping when the two before it had no answer: a
+ * connection that was lost without a word shows in no other way. Ends with the socket or the signal.
+ */
+export async function keepAlive(
+  socket: WebSocket,
+  options: { clock: Clock; intervalMs: number; isPaused: () => boolean; signal: AbortSignal },
+): Promise<void> {
+  const { clock, intervalMs, isPaused, signal } = options;
+  let unanswered = 0;
+  const noteActivity = () => {
+    unanswered = 0;
+  };
+  socket.on('pong', noteActivity).on('message', noteActivity);
+  while (!signal.aborted && socket.readyState === socket.OPEN) {
+    await clock.sleep(intervalMs, { signal }).catch(() => {});
+    if (signal.aborted || socket.readyState !== socket.OPEN) return;
+    // While we do not read, the answers wait in the socket.
+    if (isPaused()) unanswered = 0;
+    else if (unanswered >= maxMissedPongs) return socket.terminate();
+    unanswered += 1;
+    socket.ping();
+  }
 }

@@ -2,14 +2,14 @@ import { SUBSCRIPTION_ID_META_KEY } from '@modelcontextprotocol/client';
 
 import { isRecord, isTooDeep } from '../../base/json.ts';
 import type { JsonObject } from '../../model/assertion.ts';
-import { createNotification, createRequest, readMeta, readdressResponse } from './messages.ts';
+import { createNotification, createRequest, readMeta, withId } from './messages.ts';
 import type { MessageId, NotificationMessage, RequestMessage, ResponseMessage } from './messages.ts';
 
 /**
  * Gives the requests of many clients ids of our own towards one server, and leads what the server says back to them. The same
  * number replaces the id and, where there is one, the progress token: both are only unique within one client.
  */
-export interface Renumbering<Owner> {
+export interface RequestIds<Owner> {
   /** The request as the server shall see it. */
   assign(request: RequestMessage, owner: Owner): RequestMessage;
   /** The response as the client expects it, and whose it is; undefined once that client has given up. */
@@ -30,7 +30,7 @@ interface Assigned<Owner> {
   owner: Owner;
 }
 
-export function createRenumbering<Owner>(): Renumbering<Owner> {
+export function createRequestIds<Owner>(): RequestIds<Owner> {
   const assigned = new Map<MessageId, Assigned<Owner>>();
   let lastNumber = 0;
   const find = (id: unknown) => (typeof id === 'number' ? assigned.get(id) : undefined);
@@ -51,7 +51,7 @@ export function createRenumbering<Owner>(): Renumbering<Owner> {
       assigned.delete(response.id);
       const { result } = response;
       const restored = isRecord(result) ? { ...response, result: restoreSubscription(result, entry.id) } : response;
-      return { owner: entry.owner, message: readdressResponse(restored, entry.id) };
+      return { owner: entry.owner, message: withId(restored, entry.id) };
     },
     locate: (notification) => {
       const { method, params } = notification;

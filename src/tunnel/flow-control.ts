@@ -1,5 +1,6 @@
 import type { BodyKind } from './frames.ts';
-import { congestionBytes, type FrameLink } from './link.ts';
+import { congestionBytes, type FrameSocket } from './frame-socket.ts';
+import { Readable } from 'node:stream';
 
 /** Where the bytes of a body come from: a stream, or the parser of an HTTP connection. */
 export interface Pausable {
@@ -9,7 +10,7 @@ export interface Pausable {
 
 /** What both directions of one body need to know. */
 export interface FlowOptions {
-  link: FrameLink;
+  link: FrameSocket;
   id: number;
   kind: BodyKind;
   /** Bytes that may be under way before the receiver grants more; null where the peer grants nothing. */
@@ -139,13 +140,13 @@ export function openIncomingBody({ link, id, window }: Omit<FlowOptions, 'kind'>
     received: (bytes) => {
       if (isStopped) return;
       waitingBytes += bytes;
-      if (waitingBytes > allowance) link.hold(owner);
+      if (waitingBytes > allowance) link.pauseReading(owner);
     },
     consumed: (bytes) => {
       if (isStopped) return;
       waitingBytes -= bytes;
       ungranted += bytes;
-      if (waitingBytes <= allowance / 2) link.release(owner);
+      if (waitingBytes <= allowance / 2) link.resumeReading(owner);
       // In halves of the window: fewer frames, and the sender never runs dry while it waits for one.
       if (window === null || ungranted < window / 2) return;
       link.send({ t: 'window', id, n: ungranted });
@@ -154,7 +155,65 @@ export function openIncomingBody({ link, id, window }: Omit<FlowOptions, 'kind'>
     waitingBytes: () => waitingBytes,
     stop: () => {
       isStopped = true;
-      link.release(owner);
+      link.resumeReading(owner);
+    },
+  };
+}
+
+/** The body of a request on its way from the relay to the target. */
+export interface RequestBody {
+  /** Bytes received so far, passed on or not. */
+  receivedBytes(): number;
+  receive(payload: Buffer): void;
+  end(): void;
+  /** What is to be sent on: the whole body if it has come already, else a stream of what there is and what follows. */
+  open(): Buffer | Readable;
+  stop(): void;
+}
+
+/** Takes in a body, and grants the relay credit as the target reads it. */
+export function openRequestBody(options: Omit<FlowOptions, 'kind'>): RequestBody {
+  const incoming = openIncomingBody(options);
+  let receivedBytes = 0;
+  let early: Buffer[] = [];
+  let isEnded = false;
+  let stream: Readable | null = null;
+
+  const grantCredit = () => incoming.consumed(incoming.waitingBytes() - (stream?.readableLength ?? 0));
+  const openStream = () => {
+    const opened = new Readable({ read: grantCredit });
+    opened.on('error', () => {});
+    for (const payload of early) opened.push(payload);
+    early = [];
+    stream = opened;
+    grantCredit();
+    return opened;
+  };
+
+  return {
+    receivedBytes: () => receivedBytes,
+    receive: (payload) => {
+      if (isEnded || stream?.destroyed === true) return;
+      receivedBytes += payload.length;
+      incoming.received(payload.length);
+      if (stream === null) early.push(payload);
+      else {
+        stream.push(payload);
+        grantCredit();
+      }
+    },
+    end: () => {
+      isEnded = true;
+      if (stream?.destroyed === false) stream.push(null);
+    },
+    open: () => {
+      if (!isEnded) return openStream();
+      incoming.stop();
+      return Buffer.concat(early);
+    },
+    stop: () => {
+      incoming.stop();
+      stream?.destroy();
     },
   };
 }

@@ -1,19 +1,16 @@
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../base/time.ts';
-import { isEventStream, openIdleComments } from './event-stream.ts';
-import type { IdleComments } from './event-stream.ts';
-import { openOutgoingBody } from './flow.ts';
+import { openOutgoingBody, openRequestBody } from './flow-control.ts';
 import type { AbortCode, TextFrame, TunnelLimits } from './frames.ts';
 import { dropHopByHop, findHeader, pairHeaders } from './headers.ts';
 import type { HeaderList } from './headers.ts';
-import type { FrameLink } from './link.ts';
-import { openRequestBody } from './request-body.ts';
+import type { FrameSocket } from './frame-socket.ts';
 import type { TunnelTarget } from './target.ts';
 
 export type RequestFrame = Extract<TextFrame, { t: 'req' }>;
 
 /** One request from the relay while the target answers it. */
-export interface TunnelCall {
+export interface ProxiedRequest {
   receiveBody(payload: Buffer): void;
   endBody(): void;
   grant(bytes: number): void;
@@ -23,8 +20,8 @@ export interface TunnelCall {
   isListening(): boolean;
 }
 
-export interface CallContext {
-  link: FrameLink;
+export interface ProxiedRequestOptions {
+  link: FrameSocket;
   target: TunnelTarget;
   clock: Clock;
   limits: TunnelLimits;
@@ -39,7 +36,7 @@ const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
  * Replays a request on the target and sends the answer back, both bodies as streams. A target that gives no answer is a 502
  * for the caller; one that breaks off in the middle of an answer aborts the request.
  */
-export function startCall(request: RequestFrame, context: CallContext): TunnelCall {
+export function startProxiedRequest(request: RequestFrame, context: ProxiedRequestOptions): ProxiedRequest {
   const { link, target, clock, limits, window, onEnd } = context;
   const { id } = request;
   let controller: Dispatcher.DispatchController | null = null;
@@ -107,7 +104,7 @@ export function startCall(request: RequestFrame, context: CallContext): TunnelCa
       }
     },
     onResponseData: (_controller, chunk) => {
-      comments?.saw(chunk);
+      comments?.noteActivity(chunk);
       outgoing.write(chunk);
     },
     onResponseEnd: () => {
@@ -164,4 +161,52 @@ function listHeaders(headers: HeaderList, targetOrigin: string): string[] {
       name,
       /^origin$/i.test(name) && publicOrigins.has(value.toLowerCase()) ? targetOrigin : value,
     ]);
+}
+
+/** Proxies on the way cut a connection that is silent for a minute or even half of one. */
+const idleMs = 15_000;
+
+/** A comment line, https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream; it ends no event. */
+const comment = Buffer.from(':\n');
+const lineFeed = 0x0a;
+
+/** Whether a response is a stream of events into which comments may be put. */
+export function isEventStream(headers: HeaderList): boolean {
+  const type = findHeader(headers, 'content-type') ?? '';
+  return (
+    /^text\/event-stream\b/i.test(type) &&
+    findHeader(headers, 'content-encoding') === undefined &&
+    findHeader(headers, 'content-length') === undefined
+  );
+}
+
+export interface IdleComments {
+  /** Records that the server sent this. */
+  noteActivity(chunk: Buffer): void;
+  stop(): void;
+}
+
+/** Writes a comment whenever the stream was silent for 15 s, but only between two lines. */
+export function openIdleComments(clock: Clock, write: (chunk: Buffer) => void): IdleComments {
+  const stopped = new AbortController();
+  let lastAtMs = clock.monotonicMs();
+  let isBetweenLines = true;
+  const run = async () => {
+    for (;;) {
+      await clock.sleep(lastAtMs + idleMs - clock.monotonicMs(), { signal: stopped.signal });
+      if (clock.monotonicMs() - lastAtMs < idleMs) continue;
+      if (isBetweenLines) write(comment);
+      lastAtMs = clock.monotonicMs();
+    }
+  };
+  // It ends with `stop`, which is not a failure.
+  run().catch(() => {});
+  return {
+    noteActivity: (chunk) => {
+      if (chunk.length === 0) return;
+      isBetweenLines = chunk.at(-1) === lineFeed;
+      lastAtMs = clock.monotonicMs();
+    },
+    stop: () => stopped.abort(),
+  };
 }

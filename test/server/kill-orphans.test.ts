@@ -3,11 +3,9 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-
 import { systemClock } from '../../src/base/time.ts';
-import { logDescendants } from '../../src/server/descendants.ts';
-import { listProcesses } from '../../src/server/process-table.ts';
-import { stopMarkedProcesses } from '../../src/server/sweep.ts';
+import { logDescendants, stopMarkedProcesses } from '../../src/server/kill-orphans.ts';
+import { listProcesses } from '../../src/server/process-tree.ts';
 import { isRunning, listMarkedPids } from '../support/processes.ts';
 import { stdioServerPath } from '../support/bundled-servers.ts';
 import { openTestServer } from '../support/running-server.ts';

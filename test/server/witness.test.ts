@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { recordVisits } from '../../src/server/visits.ts';
+import { recordVisits } from '../../src/server/witness.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
 const crash = { exitCode: 1, signal: null, lastLines: ['boom'] };

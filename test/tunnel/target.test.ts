@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createPathMap } from '../../src/tunnel/scope.ts';
+import { createPathMap } from '../../src/tunnel/target.ts';
 
 const scope = '/api/mcp/adapter-http/srv_1';
 const map = createPathMap('srv_1', new URL('http://127.0.0.1:4242/secret/mcp/?own=1'));
