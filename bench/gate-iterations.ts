@@ -3,7 +3,7 @@ import { systemClock } from '../lib/base/time.js';
 import { silentLogger } from '../lib/base/logger.js';
 import { createRedactor } from '../lib/base/redaction.js';
 import { gate } from '../lib/gate/gate.js';
-import { limitHeapGrowth } from '../lib/gate/heap.js';
+import { limitHeapGrowth } from '../src/gate/host-process.ts';
 import { parseGateOptions } from '../lib/gate/options.js';
 import { planGate } from '../lib/gate/plan/plan.js';
 import { concurrency } from './concurrency.ts';

@@ -2,7 +2,7 @@
 import { systemClock } from '../lib/base/time.js';
 import { silentLogger } from '../lib/base/logger.js';
 import { openEmbeddedService } from '../lib/embedded/open.js';
-import { limitHeapGrowth } from '../lib/gate/heap.js';
+import { limitHeapGrowth } from '../src/gate/host-process.ts';
 import { openServiceClient } from '../lib/service/client.js';
 import { serviceProfiles } from '../lib/service/profile.js';
 import { createTunnel } from '../lib/service/tunnels.js';

@@ -2,7 +2,7 @@
 import { systemClock } from '../lib/base/time.js';
 import { silentLogger } from '../lib/base/logger.js';
 import { Secret } from '../lib/base/redaction.js';
-import { limitHeapGrowth } from '../lib/gate/heap.js';
+import { limitHeapGrowth } from '../src/gate/host-process.ts';
 import { openTunnelHost } from '../lib/tunnel/host.js';
 
 // As the action and the command do.

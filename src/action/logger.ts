@@ -1,9 +1,10 @@
-import { endGroup, info, isDebug, startGroup, warning as annotateWarning } from '@actions/core';
+import { endGroup, info, isDebug, setSecret, startGroup, warning as annotateWarning } from '@actions/core';
+import { describeError, GateError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
-import type { Redactor } from '../base/redaction.ts';
+import { createRedactor, type Redactor } from '../base/redaction.ts';
+import { shortestSecretLength } from '../base/secret-forms.ts';
 import { escapeLogLine, splitLogLines } from '../report/escape/log.ts';
 import { stripControls } from '../report/escape/plain.ts';
-import { createMaskingRedactor } from './redactor.ts';
 
 /** What the stages of the action print through. */
 export interface JobOutput {
@@ -39,4 +40,36 @@ export function createJobLogger(redactor: Redactor): Logger {
       endGroup();
     },
   };
+}
+
+/** Every secret is masked by the runner too, before anything could print it. */
+function createMaskingRedactor(): Redactor {
+  const redactor = createRedactor();
+  const masked = new Set<string>();
+  return {
+    redact: (text) => redactor.redact(text),
+    add: (secret) => {
+      const value = secret.reveal();
+      if (masked.has(value)) return;
+      masked.add(value);
+      if (value.length >= shortestSecretLength) setSecret(value);
+      redactor.add(secret);
+    },
+  };
+}
+
+/** Says what was thrown and what to do about it; of a bug, where it is. */
+export function describeFailure(error: unknown): string {
+  if (!(error instanceof GateError)) {
+    return `Unexpected error, please report it: ${error instanceof Error ? error.stack : describeError(error)}`;
+  }
+  return error.hint === undefined ? describeError(error) : `${describeError(error)}\n${error.hint}`;
+}
+
+/** Reports uncaught errors through the redacting log: Node itself would print them with every secret in them. */
+export function exitOnCrash(logger: Logger): void {
+  process.on('uncaughtException', (error: unknown) => {
+    logger.error(describeFailure(error));
+    process.exit(3);
+  });
 }

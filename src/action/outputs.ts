@@ -1,9 +1,9 @@
-import { setOutput } from '@actions/core';
+import { statSync } from 'node:fs';
+import { saveState, setOutput } from '@actions/core';
 import { describeError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { WrittenFiles } from '../gate/publish/publish-files.ts';
 import type { Report } from '../model/report.ts';
-import { checkCommandFile } from './command-file.ts';
 
 interface OutputDefinition {
   name: string;
@@ -126,4 +126,35 @@ export function writeOutput({ name, value }: { name: string; value: string }, lo
   } catch (error) {
     logger.warning(`Could not write the output ${name}: ${describeError(error)}. The verdict stands.`);
   }
+}
+
+/**
+ * Refuses a file of the runner that something has replaced by a named pipe: opening one waits for a reader for ever.
+ *
+ * @throws where the file that the variable names is there, and is no regular file
+ */
+function checkCommandFile(variable: 'GITHUB_OUTPUT' | 'GITHUB_STATE'): void {
+  const path = process.env[variable] ?? '';
+  const found = path === '' ? undefined : statSync(path, { throwIfNoEntry: false });
+  if (found?.isFIFO() === true) throw new Error(`${path} is a named pipe`);
+}
+
+/**
+ * Writes down what the post step needs to clear up after a main step that was killed. Where that is not possible it is
+ * warned about, once: a main step that ends by itself clears up by itself, and its verdict stands.
+ */
+export function createStateWriter(logger: Logger): (name: string, value: string) => void {
+  let isWritable = true;
+  return (name, value) => {
+    if (!isWritable) return;
+    try {
+      checkCommandFile('GITHUB_STATE');
+      saveState(name, value);
+    } catch (error) {
+      isWritable = false;
+      logger.warning(
+        `The state of the action cannot be saved: ${describeError(error)}. Should this step be killed, what it started stays behind.`,
+      );
+    }
+  };
 }

@@ -1,8 +1,7 @@
 import { basename } from 'node:path';
-import { limitHeapGrowth } from '../gate/heap.ts';
+import { limitHeapGrowth } from '../gate/host-process.ts';
 import { joinSupervisor } from '../supervisor/supervised.ts';
-import { exitOnCrash } from './failure.ts';
-import { createJobOutput } from './logger.ts';
+import { createJobOutput, exitOnCrash } from './logger.ts';
 import { runMain } from './main.ts';
 import { runPost } from './post.ts';
 

@@ -1,6 +1,9 @@
+import { relative, resolve, sep } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Redactor } from '../base/redaction.ts';
 import type { Report } from '../model/report.ts';
+import { renderAnnotationCommands } from '../report/annotation-commands.ts';
+import type { Annotation } from '../report/annotations.ts';
 import { renderReportJson } from '../report/json.ts';
 import { renderTerminal } from '../report/terminal.ts';
 
@@ -30,4 +33,22 @@ export function printReport(report: Report, { format, redactor }: { format: Outp
       ? renderReportJson(report)
       : renderTerminal(report, { color: stdout.hasColors?.() ?? false, columns: stdout.columns });
   stdout.write(redactor.redact(text));
+}
+
+/**
+ * Prints annotations where the command runs in a workflow of GitHub, and nothing elsewhere. The runner reads them on either
+ * stream. Their paths become relative to the workspace, which the step may have left for a directory of its own.
+ */
+export function printAnnotations(
+  annotations: readonly Annotation[],
+  { redactor, stream }: { redactor: Redactor; stream: NodeJS.WritableStream },
+): void {
+  const { GITHUB_ACTIONS: isWorkflow, GITHUB_WORKSPACE: workspace } = process.env;
+  if (isWorkflow !== 'true') return;
+  const located = annotations.map((annotation) =>
+    annotation.file === undefined || workspace === undefined
+      ? annotation
+      : { ...annotation, file: relative(workspace, resolve(annotation.file)).split(sep).join('/') },
+  );
+  stream.write(renderAnnotationCommands(located, redactor));
 }

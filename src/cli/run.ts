@@ -3,19 +3,16 @@ import { systemClock } from '../base/time.ts';
 import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Redactor } from '../base/redaction.ts';
-import { limitHeapGrowth } from '../gate/heap.ts';
-import { listKnownSecrets } from '../gate/known-secrets.ts';
-import { listOptions, type OptionDescription } from '../gate/options.ts';
+import { limitHeapGrowth } from '../gate/host-process.ts';
+import { listKnownSecrets, listOptions, type OptionDescription, readGateOptions } from '../gate/options.ts';
 import { elsewhere, findElsewhere, isFlagOf } from '../gate/options/surfaces.ts';
 import { createJobContext, previewJob, runJob } from '../gate/job.ts';
-import { readGateOptions } from '../gate/read-options.ts';
-import { publishIssues } from '../gate/publish/publish-issues.ts';
-import { printAnnotations } from './annotations.ts';
+import { publishIssues } from '../gate/publish/publish-files.ts';
+import { addFormatOption, type OutputFormat, printAnnotations, printReport, readFormat } from './output-format.ts';
 import { addGateOptions, readGateFlags, readTexts } from './gate-options.ts';
 import type { Supervision } from '../supervisor/supervised.ts';
 import { createTerminalLogger, redactText } from './logger.ts';
 import { createProgressDisplay, type ProgressDisplay } from './progress.ts';
-import { addFormatOption, printReport, readFormat, type OutputFormat } from './output-format.ts';
 import { publishReport } from '../gate/publish/publish-report.ts';
 
 /** The process of a command that runs the gate. */

@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { systemClock } from '../base/time.ts';
 import { ConfigurationError, describeError } from '../base/errors.ts';
 import { createRedactor, Secret } from '../base/redaction.ts';
-import { listenForInterrupts } from '../gate/interrupt.ts';
+import { listenForInterrupts } from '../gate/host-process.ts';
 import { createTerminalLogger } from './logger.ts';
 
 /** The contract's own limit, which a client of the hosted service meets too. */

@@ -123,7 +123,7 @@ function findSuite(
 }
 
 /**
- * Adds results to a run. Those whose external id it has already are skipped. One that has none is known by its place in the
+ * Adds results to a run. Those whose external id it has already are skipped. One that has none is known by its position in the
  * run, so that only ids make it safe to send it again.
  *
  * @throws {ApiError} CONFLICT where there is something new for a run that has ended.
@@ -142,8 +142,8 @@ export function addResults(
     const declaredId = result.caseId ?? result.externalCaseId;
     const testCase =
       cases.find((record) => record.declaredId === declaredId) ?? cases.find(({ content }) => content.title === title);
-    const place = (numbers.get(title) ?? 0) + 1;
-    numbers.set(title, place);
+    const ordinal = (numbers.get(title) ?? 0) + 1;
+    numbers.set(title, ordinal);
     const { iterationNumber } = result.metadata ?? {};
     const isNew = store.iterations.ingest({
       runId: run.id,
@@ -151,7 +151,7 @@ export function addResults(
       externalId: result.externalIterationId ?? `${run.externalId}-${before + index + 1}`,
       caseId: testCase?.id ?? null,
       title,
-      iterationNumber: typeof iterationNumber === 'number' ? Math.trunc(iterationNumber) : place,
+      iterationNumber: typeof iterationNumber === 'number' ? Math.trunc(iterationNumber) : ordinal,
       result: result.passed ? 'passed' : 'failed',
       durationMs: result.durationMs === null || result.durationMs === undefined ? null : Math.round(result.durationMs),
       error: result.error ?? null,

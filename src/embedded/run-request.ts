@@ -88,8 +88,8 @@ function resolveExistingSuite(
   // A title that stands for several cases is matched in order, each case once.
   const unmatched = [...existing];
   const upserted = body.tests.map((content) => {
-    const place = unmatched.findIndex((record) => record.content.title === content.title);
-    const [match] = place === -1 ? [] : unmatched.splice(place, 1);
+    const index = unmatched.findIndex((record) => record.content.title === content.title);
+    const [match] = index === -1 ? [] : unmatched.splice(index, 1);
     return match === undefined ? createCaseRecord(suite.id, content, now) : { ...match, content, updatedAt: now };
   });
   const known = new Set(existing.map(({ id }) => id));

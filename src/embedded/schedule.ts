@@ -35,7 +35,7 @@ export interface CaseToSchedule<Iteration> {
 
 /**
  * Splits the iterations of a run into batches, in the order of the cases, so that what one iteration changes is the same
- * for every other one whatever the timing: iterations that may change something run alone, and keep their place.
+ * for every other one whatever the timing: iterations that may change something run alone, and keep their position.
  */
 export function scheduleCases<Iteration>(
   cases: ReadonlyArray<CaseToSchedule<Iteration>>,

@@ -10,7 +10,7 @@ const longestValue = 100;
 const longestWholeString = 80;
 const leadLength = 20;
 
-/** A place where two documents differ, and how: `is "a", expected "b"`. */
+/** A location in which two documents differ, and how: `is "a", expected "b"`. */
 interface JsonDifference {
   /** A JSON Pointer, cut where it is long. */
   pointer: string;

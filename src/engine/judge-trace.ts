@@ -20,7 +20,7 @@ interface NoOtherErrors {
 /** An assertion that only the embedded service judges, and where it stands. */
 export interface TraceAssertion {
   assertion: ToolResultAssertion | NoOtherErrors;
-  /** The step it is, by its place in the file's case; null for a check, which is judged at the end. */
+  /** The step it is, by its index in the file's case; null for a check, which is judged at the end. */
   step: { id: string; index: number; kind: 'assert' } | null;
 }
 
@@ -185,9 +185,9 @@ type LatestCall =
   /** The trace says too little; `reason` is half a sentence. */
   | { kind: 'unknown'; reason: string };
 
-interface PlacedCall extends TracedCall {
+interface LocatedCall extends TracedCall {
   /** The index of the step that made it; null if unknown. */
-  place: number | null;
+  stepPosition: number | null;
   order: number;
 }
 
@@ -202,18 +202,20 @@ export function findLatestCall(
   { position, toolName }: { position: number; toolName: string | undefined },
 ): LatestCall {
   const isMeant = (name: string | null) => toolName === undefined || name === null || name === toolName;
-  const placed = placeCalls(calls, steps);
+  const located = locateCalls(calls, steps);
   const isCaller = ({ kind }: Step) => kind !== 'assert';
   if (!steps.slice(0, position).some(isCaller)) return { kind: 'none' };
   const isLast = !steps.slice(position).some(isCaller);
-  if (!isLast && placed.some(({ place }) => place === null)) {
+  if (!isLast && located.some(({ stepPosition }) => stepPosition === null)) {
     return { kind: 'unknown', reason: 'the trace does not tell which tool results came before it' };
   }
-  const before = isLast ? placed : placed.filter(({ place }) => place !== null && place < position);
+  const before = isLast
+    ? located
+    : located.filter(({ stepPosition }) => stepPosition !== null && stepPosition < position);
 
   const unanswered = steps.slice(0, position).find((step, index) => {
     const isPinned = step.kind === 'toolCall' && isMeant(step.toolName);
-    return isPinned && !before.some(({ place, output }) => place === index && output !== null);
+    return isPinned && !before.some(({ stepPosition, output }) => stepPosition === index && output !== null);
   });
   if (unanswered !== undefined) {
     return { kind: 'unknown', reason: `the trace has no result of the tool call in step ${printValue(unanswered.id)}` };
@@ -230,7 +232,7 @@ export function findLatestCall(
     : { kind: 'unknown', reason: 'the trace has none of the tool calls that it counts' };
 }
 
-function isAnswered(call: PlacedCall): call is PlacedCall & AnsweredCall {
+function isAnswered(call: LocatedCall): call is LocatedCall & AnsweredCall {
   return call.toolName !== null && call.output !== null;
 }
 
@@ -240,8 +242,8 @@ function isAnswered(call: PlacedCall): call is PlacedCall & AnsweredCall {
  * span carries. That number counts pinned calls too on some services, so it is useless where there are any. Nor does
  * `stepIndex`, by which some mean a model's step within its turn.
  */
-function placeCalls(calls: readonly TracedCall[], steps: readonly Step[]): PlacedCall[] {
-  const places = new Map(steps.map(({ id }, index) => [id, index]));
+function locateCalls(calls: readonly TracedCall[], steps: readonly Step[]): LocatedCall[] {
+  const positions = new Map(steps.map(({ id }, index) => [id, index]));
   const pinned = steps.filter((step) => step.kind === 'toolCall');
   const prompts = steps.filter((step) => step.kind === 'prompt');
   const isCounted = prompts.length === 0 && isSameSequence(calls, pinned);
@@ -251,9 +253,14 @@ function placeCalls(calls: readonly TracedCall[], steps: readonly Step[]): Place
     const { stepId, promptIndex } = call;
     const byOrder = isCounted ? pinned[order]?.id : undefined;
     const byTurn = areTurnsPrompts && promptIndex !== null ? prompts[promptIndex]?.id : undefined;
-    const place = places.get(stepId ?? '') ?? places.get(byOrder ?? byTurn ?? '') ?? null;
-    const step = place === null ? undefined : steps[place];
-    return { ...call, place, order, toolName: call.toolName ?? (step?.kind === 'toolCall' ? step.toolName : null) };
+    const stepPosition = positions.get(stepId ?? '') ?? positions.get(byOrder ?? byTurn ?? '') ?? null;
+    const step = stepPosition === null ? undefined : steps[stepPosition];
+    return {
+      ...call,
+      stepPosition,
+      order,
+      toolName: call.toolName ?? (step?.kind === 'toolCall' ? step.toolName : null),
+    };
   });
 }
 

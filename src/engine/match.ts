@@ -8,7 +8,7 @@ import { clipReason } from './reasons.ts';
 
 export interface CallMatch {
   passed: boolean;
-  /** Expected calls that were not made, not often enough, or not in their place. */
+  /** Expected calls that were not made, not often enough, or not in their position. */
   missing: ToolCall[];
   /** Calls that were paired with no expected one. */
   unexpected: ToolCall[];
@@ -37,7 +37,7 @@ export function matchCalls(
   const result: CallMatch = { passed: false, missing: [], unexpected: [], argumentMismatches: [] };
   for (const [index, wanted] of expected.entries()) {
     if (pairs[index] !== undefined) continue;
-    // One that would fit is in the wrong place, and its arguments are not what is wrong with it.
+    // One that would fit is in the wrong position, and its arguments are not what is wrong with it.
     const sameTool = free
       .values()
       .find((candidate) => actual[candidate]?.toolName === wanted.toolName && !fits(wanted, actual[candidate]));

@@ -102,8 +102,8 @@ function judgeType<Type extends Check['type']>(
   const parsed = readers[type].safeParse(predicate);
   if (parsed.success) return judgements[type](parsed.data, evidence, schemas);
   const [issue] = parsed.error.issues;
-  const place = issue === undefined || issue.path.length === 0 ? '' : `${issue.path.join('.')}: `;
-  return { passed: false, reason: `the predicate is malformed: ${place}${issue?.message ?? 'it is not an object'}.` };
+  const field = issue === undefined || issue.path.length === 0 ? '' : `${issue.path.join('.')}: `;
+  return { passed: false, reason: `the predicate is malformed: ${field}${issue?.message ?? 'it is not an object'}.` };
 }
 
 function judgeCalledWith(fields: CheckByType['toolCalledWith'], evidence: Evidence): Judgement {

@@ -182,10 +182,10 @@ function describeInterruption(
 ): Ending | null {
   const stoppedBy = limit.stoppedBy();
   if (stoppedBy === null) return null;
-  const place = `in step "${step.id}"${step.kind === 'toolCall' ? ` (tool ${step.toolName})` : ''}.`;
+  const where = `in step "${step.id}"${step.kind === 'toolCall' ? ` (tool ${step.toolName})` : ''}.`;
   return stoppedBy === 'caller'
-    ? { status: 'cancelled', reason: `Cancelled ${place}` }
-    : { status: 'timed_out', reason: `Timed out after ${formatDuration(timeoutMs)} ${place}` };
+    ? { status: 'cancelled', reason: `Cancelled ${where}` }
+    : { status: 'timed_out', reason: `Timed out after ${formatDuration(timeoutMs)} ${where}` };
 }
 
 /**

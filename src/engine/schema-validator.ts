@@ -9,7 +9,7 @@ import { checkedFormats } from '../suite/schema-problems.ts';
 
 export type SchemaJudgement =
   | { kind: 'valid' }
-  /** Each mismatch names its place and what was expected there, such as `/total must be number`; at most 1,000 of them. */
+  /** Each mismatch names its location and what was expected there, such as `/total must be number`; at most 1,000 of them. */
   | { kind: 'invalid'; mismatches: string[] }
   /** The schema cannot be used: not a schema, an unknown dialect, a reference it does not contain. */
   | { kind: 'unusable'; reason: string }

@@ -75,17 +75,17 @@ function judgeEquals({ value, path = '' }: CheckByType['toolResultEquals'], resu
   if (found.kind === 'malformed') {
     return { passed: false, reason: `the path ${printValue(path)} is not a JSON Pointer, such as "/items/0/name".` };
   }
-  const place = path === '' ? `the result of ${result.toolName}` : `${path} in the result of ${result.toolName}`;
+  const subject = path === '' ? `the result of ${result.toolName}` : `${path} in the result of ${result.toolName}`;
   if (found.kind === 'absent') {
-    return { passed: false, reason: `${place} does not exist, expected ${printValue(value)}.` };
+    return { passed: false, reason: `${subject} does not exist, expected ${printValue(value)}.` };
   }
   if (isJsonEqual(value, found.value)) {
-    return { passed: true, reason: `${place} is ${printValue(found.value)}, as expected.` };
+    return { passed: true, reason: `${subject} is ${printValue(found.value)}, as expected.` };
   }
   // Next to the text "6", the text `5` is shown as a text too, although it is read as a number.
   const isReadAsOther = found.value === null || typeof found.value === 'number' || typeof found.value === 'boolean';
   const actual = isText && isReadAsOther && result.structuredContent === undefined ? result.text : found.value;
-  return { passed: false, reason: `${place} ${describeDifferences({ expected: value, actual }, path)}.` };
+  return { passed: false, reason: `${subject} ${describeDifferences({ expected: value, actual }, path)}.` };
 }
 
 function describeDifferences(documents: { expected: unknown; actual: unknown }, path: string): string {
@@ -116,16 +116,16 @@ async function judgeSchema(
     checksFormats: true,
     ...(schemas !== undefined && { budget: schemas }),
   });
-  const place = `the result of ${result.toolName}`;
+  const subject = `the result of ${result.toolName}`;
   if (check.kind === 'unusable') return { passed: false, reason: `the schema cannot be used: ${check.reason}.` };
   if (check.kind === 'stopped') {
-    const reason = `${place} could not be checked: ${check.reason}. Simplify the schema, or check a part of the result with toolResultEquals.`;
+    const reason = `${subject} could not be checked: ${check.reason}. Simplify the schema, or check a part of the result with toolResultEquals.`;
     return { passed: false, reason, isUnscored: true };
   }
-  if (check.kind === 'valid') return { passed: true, reason: `${place} fits the schema.` };
+  if (check.kind === 'valid') return { passed: true, reason: `${subject} fits the schema.` };
   return {
     passed: false,
-    reason: `${place} does not fit the schema: ${joinWithin(check.mismatches, maxListLength)}. It is ${printValue(document.value)}.`,
+    reason: `${subject} does not fit the schema: ${joinWithin(check.mismatches, maxListLength)}. It is ${printValue(document.value)}.`,
   };
 }
 

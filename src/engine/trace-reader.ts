@@ -63,8 +63,8 @@ function readMessages(messages: ReadonlyArray<Record<string, unknown>>): CallRec
     if (part['type'] === 'tool-call') waiting.push({ toolCallId, toolName, output: null });
     if (part['type'] !== 'tool-result') continue;
     // Some traces leave the ids out; their results then answer the calls in order.
-    const place = waiting.findIndex((call) => call.toolCallId === toolCallId);
-    const [call] = place === -1 ? [] : waiting.splice(place, 1);
+    const index = waiting.findIndex((call) => call.toolCallId === toolCallId);
+    const [call] = index === -1 ? [] : waiting.splice(index, 1);
     const earlier = toolCallId === null ? -1 : answered.findIndex((call) => call.toolCallId === toolCallId);
     if (earlier !== -1) answered.splice(earlier, 1);
     answered.push({ toolCallId, toolName: toolName ?? call?.toolName ?? null, output: readToolOutput(part) });

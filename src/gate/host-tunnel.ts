@@ -11,8 +11,7 @@ import { type PlannedServer, planServer } from './plan/plan-server.ts';
 import { type PlannedService, planService } from './plan/plan-service.ts';
 import { registerServer, startServer } from './run/job-server.ts';
 import { sessionsOfAnyClient } from './run/scheduling.ts';
-import { createTeardown } from './run/teardown.ts';
-import { startRunLifetime } from './run/run-lifetime.ts';
+import { createTeardown, startRunLifetime } from './run/run-lifetime.ts';
 
 /** A server that is to be reachable for a hosted service, until the caller closes it. */
 export interface TunnelPlan {

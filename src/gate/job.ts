@@ -1,23 +1,22 @@
 import { basename, join } from 'node:path';
-import { type Clock, systemClock } from '../base/time.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Redactor } from '../base/redaction.ts';
+import { type Clock, systemClock } from '../base/time.ts';
 import type { Report } from '../model/report.ts';
-import { planAnnotations, type Annotation } from '../report/annotations.ts';
+import { type Annotation, planAnnotations } from '../report/annotations.ts';
 import type { FallbackReport } from '../supervisor/messages.ts';
 import type { Supervision } from '../supervisor/supervised.ts';
 import { gate, type GateContext, type GateHooks, type GateResult } from './gate.ts';
-import { listenForInterrupts, type SignalSource } from './interrupt.ts';
-import { loadChunks } from './load-chunks.ts';
+import { listenForInterrupts, type SignalSource } from './host-process.ts';
 import type { GateOptions } from './options/schema.ts';
-import { planGate, type GatePlan } from './plan/plan.ts';
+import { type GatePlan, planGate } from './plan/plan.ts';
 import { previewGate } from './preview.ts';
 import { announceGate } from './publish/announce-gate.ts';
 import { findExistingFiles, publishFiles, type WrittenFiles } from './publish/publish-files.ts';
 import { publishOnline } from './publish/publish-online.ts';
 
 /** What a job needs of its surroundings. */
-export interface JobContext {
+interface JobContext {
   /** Paths of options are relative to it. */
   cwd: string;
   /** The job's environment, of which the server under test gets an allow-listed part. */
@@ -68,7 +67,7 @@ export interface ReportSinks {
 }
 
 /** What an entry adds to a job: where results are shown, and how the job survives its process. */
-export interface JobSinks extends ReportSinks, Pick<GateContext, 'onProgress' | 'saveRemoteResources'> {
+interface JobSinks extends ReportSinks, Pick<GateContext, 'onProgress' | 'saveRemoteResources'> {
   /** Called once the plan stands, before anything starts. */
   onPlanned?: () => void;
   supervision?: Supervision;
@@ -165,4 +164,18 @@ export async function previewJob(options: GateOptions, context: JobContext): Pro
   const { cwd, environment, clock, logger, redactor } = context;
   const plan = await planGate(options, { cwd, environment });
   return [...(await previewGate(plan, { clock, logger, redactor, signal: context.openSignal() }))];
+}
+
+/**
+ * Loads every part that a gate loads lazily, so that the server under test cannot overwrite a file that is still to be loaded. The
+ * post step and a dry run need none of them.
+ */
+async function loadChunks(): Promise<void> {
+  await Promise.all([
+    import('../embedded/open.ts'),
+    import('../engine/judge-trace.ts'),
+    import('./run/job-tunnel.ts'),
+    import('../report/html/page.ts'),
+    import('../server/open.ts'),
+  ]);
 }

@@ -8,9 +8,9 @@ import { type ConnectedService, connectService, openUploadClient } from './run/c
 import type { GateContext } from './gate.ts';
 import type { GatePlan } from './plan/plan.ts';
 import type { FileSuite, PlannedSuite } from './plan/plan-suites.ts';
-import type { PlannedUpload } from './plan/plan-upload.ts';
+import type { PlannedUpload } from './plan/plan-service.ts';
 import { findStoredSuite } from './run/prepare-stored-suite.ts';
-import { describeChanges, planStoredSync } from './run/sync-suite.ts';
+import { describeChanges, planStoredSync } from './run/prepare-suite.ts';
 
 type PreviewCalls = Pick<GateContext, 'clock' | 'logger' | 'redactor' | 'signal'>;
 

@@ -5,7 +5,7 @@ import type { ConcurrencySetting } from './concurrency.ts';
 import type { Demanded, PolicyLayer } from './policy.ts';
 import type { ProtocolChoice } from './protocol.ts';
 
-/** A place in a file of the user's: the path as annotations need it (relative to the workspace), 1-based. */
+/** A location in a file of the user: the path as annotations need it (relative to the workspace), 1-based. */
 export interface SourceLocation {
   file: string;
   line: number;

@@ -8,7 +8,7 @@ const hashLength = 16;
 
 /**
  * Hashes what a case does: its steps, arguments, assertions, checks, limits and model, everything layered and every default
- * filled in. The title, the tags, the place in the file, the ids of steps, whether it is required and how often it runs
+ * filled in. The title, the tags, the location in the file, the ids of steps, whether it is required and how often it runs
  * say nothing about that. Results under two hashes are results of two different cases.
  */
 export function hashDefinition(testCase: SuiteCase, suite: Suite): string {
@@ -33,7 +33,7 @@ function hashFields(definition: { steps?: readonly unknown[] | null | undefined;
   return hash('sha256', JSON.stringify(sortKeys(whole))).slice(0, hashLength);
 }
 
-/** Steps take their ids from their place where the file names none. */
+/** Steps take their ids from their position where the file names none. */
 function dropId(step: unknown): unknown {
   return typeof step === 'object' && step !== null ? { ...step, id: undefined } : step;
 }

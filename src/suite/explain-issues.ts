@@ -15,7 +15,7 @@ import type { DocumentPath, SourceDocument } from './source-document.ts';
 
 type Issue = z.core.$ZodIssue;
 
-/** Turns what zod says about a document into findings: one mistake each, at its own place, in the file's own words. */
+/** Turns what zod says about a document into findings: one mistake each, at its own location, in the file's own words. */
 export function explainIssues(schema: z.ZodType, document: SourceDocument, issues: readonly Issue[]): Finding[] {
   return issues.flatMap((issue) => explainIssue(schema, document, issue));
 }

@@ -1,7 +1,7 @@
 import { closestMatch } from 'leven';
 import type { ConfigurationIssue } from '../base/errors.ts';
 
-/** A mistake in an evals file; it always has a place. */
+/** A mistake in an evals file; it always has a location. */
 export interface Finding extends ConfigurationIssue {
   readonly file: string;
   readonly line: number;
@@ -35,7 +35,9 @@ export function suggestNearest(word: string, known: readonly string[]): string {
 
 /** Finds the known word that an unknown one is most likely meant to be; undefined where none is near. */
 export function findNearest(word: string, known: readonly string[]): string | undefined {
-  return closestMatch(word.slice(0, 100), known, { maxDistance: Math.ceil(word.length / 3) });
+  // A transposition has a distance of 2, in a short word as well.
+  const maxDistance = Math.max(Math.ceil(word.length / 3), Math.min(Math.ceil(word.length / 2), 2));
+  return closestMatch(word.slice(0, 100), known, { maxDistance });
 }
 
 /** Prints a value for a message, on one line and cut to a length that a reader takes in. */

@@ -53,7 +53,7 @@ export function selectCases(suites: Suite[], selection: Selection): { suites: Su
 /** The same id in several suites means each of these cases; a title has to mean one. */
 function findAmbiguousNames(names: readonly string[], suites: readonly Suite[]): ConfigurationIssue[] {
   const cases = suites.flatMap(({ cases }) =>
-    cases.map(({ id, title, location: { file, line } }) => ({ id, title, place: `${file}:${line}` })),
+    cases.map(({ id, title, location: { file, line } }) => ({ id, title, location: `${file}:${line}` })),
   );
   return [...new Set(names)].flatMap((name) => {
     const found = findNamed(cases, name);
@@ -81,7 +81,7 @@ export interface NamedCase {
   id: string;
   title: string;
   /** Where it is defined, as messages give it; null where that is not known. */
-  place: string | null;
+  location: string | null;
 }
 
 /**
@@ -96,9 +96,9 @@ const maxNamed = 3;
 
 /** Says which cases a name can mean and what to do about it. */
 export function explainAmbiguity(name: string, found: readonly NamedCase[]): string {
-  const members = found.slice(0, maxNamed).map(({ id, title, place }) => {
+  const members = found.slice(0, maxNamed).map(({ id, title, location }) => {
     const what = id === name && title !== name ? 'the id' : 'the title';
-    return `${what} of the case \`${id}\`${place === null ? '' : ` at ${place}`}`;
+    return `${what} of the case \`${id}\`${location === null ? '' : ` at ${location}`}`;
   });
   const hidden = found.length - members.length;
   const list = [...members, ...(hidden > 0 ? [`${hidden} more`] : [])].join(' and ');

@@ -117,8 +117,8 @@ function matchCases(wanted: readonly WantedCase[], existing: readonly StoredCase
     for (const { testCase, fields } of wanted) {
       const namesakes = free.get(testCase.title) ?? [];
       if (matches.has(testCase)) continue;
-      const place = namesakes.findIndex(({ steps }) => fits(steps ?? [], fields.steps));
-      const [stored] = place === -1 ? [] : namesakes.splice(place, 1);
+      const index = namesakes.findIndex(({ steps }) => fits(steps ?? [], fields.steps));
+      const [stored] = index === -1 ? [] : namesakes.splice(index, 1);
       if (stored !== undefined) matches.set(testCase, stored);
     }
   };

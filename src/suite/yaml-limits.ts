@@ -14,7 +14,7 @@ export interface LimitBreach {
 }
 
 /**
- * Finds the first place where a text would cost its parser more than an evals file may, or undefined. Works on the
+ * Finds the first position at which a text would cost its parser more than an evals file may, or undefined. Works on the
  * lexer's tokens, in time linear in the text, since the parser itself needs minutes for a few kilobytes of `? ? ?`.
  */
 export function findLimitBreach(text: string): LimitBreach | undefined {

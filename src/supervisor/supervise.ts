@@ -1,13 +1,19 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { constants } from 'node:os';
+import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { constants as systemConstants } from 'node:os';
+import { dirname } from 'node:path';
 import { systemClock } from '../base/time.ts';
 import { signalGroup } from '../server/process-tree.ts';
 import { stopMarkedProcesses } from '../server/kill-orphans.ts';
 import { hideEnvironment, splitEnvironment } from './environment.ts';
-import { writeFallback } from './fallback.ts';
-import { type FallbackReport, type GateMessage, stopSignals, supervisedVariable } from './messages.ts';
+import {
+  causePlaceholder,
+  type FallbackReport,
+  type GateMessage,
+  stopSignals,
+  supervisedVariable,
+} from './messages.ts';
 
 export interface SupervisorLimits {
   /** Resident memory of the gate. 100,000 iterations need less than 400 MB. */
@@ -57,7 +63,7 @@ export async function supervise({
   for (const name of stopSignals) {
     process.on(name, () => {
       send({ kind: 'signal', name });
-      watched.leave(128 + constants.signals[name]);
+      watched.leave(128 + systemConstants.signals[name]);
     });
   }
   const end = await watched.ended;
@@ -143,7 +149,7 @@ function watch(gate: ChildProcess, limits: SupervisorLimits): WatchedGate {
     gate.once('exit', (code, signal) => {
       const stopSignal = stopSignals.find((name) => name === signal);
       if (cause !== null) finish({ cause, signalExitCode });
-      else if (stopSignal !== undefined) finish({ exitCode: 128 + constants.signals[stopSignal] });
+      else if (stopSignal !== undefined) finish({ exitCode: 128 + systemConstants.signals[stopSignal] });
       // A gate that passes has said so before: an unannounced exit is no pass.
       else if (code !== null && ownExitCodes.has(code) && (code !== 0 || doneWith === 0)) finish({ exitCode: code });
       else
@@ -171,5 +177,32 @@ function readMemory(pid: number | undefined): number | null {
     return kibibytes === undefined ? null : Number(kibibytes) * 1024;
   } catch {
     return null;
+  }
+}
+
+/** Writes what the gate had prepared for its own end. What cannot be written is left out: the exit code says enough. */
+export function writeFallback({ files, stdout }: FallbackReport, cause: string): void {
+  const fill = (text: string) => text.replaceAll(causePlaceholder, cause);
+  for (const { path, text, mode } of files) {
+    try {
+      writeRegularFile(path, fill(text), mode);
+    } catch {
+      // The others may still be written.
+    }
+  }
+  if (stdout !== '') writeSync(1, fill(stdout));
+}
+
+/** Never waits for the reader of a named pipe. */
+function writeRegularFile(path: string, text: string, mode: 'replace' | 'append'): void {
+  mkdirSync(dirname(path), { recursive: true });
+  const { O_WRONLY, O_CREAT, O_NONBLOCK, O_TRUNC, O_APPEND } = constants;
+  // Not there on Windows, which has no such pipes either.
+  const flags = O_WRONLY | O_CREAT | (O_NONBLOCK ?? 0) | (mode === 'append' ? O_APPEND : O_TRUNC);
+  const file = openSync(path, flags, 0o644);
+  try {
+    if (fstatSync(file).isFile()) writeSync(file, text);
+  } finally {
+    closeSync(file);
   }
 }

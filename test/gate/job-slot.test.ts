@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nameJobSlot } from '../../src/gate/options/job-slot.ts';
+import { nameJobSlot } from '../../src/gate/options/schema.ts';
 import { detectCiContext } from '../../src/gate/plan/ci-job.ts';
 import { listJobParts } from '../../src/gate/plan/plan-github.ts';
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listKnownSecrets } from '../../src/gate/known-secrets.ts';
-import { parseGateOptions } from '../../src/gate/options.ts';
+import { listKnownSecrets, parseGateOptions } from '../../src/gate/options.ts';
 import { planGate } from '../../src/gate/plan/plan.ts';
 import { createWorkspace, greenEvals } from '../support/workspace.ts';
 

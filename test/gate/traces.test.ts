@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/time.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import type { Report } from '../../src/model/report.ts';
-import { publishTraces } from '../../src/gate/publish/publish-traces.ts';
+import { publishTraces } from '../../src/gate/publish/publish-online.ts';
 import { parseCollectorUrl } from '../../src/otlp/collector.ts';
 import { openContractService } from '../support/contract-service.ts';
 import { startFlakyServer, writeCallingCases } from '../support/flaky-server.ts';

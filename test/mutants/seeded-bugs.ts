@@ -202,7 +202,7 @@ export const seededBugs: readonly SeededBug[] = [
   },
   {
     what: 'a secret is masked after it was said',
-    file: 'action/redactor.ts',
+    file: 'action/logger.ts',
     from: 'if (value.length >= shortestSecretLength) setSecret(value);',
     to: 'if (value.length >= shortestSecretLength) process.on("exit", () => setSecret(value));',
     tests: ['action/logger.test.ts', 'action/main.test.ts'],
@@ -301,8 +301,8 @@ export const seededBugs: readonly SeededBug[] = [
   {
     what: 'a comment is known by its marker alone',
     file: 'gate/publish/post-comment.ts',
-    from: 'isSamePerson(identity, comment.author) ? parseMarker(comment.body, place) : null',
-    to: 'parseMarker(comment.body, place)',
+    from: 'isSamePerson(identity, comment.author) ? parseMarker(comment.body, location) : null',
+    to: 'parseMarker(comment.body, location)',
     tests: ['gate/publish/post-comment.test.ts'],
   },
   {
@@ -391,7 +391,7 @@ export const seededBugs: readonly SeededBug[] = [
   },
   {
     what: 'a base that may not be read is taken for one without a policy',
-    file: 'gate/plan/base-files.ts',
+    file: 'gate/plan/base-tree.ts',
     from: 'if (commit === null) return { problem',
     to: 'if (false) return { problem',
     tests: ['gate/plan/base-policy.test.ts'],
@@ -419,14 +419,14 @@ export const seededBugs: readonly SeededBug[] = [
   },
   {
     what: 'a trace is kept with the secrets that a server told',
-    file: 'gate/run/keep-trace.ts',
+    file: 'gate/run/evidence.ts',
     from: "redactDeep({ messages: trace['messages'], spans: trace['spans'] }, redactor)",
     to: "{ messages: trace['messages'], spans: trace['spans'], by: redactDeep({}, redactor) }",
     tests: ['gate/run/keep-trace.test.ts'],
   },
   {
     what: 'half a run is uploaded, and gets a verdict in the service',
-    file: 'gate/publish/draft-upload.ts',
+    file: 'gate/publish/upload-results.ts',
     from: "verdict.outcome === 'inconclusive'",
     to: 'results.length === 0',
     tests: ['gate/publish/upload-results.test.ts'],

@@ -1,7 +1,5 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
-import { findSandboxIssues } from './sandbox-issues.ts';
-import type { GateOptions } from './schema.ts';
-import { readServiceBaseline, type ServiceBaseline } from './service-baseline.ts';
+import { type GateOptions, readServiceBaseline, type ServiceBaseline } from './schema.ts';
 
 /** Finds options that are each right and cannot be meant together. */
 export function findContradictions(options: GateOptions): ConfigurationIssue[] {
@@ -239,6 +237,36 @@ function findAccessIssues(
     issues.push(
       issue('base-url', 'missing-base-url', 'is needed by the service svc; write one such as https://host/api/v1'),
     );
+  }
+  return issues;
+}
+
+/** Finds isolation that is asked for and cannot be had, whatever the machine allows. */
+function findSandboxIssues({
+  sandbox,
+  sandboxNetwork,
+  sandboxWrite,
+  serverCommand,
+  serverUrl,
+}: GateOptions): ConfigurationIssue[] {
+  const issues: ConfigurationIssue[] = [];
+  if (sandbox === 'required' && serverCommand === null && serverUrl !== null) {
+    const message =
+      'is `required`, and the gate cannot isolate a server that it does not start; give `server-command`, or leave it at `auto`';
+    issues.push({ input: 'sandbox', code: 'needs-server-command', message });
+  }
+  if (sandboxNetwork === 'off' && serverUrl !== null) {
+    const message =
+      'is `off`, and a server without a network cannot be reached at `server-url`; use stdio, or leave it `on`';
+    issues.push({ input: 'sandbox-network', code: 'network-and-url', message });
+  }
+  if (sandboxNetwork === 'off' && sandbox === 'off') {
+    const message = 'is `off`, which takes a sandbox; set `sandbox` to `auto` or `required`, or leave it `on`';
+    issues.push({ input: 'sandbox-network', code: 'needs-sandbox', message });
+  }
+  if (sandboxWrite.length > 0 && sandbox !== 'required') {
+    const message = 'has no effect without `sandbox: required`; set that, or remove it';
+    issues.push({ input: 'sandbox-write', code: 'needs-sandbox', message });
   }
   return issues;
 }

@@ -1,5 +1,4 @@
-import { option } from './option.ts';
-import { choice, duration, optionalSecret, optionalText, secrets } from './values.ts';
+import { choice, duration, option, optionalSecret, optionalText, secrets } from './values.ts';
 
 const group = 'The eval service';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { words } from './values.ts';
+import { option, optionalOrdinal, optionalSecret, optionalText, reportFormats, words } from './values.ts';
 
 /** After which verdicts the gate comments on the pull request. */
 export type CommentMode = 'on-failure' | 'on-change' | 'always';
@@ -57,3 +57,68 @@ export const reportTo = words.transform((names, context): ReportTo => {
 function isDestination(name: string): name is keyof typeof destinations {
   return Object.hasOwn(destinations, name);
 }
+
+export const reportOptions = {
+  reportTo: option(reportTo, {
+    group: 'Reports',
+    hint: '<list>',
+    brief: 'Where to report on GitHub: annotations, summary, comment, check-run, issue.',
+    isList: true,
+    description:
+      'Where to report on GitHub: `annotations`, `summary`, `comment[:always|on-failure|on-change]`, `check-run`, `issue`, separated by commas, or `none`.',
+    default: 'annotations, summary',
+  }),
+  reportDir: option(optionalText, {
+    group: 'Reports',
+    hint: '<directory>',
+    brief: 'Where report.json and junit.xml are written.',
+    description: 'The directory for report.json, junit.xml and the other reports, relative to the working directory.',
+    default: 'mcp-eval-report',
+  }),
+  reportFormats: option(reportFormats, {
+    group: 'Reports',
+    hint: '<names>',
+    brief: 'Which of html, ctrf, badge and otlp are written there, too.',
+    description: 'Further reports, separated by commas: `html`, `ctrf`, `badge`, `otlp`, `iterations`, or `none`.',
+    default: 'html',
+  }),
+};
+
+const group = 'GitHub';
+
+export const githubOptions = {
+  commentId: option(optionalText, {
+    group,
+    hint: '<name>',
+    brief: 'Distinguishes this job from others of its name, such as those of a matrix.',
+    description:
+      'Distinguishes the comment, issues and hosted runs of this job from those of jobs with the same name. Default: the index in the matrix.',
+    default: '',
+    runnerDefault: '${{ strategy.job-index }}',
+  }),
+  githubToken: option(optionalSecret, {
+    group,
+    hint: '<token>',
+    isSecret: true,
+    brief: 'The token for GitHub; better given in the variable GITHUB_TOKEN.',
+    description: 'The token for comments, checks and issues. Default: the token of the job.',
+    default: '',
+    runnerDefault: '${{ github.token }}',
+  }),
+  publish: option(optionalText, {
+    group,
+    hint: '<report.json>',
+    brief: 'Comment on a report, and run nothing.',
+    description:
+      'The report.json that another workflow wrote, or its directory. The gate trusts none of its text and checks its results.',
+    default: '',
+  }),
+  pullNumber: option(optionalOrdinal('pull request'), {
+    group,
+    hint: '<n>',
+    brief: 'The pull request of `publish`.',
+    description:
+      'The number of the pull request to comment on; the report must be of its newest commit. Default: the one of the `workflow_run` event.',
+    default: '',
+  }),
+};

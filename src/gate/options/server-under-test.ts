@@ -1,5 +1,4 @@
-import { option } from './option.ts';
-import { choice, duration, environment, flag, lines, optionalProtocol, optionalText } from './values.ts';
+import { choice, duration, environment, flag, lines, option, optionalProtocol, optionalText } from './values.ts';
 
 export const serverOptions = {
   serverCommand: option(optionalText, {

@@ -1,9 +1,51 @@
 import { z } from 'zod';
-import { parseDuration } from '../../base/time.ts';
 import { Secret } from '../../base/redaction.ts';
-import { bothProtocolsMessage, protocolChoices } from '../../model/protocol.ts';
+import { parseDuration } from '../../base/time.ts';
 import { type ConcurrencySetting, maxConcurrency } from '../../model/concurrency.ts';
+import { bothProtocolsMessage, protocolChoices } from '../../model/protocol.ts';
 import { parsePassRate } from '../../model/rate.ts';
+
+/** What the documentation, the action's metadata and the command's help say about one option. */
+export interface OptionMeta {
+  group: OptionGroup;
+  /** How the value is written, for the help of the command: `<glob>`, or `[bool]` for a flag that is true without one. */
+  hint: string;
+  /** One short sentence, for the help of the command. */
+  brief: string;
+  /** Whether the value is a list, to which a flag that is given again adds a line. */
+  isList?: true;
+  /** Whether the value is a secret, or a list of secrets behind names. */
+  isSecret?: true;
+  /** Full sentences: what it does, the format, the default, what it excludes. */
+  description: string;
+  /** The text that stands for an absent value; empty where absence means something of its own. */
+  default: string;
+  /** What the runner fills in where the workflow says nothing, as an expression of its own. */
+  runnerDefault?: string;
+}
+
+type OptionGroup =
+  | 'What runs'
+  | 'The server under test'
+  | 'The eval service'
+  | 'The verdict'
+  | 'Baseline and history'
+  | 'Reports'
+  | 'GitHub';
+
+const optionMetas = z.registry<OptionMeta>();
+
+/** An option: how its text is read, and how it is described. */
+export function option<T extends z.ZodType>(schema: T, meta: OptionMeta): T {
+  // A clone, since options of the same kind share a schema and the registry is keyed by it.
+  const own = schema.clone();
+  optionMetas.add(own, meta);
+  return own;
+}
+
+export function describeOption(schema: z.ZodType): OptionMeta | undefined {
+  return optionMetas.get(schema);
+}
 
 // Every option arrives as text, from an input or a flag; these schemas read it and say how it should have been written.
 
@@ -119,7 +161,7 @@ export const choice = <const Word extends string>(what: string, allowed: Words<W
   z.string().transform((text, context) => readChoice(text, what, allowed, context));
 
 /** The same, or null where nothing is said. */
-export const optionalChoice = <const Word extends string>(what: string, allowed: Words<Word>) =>
+const optionalChoice = <const Word extends string>(what: string, allowed: Words<Word>) =>
   z.string().transform((text, context) => (text.trim() === '' ? null : readChoice(text, what, allowed, context)));
 
 function readChoice<Word extends string>(
@@ -175,7 +217,7 @@ export const environment = lines.transform((entries, context) => {
 });
 
 /** What a gate can write in addition to report.json and junit.xml. */
-export const reportFormatNames = ['html', 'ctrf', 'badge', 'otlp', 'iterations'] as const;
+const reportFormatNames = ['html', 'ctrf', 'badge', 'otlp', 'iterations'] as const;
 export type ReportFormat = (typeof reportFormatNames)[number];
 
 /** Names of such files, or `none` alone. */

@@ -1,8 +1,8 @@
-import { option } from './option.ts';
 import {
   choice,
   flag,
   lines,
+  option,
   optionalConcurrency,
   optionalDocument,
   optionalRuns,

@@ -1,14 +1,32 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
 import { appendAll } from '../../base/lists.ts';
-import type { PolicyFile, PolicyLayer } from '../../model/policy.ts';
+import { type PolicyFile, type PolicyLayer, type Protection, protections } from '../../model/policy.ts';
 import type { Suite } from '../../model/suite.ts';
-import { readSuite } from '../../suite/read.ts';
+import type { VerdictReason } from '../../model/verdict.ts';
 import { readPolicy } from '../../suite/read-policy.ts';
-import { adaptLayers, createBar, findSameSuite, type SuiteBar } from './bar.ts';
-import { type BaseTree, createBaseTree, listCommitFiles } from './base-tree.ts';
+import { readSuite } from '../../suite/read.ts';
+import { joinLayers, listSuiteLayers } from '../../verdict/layers.ts';
+import { listLowered } from '../../verdict/lowered.ts';
+import {
+  type BaseSources,
+  type BaseTree,
+  createBaseTree,
+  explainMissingBase,
+  findBase,
+  listCommitFiles,
+} from './base-tree.ts';
 import { runGit } from './git-checkout.ts';
-import { type BaseSources, explainMissingBase, findBase } from './find-base.ts';
-import { type ChangeNames, listChanges, listWeakenings, type Weakening } from './weakenings.ts';
+import {
+  adaptLayers,
+  type ChangeNames,
+  createBar,
+  describeLowered,
+  findSameSuite,
+  listChanges,
+  listWeakenings,
+  type SuiteBar,
+  type Weakening,
+} from './weakenings.ts';
 
 /** The policy of the branch that a pull request goes into. */
 export interface BasePolicy {
@@ -38,7 +56,7 @@ interface BaseComparison {
   outdated: Weakening[];
 }
 
-/** What tests written in place are called; they are part of the workflow. */
+/** What inline tests are called; they are part of the workflow. */
 const inlineTests = 'tests';
 
 interface BaseFindings {
@@ -182,11 +200,7 @@ function listDemands({ policy, cases }: Suite): unknown {
 }
 
 /** Says that a policy file differs; null where it does not. */
-export function describeFileChange(
-  before: PolicyFile,
-  after: PolicyFile | null,
-  { base, noun }: ChangeNames,
-): string | null {
+function describeFileChange(before: PolicyFile, after: PolicyFile | null, { base, noun }: ChangeNames): string | null {
   const strip = (policy: PolicyFile | null) => policy && { ...policy, file: '' };
   if (isSameText(strip(before), strip(after))) return null;
   return `${before.file.slice(base.length + 1)} is changed by this ${noun}; that of ${base} counts.`;
@@ -197,4 +211,65 @@ function isSameText(before: unknown, after: unknown): boolean {
     JSON.stringify(value, (key, part: unknown) => (key === 'source' ? undefined : part)),
   );
   return one === other;
+}
+
+/** What a change must not lower, and where it does. */
+export interface ProtectedBase extends Pick<BasePolicy, 'names' | 'tree' | 'openFork'> {
+  protects: (protection: Protection) => boolean;
+  /** Takes a difference that was found elsewhere. */
+  add: (weakenings: readonly Weakening[], outdated: readonly Weakening[]) => void;
+  /** Compares the suites of the change with the base's, and gives what the base requires of each by its id. */
+  compareSuites: (
+    suites: readonly Suite[],
+    files: { patterns: readonly string[]; path: string | null },
+  ) => Promise<Map<string, { fileLayers: PolicyLayer[]; ownLayer: PolicyLayer }>>;
+  /** Compares what the policy files say of a suite whose evals file is not known. */
+  compareStored: (suite: { id: string; name: string }) => void;
+  /** Gives what was found as reasons of a verdict, each with the suite of the files that it is about, where it is about one. */
+  listFindings: () => VerdictReason[];
+}
+
+/** Collects where a change lowers what the base requires. The base alone says what of that it protects. */
+export function createProtection(
+  base: BasePolicy,
+  { before, after, notes }: { before: PolicyFile | null; after: PolicyFile | null; notes: string[] },
+): ProtectedBase {
+  const { names } = base;
+  const found: Weakening[] = [];
+  const changed = before === null ? null : describeFileChange(before, after, names);
+  if (changed !== null) notes.push(changed);
+  const protects = (protection: Protection) => (before?.protect ?? protections).includes(protection);
+  const add: ProtectedBase['add'] = (weakenings, outdated) => {
+    for (const weakening of weakenings) {
+      if (protects(weakening.protection)) found.push(weakening);
+      else notes.push(`${weakening.message} The policy of ${names.base} allows it.`);
+    }
+    for (const { message } of outdated) {
+      notes.push(`This ${names.noun} is behind ${names.base}, which has changed since: ${message}`);
+    }
+  };
+  return {
+    ...base,
+    protects,
+    add,
+    compareSuites: async (suites, files) => {
+      const { layers, weakenings, outdated } = await base.compareSuites(suites, { ...files, before, after });
+      add(weakenings, outdated);
+      return layers;
+    },
+    compareStored: (suite) => {
+      const read = (file: PolicyFile | null) => joinLayers(file === null ? [] : listSuiteLayers(file, suite));
+      const inSuite = ` of the suite ${JSON.stringify(suite.name)}`;
+      const lowered = before === null ? [] : listLowered(read(before), read(after));
+      add(
+        lowered.map((each) => describeLowered(each, { inSuite, suiteId: suite.id }, names)),
+        [],
+      );
+    },
+    listFindings: () =>
+      found.map(({ code, message, remedy, suiteId, protection }) => {
+        const allow = `or let the policy file of ${names.base} allow it, with a \`protect\` that leaves out \`${protection}\``;
+        return { code, message: `${message} ${remedy}, ${allow}.`, ...(suiteId === null ? {} : { suiteId }) };
+      }),
+  };
 }

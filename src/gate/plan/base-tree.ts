@@ -1,9 +1,16 @@
 import { isAbsolute, posix, relative } from 'node:path';
-import { type ConfigurationIssue, GateError } from '../../base/errors.ts';
+import { type ConfigurationIssue, describeError, GateError, ProtocolError } from '../../base/errors.ts';
+import { silentLogger } from '../../base/logger.ts';
+import type { Secret } from '../../base/redaction.ts';
+import { startDeadline, systemClock } from '../../base/time.ts';
+import { type GitHubClient, openGitHub } from '../../github/client.ts';
+import { findCommit, listFilesAt, readFileAt } from '../../github/repository.ts';
+import type { ChangeBase, CiJob } from './ci-job.ts';
 import { describeGitError, runGit } from './git-checkout.ts';
+import { locateDirectory, readGitHubAccess } from './plan-github.ts';
 
 /** The files of one commit of the repository that the working directory is in. */
-export interface CommitFiles {
+interface CommitFiles {
   /** Where the working directory is in the repository, without a slash at the end. */
   directory: string;
   /** Git's mode of every file, by its path in the repository. */
@@ -13,7 +20,7 @@ export interface CommitFiles {
 }
 
 /** A file of the base as it is asked for: null where the base has none, and a problem where it cannot be had. */
-export type BaseFile = { kind: 'file'; text: string } | { kind: 'missing' } | { kind: 'unreadable' };
+type BaseFile = { kind: 'file'; text: string } | { kind: 'missing' } | { kind: 'unreadable' };
 
 /** The files of the base, by paths relative to the working directory. */
 export interface BaseTree {
@@ -117,4 +124,107 @@ function findObstacle(wanted: string, modes: ReadonlyMap<string, string>): { pat
 
 function isTooLarge(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER';
+}
+
+/** Where the base is looked for. */
+export interface BaseSources {
+  ci: CiJob;
+  cwd: string;
+  environment: Readonly<Record<string, string | undefined>>;
+  /** For GitHub's API, where git does not have the base. */
+  token: Secret | null;
+}
+
+/** The files of the base; `commit` is null where git does not have it. */
+type FoundBase = { files: CommitFiles; commit: string | null };
+
+/** From git, which needs no permission; else from GitHub, where this is a job of its. */
+export async function findBase(
+  { revisions }: ChangeBase,
+  { ci, cwd, environment, token }: BaseSources,
+): Promise<FoundBase | { problem: string }> {
+  const [first] = revisions;
+  if (first === undefined) return { problem: '' };
+  const found = await findLocalCommit(revisions, cwd);
+  if ('commit' in found) return { files: await listCommitFiles(found.commit, cwd), commit: found.commit };
+  if (ci.system !== 'github' || token === null || ci.repository === null) return found;
+  const remoteRef = first.replace(/^refs\/remotes\/origin\//, 'heads/');
+  const remote = await openRemoteBase(remoteRef, { cwd, environment, token });
+  return 'problem' in remote
+    ? { problem: `${found.problem}; ${remote.problem}` }
+    : { files: remote.files, commit: null };
+}
+
+/** Says what is not there and how it gets there, in the words of the CI system. */
+export function explainMissingBase(
+  { noun, label, branch, revisions }: ChangeBase,
+  ci: CiJob,
+  found: { problem: string },
+): string {
+  const checkedOut = 'or use the checked-out policy with `policy-ref: head`';
+  if (revisions.length === 0) {
+    const what = label ?? `this ${noun}`;
+    return `is base, and ${ci.systemName} does not say which branch ${what} goes into. Name it with \`base-ref\`, such as main, ${checkedOut}`;
+  }
+  const name = branch ?? 'the base';
+  const why = `is base, and the commit of ${name} is not here: ${found.problem}`;
+  if (ci.system === 'github') return `${why}. Set \`fetch-depth: 0\` on actions/checkout, ${checkedOut}`;
+  const ref = branch !== null && /^[\w./-]+$/.test(branch) ? branch : '<branch>';
+  return `${why}. Fetch it before the gate starts, with \`git fetch origin +refs/heads/${ref}:refs/remotes/origin/${ref}\`, ${checkedOut}`;
+}
+
+async function findLocalCommit(
+  candidates: readonly string[],
+  cwd: string,
+): Promise<{ commit: string } | { problem: string }> {
+  let problem = '';
+  for (const candidate of candidates) {
+    try {
+      const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${candidate}^{commit}`];
+      return { commit: (await runGit(args, cwd)).trim() };
+    } catch (error) {
+      problem = describeGitError(error) || `git does not know ${candidate}`;
+    }
+  }
+  return { problem };
+}
+
+const timeoutMs = 60_000;
+
+/**
+ * Lists and reads files of the base through GitHub's API, for a checkout that has no commit but its own. The commit is looked up
+ * first: a file that is not found is then one that the base does not have, and no repository that the token cannot see.
+ */
+async function openRemoteBase(
+  ref: string,
+  {
+    cwd,
+    environment,
+    token,
+  }: { cwd: string; environment: Readonly<Record<string, string | undefined>>; token: Secret },
+): Promise<{ files: CommitFiles } | { problem: string }> {
+  try {
+    const access = readGitHubAccess(token, environment);
+    const { repository } = access;
+    const ask = async <T>(call: (client: GitHubClient) => Promise<T>): Promise<T> => {
+      const deadline = startDeadline(systemClock, timeoutMs, 'Reading the policy of the base');
+      await using client = openGitHub({ ...access, clock: systemClock, logger: silentLogger, deadline });
+      return await call(client);
+    };
+    const commit = await ask((client) => findCommit(client, repository, ref));
+    if (commit === null) return { problem: `GitHub does not know ${ref}, or the token may not see it` };
+    const listed = await ask((client) => listFilesAt(client, repository, commit));
+    const read = async (path: string): Promise<string> => {
+      const text = await ask((client) => readFileAt(client, repository, { path, commit }));
+      if (text === null) throw new ProtocolError(`GitHub lists ${path} of ${commit} and does not have it.`);
+      return text;
+    };
+    // A working directory outside of the checkout has no file of the base.
+    const directory = locateDirectory(environment, cwd);
+    const modes = new Map(directory === null ? [] : listed.map(({ path, mode }) => [path, mode]));
+    return { files: { directory: directory ?? '', modes, read } };
+  } catch (error) {
+    if (!(error instanceof GateError)) throw error;
+    return { problem: describeError(error) };
+  }
 }

@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { nameJobSlot } from '../options/job-slot.ts';
-import type { GateOptions } from '../options/schema.ts';
+import { type GateOptions, nameJobSlot } from '../options/schema.ts';
 import { type CiSystem, ciSystemNames, detectCiJob, type GitCheckout } from './ci-systems.ts';
 import { probeGit } from './git-checkout.ts';
 
@@ -225,4 +224,24 @@ async function readPayload(path: string | undefined): Promise<GitHubPayload> {
   } catch {
     return {};
   }
+}
+
+type JobNames = Pick<CiJob, 'line' | 'isDefaultBranch' | 'label'>;
+
+const longestServerName = 128;
+const longestSuiteName = 200;
+
+/** Names the suite of a service that an evals file is kept in. The default branch and jobs that share use the plain name. */
+export function nameHostedSuite(name: string, scope: 'branch' | 'shared' | 'run', context: JobNames): string {
+  if (scope === 'shared' || (scope === 'branch' && context.isDefaultBranch)) return name;
+  // What runs outside any branch must not change the suite that the branches share.
+  const suffix = scope === 'run' ? `run ${context.label}` : (context.line ?? 'local');
+  return `${name} · ${suffix}`.slice(0, longestSuiteName);
+}
+
+/** Names the server of this job so that no other job has the name: readable first, then a digest of the invocation. */
+export function nameHostedServer(context: CiJob): string {
+  const readable = `mcp-eval-ci ${context.repository ?? 'local'} ${context.label}`;
+  const digest = createHash('sha256').update(context.invocation).digest('hex').slice(0, 10);
+  return `${readable.slice(0, longestServerName - digest.length - 1)} ${digest}`;
 }

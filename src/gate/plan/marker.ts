@@ -25,12 +25,12 @@ export function buildKey(parts: ReadonlyArray<string | null>): string {
 }
 
 /**
- * Renders the first line of a text, which GitHub does not show. Holds no foreign text. `place` is where the text stands, by
+ * Renders the first line of a text, which GitHub does not show. Holds no foreign text. `location` is where the text stands, by
  * `nameComments` or `nameIssues`: a marker that is copied elsewhere is none.
  */
-export function renderMarker(marker: Marker, place: string): string {
+export function renderMarker(marker: Marker, location: string): string {
   const { key, run, outcome } = marker;
-  const digest = digestMarker(marker, place);
+  const digest = digestMarker(marker, location);
   return `<!-- mcp-eval-ci key=${key} run=${run.id} number=${run.number} attempt=${run.attempt} verdict=${outcome} digest=${digest} -->`;
 }
 
@@ -45,24 +45,24 @@ export function nameIssues({ owner, repo }: Repository): string {
 }
 
 /**
- * Binds a marker to its place. It is no signature: jobs share no secret that a later one could verify, since the token of each is another
+ * Binds a marker to its location. It is no signature: jobs share no secret that a later one could verify, since the token of each is another
  * one. Who wrote a text is for GitHub to say, and so is which run is newer.
  */
-function digestMarker({ key, run, outcome }: Marker, place: string): string {
-  const parts = [place.toLowerCase(), key, run.id, run.number, run.attempt, outcome];
+function digestMarker({ key, run, outcome }: Marker, location: string): string {
+  const parts = [location.toLowerCase(), key, run.id, run.number, run.attempt, outcome];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
 }
 
 const marker =
   /^<!-- mcp-eval-ci key=([0-9a-f]{16}) run=(\d{1,20}) number=(\d{1,15}) attempt=(\d{1,6}) verdict=(passed|failed|inconclusive) digest=([0-9a-f]{32}) -->/;
 
-/** Reads a marker at the very beginning of a text; null where there is none of this place. Anywhere else it is a quotation. */
-export function parseMarker(body: string, place: string): Marker | null {
+/** Reads a marker at the very beginning of a text; null where there is none of this location. Anywhere else it is a quotation. */
+export function parseMarker(body: string, location: string): Marker | null {
   const [, key, id, number, attempt, verdict, digest] = marker.exec(body) ?? [];
   if (key === undefined || id === undefined) return null;
   const outcome: VerdictOutcome = verdict === 'passed' || verdict === 'failed' ? verdict : 'inconclusive';
   const found = { key, run: { id, number: Number(number), attempt: Number(attempt) }, outcome };
-  return digestMarker(found, place) === digest ? found : null;
+  return digestMarker(found, location) === digest ? found : null;
 }
 
 /** Whether a run was started after another one of the same workflow. Run again, an old one stays older than a newer one. */

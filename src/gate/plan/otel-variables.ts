@@ -1,10 +1,13 @@
-import { type ConfigurationIssue } from '../../base/errors.ts';
+import { ConfigurationError, type ConfigurationIssue } from '../../base/errors.ts';
+import { appendAll } from '../../base/lists.ts';
 import { Secret } from '../../base/redaction.ts';
+import { listProxySecrets, readProxySettings } from '../../http/proxy.ts';
+import { type CollectorAddress, parseCollectorUrl } from '../../otlp/collector.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Where traces are sent, as OpenTelemetry's variables say it. */
-export interface OtelTarget {
+interface OtelTarget {
   endpoint: string;
   /** The variable that names it. */
   variable: string;
@@ -17,7 +20,7 @@ export interface OtelTarget {
 const endpointVariables = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'] as const;
 const protocolVariables = ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'OTEL_EXPORTER_OTLP_PROTOCOL'] as const;
 /** From the weakest to the strongest: a header of the second replaces one of the first. */
-export const headerVariables = ['OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_TRACES_HEADERS'] as const;
+const headerVariables = ['OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_TRACES_HEADERS'] as const;
 
 /**
  * Reads where traces are sent. Null where the variables name no endpoint or turn traces off. Why the gate cannot send them is a note, since
@@ -111,4 +114,28 @@ function decode(text: string): string | null {
 /** An empty variable counts as one that is not set. */
 function read(environment: Environment, name: string): string {
   return environment[name]?.trim() ?? '';
+}
+
+/** The OpenTelemetry collector that the traces are sent to. */
+export interface PlannedCollector extends CollectorAddress {
+  secrets: readonly Secret[];
+}
+
+/** Settles where the traces are sent; null for nowhere. What is wrong goes to `issues`. */
+export function planCollector(
+  environment: Readonly<Record<string, string | undefined>>,
+  { notes, issues }: { notes: string[]; issues: ConfigurationIssue[] },
+): PlannedCollector | null {
+  const target = readOtelTarget(environment, { notes, issues });
+  if (target === null) return null;
+  const { headers } = target;
+  try {
+    const url = parseCollectorUrl(target);
+    const proxy = readProxySettings(environment);
+    return { url, headers, proxy, secrets: [...headers.values(), ...listProxySecrets(proxy)] };
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    appendAll(issues, error.issues);
+    return null;
+  }
 }

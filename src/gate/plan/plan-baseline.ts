@@ -1,13 +1,20 @@
 import { join, resolve } from 'node:path';
-import { formatCount } from '../../base/text.ts';
 import { type ConfigurationIssue, describeError } from '../../base/errors.ts';
-import type { Baseline, RegressionLimits } from '../../model/comparison.ts';
-import type { Report } from '../../model/report.ts';
+import { formatCount } from '../../base/text.ts';
+import { readHistoryText } from '../../history/file.ts';
 import { findInHistory, historySource } from '../../history/lookup.ts';
-import type { PlannedHistory } from './plan-history.ts';
-import type { ProtectedBase } from './protection.ts';
+import { parseHistory } from '../../history/record.ts';
+import type { Baseline, RegressionLimits } from '../../model/comparison.ts';
+import type { HistoryRecord } from '../../model/history.ts';
+import type { GateRules } from '../../model/policy.ts';
+import type { Report } from '../../model/report.ts';
+import { outlineSuite } from '../../suite/manifest.ts';
+import { listTrials } from '../../verdict/trust.ts';
+import { type GateOptions, readServiceBaseline } from '../options/schema.ts';
+import type { ProtectedBase } from './base-policy.ts';
+import type { PlannedSuite } from './plan-suites.ts';
+import { listBaselineLosses, listHistoryLosses, readProtectedFile } from './protect-past.ts';
 import { parseReportText, readReport, type ReadReport, readReportText } from './read-report.ts';
-import { readProtectedFile, listBaselineLosses } from './protect-past.ts';
 
 /** What the results are compared with, and how much worse they may be. */
 export interface PlannedBaseline {
@@ -30,7 +37,7 @@ interface BaselineSources {
 }
 
 /** Reads the baseline. One that is not there is a note, since every first run lacks it; one that cannot be read is an issue. */
-export async function planBaseline(
+async function planBaseline(
   { source, limits }: { source: string; limits: RegressionLimits },
   { cwd, history, notes, base = null }: BaselineSources,
   issues: ConfigurationIssue[],
@@ -112,4 +119,89 @@ function takeBaseline(source: string, { startedAt, revision, cases }: Report): B
       return { suiteId, id, title, passed, total, definitionHash };
     }),
   };
+}
+
+/** Where this gate's record will be added, and those that are there. */
+interface PlannedHistory {
+  /** Absolute, and as the user wrote it. */
+  path: string;
+  label: string;
+  /** Oldest first. */
+  records: HistoryRecord[];
+}
+
+async function chooseHistory(
+  label: string,
+  own: string,
+  context: { base: ProtectedBase; cwd: string; notes: string[]; issues: ConfigurationIssue[] },
+): Promise<string> {
+  const { text } = await readProtectedFile({ path: label, own, listLosses: listHistoryLosses }, context);
+  return text ?? '';
+}
+
+/** Reads the history. One that is not there yet is empty; one that cannot be read is an issue. */
+async function planHistory(
+  label: string,
+  { cwd, notes, base = null }: { cwd: string; notes: string[]; base?: ProtectedBase | null },
+  issues: ConfigurationIssue[],
+): Promise<PlannedHistory | null> {
+  const path = resolve(cwd, label);
+  try {
+    const own = await readHistoryText(path);
+    const { records, skipped } = parseHistory(
+      base === null ? own : await chooseHistory(label, own, { base, cwd, notes, issues }),
+    );
+    if (skipped > 0) {
+      notes.push(`${label}: ${formatCount(skipped, 'line')} ${skipped === 1 ? 'is' : 'are'} no record and left out.`);
+    }
+    return { path, label, records };
+  } catch (error) {
+    const message = `cannot be read: ${describeError(error)}; name a file, which is made when it is missing`;
+    issues.push({ input: 'history-path', code: 'bad-history-path', message });
+    return null;
+  }
+}
+
+/** What a gate knows of those before it. */
+export interface PlannedPast {
+  /** Null where nothing is compared. */
+  baseline: PlannedBaseline | null;
+  /** Null where none is kept. */
+  history: PlannedHistory | null;
+}
+
+/** Reads the history and the baseline. Most gates know nothing of earlier ones, and load nothing for it. */
+export async function planPast(
+  options: GateOptions,
+  { rules, ...context }: { cwd: string; notes: string[]; rules: GateRules; base?: ProtectedBase | null },
+  issues: ConfigurationIssue[],
+): Promise<PlannedPast> {
+  const { historyPath, baseline: source } = options;
+  let history: PlannedHistory | null = null;
+  let baseline: PlannedBaseline | null = null;
+  if (historyPath !== null) {
+    history = await planHistory(historyPath, context, issues);
+  }
+  if (source !== null) {
+    const maximumRegressions = rules.maximumRegressions?.value ?? 0;
+    const limits = { maximumRegressions, maximumRateDrop: rules.maximumRateDrop?.value ?? null };
+    const inService = readServiceBaseline(options);
+    if (inService !== null) return { history, baseline: { source, baseline: null, runId: inService.runId, limits } };
+    baseline = await planBaseline({ source, limits }, { ...context, history }, issues);
+  }
+  return { history, baseline };
+}
+
+/** Sets the cases aside that the history does not show to be trusted yet. What a policy requires is never on trial. */
+export function planTrust(
+  suites: readonly PlannedSuite[],
+  { neededGates, records }: { neededGates: number; records: readonly HistoryRecord[] },
+): PlannedSuite[] {
+  return suites.map((planned) => {
+    if (planned.kind === 'stored') return planned;
+    const { id: suiteId, cases } = outlineSuite(planned.suite, planned.whole);
+    const required = new Set(planned.requirements.required.map(({ name }) => name));
+    const trials = listTrials({ suiteId, cases: cases.filter(({ id }) => !required.has(id)) }, records, neededGates);
+    return { ...planned, requirements: { ...planned.requirements, trials } };
+  });
 }

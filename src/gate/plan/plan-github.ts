@@ -2,14 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { z } from 'zod';
 import { ConfigurationError, describeError } from '../../base/errors.ts';
-import { listProxySecrets, type ProxySettings, readProxySettings } from '../../http/proxy.ts';
 import type { Secret } from '../../base/redaction.ts';
 import { parseRepository, type Repository } from '../../github/repository.ts';
-import { nameJobSlot } from '../options/job-slot.ts';
+import { listProxySecrets, type ProxySettings, readProxySettings } from '../../http/proxy.ts';
 import type { CommentMode } from '../options/report-to.ts';
+import { type GateOptions, nameJobSlot } from '../options/schema.ts';
 import { buildKey, type RunStamp } from './marker.ts';
-import type { GateOptions } from '../options/schema.ts';
-import type { PageLinks } from './page-links.ts';
 
 /** What the gate posts on GitHub in addition to the job itself, and with which token. */
 export interface PlannedGitHub extends GitHubAccess {
@@ -145,11 +143,11 @@ export function readRun(
   };
   const repositoryUrl = composeRepositoryUrl(environment);
   const names = [environment['GITHUB_WORKFLOW'], environment['GITHUB_JOB']].filter((name) => name);
-  const place = jobSlot === null || jobSlot === '0' ? '' : ` ${jobSlot}`;
+  const slot = jobSlot === null || jobSlot === '0' ? '' : ` ${jobSlot}`;
   return {
     run,
     page: {
-      job: names.length === 0 ? null : `${names.join(' / ')}${place}`,
+      job: names.length === 0 ? null : `${names.join(' / ')}${slot}`,
       run: run.id === '0' ? null : describeRun(run, repositoryUrl),
       repositoryUrl,
       directory: locateDirectory(environment, cwd),
@@ -188,4 +186,48 @@ function readWorkflowPath(environment: Environment): string | null {
 function readWorkflowFile(environment: Environment): string | null {
   const [, path] = /^[^/]+\/[^/]+\/(.+?)@/.exec(environment['GITHUB_WORKFLOW_REF'] ?? '') ?? [];
   return path ?? null;
+}
+
+/** What a text on GitHub leads to. */
+export interface PageLinks {
+  /** Which job it is: `evals / test`. */
+  job: string | null;
+  run: { label: string; url: string } | null;
+  /** `https://github.com/owner/name`. */
+  repositoryUrl: string;
+  /** Where the paths of a report begin, relative to the repository's root; null where that is outside of it. */
+  directory: string | null;
+}
+
+/** A line of a file, as a report names it. */
+export interface LineLocation {
+  file: string;
+  line: number;
+}
+
+/** What inline tests are called; they are in no file. */
+const inlineTests = 'tests';
+
+/** Finds the path of a file from the repository's root; null where it is not in there. Paths may be foreign text. */
+function locateInRepository(directory: string | null, file: string): string | null {
+  if (directory === null || /^(?:[/\\]|[A-Za-z]:)|\p{Cc}/u.test(file)) return null;
+  const segments = [...directory.split('/'), ...file.split(/[/\\]/)].filter((part) => part !== '' && part !== '.');
+  return segments.length === 0 || segments.includes('..') ? null : segments.join('/').toWellFormed();
+}
+
+/** Finds a line that a report names; null where it is in no file of the repository. */
+export function locateLine(
+  { directory }: Pick<PageLinks, 'directory'>,
+  { file, line }: LineLocation,
+): { path: string; line: number } | null {
+  const path = file === inlineTests ? null : locateInRepository(directory, file);
+  return path === null || !Number.isInteger(line) || line < 1 ? null : { path, line };
+}
+
+/** Composes the address of a line of a commit; null where either is not known. */
+export function composeLineUrl(page: PageLinks, commit: string | null, location: LineLocation): string | null {
+  const located = locateLine(page, location);
+  if (located === null || !/^[0-9a-f]{40,64}$/.test(commit ?? '')) return null;
+  const path = located.path.split('/').map(encodeURIComponent).join('/');
+  return `${page.repositoryUrl}/blob/${commit}/${path}#L${located.line}`;
 }

@@ -1,25 +1,28 @@
-import type { ConfigurationIssue } from '../../base/errors.ts';
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { type ConfigurationIssue, describeError } from '../../base/errors.ts';
+import { leadsOutOfCheckout, linkOutMessage } from '../../base/files.ts';
 import { appendAll } from '../../base/lists.ts';
 import {
+  applyPolicyDefaults,
   type Demanded,
   emptyPolicyLayer,
   type GateRules,
   noGateRules,
   type PolicyFile,
   type PolicyLayer,
-  applyPolicyDefaults,
   type StoredRequirements,
   type SuiteRequirements,
 } from '../../model/policy.ts';
 import { formatMinimumPassRate } from '../../model/rate.ts';
 import type { Suite } from '../../model/suite.ts';
 import { suggestNearest } from '../../suite/findings.ts';
+import type { PolicyInput } from '../../suite/policy-schema.ts';
+import { readPolicy, readPolicyInput } from '../../suite/read-policy.ts';
 import { joinLayers, listSuiteLayers } from '../../verdict/layers.ts';
-import { openBasePolicy, type BasePolicy } from './base-policy.ts';
-import { createProtection, type ProtectedBase } from './protection.ts';
-import type { CiJob } from './ci-job.ts';
 import type { GateOptions } from '../options/schema.ts';
-import { readPolicyOption } from './read-policy-file.ts';
+import { type BasePolicy, createProtection, openBasePolicy, type ProtectedBase } from './base-policy.ts';
+import type { CiJob } from './ci-job.ts';
 import { placeIssue, resolveCaseNames } from './resolve-names.ts';
 
 /** Every source of requirements except the evals files as they are checked out. */
@@ -89,10 +92,10 @@ export async function loadPolicy(
 }
 
 function readInputs({ minPassRate }: GateOptions): PolicyLayer {
-  return { ...emptyPolicyLayer, minimumPassRate: place(minPassRate, 'min-pass-rate') };
+  return { ...emptyPolicyLayer, minimumPassRate: withSource(minPassRate, 'min-pass-rate') };
 }
 
-function place<T>(value: T | null, source: string): Demanded<T> | null {
+function withSource<T>(value: T | null, source: string): Demanded<T> | null {
   return value === null ? null : { value, source };
 }
 
@@ -120,7 +123,11 @@ function planFileRequirements(
 ): SuiteRequirements {
   const specific = [...fromFile.slice(0, -1), own];
   for (const layer of specific) appendAll(issues, findUnknownNames(layer, whole));
-  const named = whole.cases.map(({ id, title, location: { file, line } }) => ({ id, title, place: `${file}:${line}` }));
+  const named = whole.cases.map(({ id, title, location: { file, line } }) => ({
+    id,
+    title,
+    location: `${file}:${line}`,
+  }));
   const layers = [inputs, ...fromFile, own].map((layer) => resolveCaseNames(layer, named, issues));
   const requirements = applyPolicyDefaults(joinLayers(layers));
   appendAll(issues, findUnreachable(requirements.minimumPassRate, requirements.confidence));
@@ -182,4 +189,38 @@ function selectRequirements(
     required: requirements.required.filter(({ name }) => isSelected(name)),
     quarantine: requirements.quarantine.filter((entry) => isSelected(entry.case) || !isKnown(entry.case)),
   };
+}
+
+/**
+ * Reads the policy of the options: the file at a path, or the object that a program passes. What is wrong with it goes to `issues`;
+ * null then, and where there is none.
+ */
+export async function readPolicyOption(
+  policy: string | PolicyInput | null,
+  cwd: string,
+  issues: ConfigurationIssue[],
+): Promise<PolicyFile | null> {
+  if (policy === null) return null;
+  if (typeof policy === 'string') return await readPolicyFile(policy, cwd, issues);
+  const reading = readPolicyInput(policy);
+  appendAll(issues, reading.issues);
+  return reading.policy;
+}
+
+async function readPolicyFile(path: string, cwd: string, issues: ConfigurationIssue[]): Promise<PolicyFile | null> {
+  if (await leadsOutOfCheckout(path, cwd)) {
+    issues.push({ file: path, line: 1, column: 1, code: 'link-out-of-checkout', message: linkOutMessage });
+    return null;
+  }
+  let text: string;
+  try {
+    text = await readFile(resolve(cwd, path), 'utf8');
+  } catch (error) {
+    const message = `${JSON.stringify(path)} cannot be read: ${describeError(error)}`;
+    issues.push({ input: 'policy', code: 'unreadable-policy', message });
+    return null;
+  }
+  const { policy, findings } = readPolicy(text, { file: path });
+  appendAll(issues, findings);
+  return policy;
 }

@@ -5,9 +5,8 @@ import { noGateRules, type PolicyFile } from '../../model/policy.ts';
 import type { Report } from '../../model/report.ts';
 import { listIdleSuites } from '../../verdict/layers.ts';
 import type { GateOptions } from '../options/schema.ts';
-import type { PlannedBaseline } from './plan-baseline.ts';
-import { planPast } from './plan-past.ts';
-import { readPolicyOption } from './read-policy-file.ts';
+import { type PlannedBaseline, planPast } from './plan-baseline.ts';
+import { readPolicyOption } from './plan-policy.ts';
 import { readReport } from './read-report.ts';
 import { findAmbiguousNames } from './resolve-names.ts';
 

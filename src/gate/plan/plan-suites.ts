@@ -1,21 +1,18 @@
-import { formatDuration } from '../../base/time.ts';
 import type { ConfigurationIssue } from '../../base/errors.ts';
 import { appendAll } from '../../base/lists.ts';
+import { formatDuration } from '../../base/time.ts';
 import type { SuiteConcurrency } from '../../model/concurrency.ts';
 import type { Demanded, StoredRequirements, SuiteRequirements } from '../../model/policy.ts';
 import { anyProtocol, type ProtocolChoice } from '../../model/protocol.ts';
-import type { Suite } from '../../model/suite.ts';
+import { type LocatedStep, serverUnderTest, type Suite } from '../../model/suite.ts';
 import type { ServiceProfile } from '../../service/profile.ts';
-import { readInlineTests } from '../../suite/read.ts';
 import { findSharedIds, loadSuites } from '../../suite/load.ts';
+import { readInlineTests } from '../../suite/read.ts';
 import { selectCases } from '../../suite/select.ts';
-import type { CiJob } from './ci-job.ts';
-import { nameHostedSuite } from './hosted-names.ts';
+import { type GateOptions, readServiceBaseline } from '../options/schema.ts';
+import { type CiJob, nameHostedSuite } from './ci-job.ts';
 import { capRuns, findHostedIssues, listHostedNotes } from './hosted-limits.ts';
-import { planOneServer } from './one-server.ts';
-import { readServiceBaseline } from '../options/service-baseline.ts';
 import type { LoadedPolicy } from './plan-policy.ts';
-import type { GateOptions } from '../options/schema.ts';
 
 export type PlannedSuite = FileSuite | StoredSuite;
 
@@ -175,4 +172,30 @@ function findPromptSteps(suite: Suite): ConfigurationIssue[] {
         message: `case "${testCase.title}" has a prompt step, and the embedded service runs no models; leave the case out with \`cases\` or \`tags\`, test its tools with toolCall steps, or use a hosted \`service\``,
       })),
   );
+}
+
+/**
+ * Makes every step of a suite call the server under test. A suite may name that one server as it likes, since the job has
+ * only one; one that names several is refused, for the others could never be called.
+ */
+export function planOneServer(suite: Suite): { suite: Suite; issues: ConfigurationIssue[] } {
+  const steps = suite.cases.flatMap((testCase) => testCase.steps);
+  const first = steps.map(readServerName).find((name) => name !== serverUnderTest);
+  const issues = steps.flatMap((located): ConfigurationIssue[] => {
+    const name = readServerName(located);
+    if (name === serverUnderTest || name === first) return [];
+    const message = `This step calls the server "${name}" and earlier ones call "${first}", but a gate tests one server; take \`server\` out, or split the suite`;
+    return [{ ...located.location, code: 'several-servers', message }];
+  });
+  const cases = suite.cases.map((testCase) => ({ ...testCase, steps: testCase.steps.map(forgetServerName) }));
+  return { suite: { ...suite, cases }, issues };
+}
+
+function readServerName({ step }: LocatedStep): string {
+  return step.kind === 'toolCall' ? step.serverName : serverUnderTest;
+}
+
+function forgetServerName(located: LocatedStep): LocatedStep {
+  const { step } = located;
+  return step.kind === 'toolCall' ? { ...located, step: { ...step, serverName: serverUnderTest } } : located;
 }

@@ -8,26 +8,20 @@ import type { VerdictReason } from '../../model/verdict.ts';
 import { listIdleSuites } from '../../verdict/layers.ts';
 import type { JoinedShards } from '../../verdict/merge.ts';
 import { type CiJob, type ElevatedEvent, readCiJob } from './ci-job.ts';
-import { nameJobSlot } from '../options/job-slot.ts';
-import type { GateOptions } from '../options/schema.ts';
-import { readRun, planGitHub, type PlannedGitHub } from './plan-github.ts';
+import { type GateOptions, nameJobSlot } from '../options/schema.ts';
+import { type PageLinks, planGitHub, type PlannedGitHub, readRun } from './plan-github.ts';
 import type { ReportFormat } from '../options/values.ts';
-import { readOtelResource } from './otel-variables.ts';
-import type { PageLinks } from './page-links.ts';
-import { planCollector, type PlannedCollector } from './plan-collector.ts';
+import { planCollector, type PlannedCollector, readOtelResource } from './otel-variables.ts';
 import { planMerge, type PlannedMerge } from './plan-merge.ts';
-import { planPast, type PlannedPast } from './plan-past.ts';
-import { type PlannedServer, planServer } from './plan-server.ts';
-import { type PlannedService, planService } from './plan-service.ts';
+import { type PlannedPast, planPast, planTrust } from './plan-baseline.ts';
+import { type PlannedServer, planSandbox, planServer } from './plan-server.ts';
+import { type PlannedService, type PlannedUpload, planService, planUpload } from './plan-service.ts';
 import { findRuleIssues } from './rule-issues.ts';
 import { type PlannedSuite, planSuites } from './plan-suites.ts';
-import { planUpload, type PlannedUpload } from './plan-upload.ts';
 import { type PlannedReportDir, planReportDir } from './report-dir.ts';
 import { findAmbiguousNames } from './resolve-names.ts';
 import { loadPolicy } from './plan-policy.ts';
-import { planTrust } from './plan-trust.ts';
 import { planShard } from './plan-shard.ts';
-import { planSandbox } from './plan-sandbox.ts';
 
 /** Everything the gate is going to do, decided and checked; nothing has been started, created or written yet. */
 export interface GatePlan extends PlannedPast {
@@ -98,8 +92,8 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   const rules = policy.gate;
   const past = { cwd: context.cwd, notes, rules, base: policy.base };
   const { history, baseline } = await planPast(options, past, issues);
-  const place = { cwd: context.cwd, ci, profile: service.profile, policy, notes };
-  const all = joining !== null ? [] : await planSuites(options, place, issues);
+  const sources = { cwd: context.cwd, ci, profile: service.profile, policy, notes };
+  const all = joining !== null ? [] : await planSuites(options, sources, issues);
   // What is demanded of the whole is not what was demanded of its parts.
   const merge = joining === null ? null : { ...joining, policy: policy.file };
   const suiteNames = merge === null ? all.map(nameSuite) : merge.suites.map(nameJoined);
@@ -118,8 +112,8 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   }
   const reportDir = await planReportDir(options.reportDir ?? '.', { ...context, notes });
   if (server !== null) {
-    const place = { ...context, serverCwd: server.cwd, suites, reportDir: reportDir.path };
-    server.sandbox = await planSandbox(options, place, issues);
+    const surroundings = { ...context, serverCwd: server.cwd, suites, reportDir: reportDir.path };
+    server.sandbox = await planSandbox(options, surroundings, issues);
   }
   if (merge === null) appendAll(issues, findRuleIssues(rules, { options, suites }));
   appendAll(issues, [

@@ -2,7 +2,7 @@ import type { ConfigurationIssue } from '../../base/errors.ts';
 import type { Report } from '../../model/report.ts';
 import { parseHistory } from '../../history/record.ts';
 import { runGit } from './git-checkout.ts';
-import type { ProtectedBase } from './protection.ts';
+import type { ProtectedBase } from './base-policy.ts';
 import { parseReportText } from './read-report.ts';
 import type { Weakening } from './weakenings.ts';
 

@@ -48,7 +48,7 @@ type ReportedCase = Pick<CaseReport, 'id' | 'title' | 'location'>;
 
 /** A case of a report, as a name can mean it. */
 export function nameReported({ id, title, location }: ReportedCase): NamedCase {
-  return { id, title, place: location === null ? null : `${location.file}:${location.line}` };
+  return { id, title, location: location === null ? null : `${location.file}:${location.line}` };
 }
 
 /** `file:line` as an issue takes it; else the name of an input. */

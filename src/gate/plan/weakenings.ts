@@ -1,11 +1,12 @@
 import { formatCount } from '../../base/text.ts';
 import { formatDuration } from '../../base/time.ts';
-import { describeSource, type Protection } from '../../model/policy.ts';
+import { describeSource, type PolicyFile, type PolicyLayer, type Protection } from '../../model/policy.ts';
 import type { Suite, SuiteCase } from '../../model/suite.ts';
 import type { ReasonCode } from '../../model/verdict.ts';
 import { hashDefinition } from '../../suite/definition-hash.ts';
+import { joinLayers, listSuiteLayers } from '../../verdict/layers.ts';
 import { listLowered, type Lowered } from '../../verdict/lowered.ts';
-import { findSameSuite, type SuiteBar } from './bar.ts';
+import { resolveCaseNames } from './resolve-names.ts';
 
 /** One way in which a change requires less than its base. */
 export interface Weakening {
@@ -114,13 +115,13 @@ function listLostTags(was: SuiteBar, is: SuiteBar, { base }: ChangeNames): Weake
     was.suite.cases.flatMap(({ id, title, tags }): Weakening[] => {
       const later = findCase(is.suite, id);
       if (!tags.includes(tag) || later === undefined || later.tags.includes(tag)) return [];
-      const place = `${later.location.file}:${later.location.line}`;
+      const location = `${later.location.file}:${later.location.line}`;
       return [
         {
           protection: 'minima',
           code: 'requirement-lowered',
           key: `tag ${is.suite.id} ${id} ${tag}`,
-          message: `The case ${JSON.stringify(title)} (${place}) has lost the tag ${JSON.stringify(tag)}, of which ${base} requires a pass rate (${source}).`,
+          message: `The case ${JSON.stringify(title)} (${location}) has lost the tag ${JSON.stringify(tag)}, of which ${base} requires a pass rate (${source}).`,
           remedy: 'Restore the tag',
           suiteId: is.suite.id,
         },
@@ -157,16 +158,16 @@ function listLimits(was: Suite, is: Suite, { base }: ChangeNames): Weakening[] {
 function listLoweredPolicy(was: SuiteBar, is: SuiteBar, names: ChangeNames): Weakening[] {
   const isThere = (id: string) => findCase(is.suite, id) !== undefined;
   const before = { ...was.policy, cases: was.policy.cases.filter(({ name }) => isThere(name)) };
-  const place = ` of the suite ${JSON.stringify(is.suite.name)}`;
+  const inSuite = ` of the suite ${JSON.stringify(is.suite.name)}`;
   return listLowered(before, is.policy).map((lowered) =>
-    describeLowered(lowered, { place, suiteId: is.suite.id }, names),
+    describeLowered(lowered, { inSuite, suiteId: is.suite.id }, names),
   );
 }
 
-/** Words a requirement that a change lowers; `place` follows its name. */
+/** Words a requirement that a change lowers; `inSuite` follows its name. */
 export function describeLowered(
   { kind, what, before, after, source }: Lowered,
-  { place, suiteId }: { place: string; suiteId: string | null },
+  { inSuite, suiteId }: { inSuite: string; suiteId: string | null },
   { base, noun }: ChangeNames,
 ): Weakening {
   const isQuarantine = kind === 'quarantine';
@@ -174,7 +175,7 @@ export function describeLowered(
     protection: kind,
     code: isQuarantine ? 'quarantine-widened' : 'requirement-lowered',
     key: `${what} ${suiteId} ${before} ${after}`,
-    message: `This ${noun} changes ${what}${place} from ${before} in ${base} to ${after} (${describeSource(source)}).`,
+    message: `This ${noun} changes ${what}${inSuite} from ${before} in ${base} to ${after} (${describeSource(source)}).`,
     remedy: isQuarantine ? 'Take that out' : 'Restore it',
     suiteId,
   };
@@ -195,4 +196,69 @@ function listTitles(cases: readonly SuiteCase[]): string {
   const shown = cases.slice(0, maxTitles).map(({ title }) => JSON.stringify(title));
   const hidden = cases.length - shown.length;
   return [...shown, ...(hidden > 0 ? [`${hidden} more`] : [])].join(', ');
+}
+
+/** What the files of one commit require of a suite. The inputs of the workflow are no part of it. */
+export interface SuiteBar {
+  suite: Suite;
+  /** What the policy file says of it, the strongest layer first; cases by their ids. */
+  fileLayers: PolicyLayer[];
+  /** What its evals file says; cases by their ids. */
+  ownLayer: PolicyLayer;
+  /** All of it joined. */
+  policy: PolicyLayer;
+  /** By case id, where each required case is said to be one. */
+  required: ReadonlyMap<string, string>;
+}
+
+/** Reads out of the files of one commit what they require. */
+export function createBar(suites: readonly Suite[], file: PolicyFile | null): SuiteBar[] {
+  return suites.map((suite) => {
+    const named = suite.cases.map(({ id, title, location }) => ({
+      id,
+      title,
+      location: `${location.file}:${location.line}`,
+    }));
+    // Ambiguous names of the change are issues of its own plan; those of the base mean the first case.
+    const resolve = (layer: PolicyLayer) => resolveCaseNames(layer, named, []);
+    const fileLayers = (file === null ? [] : listSuiteLayers(file, suite)).map(resolve);
+    const ownLayer = resolve(suite.policy);
+    const policy = joinLayers([...fileLayers, ownLayer]);
+    const flagged = suite.cases.filter(({ isRequired }) => isRequired);
+    const required = new Map([
+      ...policy.required.map(({ name, source }) => [name, source] as const),
+      ...flagged.map(({ id, location }) => [id, `${location.file}:${location.line}`] as const),
+    ]);
+    return { suite, fileLayers, ownLayer, policy, required };
+  });
+}
+
+/** Finds the same suite among others: by its id, else by its file, whose suite may have another id now. */
+export function findSameSuite<T extends { suite: Suite }>(
+  bars: readonly T[],
+  { id, file }: { id: string; file: string },
+): T | null {
+  return bars.find(({ suite }) => suite.id === id) ?? bars.find(({ suite }) => suite.location.file === file) ?? null;
+}
+
+/**
+ * Gives the layers of the base for the suite as the change has it: what they name and the change does not have is left out, since that
+ * is judged by comparing the two.
+ */
+export function adaptLayers({ suite: before, fileLayers, ownLayer, required }: SuiteBar, suite: Suite) {
+  const isGone = (id: string) =>
+    before.cases.some((item) => item.id === id) && !suite.cases.some((item) => item.id === id);
+  const knownTags = new Set(suite.cases.flatMap(({ tags }) => tags));
+  const wasTag = (tag: string) => before.cases.some(({ tags }) => tags.includes(tag));
+  const adapt = (layer: PolicyLayer): PolicyLayer => ({
+    ...layer,
+    cases: layer.cases.filter(({ name }) => !isGone(name)),
+    required: layer.required.filter(({ name }) => !isGone(name)),
+    tags: layer.tags.filter(({ name }) => knownTags.has(name) || !wasTag(name)),
+  });
+  const own = adapt(ownLayer);
+  const flagged = [...required].flatMap(([name, source]) =>
+    isGone(name) ? [] : [{ name, value: true as const, source }],
+  );
+  return { fileLayers: fileLayers.map(adapt), ownLayer: { ...own, required: flagged } };
 }

@@ -6,7 +6,7 @@ import type { Repository } from '../../github/repository.ts';
 import type { Report } from '../../model/report.ts';
 import { planAnnotations } from '../../report/annotations.ts';
 import { renderSummary } from '../../report/summary.ts';
-import { locateLine, type PageLinks } from '../plan/page-links.ts';
+import { locateLine, type PageLinks } from '../plan/plan-github.ts';
 
 /** GitHub takes 65,535 characters. */
 const maxSummaryBytes = 60_000;
@@ -48,13 +48,13 @@ function buildCheckRun(report: Report, page: PageLinks): CheckRunDraft | null {
 
 function listAnnotations(report: Report, page: PageLinks): CheckAnnotation[] {
   return planAnnotations(report, { maxCases: maxAnnotations }).flatMap(({ level, title, message, file, startLine }) => {
-    const place = file === undefined || startLine === undefined ? null : locateLine(page, { file, line: startLine });
-    return place === null
+    const located = file === undefined || startLine === undefined ? null : locateLine(page, { file, line: startLine });
+    return located === null
       ? []
       : [
           {
-            path: place.path,
-            line: place.line,
+            path: located.path,
+            line: located.line,
             level: level === 'error' ? ('failure' as const) : level,
             title,
             message,

@@ -45,12 +45,12 @@ interface OwnComment extends IssueComment {
  */
 export async function postComment(client: GitHubClient, draft: CommentDraft, logger: Logger): Promise<PostedComment> {
   const identity = await getIdentity(client);
-  const place = nameComments(draft.repository, draft.pullNumber);
+  const location = nameComments(draft.repository, draft.pullNumber);
   const listOwn = async (): Promise<OwnComment[]> => {
     const comments = await listComments(client, draft.repository, draft.pullNumber);
     const own: OwnComment[] = [];
     for (const comment of comments) {
-      const marker = isSamePerson(identity, comment.author) ? parseMarker(comment.body, place) : null;
+      const marker = isSamePerson(identity, comment.author) ? parseMarker(comment.body, location) : null;
       if (marker?.key !== draft.marker.key) continue;
       own.push({ ...comment, marker, isNewer: await isConfirmedNewer(client, marker, { own: draft, logger }) });
     }

@@ -1,25 +1,29 @@
 import { appendFile, mkdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { describeError } from '../../base/errors.ts';
+import { type ConfigurationIssue, describeError } from '../../base/errors.ts';
 import { writeTextFile } from '../../base/files.ts';
 import type { Logger } from '../../base/logger.ts';
-import { type Redactor, redactDeep } from '../../base/redaction.ts';
+import { redactDeep, type Redactor } from '../../base/redaction.ts';
+import { appendHistoryLine } from '../../history/file.ts';
+import { renderHistoryLine } from '../../history/record.ts';
 import type { Evidence } from '../../model/evidence.ts';
 import type { Report } from '../../model/report.ts';
+import type { Annotation } from '../../report/annotations.ts';
+import { renderBadge } from '../../report/badge.ts';
+import { renderCtrf } from '../../report/ctrf.ts';
+import { planIssueAnnotations } from '../../report/issue-annotations.ts';
+import { renderIssueSummary } from '../../report/issue-summary.ts';
 import { renderReportJson } from '../../report/json.ts';
+import { renderJunit } from '../../report/junit.ts';
+import { renderSummary } from '../../report/summary.ts';
+import { reportTo } from '../options/report-to.ts';
 import type { ReportFormat } from '../options/values.ts';
-import { composeLineUrl, type Place } from '../plan/page-links.ts';
+import { composeLineUrl, type LineLocation } from '../plan/plan-github.ts';
 import type { GatePlan } from '../plan/plan.ts';
 import type { PlannedReportDir } from '../plan/report-dir.ts';
-import { renderJunit } from '../../report/junit.ts';
-import { renderCtrf } from '../../report/ctrf.ts';
-import { renderBadge } from '../../report/badge.ts';
-import { renderHistoryLine } from '../../history/record.ts';
-import { appendHistoryLine } from '../../history/file.ts';
-import { renderSummary } from '../../report/summary.ts';
 
 /** Where files and the summary of a job go, and what the page shows. */
-export interface FileSinks {
+interface FileSinks {
   logger: Logger;
   redactor: Redactor;
   /** The file that GitHub shows as the job's summary; null elsewhere. */
@@ -101,7 +105,7 @@ export async function publishFiles(
       const commit = report.revision?.commit ?? null;
       const options = {
         iterations: evidence?.iterations ?? [],
-        ...(page === null ? {} : { linkLine: (place: Place) => composeLineUrl(page, commit, place) }),
+        ...(page === null ? {} : { linkLine: (location: LineLocation) => composeLineUrl(page, commit, location) }),
       };
       await writeTextFile(summaryPath, redactor.redact(renderSummary(report, options)), 'append');
     });
@@ -116,14 +120,14 @@ async function registerReportDir({ path, register }: PlannedReportDir): Promise<
 }
 
 /**
- * Lists which of these places are in files below `cwd`; an annotation on any other would show nowhere. Tests written in
- * place are placed in `tests`, which many a repository has as a directory.
+ * Lists which of these locations are in files below `cwd`; an annotation on any other would show nowhere. Inline tests
+ * have the location `tests`, which many a repository has as a directory.
  */
 export async function findExistingFiles(
-  places: ReadonlyArray<{ readonly file?: string } | null>,
+  locations: ReadonlyArray<{ readonly file?: string } | null>,
   cwd: string,
 ): Promise<ReadonlySet<string>> {
-  const files = new Set(places.flatMap((place) => place?.file ?? []));
+  const files = new Set(locations.flatMap((location) => location?.file ?? []));
   const found = await Promise.all(
     [...files].map((file) =>
       stat(resolve(cwd, file)).then(
@@ -133,4 +137,34 @@ export async function findExistingFiles(
     ),
   );
   return new Set(found.flat());
+}
+
+/**
+ * Adds what is wrong with the configuration to the job summary, and returns the annotations for it, as far as the inputs ask for
+ * either. Goes by their texts: the options could not be read. What cannot be written is warned about.
+ */
+export async function publishIssues(
+  told: readonly ConfigurationIssue[],
+  texts: Readonly<Record<string, string | undefined>>,
+  { cwd, logger, redactor, summaryPath }: Omit<FileSinks, 'evidence'> & { cwd: string },
+): Promise<Annotation[]> {
+  // Cut to size below, which a secret must not be in yet.
+  const issues = redactDeep(told, redactor);
+  const destinations = readDestinations(texts['report-to'] ?? '');
+  if (destinations.summary && summaryPath !== null) {
+    try {
+      await writeTextFile(summaryPath, redactor.redact(renderIssueSummary(issues)), 'append');
+    } catch (error) {
+      logger.warning(`Could not write the job summary: ${describeError(error)}.`);
+    }
+  }
+  if (!destinations.annotations) return [];
+  const existing = await findExistingFiles(issues, cwd);
+  return planIssueAnnotations(issues, { fileExists: (file) => existing.has(file) });
+}
+
+/** Both where the text says nothing, or nothing that can be read. */
+function readDestinations(text: string): { summary: boolean; annotations: boolean } {
+  const both = { summary: true, annotations: true };
+  return text.trim() === '' ? both : (reportTo.safeParse(text).data ?? both);
 }

@@ -8,9 +8,14 @@ import type { Report } from '../../model/report.ts';
 import { renderComment } from '../../report/comment.ts';
 import { flattenText } from '../../report/escape/plain.ts';
 import { buildKey, type RunStamp } from '../plan/marker.ts';
-import { composeLineUrl, type PageLinks, type Place } from '../plan/page-links.ts';
+import {
+  composeLineUrl,
+  type GitHubAccess,
+  type PageLinks,
+  type LineLocation,
+  type PlannedGitHub,
+} from '../plan/plan-github.ts';
 import type { CommentMode } from '../options/report-to.ts';
-import type { GitHubAccess, PlannedGitHub } from '../plan/plan-github.ts';
 import { postComment } from './post-comment.ts';
 import { postCheck } from './post-check.ts';
 import { postIssue } from './post-issue.ts';
@@ -93,12 +98,12 @@ export async function tellPullRequest(
   const commit = report.revision?.commit ?? null;
   const draft = { repository, pullNumber, commit, workflow, mode, marker: { key, run, outcome }, render };
   const { kind, url } = await postComment(client, draft, logger);
-  const place = `pull request ${pullNumber}`;
+  const target = `pull request ${pullNumber}`;
   const said = {
-    created: `Commented on ${place}: ${url}`,
-    updated: `Updated the comment on ${place}: ${url}`,
-    unwanted: `No comment on ${place}: the verdict is ${outcome}, and comments are written ${mode}.`,
-    outdated: `A newer run has posted its verdict on ${place}; that comment stays.`,
+    created: `Commented on ${target}: ${url}`,
+    updated: `Updated the comment on ${target}: ${url}`,
+    unwanted: `No comment on ${target}: the verdict is ${outcome}, and comments are written ${mode}.`,
+    outdated: `A newer run has posted its verdict on ${target}; that comment stays.`,
   };
   logger.info(said[kind]);
 }
@@ -142,20 +147,20 @@ async function keepIssues(
 
 /** Renders what a reader sees of a comment or an issue. */
 function renderFor(report: Report, page: PageLinks, redactor: Redactor): (maxBytes: number) => string {
-  const linkLine = (place: Place) => composeLineUrl(page, report.revision?.commit ?? null, place);
+  const linkLine = (location: LineLocation) => composeLineUrl(page, report.revision?.commit ?? null, location);
   const { job, run } = page;
   return (maxBytes) => redactor.redact(renderComment(report, { maxBytes, job, run, linkLine }));
 }
 
 /** Says why there is no comment, and what to do about it. */
 export function explainNoComment(error: unknown, pullNumber: number | null): string {
-  const place = pullNumber === null ? 'the pull request' : `pull request ${pullNumber}`;
+  const target = pullNumber === null ? 'the pull request' : `pull request ${pullNumber}`;
   const advice = adviseOn(
     error,
     'pull-requests: write',
     ', which jobs of forks and of Dependabot never have; docs/comments.md shows the two workflows that comment on their pull requests',
   );
-  return `Could not comment on ${place}: ${describeError(error)}${advice}`;
+  return `Could not comment on ${target}: ${describeError(error)}${advice}`;
 }
 
 /** Says why there is no check, and what to do about it. */

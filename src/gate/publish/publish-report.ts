@@ -1,14 +1,15 @@
-import { resolve } from 'node:path';
-import { ConfigurationError, type ConfigurationIssue, GateError } from '../../base/errors.ts';
+import { lstat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { ConfigurationError, type ConfigurationIssue, GateError, readErrorCode } from '../../base/errors.ts';
 import { redactDeep } from '../../base/redaction.ts';
 import type { GitHubClient } from '../../github/client.ts';
 import { getPullRequest, listPullRequestsFrom, type PullRequest } from '../../github/repository.ts';
 import type { Repository } from '../../github/repository.ts';
 import type { Report } from '../../model/report.ts';
+import type { GateContext } from '../gate.ts';
+import { rejudgeReport } from '../judge/rejudge.ts';
+import { type GateOptions, nameJobSlot } from '../options/schema.ts';
 import { buildKey } from '../plan/marker.ts';
-import { nameJobSlot } from '../options/job-slot.ts';
-import type { GateOptions } from '../options/schema.ts';
-import { readPolicyOption } from '../plan/read-policy-file.ts';
 import {
   composeRepositoryUrl,
   describeRun,
@@ -18,10 +19,9 @@ import {
   readWorkflowRun,
   type WorkflowRunPayload,
 } from '../plan/plan-github.ts';
+import { readPolicyOption } from '../plan/plan-policy.ts';
+import { readReport } from '../plan/read-report.ts';
 import { explainNoComment, openClient, type PullRequestComment, tellPullRequest } from './publish-github.ts';
-import { readForeignReport } from './read-foreign-report.ts';
-import type { GateContext } from '../gate.ts';
-import { rejudgeReport } from '../judge/rejudge.ts';
 
 type PublishOptions = Pick<
   GateOptions,
@@ -161,4 +161,39 @@ function planTelling(
     // The paths of the report begin where that job worked, which is the root unless it chose another directory.
     page: { ...own.page, job: name ?? null, run: page, directory: '' },
   };
+}
+
+/** What fits into a comment needs no more; what is larger was not written by us. */
+const maxReportBytes = 32 * 2 ** 20;
+
+/**
+ * Reads an untrusted report, also where only its directory is named.
+ *
+ * @throws {ConfigurationError} unless it is a file of its own, of bearable size, and a report of this version
+ */
+async function readForeignReport(path: string): Promise<Report> {
+  const entry = await findEntry(path);
+  // A link would publish another file of this machine.
+  if (!entry.isFile) throw refuse('is no file; name a report.json, or the directory that holds it');
+  if (entry.size > maxReportBytes) throw refuse(`has ${entry.size} bytes, more than any report`);
+  const read = await readReport(entry.path);
+  if (read.kind === 'report') return read.report;
+  throw refuse(read.kind === 'bad' ? read.why : missing);
+}
+
+const missing = 'is not there; did the other workflow upload its report?';
+
+function refuse(message: string): ConfigurationError {
+  return new ConfigurationError([{ input: 'publish', code: 'bad-report', message }]);
+}
+
+async function findEntry(path: string): Promise<{ path: string; isFile: boolean; size: number }> {
+  try {
+    const stats = await lstat(path);
+    return stats.isDirectory()
+      ? await findEntry(join(path, 'report.json'))
+      : { path, isFile: stats.isFile(), size: stats.size };
+  } catch (error) {
+    throw readErrorCode(error) === 'ENOENT' ? refuse(missing) : error;
+  }
 }

@@ -1,7 +1,7 @@
-import type { Clock } from '../../base/time.ts';
-import { formatCount } from '../../base/text.ts';
 import { BudgetError, describeError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
+import { formatCount } from '../../base/text.ts';
+import { type Clock, formatDuration } from '../../base/time.ts';
 import { type Budgets, type Demanded, describeSource } from '../../model/policy.ts';
 import type { Iteration } from '../../model/run.ts';
 import { listIterations } from '../../service/iterations.ts';
@@ -28,8 +28,8 @@ interface SpendingSource {
 }
 
 /**
- * Looks now and then, while a run goes on, at what it has spent, and cancels the run when that is more than a budget
- * allows. Dispose it when the run is over. Without a budget it asks for nothing. A look that fails is left out: it is the
+ * Polls, while a run goes on, what it has spent, and cancels the run when that is more than a budget
+ * allows. Dispose it when the run is over. Without a budget it asks for nothing. A poll that fails is left out: it is the
  * verdict that needs every page.
  */
 export function monitorBudgets(
@@ -99,4 +99,25 @@ function findExcess({ tokens, withoutResult }: Spending, budgets: SpendingBudget
 
 function describeBudget(name: string, budget: Demanded<number> | null): string {
   return budget === null ? name : `the budget ${name} is ${budget.value} (${describeSource(budget.source)})`;
+}
+
+/**
+ * Cancels the run of a suite when it outlasts its budget of wall time. Dispose it when the run is over; without a
+ * budget it does nothing.
+ */
+export function startWallTimeBudget(
+  budget: Demanded<number> | null,
+  { clock, lifetime }: { clock: Clock; lifetime: RunLifetime },
+): Disposable {
+  const over = new AbortController();
+  if (budget !== null) {
+    const message = `The run was cancelled after ${formatDuration(budget.value)}, its budget wallTime (${describeSource(budget.source)}).`;
+    const exceeded = clock.sleep(budget.value, { signal: over.signal }).then(
+      () => new BudgetError(message),
+      // Never settles, so that a run that was quick enough cancels nothing.
+      () => new Promise<never>(() => {}),
+    );
+    lifetime.cancelOn(exceeded);
+  }
+  return { [Symbol.dispose]: () => over.abort() };
 }

@@ -11,7 +11,7 @@ import type { ServiceProfile } from '../../service/profile.ts';
 import { stopRun } from '../../service/runs.ts';
 import { deleteServer, listServers, type NewServer, updateServer } from '../../service/servers.ts';
 import { closeTunnel } from '../../service/tunnels.ts';
-import { createTeardown } from './teardown.ts';
+import { createTeardown } from './run-lifetime.ts';
 
 const remoteRunSchema = z.object({
   suiteId: z.string(),
@@ -56,13 +56,12 @@ export interface CleanupJournal {
 
 /** `save` gets the whole list with every change, and null once there is nothing left. */
 export function openCleanupJournal(
-  place: Pick<RemoteResources, 'projectId'>,
+  ids: Pick<RemoteResources, 'projectId'>,
   save: (resources: RemoteResources | null) => void,
 ): CleanupJournal {
   let server: RemoteServer | null = null;
   const runs = new Map<string, RemoteRun>();
-  const saveAll = () =>
-    save(server === null && runs.size === 0 ? null : { ...place, server, runs: [...runs.values()] });
+  const saveAll = () => save(server === null && runs.size === 0 ? null : { ...ids, server, runs: [...runs.values()] });
   return {
     setServer: (next) => {
       server = next;

@@ -9,8 +9,7 @@ import { defaultTimeoutMs } from '../../suite/build.ts';
 import { requireProject } from '../../service/project.ts';
 import { type CleanupJournal, type RemoteResources, noCleanupJournal, openCleanupJournal } from './cleanup-journal.ts';
 import type { GatePlan } from '../plan/plan.ts';
-import type { HostedService } from '../plan/plan-service.ts';
-import type { PlannedUpload } from '../plan/plan-upload.ts';
+import type { HostedService, PlannedUpload } from '../plan/plan-service.ts';
 import { createJobScheduling, type JobScheduling } from './scheduling.ts';
 
 /** The part of a plan that settles which service is used and how. */

@@ -1,8 +1,19 @@
-import type { Redactor } from '../../base/redaction.ts';
-import { type Evidence, type IterationMark, maxIterationMarks, maxTraces } from '../../model/evidence.ts';
+import { isRecord } from '../../base/json.ts';
+import { findSmallest } from '../../base/lists.ts';
+import { redactDeep, type Redactor } from '../../base/redaction.ts';
+import {
+  type Evidence,
+  type IterationMark,
+  type IterationTrace,
+  maxIterationMarks,
+  maxTraces,
+  type TracedMessage,
+  type TracedPart,
+  type TracedSpan,
+} from '../../model/evidence.ts';
 import type { Iteration } from '../../model/run.ts';
+import { truncateText } from '../../report/truncate.ts';
 import type { CountedIteration } from '../../verdict/tally.ts';
-import { keepTrace } from './keep-trace.ts';
 
 /** Collects what people may want to look into, while the results stream by. */
 export interface EvidenceCollector {
@@ -41,4 +52,116 @@ export function createEvidenceCollector(redactor: Redactor, options: { keepsTrac
     },
     collect: () => ({ iterations: [...marks.values()], traces: [...traces.values()] }),
   };
+}
+
+type KeptTrace = Pick<IterationTrace, 'messages' | 'spans' | 'spansLeftOut'>;
+type JsonObject = Record<string, unknown>;
+
+/** In UTF-16 units of its JSON: fifty of them leave a page that opens at once. */
+const maxTraceLength = 128 * 1024;
+/** Of one text; tried from the longest until the trace fits. */
+const maxTextLengths = [8000, 1000, 100];
+/** The beginning shows the prompt, the end shows the outcome. */
+const maxMessages = { first: 20, last: 60 };
+const maxParts = 20;
+const maxSpans = 200;
+const maxNameLength = 100;
+
+/**
+ * Makes a service's trace readable and cuts it to size, after secrets were taken out of it. Any part may be missing or
+ * odd; null where nothing can be shown.
+ */
+export function keepTrace(trace: unknown, redactor: Redactor): KeptTrace | null {
+  if (!isRecord(trace)) return null;
+  const { messages, spans } = redactDeep({ messages: trace['messages'], spans: trace['spans'] }, redactor);
+  const known = listObjects(messages);
+  const times = listObjects(spans).flatMap(readSpan);
+  const startMs = findSmallest(times.map((span) => span.startMs));
+  const timeline = times.toSorted((a, b) => a.startMs - b.startMs || b.durationMs - a.durationMs).slice(0, maxSpans);
+  if (known.length === 0 && times.length === 0) return null;
+  const cut = (maxLength: number): KeptTrace => ({
+    messages: selectMessages(known, maxLength),
+    spans: timeline.map((span) => ({ ...span, startMs: span.startMs - startMs })),
+    spansLeftOut: times.length - timeline.length,
+  });
+  const fitting = maxTextLengths.map(cut).find((kept) => JSON.stringify(kept).length <= maxTraceLength);
+  return fitting ?? { ...cut(0), messages: [] };
+}
+
+function selectMessages(messages: readonly JsonObject[], maxLength: number): TracedMessage[] {
+  const { first, last } = maxMessages;
+  const read = (part: readonly JsonObject[]) => part.map((message) => readMessage(message, maxLength));
+  const leftOut = messages.length - first - last;
+  if (leftOut <= 0) return read(messages);
+  return [
+    ...read(messages.slice(0, first)),
+    note(`${leftOut} messages are left out here.`),
+    ...read(messages.slice(-last)),
+  ];
+}
+
+function note(text: string): TracedMessage {
+  return { role: 'note', parts: [{ kind: 'text', toolName: null, text }] };
+}
+
+function readMessage({ role, content }: JsonObject, maxLength: number): TracedMessage {
+  const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : listObjects(content);
+  const shown = parts.slice(0, maxParts).map((part) => readPart(part, maxLength));
+  const leftOut = parts.length - shown.length;
+  return {
+    role: readName(role, 'unknown'),
+    parts: leftOut > 0 ? [...shown, ...note(`${leftOut} more parts are left out.`).parts] : shown,
+  };
+}
+
+function readPart(part: JsonObject, maxLength: number): TracedPart {
+  const { type, text, toolName, input, output, isError } = part;
+  const name = readName(toolName, 'a tool');
+  if (type === 'text' && typeof text === 'string') {
+    return { kind: 'text', toolName: null, text: truncateText(text, maxLength) };
+  }
+  if (type === 'tool-call') return { kind: 'call', toolName: name, text: truncateText(indent(input), maxLength) };
+  if (type !== 'tool-result') return { kind: 'text', toolName: null, text: truncateText(indent(part), maxLength) };
+  const outputType = isRecord(output) ? output['type'] : undefined;
+  const value = isRecord(output) && 'value' in output ? output['value'] : output;
+  const hasFailed =
+    isError === true ||
+    (typeof outputType === 'string' && outputType.startsWith('error')) ||
+    (isRecord(value) && value['isError'] === true);
+  return { kind: hasFailed ? 'error' : 'result', toolName: name, text: truncateText(readOutput(value), maxLength) };
+}
+
+/** A result that is nothing but text is shown as that. */
+function readOutput(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (!isRecord(value) || value['structuredContent'] !== undefined) return indent(value);
+  const content = listObjects(value['content']);
+  const texts = content.flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : []));
+  return texts.length > 0 && texts.length === content.length ? texts.join('\n') : indent(value);
+}
+
+function readSpan({ name, category, startMs, endMs, status }: JsonObject): TracedSpan[] {
+  if (typeof startMs !== 'number' || typeof endMs !== 'number') return [];
+  const kind = readName(category, 'other');
+  return [
+    {
+      name: readName(name, kind),
+      category: kind,
+      startMs,
+      durationMs: Math.max(0, endMs - startMs),
+      isError: status === 'error' || kind === 'error',
+    },
+  ];
+}
+
+function readName(value: unknown, fallback: string): string {
+  return typeof value === 'string' && value !== '' ? truncateText(value, maxNameLength) : fallback;
+}
+
+function listObjects(value: unknown): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isRecord) : [];
+}
+
+function indent(value: unknown): string {
+  return JSON.stringify(value, null, 2) ?? '';
 }

@@ -12,8 +12,7 @@ import { clearServer, type RemoteServer } from './cleanup-journal.ts';
 import type { ConnectedService } from './connect-service.ts';
 import type { RegisteredServer } from './job-tunnel.ts';
 import type { ProgressListener } from './progress.ts';
-import type { RunLifetime } from './run-lifetime.ts';
-import type { Teardown } from './teardown.ts';
+import type { RunLifetime, Teardown } from './run-lifetime.ts';
 
 /** Sessions of iterations that have just ended, and of probes that ask whether the server answers. */
 const otherSessions = 32;

@@ -14,7 +14,7 @@ import { createTunnel, type TunnelGrant } from '../../service/tunnels.ts';
 import { openTunnelHost } from '../../tunnel/host.ts';
 import type { ConnectedService } from './connect-service.ts';
 import { clearServer, type RemoteServer } from './cleanup-journal.ts';
-import type { Teardown } from './teardown.ts';
+import type { Teardown } from './run-lifetime.ts';
 import { watchPublicUrl } from './public-url.ts';
 
 /** The server of this job as a service knows it. */
@@ -126,7 +126,7 @@ export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunne
   const grant = await race(minting, { signals: [signal] });
   const { serverId } = grant;
   if (!options.isServiceLocal) requireTls(grant);
-  if (isOwnServerName ? isSomebodyElses(grant) : grant.existed) warnAboutOverwrite(grant, options);
+  if (isOwnServerName ? isOfAnotherJob(grant) : grant.existed) warnAboutOverwrite(grant, options);
 
   const { relayWsUrl, connectToken } = grant;
   let { url: publicUrl } = grant;
@@ -177,7 +177,7 @@ function describeRemote(grant: TunnelGrant, remote: RemoteServer): RemoteServer 
   const { serverId, previousUrl, previousTransportType } = grant;
   const previous =
     !grant.existed || previousUrl === null ? null : { url: previousUrl.reveal(), transportType: previousTransportType };
-  return { ...remote, serverId, isOwn: remote.isOwn && !isSomebodyElses(grant), previous };
+  return { ...remote, serverId, isOwn: remote.isOwn && !isOfAnotherJob(grant), previous };
 }
 
 /** Whether the service has granted nothing, as opposed to a failure that may have come after the grant. */
@@ -191,7 +191,7 @@ function isRefusal(error: unknown): boolean {
  * A record that was there before belongs to another user of the project, whatever its name. One that led to this very
  * tunnel was made by an attempt at the grant whose answer was lost, since jobs share no name of their own.
  */
-function isSomebodyElses({ existed, previousUrl }: TunnelGrant): boolean {
+function isOfAnotherJob({ existed, previousUrl }: TunnelGrant): boolean {
   return existed && previousUrl !== null;
 }
 

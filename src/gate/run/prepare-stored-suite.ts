@@ -101,7 +101,7 @@ function selectStored(stored: readonly WireCase[], wanted: readonly string[]): r
 }
 
 function nameStored({ id, title }: WireCase): NamedCase {
-  return { id, title: title ?? id, place: null };
+  return { id, title: title ?? id, location: null };
 }
 
 /** What is known of a suite that no file here describes: how often a case runs is the service's to decide. */

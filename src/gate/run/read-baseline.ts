@@ -12,7 +12,7 @@ import { outlineSuite } from '../../suite/manifest.ts';
 import { matchStoredCases } from '../../suite/sync.ts';
 import { createTally } from '../../verdict/tally.ts';
 import { noEvidence } from './evidence.ts';
-import { noIterationLog } from './iteration-log.ts';
+import { noIterationLog } from './trace-log.ts';
 import { openTraceJudge } from './local-assertions.ts';
 import type { PlannedBaseline } from '../plan/plan-baseline.ts';
 import type { FileSuite, PlannedSuite } from '../plan/plan-suites.ts';

@@ -9,8 +9,7 @@ import type { Tally } from '../../verdict/tally.ts';
 import type { ConnectedService } from './connect-service.ts';
 import type { TraceJudge } from './local-assertions.ts';
 import type { EvidenceCollector } from './evidence.ts';
-import type { IterationLog } from './iteration-log.ts';
-import type { TraceLog } from './trace-log.ts';
+import type { IterationLog, TraceLog } from './trace-log.ts';
 
 /** Where the iterations of a run go. */
 interface Reading {

@@ -7,11 +7,10 @@ import { addRetryRound, listStillFailing } from '../../verdict/flaky.ts';
 import { listGaps } from '../../verdict/gaps.ts';
 import { splitQuarantine } from '../../verdict/quarantine.ts';
 import { noEvidence } from './evidence.ts';
-import { explainInterruption } from './interruption.ts';
+import { explainInterruption, startRunLifetime } from './run-lifetime.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';
 import type { PreparedSuite } from './prepare-suite.ts';
 import { type RanSuite, rerunSuite, type SuiteRunContext } from './run-suite.ts';
-import { startRunLifetime } from './run-lifetime.ts';
 
 /**
  * Runs the cases of a suite that failed again, in as many rounds as its policy allows, each with only those that still fail. Every

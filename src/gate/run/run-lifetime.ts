@@ -1,5 +1,18 @@
+import {
+  BudgetError,
+  CancelledError,
+  DeadlineError,
+  describeError,
+  GateError,
+  SandboxError,
+  ServerStartError,
+  TunnelError,
+} from '../../base/errors.ts';
+import type { Logger } from '../../base/logger.ts';
+import { endSentence } from '../../base/text.ts';
 import { type Clock, type Deadline, formatDuration, startDeadline } from '../../base/time.ts';
-import { CancelledError, DeadlineError, GateError } from '../../base/errors.ts';
+import type { VerdictReason } from '../../model/verdict.ts';
+import { keepLastLines } from '../../server/output-tail.ts';
 
 /** How long reading what a run left behind may still take once the run has been cancelled. */
 const collectingMs = 10_000;
@@ -57,6 +70,70 @@ export function startRunLifetime(clock: Clock, options: { timeoutMs: number; sig
     [Symbol.dispose]: () => {
       options.signal.removeEventListener('abort', obeyCaller);
       disposed.abort();
+    },
+  };
+}
+
+/**
+ * Says why the gate could not judge, as a reason of the verdict. Only for faults of the surroundings: anything that is
+ * not a `GateError` is a bug, which is thrown on, because a verdict over it would hide it.
+ */
+export function explainInterruption(error: unknown): VerdictReason {
+  if (!(error instanceof GateError) || error.exitCode === 2) throw error;
+  const what = endSentence(describeError(error));
+  const output = error instanceof ServerStartError ? keepLastLines(error.stderrTail) : [];
+  return {
+    code: readCode(error),
+    message: error.hint === undefined ? what : `${what} ${error.hint}`,
+    ...(output.length === 0 ? {} : { output }),
+  };
+}
+
+function readCode(error: GateError): VerdictReason['code'] {
+  if (error instanceof ServerStartError) return 'server-lost';
+  if (error instanceof SandboxError) return 'sandbox-unavailable';
+  if (error instanceof TunnelError) return 'tunnel-lost';
+  if (error instanceof DeadlineError) return 'deadline';
+  if (error instanceof BudgetError) return 'budget-exceeded';
+  if (error instanceof CancelledError) return 'cancelled';
+  return 'infrastructure';
+}
+
+/**
+ * Keeps what was started or created and must be undone. Disposing undoes all of it at the same time, because a job that is
+ * cancelled has only seconds left; what cannot be undone is warned about and never changes a verdict.
+ */
+export interface Teardown extends AsyncDisposable {
+  /**
+   * `what` completes the sentence "Could not …". The signal aborts when there is no more time for calls of a service;
+   * `isHurried` says that there are only seconds from the start.
+   */
+  add(what: string, undo: (signal: AbortSignal, isHurried: boolean) => Promise<void>): void;
+}
+
+/** What is left of the 7.5 s that GitHub's runner gives a cancelled job must do for stopping processes and reporting. */
+const hurriedTimeoutMs = 2500;
+
+/** Enough for a service that answers the jobs of a whole matrix, one call a second. */
+const longestTimeoutMs = 30_000;
+
+/** `readTimeLeftMs` is asked when the teardown begins; without it there are seconds only. */
+export function createTeardown(logger: Logger, readTimeLeftMs: () => number = () => 0): Teardown {
+  const parts: Array<{ what: string; undo: Parameters<Teardown['add']>[1] }> = [];
+  return {
+    add: (what, undo) => void parts.push({ what, undo }),
+    [Symbol.asyncDispose]: async () => {
+      const timeLeftMs = Math.min(Math.max(readTimeLeftMs(), hurriedTimeoutMs), longestTimeoutMs);
+      const isHurried = timeLeftMs === hurriedTimeoutMs;
+      const signal = AbortSignal.timeout(Math.ceil(timeLeftMs));
+      await Promise.all(
+        parts.map(({ what, undo }) =>
+          undo(signal, isHurried).catch((error: unknown) => {
+            const why = signal.aborted ? 'there was no time left' : describeError(error);
+            logger.warning(`Could not ${what}: ${why}. The verdict stands.`);
+          }),
+        ),
+      );
     },
   };
 }

@@ -9,8 +9,8 @@ import { disagreesWithService } from '../../verdict/gaps.ts';
 import { createTally, type SuiteEnd, type Tally } from '../../verdict/tally.ts';
 import type { ConnectedService } from './connect-service.ts';
 import type { EvidenceCollector } from './evidence.ts';
-import { explainInterruption } from './interruption.ts';
-import type { IterationLog } from './iteration-log.ts';
+import { explainInterruption, type RunLifetime, type Teardown } from './run-lifetime.ts';
+import type { IterationLog, TraceLog } from './trace-log.ts';
 import type { RegisteredServer } from './job-tunnel.ts';
 import { openTraceJudge, type TraceJudge } from './local-assertions.ts';
 import type { PlannedService } from '../plan/plan-service.ts';
@@ -18,13 +18,9 @@ import type { PlannedSuite } from '../plan/plan-suites.ts';
 import { prepareFileSuite, type PreparedSuite } from './prepare-suite.ts';
 import type { ProgressListener } from './progress.ts';
 import { explainFailures, logTraces, readIterations, rereadRun } from './read-results.ts';
-import { monitorBudgets } from './budget-monitor.ts';
+import { monitorBudgets, startWallTimeBudget } from './budget-monitor.ts';
 import { type StartedRun, startRun } from './start-run.ts';
 import { openEarlyStop } from './stop-early.ts';
-import type { Teardown } from './teardown.ts';
-import type { TraceLog } from './trace-log.ts';
-import { startWallTimeBudget } from './wall-time.ts';
-import type { RunLifetime } from './run-lifetime.ts';
 import { prepareStoredSuite } from './prepare-stored-suite.ts';
 
 /** What the suites of a gate are run with. */

@@ -8,14 +8,12 @@ import { listCases } from '../../service/cases.ts';
 import { isOutcomeUnknown, createRunExactlyOnce } from '../../service/launch.ts';
 import { cancelRun } from '../../service/runs.ts';
 import { waitForRun } from '../../service/wait.ts';
-import { explainInterruption } from './interruption.ts';
+import { explainInterruption, type RunLifetime, type Teardown } from './run-lifetime.ts';
 import { endRun, type RemoteRun } from './cleanup-journal.ts';
 import { matchWritten, type PreparedSuite } from './prepare-suite.ts';
 import type { ConnectedService } from './connect-service.ts';
 import type { ProgressListener } from './progress.ts';
 import type { RegisteredServer } from './job-tunnel.ts';
-import type { Teardown } from './teardown.ts';
-import type { RunLifetime } from './run-lifetime.ts';
 import type { PlannedService } from '../plan/plan-service.ts';
 
 /** How long a run whose server has died may take to say at which case. */

@@ -10,8 +10,8 @@ import type { PreparedSuite } from './prepare-suite.ts';
 import type { ConnectedService } from './connect-service.ts';
 import type { StartedRun } from './start-run.ts';
 
-/** Looking takes at most one part in so many of the time. */
-const leisure = 10;
+/** The share of the time that polling may take. */
+const maxPollDutyCycle = 0.1;
 const shortestPauseMs = 200;
 
 export interface EarlyStop extends AsyncDisposable {
@@ -27,7 +27,7 @@ interface Surroundings {
 }
 
 /**
- * Looks at what has ended of a run while it goes on, and cancels it as soon as nothing outstanding can change its verdict. Looking
+ * Polls what has ended of a run while it goes on, and cancels it as soon as nothing outstanding can change its verdict. Polling
  * is no part of the verdict: where it fails, the run goes on to its end.
  */
 export function openEarlyStop(
@@ -54,25 +54,25 @@ export function openEarlyStop(
     });
     return settleVerdict(results, policy) !== null;
   };
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     let pauseMs = shortestPauseMs;
     while (!hasAsked) {
       await clock.sleep(pauseMs, { signal });
       const startedMs = clock.monotonicMs();
       hasAsked = await isSettled();
-      pauseMs = Math.max(shortestPauseMs, leisure * (clock.monotonicMs() - startedMs));
+      pauseMs = Math.max(shortestPauseMs, (1 / maxPollDutyCycle) * (clock.monotonicMs() - startedMs));
     }
     logger.info(`${prepared.outline.name}: the verdict is settled, whatever is outstanding; the run is stopped.`);
     await cancelRun(client, { projectId, runId, signal });
   };
-  const looking = look().catch((error: unknown) => {
+  const polling = poll().catch((error: unknown) => {
     if (!signal.aborted) logger.debug(`Could not stop the run early: ${describeError(error)}`);
   });
   return {
     hasAsked: () => hasAsked,
     [Symbol.asyncDispose]: async () => {
       over.abort();
-      await looking;
+      await polling;
     },
   };
 }

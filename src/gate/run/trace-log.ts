@@ -1,13 +1,16 @@
-import type { Clock } from '../../base/time.ts';
+import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { describeError } from '../../base/errors.ts';
+import { isRecord } from '../../base/json.ts';
+import { appendAll } from '../../base/lists.ts';
 import type { Logger } from '../../base/logger.ts';
 import { redactDeep, type Redactor } from '../../base/redaction.ts';
+import type { Clock } from '../../base/time.ts';
 import { generator } from '../../base/version.ts';
-import { appendAll } from '../../base/lists.ts';
-import { isRecord } from '../../base/json.ts';
+import type { Iteration } from '../../model/run.ts';
 import { type Attributes, renderSpans, type SpanRecord } from '../../otlp/encode.ts';
-import { buildIterationSpan, buildTraceSpans, type TracedIteration } from '../../otlp/spans.ts';
 import { identifyTrace } from '../../otlp/ids.ts';
-import { openLineLog } from './line-log.ts';
+import { buildIterationSpan, buildTraceSpans, type TracedIteration } from '../../otlp/spans.ts';
 import type { GatePlan } from '../plan/plan.ts';
 
 /** What the iterations did and how long it took, on disk as OpenTelemetry's spans, while results stream by. */
@@ -17,7 +20,7 @@ export interface TraceLog extends AsyncDisposable {
   /** Lists the iterations of a run whose traces were not added. */
   listUntraced(runId: string): string[];
   /** Adds the spans of the trace of one that was added, once. Never throws. */
-  addTrace(place: { runId: string; iterationId: string }, trace: unknown): Promise<void>;
+  addTrace(ids: { runId: string; iterationId: string }, trace: unknown): Promise<void>;
   /** Where the file is, once the log is disposed of; null where there is none, or not all of it. */
   path(): string | null;
 }
@@ -48,17 +51,17 @@ export async function openTraceLog(
   };
   return {
     addIteration: async (traced) => {
-      const place = { runId: traced.runId, iterationId: traced.iteration.id };
-      const { traceId } = identifyTrace(place);
+      const ids = { runId: traced.runId, iterationId: traced.iteration.id };
+      const { traceId } = identifyTrace(ids);
       if (added.has(traceId)) return;
-      added.set(traceId, place);
+      added.set(traceId, ids);
       // Texts are cut to size, which a secret must not be in yet.
       const iteration = { ...redactDeep(traced.iteration, redactor), id: traced.iteration.id };
       await add([buildIterationSpan({ ...traced, iteration }, { readAtMs: clock.now() })]);
     },
-    listUntraced: (runId) => [...added.values()].flatMap((place) => (place?.runId === runId ? place.iterationId : [])),
-    addTrace: async (place, trace) => {
-      const ids = identifyTrace(place);
+    listUntraced: (runId) => [...added.values()].flatMap((ids) => (ids?.runId === runId ? ids.iterationId : [])),
+    addTrace: async (iteration, trace) => {
+      const ids = identifyTrace(iteration);
       if (added.get(ids.traceId) == null) return;
       added.set(ids.traceId, null);
       const spans = isRecord(trace) ? trace['spans'] : undefined;
@@ -85,5 +88,78 @@ function describeJob({ page, revision }: Pick<GatePlan, 'page' | 'revision'>): A
     'vcs.ref.head.revision': revision?.commit ?? undefined,
     'vcs.ref.head.name': pullNumber === undefined ? (branch ?? undefined) : undefined,
     'vcs.change.id': pullNumber,
+  };
+}
+
+/** A file of the report directory that grows by lines while results stream by. */
+interface LineLog extends AsyncDisposable {
+  /** Adds whole lines, each with its line break. Never throws: what cannot be written is warned about once. */
+  write(lines: string): Promise<void>;
+  /** Where the file is, absolute; null while nothing was written, and once something could not be. */
+  path(): string | null;
+}
+
+/** Takes away an earlier file of that name; the new one is made with the first lines. */
+async function openLineLog(
+  reportDir: { path: string; label: string },
+  name: string,
+  { logger, redactor }: { logger: Logger; redactor: Redactor },
+): Promise<LineLog> {
+  const path = resolve(reportDir.path, name);
+  let file: FileHandle | null = null;
+  let isBroken = false;
+  const attempt = async (write: () => Promise<unknown>) => {
+    if (isBroken) return;
+    try {
+      await write();
+    } catch (error) {
+      isBroken = true;
+      const label = join(reportDir.label, name);
+      logger.warning(`Could not write ${label} to its end: ${describeError(error)}. The verdict stands.`);
+    }
+  };
+  const openFile = async () => {
+    await mkdir(reportDir.path, { recursive: true });
+    return await open(path, 'w');
+  };
+  await attempt(async () => await rm(path, { force: true }));
+  return {
+    write: async (lines) => {
+      if (lines === '') return;
+      await attempt(async () => {
+        file ??= await openFile();
+        await file.write(redactor.redact(lines));
+      });
+    },
+    path: () => (file === null || isBroken ? null : path),
+    [Symbol.asyncDispose]: async () => {
+      await file?.close();
+    },
+  };
+}
+
+/** Every iteration that was read, on disk, one JSON document a line. */
+export interface IterationLog extends AsyncDisposable {
+  /** Adds those that are not there yet, with the round in which they were run again. Never throws. */
+  add(suiteId: string, iterations: readonly Iteration[], retry?: number): Promise<void>;
+}
+
+/** For a gate without a full report. */
+export const noIterationLog: IterationLog = { add: async () => {}, [Symbol.asyncDispose]: async () => {} };
+
+/** Starts the log in the report directory, replacing an earlier one. */
+export async function openIterationLog(
+  reportDir: { path: string; label: string },
+  context: { logger: Logger; redactor: Redactor },
+): Promise<IterationLog> {
+  const writtenIds = new Set<string>();
+  const lines = await openLineLog(reportDir, 'iterations.jsonl', context);
+  return {
+    add: async (suiteId, iterations, retry) => {
+      const fresh = iterations.filter(({ id }) => !writtenIds.has(id));
+      for (const { id } of fresh) writtenIds.add(id);
+      await lines.write(fresh.map((iteration) => `${JSON.stringify({ suiteId, retry, ...iteration })}\n`).join(''));
+    },
+    [Symbol.asyncDispose]: async () => await lines[Symbol.asyncDispose](),
   };
 }

@@ -121,7 +121,9 @@ describe('policy-ref: base', () => {
     );
     await using workspace = pullRequest.workspace;
     const plan = await planBase({ workspace, environment: {} }, { 'base-ref': 'main' });
-    expect(plan).toMatchObject({ suites: [{ minimumPassRate: 0.9, minimumPassRateSource: 'main:a.yaml:23' }] });
+    expect(plan).toMatchObject({
+      suites: [{ requirements: { minimumPassRate: { value: 0.9, source: 'main:a.yaml:23' } } }],
+    });
     const inputs = { 'policy-ref': 'head', 'base-ref': 'main' };
     await expect(planBase({ workspace, environment: {} }, inputs)).rejects.toThrow(
       'base-ref: has no effect with `policy-ref: head`; set `policy-ref: base`, or remove it (needs-policy-ref)',
@@ -190,7 +192,13 @@ describe('policy-ref: base without the base in git', () => {
     api.files.set(baseSha, { 'server/a.yaml': high, 'server/p.yaml': 'confidence: 95%\n' });
     const plan = await planRemote(api, { cwd: 'server', texts: { policy: 'p.yaml' } });
     expect(plan.suites).toMatchObject([
-      { minimumPassRate: 0.9, demands: { confidence: { source: 'main:p.yaml:1' }, reportOnly: { value: false } } },
+      {
+        requirements: {
+          minimumPassRate: { value: 0.9 },
+          confidence: { source: 'main:p.yaml:1' },
+          reportOnly: { value: false },
+        },
+      },
     ]);
     expect(plan.policyNotes).toHaveLength(2);
   });

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CiJob } from '../../../src/gate/plan/ci-job.ts';
-import { nameHostedServer, nameHostedSuite } from '../../../src/gate/plan/hosted-names.ts';
+import { type CiJob, nameHostedServer, nameHostedSuite } from '../../../src/gate/plan/ci-job.ts';
 
 const context: CiJob = {
   system: 'github',

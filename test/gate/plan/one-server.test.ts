@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { planOneServer } from '../../../src/gate/plan/one-server.ts';
+import { planOneServer } from '../../../src/gate/plan/plan-suites.ts';
 import { readSuite } from '../../../src/suite/read.ts';
 
 function plan(...servers: Array<string | null>) {

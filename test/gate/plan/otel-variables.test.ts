@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ConfigurationIssue } from '../../../src/base/errors.ts';
-import { listKnownSecrets } from '../../../src/gate/known-secrets.ts';
+import { listKnownSecrets } from '../../../src/gate/options.ts';
 import { readOtelResource, readOtelTarget } from '../../../src/gate/plan/otel-variables.ts';
 
 function readTarget(environment: Record<string, string>) {

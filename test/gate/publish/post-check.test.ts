@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { startDeadline } from '../../../src/base/time.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { createRedactor, Secret } from '../../../src/base/redaction.ts';
-import type { PageLinks } from '../../../src/gate/plan/page-links.ts';
+import type { PageLinks } from '../../../src/gate/plan/plan-github.ts';
 import { postCheck } from '../../../src/gate/publish/post-check.ts';
 import { openGitHub } from '../../../src/github/client.ts';
 import type { Report } from '../../../src/model/report.ts';

@@ -8,7 +8,7 @@ import {
   ProtocolError,
   ServerStartError,
 } from '../../../src/base/errors.ts';
-import { explainInterruption } from '../../../src/gate/run/interruption.ts';
+import { explainInterruption } from '../../../src/gate/run/run-lifetime.ts';
 
 describe('explainInterruption', () => {
   it.each([

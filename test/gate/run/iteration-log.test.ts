@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { createRedactor, Secret } from '../../../src/base/redaction.ts';
-import { openIterationLog } from '../../../src/gate/run/iteration-log.ts';
+import { openIterationLog } from '../../../src/gate/run/trace-log.ts';
 import { createIteration } from '../../support/suite-factory.ts';
 import { createWorkspace, type Workspace } from '../../support/workspace.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createRedactor, Secret } from '../../../src/base/redaction.ts';
-import { keepTrace } from '../../../src/gate/run/keep-trace.ts';
+import { keepTrace } from '../../../src/gate/run/evidence.ts';
 import { createCallMessages, createCallSpan } from '../../support/trace-factory.ts';
 
 const redactor = createRedactor([new Secret('hunter2-hunter2')]);

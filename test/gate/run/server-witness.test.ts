@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
 import { createRedactor, Secret } from '../../../src/base/redaction.ts';
-import { createServerWitnesses } from '../../../src/gate/run/server-witness.ts';
+import { createServerWitnesses } from '../../../src/gate/run/test-servers.ts';
 import type { ProcessWitness, WitnessedEnd } from '../../../src/model/process-end.ts';
 
 const options = { isAlone: false, signal: new AbortController().signal };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../../src/base/logger.ts';
-import { createTeardown } from '../../../src/gate/run/teardown.ts';
+import { createTeardown } from '../../../src/gate/run/run-lifetime.ts';
 
 function createRecorder() {
   const warnings: string[] = [];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BudgetError } from '../../../src/base/errors.ts';
-import { startWallTimeBudget } from '../../../src/gate/run/wall-time.ts';
+import { startWallTimeBudget } from '../../../src/gate/run/budget-monitor.ts';
 import { startRunLifetime } from '../../../src/gate/run/run-lifetime.ts';
 import { demanded } from '../../support/policy-factory.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

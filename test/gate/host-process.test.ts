@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { CancelledError } from '../../src/base/errors.ts';
-import { listenForInterrupts } from '../../src/gate/interrupt.ts';
+import { listenForInterrupts } from '../../src/gate/host-process.ts';
 
 describe('listenForInterrupts', () => {
   it.each([
