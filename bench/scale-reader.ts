@@ -15,7 +15,7 @@ import { buildReport } from '../lib/report/build.js';
 import { openServiceClient } from '../lib/service/client.js';
 import { serviceProfiles } from '../lib/service/profile.js';
 import { getRun } from '../lib/service/runs.js';
-import { judgeGate } from '../lib/verdict/judge-gate.js';
+import { judgeGate } from '../src/verdict/judge-gate.ts';
 import { createTally } from '../lib/verdict/tally.js';
 
 // As the action and the command do.

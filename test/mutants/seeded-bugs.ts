@@ -72,7 +72,7 @@ export const seededBugs: readonly SeededBug[] = [
     file: 'http/retry.ts',
     from: 'isRateLimited ? maxRefusals : ',
     to: '',
-    tests: ['service/repeat.test.ts'],
+    tests: ['service/client-retries.test.ts'],
   },
   {
     what: 'what finishes a run waits as long as what begins one',
@@ -86,7 +86,7 @@ export const seededBugs: readonly SeededBug[] = [
     file: 'service/launch.ts',
     from: "const trace = isQueued && queue.hasBegun() ? 'none' : await findTrace(client, params);",
     to: "const trace: Run | 'none' | 'unknown' = 'none' as Run | 'none' | 'unknown';",
-    tests: ['service/queue.test.ts', 'service/launch.test.ts', 'faults/create-run.test.ts'],
+    tests: ['service/launch-queue.test.ts', 'service/launch.test.ts', 'faults/create-run.test.ts'],
   },
   {
     what: 'a run is created without the key that keeps it single',
@@ -107,14 +107,14 @@ export const seededBugs: readonly SeededBug[] = [
     file: 'service/iterations.ts',
     from: 'if (fresh.length > 0) yield fresh;',
     to: 'if (fresh.length > 0 && page.nextCursor) yield fresh;',
-    tests: ['service/pages.test.ts'],
+    tests: ['service/walk-pages.test.ts'],
   },
   {
     what: 'a cursor that leads back is followed for ever',
     file: 'service/iterations.ts',
     from: 'if (seenCursors.has(cursor)) throw',
     to: 'if (seenCursors.has(`${cursor} `)) throw',
-    tests: ['service/pages.test.ts'],
+    tests: ['service/walk-pages.test.ts'],
   },
   {
     what: 'an iteration on two pages counts twice',
