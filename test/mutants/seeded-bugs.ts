@@ -422,7 +422,7 @@ export const seededBugs: readonly SeededBug[] = [
     file: 'gate/run/evidence.ts',
     from: "redactDeep({ messages: trace['messages'], spans: trace['spans'] }, redactor)",
     to: "{ messages: trace['messages'], spans: trace['spans'], by: redactDeep({}, redactor) }",
-    tests: ['gate/run/keep-trace.test.ts'],
+    tests: ['gate/run/evidence.test.ts'],
   },
   {
     what: 'half a run is uploaded, and gets a verdict in the service',
