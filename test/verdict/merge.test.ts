@@ -59,7 +59,7 @@ describe('joinShards', () => {
         outcomes.add(verdict.outcome);
 
         expect(verdict.outcome).toBe(whole.verdict.outcome);
-        // What is missing is told by shard, everything else of the whole.
+        // The verdict reports missing results by shard, and everything else for the whole.
         const list = (reasons: readonly VerdictReason[]) =>
           reasons
             .filter(({ code }) => code !== 'results-unknown' && code !== 'no-iterations')
