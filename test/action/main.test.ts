@@ -41,7 +41,7 @@ async function start(
   const script = join(workspace.path, '.runner', `${action}.ts`);
   await rm(script, { force: true });
   await symlink(entry, script);
-  // One process for all iterations, since it is not the server that is looked at.
+  // One process for all iterations, because these tests do not examine the server.
   const server = { 'server-command': everythingOverStdio, isolation: 'run' };
   const inputVariables = Object.entries({ ...server, ...inputs }).map(([name, value]) => [
     `INPUT_${name.toUpperCase()}`,

@@ -154,7 +154,7 @@ describe('two-jobs.yml', () => {
     expect(await runBoth()).toMatchObject({ exitCode: 0, problems: [], outputs: { verdict: 'passed' } });
     expect(api.comments).toMatchObject([{ issue: 7, body: expect.stringContaining('Eval gate passed') }]);
 
-    // A bar that the pull request lowers for itself is not the one that counts.
+    // A pull request cannot lower its own minimum: the gate uses the minimum of the base branch.
     await worsen(workspace);
     inputs['min-pass-rate'] = '0%';
     expect(await runBoth()).toMatchObject({ exitCode: 1, problems: [], outputs: { verdict: 'failed' } });

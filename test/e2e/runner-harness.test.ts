@@ -217,7 +217,7 @@ describe('leftovers', () => {
   });
 });
 
-/** A killed process needs a moment to end; a bounded wait, since nobody tells us. */
+/** A killed process needs a moment to end; a bounded wait, since no event reports the end. */
 async function isGone(pid: number): Promise<boolean> {
   for (let attempt = 0; attempt < 200; attempt += 1) {
     if (!(await isAlive(pid))) return true;

@@ -71,7 +71,7 @@ describe('isolation', () => {
 });
 
 describe('real servers', () => {
-  it('remember in a file what an earlier case told server-memory', async () => {
+  it('keep in a file what an earlier case stored in server-memory', async () => {
     await using workspace = await createWorkspace({
       'x.evals.yaml': `suite: Memory
 cases:

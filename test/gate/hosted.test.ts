@@ -8,7 +8,7 @@ import { stdioServerCommand } from '../support/running-server.ts';
 import { catchError } from '../support/service-client.ts';
 import { everythingOverStdio } from '../support/workspace.ts';
 
-// The service is real and listens on loopback; to the gate it is one that somebody else hosts.
+// The service is real and listens on loopback; to the gate it is a hosted service.
 
 const server = { 'server-command': everythingOverStdio, isolation: 'run' };
 
@@ -171,7 +171,7 @@ describe('a hosted gate', () => {
       code: 'tunnel-lost',
       message: expect.stringContaining('another job was granted one under the same server name'),
     });
-    // Not revoked: nobody serves it in this test, which is another answer.
+    // The tunnel is not revoked; without a host, the relay answers 503.
     expect((await fetch(theirs, { method: 'POST' })).status).toBe(503);
   });
 

@@ -177,7 +177,7 @@ it('fails every iteration of a case that always crashes, however many they are',
 
 describe('a crash that a shared process shows once', () => {
   it.each(modeNames.slice(1))('fails no case over %s', async (mode) => {
-    // By the next start it does not crash any more, so that nothing tells which call it was.
+    // From the next start on it does not crash, so that the gate cannot identify the call at fault.
     const cases = [writeCase('First', [echo]), writeCase('Crashes once', [end('9', 'once')]), bystander];
     const result = await run(mode, cases);
     expect(result.report.totals.failed).toBe(0);

@@ -4,7 +4,7 @@ import { runEmbeddedGate } from '../support/embedded-gate.ts';
 import { type FixtureMcpServer, startFixtureMcpServer, text } from '../support/fixture-mcp-server.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
-// A server of both eras that keeps what it is told in the session, so that it forgets everything in 2026-07-28.
+// A server of both eras that keeps its notes in the session, so that it forgets everything in 2026-07-28.
 
 const notes = new Map<string, string>();
 let both: FixtureMcpServer;

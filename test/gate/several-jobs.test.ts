@@ -68,7 +68,7 @@ describe('two jobs with the same server name', () => {
       leftovers: null,
       code: 'tunnel-lost',
     });
-    // Not revoked: nobody serves it in this test, which is another answer.
+    // The tunnel is not revoked; without a host, the relay answers 503.
     expect((await fetch(theirs, { method: 'POST' })).status).toBe(503);
   });
 });
@@ -78,7 +78,7 @@ describe('eight jobs of a matrix at once', () => {
     const names: string[] = [];
     let waits = 0;
     const clock = createHurriedClock({ fromMs: 15_000, toMs: 30_000, instead: 300 });
-    // Two runs take up the room until somebody waits for it.
+    // Two runs fill the limit until a third job waits.
     const room = new AbortController();
     const started = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const others = started.map(({ resolve }, index) =>
@@ -100,7 +100,7 @@ describe('eight jobs of a matrix at once', () => {
               if (progress.kind === 'tunnel-opening') names.push(progress.serverName);
               if (progress.kind !== 'run-queued') return;
               waits += 1;
-              room.abort(new CancelledError('There is somebody who waits.'));
+              room.abort(new CancelledError('A job waits.'));
             },
           },
         ),

@@ -74,7 +74,7 @@ describe('the traces of a gate', () => {
       expect(below.map(({ name }) => name)).toContain('tools/call argv');
     }
     expect(infos).toContain(`Sent ${spans.length} spans to 127.0.0.1:${collector.port}.`);
-    // What the tool answered is nobody's but the report's.
+    // Only the report has what the tool answered.
     expect(sent).not.toContain('stdio-server.mjs');
   });
 

@@ -31,7 +31,7 @@ function open(
   return openGitHub({ apiUrl, token, logger: silentLogger, random: () => 0.5, ...options, clock, deadline });
 }
 
-/** Asks for a pull request in the face of this trouble; what came of it, and how long was waited. */
+/** Requests a pull request while the API has this fault; returns the outcome and the time waited. */
 async function askFor(api: GitHubApi, options: Parameters<typeof open>[1] = {}) {
   const clock = new VirtualClock();
   await using client = open(api.url, { clock, ...options });

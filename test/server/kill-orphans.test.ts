@@ -51,7 +51,7 @@ describe.runIf(process.platform === 'linux')('stopMarkedProcesses', () => {
   it('ends daemons without a marker that were seen while their parents lived, also under a server that crashes', async () => {
     const count = randomInt(100_000, 1_000_000);
     const isSleeping = () => listProcesses().some(({ pid }) => readCommand(pid) === `sleep ${count}`);
-    // Neither the process group nor the environment of the server: only its parent tells whose it is.
+    // It has neither the process group nor the environment of the server: only its parent identifies it.
     const daemon = `require("child_process").spawn("env", ["-i", "setsid", "sleep", "${count}"], { stdio: "ignore" }).unref();`;
     const command = `sh -c '"$0" -e "$1 setTimeout(() => process.exit(), 800)"; exec "$0" ${stdioServerPath}' ${process.execPath} '${daemon}'`;
     const server = await openTestServer({ command });

@@ -183,7 +183,7 @@ describe('suites', () => {
   it.each([
     [{ colour: 'red' }, 400, 'Unrecognized key: "colour"'],
     [{ settings: { minimumAccuracy: 101 } }, 400, 'settings.minimumAccuracy: Too big: expected number to be <=100'],
-    [{ environment: { servers: ['nobody'] } }, 404, 'Server "nobody" not found.'],
+    [{ environment: { servers: ['absent'] } }, 404, 'Server "absent" not found.'],
     [
       { executionConfig: { model: 'a/b' }, settings: { judge: { enabled: true } } },
       422,

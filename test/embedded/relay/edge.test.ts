@@ -32,7 +32,7 @@ async function get(url: string): Promise<[number, unknown]> {
 const noHost = [503, { code: 'SERVER_UNREACHABLE', message: 'No host is connected to this tunnel.' }];
 const unauthorized = [401, { code: 'UNAUTHORIZED', message: 'The tunnel was closed, or its secret is not this one.' }];
 
-/** Dials as a host would, and tells how that went. */
+/** Dials as a host would, and returns the outcome. */
 async function dial(relayWsUrl: string, token: string, subprotocol = 'svc-tunnel.v1', headers = {}) {
   const socket = new WebSocket(relayWsUrl, subprotocol, { headers: { authorization: `Bearer ${token}`, ...headers } });
   const frames: unknown[] = [];

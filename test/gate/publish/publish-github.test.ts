@@ -30,7 +30,7 @@ interface Job {
   cwd?: string;
   report?: Report;
   signal?: AbortSignal;
-  /** A secret of the job besides the token. */
+  /** A secret of the job in addition to the token. */
   secret?: string;
 }
 

@@ -51,7 +51,7 @@ async function publish(api: GitHubApi, options: Publishing = {}) {
   return { outcome, said, warnings };
 }
 
-/** The API with a pull request from a fork besides the one from the repository itself. */
+/** The API with a pull request from a fork and one from the repository itself. */
 async function startWithFork(): Promise<GitHubApi> {
   const api = await startGitHubApi();
   api.pulls.clear();

@@ -93,7 +93,7 @@ describe('a gate that uploads', () => {
     const traces = await Promise.all(
       items.map(({ id }: { id: string }) => service.project.get(`/eval-runs/${failed.id}/iterations/${id}/trace`)),
     );
-    // What passed is told in brief.
+    // The upload has a trace only of iterations that failed.
     expect(traces.map(({ status }) => status)).toEqual([404, 404, 200, 200]);
     expect(JSON.stringify(traces[2].body.messages)).toContain('Not this time.');
 

@@ -7,7 +7,7 @@ import { openServiceTap } from '../../support/service-tap.ts';
 import { catchError } from '../../support/service-client.ts';
 import { everythingOverStdio } from '../../support/workspace.ts';
 
-// Without a tunnel: the service is told where the server listens.
+// Without a tunnel, the gate gives the service the server's own address.
 
 const inputs = {
   'server-command': everythingOverStdio,

@@ -6,7 +6,7 @@ import { type GateInputs, readGateInputs } from '../../support/gate-inputs.ts';
 import { type Behaviour, startFlakyServer, writeCallingCases } from '../../support/flaky-server.ts';
 import { createWorkspace } from '../../support/workspace.ts';
 
-/** Runs a gate that stops early. A tool that hangs does so for as long as nobody cancels its call. */
+/** Runs a gate that stops early. A tool that hangs does so until its call is cancelled. */
 async function runGate(
   scripts: Readonly<Record<string, readonly Behaviour[]>>,
   inputs: Record<string, string>,
