@@ -29,7 +29,7 @@ describe('nameHostedSuite', () => {
 });
 
 describe('nameHostedServer', () => {
-  it('says whose server it is, and is different for every invocation', () => {
+  it('names the server, and differs for every invocation', () => {
     expect(nameHostedServer(context)).toMatch(/^mcp-eval-ci your-org\/your-server 41\.1 evals [0-9a-f]{10}$/);
     expect(nameHostedServer({ ...context, invocation: 'another' })).not.toBe(nameHostedServer(context));
   });

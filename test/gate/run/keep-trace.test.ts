@@ -50,7 +50,7 @@ describe('keepTrace', () => {
     });
   });
 
-  it('knows a result that the server itself calls an error', () => {
+  it('marks a result with `isError` as an error', () => {
     const output = { type: 'json', value: { isError: true, content: [{ type: 'text', text: 'No.' }] } };
     const kept = keepTrace({ messages: createCallMessages('call-1', { output }) }, redactor);
     expect(kept?.messages[1]?.parts).toEqual([{ kind: 'error', toolName: 'get-sum', text: 'No.' }]);
@@ -63,7 +63,7 @@ describe('keepTrace', () => {
     },
   );
 
-  it('tolerates messages of which nothing is known', () => {
+  it('tolerates unknown messages', () => {
     expect(keepTrace({ messages: [{}, 7, { content: [{}] }] }, redactor)?.messages).toEqual([
       { role: 'unknown', parts: [] },
       { role: 'unknown', parts: [{ kind: 'text', toolName: null, text: '{}' }] },

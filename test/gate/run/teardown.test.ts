@@ -8,7 +8,7 @@ function createRecorder() {
 }
 
 describe('createTeardown', () => {
-  it('undoes everything at the same time', async () => {
+  it('runs all cleanups concurrently', async () => {
     const { logger, warnings } = createRecorder();
     const teardown = createTeardown(logger);
     const first = Promise.withResolvers<void>();
@@ -27,7 +27,7 @@ describe('createTeardown', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('warns about what cannot be undone, and undoes the rest', async () => {
+  it('warns about a cleanup that fails, and runs the others', async () => {
     const { logger, warnings } = createRecorder();
     const teardown = createTeardown(logger);
     let isDone = false;

@@ -38,12 +38,12 @@ describe('pass@k and pass^k', () => {
     expect(estimatePassHatK(passed, total, k)).toBeCloseTo(passHatK, 12);
   });
 
-  it('are not what a rate to the power of k gives, which is biased', () => {
+  it('differ from the pass rate to the power of k, which is biased', () => {
     expect(estimatePassHatK(3, 5, 2)).not.toBeCloseTo((3 / 5) ** 2, 2);
     expect(estimatePassAtK(3, 5, 2)).not.toBeCloseTo(1 - (2 / 5) ** 2, 2);
   });
 
-  it('agree with going through every choice, for any small case', () => {
+  it('agree with counting every choice of k, for any small case', () => {
     const draw = fc.nat({ max: 7 }).chain((passed) =>
       fc.tuple(fc.constant(passed), fc.nat({ max: 7 })).chain(([passed, failed]) => {
         const total = Math.max(1, passed + failed);
@@ -70,7 +70,7 @@ describe('pass@k and pass^k', () => {
     );
   });
 
-  it('meet at the pass rate for k = 1, and part from it the further the more are drawn', () => {
+  it('equal the pass rate for k = 1, and diverge from it as k grows', () => {
     const ks = Array.from({ length: 10 }, (_, index) => index + 1);
     const atK = ks.map((k) => estimatePassAtK(6, 10, k));
     const hatK = ks.map((k) => estimatePassHatK(6, 10, k));
