@@ -6,7 +6,7 @@ import { isRunning, listMarkedPids } from '../support/processes.ts';
 import { connectClient, openTestServer, stdioServerCommand } from '../support/running-server.ts';
 
 describe('openServer', () => {
-  it("serves a command on stdio behind a secret URL and reports the server's name and tools", async () => {
+  it("serves a command on stdio behind a secret URL and reports the server's name and protocol", async () => {
     await using server = await openTestServer({ sessionMarker: 'marker-open' });
     expect(server.report).toEqual({
       transport: 'stdio',
