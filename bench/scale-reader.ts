@@ -10,12 +10,12 @@ import { parseGateOptions } from '../lib/gate/options.js';
 import { planGate } from '../lib/gate/plan/plan.js';
 import { publishFiles } from '../lib/gate/publish/publish-files.js';
 import { explainFailures, readIterations } from '../lib/gate/run/read-results.js';
-import { applyPolicyDefaults, emptyPolicyLayer } from '../lib/model/policy.js';
+import { applyPolicyDefaults, defaultMaximumRegressions, emptyPolicyLayer } from '../lib/model/policy.js';
 import { buildReport } from '../lib/report/build.js';
 import { openServiceClient } from '../lib/service/client.js';
 import { serviceProfiles } from '../lib/service/profile.js';
 import { getRun } from '../lib/service/runs.js';
-import { assessSuite } from '../lib/verdict/judge.js';
+import { judgeGate } from '../src/verdict/judge-gate.ts';
 import { createTally } from '../lib/verdict/tally.js';
 
 // As the action and the command do.
@@ -71,15 +71,23 @@ await explainFailures(runId, reading, context);
 const results = tally.finish({ run, runUrl: null, isComplete: true, tunnelBreaks: 0, interruption: null });
 const minimumPassRate = { value: 0.8, source: 'default' };
 const requirements = applyPolicyDefaults({ ...emptyPolicyLayer, minimumPassRate });
-const judgement = assessSuite(results, { policy: { requirements, today: '2026-01-01' } });
+const policy = {
+  today: '2026-01-01',
+  suites: [{ suiteId: results.suiteId, ...requirements }],
+  maximumRegressions: defaultMaximumRegressions,
+  maximumRateDrop: null,
+  baseline: null,
+  lowered: [],
+};
+const { exit: _exit, ...judgement } = judgeGate([results], policy);
 const { verdict } = judgement;
 const report = buildReport({
   startedAt: new Date().toISOString(),
   durationMs: 0,
   generator: { name: 'bench', version: '0' },
   server: null,
-  suites: [{ results, ...judgement }],
-  verdict,
+  policy,
+  ...judgement,
 });
 await publishFiles(report, plan, {
   logger,

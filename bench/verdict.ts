@@ -1,4 +1,4 @@
-import { emptyPolicyLayer, applyPolicyDefaults } from '../lib/model/policy.js';
+import { applyPolicyDefaults, emptyPolicyLayer } from '../lib/model/policy.js';
 import type { CaseResults, SuiteResults } from '../lib/model/results.js';
 import type { VerdictOutcome } from '../lib/model/verdict.js';
 import { judgeSuite } from '../lib/verdict/judge.js';

@@ -1,6 +1,6 @@
 import { formatCount } from '../src/base/text.ts';
 import { formatDuration } from '../src/base/time.ts';
-import type { CaseReport, IterationFailure } from '../src/model/report.ts';
+import type { CaseReport, IterationFailure } from '../src/model/case-report.ts';
 import type { PageData, PageMark } from '../src/report/html/page-data.ts';
 import { compareCalls, type DiffLine, listCallLines } from './diff.ts';
 import { type Child, create, createButton, createDisclosure, quote, say } from './dom.ts';

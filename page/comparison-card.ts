@@ -1,5 +1,6 @@
-import type { CaseChange, CaseComparison, RateChange } from '../src/model/comparison.ts';
-import { type Report } from '../src/model/report.ts';
+import type { CaseChange } from '../src/model/case-change.ts';
+import type { CaseComparison, RateChange } from '../src/model/comparison.ts';
+import type { PageReport } from '../src/report/html/page-data.ts';
 import {
   describeBaseline,
   describeChanges,
@@ -22,7 +23,7 @@ const changeMarks: Record<CaseChange, string> = {
 const maxRows = 6;
 
 /** Shows how the cases changed since the baseline; null without one. */
-export function createComparisonCard({ comparison, suites }: Report): HTMLElement | null {
+export function createComparisonCard({ comparison, suites }: PageReport): HTMLElement | null {
   if (comparison === null) return null;
   const { source, rest } = describeBaseline(comparison);
   const names = new Map(suites.map(({ id, name }) => [id, name]));

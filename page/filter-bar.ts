@@ -1,4 +1,4 @@
-import type { Report } from '../src/model/report.ts';
+import type { PageReport } from '../src/report/html/page-data.ts';
 import { create, createButton } from './dom.ts';
 import { type CaseFilter, caseGroups, type ListedCase } from './filter.ts';
 import { groupMarks } from './marks.ts';
@@ -9,7 +9,7 @@ const typingMs = 120;
 /** Offers what narrows the list down, and applies it at once. */
 export function createFilterBar(
   items: readonly ListedCase[],
-  { suites }: Report,
+  { suites }: PageReport,
   apply: (filter: CaseFilter) => void,
 ): HTMLElement {
   const filter: CaseFilter = { group: null, tag: null, suiteId: null, text: '' };

@@ -1,5 +1,6 @@
 import type { Disposition } from '../src/model/disposition.ts';
-import type { CaseReport, Report } from '../src/model/report.ts';
+import type { CaseReport } from '../src/model/case-report.ts';
+import type { Report } from '../src/model/report.ts';
 
 /** How the list groups cases: by how they count for the verdict. */
 export type CaseGroup = 'failed' | 'inconclusive' | 'set-aside' | 'passed';

@@ -1,5 +1,5 @@
 import { formatDuration } from '../src/base/time.ts';
-import type { CaseReport } from '../src/model/report.ts';
+import type { CaseReport } from '../src/model/case-report.ts';
 import type { PageMark } from '../src/report/html/page-data.ts';
 import { create } from './dom.ts';
 

@@ -1,6 +1,6 @@
 import { computePassRate, formatMinimumPassRate, formatPassRate } from '../src/model/rate.ts';
-import type { TrendRun } from '../src/model/history.ts';
-import type { Report } from '../src/model/report.ts';
+import type { TrendRun } from '../src/model/report.ts';
+import type { PageReport } from '../src/report/html/page-data.ts';
 import { listTrendRuns, nameTrend } from '../src/report/trend.ts';
 import { create, createSvg, quote } from './dom.ts';
 
@@ -9,7 +9,7 @@ const height = 190;
 const frame = { left: 44, right: 16, top: 14, bottom: 22 };
 
 /** Draws the pass rates of the gates before this one; null where there are none. */
-export function createTrendCard(report: Report): HTMLElement | null {
+export function createTrendCard(report: PageReport): HTMLElement | null {
   const runs = listTrendRuns(report);
   if (runs === null || report.trend === null) return null;
   const [suite, ...others] = report.suites;

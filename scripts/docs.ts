@@ -9,7 +9,7 @@ import { outputTable } from '../src/action/outputs.ts';
 import { movedOptions } from '../src/gate/options/moved.ts';
 import { isFlagOf, isInputOf, reportInputs, type Surface } from '../src/gate/options/surfaces.ts';
 import { listOptions, type OptionDescription } from '../src/gate/options.ts';
-import { buildReportJsonSchema } from '../src/report/schema.ts';
+import { buildReportJsonSchema } from '../src/model/report.ts';
 import { buildEvalsJsonSchema, buildPolicyJsonSchema } from '../src/suite/suite-schema.ts';
 import { bundleSchemaWorker } from './schema-worker.ts';
 

@@ -21,16 +21,9 @@ export type { GateOptions } from './gate/options/schema.ts';
 export { planGate, type GatePlan, type PlanContext } from './gate/plan/plan.ts';
 export { describeProgress, type GateProgress, type ProgressListener } from './gate/run/progress.ts';
 export type { Evidence, IterationMark, IterationTrace } from './model/evidence.ts';
-export type {
-  CaseReport,
-  DemandReport,
-  IterationFailure,
-  Report,
-  RunReport,
-  ServerReport,
-  SuiteReport,
-  Totals,
-} from './model/report.ts';
+export type { CaseReport, IterationFailure } from './model/case-report.ts';
+export type { DemandReport, Report, ServerReport, SuiteReport, Totals } from './model/report.ts';
+export type { RunReport } from './model/results.ts';
 export type { Suite, SuiteCase } from './model/suite.ts';
 export type { Verdict, VerdictOutcome, VerdictReason } from './model/verdict.ts';
 export { planAnnotations, type Annotation } from './report/annotations.ts';
@@ -39,7 +32,7 @@ export { renderCtrf } from './report/ctrf.ts';
 export { renderHtml, type PageOptions } from './report/html/page.ts';
 export { renderReportJson } from './report/json.ts';
 export { renderJunit } from './report/junit.ts';
-export { parseReport } from './report/schema.ts';
+export { parseReport } from './report/json.ts';
 export { renderSummary } from './report/summary.ts';
 export { renderTerminal } from './report/terminal.ts';
 export type { PolicyInput } from './suite/policy-schema.ts';

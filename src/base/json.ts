@@ -1,3 +1,12 @@
+/** Reads JSON; undefined, which no JSON is, for any other text. */
+export function tryParseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Deeper JSON is refused: what compares, prints and stores values calls itself for each level. */
 export const maxJsonDepth = 1000;
 

@@ -18,7 +18,7 @@ const optionNames: ReadonlySet<string> = new Set([
   'report-formats',
 ]);
 
-/** Adds `judge`: the verdict on a report that is there already, under other demands or the same. */
+/** Adds `judge`: the verdict on a report that is there already, by other rules or the same. */
 export function addJudgeCommand(program: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
   const options = listOptions().filter(({ name }) => optionNames.has(name));
   const command = program
@@ -56,7 +56,7 @@ async function judgeReport(
   const options = parseJudgeOptions(texts);
   const plan = await planRejudge(path, options, { cwd: process.cwd() });
   for (const note of plan.notes) logger.warning(note);
-  const { report, exit } = rejudgeReport(plan.report, plan.demands);
+  const { report, exit } = rejudgeReport(plan.report, plan.rules);
   for (const warning of exit.warnings) logger.warning(warning);
   printReport(report, { format, redactor });
   if (reportDir !== null) {

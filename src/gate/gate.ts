@@ -5,25 +5,24 @@ import { redactDeep, type Redactor } from '../base/redaction.ts';
 import { generator } from '../base/version.ts';
 import { appendAll } from '../base/lists.ts';
 import type { Evidence } from '../model/evidence.ts';
-import type { Trend } from '../model/history.ts';
-import type { Report, ServerReport } from '../model/report.ts';
+import type { Report, ServerReport, Trend } from '../model/report.ts';
 import { buildReport } from '../report/build.ts';
-import { decideExit } from '../verdict/exit.ts';
 import { judgeSuite, type SuiteJudgement } from '../verdict/judge.ts';
+import { judgeGate } from '../verdict/judge-gate.ts';
 import { connectService } from './run/connect-service.ts';
 import { createEvidenceCollector } from './run/evidence.ts';
 import { createTeardown, explainInterruption, type RunLifetime, startRunLifetime } from './run/run-lifetime.ts';
 import { noIterationLog, openIterationLog, openTraceLog, type TraceLog } from './run/trace-log.ts';
-import { judgeResults, type MeasuredSuite } from './judge/judge-results.ts';
+import { composePolicy, type MeasuredSuite } from './judge/compose-policy.ts';
 import { createResultKeeper, type KeptResults } from './run/keep-results.ts';
 import type { RemoteResources } from './run/cleanup-journal.ts';
 import type { GatePlan } from './plan/plan.ts';
-import type { PlannedBaseline } from './plan/plan-baseline.ts';
+import type { PlannedBaseline } from './plan/plan-past.ts';
 import type { PlannedSuite } from './plan/plan-suites.ts';
 import type { ProgressListener } from './run/progress.ts';
 import { describeUnrun, type RanSuite, runSuite, type SuiteRunContext } from './run/run-suite.ts';
 import { createServerWitnesses, createTestServers, type TestServers } from './run/test-servers.ts';
-import { judgeShards } from './judge/merge-shards.ts';
+import { judgeShards } from './judge/rejudge.ts';
 import { buildTrend } from '../history/lookup.ts';
 import { readBaseline } from './run/read-baseline.ts';
 import { retryFailed } from './run/retry-failed.ts';
@@ -86,9 +85,10 @@ export async function gate(plan: GatePlan, context: GateContext, { announce }: G
 
   const ran = await runSuites(plan, { ...context, lifetime, today });
   const { server, serverNotes, suites, baseline, evidence, tracePath, kept } = ran;
-  const judgement = judgeResults(suites, { baseline, today, findings: plan.protectionFindings });
-  const exit = decideExit(
-    judgement.suites.map(({ results: { name }, requirements, verdict }) => ({ name, verdict, requirements })),
+  const policy = composePolicy(suites, { plan, baseline, today });
+  const { exit, ...judgement } = judgeGate(
+    suites.map(({ results }) => results),
+    policy,
   );
   const notes = [...plan.policyNotes, ...serverNotes, ...exit.notes];
   const stopsJob = exit.exitCode !== 0 || lifetime.abort.reason instanceof CancelledError;
@@ -97,7 +97,7 @@ export async function gate(plan: GatePlan, context: GateContext, { announce }: G
   const trend = readTrend(plan);
   const report = buildReport(
     redactDeep(
-      { startedAt, durationMs, generator, revision, shard, server, trend, ...judgement, notes, stopsJob },
+      { startedAt, durationMs, generator, revision, shard, server, trend, policy, ...judgement, notes, stopsJob },
       context.redactor,
     ),
   );

@@ -1,5 +1,6 @@
 import type { Baseline } from '../model/comparison.ts';
-import { type HistoryRecord, maxTrendRuns, type Trend } from '../model/history.ts';
+import { type HistoryRecord, maxTrendRuns } from '../model/history.ts';
+import type { Trend } from '../model/report.ts';
 
 /** Picks the last gates of a branch, for a look at where the server is going. */
 export function buildTrend(records: readonly HistoryRecord[], branch: string | null): Trend {
@@ -29,7 +30,7 @@ export function findInHistory(records: readonly HistoryRecord[], source: string)
   );
   if (found === undefined) return undefined;
   const { startedAt, commit, branch, cases } = found;
-  return { source, startedAt, commit, branch, cases: cases.map((member) => ({ ...member, title: null })) };
+  return { source, startedAt, commit, branch, cases: cases.map((testCase) => ({ ...testCase, title: null })) };
 }
 
 /** How a baseline names a gate of the history; everything else is a path. */

@@ -1,7 +1,7 @@
 import { ProtocolError as JsonRpcError, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { describeError, ProtocolError } from '../base/errors.ts';
-import { isRecord } from '../base/json.ts';
+import { isRecord, tryParseJson } from '../base/json.ts';
 import { clipText } from '../base/text.ts';
 import { describeMalformedMessage } from './malformed-message.ts';
 import { ExcessError } from './traffic-budget.ts';
@@ -93,10 +93,5 @@ export function describeNoResponse(error: unknown): string {
 
 function readErrorMessage(body: unknown): string | null {
   if (typeof body !== 'string') return null;
-  try {
-    const parsed = errorBodySchema.safeParse(JSON.parse(body));
-    return parsed.success ? parsed.data.error.message : null;
-  } catch {
-    return null;
-  }
+  return errorBodySchema.safeParse(tryParseJson(body)).data?.error.message ?? null;
 }

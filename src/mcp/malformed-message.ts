@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { tryParseJson } from '../base/json.ts';
 
 /** How many mistakes of one result are named; the rest is counted. */
 const maxMistakes = 3;
@@ -26,12 +27,7 @@ export function describeMalformedMessage(text: string): string | null {
 }
 
 function readIssues(text: string): Issue[] | null {
-  try {
-    const parsed = z.array(issueSchema).min(1).safeParse(JSON.parse(text));
-    return parsed.success ? parsed.data : null;
-  } catch {
-    return null;
-  }
+  return z.array(issueSchema).min(1).safeParse(tryParseJson(text)).data ?? null;
 }
 
 function describeIssue(issue: Issue, base: ReadonlyArray<string | number>): string[] {

@@ -6,6 +6,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { describeError } from '../base/errors.ts';
+import { tryParseJson } from '../base/json.ts';
 import type { Clock } from '../base/time.ts';
 import type { ProtocolChoice } from '../model/protocol.ts';
 import { describeNoResponse } from './faults.ts';
@@ -118,11 +119,7 @@ function describeFailure(error: unknown): string {
 
 /** The message of a JSON-RPC error, or of an API's; undefined where the body is neither. */
 function readMessage(body: unknown): string | undefined {
-  try {
-    return errorBodySchema.parse(JSON.parse(String(body))).slice(0, longestMessage);
-  } catch {
-    return undefined;
-  }
+  return errorBodySchema.safeParse(tryParseJson(String(body))).data?.slice(0, longestMessage);
 }
 
 /** Resolves with the handshake, or with why there is none; rejects with the signal's reason only. */

@@ -1,62 +1,29 @@
+import { z } from 'zod';
+import { caseChanges } from './case-change.ts';
+import { count, countsSchema, fraction } from './quantities.ts';
+
+const difference = z.number().min(-1).max(1);
+
+const baselineCaseSchema = z.object({
+  suiteId: z.string(),
+  id: z.string(),
+  title: z.string().nullable().describe('Null where only the id was kept.'),
+  ...countsSchema.shape,
+  definitionHash: z.string().nullable(),
+});
+export type BaselineCase = z.infer<typeof baselineCaseSchema>;
+
+const aboutBaseline = {
+  source: z.string().describe('As it was named in the options: a path, `branch:main` or `commit:…`.'),
+  startedAt: z.string().describe('ISO 8601.'),
+  commit: z.string().nullable(),
+  branch: z.string().nullable(),
+};
+
+export const baselineSchema = z.object({ ...aboutBaseline, cases: z.array(baselineCaseSchema) });
+
 /** What an earlier gate found, as far as this one can be held against it. */
-export interface Baseline {
-  /** As the user named it: a path, `branch:main` or `commit:…`. */
-  source: string;
-  /** ISO 8601. */
-  startedAt: string;
-  commit: string | null;
-  branch: string | null;
-  cases: BaselineCase[];
-}
-
-export interface BaselineCase extends Counts {
-  suiteId: string;
-  id: string;
-  /** Null where only the id was kept. */
-  title: string | null;
-  definitionHash: string | null;
-}
-
-/** Scored iterations, and those of them that passed. */
-export interface Counts {
-  passed: number;
-  total: number;
-}
-
-/**
- * How a case changed since the baseline.
- *
- * - `regressed`: all of its iterations passed and now at most half do, or more than half passed and now none does.
- * - `fixed`: the same the other way round.
- * - `unsteady`: some iterations passed and some did not, then or now, and not by as much as that.
- * - `unchanged`: all passed and all do, or none passed and none does.
- * - `changed`: it does something else than it did, so that the two results are of two cases.
- * - `new`, `removed`: only one side has it.
- * - `unscored`: one side has it and no result of it.
- */
-export type CaseChange = (typeof caseChanges)[number];
-
-/** In the order in which they matter to a reader. */
-export const caseChanges = [
-  'regressed',
-  'unsteady',
-  'changed',
-  'unscored',
-  'new',
-  'removed',
-  'fixed',
-  'unchanged',
-] as const;
-
-export interface CaseComparison {
-  suiteId: string;
-  id: string;
-  title: string;
-  change: CaseChange;
-  /** Null where that side has no such case. */
-  baseline: Counts | null;
-  current: Counts | null;
-}
+export type Baseline = z.infer<typeof baselineSchema>;
 
 /** How much worse than the baseline a gate may be. */
 export interface RegressionLimits {
@@ -66,35 +33,42 @@ export interface RegressionLimits {
   maximumRateDrop: number | null;
 }
 
-/** The pass rate of a suite then and now, over the cases that do the same on both sides and have results on both. */
-export interface RateChange {
-  suiteId: string;
-  baseline: Counts;
-  current: Counts;
-  /** Now minus then, and the range that it plausibly has, as `rateConfidence` has it; fractions -1..1. */
-  difference: number;
-  lower: number;
-  upper: number;
-  /** Cases of which a smaller share passes now, and of which a larger one does. */
-  worse: number;
-  better: number;
-  /** How probable so uneven a change of cases would be if the server were as good as it was; a fraction 0..1. */
-  pValue: number;
-}
+const caseComparisonSchema = z.object({
+  suiteId: z.string(),
+  id: z.string(),
+  title: z.string(),
+  change: z.enum(caseChanges),
+  baseline: countsSchema.nullable().describe('Null where that side has no such case.'),
+  current: countsSchema.nullable(),
+});
+export type CaseComparison = z.infer<typeof caseComparisonSchema>;
 
-/** Of the interval of a difference between two pass rates. */
-export const rateConfidence = 0.95;
+const rateChangeSchema = z.object({
+  suiteId: z.string(),
+  baseline: countsSchema,
+  current: countsSchema,
+  difference: difference.describe('Now minus then.'),
+  lower: difference.describe('Of the interval with 95% confidence.'),
+  upper: difference,
+  worse: count.describe('Cases of which a smaller share passes now.'),
+  better: count,
+  pValue: fraction.describe('Of so uneven a change, if the server were as good as it was.'),
+});
+
+/** The pass rate of a suite then and now, over the cases that do the same on both sides and have results on both. */
+export type RateChange = z.infer<typeof rateChangeSchema>;
 
 /** A gate held against its baseline, case by case. */
-export interface Comparison extends RegressionLimits {
-  baseline: Omit<Baseline, 'cases'>;
-  counts: Record<CaseChange, number>;
-  /** Over the cases that do the same on both sides and have results on both; the others say nothing about a rate. */
-  comparable: { baseline: Counts; current: Counts };
-  /** The same for each suite that has such cases, with what it shows. */
-  rates: RateChange[];
-  /** Cases of the baseline that this gate was not asked to run. */
-  notRun: number;
-  /** Everything but the unchanged ones, in the order of `caseChanges`. */
-  cases: CaseComparison[];
-}
+export const comparisonSchema = z.object({
+  baseline: z.object(aboutBaseline),
+  maximumRegressions: count,
+  maximumRateDrop: fraction.nullable().describe('0 to 1; null for no limit.'),
+  counts: z.record(z.enum(caseChanges), count),
+  comparable: z
+    .object({ baseline: countsSchema, current: countsSchema })
+    .describe('Over the cases with equal definitions and results on both sides.'),
+  rates: z.array(rateChangeSchema).describe('The same for each suite, with what it shows.'),
+  notRun: count.describe('Cases of the baseline that this gate was not asked to run.'),
+  cases: z.array(caseComparisonSchema).describe('Everything but the unchanged ones, regressions first.'),
+});
+export type Comparison = z.infer<typeof comparisonSchema>;

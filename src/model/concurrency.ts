@@ -1,3 +1,6 @@
+import { z } from 'zod';
+import { count } from './quantities.ts';
+
 /** How many iterations may run at the same time; `auto` depends on the tools that they call. */
 export type ConcurrencySetting = 'auto' | number;
 
@@ -33,16 +36,18 @@ export const concurrencyRules = [
 ] as const;
 export type ConcurrencyRule = (typeof concurrencyRules)[number];
 
+export const concurrencySchema = z.object({
+  setting: z.union([z.literal('auto'), z.int().min(1)]),
+  source: z.string().describe('An option, a `file:line`, or `default`.'),
+  rule: z.enum(concurrencyRules),
+  limit: z.int().min(1).describe('The most iterations that could run at the same time.'),
+  tool: z
+    .string()
+    .nullable()
+    .describe('The first tool that is not declared read-only; null where the rule is another one.'),
+  cases: count,
+  serialCases: count.describe('Cases that ran one iteration at a time, with nothing else next to it.'),
+});
+
 /** How the iterations of a suite ran, and why. */
-export interface ConcurrencyReport {
-  setting: ConcurrencySetting;
-  source: string;
-  rule: ConcurrencyRule;
-  /** The most iterations that could run at the same time. */
-  limit: number;
-  /** The first tool that is not declared read-only; null where the rule is another one. */
-  tool: string | null;
-  cases: number;
-  /** How many of the cases ran one iteration at a time, with nothing else next to it. */
-  serialCases: number;
-}
+export type ConcurrencyReport = z.infer<typeof concurrencySchema>;

@@ -22,22 +22,5 @@ export interface HistoryCase {
   durationMs: number | null;
 }
 
-/** The gates before this one, of the same branch. */
-export interface Trend {
-  branch: string | null;
-  /** Oldest first, at most `maxTrendRuns`; without the gate itself. */
-  runs: TrendRun[];
-}
-
-export interface TrendRun {
-  startedAt: string;
-  commit: string | null;
-  outcome: VerdictOutcome;
-  cases: number;
-  /** Scored iterations, and those that passed. */
-  total: number;
-  passed: number;
-}
-
 /** A month of nights, and as wide as a sparkline can be on a phone. */
 export const maxTrendRuns = 30;

@@ -1,95 +1,102 @@
-/** A demand, and where it was made: an input, `file:line` or `default`. */
-export interface Demanded<T> {
-  value: T;
-  source: string;
+import { z } from 'zod';
+import { baselineSchema } from './comparison.ts';
+import { count, fraction, milliseconds } from './quantities.ts';
+import type { Sourced } from './source.ts';
+import { reasonSchema } from './verdict.ts';
+
+/** A rule and where it was made: `min-pass-rate`, `evals/x.evals.yaml:4` or `default`. */
+function sourced<T extends z.ZodType>(value: T) {
+  return z.object({ value, source: z.string() });
 }
 
-/** A requirement for a tag, or for a case: by its id or title as written, by its id alone once the plan has resolved it. */
-export interface NamedDemand<T> extends Demanded<T> {
-  name: string;
+/** A rule on a tag or a case: by its id or title as written, by its id alone once the plan has resolved it. */
+function named<T extends z.ZodType>(value: T) {
+  return z.object({ name: z.string(), value, source: z.string() });
 }
+export type NamedRule<T> = Sourced<T> & { name: string };
 
 /** What an inconclusive verdict means for the job: it stops, it goes on, or it goes on with a warning. */
-export type InconclusiveEffect = 'fail' | 'pass' | 'warn';
+export const inconclusiveEffects = z.enum(['fail', 'pass', 'warn']);
+export type InconclusiveEffect = z.infer<typeof inconclusiveEffects>;
 
 /** What a quarantine entry that should be gone means: a warning, or the suite's failure. */
-export type StaleEffect = 'warn' | 'fail';
+export const staleEffects = z.enum(['warn', 'fail']);
+export type StaleEffect = z.infer<typeof staleEffects>;
 
 /**
  * How a case counts that failed at first and passed in full when it was run again: as it did at first, as passed, or not at
  * all.
  */
-export type FlakyEffect = 'fail' | 'pass' | 'report';
+export const flakyEffects = z.enum(['fail', 'pass', 'report']);
+export type FlakyEffect = z.infer<typeof flakyEffects>;
 
-/** More `runs` show how often a case passes; ever more rounds until one passes do not. */
-export const maxRetries = 5;
+/** In how many further rounds cases that failed run again. More `runs` show how often a case passes; more rounds do not. */
+export const retryRounds = z.int().min(0).max(5);
+
+/** A day of the calendar in UTC. Days compare as text. */
+const day = z.string().regex(/^\d{4}-\d{2}-\d{2}$/);
+
+export const quarantineEntrySchema = z.object({
+  case: z.string(),
+  owner: z.string(),
+  reason: z.string(),
+  expires: day.describe('The last day on which it holds, in UTC.'),
+  source: z.string(),
+});
 
 /** A case whose results do not count for the time being. */
-export interface QuarantineEntry {
-  /** The id or title of the case as written; its id once the plan has resolved it. */
-  case: string;
-  owner: string;
-  reason: string;
-  /** The last day on which it holds, `YYYY-MM-DD` in UTC. */
-  expires: string;
-  source: string;
-}
+export type QuarantineEntry = z.infer<typeof quarantineEntrySchema>;
+
+export const probationSchema = z.object({
+  case: z.string(),
+  passedGates: count.describe('Of late, in a row.'),
+  neededGates: count,
+});
 
 /** A case that does not count yet, since it has not passed in enough gates in a row. */
-export interface TrialCase {
-  /** The id of the case. */
-  case: string;
-  /** Of late, in a row. */
-  passedGates: number;
-  neededGates: number;
-}
+export type ProbationCase = z.infer<typeof probationSchema>;
 
-/** What may be spent at most on one suite; null where nothing is said. */
-export interface Budgets {
-  /** Of models, over all iterations. */
-  tokens: Demanded<number> | null;
-  /** From the creation of the run to its end, in milliseconds. */
-  wallTimeMs: Demanded<number> | null;
-  /** What 95 % of the iterations must not exceed, in milliseconds. */
-  p95IterationMs: Demanded<number> | null;
-  /** Iterations that may end without a result. */
-  infrastructureErrors: Demanded<number> | null;
-}
+const budgetsSchema = z
+  .object({
+    tokens: sourced(count).nullable().describe('Of models, over all iterations.'),
+    wallTimeMs: sourced(milliseconds).nullable().describe('From the creation of the run to its end.'),
+    p95IterationMs: sourced(milliseconds).nullable().describe('What 95% of the iterations must not exceed.'),
+    infrastructureErrors: sourced(count).nullable().describe('Iterations that may end without a result.'),
+  })
+  .describe('What may be spent at most; null where nothing is said.');
+export type Budgets = z.infer<typeof budgetsSchema>;
 
-/** What one place says about a suite: an evals file, a policy file, the inputs. Rates are fractions 0..1. */
-export interface PolicyLayer {
-  minimumPassRate: Demanded<number> | null;
-  /** Minimum pass rates of the cases with a tag, together. */
-  tags: Array<NamedDemand<number>>;
-  cases: Array<NamedDemand<number>>;
-  required: Array<NamedDemand<true>>;
-  /** A fraction: how sure it has to be that a minimum is met, or is not. */
-  confidence: Demanded<number> | null;
-  /** Where the results are complete and statistically open, or all cases are on probation. */
-  onInconclusive: Demanded<InconclusiveEffect> | null;
-  /** Where results are missing, because nothing ran or not everything did. */
-  onNothingRun: Demanded<InconclusiveEffect> | null;
-  reportOnly: Demanded<boolean> | null;
-  quarantine: QuarantineEntry[];
-  onStaleQuarantine: Demanded<StaleEffect> | null;
-  /** In how many further rounds, at most, what failed is run again. */
-  retryFailed: Demanded<number> | null;
-  flaky: Demanded<FlakyEffect> | null;
-  budgets: Budgets;
-}
+const requirementsSchema = z.object({
+  minimumPassRate: sourced(fraction),
+  tags: z.array(named(fraction)).describe('Minimum pass rates of the cases with a tag, together.'),
+  cases: z.array(named(fraction)).describe('Minimum pass rates of single cases, by id.'),
+  required: z.array(named(z.literal(true))).describe('Cases that the policy requires, by id.'),
+  confidence: sourced(fraction).nullable().describe('How sure it has to be that a minimum is met, or is not.'),
+  onInconclusive: sourced(inconclusiveEffects).describe(
+    'Where the results are complete and statistically open, or all cases are on probation.',
+  ),
+  onNothingRun: sourced(inconclusiveEffects).describe('Where results are missing.'),
+  reportOnly: sourced(z.boolean()),
+  quarantine: z.array(quarantineEntrySchema),
+  onStaleQuarantine: sourced(staleEffects),
+  retryFailed: sourced(retryRounds),
+  flaky: sourced(flakyEffects),
+  budgets: budgetsSchema,
+  trials: z.array(probationSchema).describe('Cases on probation, from the history.'),
+});
 
 /** All requirements of a suite, with the defaults filled in. */
-export interface SuiteRequirements extends PolicyLayer {
-  minimumPassRate: Demanded<number>;
-  onInconclusive: Demanded<InconclusiveEffect>;
-  onNothingRun: Demanded<InconclusiveEffect>;
-  reportOnly: Demanded<boolean>;
-  onStaleQuarantine: Demanded<StaleEffect>;
-  /** From the history. */
-  trials: TrialCase[];
-  retryFailed: Demanded<number>;
-  flaky: Demanded<FlakyEffect>;
-}
+export type SuiteRequirements = z.infer<typeof requirementsSchema>;
+
+/** What one place says about a suite: an evals file, a policy file, the inputs. Null for a rule that it does not name. */
+export type PolicyLayer = {
+  [Rule in Exclude<keyof SuiteRequirements, 'trials'>]: SuiteRequirements[Rule] extends Sourced<unknown>
+    ? SuiteRequirements[Rule] | null
+    : SuiteRequirements[Rule];
+};
+
+/** Those of a suite that a service keeps, before it is read: its own minimum counts where nothing here says another one. */
+export type StoredRequirements = Omit<SuiteRequirements, 'minimumPassRate'> & Pick<PolicyLayer, 'minimumPassRate'>;
 
 /** What a suite is judged by. */
 export interface SuitePolicy {
@@ -98,8 +105,17 @@ export interface SuitePolicy {
   today: string;
 }
 
-/** Those of a suite that a service keeps, before it is read: its own minimum counts where nothing here says another one. */
-export type StoredRequirements = Omit<SuiteRequirements, 'minimumPassRate'> & Pick<PolicyLayer, 'minimumPassRate'>;
+export const gatePolicySchema = z.object({
+  today: day.describe('The day on which the gate started, in UTC.'),
+  suites: z.array(z.object({ suiteId: z.string(), ...requirementsSchema.shape })),
+  maximumRegressions: sourced(count).describe('How many cases may regress, over all suites.'),
+  maximumRateDrop: sourced(fraction).nullable().describe('By how much the pass rate of a suite may fall, 0 to 1.'),
+  baseline: baselineSchema.nullable().describe('What the results are compared with; null where nothing is.'),
+  lowered: z.array(reasonSchema).describe('Where the change lowers what its base protects.'),
+});
+
+/** Everything that a gate is judged by. With the results, it decides the verdict. */
+export type GatePolicy = z.infer<typeof gatePolicySchema>;
 
 /** What a change must not lower where it is judged by the policy of its base. */
 export const protections = ['requiredCases', 'suites', 'minima', 'quarantine', 'baselines'] as const;
@@ -108,13 +124,13 @@ export type Protection = (typeof protections)[number];
 /** What a policy file says about the gate as a whole; null where it says nothing. */
 export interface GateRules {
   /** How many cases may regress against the baseline, over all suites. */
-  maximumRegressions: Demanded<number> | null;
+  maximumRegressions: Sourced<number> | null;
   /** A fraction: how far the pass rate of a suite may fall against the baseline. */
-  maximumRateDrop: Demanded<number> | null;
+  maximumRateDrop: Sourced<number> | null;
   /** In how many gates of the history a case must have passed before it counts. */
-  probation: Demanded<number> | null;
+  probation: Sourced<number> | null;
   /** Whether a run is cancelled as soon as nothing outstanding can change its verdict. */
-  stopEarly: Demanded<boolean> | null;
+  stopEarly: Sourced<boolean> | null;
 }
 
 /** Where no policy file says anything about the gate. */
@@ -154,7 +170,10 @@ export const emptyPolicyLayer: PolicyLayer = {
 };
 
 /** Where nothing says how many iterations must pass, all of them must. */
-export const defaultMinimum: Demanded<number> = { value: 1, source: 'default' };
+export const defaultMinimum: Sourced<number> = { value: 1, source: 'default' };
+
+/** Without a rule, no case may regress. */
+export const defaultMaximumRegressions: Sourced<number> = { value: 0, source: 'default' };
 
 /** Fills in the defaults. */
 export function applyPolicyDefaults(layer: PolicyLayer): SuiteRequirements {
@@ -169,9 +188,4 @@ export function applyPolicyDefaults(layer: PolicyLayer): SuiteRequirements {
     retryFailed: layer.retryFailed ?? { value: 0, source: 'default' },
     flaky: layer.flaky ?? { value: 'fail', source: 'default' },
   };
-}
-
-/** Says in a sentence where a demand comes from: `the default`, or `from evals/x.evals.yaml:4`. */
-export function describeSource(source: string): string {
-  return source === 'default' ? 'the default' : `from ${source}`;
 }

@@ -1,4 +1,4 @@
-import type { Demanded } from './policy.ts';
+import type { Sourced } from './source.ts';
 
 /** The revisions of MCP that a gate can be pinned to, oldest first. */
 const protocolRevisions = ['2025-11-25', '2026-07-28'] as const;
@@ -12,4 +12,4 @@ export const bothProtocolsMessage =
   '`both` is not supported yet; run the gate once with 2025-11-25 and once with 2026-07-28';
 
 /** Where nothing is pinned. */
-export const anyProtocol: Demanded<ProtocolChoice> = { value: 'auto', source: 'default' };
+export const anyProtocol: Sourced<ProtocolChoice> = { value: 'auto', source: 'default' };

@@ -1,29 +1,102 @@
-import type { Counts } from './comparison.ts';
-import type { ConcurrencyReport } from './concurrency.ts';
-import type { IterationFailure, RetryRound } from './report.ts';
-import type { Run } from './run.ts';
-import type { SourceLocation } from './suite.ts';
-import type { VerdictReason } from './verdict.ts';
+import { z } from 'zod';
+import { type CaseReport, caseReportSchema, type IterationFailure } from './case-report.ts';
+import { concurrencySchema } from './concurrency.ts';
+import { count, countsSchema, milliseconds } from './quantities.ts';
+import { runSchema } from './run.ts';
+import { reasonSchema } from './verdict.ts';
 
-/** What is known of a suite before its run, whether it came from a file or is a service's own. */
-export interface SuiteOutline {
-  id: string;
-  name: string;
-  /** Null for a suite that no file here describes. */
-  file: string | null;
-  cases: CaseOutline[];
-  /** Ids of the suite's cases that were not selected. */
-  leftOut: string[];
+/** The page of a run, where a service has one. */
+const url = z.string().nullable().describe('The page on which the service shows the run; null where there is none.');
+
+export const runReportSchema = z.object({ id: z.string(), suiteId: z.string(), status: z.string(), url });
+export type RunReport = z.infer<typeof runReportSchema>;
+
+export const retryRoundSchema = z.object({
+  round: z.int().min(1).describe('The first run is no retry.'),
+  cases: count.describe('Cases that were run again.'),
+  run: runReportSchema.nullable().describe('Null where it could not be started.'),
+  shortfall: z.string().nullable().describe('Why it was not completed and counts for nothing; null where it was.'),
+});
+
+/** One more run of the cases of a suite that had failed in every round before. */
+export type RetryRound = z.infer<typeof retryRoundSchema>;
+
+const caseResultsSchema = z.object({
+  id: z.string(),
+  title: z.string(),
+  tags: z.array(z.string()),
+  isRequired: z.boolean(),
+  location: z.object({ file: z.string(), line: z.number(), column: z.number() }).nullable(),
+  definitionHash: z.string().nullable(),
+  planned: count.describe('Iterations that the plan asked for; else those read, or one where none was.'),
+  passed: count,
+  failed: count,
+  unscored: count.describe('Iterations that ended without a result.'),
+  durationsMs: z.array(milliseconds).describe('Of the scored iterations that reported one.'),
+  tokensUsed: count.describe('Over all iterations, further rounds included.'),
+  failures: caseReportSchema.shape.failures,
+  retries: z.array(countsSchema).describe('What the further rounds made of it.'),
+});
+export type CaseResults = z.infer<typeof caseResultsSchema>;
+
+const suiteResultsSchema = z.object({
+  suiteId: z.string(),
+  name: z.string(),
+  file: z.string().nullable(),
+  run: runSchema.nullable().describe('As last read; null where none was created.'),
+  runUrl: url,
+  cases: z.array(caseResultsSchema).describe('In the order of the file.'),
+  leftOut: z.array(z.string()).describe("Ids of the suite's cases that were not selected."),
+  isComplete: z.boolean().describe('Whether every page of iterations was read to its end.'),
+  iterationsRead: count.describe('Distinct iterations, scored or not, those of unknown cases included.'),
+  unknownIterations: count.describe('Iterations read that belong to no case of the suite.'),
+  overruled: count.describe('Iterations that the service passed and the assertions of the gate did not.'),
+  contradicted: count.describe('Iterations with two different results, or listed once and not again.'),
+  tunnelBreaks: count.describe('How often the tunnel broke off and may have cut off calls.'),
+  interruption: reasonSchema.nullable().describe('What cut the run short on this side.'),
+  retries: z.array(retryRoundSchema).describe('Further rounds; everything else is of the first.'),
+  isStoppedEarly: z.boolean().describe('Whether the run was cancelled because its verdict was settled.'),
+  concurrency: concurrencySchema.nullable(),
+});
+
+/** What is kept of one run of a suite: counters, and the evidence of what failed. The only input of the judgement but the policy. */
+export type SuiteResults = z.infer<typeof suiteResultsSchema>;
+
+/** The same in a report, which has the evidence in its own list of cases. */
+export const reportedResultsSchema = suiteResultsSchema.extend({
+  cases: z.array(caseResultsSchema.omit({ failures: true })).describe('In the order of the file.'),
+});
+export type ReportedResults = z.infer<typeof reportedResultsSchema>;
+
+/** Gives the results in a report their evidence back. */
+export function readResults({
+  results,
+  cases,
+}: {
+  results: readonly ReportedResults[];
+  cases: readonly CaseReport[];
+}): SuiteResults[] {
+  const keyOf = (suiteId: string, caseId: string) => JSON.stringify([suiteId, caseId]);
+  const failures = new Map(cases.map((testCase) => [keyOf(testCase.suiteId, testCase.id), testCase.failures]));
+  return results.map((suite) => ({
+    ...suite,
+    cases: suite.cases.map((testCase) => ({
+      ...testCase,
+      failures: failures.get(keyOf(suite.suiteId, testCase.id)) ?? [],
+    })),
+  }));
 }
 
-export interface CaseOutline {
+/** What is known of a suite before its run, whether it came from a file or is a service's own. */
+export interface SuiteOutline extends Pick<SuiteResults, 'name' | 'file' | 'leftOut'> {
   id: string;
-  title: string;
-  tags: string[];
-  isRequired: boolean;
-  location: SourceLocation | null;
-  /** Of what the case does; null where that is not known. */
-  definitionHash: string | null;
+  cases: CaseOutline[];
+}
+
+export interface CaseOutline extends Pick<
+  CaseResults,
+  'id' | 'title' | 'tags' | 'isRequired' | 'location' | 'definitionHash'
+> {
   /** How many iterations the plan asks for; null for as many as the service decides. */
   runs: number | null;
 }
@@ -35,64 +108,3 @@ export type OwnJudgement =
   | { kind: 'failed'; reason: string; step: IterationFailure['step'] }
   /** The service recorded too little to tell. */
   | { kind: 'unscored'; reason: string };
-
-/** What is kept of one suite's run: counters, and the evidence of what failed. The only input of the judgement. */
-export interface SuiteResults {
-  suiteId: string;
-  name: string;
-  file: string | null;
-  /** The run as last read; null where none was created. */
-  run: Run | null;
-  /** The page on which the service shows the run; null where there is none. */
-  runUrl: string | null;
-  /** In the order of the file. */
-  cases: CaseResults[];
-  /** Ids of the suite's cases that were not selected. */
-  leftOut: string[];
-  /** Whether every page of iterations was read to its end. */
-  isComplete: boolean;
-  /** Distinct iterations read, scored or not, those of unknown cases included. */
-  iterationsRead: number;
-  /** Iterations read that belong to no case of this suite. */
-  unknownIterations: number;
-  /** Iterations of known cases that the service passed and our own assertions did not; counted above as failed or unscored. */
-  overruled: number;
-  /** Iterations that the service gave two different results for, or listed once and not again. */
-  contradicted: number;
-  /**
-   * How often the tunnel to the server broke off during the run and may have cut off calls of it, whether or not it came
-   * back; 0 where there is none.
-   */
-  tunnelBreaks: number;
-  /** What cut the run short on our side, such as a dead server or the deadline; null where nothing did. */
-  interruption: VerdictReason | null;
-  /** The further rounds, in which only what had failed was run again; everything above is of the first. */
-  retries: RetryRound[];
-  /** Whether we cancelled the run because its verdict was settled; the iterations that did not run are unscored. */
-  isStoppedEarly: boolean;
-  /** How its iterations were scheduled; null where a hosted service decided that, or nothing ran. */
-  concurrency: ConcurrencyReport | null;
-}
-
-export interface CaseResults {
-  id: string;
-  title: string;
-  tags: string[];
-  isRequired: boolean;
-  location: SourceLocation | null;
-  definitionHash: string | null;
-  /** Iterations that the plan asked for; where it left that to the service, those read, or one where none was. */
-  planned: number;
-  passed: number;
-  failed: number;
-  /** Iterations that ended without a result: cancelled, infrastructure, unknown to us. */
-  unscored: number;
-  /** Of scored iterations that reported one, in milliseconds. */
-  durationsMs: number[];
-  /** Of all its iterations together, further rounds included; those that report none count as none. */
-  tokensUsed: number;
-  /** At most `maxFailuresPerCase`. */
-  failures: IterationFailure[];
-  /** What the further rounds made of it, each of which had a result for every iteration; empty where it was not run again. */
-  retries: Counts[];
-}

@@ -1,18 +1,21 @@
+import { z } from 'zod';
+
 /** The execution states in which a run has ended. Others are `pending`, `running` and whatever a service may add. */
 export const terminalRunStatuses = ['completed', 'failed', 'cancelled', 'timed_out'] as const;
 
+export const runSchema = z.object({
+  id: z.string(),
+  suiteId: z.string(),
+  status: z.string(),
+  result: z.string().nullable(),
+  summary: z.object({ total: z.number(), passed: z.number(), failed: z.number() }).nullable(),
+  createdAtMs: z.number().nullable(),
+  completedAtMs: z.number().nullable(),
+  notes: z.string().nullable().describe('Why the service ended it without a verdict, where it says.'),
+});
+
 /** A run as read from the service: execution state and counts. Only `completed` carries a verdict. */
-export interface Run {
-  id: string;
-  suiteId: string;
-  status: string;
-  result: string | null;
-  summary: { total: number; passed: number; failed: number } | null;
-  createdAtMs: number | null;
-  completedAtMs: number | null;
-  /** Why the service ended it without a verdict, where it says. */
-  notes: string | null;
-}
+export type Run = z.infer<typeof runSchema>;
 
 export function isTerminalStatus(status: string): boolean {
   return (terminalRunStatuses as readonly string[]).includes(status);
@@ -43,10 +46,8 @@ export interface Iteration {
   expectedToolCalls: ToolCall[];
 }
 
-export interface ToolCall {
-  toolName: string;
-  arguments: Record<string, unknown>;
-}
+export const toolCallSchema = z.object({ toolName: z.string(), arguments: z.record(z.string(), z.unknown()) });
+export type ToolCall = z.infer<typeof toolCallSchema>;
 
 /** The outcome of one step of an iteration. */
 export interface StepResult {

@@ -2,7 +2,8 @@ import type { ChecksEnvelope, MatchOptions } from './case.ts';
 import type { Step } from './step.ts';
 import type { Check } from './assertion.ts';
 import type { ConcurrencySetting } from './concurrency.ts';
-import type { Demanded, PolicyLayer } from './policy.ts';
+import type { Sourced } from './source.ts';
+import type { PolicyLayer } from './policy.ts';
 import type { ProtocolChoice } from './protocol.ts';
 
 /** A location in a file of the user: the path as annotations need it (relative to the workspace), 1-based. */
@@ -21,7 +22,7 @@ export interface Suite {
   /** `provider/name`, for prompt steps of cases that name none. */
   model: string | null;
   /** The revision of MCP that its cases are run in; null where the file does not say. */
-  protocol: Demanded<ProtocolChoice> | null;
+  protocol: Sourced<ProtocolChoice> | null;
   /** How many iterations run at the same time, and where the file says so, such as `evals/x.evals.yaml:4`. */
   concurrency: { setting: ConcurrencySetting; source: string } | null;
   /** Whether the file says that iterations share no state, whatever tools they call. */

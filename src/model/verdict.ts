@@ -1,49 +1,61 @@
+import { z } from 'zod';
+
+export const outcomeSchema = z
+  .enum(['passed', 'failed', 'inconclusive'])
+  .describe('`inconclusive` means that nothing was established; it is not a failure.');
+
 /** The gate's verdict, after policy. `inconclusive` means that nothing was established; it is not a failure in disguise. */
-export type VerdictOutcome = 'passed' | 'failed' | 'inconclusive';
+export type VerdictOutcome = z.infer<typeof outcomeSchema>;
+
+export const reasonSchema = z.object({
+  code: z.enum([
+    'minimum-met',
+    'below-minimum',
+    'minimum-unsettled',
+    'tag-below-minimum',
+    'case-below-minimum',
+    'required-failed',
+    'regressed',
+    'demand-unjudged',
+    'budget-exceeded',
+    'quarantine-expired',
+    'quarantine-stale',
+    'suite-removed',
+    'required-case-removed',
+    'requirement-lowered',
+    'quarantine-widened',
+    'baseline-lowered',
+    'run-not-completed',
+    'run-not-created',
+    'no-iterations',
+    'only-probation',
+    'iterations-missing',
+    'results-unknown',
+    'results-inconsistent',
+    'server-lost',
+    'sandbox-unavailable',
+    'tunnel-lost',
+    'deadline',
+    'cancelled',
+    'infrastructure',
+  ]),
+  message: z.string(),
+  output: z
+    .array(z.string())
+    .exactOptional()
+    .describe('The last lines that the server wrote, where the message is about its process.'),
+  suiteId: z.string().exactOptional(),
+  caseId: z.string().exactOptional(),
+});
+
+/** Why the verdict is what it is. */
+export type VerdictReason = z.infer<typeof reasonSchema>;
 
 /** Stable, unlike the messages. `verdict/reason-rules.ts` says of each what it means for the verdict and for the job. */
-export type ReasonCode =
-  | 'minimum-met'
-  | 'below-minimum'
-  | 'minimum-unsettled'
-  | 'tag-below-minimum'
-  | 'case-below-minimum'
-  | 'required-failed'
-  | 'regressed'
-  | 'demand-unjudged'
-  | 'budget-exceeded'
-  | 'quarantine-expired'
-  | 'quarantine-stale'
-  | 'suite-removed'
-  | 'required-case-removed'
-  | 'requirement-lowered'
-  | 'quarantine-widened'
-  | 'baseline-lowered'
-  | 'run-not-completed'
-  | 'run-not-created'
-  | 'no-iterations'
-  | 'only-probation'
-  | 'iterations-missing'
-  | 'results-unknown'
-  | 'results-inconsistent'
-  | 'server-lost'
-  | 'sandbox-unavailable'
-  | 'tunnel-lost'
-  | 'deadline'
-  | 'cancelled'
-  | 'infrastructure';
+export type ReasonCode = VerdictReason['code'];
 
-/** Why the verdict is what it is, most decisive first. */
-export interface VerdictReason {
-  code: ReasonCode;
-  message: string;
-  /** The last lines that the server wrote, oldest first, where the message is about its process. */
-  output?: string[];
-  suiteId?: string;
-  caseId?: string;
-}
-
-export interface Verdict {
-  outcome: VerdictOutcome;
-  reasons: VerdictReason[];
-}
+export const verdictSchema = z.object({
+  outcome: outcomeSchema,
+  reasons: z.array(reasonSchema).describe('Most decisive first. Codes are stable; messages are for people.'),
+});
+export type Verdict = z.infer<typeof verdictSchema>;

@@ -1,5 +1,6 @@
 import { clipLines, formatCount } from '../base/text.ts';
-import type { CaseReport, Report } from '../model/report.ts';
+import type { CaseReport } from '../model/case-report.ts';
+import type { Report } from '../model/report.ts';
 import { stripControls } from './escape/plain.ts';
 import { groupFailures } from './failures.ts';
 import { describeFlaky } from './rounds.ts';
@@ -56,7 +57,7 @@ export function planAnnotations(
   };
   return [
     verdict,
-    ...shown.map((member) => ({ ...annotateCase(member, options.fileExists ?? (() => true)), level })),
+    ...shown.map((testCase) => ({ ...annotateCase(testCase, options.fileExists ?? (() => true)), level })),
     ...(hidden > 0 ? [rest] : []),
   ];
 }
@@ -69,14 +70,14 @@ function listFailedCases(report: Report): CaseReport[] {
     .toSorted((a, b) => Number(b.required) - Number(a.required));
 }
 
-function annotateCase(member: CaseReport, fileExists: (path: string) => boolean): Omit<Annotation, 'level'> {
-  const { location } = member;
-  const flaky = describeFlaky(member);
-  const counts = `${describeCaseCounts(member)}${flaky === null ? '' : ` (${flaky})`}${member.required ? ', required' : ''}`;
+function annotateCase(testCase: CaseReport, fileExists: (path: string) => boolean): Omit<Annotation, 'level'> {
+  const { location } = testCase;
+  const flaky = describeFlaky(testCase);
+  const counts = `${describeCaseCounts(testCase)}${flaky === null ? '' : ` (${flaky})`}${testCase.required ? ', required' : ''}`;
   return {
-    title: `${cleanTitle(member.title)}: ${counts}`,
+    title: `${cleanTitle(testCase.title)}: ${counts}`,
     message: cleanMessage(
-      groupFailures(member)
+      groupFailures(testCase)
         .flatMap(({ heading, lines }) => [heading, ...lines.map((line) => `  ${line}`)])
         .join('\n') || counts,
     ),

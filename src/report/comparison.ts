@@ -1,6 +1,7 @@
 import { formatCount } from '../base/text.ts';
-import type { CaseChange, CaseComparison, Comparison, Counts } from '../model/comparison.ts';
-import { caseChanges, rateConfidence } from '../model/comparison.ts';
+import { type CaseChange, caseChanges, rateConfidence } from '../model/case-change.ts';
+import type { CaseComparison, Comparison } from '../model/comparison.ts';
+import type { Counts } from '../model/quantities.ts';
 import { computePassRate, formatMinimumPassRate, formatPassRate } from '../model/rate.ts';
 import { renderCodeSpan, renderTableCode } from './escape/markdown.ts';
 import { truncateText } from './truncate.ts';

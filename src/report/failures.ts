@@ -1,5 +1,5 @@
 import { clipLines, readFirstLine } from '../base/text.ts';
-import type { CaseReport, IterationFailure } from '../model/report.ts';
+import type { CaseReport, IterationFailure } from '../model/case-report.ts';
 import { truncateText } from './truncate.ts';
 import { describeToolCall } from './wording.ts';
 

@@ -1,7 +1,7 @@
 import { formatCount } from '../base/text.ts';
-import { maxTrendRuns, type Trend, type TrendRun } from '../model/history.ts';
+import { maxTrendRuns } from '../model/history.ts';
+import type { Report, Trend, TrendRun } from '../model/report.ts';
 import { computePassRate, formatPassRate } from '../model/rate.ts';
-import type { Report } from '../model/report.ts';
 import { renderCodeSpan } from './escape/markdown.ts';
 import { truncateText } from './truncate.ts';
 
@@ -23,7 +23,13 @@ export function renderSparkline(runs: readonly TrendRun[]): string {
 }
 
 /** The trend with this gate at its end; null without a history, and where it holds nothing of this branch yet. */
-export function listTrendRuns({ trend, startedAt, revision, verdict, cases }: Report): TrendRun[] | null {
+export function listTrendRuns({
+  trend,
+  startedAt,
+  revision,
+  verdict,
+  cases,
+}: Pick<Report, 'trend' | 'startedAt' | 'revision' | 'verdict' | 'cases'>): TrendRun[] | null {
   if (trend === null || trend.runs.length === 0) return null;
   const own: TrendRun = {
     startedAt,

@@ -3,7 +3,7 @@ import type { Logger } from '../base/logger.ts';
 import type { Secret } from '../base/redaction.ts';
 import type { Clock } from '../base/time.ts';
 import type { ProtocolEra } from '../mcp/protocol.ts';
-import type { Demanded } from '../model/policy.ts';
+import type { Sourced } from '../model/source.ts';
 import type { ProcessWitness } from '../model/process-end.ts';
 import type { ProtocolChoice } from '../model/protocol.ts';
 import type { ServerReport } from '../model/report.ts';
@@ -13,7 +13,7 @@ import type { Sandbox, SandboxOptions } from './sandbox/open.ts';
 import type { Watchdog } from './watchdog.ts';
 
 /** The revision that the server must speak, and the option or `file:line` that asks for it. */
-export type WantedProtocol = Demanded<ProtocolChoice>;
+export type WantedProtocol = Sourced<ProtocolChoice>;
 
 export interface ServerOptions {
   /** One string, split into words as a POSIX shell would, and run without one. */

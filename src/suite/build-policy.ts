@@ -1,19 +1,14 @@
-import {
-  type Demanded,
-  emptyPolicyLayer,
-  type GateRules,
-  type NamedDemand,
-  type PolicyLayer,
-} from '../model/policy.ts';
+import type { Sourced } from '../model/source.ts';
+import { emptyPolicyLayer, type GateRules, type NamedRule, type PolicyLayer } from '../model/policy.ts';
 import type { WrittenGateRules, WrittenPolicy } from './policy-schema.ts';
 import type { DocumentPath, SourceDocument } from './source-document.ts';
 
 /** Turns a written policy at `path` of a document into a layer whose every demand says where it stands. */
 export function buildPolicyLayer(written: WrittenPolicy, document: SourceDocument, path: DocumentPath): PolicyLayer {
   const locate = (...inner: PropertyKey[]): string => locateText(document, [...path, ...inner]);
-  const place = <T>(value: T | undefined, ...inner: PropertyKey[]): Demanded<T> | null =>
+  const place = <T>(value: T | undefined, ...inner: PropertyKey[]): Sourced<T> | null =>
     value === undefined ? null : { value, source: locate(...inner) };
-  const placeRates = (key: 'tags' | 'cases'): Array<NamedDemand<number>> =>
+  const placeRates = (key: 'tags' | 'cases'): Array<NamedRule<number>> =>
     Object.entries(written[key] ?? {}).map(([name, value]) => ({ name, value, source: locate(key, name) }));
   const budgets = written.budgets ?? {};
   return {
@@ -48,7 +43,7 @@ export function buildPolicyLayer(written: WrittenPolicy, document: SourceDocumen
 
 /** Turns what a policy file says about the gate into rules that say where they stand. */
 export function buildGateRules(written: WrittenGateRules, document: SourceDocument): GateRules {
-  const place = <T>(key: keyof GateRules, value: T | undefined): Demanded<T> | null =>
+  const place = <T>(key: keyof GateRules, value: T | undefined): Sourced<T> | null =>
     value === undefined ? null : { value, source: locateText(document, [key]) };
   return {
     maximumRegressions: place('maximumRegressions', written.maximumRegressions),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { NamedDemand, PolicyLayer } from '../model/policy.ts';
+import type { NamedRule, PolicyLayer } from '../model/policy.ts';
 import { meetsMinimumPassRate } from '../model/rate.ts';
 import type { Suite } from '../model/suite.ts';
 import { writtenCheckSchema } from './assertion-schema.ts';
@@ -131,8 +131,8 @@ function mapThresholds(
   document: SourceDocument,
 ): Partial<Pick<PolicyLayer, 'minimumPassRate' | 'cases' | 'required'>> {
   const ofDefaults = locateText(document, ['defaults', 'passThreshold']);
-  const given: Array<NamedDemand<number>> = [];
-  const required: Array<NamedDemand<true>> = [];
+  const given: Array<NamedRule<number>> = [];
+  const required: Array<NamedRule<true>> = [];
   for (const [index, testCase] of cases.entries()) {
     const { id: name, passThreshold, disabled } = testCase;
     if (disabled === true) continue;

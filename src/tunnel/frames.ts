@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isRecord } from '../base/json.ts';
+import { isRecord, tryParseJson } from '../base/json.ts';
 import { type HeaderList, isHeaderList } from './headers.ts';
 
 /** What the relay allows a host. Defaults are the values seen in use; a relay may announce others. */
@@ -57,12 +57,7 @@ const ignored: IgnoredFrame = { t: 'ignored', id: null };
  * or a response, so that the other side gets an error. Never throws.
  */
 export function parseTextFrame(text: string): TextFrame | IgnoredFrame {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return ignored;
-  }
+  const value = tryParseJson(text);
   if (!isRecord(value)) return ignored;
   if (value['t'] === 'hello') return helloSchema.safeParse(value).data ?? ignored;
   const { id } = value;

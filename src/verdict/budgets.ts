@@ -1,13 +1,15 @@
 import { formatCount } from '../base/text.ts';
+import { findGreatest } from '../base/lists.ts';
 import { formatDuration } from '../base/time.ts';
-import { type Budgets, type Demanded, describeSource } from '../model/policy.ts';
+import type { Budgets } from '../model/policy.ts';
+import { describeSource, type Sourced } from '../model/source.ts';
 import type { SuiteResults } from '../model/results.ts';
 import type { Assessment } from './assessment.ts';
 import { sum } from './count.ts';
 
 interface Budget {
   key: string;
-  limit: Demanded<number> | null;
+  limit: Sourced<number> | null;
   /** Null where nothing was measured. */
   spent: number | null;
   what: string;
@@ -16,21 +18,26 @@ interface Budget {
   isHeldElsewhere?: boolean;
 }
 
-/** Judges what a complete run spent against its budgets, quarantined cases included: they cost the same. */
-export function assessBudgets(results: SuiteResults, budgets: Budgets): Assessment[] {
-  const durationsMs = results.cases.flatMap((member) => member.durationsMs);
+/**
+ * Judges what complete runs of one suite spent against its budgets, quarantined cases included: they cost the same. Of runs next to
+ * each other, the time of the longest counts.
+ */
+export function assessBudgets(runs: readonly SuiteResults[], budgets: Budgets): Assessment[] {
+  const cases = runs.flatMap((results) => results.cases);
+  const durationsMs = cases.flatMap((testCase) => testCase.durationsMs);
+  const times = runs.map(measureRun).filter((time) => time !== null);
   const list: Budget[] = [
     {
       key: 'tokens',
       limit: budgets.tokens,
-      spent: sum(results.cases, ({ tokensUsed }) => tokensUsed),
+      spent: sum(cases, ({ tokensUsed }) => tokensUsed),
       what: 'The iterations used',
       format: (value) => formatCount(value, 'token'),
     },
     {
       key: 'wallTime',
       limit: budgets.wallTimeMs,
-      spent: measureRun(results),
+      spent: times.length < runs.length ? null : findGreatest(times),
       what: 'The run took',
       format: formatDuration,
       isHeldElsewhere: true,
@@ -45,7 +52,7 @@ export function assessBudgets(results: SuiteResults, budgets: Budgets): Assessme
     {
       key: 'infrastructureErrors',
       limit: budgets.infrastructureErrors,
-      spent: sum(results.cases, ({ unscored }) => unscored),
+      spent: sum(cases, ({ unscored }) => unscored),
       what: 'Without a result ended',
       format: (value) => formatCount(value, 'iteration'),
       // Above it there is no verdict at all; here the cases in quarantine are counted, too.
@@ -55,7 +62,7 @@ export function assessBudgets(results: SuiteResults, budgets: Budgets): Assessme
   return list.flatMap((budget) => (budget.limit === null ? [] : assessBudget(budget, budget.limit)));
 }
 
-function assessBudget({ key, spent, what, format, isHeldElsewhere }: Budget, limit: Demanded<number>): Assessment {
+function assessBudget({ key, spent, what, format, isHeldElsewhere }: Budget, limit: Sourced<number>): Assessment {
   const base = {
     kind: 'budget' as const,
     scope: 'budget' as const,

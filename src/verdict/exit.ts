@@ -1,4 +1,5 @@
-import { describeSource, type SuiteRequirements } from '../model/policy.ts';
+import { describeSource } from '../model/source.ts';
+import type { SuiteRequirements } from '../model/policy.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { listLenientRules } from './reason-rules.ts';
 

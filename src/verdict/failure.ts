@@ -1,4 +1,4 @@
-import type { IterationFailure } from '../model/report.ts';
+import type { IterationFailure } from '../model/case-report.ts';
 import type { OwnJudgement } from '../model/results.ts';
 import type { Iteration, StepResult } from '../model/run.ts';
 

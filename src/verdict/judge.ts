@@ -1,90 +1,52 @@
-import {
-  type Demanded,
-  type FlakyEffect,
-  type SuitePolicy,
-  type SuiteRequirements,
-  type TrialCase,
-} from '../model/policy.ts';
-import type { CaseClass, DemandReport, RepeatRates, SuiteRepeats } from '../model/report.ts';
+import type { Sourced } from '../model/source.ts';
+import type { FlakyEffect, SuitePolicy, SuiteRequirements, ProbationCase } from '../model/policy.ts';
+import type { CaseClass, RepeatRates } from '../model/case-report.ts';
+import type { DemandReport, SuiteRepeats } from '../model/report.ts';
 import type { CaseResults, SuiteResults } from '../model/results.ts';
 import type { Verdict, VerdictReason } from '../model/verdict.ts';
 import { toDemandReport, toReason, type Assessment } from './assessment.ts';
 import { assessBudgets } from './budgets.ts';
 import { assessDecided, canBeDecided } from './bounds.ts';
 import { countScored, sum } from './count.ts';
-import { assessDemands } from './demands.ts';
+import { assessRules } from './rules.ts';
 import { classifyCase, countFlaky } from './flaky.ts';
-import { listBreaks, listGaps } from './gaps.ts';
+import { listBreaks, listGaps } from './completeness.ts';
 import { assessQuarantine, type QuarantinedCase, splitQuarantine } from './quarantine.ts';
 import { isProtection } from './reason-rules.ts';
 import { computeSuiteRepeats, listRepeatRates } from './repeat-rates.ts';
-import { assessStopped, listStoppedGaps, settleVerdict } from './settled.ts';
+import { assessStopped, listStoppedGaps, decideEarly } from './early.ts';
 
 export interface JudgeOptions {
   policy: SuitePolicy;
   /**
-   * What else is held against the suite, judged elsewhere from more than its results, such as regressions. They count
-   * only where the results are complete.
+   * Requirements that the suite does not meet, judged elsewhere from more than its results, such as regressions. They count only
+   * where the results are complete, but for those on what the change lowers.
    */
-  findings?: readonly JudgedFinding[];
-  /** Replaces what the results themselves show. */
-  gaps?: KnownGaps;
-}
-
-/** A requirement that was judged elsewhere and is not met, or could not be judged. */
-export interface JudgedFinding {
-  state: 'not-met' | 'unknown';
-  reason: VerdictReason;
-  /** Whether it stands although results are missing; by default it counts only where they are complete. */
-  isDecided?: true;
-}
-
-/** Why results are incomplete, where that was found out before, and whether the failures among them are in doubt for it. */
-export interface KnownGaps {
-  reasons: VerdictReason[];
-  areFailuresDoubtful: boolean;
-}
-
-/** Gives every reason to one of the suites: to the one that it is about, else to the first. */
-export function assignReasons(
-  reasons: readonly VerdictReason[],
-  suites: ReadonlyArray<Pick<SuiteResults, 'suiteId'>>,
-): VerdictReason[] {
-  const [first] = suites;
-  if (first === undefined) return [];
-  return reasons.map((reason) => {
-    const { suiteId } = suites.find((suite) => suite.suiteId === reason.suiteId) ?? first;
-    return { ...reason, suiteId };
-  });
-}
-
-/** Takes out of the reasons of a whole gate those that tell of demands which this suite does not meet. */
-export function selectFindings(reasons: readonly VerdictReason[], { suiteId }: SuiteResults): JudgedFinding[] {
-  return reasons
-    .filter((reason) => reason.suiteId === suiteId)
-    .map((reason) => ({ state: 'not-met', reason, ...(isProtection(reason) ? { isDecided: true } : {}) }));
+  findings?: readonly VerdictReason[];
+  /** The runs that the results are joined of; by default one. */
+  parts?: readonly SuiteResults[];
 }
 
 /** A suite's verdict, and what it rests on. */
 export interface SuiteJudgement {
   verdict: Verdict;
-  minimumPassRate: Demanded<number>;
+  minimumPassRate: Sourced<number>;
   demands: DemandReport[];
   /** Entries of the cases that did not count. */
   quarantined: QuarantinedCase[];
   /** Cases that do not count yet. */
-  trials: readonly TrialCase[];
+  trials: readonly ProbationCase[];
   /** How a flaky case counts. */
-  flaky: Demanded<FlakyEffect>;
+  flaky: Sourced<FlakyEffect>;
   /** Of the cases that count, as they count. */
   counted: { cases: number; passed: number; failed: number };
   /** Null where nothing was established, or no case that counts has several iterations. */
   repeats: SuiteRepeats | null;
   /** The outcome of every case, in the order of the results. */
-  standings: CaseStanding[];
+  analyses: CaseAnalysis[];
 }
 
-export interface CaseStanding {
+export interface CaseAnalysis {
   classification: CaseClass | null;
   repeats: RepeatRates[];
 }
@@ -100,38 +62,32 @@ export function judgeSuite(results: SuiteResults, options: JudgeOptions): Verdic
  * same results give the same verdict in whatever order they were counted.
  */
 export function assessSuite(results: SuiteResults, options: JudgeOptions): SuiteJudgement {
-  const { policy, findings = [] } = options;
+  const { policy, findings = [], parts = [results] } = options;
   const { requirements: demands, today } = policy;
   const { counted: outside, quarantined } = splitQuarantine(results.cases, demands, today);
   const counted = countFlaky(outside, demands.flaky.value);
-  const byId = new Map(counted.map((member) => [member.id, member]));
-  const isSettled = results.isStoppedEarly && settleVerdict(results, policy) !== null;
+  const byId = new Map(counted.map((testCase) => [testCase.id, testCase]));
+  const isSettled = results.isStoppedEarly && decideEarly(results, policy) !== null;
   // A later round mends no result that is missing from the first.
-  const gaps = options.gaps?.reasons ?? [
-    ...(isSettled
-      ? listStoppedGaps(results)
-      : listGaps(results, {
-          counted: outside,
-          onProbation: demands.trials.map((trial) => trial.case),
-          tolerated: demands.budgets.infrastructureErrors,
-        })),
-  ];
+  const gaps = isSettled
+    ? listStoppedGaps(results)
+    : listGaps(parts, {
+        counted: outside,
+        onProbation: demands.trials.map((trial) => trial.case),
+        tolerated: demands.budgets.infrastructureErrors,
+      });
   if (gaps.length === 0 && countScored(counted).scored === 0) gaps.push(nothingCounts);
-  const asCounted = { ...results, cases: results.cases.map((member) => byId.get(member.id) ?? member) };
+  const asCounted = { ...results, cases: results.cases.map((testCase) => byId.get(testCase.id) ?? testCase) };
   const quarantine = assessQuarantine(results.cases, demands, today);
   if (gaps.length > 0) {
-    const isOpen = isSettled || !canBeDecided(results, gaps, options.gaps?.areFailuresDoubtful);
+    const isOpen = isSettled || !canBeDecided(parts, gaps);
     const decided = isOpen ? [] : assessDecided(results, policy).filter(isBroken);
     return {
       ...describeCounted(results, counted, { requirements: demands, repeats: null }),
-      verdict: weighGaps(results, {
-        gaps,
-        decided,
-        findings: findings.filter(({ reason }) => !isOpen || isProtection(reason)),
-      }),
+      verdict: weighGaps(results, { gaps, decided, lowered: findings.filter(isProtection) }),
       demands: [
-        ...assessDemands(asCounted, counted, demands),
-        ...assessBudgets(results, demands.budgets),
+        ...assessRules(asCounted, counted, demands),
+        ...assessBudgets(parts, demands.budgets),
         ...quarantine,
       ].map((assessment) =>
         toDemandReport(decided.find((found) => isSame(found, assessment)) ?? leaveOpen(assessment)),
@@ -140,11 +96,11 @@ export function assessSuite(results: SuiteResults, options: JudgeOptions): Suite
     };
   }
   const assessments = [
-    ...(isSettled ? assessStopped(results, policy) : assessDemands(asCounted, counted, demands)),
-    ...(isSettled ? [] : assessBudgets(results, demands.budgets)),
+    ...(isSettled ? assessStopped(results, policy) : assessRules(asCounted, counted, demands)),
+    ...(isSettled ? [] : assessBudgets(parts, demands.budgets)),
     ...quarantine,
   ];
-  const { outcome, reasons } = doubtFailure(results, weigh(assessments, findings));
+  const { outcome, reasons } = downgradeWhenTunnelBroke(results, weigh(assessments, findings));
   // What a further round found was chosen by its failures, so that only the first one describes the case.
   // Of a run that was stopped early, too, the results decided which iterations ran.
   const repeats = isSettled ? null : computeSuiteRepeats(outside.filter(({ id }) => byId.has(id)));
@@ -181,11 +137,10 @@ function weighGaps(
   {
     gaps,
     decided,
-    findings,
-  }: { gaps: readonly VerdictReason[]; decided: readonly Assessment[]; findings: readonly JudgedFinding[] },
+    lowered,
+  }: { gaps: readonly VerdictReason[]; decided: readonly Assessment[]; lowered: readonly VerdictReason[] },
 ): Verdict {
-  const held = findings.filter(({ state, isDecided }) => state === 'not-met' && isDecided === true);
-  const broken = putProtectionsFirst([...decided.map(toReason), ...held.map(({ reason }) => reason)]);
+  const broken = [...lowered, ...decided.map(toReason)];
   return {
     outcome: broken.length > 0 ? 'failed' : 'inconclusive',
     reasons: nameSuite(results, [...broken, ...gaps]),
@@ -201,7 +156,7 @@ function describeCounted(
   { cases }: SuiteResults,
   counted: readonly CaseResults[],
   { requirements, repeats }: { requirements: SuiteRequirements; repeats: SuiteRepeats | null },
-): Pick<SuiteJudgement, 'minimumPassRate' | 'flaky' | 'trials' | 'counted' | 'standings' | 'repeats'> {
+): Pick<SuiteJudgement, 'minimumPassRate' | 'flaky' | 'trials' | 'counted' | 'analyses' | 'repeats'> {
   const k = repeats?.k ?? null;
   return {
     minimumPassRate: requirements.minimumPassRate,
@@ -213,16 +168,17 @@ function describeCounted(
       passed: sum(counted, ({ passed }) => passed),
       failed: sum(counted, ({ failed }) => failed),
     },
-    standings: cases.map((member) => ({ classification: classifyCase(member), repeats: listRepeatRates(member, k) })),
+    analyses: cases.map((testCase) => ({
+      classification: classifyCase(testCase),
+      repeats: listRepeatRates(testCase, k),
+    })),
   };
 }
 
-function weigh(assessments: readonly Assessment[], findings: readonly JudgedFinding[]): Verdict {
-  const list = (state: JudgedFinding['state']): VerdictReason[] => [
-    ...assessments.filter((assessment) => assessment.isDecisive && assessment.state === state).map(toReason),
-    ...findings.filter((finding) => finding.state === state).map(({ reason }) => reason),
-  ];
-  const broken = putProtectionsFirst(list('not-met'));
+function weigh(assessments: readonly Assessment[], findings: readonly VerdictReason[]): Verdict {
+  const list = (state: Assessment['state']): VerdictReason[] =>
+    assessments.filter((assessment) => assessment.isDecisive && assessment.state === state).map(toReason);
+  const broken = putProtectionsFirst([...list('not-met'), ...findings]);
   const open = list('unknown');
   if (broken.length > 0) return { outcome: 'failed', reasons: [...broken, ...open] };
   if (open.length > 0) return { outcome: 'inconclusive', reasons: open };
@@ -235,7 +191,7 @@ function putProtectionsFirst(reasons: readonly VerdictReason[]): VerdictReason[]
 }
 
 /** Calls that are cut off can make a suite fail; nothing but a server that answers rightly makes it pass. */
-function doubtFailure(results: SuiteResults, verdict: Verdict): Verdict {
+function downgradeWhenTunnelBroke(results: SuiteResults, verdict: Verdict): Verdict {
   const breaks = listBreaks(results);
   const isCertain = verdict.reasons.some(isProtection);
   if (verdict.outcome !== 'failed' || breaks.length === 0 || isCertain) return verdict;
@@ -247,7 +203,7 @@ function doubtFailure(results: SuiteResults, verdict: Verdict): Verdict {
  * established nothing. Reasons keep the suites' order within each outcome, the decisive outcome first; suites that passed
  * are no reason for a gate that did not.
  */
-export function judgeGate(verdicts: readonly Verdict[]): Verdict {
+export function joinVerdicts(verdicts: readonly Verdict[]): Verdict {
   const ranked = (['failed', 'inconclusive', 'passed'] as const).map((outcome) => ({
     outcome,
     members: verdicts.filter((verdict) => verdict.outcome === outcome),

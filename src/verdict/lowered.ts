@@ -1,5 +1,6 @@
 import { formatDuration } from '../base/time.ts';
-import type { Budgets, Demanded, FlakyEffect, InconclusiveEffect, PolicyLayer } from '../model/policy.ts';
+import type { Budgets, FlakyEffect, InconclusiveEffect, PolicyLayer } from '../model/policy.ts';
+import type { Sourced } from '../model/source.ts';
 import { formatMinimumPassRate } from '../model/rate.ts';
 
 /** A requirement that one policy has and another one has less of. */
@@ -39,11 +40,11 @@ function listRates(before: PolicyLayer, after: PolicyLayer): Lowered[] {
   ];
 }
 
-function findRate(rates: PolicyLayer['tags'], name: string): Demanded<number> | null {
+function findRate(rates: PolicyLayer['tags'], name: string): Sourced<number> | null {
   return rates.find((rate) => rate.name === name) ?? null;
 }
 
-function compareRate(what: string, before: Demanded<number>, after: Demanded<number> | null): Lowered[] {
+function compareRate(what: string, before: Sourced<number>, after: Sourced<number> | null): Lowered[] {
   if (after !== null && after.value >= before.value) return [];
   const shown = after === null ? 'none' : formatMinimumPassRate(after.value);
   return [{ kind: 'minima', what, before: formatMinimumPassRate(before.value), after: shown, source: before.source }];
@@ -73,7 +74,7 @@ interface Ranked {
 }
 
 function rank<T extends string | number | boolean>(
-  written: Demanded<T> | null,
+  written: Sourced<T> | null,
   byDefault: T,
   rankOf: (value: T) => number,
 ): Ranked {

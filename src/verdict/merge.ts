@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { formatCount } from '../base/text.ts';
 import { appendAll, findGreatest, findSmallest } from '../base/lists.ts';
+import { defaultMaximumRegressions, type GatePolicy } from '../model/policy.ts';
 import type { Report, ServerReport, ShardReport } from '../model/report.ts';
-import { classifyCase } from './flaky.ts';
-import { isProtection } from './reason-rules.ts';
-import { type RestoredSuite, restoreSuites } from './restore.ts';
+import { readResults, type ReportedResults, type SuiteResults } from '../model/results.ts';
+import { firstOfEach } from './merge-policies.ts';
 import { digestReports } from './shard-digest.ts';
 
 /** A report of a shard, and what to call it in messages. */
@@ -13,66 +13,66 @@ export interface LabelledReport {
   report: Report;
 }
 
-/** The results of all shards, as if one gate had found them. */
+/** What all shards measured and were judged by, as if one gate had run them. */
 export interface JoinedShards {
-  /** In the order in which they first occur. */
-  suites: RestoredSuite[];
+  results: SuiteResults[];
+  /** Suites in the order in which they first occur. */
+  policy: GatePolicy;
   /** From the start of the first shard to the end of the last. */
   startedAt: string;
   durationMs: number;
   server: ServerReport | null;
 }
 
+type SuitePart = GatePolicy['suites'][number];
+
 /**
  * Joins the reports of shards. Whatever would make the whole another one than that which was cut is a problem, in one
- * sentence: a shard that is missing or there twice, shards of other cases, definitions, minimums, commits, servers or
- * versions, and a case that is in two of them. `joined` is for use only where there is none. `isJudgedAnew` says that what
- * policies demanded of the parts is of no account.
+ * sentence: a shard that is missing or there twice, shards of other cases, definitions, requirements, commits, servers or
+ * versions, and a case that is in two of them. `joined` is for use only where there is none. With `isJudgedAnew`, other requirements
+ * replace those of the shards.
  */
 export function joinShards(
   members: readonly LabelledReport[],
   { isJudgedAnew = false } = {},
 ): { joined: JoinedShards; problems: string[] } {
-  const problems = [
-    ...findForeign(members),
-    ...(isJudgedAnew ? [] : findPolicies(members)),
-    ...findGaps(members),
-    ...findDifferences(members),
-  ];
-  const suites = new Map<string, RestoredSuite>();
+  const problems = [...findForeign(members), ...findGaps(members), ...findDifferences(members, { isJudgedAnew })];
+  const seen = new Map<string, SeenSuite>();
   for (const { label, report } of members) {
-    for (const part of restoreSuites(report)) {
-      const earlier = suites.get(part.results.suiteId);
-      if (earlier !== undefined) appendAll(problems, findClashes(earlier, part, label));
-      suites.set(part.results.suiteId, earlier === undefined ? part : joinSuite(earlier, part));
+    for (const results of report.results) {
+      const requirements = report.policy.suites.find(({ suiteId }) => suiteId === results.suiteId);
+      if (requirements === undefined) continue;
+      const earlier = seen.get(results.suiteId);
+      if (earlier !== undefined) {
+        appendAll(problems, findClashes(earlier, { label, results, requirements, isJudgedAnew }));
+        for (const { id } of results.cases) earlier.caseIds.add(id);
+        earlier.requirements = joinRequirements(earlier.requirements, requirements);
+      } else {
+        const { name, file, cases } = results;
+        seen.set(results.suiteId, { name, file, caseIds: new Set(cases.map(({ id }) => id)), requirements });
+      }
     }
   }
-  return {
-    joined: { suites: dropRepeated([...suites.values()]), ...joinTimes(members), server: findServer(members) },
-    problems,
-  };
+  const policy = joinPolicies(
+    members,
+    [...seen.values()].map(({ requirements }) => requirements),
+  );
+  const results = members.flatMap(({ report }) => readResults(report));
+  return { joined: { results, policy, ...joinTimes(members), server: findServer(members) }, problems };
+}
+
+/** What the shards so far say of a suite. */
+interface SeenSuite {
+  name: string;
+  file: string | null;
+  caseIds: Set<string>;
+  requirements: SuitePart;
 }
 
 function findForeign(members: readonly LabelledReport[]): string[] {
   return members.flatMap(({ label, report }) =>
     report.shard === null ? [`${label} is the report of a whole gate, not of a shard`] : [],
   );
-}
-
-/** What was demanded of a tag or spent by a suite is spread over the shards, of which none knows the others' part. */
-function findPolicies(members: readonly LabelledReport[]): string[] {
-  return members.flatMap(({ label, report }) => {
-    const spread = report.suites
-      .flatMap(({ demands }) => demands)
-      .filter(({ kind, scope }) => kind === 'budget' || scope === 'tag');
-    if (spread.length === 0) return [];
-    const names = [
-      ...new Set(spread.map(({ kind, subject }) => `the ${kind === 'budget' ? 'budget' : 'tag'} ${subject}`)),
-    ];
-    return [
-      `${label} was judged by ${names.join(' and ')}, which cannot be judged in parts; give the policy where the shards are merged`,
-    ];
-  });
 }
 
 /** Which shards are missing, too many, or of another cut. */
@@ -115,91 +115,97 @@ function findOtherCut(
 }
 
 /** What must be the same of every shard, beyond what its digest holds. */
-function findDifferences(members: readonly LabelledReport[]): string[] {
+function findDifferences(members: readonly LabelledReport[], { isJudgedAnew }: { isJudgedAnew: boolean }): string[] {
   const [first] = members;
   if (first === undefined) return [];
   const server = findServer(members);
   return members.flatMap(({ label, report }) => {
     const differs = (what: string) => `${label} has another ${what} than ${first.label}`;
+    const pickLimits = ({ policy: { maximumRegressions, maximumRateDrop } }: Report) => [
+      maximumRegressions,
+      maximumRateDrop,
+    ];
+    const hasOtherLimits = !isJudgedAnew && !isDeepStrictEqual(pickLimits(report), pickLimits(first.report));
     const isOtherServer = report.server !== null && !isDeepStrictEqual(report.server, server);
     return [
       ...(isDeepStrictEqual(report.generator, first.report.generator) ? [] : [differs('version of mcp-eval-ci')]),
       ...(isDeepStrictEqual(report.revision, first.report.revision) ? [] : [differs('commit or branch')]),
       ...(isOtherServer ? [differs('server')] : []),
+      ...(hasOtherLimits ? [differs('limit of regressions')] : []),
     ];
   });
 }
 
-function findClashes(earlier: RestoredSuite, part: RestoredSuite, label: string): string[] {
-  const { suiteId, cases: earlierCases } = earlier.results;
-  const describe = ({ results: { name, file }, policy }: RestoredSuite) => {
-    return { name, file, minimum: policy.requirements.minimumPassRate };
-  };
-  const ids = new Set(earlierCases.map(({ id }) => id));
-  const twice = part.results.cases.filter(({ id }) => ids.has(id)).map(({ id }) => id);
-  const isOtherFlaky =
-    hasFlaky(earlier) &&
-    hasFlaky(part) &&
-    earlier.policy.requirements.flaky.value !== part.policy.requirements.flaky.value;
+/** The rules on single cases, of which each shard keeps those on its own. */
+const caseRules = ['cases', 'required', 'quarantine', 'trials'] as const;
+
+function findClashes(
+  earlier: SeenSuite,
+  {
+    label,
+    results: { suiteId, name, file, cases },
+    requirements,
+    isJudgedAnew,
+  }: { label: string; results: ReportedResults; requirements: SuitePart; isJudgedAnew: boolean },
+): string[] {
+  const twice = cases.filter(({ id }) => earlier.caseIds.has(id)).map(({ id }) => id);
+  const others = listOtherRules(earlier.requirements, requirements).filter(
+    (rule) => !isJudgedAnew || rule === 'minimumPassRate',
+  );
+  const about = `${suiteId} than the shards before it`;
   return [
-    ...(isOtherFlaky ? [`${label} counts flaky cases of ${suiteId} otherwise than the shards before it`] : []),
-    ...(isDeepStrictEqual(describe(earlier), describe(part))
+    ...(name === earlier.name && file === earlier.file
       ? []
-      : [`${label} has another name, file or minimum of the suite ${suiteId} than the shards before it`]),
+      : [`${label} has another name or file of the suite ${about}`]),
+    ...(others.length === 0 ? [] : [`${label} has another policy of the suite ${about}: ${others.join(', ')}`]),
     ...(twice.length === 0 ? [] : [`${label} has cases of ${suiteId} that another shard has: ${twice.join(', ')}`]),
   ];
 }
 
-function joinSuite(first: RestoredSuite, second: RestoredSuite): RestoredSuite {
-  const { results: a } = first;
-  const { results: b } = second;
+/** Names the rules in which two parts of a suite's policy contradict each other. */
+function listOtherRules(earlier: SuitePart, later: SuitePart): string[] {
+  const { cases, required, quarantine, trials, ...single } = later;
+  const entries = { cases, required, quarantine, trials };
+  return [
+    ...Object.entries(single).flatMap(([rule, value]) =>
+      isDeepStrictEqual(new Map(Object.entries(earlier)).get(rule), value) ? [] : [rule],
+    ),
+    ...caseRules.filter((rule) => {
+      const known = new Map(earlier[rule].map((entry) => [nameOf(entry), entry]));
+      return entries[rule].some((entry) => {
+        const other = known.get(nameOf(entry));
+        return other !== undefined && !isDeepStrictEqual(other, entry);
+      });
+    }),
+  ];
+}
+
+function nameOf(entry: { name: string } | { case: string }): string {
+  return 'name' in entry ? entry.name : entry.case;
+}
+
+function joinRequirements(first: SuitePart, second: SuitePart): SuitePart {
   return {
-    results: {
-      ...a,
-      run: a.run ?? b.run,
-      runUrl: a.runUrl ?? b.runUrl,
-      cases: [...a.cases, ...b.cases].toSorted((x, y) => (x.location?.line ?? 0) - (y.location?.line ?? 0)),
-      iterationsRead: a.iterationsRead + b.iterationsRead,
-      tunnelBreaks: a.tunnelBreaks + b.tunnelBreaks,
-      retries: [...a.retries, ...b.retries],
-      // Shards may have run by different rules, and none of them is that of the whole.
-      concurrency: isDeepStrictEqual(a.concurrency, b.concurrency) ? a.concurrency : null,
-    },
-    gaps: [...first.gaps, ...second.gaps],
-    areFailuresDoubtful: first.areFailuresDoubtful || second.areFailuresDoubtful,
-    policy: {
-      requirements: {
-        ...first.policy.requirements,
-        flaky: chooseFlaky(first, second),
-        quarantine: [...first.policy.requirements.quarantine, ...second.policy.requirements.quarantine],
-        trials: [...first.policy.requirements.trials, ...second.policy.requirements.trials],
-      },
-      today: first.policy.today,
-    },
-    findings: [...first.findings, ...second.findings],
+    ...first,
+    cases: firstOfEach([...first.cases, ...second.cases], nameOf),
+    required: firstOfEach([...first.required, ...second.required], nameOf),
+    quarantine: firstOfEach([...first.quarantine, ...second.quarantine], nameOf),
+    trials: firstOfEach([...first.trials, ...second.trials], nameOf),
   };
 }
 
-/** Every shard finds all that the change lowers, and gives it to a suite that it has. The first suite keeps it. */
-function dropRepeated(suites: readonly RestoredSuite[]): RestoredSuite[] {
-  const known = new Set<string>();
-  return suites.map((suite) => ({
-    ...suite,
-    findings: suite.findings.filter(({ reason }) => {
-      const isRepeated = isProtection(reason) && known.has(reason.message);
-      known.add(reason.message);
-      return !isRepeated;
-    }),
-  }));
-}
-
-/** A shard without a flaky case does not tell how such a case counts. */
-function chooseFlaky(first: RestoredSuite, second: RestoredSuite): RestoredSuite['policy']['requirements']['flaky'] {
-  return (hasFlaky(first) ? first : second).policy.requirements.flaky;
-}
-
-function hasFlaky({ results }: RestoredSuite): boolean {
-  return results.cases.some((member) => classifyCase(member) === 'flaky');
+/** No shard has a baseline. Every shard finds all that the change lowers; the day is that of the first start. */
+function joinPolicies(members: readonly LabelledReport[], suites: SuitePart[]): GatePolicy {
+  const policies = members.map(({ report }) => report.policy);
+  const lowered = policies.flatMap((policy) => policy.lowered);
+  return {
+    today: policies.map(({ today }) => today).toSorted()[0] ?? '',
+    suites,
+    maximumRegressions: policies[0]?.maximumRegressions ?? defaultMaximumRegressions,
+    maximumRateDrop: policies[0]?.maximumRateDrop ?? null,
+    baseline: null,
+    lowered: firstOfEach(lowered, ({ code, message }) => `${code} ${message}`),
+  };
 }
 
 function joinTimes(members: readonly LabelledReport[]): { startedAt: string; durationMs: number } {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isJsonEqual } from '../../src/base/json.ts';
+import { isJsonEqual, isRecord, isTooDeep, maxJsonDepth, tryParseJson } from '../../src/base/json.ts';
 
 describe('isJsonEqual', () => {
   it.each([
@@ -40,5 +40,37 @@ describe('isJsonEqual', () => {
         expect(isJsonEqual(value, JSON.parse(JSON.stringify(value, reversed)))).toBe(true);
       }),
     );
+  });
+});
+
+describe('tryParseJson', () => {
+  it.each(['null', '{"a":[1]}', '"text"', ' 0 '])('reads %s', (text) => {
+    expect(tryParseJson(text)).toEqual(JSON.parse(text));
+  });
+
+  it.each(['', '{', 'undefined', '{"a":1}}', "{'a':1}"])('gives nothing for %j', (text) => {
+    expect(tryParseJson(text)).toBeUndefined();
+  });
+});
+
+describe('isRecord', () => {
+  it.each([[{}], [{ a: 1 }], [Object.create(null)]])('takes %j for an object of JSON', (value) => {
+    expect(isRecord(value)).toBe(true);
+  });
+
+  it.each([[null], [[]], ['{}'], [1], [undefined]])('does not take %j for one', (value) => {
+    expect(isRecord(value)).toBe(false);
+  });
+});
+
+describe('isTooDeep', () => {
+  const nest = (levels: number) => JSON.parse('['.repeat(levels) + ']'.repeat(levels)) as unknown;
+
+  it('allows the deepest level and refuses the next one', () => {
+    expect([isTooDeep(nest(maxJsonDepth)), isTooDeep(nest(maxJsonDepth + 1)), isTooDeep({ a: 'x' })]).toEqual([
+      false,
+      true,
+      false,
+    ]);
   });
 });

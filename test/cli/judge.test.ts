@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { renderReportJson } from '../../src/report/json.ts';
-import { parseReport } from '../../src/report/schema.ts';
+import { parseReport } from '../../src/report/json.ts';
 import { runCommand } from '../support/command.ts';
+import { createPolicy, demanded } from '../support/policy-factory.ts';
 import {
   createComparedReport,
   createInconclusiveReport,
@@ -11,16 +12,29 @@ import {
 import { createCaseResults, createSuiteResults } from '../support/results-factory.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
-const half = createReport({ suites: [createSuiteResults({ cases: [createCaseResults({ passed: 1, failed: 1 })] })] });
+const spent = { tokensUsed: 1000, durationsMs: [1000, 2000] };
+const half = createReport({
+  suites: [createSuiteResults({ cases: [createCaseResults({ passed: 1, failed: 1, ...spent })] })],
+});
+const shown = createReport({
+  policy: createPolicy({ reportOnly: demanded(true) }),
+  suites: [createSuiteResults({ cases: [createCaseResults({ passed: 0, failed: 2 })] })],
+  stopsJob: false,
+  notes: ['Math server failed and is only reported (reportOnly, from policy.yaml:3), so that the job goes on.'],
+});
 const files = {
   'half.json': renderReportJson(half),
   'whole/report.json': renderReportJson(createReport()),
   'compared.json': renderReportJson(createComparedReport()),
   'red.json': renderReportJson(createRedReport()),
   'broken.json': renderReportJson(createInconclusiveReport()),
+  'shown.json': renderReportJson(shown),
   'bad.json': '{}',
+  'old.json': JSON.stringify({ ...half, schemaVersion: '1' }),
   'strict.policy.yaml': 'minimumPassRate: 20%\nsuites:\n  math:\n    required: [Adds two numbers]\n',
-  'mild.policy.yaml': 'suites:\n  Math server:\n    minimumPassRate: 50%\n  Other: {}\nbudgets: { tokens: 1 }\n',
+  'mild.policy.yaml': 'suites:\n  Math server:\n    minimumPassRate: 50%\n  Other: {}\nbudgets: { tokens: 1000 }\n',
+  'tight.policy.yaml': 'minimumPassRate: 50%\nbudgets: { tokens: 999 }\n',
+  'slow.policy.yaml': 'minimumPassRate: 50%\nbudgets: { p95IterationTime: 2s }\n',
   'aside.policy.yaml':
     'quarantine:\n  - { suite: math, case: adds, owner: us, reason: flaky, expires: "2999-01-01" }\n',
   'odd.policy.yaml': 'minimum: 1\n',
@@ -61,6 +75,8 @@ describe('mcp-eval-ci judge', () => {
     ['compared.json --policy one-regression.policy.yaml', 0],
     ['compared.json --policy no-regression.policy.yaml', 1],
     ['half.json --policy mild.policy.yaml', 0],
+    ['half.json --policy tight.policy.yaml', 1],
+    ['half.json --policy slow.policy.yaml', 0],
     ['half.json --policy mild.policy.yaml --min-pass-rate 51%', 1],
     ['half.json --policy strict.policy.yaml', 1],
     ['half.json --policy aside.policy.yaml', 3],
@@ -78,9 +94,20 @@ describe('mcp-eval-ci judge', () => {
     expect((await judge(...words.split(' '))).exitCode).toBe(exitCode);
   });
 
-  it('says what of a policy it cannot judge, and what is not meant for this report', async () => {
+  it('lets the job go on by the policy of the gate, unless another one replaces it', async () => {
+    expect((await judge('shown.json')).exitCode).toBe(0);
+    expect((await judge('shown.json', '--policy', 'mild.policy.yaml', '--min-pass-rate', '90%')).exitCode).toBe(1);
+  });
+
+  it('does not repeat the notes of the verdict before', async () => {
+    const result = await judge('shown.json', '--report-dir', 'out');
+    expect(result.report?.notes).toEqual([
+      'Math server failed and is only reported (reportOnly, from policy.yaml:3), so that the job goes on.',
+    ]);
+  });
+
+  it('says what of a policy is not meant for this report', async () => {
     const { stderr, stdout } = await judge('half.json', '--policy', 'mild.policy.yaml');
-    expect(stderr).toContain('The budgets of mild.policy.yaml are not judged: a report does not say what was spent.');
     expect(stderr).toContain('mild.policy.yaml has a policy for the suite "Other", which is not part of this gate.');
     expect(stdout).toContain('the minimum is 50% (from mild.policy.yaml:3)');
   });
@@ -93,7 +120,11 @@ describe('mcp-eval-ci judge', () => {
   });
 
   it.each([
-    ['bad.json', /^bad\.json: Cannot be judged: This is no report of version 1/],
+    ['bad.json', /^bad\.json: Cannot be judged: This is no report of version 2/],
+    [
+      'old.json',
+      /^old\.json: Cannot be judged: The report has schemaVersion 1, and this version of mcp-eval-ci reads 2\. Run the gate again with this version, or use the version that wrote the report \(bad-report\)/,
+    ],
     ['nowhere.json', /^nowhere\.json: Cannot be judged: there is no such report/],
     ['half.json --baseline bad.json', /^baseline: .*\(bad-baseline\)/],
     ['half.json --min-pass-rate 0.5', /^min-pass-rate: .*\(bad-min-pass-rate\)/],

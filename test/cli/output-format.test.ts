@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { renderReportJson } from '../../src/report/json.ts';
-import { parseReport } from '../../src/report/schema.ts';
+import { parseReport } from '../../src/report/json.ts';
 import { runCommand } from '../support/command.ts';
 import { createRedReport } from '../support/report-factory.ts';
 import { createWorkspace, everythingOverStdio, redEvals } from '../support/workspace.ts';

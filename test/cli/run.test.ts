@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseReport } from '../../src/report/schema.ts';
+import { parseReport } from '../../src/report/json.ts';
 import { runCommand } from '../support/command.ts';
 import { interruptedInTheLastMoment } from '../support/last-moment.ts';
 import { createWorkspace, everythingOverStdio, greenEvals, redEvals } from '../support/workspace.ts';

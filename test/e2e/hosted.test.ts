@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseReport } from '../../src/report/schema.ts';
+import { parseReport } from '../../src/report/json.ts';
 import type { Report } from '../../src/model/report.ts';
 import type { ContractService } from '../support/contract-service.ts';
 import { findFreePort } from '../support/free-port.ts';

@@ -51,6 +51,27 @@ describe('a gate with a baseline', () => {
     ]);
   });
 
+  it('is also the report of the version before, which has neither results nor policy', async () => {
+    await using workspace = await createWorkspace({ 'x.evals.yaml': evals });
+    await runEmbeddedGate(workspace, {}, { says: 'a b' });
+    const {
+      policy: _policy,
+      results: _results,
+      ...report
+    } = JSON.parse(await workspace.read('mcp-eval-report/report.json'));
+    const writeOld = (change: object) =>
+      writeFile(join(workspace.path, 'old.json'), JSON.stringify({ ...report, schemaVersion: '1', ...change }));
+    await writeOld({});
+    expect(await runEmbeddedGate(workspace, { baseline: 'old.json' }, { says: 'b' })).toMatchObject({
+      exitCode: 1,
+      report: { comparison: { cases: [{ id: 'a', change: 'regressed' }] } },
+    });
+    await writeOld({ cases: [{ ...report.cases[0], total: 5 }] });
+    await expect(runEmbeddedGate(workspace, { baseline: 'old.json' }, { says: 'b' })).rejects.toThrow(
+      'The report has schemaVersion 1, and this version of mcp-eval-ci reads 2.',
+    );
+  });
+
   it('does not compare a case whose definition changed, nor miss one that was not selected', async () => {
     await using workspace = await createWorkspace({ 'x.evals.yaml': evals });
     await runEmbeddedGate(workspace, {}, { says: 'a b' });

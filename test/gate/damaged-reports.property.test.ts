@@ -5,8 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { ConfigurationError, type ConfigurationIssue } from '../../src/base/errors.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { createRedactor } from '../../src/base/redaction.ts';
-import { rejudgeReport } from '../../src/gate/judge/rejudge.ts';
-import { judgeShards } from '../../src/gate/judge/merge-shards.ts';
+import { judgeShards, rejudgeReport } from '../../src/gate/judge/rejudge.ts';
 import { parseGateOptions } from '../../src/gate/options.ts';
 import { parseMarker } from '../../src/gate/plan/marker.ts';
 import { planMerge } from '../../src/gate/plan/plan-merge.ts';
@@ -49,7 +48,7 @@ async function judgeMerged(workspace: Workspace, texts: readonly string[]): Prom
   );
   if (issues.length > 0) return 'refused';
   const plan = { baseline: null, history: null, protectionFindings: [], policyNotes: [] };
-  return judgeShards({ ...merge, policy: null }, plan).report.verdict.outcome;
+  return judgeShards(merge, plan).report.verdict.outcome;
 }
 
 async function judgePublished(

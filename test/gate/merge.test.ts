@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseReport } from '../../src/report/schema.ts';
+import { parseReport } from '../../src/report/json.ts';
 import { runCommand } from '../support/command.ts';
 import { runEmbeddedGate, writeSayingCases } from '../support/embedded-gate.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';

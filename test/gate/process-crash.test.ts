@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { describe, expect, it } from 'vitest';
 
-import type { CaseReport } from '../../src/model/report.ts';
+import type { CaseReport } from '../../src/model/case-report.ts';
 import { runEmbeddedGate } from '../support/embedded-gate.ts';
 import type { EmbeddedGate } from '../support/embedded-gate.ts';
 import { findFreePort } from '../support/free-port.ts';

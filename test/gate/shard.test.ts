@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ConfigurationIssue } from '../../src/base/errors.ts';
 import type { HistoryRecord } from '../../src/model/history.ts';
-import { emptyPolicyLayer, applyPolicyDefaults } from '../../src/model/policy.ts';
+import { applyPolicyDefaults, emptyPolicyLayer } from '../../src/model/policy.ts';
 import { anyProtocol } from '../../src/model/protocol.ts';
 import type { FileSuite } from '../../src/gate/plan/plan-suites.ts';
 import { planShard } from '../../src/gate/plan/plan-shard.ts';

@@ -10,7 +10,7 @@ const traced: TracedIteration = {
   caseId: 'adds',
   runId: 'run_1',
   iteration: createIteration({ startedAtMs: 5000, durationMs: 250, model: 'openai/gpt-5', tokensUsed: 12 }),
-  standing: 'passed',
+  outcome: 'passed',
   round: 0,
 };
 const ids = identifyTrace({ runId: 'run_1', iterationId: 'it_1' });
@@ -56,9 +56,9 @@ describe('buildIterationSpan', () => {
     const failed = createIteration({ error: 'The text does not\ncontain "5".' });
     const status = 'test.case.result.status';
     const [wrong, silent, broken] = [
-      buildIterationSpan({ ...traced, iteration: failed, standing: 'failed' }, read),
-      buildIterationSpan({ ...traced, standing: 'failed' }, read),
-      buildIterationSpan({ ...traced, standing: 'unscored' }, read),
+      buildIterationSpan({ ...traced, iteration: failed, outcome: 'failed' }, read),
+      buildIterationSpan({ ...traced, outcome: 'failed' }, read),
+      buildIterationSpan({ ...traced, outcome: 'unscored' }, read),
     ];
     expect([wrong.attributes[status], wrong.failure]).toEqual(['fail', failed.error]);
     expect([silent.attributes[status], silent.failure]).toEqual(['fail', 'failed']);

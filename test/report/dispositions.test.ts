@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decideDisposition, type Disposition } from '../../src/model/disposition.ts';
-import type { CaseReport, Report } from '../../src/model/report.ts';
+import type { CaseReport } from '../../src/model/case-report.ts';
+import type { Report } from '../../src/model/report.ts';
 import { planAnnotations } from '../../src/report/annotations.ts';
 import { renderCtrf } from '../../src/report/ctrf.ts';
 import { renderJunit } from '../../src/report/junit.ts';

@@ -16,13 +16,13 @@ const report = createReport({
 });
 const [member] = report.cases;
 
-function mark(standings: ReadonlyArray<IterationMark['standing']>, fields: Partial<IterationMark> = {}) {
-  return standings.map((standing, index) => ({
+function mark(outcomes: ReadonlyArray<IterationMark['outcome']>, fields: Partial<IterationMark> = {}) {
+  return outcomes.map((outcome, index) => ({
     suiteId: 'math',
     caseId: 'adds',
     iterationId: `it_${index}`,
-    iterationNumber: standings.length - index,
-    standing,
+    iterationNumber: outcomes.length - index,
+    outcome,
     durationMs: null,
     ...fields,
   }));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TrendRun } from '../../src/model/history.ts';
+import type { TrendRun } from '../../src/model/report.ts';
 import { buildTrend } from '../../src/history/lookup.ts';
 import { renderTerminal } from '../../src/report/terminal.ts';
 import { listTrendBlocks, renderSparkline } from '../../src/report/trend.ts';

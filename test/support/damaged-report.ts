@@ -1,27 +1,30 @@
 import * as fc from 'fast-check';
-import type { FlakyEffect } from '../../src/model/policy.ts';
+import { emptyPolicyLayer, type FlakyEffect } from '../../src/model/policy.ts';
 import type { Report } from '../../src/model/report.ts';
 import type { SuiteResults } from '../../src/model/results.ts';
-import { compareWithBaseline, settleComparison } from '../../src/verdict/compare.ts';
 import { createBaseline, createBaselineCase } from './baseline-factory.ts';
-import { createPolicy, createQuarantineEntry, demanded } from './policy-factory.ts';
+import { atLeast, createPolicy, createQuarantineEntry, demanded } from './policy-factory.ts';
 import { createReport } from './report-factory.ts';
 import { suiteResults } from './results-arbitrary.ts';
-import { createFailure } from './results-factory.ts';
+import { createCaseResults, createFailure, createSuiteResults } from './results-factory.ts';
 
 const ids = ['case-0', 'case-1', 'case-2'];
 const rate = fc.constantFrom(0.5, 0.8, 1);
 
 const policies = fc
   .record({
+    overall: fc.constantFrom(0, 0, 0.5, 0.8, 1),
     flaky: fc.constantFrom<FlakyEffect>('fail', 'pass', 'report'),
+    tokens: fc.constantFrom(null, null, null, 100_000, 0),
     tag: fc.option(rate, { nil: null }),
     minimum: fc.option(fc.record({ id: fc.constantFrom(...ids), rate }), { nil: null }),
     required: fc.subarray(ids),
     quarantined: fc.option(fc.constantFrom(...ids), { nil: null }),
   })
-  .map(({ flaky, tag, minimum, required, quarantined }) =>
+  .map(({ overall, tokens, flaky, tag, minimum, required, quarantined }) =>
     createPolicy({
+      ...atLeast(overall),
+      budgets: { ...emptyPolicyLayer.budgets, tokens: tokens === null ? null : demanded(tokens) },
       flaky: demanded(flaky),
       tags: tag === null ? [] : [{ name: 'smoke', ...demanded(tag) }],
       cases: minimum === null ? [] : [{ name: minimum.id, ...demanded(minimum.rate) }],
@@ -30,8 +33,16 @@ const policies = fc
     }),
   );
 
+/** Often a suite of which everything passed, so that gates which pass are common. */
+const suiteOrSound = fc.tuple(suiteResults, fc.boolean()).map(([drawn, isSound]) => {
+  if (!isSound) return drawn;
+  return createSuiteResults({
+    cases: drawn.cases.map(({ id, passed }) => createCaseResults({ id, passed: passed + 1 })),
+  });
+});
+
 /** Results of two suites whose cases each have a line, a title and a definition of their own. */
-export const plannedSuites: fc.Arbitrary<SuiteResults[]> = fc.tuple(suiteResults, suiteResults).map((drawn) =>
+export const plannedSuites: fc.Arbitrary<SuiteResults[]> = fc.tuple(suiteOrSound, suiteOrSound).map((drawn) =>
   drawn.map((suite, index) => ({
     ...suite,
     suiteId: `suite-${index}`,
@@ -40,6 +51,7 @@ export const plannedSuites: fc.Arbitrary<SuiteResults[]> = fc.tuple(suiteResults
       // A plan asks for one iteration at least.
       planned: Math.max(1, member.planned),
       title: `Case ${line}`,
+      tokensUsed: 100 * member.passed,
       tags: line === 0 ? ['smoke'] : [],
       location: { file: 'x', line: line + 1, column: 1 },
       failures: member.failed > 0 ? [createFailure()] : [],
@@ -56,14 +68,7 @@ export const gateReports: fc.Arbitrary<Report> = fc
         cases.map(({ id, definitionHash }) => createBaselineCase({ suiteId, id, passed: 3, total: 3, definitionHash })),
       ),
     );
-    const effect = policy.requirements.flaky.value;
-    const settled = settleComparison(
-      baseline,
-      suites.map((results) => ({ results, effect })),
-    );
-    const limits = { maximumRegressions, maximumRateDrop: null };
-    const comparison = isCompared ? compareWithBaseline(settled.baseline, settled.results, limits) : null;
-    return createReport({ suites, policy, comparison });
+    return createReport({ suites, policy, baseline: isCompared ? baseline : null, maximumRegressions });
   });
 
 export type Place = Array<string | number>;

@@ -1,11 +1,11 @@
 import {
   applyPolicyDefaults,
   emptyPolicyLayer,
-  type Demanded,
   type PolicyLayer,
   type QuarantineEntry,
   type SuitePolicy,
 } from '../../src/model/policy.ts';
+import type { Sourced } from '../../src/model/source.ts';
 
 /** A policy of a minimum of 90 % and nothing but this, on the 21st of September 2026. */
 export function createPolicy(layer: Partial<PolicyLayer> = {}): SuitePolicy {
@@ -16,7 +16,7 @@ export function createPolicy(layer: Partial<PolicyLayer> = {}): SuitePolicy {
 }
 
 /** A minimum pass rate that the evals file of the suite states. */
-export function atLeast(value: number, source = 'evals/math.evals.yaml:4'): { minimumPassRate: Demanded<number> } {
+export function atLeast(value: number, source = 'evals/math.evals.yaml:4'): { minimumPassRate: Sourced<number> } {
   return { minimumPassRate: { value, source } };
 }
 
@@ -32,6 +32,6 @@ export function createQuarantineEntry(overrides: Partial<QuarantineEntry> = {}):
 }
 
 /** A demand that `policy.yaml` makes in its third line. */
-export function demanded<T>(value: T): Demanded<T> {
+export function demanded<T>(value: T): Sourced<T> {
   return { value, source: 'policy.yaml:3' };
 }

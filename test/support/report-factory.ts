@@ -1,35 +1,45 @@
-import { emptyPolicyLayer, type FlakyEffect, type SuitePolicy } from '../../src/model/policy.ts';
+import type { RegressionLimits } from '../../src/model/comparison.ts';
+import { emptyPolicyLayer, type FlakyEffect, type GatePolicy, type SuitePolicy } from '../../src/model/policy.ts';
 import type { ConcurrencyReport } from '../../src/model/concurrency.ts';
 import type { Report } from '../../src/model/report.ts';
-import type { VerdictReason } from '../../src/model/verdict.ts';
 import type { SuiteResults } from '../../src/model/results.ts';
 import { type ReportInput, buildReport } from '../../src/report/build.ts';
 import { buildTrend } from '../../src/history/lookup.ts';
-import { compareWithBaseline, listRegressions } from '../../src/verdict/compare.ts';
-import { assessSuite, judgeGate, selectFindings } from '../../src/verdict/judge.ts';
+import { judgeGate } from '../../src/verdict/judge-gate.ts';
 import { createBaseline, createBaselineCase } from './baseline-factory.ts';
 import { createHistoryRecord } from './history-factory.ts';
 import { atLeast, createPolicy, createQuarantineEntry, demanded } from './policy-factory.ts';
 import { createCaseResults, createFailure, createSuiteResults } from './results-factory.ts';
 
+type ReportOverrides = Partial<Omit<ReportInput, 'suites' | 'verdict' | 'comparison' | 'policy'>> & {
+  suites?: readonly SuiteResults[];
+  policy?: SuitePolicy | ((results: SuiteResults) => SuitePolicy);
+} & Partial<Pick<GatePolicy, 'baseline' | 'lowered'>> &
+  Partial<RegressionLimits>;
+
 /** The report on these results, judged for real; a small passing suite unless said otherwise. */
-export function createReport(
-  overrides: Partial<Omit<ReportInput, 'suites' | 'verdict'>> & {
-    suites?: readonly SuiteResults[];
-    policy?: SuitePolicy | ((results: SuiteResults) => SuitePolicy);
-    findings?: readonly VerdictReason[];
-  } = {},
-): Report {
-  const { suites = [createSuiteResults()], policy = createPolicy(), findings = [], ...rest } = overrides;
-  const regressions = rest.comparison == null ? [] : listRegressions(rest.comparison);
-  const reasons = [...findings, ...regressions];
-  const judged = suites.map((results) => ({
-    results,
-    ...assessSuite(results, {
-      policy: typeof policy === 'function' ? policy(results) : policy,
-      findings: selectFindings(reasons, results),
-    }),
-  }));
+export function createReport({
+  suites = [createSuiteResults()],
+  policy = createPolicy(),
+  baseline = null,
+  lowered = [],
+  maximumRegressions = 0,
+  maximumRateDrop = null,
+  ...rest
+}: ReportOverrides = {}): Report {
+  const policyOf = typeof policy === 'function' ? policy : () => policy;
+  const gatePolicy: GatePolicy = {
+    today: '2026-09-21',
+    suites: [...new Map(suites.map((results) => [results.suiteId, results])).values()].map((results) => ({
+      suiteId: results.suiteId,
+      ...policyOf(results).requirements,
+    })),
+    maximumRegressions: { value: maximumRegressions, source: 'default' },
+    maximumRateDrop: maximumRateDrop === null ? null : demanded(maximumRateDrop),
+    baseline,
+    lowered: [...lowered],
+  };
+  const { exit: _exit, ...judged } = judgeGate(suites, gatePolicy);
   return buildReport({
     startedAt: '2026-09-21T12:00:00.000Z',
     durationMs: 12_345,
@@ -43,9 +53,9 @@ export function createReport(
       isolation: 'process per iteration',
       sandbox: null,
     },
-    verdict: judgeGate(judged.map(({ verdict }) => verdict)),
+    policy: gatePolicy,
     ...rest,
-    suites: judged,
+    ...judged,
   });
 }
 
@@ -171,7 +181,7 @@ export function createComparedReport(): Report {
     suites,
     policy: createPolicy(atLeast(0.5)),
     revision: { commit: 'f'.repeat(40), branch: 'main' },
-    comparison: compareWithBaseline(baseline, suites, { maximumRegressions: 0, maximumRateDrop: null }),
+    baseline,
     trend: buildTrend([createHistoryRecord({ outcome: 'inconclusive' }), createHistoryRecord()], 'main'),
   });
 }
@@ -348,10 +358,7 @@ export function createHostileReport(text: string): Report {
   const suites = [red];
   const baseline = createBaseline(['a', 'b', 'c'].map((id) => createBaselineCase({ id, title: text })));
   return createReport({
-    comparison: compareWithBaseline({ ...baseline, source: text, startedAt: text, commit: text }, suites, {
-      maximumRegressions: 0,
-      maximumRateDrop: null,
-    }),
+    baseline: { ...baseline, source: text, startedAt: text, commit: text },
     policy: ({ suiteId }) =>
       createPolicy({
         ...(suiteId === 'broken' ? {} : atLeast(0.9, text)),

@@ -1,4 +1,4 @@
-import type { IterationFailure } from '../../src/model/report.ts';
+import type { IterationFailure } from '../../src/model/case-report.ts';
 import type { CaseResults, SuiteResults } from '../../src/model/results.ts';
 import type { Run } from '../../src/model/run.ts';
 

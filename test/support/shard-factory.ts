@@ -33,7 +33,7 @@ export function sealShards(reports: readonly Report[]): Report[] {
 function cutSuite(suite: SuiteResults, isOwn: (caseIndex: number) => boolean): SuiteResults {
   const cases = suite.cases.filter((_, caseIndex) => isOwn(caseIndex));
   const sum = (key: 'passed' | 'failed' | 'unscored') => cases.reduce((total, member) => total + member[key], 0);
-  const iterationsRead = sum('passed') + sum('failed') + sum('unscored');
+  const iterationsRead = sum('passed') + sum('failed') + sum('unscored') + suite.unknownIterations;
   const summary = { total: iterationsRead, passed: sum('passed'), failed: sum('failed') };
   return { ...suite, cases, iterationsRead, run: suite.run && createRun({ ...suite.run, summary }) };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { emptyPolicyLayer, type Budgets } from '../../src/model/policy.ts';
+import { type Budgets, emptyPolicyLayer } from '../../src/model/policy.ts';
 import { computePercentile } from '../../src/verdict/budgets.ts';
 import { assessSuite, judgeSuite } from '../../src/verdict/judge.ts';
 import { createPolicy, demanded } from '../support/policy-factory.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Counts } from '../../src/model/comparison.ts';
+import type { Counts } from '../../src/model/quantities.ts';
 import { classifyCounts, compareWithBaseline } from '../../src/verdict/compare.ts';
 import { toBaseline } from '../support/baseline-factory.ts';
 import { createCaseResults, createSuiteResults } from '../support/results-factory.ts';

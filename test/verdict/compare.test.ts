@@ -3,7 +3,7 @@ import type { BaselineCase } from '../../src/model/comparison.ts';
 import type { SuiteResults } from '../../src/model/results.ts';
 import type { VerdictReason } from '../../src/model/verdict.ts';
 import { classifyCounts, compareWithBaseline, listRegressions } from '../../src/verdict/compare.ts';
-import { judgeSuite, selectFindings } from '../../src/verdict/judge.ts';
+import { judgeSuite } from '../../src/verdict/judge.ts';
 import { createBaseline, createBaselineCase } from '../support/baseline-factory.ts';
 import { atLeast, createPolicy } from '../support/policy-factory.ts';
 import { createCaseResults, createSuiteResults } from '../support/results-factory.ts';
@@ -98,7 +98,10 @@ describe('compareWithBaseline', () => {
 
 describe('listRegressions', () => {
   const judge = (results: SuiteResults, regressions: readonly VerdictReason[]) =>
-    judgeSuite(results, { policy: createPolicy(atLeast(0)), findings: selectFindings(regressions, results) });
+    judgeSuite(results, {
+      policy: createPolicy(atLeast(0)),
+      findings: regressions.filter(({ suiteId }) => suiteId === results.suiteId),
+    });
   const suites = [suiteOf({ passed: 0, failed: 3 }, { id: 'b', passed: 1, failed: 2 }, { id: 'c' })];
   const baseline = ['adds', 'b', 'c'].map((id) => createBaselineCase({ id }));
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { judgeSuite } from '../../src/verdict/judge.ts';
-import { countFurtherIterations } from '../../src/verdict/rate-demand.ts';
+import { countFurtherIterations } from '../../src/verdict/rate-rule.ts';
 import { computeWilsonInterval } from '../../src/verdict/statistics/wilson.ts';
 import { atLeast, createPolicy, demanded } from '../support/policy-factory.ts';
 import { createCaseResults, createSuiteResults } from '../support/results-factory.ts';

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FlakyEffect } from '../../src/model/policy.ts';
 import type { CaseResults } from '../../src/model/results.ts';
-import { compareWithBaseline, listRegressions, settleComparison } from '../../src/verdict/compare.ts';
+import { compareWithBaseline, listRegressions, applyFlakyEffect } from '../../src/verdict/compare.ts';
 import { addRetryRound, classifyCase, listStillFailing } from '../../src/verdict/flaky.ts';
 import { assessSuite, judgeSuite } from '../../src/verdict/judge.ts';
 import { createBaseline, createBaselineCase } from '../support/baseline-factory.ts';
@@ -50,7 +50,7 @@ describe('a flaky case', () => {
     expect(judged.verdict.outcome).toBe(outcome);
     expect(judged.verdict.reasons[0]?.message).toContain(rate);
     expect(judged.counted).toEqual(counted);
-    expect(judged.standings.map(({ classification }) => classification)).toEqual(['passed', 'flaky']);
+    expect(judged.analyses.map(({ classification }) => classification)).toEqual(['passed', 'flaky']);
   });
 
   it('counts by its first round by default', () => {
@@ -198,7 +198,7 @@ describe('a comparison with a baseline', () => {
     ['pass', 0, { regressed: 0, unchanged: 2 }],
     ['report', 0, { regressed: 0, unchanged: 1, removed: 0 }],
   ])('takes a flaky case as it counts: %s', (effect, regressions, counts) => {
-    const settled = settleComparison(baseline, [{ results, effect }]);
+    const settled = applyFlakyEffect(baseline, [{ results, effect }]);
     const comparison = compareWithBaseline(settled.baseline, settled.results, {
       maximumRegressions: 0,
       maximumRateDrop: null,
@@ -209,7 +209,7 @@ describe('a comparison with a baseline', () => {
   });
 
   it('still reports a removed case as missing', () => {
-    const settled = settleComparison(createBaseline([...baseline.cases, createBaselineCase({ id: 'gone' })]), [
+    const settled = applyFlakyEffect(createBaseline([...baseline.cases, createBaselineCase({ id: 'gone' })]), [
       { results, effect: 'report' },
     ]);
     expect(

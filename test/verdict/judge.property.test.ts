@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CaseResults, SuiteResults } from '../../src/model/results.ts';
 import type { Verdict } from '../../src/model/verdict.ts';
-import { judgeGate, judgeSuite } from '../../src/verdict/judge.ts';
+import { joinVerdicts, judgeSuite } from '../../src/verdict/judge.ts';
 import { atLeast, createPolicy } from '../support/policy-factory.ts';
 import { measuredSuites, suiteResults } from '../support/results-arbitrary.ts';
 
@@ -103,12 +103,12 @@ describe('judgeSuite on any results', () => {
   });
 });
 
-describe('judgeGate on any verdicts', () => {
+describe('joinVerdicts on any verdicts', () => {
   it('passes only where there are suites and all of them passed', () => {
     fc.assert(
       fc.property(fc.array(suiteResults, { maxLength: 4 }), (suites) => {
         const verdicts = suites.map((results) => judgeSuite(results, { policy: createPolicy() }));
-        const { outcome, reasons } = judgeGate(verdicts);
+        const { outcome, reasons } = joinVerdicts(verdicts);
         expect(outcome === 'passed').toBe(
           suites.length > 0 && verdicts.every((verdict) => verdict.outcome === 'passed'),
         );

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { SuiteResults } from '../../src/model/results.ts';
 import type { Verdict } from '../../src/model/verdict.ts';
-import { disagreesWithService } from '../../src/verdict/gaps.ts';
-import { judgeGate, judgeSuite } from '../../src/verdict/judge.ts';
+import { disagreesWithService } from '../../src/verdict/completeness.ts';
+import { joinVerdicts, judgeSuite } from '../../src/verdict/judge.ts';
 import { atLeast, createPolicy } from '../support/policy-factory.ts';
 import { createCaseResults, createFailure, createRun, createSuiteResults } from '../support/results-factory.ts';
 
@@ -229,13 +229,13 @@ describe('judgeSuite', () => {
   });
 });
 
-describe('judgeGate', () => {
+describe('joinVerdicts', () => {
   const verdict = (outcome: Verdict['outcome'], message: string): Verdict => ({
     outcome,
     reasons: [{ code: 'infrastructure', message }],
   });
   const judge = (...verdicts: Verdict[]) => {
-    const { outcome, reasons } = judgeGate(verdicts);
+    const { outcome, reasons } = joinVerdicts(verdicts);
     return [outcome, ...reasons.map(({ message }) => message)];
   };
 

@@ -1,21 +1,28 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { FlakyEffect } from '../../src/model/policy.ts';
+import { emptyPolicyLayer, type FlakyEffect } from '../../src/model/policy.ts';
 import type { Report } from '../../src/model/report.ts';
 import type { VerdictReason } from '../../src/model/verdict.ts';
 import { listContradictions } from '../../src/gate/plan/check-report.ts';
 import type { SuiteResults } from '../../src/model/results.ts';
-import { judgeGate } from '../../src/verdict/judge.ts';
+import { buildReport } from '../../src/report/build.ts';
+import { parseReport, renderReportJson } from '../../src/report/json.ts';
+import { judgeGate } from '../../src/verdict/judge-gate.ts';
 import { joinShards } from '../../src/verdict/merge.ts';
-import { rejudgeSuite } from '../../src/verdict/restore.ts';
 import { atLeast, createPolicy, demanded } from '../support/policy-factory.ts';
-import { createPolicyReport, createReport } from '../support/report-factory.ts';
+import { createReport } from '../support/report-factory.ts';
 import { createCaseResults, createRun, createSuiteResults } from '../support/results-factory.ts';
 import { createShardReports, sealShards } from '../support/shard-factory.ts';
 
 const label = (reports: readonly Report[]) =>
   reports.map((report, index) => ({ label: `shards/${index + 1}`, report }));
 const join = (reports: readonly Report[]) => joinShards(label(reports));
+const judge = ({ results, policy }: ReturnType<typeof join>['joined']) => judgeGate(results, policy);
+/** The report of the joined gate. */
+const mergeReports = ({ results, policy }: ReturnType<typeof join>['joined']) => {
+  const { exit, ...judged } = judgeGate(results, policy);
+  return buildReport({ ...createReport(), policy, ...judged, stopsJob: exit.exitCode !== 0 });
+};
 
 const small = fc.nat({ max: 4 });
 const counts = fc
@@ -55,18 +62,13 @@ describe('joinShards', () => {
         const shards = createShardReports(results, 3, (caseIndex) => picks[caseIndex] ?? 1, policy);
         const { joined, problems } = join(shards);
         expect(problems).toEqual([]);
-        const verdict = judgeGate(joined.suites.map((suite) => rejudgeSuite(suite).verdict));
+        const { verdict } = judge(joined);
         outcomes.add(verdict.outcome);
-
-        expect(verdict.outcome).toBe(whole.verdict.outcome);
-        // The verdict reports missing results by shard, and everything else for the whole.
-        const list = (reasons: readonly VerdictReason[]) =>
-          reasons
-            .filter(({ code }) => code !== 'results-unknown' && code !== 'no-iterations')
-            .map((reason) => JSON.stringify(reason))
-            .toSorted();
-        expect(list(verdict.reasons)).toEqual(list(whole.verdict.reasons));
-        const merged = createReport({ suites: joined.suites.map((suite) => suite.results), policy });
+        // Suites are in the order in which the shards have them.
+        const list = (reasons: readonly VerdictReason[]) => reasons.map((reason) => JSON.stringify(reason)).toSorted();
+        expect([verdict.outcome, list(verdict.reasons)]).toEqual([whole.verdict.outcome, list(whole.verdict.reasons)]);
+        const merged = mergeReports(joined);
+        expect(listContradictions(parseReport(JSON.parse(renderReportJson(merged))))).toEqual([]);
         expect(merged.totals).toEqual(whole.totals);
         const byId = (report: Report) => Map.groupBy(report.cases, ({ suiteId, id }) => `${suiteId}/${id}`);
         expect(byId(merged)).toEqual(byId(whole));
@@ -101,7 +103,7 @@ describe('joinShards', () => {
     });
     const { joined, problems } = join([first, broken, third]);
     expect(problems).toEqual([]);
-    expect(joined.suites.map((suite) => rejudgeSuite(suite).verdict)).toEqual([
+    expect(judge(joined).suites.map(({ verdict }) => verdict)).toEqual([
       { outcome: 'inconclusive', reasons: [{ code: 'server-lost', message: 'The server died.', suiteId: 'math' }] },
     ]);
   });
@@ -123,7 +125,7 @@ describe('joinShards', () => {
       const first = createReport({ suites: [suite], shard: { index: 1, total: 2, digest: '' } });
       const { joined, problems } = join(sealShards([first, ranNothing(failed)]));
       expect(problems).toEqual([]);
-      return joined.suites.map((each) => rejudgeSuite(each).verdict.outcome);
+      return judge(joined).suites.map(({ verdict }) => verdict.outcome);
     };
     expect(judgeWith(0)).toEqual(['failed']);
     // Here failures are in doubt, since they may come from the server's loss.
@@ -160,26 +162,76 @@ describe('joinShards', () => {
     const shards = suites.map((suite, position) =>
       createReport({
         suites: [suite],
-        findings: [{ ...reason, suiteId: suite.suiteId }],
+        lowered: [reason],
         shard: { index: position + 1, total: 2, digest: '' },
       }),
     );
     const { joined, problems } = join(sealShards(shards));
     expect(problems).toEqual([]);
-    expect(joined.suites.map((suite) => rejudgeSuite(suite).verdict)).toEqual([
+    expect(judge(joined).suites.map(({ verdict }) => verdict)).toEqual([
       { outcome: 'failed', reasons: [{ ...reason, suiteId: 'a' }] },
       { outcome: 'passed', reasons: [expect.objectContaining({ code: 'minimum-met' })] },
     ]);
   });
 
-  it('rejects a policy rule about all shards together', () => {
-    const policed = { ...createPolicyReport(), shard: second.shard };
-    expect(join([first, policed, third]).problems).toContain(
-      'shards/2 was judged by the tag smoke and the budget tokens, which cannot be judged in parts; give the policy where the shards are merged',
+  it('judges over all shards what a policy requires of a tag and of a budget', () => {
+    const members = ['a', 'b'].map((id) =>
+      createCaseResults({
+        id,
+        tags: ['smoke'],
+        passed: id === 'a' ? 3 : 1,
+        failed: id === 'a' ? 0 : 2,
+        tokensUsed: 60,
+      }),
     );
+    const judgeUnder = (tag: number, tokens: number) => {
+      const budgets = { ...emptyPolicyLayer.budgets, tokens: demanded(tokens) };
+      const tags = [{ name: 'smoke', ...demanded(tag) }];
+      const policy = createPolicy({ ...atLeast(0), tags, budgets });
+      const suite = createSuiteResults({ cases: members });
+      const { joined, problems } = join(createShardReports([suite], 2, (caseIndex) => caseIndex + 1, policy));
+      expect(problems).toEqual([]);
+      return judge(joined).verdict.reasons.map(({ code }) => code);
+    };
+    expect(judgeUnder(0.6, 120)).toEqual(['minimum-met']);
+    expect(judgeUnder(0.7, 120)).toEqual(['tag-below-minimum']);
+    expect(judgeUnder(0.6, 119)).toEqual(['budget-exceeded']);
   });
 
-  const [suite] = second.suites;
+  it('keeps the requirements that each shard has of its own cases', () => {
+    const members = ['a', 'b'].map((id) => createCaseResults({ id, passed: 1, failed: id === 'b' ? 1 : 0 }));
+    const shards = members.map((member, position) => {
+      const required = [{ name: member.id, ...demanded(true as const) }];
+      return createReport({
+        policy: createPolicy({ ...atLeast(0), required }),
+        suites: [createSuiteResults({ cases: [member] })],
+        shard: { index: position + 1, total: 2, digest: '' },
+      });
+    });
+    const { joined, problems } = join(sealShards(shards));
+    expect(problems).toEqual([]);
+    expect(judge(joined).verdict.reasons.map(({ code, caseId }) => [code, caseId])).toEqual([['required-failed', 'b']]);
+  });
+
+  it('holds each run to the wall time alone, since shards run next to each other', () => {
+    const members = ['a', 'b'].map((id) => createCaseResults({ id }));
+    const judgeUnder = (wallTimeMs: number) => {
+      const budgets = { ...emptyPolicyLayer.budgets, wallTimeMs: demanded(wallTimeMs) };
+      const suite = createSuiteResults({ cases: members });
+      const shards = createShardReports([suite], 2, (caseIndex) => caseIndex + 1, createPolicy({ budgets }));
+      return judge(join(shards).joined).verdict.outcome;
+    };
+    expect([judgeUnder(12_000), judgeUnder(11_999)]).toEqual(['passed', 'failed']);
+  });
+
+  const [results] = second.results;
+  const withMinimum = (value: number): Report => ({
+    ...second,
+    policy: {
+      ...second.policy,
+      suites: second.policy.suites.map((suite) => ({ ...suite, ...atLeast(value) })),
+    },
+  });
   it.each<[string, Report[], string[]]>([
     ['nothing', [], ['there is no report to merge']],
     ['a missing shard', [first, third], ['1 shard of 3 missing: 2']],
@@ -202,8 +254,13 @@ describe('joinShards', () => {
     ],
     [
       'another minimum',
-      [first, { ...second, suites: suite === undefined ? [] : [{ ...suite, minimumPassRate: 0.1 }] }, third],
-      ['shards/2 has another name, file or minimum of the suite math than the shards before it'],
+      [first, withMinimum(0.1), third],
+      ['shards/2 has another policy of the suite math than the shards before it: minimumPassRate'],
+    ],
+    [
+      'another name',
+      [first, { ...second, results: results === undefined ? [] : [{ ...results, name: 'Maths' }] }, third],
+      ['shards/2 has another name or file of the suite math than the shards before it'],
     ],
     [
       'another version',
@@ -250,8 +307,8 @@ describe('joinShards, with flaky cases', () => {
   ])('counts them as their shard did: %s', (effect, outcome) => {
     const { joined, problems } = join(shardsUnder(effect));
     expect(problems).toEqual([]);
-    const [suite] = joined.suites;
-    expect(suite && rejudgeSuite(suite).verdict.outcome).toBe(outcome);
+    const [suite] = judge(joined).suites;
+    expect(suite?.verdict.outcome).toBe(outcome);
     expect(suite?.results.retries).toEqual([round]);
   });
 
@@ -260,6 +317,6 @@ describe('joinShards, with flaky cases', () => {
     const [first] = shardsUnder('fail', both);
     const [, second] = shardsUnder('pass', both);
     const { problems } = join(sealShards([first, second].filter((report) => report !== undefined)));
-    expect(problems).toEqual(['shards/2 counts flaky cases of math otherwise than the shards before it']);
+    expect(problems).toEqual(['shards/2 has another policy of the suite math than the shards before it: flaky']);
   });
 });

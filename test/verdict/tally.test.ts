@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import { maxFailuresPerCase, maxFailuresPerSuite } from '../../src/model/report.ts';
+import { maxFailuresPerCase, maxFailuresPerSuite } from '../../src/model/case-report.ts';
 import type { OwnJudgement } from '../../src/model/results.ts';
 import type { Iteration, StepResult } from '../../src/model/run.ts';
 import { outlineSuite } from '../../src/suite/manifest.ts';
-import { createTally } from '../../src/verdict/tally.ts';
+import { createTally, scoreIteration } from '../../src/verdict/tally.ts';
 import { createRun } from '../support/results-factory.ts';
 import { createIteration, createSuite, createSuiteCase } from '../support/suite-factory.ts';
+import { describe, expect, it } from 'vitest';
 
 const suite = createSuite([
   createSuiteCase({ id: 'adds', title: 'Adds two numbers', runs: 3 }),
@@ -241,5 +241,29 @@ describe('a judgement of the gate on an iteration', () => {
       }),
       { numRuns: 1000 },
     );
+  });
+});
+
+describe('scoreIteration', () => {
+  it.each([
+    ['completed', 'passed', 'passed'],
+    ['completed', 'failed', 'failed'],
+    ['failed', 'failed', 'failed'],
+    ['timed_out', null, 'failed'],
+    ['timed_out', 'failed', 'failed'],
+    ['completed', 'timed_out', 'failed'],
+    ['timed_out', 'passed', 'failed'],
+    ['failed', null, 'unscored'],
+    ['failed', 'passed', 'unscored'],
+    ['cancelled', 'cancelled', 'unscored'],
+    ['cancelled', 'failed', 'unscored'],
+    ['running', 'passed', 'unscored'],
+    ['pending', null, 'unscored'],
+    ['completed', null, 'unscored'],
+    ['completed', 'flaky', 'unscored'],
+    ['done', 'passed', 'unscored'],
+    ['__proto__', 'constructor', 'unscored'],
+  ])('counts status %s with result %s as %s', (status, result, outcome) => {
+    expect(scoreIteration({ status, result })).toBe(outcome);
   });
 });

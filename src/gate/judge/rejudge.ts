@@ -1,17 +1,17 @@
-import type { Comparison } from '../../model/comparison.ts';
-import { emptyPolicyLayer, applyPolicyDefaults, type SuiteRequirements } from '../../model/policy.ts';
+import { generator } from '../../base/version.ts';
+import { buildTrend } from '../../history/lookup.ts';
+import { applyPolicyDefaults, type GatePolicy } from '../../model/policy.ts';
 import type { Report } from '../../model/report.ts';
+import { readResults, type SuiteResults } from '../../model/results.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
 import { buildReport, type ReportInput } from '../../report/build.ts';
-import { compareWithBaseline, listRegressions, settleComparison } from '../../verdict/compare.ts';
-import { decideExit, type ExitDecision } from '../../verdict/exit.ts';
-import { assignReasons, judgeGate } from '../../verdict/judge.ts';
-import { isProtection } from '../../verdict/reason-rules.ts';
-import { joinLayers, listSuiteLayers } from '../../verdict/layers.ts';
-import { rejudgeSuite, type RestoredSuite, restoreSuites } from '../../verdict/restore.ts';
-import type { PlannedBaseline } from '../plan/plan-baseline.ts';
-import type { NewDemands } from '../plan/plan-rejudge.ts';
-import { nameReported, resolveCaseNames } from '../plan/resolve-names.ts';
+import type { ExitDecision } from '../../verdict/exit.ts';
+import { judgeGate } from '../../verdict/judge-gate.ts';
+import { firstOfEach, mergeLayers, listSuiteLayers } from '../../verdict/merge-policies.ts';
+import type { GatePlan } from '../plan/plan.ts';
+import type { PlannedMerge } from '../plan/plan-merge.ts';
+import type { NewRules } from '../plan/plan-rejudge.ts';
+import { groupReported, nameReported, resolveCaseNames } from '../plan/resolve-names.ts';
 
 /** A report that was judged anew, and what its verdict means for the job. */
 export interface Rejudgement {
@@ -19,95 +19,66 @@ export interface Rejudgement {
   exit: ExitDecision;
 }
 
-/** Judges the results of a report anew, under other demands or the same, without running anything. */
-export function rejudgeReport(report: Report, demands: NewDemands): Rejudgement {
-  const kept = report.comparison;
-  const rules = demands.policy?.gate;
-  const comparison =
-    kept === null
-      ? null
-      : {
-          ...kept,
-          maximumRegressions: rules?.maximumRegressions?.value ?? kept.maximumRegressions,
-          maximumRateDrop: rules?.maximumRateDrop?.value ?? kept.maximumRateDrop,
-        };
-  return judgeRestored(restoreSuites(report), { ...report, comparison }, demands);
+/** Judges the results of a report again, by the policy of its gate as far as no other rules replace it. Nothing is run. */
+export function rejudgeReport(report: Report, rules: NewRules): Rejudgement {
+  const results = readResults(report);
+  // What it says of its own verdict may not be true of the new one.
+  const outdated = new Set(judgeGate(results, report.policy).exit.notes);
+  const notes = report.notes.filter((note) => !outdated.has(note));
+  return judgeAgain(results, replaceRules(report.policy, results, rules), { ...report, notes });
 }
 
-/** Judges restored suites and puts them into a report of which the rest is known. */
-export function judgeRestored(
-  restored: readonly RestoredSuite[],
-  rest: Omit<ReportInput, 'suites' | 'verdict'>,
-  {
-    baseline,
-    findings = [],
-    ...demands
-  }: Pick<NewDemands, 'minimumPassRate' | 'baseline' | 'policy'> & { findings?: readonly VerdictReason[] },
+/** Judges the shards of a gate as the whole that they are parts of. Nothing is run. */
+export function judgeShards(
+  { results, policy, rules, startedAt, durationMs, server, revision }: PlannedMerge,
+  { baseline, history, protectionFindings, policyNotes: notes }: MergingGate,
 ): Rejudgement {
-  const members = restored.map((member) => demandAnew(member, demands));
-  const comparison = compare(members, { baseline, kept: rest.comparison ?? null });
-  const own = assignReasons(
-    findings,
-    members.map(({ results }) => results),
-  );
-  const regressions = [...own, ...(comparison === null ? [] : listRegressions(comparison))];
-  const suites = members.map((member) => ({ results: member.results, ...rejudgeSuite(member, regressions) }));
-  const exit = decideExit(
-    suites.map(({ results: { name }, verdict }, index) => ({
-      name,
-      verdict,
-      requirements: { ...applyPolicyDefaults(emptyPolicyLayer), ...members[index]?.policy.requirements },
-    })),
-  );
-  const report = buildReport({
-    ...rest,
-    suites,
-    verdict: judgeGate(suites.map(({ verdict }) => verdict)),
-    comparison,
-    notes: [...(rest.notes ?? []), ...exit.notes],
-    stopsJob: exit.exitCode !== 0,
-  });
+  const trend = history === null ? null : buildTrend(history.records, revision?.branch ?? null);
+  const replaced = replaceRules(policy, results, { ...rules, baseline, lowered: protectionFindings });
+  return judgeAgain(results, replaced, { startedAt, durationMs, generator, revision, server, trend, notes });
+}
+
+type MergingGate = Pick<GatePlan, 'baseline' | 'history' | 'protectionFindings' | 'policyNotes'>;
+
+function judgeAgain(
+  results: readonly SuiteResults[],
+  policy: GatePolicy,
+  rest: Omit<ReportInput, 'suites' | 'verdict' | 'comparison' | 'policy' | 'stopsJob'>,
+): Rejudgement {
+  const { exit, ...judgement } = judgeGate(results, policy);
+  const notes = [...(rest.notes ?? []), ...exit.notes];
+  const report = buildReport({ ...rest, policy, ...judgement, notes, stopsJob: exit.exitCode !== 0 });
   return { report, exit };
 }
 
-function compare(
-  members: readonly RestoredSuite[],
-  { baseline, kept }: { baseline: PlannedBaseline | null; kept: Comparison | null },
-): Comparison | null {
-  if (baseline === null || baseline.baseline === null) return kept;
-  const suites = members.map(({ results, policy }) => ({ results, effect: policy.requirements.flaky.value }));
-  const settled = settleComparison(baseline.baseline, suites);
-  return compareWithBaseline(settled.baseline, settled.results, baseline.limits);
-}
-
 /**
- * A policy is judged as on the day of the results, so that the same report always comes to the same verdict. Its budgets
- * are left out: a report does not tell what was spent.
+ * Puts the rules of a policy file instead of all that policies required, but for the minimum pass rate where the file names none,
+ * and for what the history says about the cases. The day stays that of the results, so that the same report always comes to the same
+ * verdict, and so do requirements that the change lowers.
  */
-function demandAnew(
-  { results, policy: { requirements, today }, findings, ...member }: RestoredSuite,
-  { minimumPassRate, policy }: Pick<NewDemands, 'minimumPassRate' | 'policy'>,
-): RestoredSuite {
-  const inFile = policy === null ? [] : listSuiteLayers(policy, { id: results.suiteId, name: results.name });
-  const cases = results.cases.map(nameReported);
-  // What is ambiguous was refused when the plan was made.
-  const joined = joinLayers(inFile.map((layer) => resolveCaseNames(layer, cases, [])));
+function replaceRules(
+  policy: GatePolicy,
+  results: readonly SuiteResults[],
+  { minimumPassRate, baseline, policy: file, lowered = [] }: NewRules & { lowered?: readonly VerdictReason[] },
+): GatePolicy {
   const written = minimumPassRate === null ? null : { value: minimumPassRate, source: 'min-pass-rate' };
-  const minimum = written ?? joined.minimumPassRate ?? requirements.minimumPassRate;
-  const settled = applyPolicyDefaults({ ...joined, minimumPassRate: minimum, budgets: emptyPolicyLayer.budgets });
-  if (policy === null) {
-    const kept = { ...requirements, minimumPassRate: minimum, ...pickEffects(settled) };
-    return { ...member, results, policy: { requirements: kept, today }, findings };
-  }
+  const suites = new Map(groupReported(results).map((suite) => [suite.id, suite]));
   return {
-    ...member,
-    results,
-    // What the history says about the cases is no part of a policy.
-    policy: { requirements: { ...settled, trials: requirements.trials }, today },
-    findings: findings.filter(({ reason }) => isProtection(reason)),
+    ...policy,
+    suites: policy.suites.map((own) => {
+      const suite = suites.get(own.suiteId);
+      const kept = { ...own, minimumPassRate: written ?? own.minimumPassRate };
+      if (file === null || suite === undefined) return kept;
+      const named = suite.cases.map(nameReported);
+      // What is ambiguous was refused when the plan was made.
+      const joined = mergeLayers(listSuiteLayers(file, suite).map((layer) => resolveCaseNames(layer, named, [])));
+      const minimum = written ?? joined.minimumPassRate ?? own.minimumPassRate;
+      const requirements = applyPolicyDefaults({ ...joined, minimumPassRate: minimum });
+      return { suiteId: own.suiteId, ...requirements, trials: own.trials };
+    }),
+    maximumRegressions: file?.gate.maximumRegressions ?? policy.maximumRegressions,
+    maximumRateDrop: file?.gate.maximumRateDrop ?? policy.maximumRateDrop,
+    baseline: baseline?.baseline ?? policy.baseline,
+    lowered: firstOfEach([...policy.lowered, ...lowered], ({ code, message }) => `${code} ${message}`),
   };
-}
-
-function pickEffects({ onInconclusive, onNothingRun, reportOnly }: SuiteRequirements) {
-  return { onInconclusive, onNothingRun, reportOnly };
 }

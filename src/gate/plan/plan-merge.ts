@@ -2,19 +2,17 @@ import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type ConfigurationIssue, describeError, readErrorCode } from '../../base/errors.ts';
 import { appendAll } from '../../base/lists.ts';
-import type { PolicyFile } from '../../model/policy.ts';
 import type { Report } from '../../model/report.ts';
 import { type JoinedShards, joinShards, type LabelledReport } from '../../verdict/merge.ts';
 import type { GateOptions } from '../options/schema.ts';
+import type { NewRules } from './plan-rejudge.ts';
 import { readReport } from './read-report.ts';
 
 /** Shards that are to be judged as one gate. */
 export interface PlannedMerge extends JoinedShards {
   revision: Report['revision'];
-  /** Fraction 0..1, instead of what the reports say; null keeps that. */
-  minimumPassRate: number | null;
-  /** Replaces the policies of the parts; null keeps those. */
-  policy: PolicyFile | null;
+  /** What replaces the policy of the parts. */
+  rules: Pick<NewRules, 'minimumPassRate' | 'policy'>;
 }
 
 /**
@@ -25,7 +23,7 @@ export async function planMerge(
   { merge: paths, minPassRate: minimumPassRate, policy }: Pick<GateOptions, 'merge' | 'minPassRate' | 'policy'>,
   { cwd }: { cwd: string },
   issues: ConfigurationIssue[],
-): Promise<Omit<PlannedMerge, 'policy'>> {
+): Promise<PlannedMerge> {
   const members: LabelledReport[] = [];
   const problems: string[] = [];
   for (const path of paths) {
@@ -35,11 +33,11 @@ export async function planMerge(
   }
   const { joined, problems: clashes } = joinShards(members, { isJudgedAnew: policy !== null });
   // What could not be read would be reported as missing, too.
-  const told = problems.length > 0 ? problems : clashes;
-  if (told.length > 0) {
-    issues.push({ input: 'merge', code: 'bad-merge', message: `The shards cannot be joined: ${told.join('; ')}` });
+  const shown = problems.length > 0 ? problems : clashes;
+  if (shown.length > 0) {
+    issues.push({ input: 'merge', code: 'bad-merge', message: `The shards cannot be joined: ${shown.join('; ')}` });
   }
-  return { ...joined, revision: members[0]?.report.revision ?? null, minimumPassRate };
+  return { ...joined, revision: members[0]?.report.revision ?? null, rules: { minimumPassRate, policy: null } };
 }
 
 async function readPath(path: string, cwd: string): Promise<{ members: LabelledReport[]; problems: string[] }> {

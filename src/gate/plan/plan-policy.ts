@@ -3,9 +3,9 @@ import { resolve } from 'node:path';
 import { type ConfigurationIssue, describeError } from '../../base/errors.ts';
 import { leadsOutOfCheckout, linkOutMessage } from '../../base/files.ts';
 import { appendAll } from '../../base/lists.ts';
+import type { Sourced } from '../../model/source.ts';
 import {
   applyPolicyDefaults,
-  type Demanded,
   emptyPolicyLayer,
   type GateRules,
   noGateRules,
@@ -19,7 +19,7 @@ import type { Suite } from '../../model/suite.ts';
 import { suggestNearest } from '../../suite/findings.ts';
 import type { PolicyInput } from '../../suite/policy-schema.ts';
 import { readPolicy, readPolicyInput } from '../../suite/read-policy.ts';
-import { joinLayers, listSuiteLayers } from '../../verdict/layers.ts';
+import { mergeLayers, listSuiteLayers } from '../../verdict/merge-policies.ts';
 import type { GateOptions } from '../options/schema.ts';
 import { type BasePolicy, createProtection, openBasePolicy, type ProtectedBase } from './base-policy.ts';
 import type { CiJob } from './ci-job.ts';
@@ -95,7 +95,7 @@ function readInputs({ minPassRate }: GateOptions): PolicyLayer {
   return { ...emptyPolicyLayer, minimumPassRate: withSource(minPassRate, 'min-pass-rate') };
 }
 
-function withSource<T>(value: T | null, source: string): Demanded<T> | null {
+function withSource<T>(value: T | null, source: string): Sourced<T> | null {
   return value === null ? null : { value, source };
 }
 
@@ -129,7 +129,7 @@ function planFileRequirements(
     location: `${file}:${line}`,
   }));
   const layers = [inputs, ...fromFile, own].map((layer) => resolveCaseNames(layer, named, issues));
-  const requirements = applyPolicyDefaults(joinLayers(layers));
+  const requirements = applyPolicyDefaults(mergeLayers(layers));
   appendAll(issues, findUnreachable(requirements.minimumPassRate, requirements.confidence));
   return selectRequirements(requirements, { suite, whole });
 }
@@ -140,7 +140,7 @@ function planStoredRequirements(
   layers: readonly PolicyLayer[],
   issues: ConfigurationIssue[],
 ): StoredRequirements {
-  const joined = joinLayers(layers);
+  const joined = mergeLayers(layers);
   if (joined.minimumPassRate !== null) appendAll(issues, findUnreachable(joined.minimumPassRate, joined.confidence));
   // It is unknown whether cases that were not chosen are gone.
   const isChosen = (name: string) => cases.length === 0 || cases.includes(name);
@@ -169,7 +169,7 @@ function findUnknownNames({ cases, required, tags }: PolicyLayer, whole: Suite):
 }
 
 /** Nothing shows a rate of 100 %, so that with a confidence the gate could never pass. */
-function findUnreachable(minimum: Demanded<number>, confidence: Demanded<number> | null): ConfigurationIssue[] {
+function findUnreachable(minimum: Sourced<number>, confidence: Sourced<number> | null): ConfigurationIssue[] {
   if (confidence === null || minimum.value < 1) return [];
   const why = minimum.source === 'default' ? 'the default minimum' : `the minimum from ${minimum.source}`;
   const message = `No number of iterations shows a pass rate of 100% (${why}) with ${formatMinimumPassRate(confidence.value)} confidence; demand less, such as 95%, or leave the confidence out`;

@@ -4,10 +4,10 @@ import { ConfigurationError, type ConfigurationIssue } from '../../base/errors.t
 import { appendAll } from '../../base/lists.ts';
 import { Secret } from '../../base/redaction.ts';
 import { historySource } from '../../history/lookup.ts';
-import { buildReportJsonSchema } from '../../report/schema.ts';
 import type { SandboxOptions } from '../../server/sandbox/open.ts';
 import { splitCommand } from '../../server/split-command.ts';
 import type { GateOptions } from '../options/schema.ts';
+import { buildReportJsonSchema } from '../../model/report.ts';
 import type { PlannedSuite } from './plan-suites.ts';
 
 /** The server under test, as it is going to be started or found. */

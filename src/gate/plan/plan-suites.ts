@@ -2,7 +2,8 @@ import type { ConfigurationIssue } from '../../base/errors.ts';
 import { appendAll } from '../../base/lists.ts';
 import { formatDuration } from '../../base/time.ts';
 import type { SuiteConcurrency } from '../../model/concurrency.ts';
-import type { Demanded, StoredRequirements, SuiteRequirements } from '../../model/policy.ts';
+import type { Sourced } from '../../model/source.ts';
+import type { StoredRequirements, SuiteRequirements } from '../../model/policy.ts';
 import { anyProtocol, type ProtocolChoice } from '../../model/protocol.ts';
 import { type LocatedStep, serverUnderTest, type Suite } from '../../model/suite.ts';
 import type { ServiceProfile } from '../../service/profile.ts';
@@ -28,7 +29,7 @@ export interface FileSuite {
   /** What it is called there for the branch that is the baseline; null where none is. */
   baselineName: string | null;
   /** The revision of MCP that it is run in, and where that was said. */
-  protocol: Demanded<ProtocolChoice>;
+  protocol: Sourced<ProtocolChoice>;
   concurrency: SuiteConcurrency;
   requirements: SuiteRequirements;
 }
@@ -101,7 +102,7 @@ async function planFileSuites(
   }));
 }
 
-function chooseProtocol({ protocol }: GateOptions, suite: Suite): Demanded<ProtocolChoice> {
+function chooseProtocol({ protocol }: GateOptions, suite: Suite): Sourced<ProtocolChoice> {
   if (protocol !== null) return { value: protocol, source: 'protocol' };
   return suite.protocol ?? anyProtocol;
 }

@@ -2,24 +2,23 @@ import { ConfigurationError, type ConfigurationIssue } from '../../base/errors.t
 import { isLoopback } from '../../http/url.ts';
 import type { Secret } from '../../base/redaction.ts';
 import { appendAll } from '../../base/lists.ts';
-import type { GateRules } from '../../model/policy.ts';
+import { defaultMaximumRegressions, type GatePolicy, type GateRules } from '../../model/policy.ts';
 import type { Revision, ShardReport } from '../../model/report.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
-import { listIdleSuites } from '../../verdict/layers.ts';
-import type { JoinedShards } from '../../verdict/merge.ts';
+import { listUnmatchedSuites } from '../../verdict/merge-policies.ts';
 import { type CiJob, type ElevatedEvent, readCiJob } from './ci-job.ts';
 import { type GateOptions, nameJobSlot } from '../options/schema.ts';
 import { type PageLinks, planGitHub, type PlannedGitHub, readRun } from './plan-github.ts';
 import type { ReportFormat } from '../options/values.ts';
 import { planCollector, type PlannedCollector, readOtelResource } from './otel-variables.ts';
 import { planMerge, type PlannedMerge } from './plan-merge.ts';
-import { type PlannedPast, planPast, planTrust } from './plan-baseline.ts';
+import { type PlannedPast, planPast, markTrials } from './plan-past.ts';
 import { type PlannedServer, planSandbox, planServer } from './plan-server.ts';
 import { type PlannedService, type PlannedUpload, planService, planUpload } from './plan-service.ts';
 import { findRuleIssues } from './rule-issues.ts';
 import { type PlannedSuite, planSuites } from './plan-suites.ts';
 import { type PlannedReportDir, planReportDir } from './report-dir.ts';
-import { findAmbiguousNames } from './resolve-names.ts';
+import { findAmbiguousNames, groupReported } from './resolve-names.ts';
 import { loadPolicy } from './plan-policy.ts';
 import { planShard } from './plan-shard.ts';
 
@@ -67,6 +66,8 @@ export interface GatePlan extends PlannedPast {
   policyNotes: string[];
   /** Where the change lowers what its base protects. */
   protectionFindings: VerdictReason[];
+  /** How much worse than the baseline the results may be. */
+  limits: Pick<GatePolicy, 'maximumRegressions' | 'maximumRateDrop'>;
   /** Everything in the plan that no output may show. */
   secrets: readonly Secret[];
 }
@@ -90,20 +91,17 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   const joining = await planJoining(options, context, issues);
   const policy = await loadPolicy(options, { ...context, ci }, issues);
   const rules = policy.gate;
-  const past = { cwd: context.cwd, notes, rules, base: policy.base };
+  const past = { cwd: context.cwd, notes, base: policy.base };
   const { history, baseline } = await planPast(options, past, issues);
   const sources = { cwd: context.cwd, ci, profile: service.profile, policy, notes };
   const all = joining !== null ? [] : await planSuites(options, sources, issues);
-  // What is demanded of the whole is not what was demanded of its parts.
-  const merge = joining === null ? null : { ...joining, policy: policy.file };
-  const suiteNames = merge === null ? all.map(nameSuite) : merge.suites.map(nameJoined);
-  if (policy.file !== null && merge !== null) {
-    const joined = merge.suites.map(({ results: { suiteId: id, name, cases } }) => ({ id, name, cases }));
-    appendAll(issues, findAmbiguousNames(policy.file, joined));
-  }
+  const merge = joining === null ? null : { ...joining, rules: { ...joining.rules, policy: policy.file } };
+  const joined = merge === null ? [] : groupReported(merge.results);
+  const suiteNames = merge === null ? all.map(nameSuite) : joined;
+  if (policy.file !== null) appendAll(issues, findAmbiguousNames(policy.file, joined));
   for (const suite of merge === null ? [] : suiteNames) policy.base?.compareStored(suite);
-  if (policy.file !== null) appendAll(notes, listIdleSuites(policy.file, suiteNames));
-  const { suites, shard } = planPart(weighTrust(all, { rules, history }), { options, history }, issues);
+  if (policy.file !== null) appendAll(notes, listUnmatchedSuites(policy.file, suiteNames));
+  const { suites, shard } = planPart(planProbation(all, { rules, history }), { options, history }, issues);
   const server = await planServer(options, context, issues);
   if (ci.elevatedEvent !== null && server?.command != null) {
     const isRefused = ci.elevatedEvent === 'pull_request_target' && !options.allowPullRequestTarget;
@@ -162,6 +160,10 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     remarks: policy.remarks,
     policyNotes: policy.notes,
     protectionFindings: policy.base?.listFindings() ?? [],
+    limits: {
+      maximumRegressions: rules.maximumRegressions ?? defaultMaximumRegressions,
+      maximumRateDrop: rules.maximumRateDrop,
+    },
     secrets: [service, server, github, collector, upload].flatMap((part) => part?.secrets ?? []),
   };
 }
@@ -170,18 +172,18 @@ async function planJoining(
   options: GateOptions,
   { cwd }: PlanContext,
   issues: ConfigurationIssue[],
-): Promise<Omit<PlannedMerge, 'policy'> | null> {
+): Promise<PlannedMerge | null> {
   if (options.merge.length === 0) return null;
   return await planMerge(options, { cwd }, issues);
 }
 
-function weighTrust(
+function planProbation(
   suites: PlannedSuite[],
   { rules, history }: { rules: GateRules; history: GatePlan['history'] },
 ): PlannedSuite[] {
   const neededGates = rules.probation?.value ?? 0;
   if (neededGates === 0) return suites;
-  return planTrust(suites, { neededGates, records: history?.records ?? [] });
+  return markTrials(suites, { neededGates, records: history?.records ?? [] });
 }
 
 async function planComment(
@@ -227,10 +229,6 @@ function planPart(
 
 function nameSuite(planned: PlannedSuite): { id: string; name: string } {
   return planned.kind === 'file' ? planned.suite : { id: planned.suite, name: planned.suite };
-}
-
-function nameJoined({ results: { suiteId, name } }: JoinedShards['suites'][number]): { id: string; name: string } {
-  return { id: suiteId, name };
 }
 
 /** A hosted service negotiates with the server by itself, and its API has no field for a revision. */

@@ -1,9 +1,9 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
-import type { Report } from '../../model/report.ts';
+import type { BaselineCase } from '../../model/comparison.ts';
 import { parseHistory } from '../../history/record.ts';
 import { runGit } from './git-checkout.ts';
 import type { ProtectedBase } from './base-policy.ts';
-import { parseReportText } from './read-report.ts';
+import { parseBaselineReport } from './baseline-report.ts';
 import type { Weakening } from './weakenings.ts';
 
 /** One thing that a baseline or a history in the base has and another version of it lacks. */
@@ -104,9 +104,9 @@ export function listBaselineLosses(before: string, after: string | null): Loss[]
   return [{ key: lowered.map(({ key }) => key).join('\n'), what }];
 }
 
-function readCases(text: string): Report['cases'] | null {
+function readCases(text: string): BaselineCase[] | null {
   try {
-    const read = parseReportText(text);
+    const read = parseBaselineReport(text);
     return read.kind === 'report' ? read.report.cases : null;
   } catch {
     return null;

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describeError, GateError, readErrorCode } from '../../base/errors.ts';
 import type { Report } from '../../model/report.ts';
-import { parseReport } from '../../report/schema.ts';
+import { parseReport } from '../../report/json.ts';
 import { listContradictions } from './check-report.ts';
 
 /** A report, or why there is none: `missing` where nothing is at the path. */

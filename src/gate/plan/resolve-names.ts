@@ -1,8 +1,8 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
 import type { PolicyFile, PolicyLayer } from '../../model/policy.ts';
-import type { CaseReport } from '../../model/report.ts';
+import type { CaseReport } from '../../model/case-report.ts';
 import { explainAmbiguity, findNamed, type NamedCase } from '../../suite/select.ts';
-import { listSuiteLayers } from '../../verdict/layers.ts';
+import { listSuiteLayers } from '../../verdict/merge-policies.ts';
 
 /** The rules of a policy that name cases. */
 type CaseRules = Pick<PolicyLayer, 'cases' | 'required' | 'quarantine'>;
@@ -42,6 +42,17 @@ export function findAmbiguousNames(
     for (const layer of listSuiteLayers(policy, suite)) resolveCaseNames(layer, suite.cases.map(nameReported), issues);
   }
   return issues;
+}
+
+/** The suites of which these are the results, one for all runs of each. */
+export function groupReported(
+  results: ReadonlyArray<{ suiteId: string; name: string; cases: readonly ReportedCase[] }>,
+): Array<{ id: string; name: string; cases: ReportedCase[] }> {
+  return [...Map.groupBy(results, ({ suiteId }) => suiteId)].map(([id, parts]) => ({
+    id,
+    name: parts[0]?.name ?? id,
+    cases: parts.flatMap(({ cases }) => cases),
+  }));
 }
 
 type ReportedCase = Pick<CaseReport, 'id' | 'title' | 'location'>;

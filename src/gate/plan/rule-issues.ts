@@ -1,5 +1,6 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
-import { type Demanded, describeSource, type GateRules } from '../../model/policy.ts';
+import { describeSource, type Sourced } from '../../model/source.ts';
+import type { GateRules } from '../../model/policy.ts';
 import type { GateOptions } from '../options/schema.ts';
 import type { PlannedSuite } from './plan-suites.ts';
 import { placeIssue } from './resolve-names.ts';
@@ -18,7 +19,7 @@ export function findRuleIssues({ stopEarly, probation }: GateRules, gate: RuledG
 }
 
 /** A remote service would be polled all the time, and what is known of a part settles nothing about the whole. */
-function findEarlyStopIssues({ source }: Demanded<boolean>, { options, suites }: RuledGate): ConfigurationIssue[] {
+function findEarlyStopIssues({ source }: Sourced<boolean>, { options, suites }: RuledGate): ConfigurationIssue[] {
   const { service, shard, baseline } = options;
   const issues: ConfigurationIssue[] = [];
   const add = (code: string, message: string) => void issues.push({ ...placeIssue(source), code, message });
@@ -51,7 +52,7 @@ function findEarlyStopIssues({ source }: Demanded<boolean>, { options, suites }:
 
 /** A case earns its place in the history, and an evals file defines it. */
 function findProbationIssues(
-  { source }: Demanded<number>,
+  { source }: Sourced<number>,
   { options: { historyPath, suite } }: RuledGate,
 ): ConfigurationIssue[] {
   const issues: ConfigurationIssue[] = [];

@@ -8,7 +8,8 @@ import { renderJunit } from '../../report/junit.ts';
 import { renderSummary } from '../../report/summary.ts';
 import { causePlaceholder, type FallbackReport } from '../../supervisor/messages.ts';
 import type { Supervision } from '../../supervisor/supervised.ts';
-import { judgeResults } from '../judge/judge-results.ts';
+import { judgeGate } from '../../verdict/judge-gate.ts';
+import { composePolicy } from '../judge/compose-policy.ts';
 import type { GatePlan } from '../plan/plan.ts';
 import { describeUnrun } from '../run/run-suite.ts';
 import type { WrittenFiles } from './publish-files.ts';
@@ -54,9 +55,15 @@ async function renderFallback(
   const suites = plan.suites.map((planned) => describeUnrun(planned, { code: 'infrastructure', message: cause }));
   const today = startedAt.toISOString().slice(0, 'YYYY-MM-DD'.length);
   const { revision, shard, policyNotes } = plan;
-  const judgement = judgeResults(suites, { baseline: null, today });
+  const policy = composePolicy(suites, { plan: { ...plan, protectionFindings: [] }, baseline: null, today });
+  const { suites: judged, verdict } = judgeGate(
+    suites.map(({ results }) => results),
+    policy,
+  );
   const about = { startedAt: startedAt.toISOString(), durationMs: 0, generator, revision, shard, server: null };
-  const report = buildReport(redactDeep({ ...about, ...judgement, notes: policyNotes, stopsJob: true }, redactor));
+  const report = buildReport(
+    redactDeep({ ...about, policy, suites: judged, verdict, notes: policyNotes, stopsJob: true }, redactor),
+  );
   const inReports = (name: string, text: string) => ({
     path: resolve(plan.reportDir.path, name),
     text: redactor.redact(text),

@@ -11,8 +11,7 @@ import type { Report } from '../../model/report.ts';
 import type { Annotation } from '../../report/annotations.ts';
 import { renderBadge } from '../../report/badge.ts';
 import { renderCtrf } from '../../report/ctrf.ts';
-import { planIssueAnnotations } from '../../report/issue-annotations.ts';
-import { renderIssueSummary } from '../../report/issue-summary.ts';
+import { planIssueAnnotations, renderIssueSummary } from '../../report/configuration-issues.ts';
 import { renderReportJson } from '../../report/json.ts';
 import { renderJunit } from '../../report/junit.ts';
 import { renderSummary } from '../../report/summary.ts';
@@ -144,12 +143,12 @@ export async function findExistingFiles(
  * either. Goes by their texts: the options could not be read. What cannot be written is warned about.
  */
 export async function publishIssues(
-  told: readonly ConfigurationIssue[],
+  found: readonly ConfigurationIssue[],
   texts: Readonly<Record<string, string | undefined>>,
   { cwd, logger, redactor, summaryPath }: Omit<FileSinks, 'evidence'> & { cwd: string },
 ): Promise<Annotation[]> {
   // Cut to size below, which a secret must not be in yet.
-  const issues = redactDeep(told, redactor);
+  const issues = redactDeep(found, redactor);
   const destinations = readDestinations(texts['report-to'] ?? '');
   if (destinations.summary && summaryPath !== null) {
     try {

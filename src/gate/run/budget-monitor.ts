@@ -2,10 +2,11 @@ import { BudgetError, describeError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import { formatCount } from '../../base/text.ts';
 import { type Clock, formatDuration } from '../../base/time.ts';
-import { type Budgets, type Demanded, describeSource } from '../../model/policy.ts';
+import type { Budgets } from '../../model/policy.ts';
+import { describeSource, type Sourced } from '../../model/source.ts';
 import type { Iteration } from '../../model/run.ts';
 import { listIterations } from '../../service/iterations.ts';
-import { scoreIteration } from '../../verdict/score.ts';
+import { scoreIteration } from '../../verdict/tally.ts';
 import type { ConnectedService } from './connect-service.ts';
 import type { RunLifetime } from './run-lifetime.ts';
 
@@ -87,7 +88,7 @@ function isWithoutResult(iteration: Iteration): boolean {
 }
 
 function findExcess({ tokens, withoutResult }: Spending, budgets: SpendingBudgets): string | null {
-  const exceeds = (spent: number, budget: Demanded<number> | null) => budget !== null && spent > budget.value;
+  const exceeds = (spent: number, budget: Sourced<number> | null) => budget !== null && spent > budget.value;
   if (exceeds(tokens, budgets.tokens)) {
     return `The run was cancelled when its iterations had used ${formatCount(tokens, 'token')}, ${describeBudget('tokens', budgets.tokens)}.`;
   }
@@ -97,7 +98,7 @@ function findExcess({ tokens, withoutResult }: Spending, budgets: SpendingBudget
   return null;
 }
 
-function describeBudget(name: string, budget: Demanded<number> | null): string {
+function describeBudget(name: string, budget: Sourced<number> | null): string {
   return budget === null ? name : `the budget ${name} is ${budget.value} (${describeSource(budget.source)})`;
 }
 
@@ -106,7 +107,7 @@ function describeBudget(name: string, budget: Demanded<number> | null): string {
  * budget it does nothing.
  */
 export function startWallTimeBudget(
-  budget: Demanded<number> | null,
+  budget: Sourced<number> | null,
   { clock, lifetime }: { clock: Clock; lifetime: RunLifetime },
 ): Disposable {
   const over = new AbortController();

@@ -1,5 +1,6 @@
 import { ConfigurationError, type ConfigurationIssue, ProtocolError } from '../../base/errors.ts';
-import { defaultMinimum, type Demanded } from '../../model/policy.ts';
+import { defaultMinimum } from '../../model/policy.ts';
+import type { Sourced } from '../../model/source.ts';
 import { toPercent } from '../../model/rate.ts';
 import type { CaseOutline, SuiteOutline } from '../../model/results.ts';
 import { stepServerName } from '../../model/suite.ts';
@@ -65,7 +66,7 @@ export async function prepareStoredSuite(
  *
  * @throws {ProtocolError} when it is no percentage: a gate that took the fraction 0.9 for 0.9 % would pass nearly everything
  */
-function readMinimumAccuracy({ name, settings }: WireSuiteDetail): Demanded<number> | null {
+function readMinimumAccuracy({ name, settings }: WireSuiteDetail): Sourced<number> | null {
   const value = settings?.minimumAccuracy ?? null;
   if (value === null) return null;
   if (value === 0 || (value > 1 && value <= 100)) return { value: value / 100, source: 'the suite' };

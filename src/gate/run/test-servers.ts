@@ -1,5 +1,5 @@
 import type { Redactor } from '../../base/redaction.ts';
-import { type Demanded, describeSource } from '../../model/policy.ts';
+import { describeSource, type Sourced } from '../../model/source.ts';
 import type { ProcessEnd, ProcessWitness, ServerWitnesses } from '../../model/process-end.ts';
 import { anyProtocol, type ProtocolChoice } from '../../model/protocol.ts';
 import type { ServerReport } from '../../model/report.ts';
@@ -58,7 +58,7 @@ export function createTestServers(
     return [...new Set(spoken)].toSorted();
   };
   const start = async (
-    { server, protocol }: { server: PlannedServer; protocol: Demanded<ProtocolChoice> },
+    { server, protocol }: { server: PlannedServer; protocol: Sourced<ProtocolChoice> },
     service: ConnectedService,
     scope: ServerScope,
   ) => {
@@ -117,13 +117,13 @@ export function createTestServers(
   };
 }
 
-function readChoice(planned: PlannedSuite): Demanded<ProtocolChoice> {
+function readChoice(planned: PlannedSuite): Sourced<ProtocolChoice> {
   return planned.kind === 'file' ? planned.protocol : anyProtocol;
 }
 
 /** Each revision once; `auto` first, since it may turn out to be one of the others. */
-function listProtocols(suites: readonly PlannedSuite[]): Array<Demanded<ProtocolChoice>> {
-  const first = new Map<ProtocolChoice, Demanded<ProtocolChoice>>();
+function listProtocols(suites: readonly PlannedSuite[]): Array<Sourced<ProtocolChoice>> {
+  const first = new Map<ProtocolChoice, Sourced<ProtocolChoice>>();
   for (const choice of suites.map(readChoice)) if (!first.has(choice.value)) first.set(choice.value, choice);
   if (first.size === 0) return [anyProtocol];
   return [...first.values()].toSorted((a, b) => Number(b.value === 'auto') - Number(a.value === 'auto'));

@@ -1,4 +1,4 @@
-import { isRecord, isTooDeep, maxJsonDepth } from '../../base/json.ts';
+import { isRecord, isTooDeep, maxJsonDepth, tryParseJson } from '../../base/json.ts';
 import type { JsonObject } from '../../model/assertion.ts';
 
 export type MessageId = string | number;
@@ -35,7 +35,7 @@ export const rpcErrorCodes = {
 
 /** Reads one JSON-RPC 2.0 message; undefined for anything else, a batch included (MCP has had none since 2025-06-18). */
 export function parseMessage(json: string): Message | undefined {
-  const value = parseJson(json);
+  const value = tryParseJson(json);
   if (!isRecord(value) || value['jsonrpc'] !== '2.0') return undefined;
   const { id, method, params } = value;
   // Outside of strings a line break is mere white space in JSON, and inside them it is not allowed.
@@ -89,12 +89,4 @@ export function readMeta(params: JsonObject): JsonObject {
 
 function isRpcError(value: unknown): value is RpcError {
   return isRecord(value) && typeof value['code'] === 'number' && typeof value['message'] === 'string';
-}
-
-function parseJson(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
 }

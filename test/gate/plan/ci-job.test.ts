@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type CiJob, readCiJob } from '../../../src/gate/plan/ci-job.ts';
+import { type CiJob, nameHostedServer, nameHostedSuite, readCiJob } from '../../../src/gate/plan/ci-job.ts';
+import { jobOnBranch } from '../../support/hosted-gate.ts';
 import {
   createMergeGroupEvent,
   createPullRequestEvent,
@@ -8,7 +9,6 @@ import {
   createScheduleEvent,
   type RunnerEvent,
 } from '../../support/runner-harness/events.ts';
-import { jobOnBranch } from '../../support/hosted-gate.ts';
 import { createWorkspace } from '../../support/workspace.ts';
 
 const nothing = { branch: null, commit: null, baseRef: null, commentId: null, shard: null };
@@ -96,5 +96,45 @@ describe('readCiJob', () => {
   it('expects a base on a pull request with an unreadable event', async () => {
     const environment = { ...jobOnBranch, GITHUB_EVENT_NAME: 'pull_request', GITHUB_EVENT_PATH: '/nowhere' };
     expect(await readCiJob(nothing, { cwd: '/nowhere', environment })).toMatchObject({ base: { revisions: [] } });
+  });
+});
+
+const context: CiJob = {
+  system: 'github',
+  systemName: 'GitHub Actions',
+  repository: 'your-org/your-server',
+  line: 'PR 7',
+  isDefaultBranch: false,
+  defaultBranch: 'main',
+  commit: null,
+  base: null,
+  elevatedEvent: null,
+  invocation: '["your-org/your-server","41","1","evals","",""]',
+  label: '41.1 evals',
+  build: { id: '41', job: 'evals', url: null, branch: 'main' },
+};
+
+describe('nameHostedSuite', () => {
+  it.each([
+    ['branch', context, 'Mine · PR 7'],
+    ['branch', { ...context, line: 'main', isDefaultBranch: true }, 'Mine'],
+    ['branch', { ...context, line: null }, 'Mine · local'],
+    ['shared', context, 'Mine'],
+    ['run', context, 'Mine · run 41.1 evals'],
+  ] as const)('by %s', (scope, ci, name) => {
+    expect(nameHostedSuite('Mine', scope, ci)).toBe(name);
+  });
+});
+
+describe('nameHostedServer', () => {
+  it('says whose server it is, and is different for every invocation', () => {
+    expect(nameHostedServer(context)).toMatch(/^mcp-eval-ci your-org\/your-server 41\.1 evals [0-9a-f]{10}$/);
+    expect(nameHostedServer({ ...context, invocation: 'another' })).not.toBe(nameHostedServer(context));
+  });
+
+  it('has at most the 128 characters of the API, and differs even then', () => {
+    const long = { ...context, repository: `your-org/${'x'.repeat(200)}` };
+    expect(nameHostedServer(long)).toHaveLength(128);
+    expect(nameHostedServer({ ...long, invocation: 'another' })).not.toBe(nameHostedServer(long));
   });
 });

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { emptyPolicyLayer, noGateRules, type PolicyFile } from '../../src/model/policy.ts';
-import { joinLayers, listSuiteLayers } from '../../src/verdict/layers.ts';
+import { mergeLayers, listSuiteLayers } from '../../src/verdict/merge-policies.ts';
 import { createQuarantineEntry } from '../support/policy-factory.ts';
 
 const at = <T>(value: T, source: string) => ({ value, source });
 const named = (name: string, value: number, source: string) => ({ name, value, source });
 
-describe('joinLayers', () => {
+describe('mergeLayers', () => {
   it("uses the first layer's value of each key, and joins required and quarantined cases", () => {
-    const joined = joinLayers([
+    const joined = mergeLayers([
       {
         ...emptyPolicyLayer,
         confidence: at(0.9, 'input'),
@@ -41,7 +41,7 @@ describe('joinLayers', () => {
   });
 
   it('has no rules if no layer has one', () => {
-    expect(joinLayers([emptyPolicyLayer, emptyPolicyLayer])).toEqual(emptyPolicyLayer);
+    expect(mergeLayers([emptyPolicyLayer, emptyPolicyLayer])).toEqual(emptyPolicyLayer);
   });
 });
 

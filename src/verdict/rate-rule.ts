@@ -1,5 +1,5 @@
 import { formatCount } from '../base/text.ts';
-import { type Demanded, describeSource } from '../model/policy.ts';
+import { describeSource, type Sourced } from '../model/source.ts';
 import { computePassRate, formatMinimumPassRate, formatPassRate, meetsMinimumPassRate } from '../model/rate.ts';
 import type { CaseResults } from '../model/results.ts';
 import type { DemandReport } from '../model/report.ts';
@@ -18,8 +18,8 @@ const mostIterations = 100_000;
  */
 export function assessRate(
   cases: readonly CaseResults[],
-  minimum: Demanded<number>,
-  confidence: Demanded<number> | null,
+  minimum: Sourced<number>,
+  confidence: Sourced<number> | null,
 ): Pick<DemandReport, 'state' | 'finding' | 'demand'> {
   const { passed, scored } = countScored(cases);
   const isReached = meetsMinimumPassRate(passed, scored, minimum.value);
@@ -29,7 +29,7 @@ export function assessRate(
     confidence === null || minimum.value >= 1
       ? null
       : computeClusteredInterval(
-          cases.map((member) => ({ passed: member.passed, total: member.passed + member.failed })),
+          cases.map((testCase) => ({ passed: testCase.passed, total: testCase.passed + testCase.failed })),
           confidence.value,
         );
   if (confidence === null || interval === null) {
@@ -62,11 +62,11 @@ export function assessRate(
 export function boundRate(
   cases: readonly CaseResults[],
   best: readonly CaseResults[],
-  { minimum, confidence }: { minimum: Demanded<number>; confidence: Demanded<number> | null },
+  { minimum, confidence }: { minimum: Sourced<number>; confidence: Sourced<number> | null },
 ): Pick<DemandReport, 'state' | 'finding'> {
   const { passed, scored } = countScored(cases);
   const most = countScored(best);
-  const totals = best.map((member) => member.passed + member.failed).filter((total) => total > 0);
+  const totals = best.map((testCase) => testCase.passed + testCase.failed).filter((total) => total > 0);
   const fewest = totals.length === 1 ? most.scored : most.scored ** 2 / sum(totals, (total) => total ** 2);
   const isCounted = confidence === null || minimum.value >= 1 || most.scored === 0;
   const upper = isCounted

@@ -1,22 +1,21 @@
 import { join, resolve } from 'node:path';
-import { type ConfigurationIssue, describeError } from '../../base/errors.ts';
+import { type ConfigurationIssue, describeError, GateError } from '../../base/errors.ts';
 import { formatCount } from '../../base/text.ts';
 import { readHistoryText } from '../../history/file.ts';
 import { findInHistory, historySource } from '../../history/lookup.ts';
 import { parseHistory } from '../../history/record.ts';
-import type { Baseline, RegressionLimits } from '../../model/comparison.ts';
+import type { Baseline } from '../../model/comparison.ts';
 import type { HistoryRecord } from '../../model/history.ts';
-import type { GateRules } from '../../model/policy.ts';
-import type { Report } from '../../model/report.ts';
 import { outlineSuite } from '../../suite/manifest.ts';
-import { listTrials } from '../../verdict/trust.ts';
+import { listOnProbation } from '../../verdict/probation.ts';
 import { type GateOptions, readServiceBaseline } from '../options/schema.ts';
 import type { ProtectedBase } from './base-policy.ts';
+import { type BaselineReading, parseBaselineReport } from './baseline-report.ts';
 import type { PlannedSuite } from './plan-suites.ts';
 import { listBaselineLosses, listHistoryLosses, readProtectedFile } from './protect-past.ts';
-import { parseReportText, readReport, type ReadReport, readReportText } from './read-report.ts';
+import { readReportText } from './read-report.ts';
 
-/** What the results are compared with, and how much worse they may be. */
+/** What the results are compared with. */
 export interface PlannedBaseline {
   /** As the user named it. */
   source: string;
@@ -24,7 +23,6 @@ export interface PlannedBaseline {
   baseline: Baseline | null;
   /** Which of the service's runs it is; null for the newest completed one of each suite's `baselineName`. */
   runId: string | null;
-  limits: RegressionLimits;
 }
 
 interface BaselineSources {
@@ -38,22 +36,20 @@ interface BaselineSources {
 
 /** Reads the baseline. One that is not there is a note, since every first run lacks it; one that cannot be read is an issue. */
 async function planBaseline(
-  { source, limits }: { source: string; limits: RegressionLimits },
+  source: string,
   { cwd, history, notes, base = null }: BaselineSources,
   issues: ConfigurationIssue[],
 ): Promise<PlannedBaseline | null> {
   if (historySource.test(source)) {
     const baseline = findInHistory(history?.records ?? [], source);
-    if (baseline !== undefined) return { source, baseline, runId: null, limits };
+    if (baseline !== undefined) return { source, baseline, runId: null };
     notes.push(explainMissingRecord(source, history));
     return null;
   }
-  const read =
-    base === null ? await readReport(resolve(cwd, source)) : await readBaseReport(source, { base, cwd, notes, issues });
+  const read = await readBaselineReport(source, { base, cwd, notes, issues });
   if (read.kind === 'report') {
-    if (read.report.suites.every(({ stoppedEarly }) => stoppedEarly === null)) {
-      return { source, baseline: takeBaseline(source, read.report), runId: null, limits };
-    }
+    const { isStoppedEarly, ...report } = read.report;
+    if (!isStoppedEarly) return { source, baseline: { source, ...report }, runId: null };
     notes.push(`The gate of the baseline ${source} was stopped early, so nothing is compared; its rates are biased.`);
     return null;
   }
@@ -66,21 +62,30 @@ async function planBaseline(
   return null;
 }
 
-/** The report of the base where it has one; also where only its directory is named. */
-async function readBaseReport(
+/** The report, or that of the base where there is one; also where only its directory is named. */
+async function readBaselineReport(
   source: string,
-  context: { base: ProtectedBase; cwd: string; notes: string[]; issues: ConfigurationIssue[] },
-): Promise<ReadReport> {
+  context: { base: ProtectedBase | null; cwd: string; notes: string[]; issues: ConfigurationIssue[] },
+): Promise<BaselineReading | { kind: 'missing' }> {
   try {
-    const inside = join(source, 'report.json');
-    const isDirectory = context.base.tree.list([inside]).length > 0;
-    const path = isDirectory ? inside : source;
     const own = await readReportText(resolve(context.cwd, source));
-    const { text } = await readProtectedFile({ path, own, listLosses: listBaselineLosses }, context);
-    return text === null ? { kind: 'missing' } : parseReportText(text);
+    const text = context.base === null ? own : await readBaseText(source, own, { ...context, base: context.base });
+    return text === null ? { kind: 'missing' } : parseBaselineReport(text);
   } catch (error) {
-    return { kind: 'bad', why: describeError(error) };
+    return { kind: 'bad', why: error instanceof GateError ? error.message : describeError(error) };
   }
+}
+
+async function readBaseText(
+  source: string,
+  own: string | null,
+  context: { base: ProtectedBase; cwd: string; notes: string[]; issues: ConfigurationIssue[] },
+): Promise<string | null> {
+  const inside = join(source, 'report.json');
+  const isDirectory = context.base.tree.list([inside]).length > 0;
+  const path = isDirectory ? inside : source;
+  const { text } = await readProtectedFile({ path, own, listLosses: listBaselineLosses }, context);
+  return text;
 }
 
 const maxBranchesShown = 10;
@@ -107,18 +112,6 @@ function explainMissingRecord(source: string, history: PlannedHistory | null): s
     ...(unnamed === undefined ? [] : [`no branch (${unnamed})`]),
   ].join(', ');
   return `${label} has no gate of the branch ${name}, ${skipped}. It has gates of: ${has}. Correct \`baseline\`, or name the branch of each gate with \`branch\`.`;
-}
-
-function takeBaseline(source: string, { startedAt, revision, cases }: Report): Baseline {
-  return {
-    source,
-    startedAt,
-    commit: revision?.commit ?? null,
-    branch: revision?.branch ?? null,
-    cases: cases.map(({ suiteId, id, title, passed, total, definitionHash }) => {
-      return { suiteId, id, title, passed, total, definitionHash };
-    }),
-  };
 }
 
 /** Where this gate's record will be added, and those that are there. */
@@ -173,7 +166,7 @@ export interface PlannedPast {
 /** Reads the history and the baseline. Most gates know nothing of earlier ones, and load nothing for it. */
 export async function planPast(
   options: GateOptions,
-  { rules, ...context }: { cwd: string; notes: string[]; rules: GateRules; base?: ProtectedBase | null },
+  context: { cwd: string; notes: string[]; base?: ProtectedBase | null },
   issues: ConfigurationIssue[],
 ): Promise<PlannedPast> {
   const { historyPath, baseline: source } = options;
@@ -183,17 +176,15 @@ export async function planPast(
     history = await planHistory(historyPath, context, issues);
   }
   if (source !== null) {
-    const maximumRegressions = rules.maximumRegressions?.value ?? 0;
-    const limits = { maximumRegressions, maximumRateDrop: rules.maximumRateDrop?.value ?? null };
     const inService = readServiceBaseline(options);
-    if (inService !== null) return { history, baseline: { source, baseline: null, runId: inService.runId, limits } };
-    baseline = await planBaseline({ source, limits }, { ...context, history }, issues);
+    if (inService !== null) return { history, baseline: { source, baseline: null, runId: inService.runId } };
+    baseline = await planBaseline(source, { ...context, history }, issues);
   }
   return { history, baseline };
 }
 
 /** Sets the cases aside that the history does not show to be trusted yet. What a policy requires is never on trial. */
-export function planTrust(
+export function markTrials(
   suites: readonly PlannedSuite[],
   { neededGates, records }: { neededGates: number; records: readonly HistoryRecord[] },
 ): PlannedSuite[] {
@@ -201,7 +192,11 @@ export function planTrust(
     if (planned.kind === 'stored') return planned;
     const { id: suiteId, cases } = outlineSuite(planned.suite, planned.whole);
     const required = new Set(planned.requirements.required.map(({ name }) => name));
-    const trials = listTrials({ suiteId, cases: cases.filter(({ id }) => !required.has(id)) }, records, neededGates);
+    const trials = listOnProbation(
+      { suiteId, cases: cases.filter(({ id }) => !required.has(id)) },
+      records,
+      neededGates,
+    );
     return { ...planned, requirements: { ...planned.requirements, trials } };
   });
 }

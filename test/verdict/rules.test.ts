@@ -117,7 +117,7 @@ describe('requirements of tags and cases', () => {
   it('list their own reasons before those of other rules', () => {
     const regressed = { code: 'below-minimum', message: 'Regressed: "Asks".', caseId: 'asks' } as const;
     const policy = createPolicy({ cases: [named('adds', 0.9)] });
-    const { outcome, reasons } = judgeSuite(results, { policy, findings: [{ state: 'not-met', reason: regressed }] });
+    const { outcome, reasons } = judgeSuite(results, { policy, findings: [regressed] });
     expect([outcome, reasons.map(({ code, caseId }) => [code, caseId])]).toEqual([
       'failed',
       [
@@ -125,11 +125,12 @@ describe('requirements of tags and cases', () => {
         ['below-minimum', 'asks'],
       ],
     ]);
-    const plain = createPolicy();
-    const open = [{ state: 'unknown' as const, reason: regressed }];
-    expect(judgeSuite(results, { policy: plain, findings: open }).outcome).toBe('inconclusive');
     const gap = { ...results, isComplete: false };
-    const unmet = [{ state: 'not-met' as const, reason: regressed }];
-    expect(judgeSuite(gap, { policy: plain, findings: unmet }).outcome).toBe('inconclusive');
+    expect(judgeSuite(gap, { policy: createPolicy(), findings: [regressed] }).outcome).toBe('inconclusive');
+    const lowered = { code: 'suite-removed', message: 'The suite is gone.' } as const;
+    expect(judgeSuite(gap, { policy: createPolicy(), findings: [regressed, lowered] })).toMatchObject({
+      outcome: 'failed',
+      reasons: [{ code: 'suite-removed' }, { code: 'iterations-missing' }],
+    });
   });
 });

@@ -1,6 +1,5 @@
 import { formatCount } from '../base/text.ts';
-import { appendAll } from '../base/lists.ts';
-import { type Demanded, describeSource } from '../model/policy.ts';
+import { describeSource, type Sourced } from '../model/source.ts';
 import type { CaseResults, SuiteResults } from '../model/results.ts';
 import { type Run, isTerminalStatus } from '../model/run.ts';
 import type { VerdictReason } from '../model/verdict.ts';
@@ -10,7 +9,7 @@ import { countRead, countScored, sum } from './count.ts';
 export function disagreesWithService(results: SuiteResults): boolean {
   const { run } = results;
   if (run?.status !== 'completed') return false;
-  return [...listCountGaps(results, run), ...listPassedGaps(results, run)].length > 0;
+  return [...listCountGaps(results), ...listPassedGaps(results)].length > 0;
 }
 
 interface CountedCases {
@@ -19,37 +18,55 @@ interface CountedCases {
   /** Ids of the cases on probation. */
   onProbation?: readonly string[];
   /** How many iterations of the cases that count may have no result. */
-  tolerated: Demanded<number> | null;
+  tolerated: Sourced<number> | null;
 }
 
 /**
- * Lists what keeps the results from being a verdict at all, the cause before its consequences: a run that was cut short
- * explains every count that is off, so the counts are only checked where nothing did.
+ * Lists what keeps the results of the runs of one suite from being a verdict at all, the cause before its consequences: a run that
+ * was cut short explains every count of it that is off, so its counts are only checked where nothing did.
  */
 export function listGaps(
-  results: SuiteResults,
+  runs: readonly SuiteResults[],
   { counted, onProbation = [], tolerated }: CountedCases,
 ): VerdictReason[] {
+  const causes = runs.flatMap(listCauses);
+  const whole = runs.filter((results) => listCauses(results).length === 0);
+  const counting = new Set(counted);
+  const lacksResults = ({ cases }: SuiteResults) =>
+    cases.some((testCase) => testCase.unscored > 0 && counting.has(testCase));
+  const excluded = runs.flatMap(({ cases }) => cases).filter((testCase) => !counting.has(testCase));
+  return [
+    ...causes,
+    // A call that a break cut off has no result: the break is why.
+    ...whole.filter(lacksResults).flatMap(listBreaks),
+    ...whole.flatMap(listCountGaps),
+    ...(causes.length > 0 ? [] : listScoreGaps(counted, { tolerated, aside: excluded, onProbation })),
+    ...whole.flatMap(listUnknownGaps),
+    ...whole.flatMap(listContradictions),
+    ...whole.flatMap(listPassedGaps),
+  ];
+}
+
+/** The same of one run alone, whatever of its cases counts. */
+export function listRunGaps(results: SuiteResults): VerdictReason[] {
+  const causes = listCauses(results);
+  if (causes.length > 0) return causes;
+  return [
+    ...listCountGaps(results),
+    ...listUnknownGaps(results),
+    ...listContradictions(results),
+    ...listPassedGaps(results),
+  ];
+}
+
+/** What cut a run short. */
+function listCauses(results: SuiteResults): VerdictReason[] {
   const { interruption, run } = results;
   const causes = interruption === null ? [] : [interruption];
   if (run === null) return causes.length > 0 ? causes : [{ code: 'run-not-created', message: 'No run was created.' }];
   // After the gate has interrupted a run, the gate itself has caused the status; the service's note may still say more.
-  if (interruption === null || run.notes !== null) appendAll(causes, listRunGaps(run, results));
-  if (causes.length > 0) return causes;
-  const unscored = sum(counted, (member) => member.unscored);
-  return [
-    // A call that a break cut off has no result: the break is why.
-    ...(unscored > 0 ? listBreaks(results) : []),
-    ...listCountGaps(results, run),
-    ...listScoreGaps(counted, {
-      tolerated,
-      aside: results.cases.filter((member) => !counted.includes(member)),
-      onProbation,
-    }),
-    ...listUnknownGaps(results),
-    ...listContradictions(results),
-    ...listPassedGaps(results, run),
-  ];
+  if (interruption !== null && run.notes === null) return causes;
+  return [...causes, ...listStatusGaps(run, results)];
 }
 
 /** Why a failure is not held against the server: a call that a break cut off looks like one that the server failed. */
@@ -60,7 +77,7 @@ export function listBreaks({ tunnelBreaks }: SuiteResults): VerdictReason[] {
   return [{ code: 'tunnel-lost', message }];
 }
 
-function listRunGaps({ status, notes }: Run, results: SuiteResults): VerdictReason[] {
+function listStatusGaps({ status, notes }: Run, results: SuiteResults): VerdictReason[] {
   if (status === 'completed') return [];
   // A run that ended by itself without a verdict says which case got no answer, and cannot know that the tunnel was why.
   const causes = status === 'failed' && results.interruption === null ? listBreaks(results) : [];
@@ -69,24 +86,24 @@ function listRunGaps({ status, notes }: Run, results: SuiteResults): VerdictReas
   return [...causes, { code: 'run-not-completed', message: `${what} ${status}, which carries no verdict${why}` }];
 }
 
-function listCountGaps(results: SuiteResults, run: Run): VerdictReason[] {
-  const { cases, iterationsRead } = results;
-  const planned = sum(cases, (member) => member.planned);
+function listCountGaps(results: SuiteResults): VerdictReason[] {
+  const { cases, iterationsRead, run } = results;
+  const planned = sum(cases, (testCase) => testCase.planned);
   const reasons: VerdictReason[] = [];
   const add = (isContradiction: boolean, message: string) =>
     reasons.push({ code: isContradiction ? 'results-inconsistent' : 'iterations-missing', message });
   if (!results.isComplete) {
     add(false, `Not every page of iterations could be read, only ${formatCount(iterationsRead, 'iteration')}.`);
   }
-  const reported = run.summary?.total ?? iterationsRead;
+  const reported = run?.summary?.total ?? iterationsRead;
   if (reported !== iterationsRead) {
     // More than were asked for, or fewer than there are, is no number that further reading could come to.
     const isContradiction = reported < iterationsRead || reported > planned;
     add(isContradiction, `The service counts ${formatCount(reported, 'iteration')}, ${iterationsRead} could be read.`);
   }
-  const deviating = cases.filter((member) => countRead(member) !== member.planned);
+  const deviating = cases.filter((testCase) => countRead(testCase) !== testCase.planned);
   const [first] = deviating;
-  const hasTooMany = cases.some((member) => countRead(member) > member.planned);
+  const hasTooMany = cases.some((testCase) => countRead(testCase) > testCase.planned);
   if (planned !== iterationsRead) {
     const message = `Of ${formatCount(planned, 'planned iteration')}, ${iterationsRead} could be read.`;
     add(hasTooMany || iterationsRead > planned, message);
@@ -102,7 +119,7 @@ function listScoreGaps(
   { tolerated, aside, onProbation }: Required<Omit<CountedCases, 'counted'>> & { aside: readonly CaseResults[] },
 ): VerdictReason[] {
   const { scored } = countScored(counted);
-  const unscored = sum(counted, (member) => member.unscored);
+  const unscored = sum(counted, (testCase) => testCase.unscored);
   const reasons: VerdictReason[] = [];
   if (scored === 0) reasons.push(explainNothingScored(aside, onProbation));
   if (unscored > (tolerated?.value ?? 0)) {
@@ -124,7 +141,7 @@ function listScoreGaps(
 
 /** Probation explains it only where it is all that keeps results from counting. */
 function explainNothingScored(aside: readonly CaseResults[], onProbation: readonly string[]): VerdictReason {
-  const scored = aside.filter((member) => member.passed + member.failed > 0);
+  const scored = aside.filter((testCase) => testCase.passed + testCase.failed > 0);
   if (scored.length > 0 && scored.every(({ id }) => onProbation.includes(id))) {
     return {
       code: 'only-probation',
@@ -148,9 +165,9 @@ function listContradictions({ contradicted }: SuiteResults): VerdictReason[] {
 }
 
 /** How a service counts a time-out varies, so only its count of passes is held against what it reported of each iteration. */
-function listPassedGaps({ cases, overruled, iterationsRead }: SuiteResults, run: Run): VerdictReason[] {
-  const readPassed = sum(cases, (member) => member.passed) + overruled;
-  const { passed = readPassed, total = iterationsRead } = run.summary ?? {};
+function listPassedGaps({ cases, overruled, iterationsRead, run }: SuiteResults): VerdictReason[] {
+  const readPassed = sum(cases, (testCase) => testCase.passed) + overruled;
+  const { passed = readPassed, total = iterationsRead } = run?.summary ?? {};
   if (passed === readPassed) return [];
   // Iterations that could not be read may have passed; others may not.
   const isExplained = passed > readPassed && passed - readPassed <= total - iterationsRead;
@@ -163,5 +180,5 @@ function listPassedGaps({ cases, overruled, iterationsRead }: SuiteResults, run:
  * cut short does not explain it.
  */
 export function contradictsPlan({ cases, unknownIterations, contradicted }: SuiteResults): boolean {
-  return contradicted > 0 || unknownIterations > 0 || cases.some((member) => countRead(member) > member.planned);
+  return contradicted > 0 || unknownIterations > 0 || cases.some((testCase) => countRead(testCase) > testCase.planned);
 }

@@ -1,0 +1,28 @@
+import type { GatePolicy, SuiteRequirements } from '../../model/policy.ts';
+import type { SuiteResults } from '../../model/results.ts';
+import type { GatePlan } from '../plan/plan.ts';
+import type { PlannedBaseline } from '../plan/plan-past.ts';
+
+/** What was measured of a suite, and what it is judged by. */
+export interface MeasuredSuite {
+  results: SuiteResults;
+  requirements: SuiteRequirements;
+}
+
+/** Puts together all that a gate is judged by. `today` is a day in UTC, `YYYY-MM-DD`. */
+export function composePolicy(
+  suites: readonly MeasuredSuite[],
+  {
+    plan: { limits, protectionFindings },
+    baseline,
+    today,
+  }: { plan: Pick<GatePlan, 'limits' | 'protectionFindings'>; baseline: PlannedBaseline | null; today: string },
+): GatePolicy {
+  return {
+    today,
+    suites: suites.map(({ results: { suiteId }, requirements }) => ({ suiteId, ...requirements })),
+    ...limits,
+    baseline: baseline?.baseline ?? null,
+    lowered: protectionFindings,
+  };
+}

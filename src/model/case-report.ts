@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { dispositions } from './disposition.ts';
+import { flakyEffects, probationSchema, quarantineEntrySchema } from './policy.ts';
+import { count, countsSchema, fraction, milliseconds } from './quantities.ts';
+import { toolCallSchema } from './run.ts';
+import { outcomeSchema } from './verdict.ts';
+
+/** Enough to see what broke; a case that fails a thousand times fails for few reasons. */
+export const maxFailuresPerCase = 5;
+
+/** So that a run in which everything fails costs no more to keep and to show than what people read. */
+export const maxFailuresPerSuite = 1000;
+
+const failureSchema = z.object({
+  iterationId: z.string(),
+  iterationNumber: z.number().nullable(),
+  result: z.string(),
+  reasons: z.array(z.string()).describe('Most telling first.'),
+  step: z
+    .object({ id: z.string(), index: z.number().describe('Counted from 0.'), kind: z.string() })
+    .nullable()
+    .describe('The step that failed, where one did.'),
+  durationMs: milliseconds.nullable(),
+  expectedToolCalls: z.array(toolCallSchema),
+  actualToolCalls: z.array(toolCallSchema),
+});
+
+/** What is kept of an iteration that did not pass. It has a reason at least. */
+export type IterationFailure = z.infer<typeof failureSchema>;
+
+const classSchema = z.enum(['passed', 'flaky', 'failed']);
+
+/** The outcome of a case over all rounds. `flaky`: it failed at first, and passed in full when it was run again. */
+export type CaseClass = z.infer<typeof classSchema>;
+
+export const repeatRatesSchema = z.object({
+  k: z.int().min(1),
+  passAtK: fraction.describe('pass@k: how likely it is that at least one of k iterations passes.'),
+  passHatK: fraction.describe('pass^k: how likely it is that all of k iterations pass.'),
+});
+export type RepeatRates = z.infer<typeof repeatRatesSchema>;
+
+export const caseReportSchema = z.object({
+  suiteId: z.string(),
+  id: z.string(),
+  title: z.string(),
+  tags: z.array(z.string()),
+  required: z.boolean().describe('Whether the case must pass on its own, whatever the pass rate.'),
+  outcome: outcomeSchema,
+  disposition: z.enum(dispositions).describe('How the case counts for the verdict.'),
+  passed: count,
+  total: count.describe('Scored iterations: passed + failed.'),
+  planned: count.describe('Iterations asked for; more than `total` where some have no result.'),
+  location: z.object({ file: z.string(), line: z.number() }).nullable(),
+  definitionHash: z
+    .string()
+    .nullable()
+    .describe(
+      'Of what the case does, whatever it is called; null where unknown. Under different hashes nothing can be compared.',
+    ),
+  durationMs: milliseconds.nullable().describe('Median over the scored iterations.'),
+  failed: count,
+  failures: z.array(failureSchema).describe('Some of the iterations that did not pass; `failed` counts them all.'),
+  quarantine: quarantineEntrySchema
+    .omit({ case: true })
+    .nullable()
+    .describe('Why the case does not count for the time being; null where it does.'),
+  trial: probationSchema
+    .omit({ case: true })
+    .nullable()
+    .describe('How far it is from being trusted, and counted; null where it counts.'),
+  classification: classSchema
+    .nullable()
+    .describe('Over all rounds: `flaky` failed at first and passed in full later; null where nothing was established.'),
+  retries: z
+    .array(countsSchema)
+    .describe('What the rounds after the first made of it; the counts above are those of the first.'),
+  flaky: z
+    .object({ effect: flakyEffects, source: z.string() })
+    .nullable()
+    .describe('How a flaky case counts: as at first, as in its last round, or not at all; null for any other.'),
+  repeats: z.array(repeatRatesSchema).describe('From the iterations of the first round, by k.'),
+});
+export type CaseReport = z.infer<typeof caseReportSchema>;

@@ -1,0 +1,10 @@
+/** A rule of a policy, and where it was made: an input, `file:line` or `default`. */
+export interface Sourced<T> {
+  value: T;
+  source: string;
+}
+
+/** Says in a sentence where a rule comes from: `the default`, or `from evals/x.evals.yaml:4`. */
+export function describeSource(source: string): string {
+  return source === 'default' ? 'the default' : `from ${source}`;
+}

@@ -1,0 +1,33 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { SuiteResults } from '../model/results.ts';
+import { sum } from './count.ts';
+
+/** Joins the results of a suite of which each run has other cases, as if one run had them all. Cases keep the order of their file. */
+export function joinRuns(first: SuiteResults, others: readonly SuiteResults[]): SuiteResults {
+  if (others.length === 0) return first;
+  const runs = [first, ...others];
+  const ran = runs.find(({ run }) => run !== null) ?? first;
+  const cases = runs.flatMap((results) => results.cases);
+  const ids = new Set(cases.map(({ id }) => id));
+  const leftOut = others.map((results) => new Set(results.leftOut));
+  const { concurrency } = first;
+  return {
+    ...first,
+    run: ran.run,
+    runUrl: ran.runUrl,
+    cases: cases.toSorted((a, b) => (a.location?.line ?? 0) - (b.location?.line ?? 0)),
+    // What one run leaves out another one may have.
+    leftOut: first.leftOut.filter((id) => !ids.has(id) && leftOut.every((other) => other.has(id))),
+    isComplete: runs.every(({ isComplete }) => isComplete),
+    iterationsRead: sum(runs, ({ iterationsRead }) => iterationsRead),
+    unknownIterations: sum(runs, ({ unknownIterations }) => unknownIterations),
+    overruled: sum(runs, ({ overruled }) => overruled),
+    contradicted: sum(runs, ({ contradicted }) => contradicted),
+    tunnelBreaks: sum(runs, ({ tunnelBreaks }) => tunnelBreaks),
+    interruption: runs.find(({ interruption }) => interruption !== null)?.interruption ?? null,
+    retries: runs.flatMap(({ retries }) => retries),
+    isStoppedEarly: runs.some(({ isStoppedEarly }) => isStoppedEarly),
+    // Shards may have run by different rules, and none of them is that of the whole.
+    concurrency: runs.every((results) => isDeepStrictEqual(results.concurrency, concurrency)) ? concurrency : null,
+  };
+}

@@ -1,0 +1,83 @@
+import type { Comparison } from '../model/comparison.ts';
+import type { GatePolicy, SuiteRequirements } from '../model/policy.ts';
+import type { SuiteResults } from '../model/results.ts';
+import type { Verdict, VerdictReason } from '../model/verdict.ts';
+import { compareWithBaseline, listRegressions, applyFlakyEffect } from './compare.ts';
+import { decideExit, type ExitDecision } from './exit.ts';
+import { joinRuns } from './join-runs.ts';
+import { assessSuite, joinVerdicts, type SuiteJudgement } from './judge.ts';
+
+/** A suite that was judged, with the results of all its runs together. */
+export interface JudgedSuite extends SuiteJudgement {
+  results: SuiteResults;
+  /** The results of each run. */
+  parts: SuiteResults[];
+  requirements: SuiteRequirements;
+}
+
+export interface GateJudgement {
+  /** In the order in which they first occur in the results. */
+  suites: JudgedSuite[];
+  verdict: Verdict;
+  /** Null where nothing is compared. */
+  comparison: Comparison | null;
+  /** What the verdict means for the job. */
+  exit: ExitDecision;
+}
+
+/**
+ * Judges a gate from what was measured and what was required. Pure: the same two always come to the same verdict, when the gate has run,
+ * when its report is judged again, and when it is joined from shards. The results of a suite can be in several runs.
+ */
+export function judgeGate(results: readonly SuiteResults[], policy: GatePolicy): GateJudgement {
+  const measured = [...Map.groupBy(results, ({ suiteId }) => suiteId).values()].flatMap((parts) => {
+    const [first] = parts;
+    const requirements = policy.suites.find(({ suiteId }) => suiteId === first?.suiteId);
+    return first === undefined || requirements === undefined
+      ? []
+      : [{ results: joinRuns(first, parts.slice(1)), parts, requirements }];
+  });
+  const comparison = compareSuites(measured, policy);
+  const regressions = comparison === null ? [] : listRegressions(comparison);
+  const reasons = [...assignReasons(policy.lowered, measured), ...regressions];
+  const { today } = policy;
+  const suites = measured.map(({ results, parts, requirements }) => {
+    const findings = reasons.filter(({ suiteId }) => suiteId === results.suiteId);
+    const judged = assessSuite(results, { policy: { requirements, today }, findings, parts });
+    return { results, parts, requirements, ...judged };
+  });
+  return {
+    suites,
+    verdict: joinVerdicts(suites.map(({ verdict }) => verdict)),
+    comparison,
+    exit: decideExit(suites.map(({ results: { name }, verdict, requirements }) => ({ name, verdict, requirements }))),
+  };
+}
+
+interface MeasuredSuite {
+  results: SuiteResults;
+  requirements: SuiteRequirements;
+}
+
+function compareSuites(
+  measured: readonly MeasuredSuite[],
+  { baseline, maximumRegressions, maximumRateDrop }: GatePolicy,
+): Comparison | null {
+  if (baseline === null) return null;
+  const asRun = measured.map(({ results, requirements }) => ({ results, effect: requirements.flaky.value }));
+  const settled = applyFlakyEffect(baseline, asRun);
+  return compareWithBaseline(settled.baseline, settled.results, {
+    maximumRegressions: maximumRegressions.value,
+    maximumRateDrop: maximumRateDrop?.value ?? null,
+  });
+}
+
+/** Gives every reason to one of the suites: to the one that it is about, else to the first. */
+function assignReasons(reasons: readonly VerdictReason[], suites: readonly MeasuredSuite[]): VerdictReason[] {
+  const [first] = suites;
+  if (first === undefined) return [];
+  return reasons.map((reason) => {
+    const { results } = suites.find((suite) => suite.results.suiteId === reason.suiteId) ?? first;
+    return { ...reason, suiteId: results.suiteId };
+  });
+}
