@@ -190,7 +190,7 @@ describe('the steps of docs/hardening.md', () => {
 });
 
 describe('forks-evals.yml and forks-comment.yml', () => {
-  it('tell a fork’s report on its pull request, and no report of another commit', async () => {
+  it("post a fork's report on its pull request, and no report of another commit", async () => {
     await using workspace = await createRepository();
     await using api = await startGitHubApi();
     const headSha = '1'.repeat(40);

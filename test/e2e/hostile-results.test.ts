@@ -247,7 +247,7 @@ for await (const line of createInterface({ input: process.stdin })) {
 }
 `;
 
-describe('what these tests look with', () => {
+describe('the search for leaks in these tests', () => {
   it.each(Object.entries(leakEncodings))('finds a secret in %s', (encoding, encode) => {
     for (const [name, secret] of Object.entries(canaries)) {
       const leaks = findEncodedLeaks({ [name]: secret }, { sink: `before ${encode(secret)} after` });

@@ -192,7 +192,7 @@ console.log('ready'); ${stayUp}`,
   });
 });
 
-describe('leftovers', () => {
+describe('processes that outlive the job', () => {
   const spawnChild = (env: string) =>
     `spawn(process.execPath, ['-e', "setInterval(() => {}, 1000)", 'left-behind'], { stdio: 'ignore', detached: true, env: ${env} }).unref();`;
 

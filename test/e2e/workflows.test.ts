@@ -62,7 +62,7 @@ describe('action.yml', () => {
     expect(await validator.validateAction(text)).toEqual([]);
   });
 
-  it('would be reported if it were not', async () => {
+  it('is reported if it is invalid', async () => {
     expect(await validator.validateAction(actionText.replace('using: node24', 'using: node8'))).not.toEqual([]);
   });
 });

@@ -37,7 +37,7 @@ function readOnlyCase(assertion: string, checks: string): Suite {
   return suite;
 }
 
-describe('the trace of our own engine', () => {
+describe('the trace of the embedded engine', () => {
   let server: FixtureMcpServer;
   beforeAll(async () => {
     server = await startFixtureMcpServer({

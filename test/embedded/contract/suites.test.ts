@@ -138,7 +138,7 @@ describe('suites', () => {
     });
   });
 
-  it('are listed with what their runs came to, which is nothing at first', async () => {
+  it('are listed with the totals of their runs, which are empty at first', async () => {
     const { suiteId } = await saveSuite(service, serverId);
     const { body } = await service.project.get('/eval-suites');
     suitePageSchema.parse(body);

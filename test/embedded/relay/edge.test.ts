@@ -127,7 +127,7 @@ describe('the side of the hosts', () => {
     expect((await dial(grant.relayWsUrl, 'ct_made_up')).outcome).toBe('closed 4000');
   });
 
-  it('turns down what is no host', async () => {
+  it('refuses a connection that is no host', async () => {
     const { grant } = keep(await openTunnelPath(null));
     const token = grant.connectToken.reveal();
     const outcomes = [
@@ -140,7 +140,7 @@ describe('the side of the hosts', () => {
     expect(outcomes).toEqual(['status 400', 'status 404', 'status 403', 'status 403', 'status 401']);
   });
 
-  it('sends the host before away with 4001 when another one takes over', async () => {
+  it('closes the earlier host with 4001 when another one takes over', async () => {
     const { host, openHost, publicUrl } = await openPath();
     const other = keep(await startHttpServer(json(200, { other: true })));
     await openHost(other.origin);

@@ -73,7 +73,7 @@ describe('the evidence of a gate', () => {
     expect(data.traces.every(({ spans }) => spans.length > 0)).toBe(true);
   });
 
-  it('has no traces otherwise', async () => {
+  it('has no traces without a full report', async () => {
     await using workspace = await createWorkspace({ 'a.evals.yaml': file });
     const { evidence } = await runEmbeddedGate(workspace, {}, { says: 'good' });
     expect([evidence?.iterations.length, evidence?.traces]).toEqual([4, []]);

@@ -63,7 +63,7 @@ describe('a gate that stops early', () => {
     expect(report.suites[0]?.stoppedEarly).toEqual({ planned: 3, ran: 2 });
   });
 
-  it('goes on to the end while anything is open', async () => {
+  it('runs to the end while the verdict is open', async () => {
     const scripts = { bad: fails, first: passes };
     const { report, exitCode, history } = await runGate(scripts, { 'min-pass-rate': '50%' }, 'concurrency: 1\n');
     expect([exitCode, report.suites[0]?.stoppedEarly, report.suites[0]?.run?.status]).toEqual([0, null, 'completed']);
