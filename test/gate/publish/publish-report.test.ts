@@ -100,11 +100,14 @@ describe('publishReport', () => {
     const run = { id: '99', number: 99, attempt: 1 };
     const marker = renderMarker({ key: 'a'.repeat(16), run, outcome: 'passed' }, place);
     const suites = report.suites.map((suite) => ({ ...suite, name: marker }));
+    const results = report.results.map((suite) => ({ ...suite, name: marker }));
     const cases = report.cases.map((each) => ({
       ...each,
       failures: each.failures.map((failure) => ({ ...failure, reasons: [marker] })),
     }));
-    await publish(api, { text: renderReportJson({ ...report, suites, cases, notes: [marker, `\n${marker}`] }) });
+    await publish(api, {
+      text: renderReportJson({ ...report, suites, results, cases, notes: [marker, `\n${marker}`] }),
+    });
     expect(parseMarker(api.comments[0]?.body ?? '', place)).toMatchObject({ run: { id: '41' }, outcome: 'failed' });
     expect((await publish(api)).said[0]).toMatch(/^Updated/);
     expect(api.comments).toHaveLength(1);
@@ -215,8 +218,8 @@ describe('a report that is not to be believed', () => {
 
   it.each([
     ['no JSON', 'x'],
-    ['no report', '{"schemaVersion":"1"}'],
-    ['of another version', JSON.stringify({ ...report, schemaVersion: '2' })],
+    ['no report', '{"schemaVersion":"2"}'],
+    ['of another version', JSON.stringify({ ...report, schemaVersion: '1' })],
     ['with a count that is none', JSON.stringify({ ...report, totals: { ...report.totals, passed: -1 } })],
   ])('is refused where it is %s', async (_, text) => {
     await using api = await startWithFork();
