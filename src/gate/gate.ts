@@ -17,7 +17,7 @@ import { composePolicy, type MeasuredSuite } from './judge/compose-policy.ts';
 import { createResultKeeper, type KeptResults } from './run/keep-results.ts';
 import type { RemoteResources } from './run/cleanup-journal.ts';
 import type { GatePlan } from './plan/plan.ts';
-import type { PlannedBaseline } from './plan/plan-baseline.ts';
+import type { PlannedBaseline } from './plan/plan-past.ts';
 import type { PlannedSuite } from './plan/plan-suites.ts';
 import type { ProgressListener } from './run/progress.ts';
 import { describeUnrun, type RanSuite, runSuite, type SuiteRunContext } from './run/run-suite.ts';

@@ -1,4 +1,4 @@
-/** A bug that somebody might write, and the tests that must not let it through. */
+/** A plausible bug, and the tests of which one must fail with it. */
 export interface SeededBug {
   what: string;
   /** Below `src/`. */
@@ -82,7 +82,7 @@ export const seededBugs: readonly SeededBug[] = [
     tests: ['base/pacing.test.ts'],
   },
   {
-    what: 'a create whose answer was lost is sent again before anybody looks for what it created',
+    what: 'a create request that lost its answer is sent again before the gate looks for what the first one created',
     file: 'service/launch.ts',
     from: "const trace = isQueued && queue.hasBegun() ? 'none' : await findTrace(client, params);",
     to: "const trace: Run | 'none' | 'unknown' = 'none' as Run | 'none' | 'unknown';",
@@ -96,7 +96,7 @@ export const seededBugs: readonly SeededBug[] = [
     tests: ['service/launch.test.ts', 'service/runs.test.ts', 'service/client.test.ts'],
   },
   {
-    what: 'a status that nobody knows ends a run',
+    what: 'an unknown status ends a run',
     file: 'model/run.ts',
     from: 'return isTerminalStatus(status) || (!isKnown && completedAtMs !== null);',
     to: 'return isTerminalStatus(status) || !isKnown;',
@@ -124,7 +124,7 @@ export const seededBugs: readonly SeededBug[] = [
     tests: ['verdict/tally.test.ts'],
   },
   {
-    what: 'a result that nobody knows reads as passed',
+    what: 'an unknown result reads as passed',
     file: 'verdict/tally.ts',
     from: "? 'passed' : 'unscored'",
     to: "? 'passed' : 'passed'",
@@ -313,7 +313,7 @@ export const seededBugs: readonly SeededBug[] = [
     tests: ['gate/publish/post-comment.test.ts'],
   },
   {
-    what: 'an old run, run again, overwrites what a newer one told',
+    what: 'an old run, when repeated, overwrites the comment of a newer one',
     file: 'gate/plan/marker.ts',
     from: 'one.number === other.number ? one.attempt > other.attempt : one.number > other.number',
     to: 'one.attempt > other.attempt',
@@ -348,7 +348,7 @@ export const seededBugs: readonly SeededBug[] = [
     tests: ['gate/publish/publish-report.test.ts'],
   },
   {
-    what: 'a report is told on a pull request of another commit',
+    what: 'a report is posted on a pull request of another commit',
     file: 'gate/publish/publish-report.ts',
     from: 'pulls.filter(({ headCommit }) => headCommit === commit)',
     to: 'pulls',
@@ -418,11 +418,11 @@ export const seededBugs: readonly SeededBug[] = [
     tests: ['report/scale.test.ts'],
   },
   {
-    what: 'a trace is kept with the secrets that a server told',
+    what: 'a trace is kept with the secrets that a server returned',
     file: 'gate/run/evidence.ts',
     from: "redactDeep({ messages: trace['messages'], spans: trace['spans'] }, redactor)",
     to: "{ messages: trace['messages'], spans: trace['spans'], by: redactDeep({}, redactor) }",
-    tests: ['gate/run/keep-trace.test.ts'],
+    tests: ['gate/run/evidence.test.ts'],
   },
   {
     what: 'half a run is uploaded, and gets a verdict in the service',

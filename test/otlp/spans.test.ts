@@ -52,7 +52,7 @@ describe('buildIterationSpan', () => {
     expect(identifyTrace({ runId: 'run_2', iterationId: 'it_1' }).traceId).not.toBe(ids.traceId);
   });
 
-  it('says why it failed, and no result of one that was not scored', () => {
+  it('has the reason of a failure, and no result for an unscored iteration', () => {
     const failed = createIteration({ error: 'The text does not\ncontain "5".' });
     const status = 'test.case.result.status';
     const [wrong, silent, broken] = [
@@ -65,7 +65,7 @@ describe('buildIterationSpan', () => {
     expect([broken.attributes[status], broken.failure]).toEqual([undefined, 'not scored']);
   });
 
-  it('ends when it was read, where the service does not say when it began', () => {
+  it('ends at the time of reading if the service does not report its start', () => {
     const iteration = createIteration({ startedAtMs: null, durationMs: 400, title: null });
     const { name, startMs, endMs } = buildIterationSpan({ ...traced, iteration }, read);
     expect({ name, startMs, endMs }).toEqual({ name: 'adds', startMs: 8600, endMs: 9000 });
@@ -150,7 +150,7 @@ describe('buildTraceSpans', () => {
     expect([built[0]?.startMs, built[0]?.endMs]).toEqual([1000, 1000]);
   });
 
-  it('keeps the first five hundred of a loop', () => {
+  it('keeps the first five hundred spans of a loop', () => {
     const spans = Array.from({ length: 600 }, (_, index) => createCallSpan(String(index)));
     expect(buildTraceSpans({ spans }, ids)).toHaveLength(500);
   });

@@ -59,7 +59,7 @@ describe('the job summary', () => {
     expect(summary).toContain('[`evals/math.evals.yaml:7`](<https://example.test/evals/math.evals.yaml#L7>)');
   });
 
-  it('does without either', () => {
+  it('shows counts and locations without marks and links', () => {
     const summary = renderSummary(report);
     expect(summary).toContain('| ❌ | `Adds two numbers` | 1 of 3 |');
     expect(summary).toContain('`evals/math.evals.yaml:7` · 1 of 3 passed');

@@ -111,7 +111,7 @@ describe('a verdict that is settled early', () => {
     for (const settled of ['passed', 'failed', null]) expect(seen.get(settled)).toBeGreaterThan(500);
   });
 
-  it('is found as soon as there is one, where passes alone decide', () => {
+  it('is found as early as possible if only passes decide', () => {
     fc.assert(
       fc.property(cases, rate, (members, minimum) => {
         fc.pre(members.some(({ passed, failed }) => passed + failed > 0));
@@ -139,7 +139,7 @@ describe('a verdict that is settled early', () => {
     expect(decideEarly(partial([member(overrides)]), createPolicy(atLeast(minimum)))).toBe(expected);
   });
 
-  it('is left open by what else than passes decides', () => {
+  it('is not settled early if other rules than the pass rate decide', () => {
     const enough = partial([member({ passed: 9, unscored: 1 })]);
     const half = atLeast(0.5);
     const budgets = emptyPolicyLayer.budgets;
@@ -171,7 +171,7 @@ describe('a run that was stopped early', () => {
     createCaseResults({ id: 'asks', title: 'Asks', passed: 0, planned: 5, unscored: 5, isRequired: true }),
   ];
 
-  it('has the verdict that was settled, and says on what it rests', () => {
+  it('has the settled verdict, with a reason that says that the run was stopped early', () => {
     const { verdict, demands, repeats } = assessSuite(stop(cut), { policy: createPolicy() });
     expect(verdict).toEqual({
       outcome: 'failed',

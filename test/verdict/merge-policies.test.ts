@@ -7,7 +7,7 @@ const at = <T>(value: T, source: string) => ({ value, source });
 const named = (name: string, value: number, source: string) => ({ name, value, source });
 
 describe('mergeLayers', () => {
-  it('takes the first word on everything, and adds up what is required and set aside', () => {
+  it("uses the first layer's value of each key, and joins required and quarantined cases", () => {
     const joined = mergeLayers([
       {
         ...emptyPolicyLayer,
@@ -40,7 +40,7 @@ describe('mergeLayers', () => {
     ]);
   });
 
-  it('demands nothing where no layer does', () => {
+  it('has no rules if no layer has one', () => {
     expect(mergeLayers([emptyPolicyLayer, emptyPolicyLayer])).toEqual(emptyPolicyLayer);
   });
 });
@@ -61,7 +61,7 @@ describe('listSuiteLayers', () => {
     ],
   };
 
-  it('finds what is said of a suite by id or name, before what is said of all', () => {
+  it('lists rules of a suite, by id or name, before those of all suites', () => {
     const layers = listSuiteLayers(file, { id: 'math', name: 'Math server' });
     expect(layers.map(({ minimumPassRate }) => minimumPassRate?.source)).toEqual(['math', 'common']);
     expect(layers.at(-1)?.quarantine).toEqual([createQuarantineEntry()]);

@@ -31,15 +31,15 @@ describe('listOnProbation', () => {
   it.each([
     ['just so', [2, 2, 2]],
     ['some time ago, whatever came after', [2, 2, 2, 0, 1]],
-  ])('trusts a case that has passed often enough, %s', (_, passed) => {
+  ])('counts a case that has passed often enough as stable, %s', (_, passed) => {
     expect(listOnProbation(outline(), gates(passed), 3)).toEqual([]);
   });
 
-  it('trusts a required case without a history', () => {
+  it('counts a required case as stable without a history', () => {
     expect(listOnProbation(outline({ isRequired: true }), [], 3)).toEqual([]);
   });
 
-  it('wants a new definition to earn it again', () => {
+  it('puts a case with a new definition on probation again', () => {
     const other = gates([2, 2, 2], { definitionHash: 'another' });
     expect(listOnProbation(outline(), [...other, ...gates([2])], 3)).toMatchObject([{ passedGates: 1 }]);
     expect(listOnProbation(outline(), gates([2, 2, 2], { definitionHash: null }), 3)).toHaveLength(1);
@@ -52,7 +52,7 @@ describe('listOnProbation', () => {
   });
 });
 
-describe('a suite with cases on trial', () => {
+describe('a suite with cases on probation', () => {
   const { requirements, today } = createPolicy(atLeast(1));
   const trials = [{ case: 'fresh', passedGates: 1, neededGates: 3 }];
   const judge = (...cases: Array<Parameters<typeof createCaseResults>[0]>) =>
@@ -60,12 +60,12 @@ describe('a suite with cases on trial', () => {
       policy: { requirements: { ...requirements, trials }, today },
     });
 
-  it('is judged by the others', () => {
+  it('is judged by its stable cases', () => {
     expect(judge({}, { id: 'fresh', passed: 0, failed: 3 }).outcome).toBe('passed');
     expect(judge({ passed: 2, failed: 1 }, { id: 'fresh' }).outcome).toBe('failed');
   });
 
-  it('is inconclusive where there are no others', () => {
+  it('is inconclusive without a stable case', () => {
     expect(judge({ id: 'fresh' })).toMatchObject({ outcome: 'inconclusive', reasons: [{ code: 'only-probation' }] });
   });
 });

@@ -27,7 +27,7 @@ describe('listRepeatRates', () => {
     expect(listKs(7)).toEqual([1, 2, 5, 7, 10, 20, 25]);
   });
 
-  it('lists nothing for a single iteration, or of none', () => {
+  it('lists nothing for a case with one iteration or none', () => {
     expect(listRepeatRates({ passed: 1, failed: 0 }, null)).toEqual([]);
     expect(listRepeatRates({ passed: 0, failed: 0 }, null)).toEqual([]);
   });
@@ -49,7 +49,7 @@ describe('computeSuiteRepeats', () => {
     });
   });
 
-  it('is none where every case with several passed always or never, which the counts say', () => {
+  it('is null if every case with several iterations always or never passed', () => {
     expect(
       computeSuiteRepeats([
         { passed: 3, failed: 0 },
@@ -64,7 +64,7 @@ describe('computeSuiteRepeats', () => {
     ).toMatchObject({ k: 3, cases: 2 });
   });
 
-  it('is none where no case has several', () => {
+  it('is null if no case has several iterations', () => {
     expect(computeSuiteRepeats([{ passed: 1, failed: 0 }])).toBeNull();
     expect(computeSuiteRepeats([])).toBeNull();
   });
@@ -80,7 +80,7 @@ describe('the rates of a suite that was judged', () => {
     expect(repeats).toEqual({ k: 3, cases: 2, passAtK: 1, passHatK: 0.5 });
   });
 
-  it('leave out what does not count', () => {
+  it('leave out cases that do not count', () => {
     // Without it, no case is left that passed sometimes.
     const policies = [
       createPolicy({ flaky: demanded('report') }),
@@ -89,7 +89,7 @@ describe('the rates of a suite that was judged', () => {
     for (const policy of policies) expect(assessSuite(results, { policy }).repeats).toBeNull();
   });
 
-  it('are not listed where nothing was established', () => {
+  it('are not listed for an inconclusive suite', () => {
     expect(assessSuite({ ...results, isComplete: false }, { policy: createPolicy() }).repeats).toBeNull();
   });
 });

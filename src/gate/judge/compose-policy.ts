@@ -1,7 +1,7 @@
 import type { GatePolicy, SuiteRequirements } from '../../model/policy.ts';
 import type { SuiteResults } from '../../model/results.ts';
 import type { GatePlan } from '../plan/plan.ts';
-import type { PlannedBaseline } from '../plan/plan-baseline.ts';
+import type { PlannedBaseline } from '../plan/plan-past.ts';
 
 /** What was measured of a suite, and what it is judged by. */
 export interface MeasuredSuite {

@@ -5,7 +5,7 @@ import type { PolicyFile } from '../../model/policy.ts';
 import type { Report } from '../../model/report.ts';
 import { listUnmatchedSuites } from '../../verdict/merge-policies.ts';
 import type { GateOptions } from '../options/schema.ts';
-import { type PlannedBaseline, planPast } from './plan-baseline.ts';
+import { type PlannedBaseline, planPast } from './plan-past.ts';
 import { readPolicyOption } from './plan-policy.ts';
 import { readReport } from './read-report.ts';
 import { findAmbiguousNames, groupReported } from './resolve-names.ts';

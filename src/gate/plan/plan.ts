@@ -12,7 +12,7 @@ import { type PageLinks, planGitHub, type PlannedGitHub, readRun } from './plan-
 import type { ReportFormat } from '../options/values.ts';
 import { planCollector, type PlannedCollector, readOtelResource } from './otel-variables.ts';
 import { planMerge, type PlannedMerge } from './plan-merge.ts';
-import { type PlannedPast, planPast, planTrust } from './plan-baseline.ts';
+import { type PlannedPast, planPast, markTrials } from './plan-past.ts';
 import { type PlannedServer, planSandbox, planServer } from './plan-server.ts';
 import { type PlannedService, type PlannedUpload, planService, planUpload } from './plan-service.ts';
 import { findRuleIssues } from './rule-issues.ts';
@@ -101,7 +101,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   if (policy.file !== null) appendAll(issues, findAmbiguousNames(policy.file, joined));
   for (const suite of merge === null ? [] : suiteNames) policy.base?.compareStored(suite);
   if (policy.file !== null) appendAll(notes, listUnmatchedSuites(policy.file, suiteNames));
-  const { suites, shard } = planPart(weighTrust(all, { rules, history }), { options, history }, issues);
+  const { suites, shard } = planPart(planProbation(all, { rules, history }), { options, history }, issues);
   const server = await planServer(options, context, issues);
   if (ci.elevatedEvent !== null && server?.command != null) {
     const isRefused = ci.elevatedEvent === 'pull_request_target' && !options.allowPullRequestTarget;
@@ -177,13 +177,13 @@ async function planJoining(
   return await planMerge(options, { cwd }, issues);
 }
 
-function weighTrust(
+function planProbation(
   suites: PlannedSuite[],
   { rules, history }: { rules: GateRules; history: GatePlan['history'] },
 ): PlannedSuite[] {
   const neededGates = rules.probation?.value ?? 0;
   if (neededGates === 0) return suites;
-  return planTrust(suites, { neededGates, records: history?.records ?? [] });
+  return markTrials(suites, { neededGates, records: history?.records ?? [] });
 }
 
 async function planComment(

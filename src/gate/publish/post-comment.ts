@@ -58,7 +58,7 @@ export async function postComment(client: GitHubClient, draft: CommentDraft, log
   };
   for (let round = 1; ; round += 1) {
     const own = await listOwn();
-    const told = own.find(({ marker }) => isSameTelling(marker, draft.marker));
+    const told = own.find(({ marker }) => isSameVerdict(marker, draft.marker));
     if (told !== undefined && round > 1) {
       // Of an earlier round, whose answer was lost on the way.
       return (await yieldToOlder(client, draft, { own, listOwn, logger, created: told })) ?? createdAt(told);
@@ -77,7 +77,7 @@ export async function postComment(client: GitHubClient, draft: CommentDraft, log
 
 const createdAt = ({ url }: IssueComment): PostedComment => ({ kind: 'created', url });
 
-function isSameTelling(one: Marker, other: Marker): boolean {
+function isSameVerdict(one: Marker, other: Marker): boolean {
   return isDeepStrictEqual(one, other);
 }
 

@@ -143,12 +143,12 @@ export async function findExistingFiles(
  * either. Goes by their texts: the options could not be read. What cannot be written is warned about.
  */
 export async function publishIssues(
-  told: readonly ConfigurationIssue[],
+  found: readonly ConfigurationIssue[],
   texts: Readonly<Record<string, string | undefined>>,
   { cwd, logger, redactor, summaryPath }: Omit<FileSinks, 'evidence'> & { cwd: string },
 ): Promise<Annotation[]> {
   // Cut to size below, which a secret must not be in yet.
-  const issues = redactDeep(told, redactor);
+  const issues = redactDeep(found, redactor);
   const destinations = readDestinations(texts['report-to'] ?? '');
   if (destinations.summary && summaryPath !== null) {
     try {

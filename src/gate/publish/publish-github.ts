@@ -43,8 +43,8 @@ export async function publishToGitHub(
   try {
     await using client = openClient(plan, calls);
     if (comment !== null) {
-      await tellPullRequest(client, report, { ...plan, ...comment }, { logger, redactor }).catch((error: unknown) =>
-        warn(explainNoComment(error, comment.pullNumber)),
+      await commentOnPullRequest(client, report, { ...plan, ...comment }, { logger, redactor }).catch(
+        (error: unknown) => warn(explainNoComment(error, comment.pullNumber)),
       );
     }
     if (hasCheckRun) {
@@ -87,7 +87,7 @@ export interface PullRequestComment {
  *
  * @throws {GateError} where GitHub cannot be reached, or refuses
  */
-export async function tellPullRequest(
+export async function commentOnPullRequest(
   client: GitHubClient,
   report: Report,
   { repository, pullNumber, mode, key, workflow, run, page }: PullRequestComment,

@@ -20,7 +20,7 @@ import {
 } from '../plan/plan-github.ts';
 import { readPolicyOption } from '../plan/plan-policy.ts';
 import { readReport } from '../plan/read-report.ts';
-import { explainNoComment, openClient, type PullRequestComment, tellPullRequest } from './publish-github.ts';
+import { explainNoComment, openClient, type PullRequestComment, commentOnPullRequest } from './publish-github.ts';
 
 type PublishOptions = Pick<
   GateOptions,
@@ -64,10 +64,10 @@ export async function publishReport(
     }
     for (const { number } of current) {
       pullNumber = number;
-      await tellPullRequest(
+      await commentOnPullRequest(
         client,
         report,
-        { repository, pullNumber, ...planTelling(report, run, { options, environment, cwd }) },
+        { repository, pullNumber, ...planComment(report, run, { options, environment, cwd }) },
         { logger, redactor },
       );
     }
@@ -135,7 +135,7 @@ async function findPulls(
 }
 
 /** Where the report's own run is known, the comment stands for that one: its order counts, and its page is linked. */
-function planTelling(
+function planComment(
   { startedAt }: Report,
   workflowRun: WorkflowRunPayload | null,
   { options, environment, cwd }: Pick<PublishingJob, 'environment' | 'cwd'> & { options: PublishOptions },

@@ -14,7 +14,7 @@ import { createTally } from '../../verdict/tally.ts';
 import { noEvidence } from './evidence.ts';
 import { noIterationLog } from './trace-log.ts';
 import { openTraceJudge } from './local-assertions.ts';
-import type { PlannedBaseline } from '../plan/plan-baseline.ts';
+import type { PlannedBaseline } from '../plan/plan-past.ts';
 import type { FileSuite, PlannedSuite } from '../plan/plan-suites.ts';
 import { outlineStoredCase } from './prepare-stored-suite.ts';
 import { refuseUnknown } from './prepare-suite.ts';

@@ -30,10 +30,10 @@ export async function retryFailed(
     const failing = listStillFailing(results, requirements, today);
     if (failing.length === 0) break;
     const again = await runAgain(failing, { prepared, planned, round, rounds, runIds }, context);
-    results = addRetryRound(results, again.told, again.cases);
-    if (again.told.shortfall === null) continue;
+    results = addRetryRound(results, again.reported, again.cases);
+    if (again.reported.shortfall === null) continue;
     context.logger.warning(
-      `${first.name}: round ${round}, of ${formatCount(failing.length, 'failed case')}, was not completed and counts for nothing: ${again.told.shortfall}`,
+      `${first.name}: round ${round}, of ${formatCount(failing.length, 'failed case')}, was not completed and counts for nothing: ${again.reported.shortfall}`,
     );
     break;
   }
@@ -61,11 +61,11 @@ async function runAgain(
   failing: readonly CaseResults[],
   { prepared, planned, round, rounds, runIds }: Round,
   context: SuiteRunContext & { timeoutMs: number },
-): Promise<{ told: RetryRound; cases: CaseResults[] }> {
-  const told = { round, cases: failing.length, run: null };
+): Promise<{ reported: RetryRound; cases: CaseResults[] }> {
+  const base = { round, cases: failing.length, run: null };
   const selected = selectCases(prepared, failing, `${prepared.outline.name} (retry ${round} of ${rounds})`);
   if (selected === null) {
-    return { told: { ...told, shortfall: 'The service does not say which of its cases they are.' }, cases: [] };
+    return { reported: { ...base, shortfall: 'The service does not say which of its cases they are.' }, cases: [] };
   }
   // A round that outlasts a budget cancels itself, and not the suites after it.
   using lifetime = startRunLifetime(context.clock, {
@@ -73,7 +73,10 @@ async function runAgain(
     signal: context.lifetime.cancelRun,
   });
   if (context.lifetime.cancelRun.aborted) {
-    return { told: { ...told, shortfall: explainInterruption(context.lifetime.cancelRun.reason).message }, cases: [] };
+    return {
+      reported: { ...base, shortfall: explainInterruption(context.lifetime.cancelRun.reason).message },
+      cases: [],
+    };
   }
   const again = { prepared: selected, round };
   const { results } = await rerunSuite(planned, again, { ...context, lifetime, evidence: noEvidence });
@@ -82,8 +85,8 @@ async function runAgain(
   runIds.add(run?.id);
   const [gap] = listGaps([results], { counted: results.cases, tolerated: null });
   return {
-    told: {
-      ...told,
+    reported: {
+      ...base,
       run: run === null ? null : { id: run.id, suiteId: run.suiteId, status: run.status, url: runUrl },
       shortfall: isStale ? 'The service returned an earlier run instead of a new one.' : (gap?.message ?? null),
     },

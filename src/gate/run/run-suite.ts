@@ -122,7 +122,7 @@ async function collectResults(
   }
   const concurrency = service.scheduling?.getReport(end.run?.id ?? '') ?? null;
   const { requirements, isStoppedEarly, prepared } = attempt;
-  const results = { ...tellSpent(attempt.tally.finish(end)), isStoppedEarly, concurrency };
+  const results = { ...addSpending(attempt.tally.finish(end)), isStoppedEarly, concurrency };
   for (const result of results.cases) onProgress({ kind: 'case-read', suite: results.name, result });
   return { results, requirements, prepared };
 }
@@ -213,7 +213,7 @@ const nothingRun: SuiteEnd = {
 };
 
 /** What was spent when a budget ended the run, so far as it could still be read. */
-function tellSpent(results: SuiteResults): SuiteResults {
+function addSpending(results: SuiteResults): SuiteResults {
   const { interruption, cases, iterationsRead } = results;
   if (interruption?.code !== 'budget-exceeded') return results;
   const tokens = cases.reduce((sum, { tokensUsed }) => sum + tokensUsed, 0);

@@ -131,7 +131,7 @@ export async function startRun(
     countBreaks: () => server?.countBreaks(askedAtMs) ?? 0,
     waitForEnd: async () => {
       const request = { projectId, runId };
-      const tellProgress = ({ summary }: Run) => {
+      const reportProgress = ({ summary }: Run) => {
         const finished = summary === null ? 0 : summary.passed + summary.failed;
         const total = summary === null ? iterations : Math.max(summary.total, finished);
         onProgress({ kind: 'run-progress', suite: outline.name, finished, iterations: total });
@@ -151,7 +151,7 @@ export async function startRun(
       let interruption: VerdictReason | null = null;
       let last = current;
       try {
-        last = await waitForRun(client, { ...request, onProgress: tellProgress, signal: lifetime.cancelRun });
+        last = await waitForRun(client, { ...request, onProgress: reportProgress, signal: lifetime.cancelRun });
       } catch (error) {
         if (!lifetime.cancelRun.aborted || lifetime.abort.aborted) throw error;
         interruption = explainInterruption(lifetime.cancelRun.reason);

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type CiJob, readCiJob } from '../../../src/gate/plan/ci-job.ts';
+import { type CiJob, nameHostedServer, nameHostedSuite, readCiJob } from '../../../src/gate/plan/ci-job.ts';
+import { jobOnBranch } from '../../support/hosted-gate.ts';
 import {
   createMergeGroupEvent,
   createPullRequestEvent,
@@ -8,7 +9,6 @@ import {
   createScheduleEvent,
   type RunnerEvent,
 } from '../../support/runner-harness/events.ts';
-import { jobOnBranch } from '../../support/hosted-gate.ts';
 import { createWorkspace } from '../../support/workspace.ts';
 
 const nothing = { branch: null, commit: null, baseRef: null, commentId: null, shard: null };
@@ -49,7 +49,7 @@ describe('readCiJob', () => {
     expect((await read(event)).elevatedEvent).toBe('pull_request_target');
   });
 
-  it('is the same for the same step, and another for every other one', async () => {
+  it('is the same for the same step, and differs for every other step', async () => {
     const event = createPushEvent();
     const { invocation } = await read(event);
     expect((await read(event)).invocation).toBe(invocation);
@@ -64,7 +64,7 @@ describe('readCiJob', () => {
     expect(new Set([invocation, ...others.map((other) => other.invocation)]).size).toBe(7);
   });
 
-  it('does without an event that can be read', async () => {
+  it('works without a readable event', async () => {
     const environment = { ...jobOnBranch, GITHUB_EVENT_PATH: '/nowhere' };
     expect(await readCiJob(nothing, { cwd: '/nowhere', environment })).toMatchObject({
       line: 'change',
@@ -72,7 +72,7 @@ describe('readCiJob', () => {
     });
   });
 
-  it('makes every invocation outside GitHub one of its own', async () => {
+  it('gives every invocation outside GitHub an identity of its own', async () => {
     await using workspace = await createWorkspace();
     const elsewhere = { cwd: workspace.path, environment: {} };
     const [first, second] = [await readCiJob(nothing, elsewhere), await readCiJob(nothing, elsewhere)];
@@ -93,8 +93,48 @@ describe('readCiJob', () => {
     expect((await read(event)).base).toEqual(base === null ? null : { noun: 'pull request', ...base });
   });
 
-  it('expects a base on a pull request of which nothing can be read', async () => {
+  it('expects a base on a pull request with an unreadable event', async () => {
     const environment = { ...jobOnBranch, GITHUB_EVENT_NAME: 'pull_request', GITHUB_EVENT_PATH: '/nowhere' };
     expect(await readCiJob(nothing, { cwd: '/nowhere', environment })).toMatchObject({ base: { revisions: [] } });
+  });
+});
+
+const context: CiJob = {
+  system: 'github',
+  systemName: 'GitHub Actions',
+  repository: 'your-org/your-server',
+  line: 'PR 7',
+  isDefaultBranch: false,
+  defaultBranch: 'main',
+  commit: null,
+  base: null,
+  elevatedEvent: null,
+  invocation: '["your-org/your-server","41","1","evals","",""]',
+  label: '41.1 evals',
+  build: { id: '41', job: 'evals', url: null, branch: 'main' },
+};
+
+describe('nameHostedSuite', () => {
+  it.each([
+    ['branch', context, 'Mine · PR 7'],
+    ['branch', { ...context, line: 'main', isDefaultBranch: true }, 'Mine'],
+    ['branch', { ...context, line: null }, 'Mine · local'],
+    ['shared', context, 'Mine'],
+    ['run', context, 'Mine · run 41.1 evals'],
+  ] as const)('by %s', (scope, ci, name) => {
+    expect(nameHostedSuite('Mine', scope, ci)).toBe(name);
+  });
+});
+
+describe('nameHostedServer', () => {
+  it('says whose server it is, and is different for every invocation', () => {
+    expect(nameHostedServer(context)).toMatch(/^mcp-eval-ci your-org\/your-server 41\.1 evals [0-9a-f]{10}$/);
+    expect(nameHostedServer({ ...context, invocation: 'another' })).not.toBe(nameHostedServer(context));
+  });
+
+  it('has at most the 128 characters of the API, and differs even then', () => {
+    const long = { ...context, repository: `your-org/${'x'.repeat(200)}` };
+    expect(nameHostedServer(long)).toHaveLength(128);
+    expect(nameHostedServer({ ...long, invocation: 'another' })).not.toBe(nameHostedServer(long));
   });
 });

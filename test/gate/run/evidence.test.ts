@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { createRedactor } from '../../../src/base/redaction.ts';
-import { createEvidenceCollector } from '../../../src/gate/run/evidence.ts';
+import { createRedactor, Secret } from '../../../src/base/redaction.ts';
+import { createEvidenceCollector, keepTrace } from '../../../src/gate/run/evidence.ts';
 import { maxIterationMarks, maxTraces } from '../../../src/model/evidence.ts';
-import { readPage } from '../../support/html-tree.ts';
 import { runEmbeddedGate, writeSayingCases } from '../../support/embedded-gate.ts';
+import { readPage } from '../../support/html-tree.ts';
 import { createIteration } from '../../support/suite-factory.ts';
-import { createCallMessages } from '../../support/trace-factory.ts';
+import { createCallMessages, createCallSpan } from '../../support/trace-factory.ts';
 import { createWorkspace } from '../../support/workspace.ts';
 
 const trace = { messages: createCallMessages('call-1') };
@@ -73,9 +73,105 @@ describe('the evidence of a gate', () => {
     expect(data.traces.every(({ spans }) => spans.length > 0)).toBe(true);
   });
 
-  it('has no traces otherwise', async () => {
+  it('has no traces without a full report', async () => {
     await using workspace = await createWorkspace({ 'a.evals.yaml': file });
     const { evidence } = await runEmbeddedGate(workspace, {}, { says: 'good' });
     expect([evidence?.iterations.length, evidence?.traces]).toEqual([4, []]);
+  });
+});
+
+const redactor = createRedactor([new Secret('hunter2-hunter2')]);
+
+describe('keepTrace', () => {
+  it('makes messages and spans readable', () => {
+    const trace = {
+      messages: [
+        { role: 'user', content: 'What is 2 and 3?' },
+        ...createCallMessages('call-1', { text: 'The sum is 5.' }),
+        ...createCallMessages('call-2', { output: { type: 'error-text', value: 'No such tool.' } }),
+        {
+          role: 'assistant',
+          content: [
+            { type: 'text', text: 'Five.' },
+            { type: 'reasoning', text: 'Hm.' },
+          ],
+        },
+      ],
+      spans: [
+        createCallSpan('call-2', { startMs: 1100, endMs: 1130, status: 'error' }),
+        createCallSpan('call-1'),
+        createCallSpan('call-1', { category: 'step', name: 'ask', endMs: 1200 }),
+      ],
+    };
+    expect(keepTrace(trace, redactor)).toEqual({
+      messages: [
+        { role: 'user', parts: [{ kind: 'text', toolName: null, text: 'What is 2 and 3?' }] },
+        { role: 'assistant', parts: [{ kind: 'call', toolName: 'get-sum', text: '{}' }] },
+        { role: 'tool', parts: [{ kind: 'result', toolName: 'get-sum', text: 'The sum is 5.' }] },
+        { role: 'assistant', parts: [{ kind: 'call', toolName: 'get-sum', text: '{}' }] },
+        { role: 'tool', parts: [{ kind: 'error', toolName: 'get-sum', text: 'No such tool.' }] },
+        {
+          role: 'assistant',
+          parts: [
+            { kind: 'text', toolName: null, text: 'Five.' },
+            { kind: 'text', toolName: null, text: '{\n  "type": "reasoning",\n  "text": "Hm."\n}' },
+          ],
+        },
+      ],
+      spans: [
+        { name: 'ask', category: 'step', startMs: 0, durationMs: 200, isError: false },
+        { name: 'tool', category: 'tool', startMs: 0, durationMs: 40, isError: false },
+        { name: 'tool', category: 'tool', startMs: 100, durationMs: 30, isError: true },
+      ],
+      spansLeftOut: 0,
+    });
+  });
+
+  it('knows a result that the server itself calls an error', () => {
+    const output = { type: 'json', value: { isError: true, content: [{ type: 'text', text: 'No.' }] } };
+    const kept = keepTrace({ messages: createCallMessages('call-1', { output }) }, redactor);
+    expect(kept?.messages[1]?.parts).toEqual([{ kind: 'error', toolName: 'get-sum', text: 'No.' }]);
+  });
+
+  it.each([undefined, null, 'text', {}, { messages: 'none', spans: 7 }, { messages: [], spans: [{ name: 'x' }] }])(
+    'keeps nothing of %j',
+    (trace) => {
+      expect(keepTrace(trace, redactor)).toBeNull();
+    },
+  );
+
+  it('tolerates messages of which nothing is known', () => {
+    expect(keepTrace({ messages: [{}, 7, { content: [{}] }] }, redactor)?.messages).toEqual([
+      { role: 'unknown', parts: [] },
+      { role: 'unknown', parts: [{ kind: 'text', toolName: null, text: '{}' }] },
+    ]);
+  });
+
+  it('takes secrets out, before it cuts', () => {
+    const trace = (text: string) => ({ messages: [{ role: 'user', content: text }] });
+    expect(keepTrace(trace('It is hunter2-hunter2.'), redactor)?.messages[0]?.parts[0]?.text).toBe('It is ***.');
+    for (let before = 7950; before < 8000; before += 1) {
+      const kept = keepTrace(trace(`${'x'.repeat(before)}hunter2-hunter2${'x'.repeat(8000)}`), redactor);
+      const text = kept?.messages[0]?.parts[0]?.text ?? '';
+      expect(text).toMatch(/^x{7900}/);
+      expect(text).not.toContain('hunt');
+    }
+  });
+
+  it('keeps the beginning and the end of a long one, and says so', () => {
+    const messages = Array.from({ length: 200 }, (_, index) => ({ role: 'user', content: `Message ${index}` }));
+    const spans = Array.from({ length: 300 }, (_, index) => createCallSpan(`call-${index}`));
+    const kept = keepTrace({ messages, spans }, redactor);
+    expect(kept?.messages).toHaveLength(81);
+    expect(kept?.messages[20]?.parts[0]?.text).toBe('120 messages are left out here.');
+    expect(kept?.messages.at(-1)?.parts[0]?.text).toBe('Message 199');
+    expect([kept?.spans.length, kept?.spansLeftOut]).toEqual([200, 100]);
+  });
+
+  it('stays within 128 KiB whatever there is', () => {
+    const content = Array.from({ length: 50 }, () => ({ type: 'text', text: '"'.repeat(50_000) }));
+    const messages = Array.from({ length: 100 }, () => ({ role: 'x'.repeat(5000), content }));
+    const spans = Array.from({ length: 300 }, () => createCallSpan('call', { name: 'y'.repeat(5000) }));
+    expect(JSON.stringify(keepTrace({ messages, spans }, redactor)).length).toBeLessThanOrEqual(128 * 1024);
   });
 });

@@ -58,7 +58,7 @@ describe('createResultKeeper', () => {
     expect(kept?.trace).toMatchObject({ messages: [expect.stringMatching(/^y{7990}/), { '***': '***' }] });
   });
 
-  it('keeps of large calls and traces what there is room for', async () => {
+  it('cuts large calls and traces', async () => {
     const keeper = createResultKeeper(within(), { redactor });
     add(keeper, 'i', { actualToolCalls: [{ toolName: 'a', arguments: { text: 'x'.repeat(20_000) } }] });
     await keeper.addTrace('s', 'i', { messages: Array.from({ length: 100 }, () => 'y'.repeat(5000)) });

@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { CancelledError, DeadlineError, ServerStartError } from '../../../src/base/errors.ts';
-import { startRunLifetime } from '../../../src/gate/run/run-lifetime.ts';
+import {
+  BudgetError,
+  CancelledError,
+  ConfigurationError,
+  DeadlineError,
+  NetworkError,
+  ProtocolError,
+  ServerStartError,
+} from '../../../src/base/errors.ts';
+import { silentLogger } from '../../../src/base/logger.ts';
+import { createTeardown, explainInterruption, startRunLifetime } from '../../../src/gate/run/run-lifetime.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const neverAborts = new AbortController().signal;
@@ -18,7 +27,7 @@ describe('startRunLifetime', () => {
     expect(lifetime.abort.reason).toBe(lifetime.cancelRun.reason);
   });
 
-  it('has nothing wait beyond the end of collecting', async () => {
+  it('lets no operation wait beyond the end of collecting', async () => {
     const clock = new ManualClock();
     using lifetime = startRunLifetime(clock, { timeoutMs: 60_000, signal: neverAborts });
     expect(lifetime.deadline.remainingMs()).toBe(70_000);
@@ -44,7 +53,7 @@ describe('startRunLifetime', () => {
     expect([lifetime.cancelRun.reason, lifetime.abort.reason]).toEqual([reason, reason]);
   });
 
-  it('obeys a caller that had stopped before', () => {
+  it('stops at once if the caller had stopped before', () => {
     const reason = new CancelledError('Before.');
     using lifetime = startRunLifetime(new ManualClock(), { timeoutMs: 60_000, signal: AbortSignal.abort(reason) });
     expect([lifetime.cancelRun.reason, lifetime.abort.reason]).toEqual([reason, reason]);
@@ -56,7 +65,7 @@ describe('startRunLifetime', () => {
     expect(lifetime.abort.reason).toMatchObject({ exitCode: 130, cause: expect.any(DOMException) });
   });
 
-  it('leaves nothing waiting once it is disposed, and ignores what comes after', async () => {
+  it('ends all waits when it is disposed, and ignores later events', async () => {
     const clock = new ManualClock();
     const late = Promise.withResolvers<ServerStartError>();
     const lifetime = startRunLifetime(clock, { timeoutMs: 60_000, signal: neverAborts });
@@ -66,5 +75,97 @@ describe('startRunLifetime', () => {
     await clock.advance(120_000);
     expect(clock.sleeping).toBe(0);
     expect(lifetime.cancelRun.aborted).toBe(false);
+  });
+});
+
+describe('explainInterruption', () => {
+  it.each([
+    [new ServerStartError('The server exited with code 1.'), 'server-lost'],
+    [new DeadlineError('The gate was not over after 3 s.'), 'deadline'],
+    [new BudgetError('The run was cancelled after 3 s.'), 'budget-exceeded'],
+    [new CancelledError('Stopped by SIGINT.'), 'cancelled'],
+    [new NetworkError('Connection refused'), 'infrastructure'],
+    [new ProtocolError('The answer is no JSON'), 'infrastructure'],
+  ] as const)('takes %s for %s', (error, code) => {
+    expect(explainInterruption(error).code).toBe(code);
+  });
+
+  it('says what happened and what to do, in sentences', () => {
+    const error = new ServerStartError('The server exited', { hint: 'Read its last words.' });
+    expect(explainInterruption(error).message).toBe('The server exited. Read its last words.');
+  });
+
+  it('quotes the last lines of a server, twenty at most', () => {
+    const stderrTail = Array.from({ length: 50 }, (_, index) => `line ${index + 1}`);
+    const { output } = explainInterruption(new ServerStartError('The server exited.', { stderrTail }));
+    expect([output?.length, output?.[0], output?.at(-1)]).toEqual([20, 'line 31', 'line 50']);
+    expect(explainInterruption(new ServerStartError('It exited.'))).not.toHaveProperty('output');
+  });
+
+  it.each([
+    [new TypeError('x is not a function')],
+    [new ConfigurationError([{ code: 'bad', message: 'bad' }])],
+    ['text'],
+  ])('throws on what is no fault of the surroundings: %s', (error) => {
+    expect(() => explainInterruption(error)).toThrow(error);
+  });
+});
+
+function createRecorder() {
+  const warnings: string[] = [];
+  return { warnings, logger: { ...silentLogger, warning: (message: string) => void warnings.push(message) } };
+}
+
+describe('createTeardown', () => {
+  it('undoes everything at the same time', async () => {
+    const { logger, warnings } = createRecorder();
+    const teardown = createTeardown(logger);
+    const first = Promise.withResolvers<void>();
+    const log: string[] = [];
+    // The first ends only after the second has begun, which one after the other would never happen.
+    teardown.add('do the first', async () => {
+      await first.promise;
+      log.push('first');
+    });
+    teardown.add('do the second', async () => {
+      log.push('second');
+      first.resolve();
+    });
+    await teardown[Symbol.asyncDispose]();
+    expect(log).toEqual(['second', 'first']);
+    expect(warnings).toEqual([]);
+  });
+
+  it('warns about what cannot be undone, and undoes the rest', async () => {
+    const { logger, warnings } = createRecorder();
+    const teardown = createTeardown(logger);
+    let isDone = false;
+    teardown.add('close the tunnel', async () => {
+      throw new Error('the service is gone');
+    });
+    teardown.add('stop the server', async () => {
+      isDone = true;
+    });
+    await teardown[Symbol.asyncDispose]();
+    expect(isDone).toBe(true);
+    expect(warnings).toEqual(['Could not close the tunnel: the service is gone. The verdict stands.']);
+  });
+
+  it.each<[string, (() => number) | undefined, boolean]>([
+    ['nothing is said of the time', undefined, true],
+    ['there is none left', () => 0, true],
+    ['seconds are left', () => 2500, true],
+    ['there is time', () => 20_000, false],
+    ['nothing limits it', () => Number.POSITIVE_INFINITY, false],
+  ])('is in a hurry or not where %s', async (_, readTimeLeftMs, expected) => {
+    const { logger } = createRecorder();
+    const teardown = createTeardown(logger, readTimeLeftMs);
+    const seen: boolean[] = [];
+    teardown.add('close the tunnel', async (signal, isHurried) => {
+      signal.throwIfAborted();
+      seen.push(isHurried);
+    });
+    await teardown[Symbol.asyncDispose]();
+    expect(seen).toEqual([expected]);
   });
 });

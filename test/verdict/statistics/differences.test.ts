@@ -23,7 +23,7 @@ describe('computeDifferenceInterval', () => {
     expect(interval.upper).toBeCloseTo(upper, 10);
   });
 
-  it('is turned round when the rates change places', () => {
+  it('is mirrored when the rates are swapped', () => {
     const there = compare([9, 10], [3, 10]);
     const back = compare([3, 10], [9, 10]);
     expect(back.lower).toBeCloseTo(-there.upper, 12);

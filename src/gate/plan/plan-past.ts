@@ -184,7 +184,7 @@ export async function planPast(
 }
 
 /** Sets the cases aside that the history does not show to be trusted yet. What a policy requires is never on trial. */
-export function planTrust(
+export function markTrials(
   suites: readonly PlannedSuite[],
   { neededGates, records }: { neededGates: number; records: readonly HistoryRecord[] },
 ): PlannedSuite[] {
