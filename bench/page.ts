@@ -79,12 +79,12 @@ function createLargeReport({ cases, runs, failing }: Shape): Report {
 }
 
 function createLargeEvidence(report: Report, { runs, traces }: Shape): Evidence {
-  const iterations = report.cases.flatMap(({ suiteId, id, outcome }) =>
+  const iterations = report.cases.flatMap(({ suiteId, id, outcome: ofCase }) =>
     Array.from({ length: runs }, (_, index): IterationMark => {
       const number = index + 1;
-      const standing = outcome === 'passed' ? 'passed' : 'failed';
+      const outcome = ofCase === 'passed' ? 'passed' : 'failed';
       const iterationId = `it_${id.slice('case-'.length)}_${number}`;
-      return { suiteId, caseId: id, iterationId, iterationNumber: number, standing, durationMs: 50 + number * 7 };
+      return { suiteId, caseId: id, iterationId, iterationNumber: number, outcome, durationMs: 50 + number * 7 };
     }),
   );
   const trace = {
@@ -97,7 +97,7 @@ function createLargeEvidence(report: Report, { runs, traces }: Shape): Evidence 
     })),
   };
   const kept = keepTrace(trace, createRedactor());
-  const failed = iterations.filter(({ standing }) => standing === 'failed');
+  const failed = iterations.filter(({ outcome }) => outcome === 'failed');
   return {
     iterations: iterations.slice(0, maxIterationMarks),
     traces: failed

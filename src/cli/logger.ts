@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import type { Logger } from '../base/logger.ts';
 import type { Redactor } from '../base/redaction.ts';
-import { escapeTerminalText } from '../report/escape/terminal.ts';
+import { escapeTerminalText } from '../report/escape/log.ts';
 
 export interface TerminalLoggerOptions {
   write: (text: string) => void;

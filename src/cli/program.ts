@@ -9,7 +9,7 @@ import {
 } from '../base/errors.ts';
 import { createRedactor } from '../base/redaction.ts';
 import { generator } from '../base/version.ts';
-import { escapeTerminalText } from '../report/escape/terminal.ts';
+import { escapeTerminalText } from '../report/escape/log.ts';
 import type { Supervision } from '../supervisor/supervised.ts';
 import { completeBooleanFlags } from './gate-options.ts';
 import { addJudgeCommand } from './judge.ts';

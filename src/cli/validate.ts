@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { formatCount } from '../base/text.ts';
 import { ConfigurationError } from '../base/errors.ts';
-import { escapeTerminalText } from '../report/escape/terminal.ts';
+import { escapeTerminalText } from '../report/escape/log.ts';
 import { loadSuites } from '../suite/load.ts';
 
 /** Adds `validate`: reads evals files and reports every finding, without starting anything. */

@@ -18,7 +18,7 @@ export interface IterationMark {
   caseId: string;
   iterationId: string;
   iterationNumber: number | null;
-  standing: 'passed' | 'failed' | 'unscored';
+  outcome: 'passed' | 'failed' | 'unscored';
   durationMs: number | null;
 }
 

@@ -54,7 +54,7 @@ export const probationSchema = z.object({
 });
 
 /** A case that does not count yet, since it has not passed in enough gates in a row. */
-export type TrialCase = z.infer<typeof probationSchema>;
+export type ProbationCase = z.infer<typeof probationSchema>;
 
 const budgetsSchema = z
   .object({

@@ -12,7 +12,7 @@ export interface TracedIteration {
   caseId: string;
   runId: string;
   iteration: Iteration;
-  standing: 'passed' | 'failed' | 'unscored';
+  outcome: 'passed' | 'failed' | 'unscored';
   /** From 1 where it was run again; 0 the first time. */
   round: number;
 }
@@ -22,7 +22,7 @@ const maxMessageLength = 1000;
 
 /** Builds the span of an iteration, the first one of its trace. `readAtMs` stands in where no service says when it began. */
 export function buildIterationSpan(traced: TracedIteration, { readAtMs }: { readAtMs: number }): SpanRecord {
-  const { suite, caseId, runId, iteration, standing, round } = traced;
+  const { suite, caseId, runId, iteration, outcome, round } = traced;
   const { id, title, iterationNumber, startedAtMs, durationMs, status, model, tokensUsed, error } = iteration;
   const { traceId, rootId } = identifyTrace({ runId, iterationId: id });
   const name = cutName(title === null || title === '' ? caseId : title);
@@ -40,7 +40,7 @@ export function buildIterationSpan(traced: TracedIteration, { readAtMs }: { read
       'test.suite.name': cutName(suite.name),
       'test.case.name': name,
       // One that was not scored says nothing of the case.
-      'test.case.result.status': standing === 'unscored' ? undefined : standing === 'passed' ? 'pass' : 'fail',
+      'test.case.result.status': outcome === 'unscored' ? undefined : outcome === 'passed' ? 'pass' : 'fail',
       'gen_ai.request.model': model === null ? undefined : cutName(model),
       'mcp_eval_ci.suite.id': suite.id,
       'mcp_eval_ci.case.id': caseId,
@@ -51,7 +51,7 @@ export function buildIterationSpan(traced: TracedIteration, { readAtMs }: { read
       'mcp_eval_ci.iteration.tokens': tokensUsed ?? undefined,
       'mcp_eval_ci.retry.round': round === 0 ? undefined : round,
     },
-    failure: standing === 'passed' ? null : cutMessage(error ?? (standing === 'failed' ? 'failed' : 'not scored')),
+    failure: outcome === 'passed' ? null : cutMessage(error ?? (outcome === 'failed' ? 'failed' : 'not scored')),
   };
 }
 

@@ -57,7 +57,7 @@ export function planAnnotations(
   };
   return [
     verdict,
-    ...shown.map((member) => ({ ...annotateCase(member, options.fileExists ?? (() => true)), level })),
+    ...shown.map((testCase) => ({ ...annotateCase(testCase, options.fileExists ?? (() => true)), level })),
     ...(hidden > 0 ? [rest] : []),
   ];
 }
@@ -70,14 +70,14 @@ function listFailedCases(report: Report): CaseReport[] {
     .toSorted((a, b) => Number(b.required) - Number(a.required));
 }
 
-function annotateCase(member: CaseReport, fileExists: (path: string) => boolean): Omit<Annotation, 'level'> {
-  const { location } = member;
-  const flaky = describeFlaky(member);
-  const counts = `${describeCaseCounts(member)}${flaky === null ? '' : ` (${flaky})`}${member.required ? ', required' : ''}`;
+function annotateCase(testCase: CaseReport, fileExists: (path: string) => boolean): Omit<Annotation, 'level'> {
+  const { location } = testCase;
+  const flaky = describeFlaky(testCase);
+  const counts = `${describeCaseCounts(testCase)}${flaky === null ? '' : ` (${flaky})`}${testCase.required ? ', required' : ''}`;
   return {
-    title: `${cleanTitle(member.title)}: ${counts}`,
+    title: `${cleanTitle(testCase.title)}: ${counts}`,
     message: cleanMessage(
-      groupFailures(member)
+      groupFailures(testCase)
         .flatMap(({ heading, lines }) => [heading, ...lines.map((line) => `  ${line}`)])
         .join('\n') || counts,
     ),

@@ -16,7 +16,7 @@ import { computePassRate } from '../model/rate.ts';
 import type { CaseReport } from '../model/case-report.ts';
 import type { CaseResults, ReportedResults, RunReport, SuiteResults } from '../model/results.ts';
 import type { Sourced } from '../model/source.ts';
-import type { FlakyEffect, GatePolicy, QuarantineEntry, TrialCase } from '../model/policy.ts';
+import type { FlakyEffect, GatePolicy, QuarantineEntry, ProbationCase } from '../model/policy.ts';
 import type { Run } from '../model/run.ts';
 import type { Verdict, VerdictOutcome } from '../model/verdict.ts';
 
@@ -51,14 +51,14 @@ export interface JudgedSuite {
   /** Entries of the cases that do not count. */
   quarantined?: ReadonlyArray<QuarantineEntry & { caseId: string }>;
   /** Cases that do not count yet. */
-  trials?: readonly TrialCase[];
+  trials?: readonly ProbationCase[];
   /** Of the cases that count, as they count; by default all of them, as they are. */
   counted?: { cases: number; passed: number; failed: number };
   /** How flaky cases count. */
   flaky?: Sourced<FlakyEffect>;
   repeats?: SuiteRepeats | null;
   /** The outcome of every case, in the order of the results. */
-  standings?: ReadonlyArray<Pick<CaseReport, 'classification' | 'repeats'>>;
+  analyses?: ReadonlyArray<Pick<CaseReport, 'classification' | 'repeats'>>;
 }
 
 /** Puts results and verdicts into the report, deeply frozen; cases worst first within each suite. */
@@ -76,13 +76,13 @@ export function buildReport(input: ReportInput): Report {
     totals: addTotals(suites),
     server: input.server === null ? null : { ...input.server },
     suites,
-    cases: input.suites.flatMap(({ results, verdict, quarantined, trials, standings, flaky = defaultFlaky }) =>
+    cases: input.suites.flatMap(({ results, verdict, quarantined, trials, analyses, flaky = defaultFlaky }) =>
       results.cases
-        .map((member, index) =>
-          buildCase(results.suiteId, member, {
-            entry: quarantined?.find(({ caseId }) => caseId === member.id),
-            trial: trials?.find((trial) => trial.case === member.id),
-            standing: standings?.[index],
+        .map((testCase, index) =>
+          buildCase(results.suiteId, testCase, {
+            entry: quarantined?.find(({ caseId }) => caseId === testCase.id),
+            trial: trials?.find((trial) => trial.case === testCase.id),
+            analysis: analyses?.[index],
             flaky,
             suiteOutcome: verdict.outcome,
           }),
@@ -108,8 +108,8 @@ const defaultFlaky: Sourced<FlakyEffect> = { value: 'fail', source: 'default' };
 /** Cases that do not count are listed, and add nothing to the rate. */
 function countTotals({ results: { cases }, counted }: JudgedSuite): Totals {
   const { passed, failed } = counted ?? {
-    passed: cases.reduce((total, member) => total + member.passed, 0),
-    failed: cases.reduce((total, member) => total + member.failed, 0),
+    passed: cases.reduce((total, testCase) => total + testCase.passed, 0),
+    failed: cases.reduce((total, testCase) => total + testCase.failed, 0),
   };
   const iterations = passed + failed;
   const count = counted?.cases ?? cases.length;
@@ -117,7 +117,7 @@ function countTotals({ results: { cases }, counted }: JudgedSuite): Totals {
 }
 
 function countStopped({ cases }: SuiteResults): { planned: number; ran: number } {
-  const planned = cases.reduce((total, member) => total + member.planned, 0);
+  const planned = cases.reduce((total, testCase) => total + testCase.planned, 0);
   return { planned, ran: cases.reduce((total, { passed, failed }) => total + passed + failed, 0) };
 }
 
@@ -160,16 +160,16 @@ function buildRun({ id, suiteId, status }: Run, url: string | null): RunReport {
 
 interface Placement {
   entry: QuarantineEntry | undefined;
-  trial: TrialCase | undefined;
-  standing: Pick<CaseReport, 'classification' | 'repeats'> | undefined;
+  trial: ProbationCase | undefined;
+  analysis: Pick<CaseReport, 'classification' | 'repeats'> | undefined;
   flaky: Sourced<FlakyEffect>;
   suiteOutcome: VerdictOutcome;
 }
 
-function buildCase(suiteId: string, member: CaseResults, placement: Placement): CaseReport {
-  const { entry, standing, flaky, suiteOutcome } = placement;
-  const { id, title, passed, failed, planned, location } = member;
-  const outcome = judgeCase(member);
+function buildCase(suiteId: string, testCase: CaseResults, placement: Placement): CaseReport {
+  const { entry, analysis, flaky, suiteOutcome } = placement;
+  const { id, title, passed, failed, planned, location } = testCase;
+  const outcome = judgeCase(testCase);
   const quarantine =
     entry === undefined
       ? null
@@ -178,29 +178,29 @@ function buildCase(suiteId: string, member: CaseResults, placement: Placement): 
     placement.trial === undefined
       ? null
       : { passedGates: placement.trial.passedGates, neededGates: placement.trial.neededGates };
-  const flakyEffect = standing?.classification === 'flaky' ? { effect: flaky.value, source: flaky.source } : null;
+  const flakyEffect = analysis?.classification === 'flaky' ? { effect: flaky.value, source: flaky.source } : null;
   return {
     suiteId,
     id,
     title,
-    tags: [...member.tags],
-    required: member.isRequired,
+    tags: [...testCase.tags],
+    required: testCase.isRequired,
     outcome,
     disposition: decideDisposition({ outcome, quarantine, trial, flaky: flakyEffect }, suiteOutcome),
     passed,
     total: passed + failed,
     planned,
     location: location === null ? null : { file: location.file, line: location.line },
-    definitionHash: member.definitionHash,
-    durationMs: computeMedian(member.durationsMs),
+    definitionHash: testCase.definitionHash,
+    durationMs: computeMedian(testCase.durationsMs),
     failed,
-    failures: structuredClone(member.failures),
+    failures: structuredClone(testCase.failures),
     quarantine,
     trial,
-    classification: standing?.classification ?? null,
-    retries: structuredClone(member.retries),
+    classification: analysis?.classification ?? null,
+    retries: structuredClone(testCase.retries),
     flaky: flakyEffect,
-    repeats: structuredClone(standing?.repeats ?? []),
+    repeats: structuredClone(analysis?.repeats ?? []),
   };
 }
 
@@ -225,7 +225,7 @@ function computeMedian(values: readonly number[]): number | null {
 function deepFreeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value);
-    for (const member of Object.values(value)) deepFreeze(member);
+    for (const inner of Object.values(value)) deepFreeze(inner);
   }
   return value;
 }

@@ -6,17 +6,18 @@ import { describeBaseline, describeChanges } from './comparison.ts';
 import { renderCodeSpan, renderLink, renderProse } from './escape/markdown.ts';
 import { renderPlace } from './place.ts';
 import { renderReasons } from './reasons.ts';
-import { describeStanding, markCase } from './standing.ts';
-import { truncateText } from './truncate.ts';
 import {
   adviseInconclusive,
+  describeFlags,
   describePart,
   describeSuiteRate,
   describeTotals,
   describeVerdict,
   formatPassed,
+  markCase,
   outcomeMarks,
 } from './wording.ts';
+import { truncateText } from './truncate.ts';
 
 export interface CommentOptions {
   /** In UTF-8. GitHub refuses a comment of more than about 64 KiB; the default stays below it. */
@@ -29,14 +30,14 @@ export interface CommentOptions {
   linkLine?: (place: { file: string; line: number }) => string | null;
 }
 
-/** How much of the cases to show. Tried from the fullest to the shortest until the text fits. */
-interface Fullness {
+/** How much of the cases to show. Tried from the fullDetail to the shortest until the text fits. */
+interface DetailLevel {
   maxCases: number;
   maxSuites: number;
   maxReasons: number;
 }
 
-const fullnesses: readonly Fullness[] = [
+const detailLevels: readonly DetailLevel[] = [
   { maxCases: 50, maxSuites: 20, maxReasons: 4 },
   { maxCases: 20, maxSuites: 10, maxReasons: 4 },
   { maxCases: 5, maxSuites: 5, maxReasons: 4 },
@@ -57,8 +58,8 @@ const maxNotes = 3;
  */
 export function renderComment(report: Report, options: CommentOptions = {}): string {
   const maxBytes = options.maxBytes ?? defaultMaxBytes;
-  for (const fullness of fullnesses) {
-    const text = renderBody(report, fullness, options);
+  for (const detail of detailLevels) {
+    const text = renderBody(report, detail, options);
     if (Buffer.byteLength(text) <= maxBytes) return text;
   }
   return `${renderTitle(report, null)}\n`;
@@ -69,13 +70,13 @@ function renderTitle(report: Report, job: string | null): string {
   return `### ${outcomeMarks[report.verdict.outcome]} ${describeVerdict(report)}${place}`;
 }
 
-function renderBody(report: Report, fullness: Fullness, options: CommentOptions): string {
+function renderBody(report: Report, detail: DetailLevel, options: CommentOptions): string {
   const blocks = [
     renderTitle(report, options.job ?? null),
     ...[describePart(report) ?? []].flat(),
-    ...listReasons(report, fullness),
+    ...listReasons(report, detail),
     ...listUnread(report),
-    ...listSuites(report, fullness, options),
+    ...listSuites(report, detail, options),
     ...listBaseline(report),
     ...listNotes(report),
     '---',
@@ -84,7 +85,7 @@ function renderBody(report: Report, fullness: Fullness, options: CommentOptions)
   return `${blocks.join('\n\n')}\n`;
 }
 
-function listReasons(report: Report, { maxReasons }: Fullness): string[] {
+function listReasons(report: Report, { maxReasons }: DetailLevel): string[] {
   const { headline, others } = renderReasons(report, { maxReasons, maxTitleLength, maxReasonLength });
   return [
     ...headline,
@@ -95,7 +96,7 @@ function listReasons(report: Report, { maxReasons }: Fullness): string[] {
 
 const outcomeRanks: Record<VerdictOutcome, number> = { failed: 0, inconclusive: 1, passed: 2 };
 
-function listSuites(report: Report, { maxCases, maxSuites }: Fullness, options: CommentOptions): string[] {
+function listSuites(report: Report, { maxCases, maxSuites }: DetailLevel, options: CommentOptions): string[] {
   const worstFirst = report.suites.toSorted(
     (a, b) => outcomeRanks[a.verdict.outcome] - outcomeRanks[b.verdict.outcome],
   );
@@ -108,24 +109,24 @@ function listSuites(report: Report, { maxCases, maxSuites }: Fullness, options: 
   let room = maxCases;
   const blocks = shown.flatMap((suite) => {
     const cases = notPassed.get(suite.id) ?? [];
-    const told = cases.slice(0, room);
-    room -= told.length;
-    return listSuite(suite, { told, hidden: cases.length - told.length }, options);
+    const shown = cases.slice(0, room);
+    room -= shown.length;
+    return listSuite(suite, { shown, hidden: cases.length - shown.length }, options);
   });
   return [...blocks, ...(hidden > 0 ? [`${formatCount(hidden, 'more suite')} not shown here.`] : [])];
 }
 
 function listSuite(
   suite: SuiteReport,
-  { told, hidden }: { told: readonly CaseReport[]; hidden: number },
+  { shown, hidden }: { shown: readonly CaseReport[]; hidden: number },
   options: CommentOptions,
 ): string[] {
   const { outcome } = suite.verdict;
   // In a suite that passed, the minimum tolerates what failed: nothing for the first ten seconds.
   const maxOpen = outcome === 'passed' ? 0 : maxOpenCases;
-  const open = told.slice(0, maxOpen);
-  const folded = told.slice(maxOpen);
-  const list = (cases: readonly CaseReport[]) => cases.map((member) => renderCase(member, options)).join('\n');
+  const open = shown.slice(0, maxOpen);
+  const folded = shown.slice(maxOpen);
+  const list = (cases: readonly CaseReport[]) => cases.map((testCase) => renderCase(testCase, options)).join('\n');
   return [
     `${outcomeMarks[outcome]} ${renderCodeSpan(truncateText(suite.name, maxTitleLength))}: ${describeSuiteRate(suite)}`,
     ...(open.length === 0 ? [] : [list(open)]),
@@ -141,19 +142,19 @@ function listSuite(
   ];
 }
 
-function renderCase(member: CaseReport, { linkLine }: CommentOptions): string {
-  const { title, location, failures } = member;
-  const name = `${renderCodeSpan(truncateText(title, maxTitleLength))}${describeStanding(member)}`;
+function renderCase(testCase: CaseReport, { linkLine }: CommentOptions): string {
+  const { title, location, failures } = testCase;
+  const name = `${renderCodeSpan(truncateText(title, maxTitleLength))}${describeFlags(testCase)}`;
   const reason = failures[0]?.reasons[0];
   return [
-    `- ${markCase(member)} ${name}: ${formatPassed(member)} passed${location === null ? '' : ` · ${renderPlace(location, linkLine)}`}`,
+    `- ${markCase(testCase)} ${name}: ${formatPassed(testCase)} passed${location === null ? '' : ` · ${renderPlace(location, linkLine)}`}`,
     ...(reason === undefined ? [] : [renderCodeSpan(truncateText(readFirstLine(reason), maxReasonLength))]),
   ].join('<br>\n  ');
 }
 
 /** What the verdict does not know. Counts alone: a rate over a part looks like a result. */
 function listUnread({ cases, verdict }: Report): string[] {
-  const planned = cases.reduce((sum, member) => sum + Math.max(member.planned, member.total), 0);
+  const planned = cases.reduce((sum, testCase) => sum + Math.max(testCase.planned, testCase.total), 0);
   const read = cases.reduce((sum, { total }) => sum + total, 0);
   return [
     ...(read < planned

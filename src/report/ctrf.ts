@@ -1,12 +1,11 @@
 import type { CaseReport } from '../model/case-report.ts';
 import type { Report, SuiteReport } from '../model/report.ts';
-import { describeExemption } from './standing.ts';
+import { describeCaseCounts, describeExemption } from './wording.ts';
 import { computePassRate } from '../model/rate.ts';
 import { escapeJson } from './escape/json.ts';
 import { stripControls } from './escape/plain.ts';
 import { groupFailures } from './failures.ts';
 import { truncateText } from './truncate.ts';
-import { describeCaseCounts } from './wording.ts';
 
 /** Of the Common Test Report Format (github.com/ctrf-io/ctrf), whose schema this version names. */
 const specVersion = '0.0.0';
@@ -78,7 +77,9 @@ function listTests(report: Report): CtrfTest[] {
   // A gate without suites is inconclusive, and an empty file would read as green.
   const gate = { id: '', name: report.generator.name, file: null, verdict: report.verdict, stoppedEarly: null };
   return (report.suites.length === 0 ? [gate] : report.suites).flatMap((suite) => {
-    const tests = report.cases.filter(({ suiteId }) => suiteId === suite.id).map((member) => buildTest(member, suite));
+    const tests = report.cases
+      .filter(({ suiteId }) => suiteId === suite.id)
+      .map((testCase) => buildTest(testCase, suite));
     const { outcome } = suite.verdict;
     const isTold = outcome === 'passed' || (outcome === 'failed' && tests.some(({ status }) => status === 'failed'));
     return isTold ? tests : [buildVerdictTest(suite), ...tests];
@@ -102,29 +103,29 @@ function buildVerdictTest({ id, name, file, verdict: { outcome, reasons } }: Jud
   };
 }
 
-function buildTest(member: CaseReport, suite: JudgedSuite): CtrfTest {
-  const { id, title, tags, location, durationMs, outcome, passed, failed, total, planned } = member;
-  const status = chooseStatus(member, suite);
-  const [reason] = member.failures.flatMap(({ reasons }) => reasons);
-  const trace = groupFailures(member)
+function buildTest(testCase: CaseReport, suite: JudgedSuite): CtrfTest {
+  const { id, title, tags, location, durationMs, outcome, passed, failed, total, planned } = testCase;
+  const status = chooseStatus(testCase, suite);
+  const [reason] = testCase.failures.flatMap(({ reasons }) => reasons);
+  const trace = groupFailures(testCase)
     .map(({ heading, lines }) => [heading, ...lines.map((line) => `  ${line}`)].join('\n'))
     .join('\n');
   return {
     testId: `${suite.id}/${id}`,
     name: title === '' ? id : title,
     status,
-    rawStatus: [outcome, ...describeExemption(member)].join(', '),
+    rawStatus: [outcome, ...describeExemption(testCase)].join(', '),
     duration: Math.round(durationMs ?? 0),
     suite: [suite.name],
     ...(tags.length === 0 ? {} : { tags }),
     ...(location === null ? {} : { filePath: location.file, line: location.line }),
     ...(outcome === 'passed'
       ? {}
-      : { message: cut(`${describeCaseCounts(member)}${reason === undefined ? '' : `: ${reason}`}`) }),
+      : { message: cut(`${describeCaseCounts(testCase)}${reason === undefined ? '' : `: ${reason}`}`) }),
     ...(trace === '' ? {} : { trace: truncateText(stripControls(trace), maxTraceLength) }),
-    ...(member.flaky !== null || (status === 'passed' && passed > 0 && failed > 0) ? { flaky: true } : {}),
+    ...(testCase.flaky !== null || (status === 'passed' && passed > 0 && failed > 0) ? { flaky: true } : {}),
     extra: {
-      required: member.required,
+      required: testCase.required,
       iterations: { planned, total, passed, failed },
       passRate: computePassRate(passed, total),
     },

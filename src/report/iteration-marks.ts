@@ -4,10 +4,10 @@ import type { CaseReport } from '../model/case-report.ts';
 /** Beyond these, a row of marks says less than the counts. */
 const maxMarks = 20;
 
-const marks: Record<IterationMark['standing'], string> = { passed: '✓', failed: '✗', unscored: '·' };
+const marks: Record<IterationMark['outcome'], string> = { passed: '✓', failed: '✗', unscored: '·' };
 
 /** Draws the outcome of each iteration of a case, in their order: `✓✗✓`. */
-export type MarkIterations = (member: CaseReport) => string | null;
+export type MarkIterations = (testCase: CaseReport) => string | null;
 
 /** Null for a case with one iteration, with more than a row can hold, and where not all of them are known. */
 export function createIterationMarks(iterations: readonly IterationMark[]): MarkIterations {
@@ -17,7 +17,7 @@ export function createIterationMarks(iterations: readonly IterationMark[]): Mark
     if (own.length < 2 || own.length > maxMarks || own.length !== planned) return null;
     return own
       .toSorted((a, b) => (a.iterationNumber ?? 0) - (b.iterationNumber ?? 0))
-      .map(({ standing }) => marks[standing])
+      .map(({ outcome }) => marks[outcome])
       .join('');
   };
 }

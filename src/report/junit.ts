@@ -42,9 +42,11 @@ export function renderJunit(report: Report): string {
 }
 
 function buildSuite(report: Report, suite: JudgedSuite): Element {
-  const cases = report.cases.filter(({ suiteId }) => suiteId === suite.id).map((member) => buildCase(member, suite));
+  const cases = report.cases
+    .filter(({ suiteId }) => suiteId === suite.id)
+    .map((testCase) => buildCase(testCase, suite));
   const { outcome } = suite.verdict;
-  const isTold = outcome === 'passed' || (outcome === 'failed' && cases.some((member) => holds(member, 'failure')));
+  const isTold = outcome === 'passed' || (outcome === 'failed' && cases.some((testCase) => holds(testCase, 'failure')));
   const children = isTold ? cases : [buildVerdictCase(suite, outcome === 'failed' ? 'failure' : 'error'), ...cases];
   const count = (name: string) => children.filter((child) => holds(child, name)).length;
   return {
@@ -98,44 +100,44 @@ function holds({ children = [] }: Element, name: string): boolean {
   return children.some((child) => child.name === name);
 }
 
-function buildCase(member: CaseReport, suite: JudgedSuite): Element {
+function buildCase(testCase: CaseReport, suite: JudgedSuite): Element {
   return {
     name: 'testcase',
     attributes: {
-      name: member.title,
+      name: testCase.title,
       classname: suite.name,
-      file: member.location?.file,
-      line: member.location?.line,
-      time: formatSeconds(member.durationMs ?? 0),
+      file: testCase.location?.file,
+      line: testCase.location?.line,
+      time: formatSeconds(testCase.durationMs ?? 0),
     },
-    children: listOutcome(member, suite),
+    children: listOutcome(testCase, suite),
   };
 }
 
-function listOutcome(member: CaseReport, suite: JudgedSuite): Element[] {
-  const flaky = describeFlaky(member);
-  const counts = `${describeCaseCounts(member)}${flaky === null ? '' : ` (${flaky})`}`;
-  const { disposition } = member;
-  if (disposition === 'passed' && member.flaky === null) return [];
+function listOutcome(testCase: CaseReport, suite: JudgedSuite): Element[] {
+  const flaky = describeFlaky(testCase);
+  const counts = `${describeCaseCounts(testCase)}${flaky === null ? '' : ` (${flaky})`}`;
+  const { disposition } = testCase;
+  if (disposition === 'passed' && testCase.flaky === null) return [];
   if (disposition === 'passed') {
     // As Maven Surefire writes it: https://maven.apache.org/surefire/maven-surefire-plugin/examples/rerun-failing-tests.html
-    return [{ name: 'flakyFailure', attributes: { message: counts, type: 'flaky' }, text: describeFailures(member) }];
+    return [{ name: 'flakyFailure', attributes: { message: counts, type: 'flaky' }, text: describeFailures(testCase) }];
   }
   if (disposition === 'excluded') {
-    const message = truncateText(`${counts}${describeExclusion(member)}`, maxMessageLength);
-    return [{ name: 'skipped', attributes: { message }, text: describeFailures(member) }];
+    const message = truncateText(`${counts}${describeExclusion(testCase)}`, maxMessageLength);
+    return [{ name: 'skipped', attributes: { message }, text: describeFailures(testCase) }];
   }
   if (disposition === 'unscored' && suite.stoppedEarly !== null) {
     return [{ name: 'skipped', attributes: { message: `${counts}; the run was stopped early` } }];
   }
   if (disposition === 'unscored') {
     // A case that never began says nothing that the suite's own error does not say.
-    const name = member.total === 0 && member.failures.length === 0 ? 'skipped' : 'error';
+    const name = testCase.total === 0 && testCase.failures.length === 0 ? 'skipped' : 'error';
     return [
       {
         name,
         attributes: { message: counts, ...(name === 'error' ? { type: 'inconclusive' } : {}) },
-        text: describeFailures(member),
+        text: describeFailures(testCase),
       },
     ];
   }
@@ -144,35 +146,35 @@ function listOutcome(member: CaseReport, suite: JudgedSuite): Element[] {
       {
         name: 'system-out',
         attributes: {},
-        text: `${counts}, which the minimum tolerates.\n${describeFailures(member)}`,
+        text: `${counts}, which the minimum tolerates.\n${describeFailures(testCase)}`,
       },
     ];
   }
-  const [reason] = member.failures.flatMap(({ reasons }) => reasons);
+  const [reason] = testCase.failures.flatMap(({ reasons }) => reasons);
   const message = truncateText(reason === undefined ? counts : `${counts}: ${readFirstLine(reason)}`, maxMessageLength);
   return [
     {
       name: 'failure',
-      attributes: { message, type: member.required ? 'required' : 'case' },
-      text: describeFailures(member),
+      attributes: { message, type: testCase.required ? 'required' : 'case' },
+      text: describeFailures(testCase),
     },
   ];
 }
 
 /** Why a case does not count, after its counts; a flaky case says it in these already. */
-function describeExclusion(member: CaseReport): string {
-  if (member.quarantine !== null) {
-    const { expires, owner, reason } = member.quarantine;
+function describeExclusion(testCase: CaseReport): string {
+  if (testCase.quarantine !== null) {
+    const { expires, owner, reason } = testCase.quarantine;
     return `; in quarantine until ${expires} (${owner}: ${reason})`;
   }
-  const trial = describeTrial(member);
+  const trial = describeTrial(testCase);
   return trial === null ? '' : `; ${trial}`;
 }
 
-function describeFailures(member: CaseReport): string {
-  const omitted = countOmittedFailures(member);
+function describeFailures(testCase: CaseReport): string {
+  const omitted = countOmittedFailures(testCase);
   return [
-    ...groupFailures(member).flatMap(({ heading, lines }) => [heading, ...lines.map((line) => `  ${line}`)]),
+    ...groupFailures(testCase).flatMap(({ heading, lines }) => [heading, ...lines.map((line) => `  ${line}`)]),
     ...(omitted > 0 ? [`and ${formatCount(omitted, 'more failed iteration')}`] : []),
   ].join('\n');
 }

@@ -30,9 +30,9 @@ export function describeRounds({ retries }: Pick<CaseReport, 'retries'>): string
 
 function listRetries({ id, retries }: SuiteReport, cases: readonly CaseReport[]): string[] {
   if (retries.length === 0) return [];
-  const again = cases.filter((member) => member.suiteId === id && member.retries.length > 0);
+  const again = cases.filter((testCase) => testCase.suiteId === id && testCase.retries.length > 0);
   const [first] = again.flatMap(({ flaky }) => flaky ?? []);
-  const flaky = again.filter((member) => member.flaky !== null).length;
+  const flaky = again.filter((testCase) => testCase.flaky !== null).length;
   const failed = again.length - flaky;
   const rounds = new Set(retries.filter(({ shortfall }) => shortfall === null).map(({ round }) => round)).size;
   const parts = [

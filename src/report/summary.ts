@@ -11,21 +11,22 @@ import { renderPlace } from './place.ts';
 import { describeFlaky, describeRepeats, describeTrial, findRates, listRoundNotes } from './rounds.ts';
 import { listTrendBlocks } from './trend.ts';
 import { renderReasons } from './reasons.ts';
-import { describeStanding, markCase } from './standing.ts';
-import { truncateText } from './truncate.ts';
 import {
   adviseInconclusive,
   describeCaseCounts,
-  describePart,
   describeConcurrency,
-  describeSuiteRate,
+  describeFlags,
+  describePart,
   describeServer,
+  describeSuiteRate,
   describeTotals,
   describeVerdict,
   formatPassed,
+  markCase,
   nameDemand,
   outcomeMarks as marks,
 } from './wording.ts';
+import { truncateText } from './truncate.ts';
 
 export interface SummaryOptions {
   /** In UTF-8. GitHub drops a summary above 1 MiB whole; the default stays well below it. */
@@ -39,20 +40,20 @@ export interface SummaryOptions {
 }
 
 /** How much to show, and with what. */
-interface Page extends Fullness {
+interface Page extends DetailLevel {
   linkLine: NonNullable<SummaryOptions['linkLine']>;
   markIterations: MarkIterations;
 }
 
-/** How much of the cases to show. Tried from the fullest to the shortest until the text fits. */
-interface Fullness {
+/** How much of the cases to show. Tried from the fullDetail to the shortest until the text fits. */
+interface DetailLevel {
   hasPassedCases: boolean;
   maxRows: number;
   maxDetails: number;
   maxReasons: number;
 }
 
-const fullnesses: readonly Fullness[] = [
+const detailLevels: readonly DetailLevel[] = [
   { hasPassedCases: true, maxRows: Infinity, maxDetails: Infinity, maxReasons: 10 },
   { hasPassedCases: false, maxRows: Infinity, maxDetails: Infinity, maxReasons: 10 },
   { hasPassedCases: false, maxRows: 100, maxDetails: 20, maxReasons: 10 },
@@ -77,8 +78,8 @@ const maxOpenDetails = 5;
 export function renderSummary(report: Report, options: SummaryOptions = {}): string {
   const { maxBytes = 900 * 1024, links = [], linkLine = () => null, iterations = [] } = options;
   const markIterations = createIterationMarks(iterations);
-  for (const fullness of fullnesses) {
-    const text = renderPage(report, { ...fullness, linkLine, markIterations }, links);
+  for (const detail of detailLevels) {
+    const text = renderPage(report, { ...detail, linkLine, markIterations }, links);
     if (Buffer.byteLength(text) <= maxBytes) return text;
   }
   return `${renderTitle(report)}\n`;
@@ -109,7 +110,7 @@ function renderPage(report: Report, page: Page, links: NonNullable<SummaryOption
   return `${blocks.join('\n\n')}\n`;
 }
 
-function listReasons(report: Report, { maxReasons }: Fullness): string[] {
+function listReasons(report: Report, { maxReasons }: DetailLevel): string[] {
   const { headline, output, others } = renderReasons(report, { maxReasons, maxTitleLength, maxReasonLength });
   return [
     ...headline,
@@ -119,7 +120,7 @@ function listReasons(report: Report, { maxReasons }: Fullness): string[] {
   ];
 }
 
-function listNotes({ notes }: Report, { maxReasons }: Fullness): string[] {
+function listNotes({ notes }: Report, { maxReasons }: DetailLevel): string[] {
   const hidden = notes.length - maxReasons;
   const shown = notes.slice(0, maxReasons).map((note) => `> ${renderProse(truncateText(note, maxReasonLength))}`);
   return shown.length === 0
@@ -157,7 +158,7 @@ function listConcurrency({ concurrency }: SuiteReport): string[] {
 const demandMarks: Record<DemandReport['state'], string> = { met: '✅', 'not-met': '❌', unknown: '⚠️' };
 
 /** The suite's own minimum stands in the headline already; further requirements have a table of their own. */
-function listDemands({ demands }: SuiteReport, { maxRows }: Fullness): string[] {
+function listDemands({ demands }: SuiteReport, { maxRows }: DetailLevel): string[] {
   if (demands.length < 2) return [];
   const shown = demands.slice(0, Math.min(maxRows, maxDemands));
   const rows = shown.map((demand) => {
@@ -180,13 +181,13 @@ function listDemands({ demands }: SuiteReport, { maxRows }: Fullness): string[] 
 }
 
 /** Of the cases that passed sometimes: of the others, every rate is 100% or 0%. */
-function listRepeats({ repeats }: SuiteReport, cases: readonly CaseReport[], { maxRows }: Fullness): string[] {
+function listRepeats({ repeats }: SuiteReport, cases: readonly CaseReport[], { maxRows }: DetailLevel): string[] {
   if (repeats === null) return [];
   const ks = repeats.k === 2 ? [2] : [2, repeats.k];
-  const rows = cases.flatMap((member) => {
-    if (member.passed === 0 || member.failed === 0 || member.quarantine !== null) return [];
-    const cells = ks.map((k) => findRates(member, k)).flatMap((rates) => [rates?.passAtK, rates?.passHatK]);
-    const name = renderTableCode(truncateText(member.title, maxTitleLength));
+  const rows = cases.flatMap((testCase) => {
+    if (testCase.passed === 0 || testCase.failed === 0 || testCase.quarantine !== null) return [];
+    const cells = ks.map((k) => findRates(testCase, k)).flatMap((rates) => [rates?.passAtK, rates?.passHatK]);
+    const name = renderTableCode(truncateText(testCase.title, maxTitleLength));
     return [`| ${[name, ...cells.map((rate) => formatPassRate(rate ?? null))].join(' | ')} |`];
   });
   if (rows.length === 0 || rows.length > maxRows) return [];
@@ -214,11 +215,11 @@ function listTable(cases: readonly CaseReport[], page: Page): string[] {
 }
 
 function renderTable(cases: readonly CaseReport[], { markIterations }: Page): string {
-  const rows = cases.map((member) => {
-    const name = renderTableCode(truncateText(member.title, maxTitleLength));
-    const marks = markIterations(member);
-    const passed = `${formatPassed(member)}${marks === null ? '' : ` ${marks}`}`;
-    return `| ${markCase(member)} | ${name}${describeStanding(member)} | ${passed} |`;
+  const rows = cases.map((testCase) => {
+    const name = renderTableCode(truncateText(testCase.title, maxTitleLength));
+    const marks = markIterations(testCase);
+    const passed = `${formatPassed(testCase)}${marks === null ? '' : ` ${marks}`}`;
+    return `| ${markCase(testCase)} | ${name}${describeFlags(testCase)} | ${passed} |`;
   });
   return ['| | Case | Passed |', '|---|---|---|', ...rows].join('\n');
 }
@@ -232,7 +233,7 @@ function listPassed(cases: readonly CaseReport[], page: Page): string[] {
 }
 
 function listDetails(cases: readonly CaseReport[], limits: Page & { maxOpen: number }): string[] {
-  const list = (member: CaseReport) => listCaseDetails(member, limits);
+  const list = (testCase: CaseReport) => listCaseDetails(testCase, limits);
   const told = cases.filter(({ failures }) => failures.length > 0).slice(0, limits.maxDetails);
   const folded = told.slice(limits.maxOpen);
   return [
@@ -246,22 +247,22 @@ function listDetails(cases: readonly CaseReport[], limits: Page & { maxOpen: num
   ];
 }
 
-function listCaseDetails(member: CaseReport, { linkLine }: Page): string[] {
-  const { title, location, required, quarantine } = member;
-  const flaky = describeFlaky(member);
+function listCaseDetails(testCase: CaseReport, { linkLine }: Page): string[] {
+  const { title, location, required, quarantine } = testCase;
+  const flaky = describeFlaky(testCase);
   const place = location === null ? [] : [renderPlace(location, linkLine)];
-  const omitted = countOmittedFailures(member);
+  const omitted = countOmittedFailures(testCase);
   return [
-    `#### ${markCase(member)} ${renderCodeSpan(truncateText(title, maxTitleLength))}`,
+    `#### ${markCase(testCase)} ${renderCodeSpan(truncateText(title, maxTitleLength))}`,
     [
       ...place,
-      describeCaseCounts(member),
+      describeCaseCounts(testCase),
       ...(required ? ['required'] : []),
       ...(quarantine === null ? [] : ['in quarantine']),
-      ...[describeTrial(member) ?? []].flat(),
+      ...[describeTrial(testCase) ?? []].flat(),
       ...(flaky === null ? [] : [flaky]),
     ].join(' · '),
-    ...groupFailures(member).flatMap(({ heading, lines }) => [
+    ...groupFailures(testCase).flatMap(({ heading, lines }) => [
       `${renderProse(truncateText(heading, maxReasonLength))}:`,
       // Code spans wrap where a fenced block would have to be scrolled sideways on a phone.
       lines.map((line) => `- ${renderCodeSpan(line)}`).join('\n'),

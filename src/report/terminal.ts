@@ -6,24 +6,23 @@ import type { CaseReport } from '../model/case-report.ts';
 import type { Report, SuiteReport } from '../model/report.ts';
 import type { VerdictOutcome } from '../model/verdict.ts';
 import { describeBaseline, describeChanges, describeRateChanges, describeRates, formatCounts } from './comparison.ts';
-import { escapeTerminalText } from './escape/terminal.ts';
+import { escapeTerminalText } from './escape/log.ts';
 import { countOmittedFailures, groupFailures } from './failures.ts';
-import { chooseMark } from './standing.ts';
-import { describeFlaky, describeRepeats, describeTrial, listRoundNotes } from './rounds.ts';
-import { listTrendRuns, nameTrend, renderSparkline } from './trend.ts';
-import { truncateText } from './truncate.ts';
 import {
+  chooseMark,
   describeCaseCounts,
-  describePart,
   describeConcurrency,
-  describeSuiteRate,
+  describePart,
   describeServer,
+  describeSuiteRate,
   describeTotals,
   describeVerdict,
   nameDemand,
   nameReasons,
 } from './wording.ts';
-import { wrapLine } from './wrap.ts';
+import { describeFlaky, describeRepeats, describeTrial, listRoundNotes } from './rounds.ts';
+import { listTrendRuns, nameTrend, renderSparkline } from './trend.ts';
+import { truncateText } from './truncate.ts';
 
 const marks: Record<VerdictOutcome, string> = { passed: '✓', failed: '✗', inconclusive: '!' };
 const colors = { passed: 'green', failed: 'red', inconclusive: 'yellow' } as const;
@@ -101,11 +100,11 @@ function listSuite(report: Report, suite: SuiteReport, page: Page): string[] {
     ),
     ...listConcurrency(suite, page),
     ...(suite.run?.url == null ? [] : [`  ${paint('dim', escapeTerminalText(suite.run.url))}`]),
-    ...notPassed.slice(0, maxDetailedCases).flatMap((member) => listCase(member, page)),
+    ...notPassed.slice(0, maxDetailedCases).flatMap((testCase) => listCase(testCase, page)),
     ...(hidden > 0 ? [`  and ${formatCount(hidden, 'more case')} that did not pass`] : []),
     ...(passed.length > maxPassedCases
       ? [`  ${paint('green', marks.passed)} ${formatCount(passed.length, 'case')} passed`]
-      : passed.map((member) => describeCase(member, paint))),
+      : passed.map((testCase) => describeCase(testCase, paint))),
     ...listDemands(suite, page),
   ];
 }
@@ -132,14 +131,14 @@ function listDemands({ demands }: SuiteReport, { columns, paint }: Page): string
   ];
 }
 
-function describeCase(member: CaseReport, paint: Paint): string {
-  const { outcome, title, required, location, durationMs, quarantine } = member;
-  const flaky = describeFlaky(member);
-  const mark = chooseMark(member);
+function describeCase(testCase: CaseReport, paint: Paint): string {
+  const { outcome, title, required, location, durationMs, quarantine } = testCase;
+  const flaky = describeFlaky(testCase);
+  const mark = chooseMark(testCase);
   const notes = [
     ...(required ? ['required'] : []),
     ...(quarantine === null ? [] : ['in quarantine']),
-    ...[describeTrial(member) ?? []].flat(),
+    ...[describeTrial(testCase) ?? []].flat(),
     ...(flaky === null ? [] : [flaky]),
     ...(outcome !== 'passed' && location !== null
       ? [escapeTerminalText(truncateText(`${location.file}:${location.line}`, maxReasonLength))]
@@ -149,16 +148,16 @@ function describeCase(member: CaseReport, paint: Paint): string {
   const name = escapeTerminalText(truncateText(title, maxTitleLength));
   return [
     `  ${paint(colors[mark], marks[mark])} ${name}`,
-    describeCaseCounts(member),
+    describeCaseCounts(testCase),
     ...notes.map((note) => paint('dim', note)),
   ].join('  ');
 }
 
-function listCase(member: CaseReport, page: Page): string[] {
-  const omitted = countOmittedFailures(member);
+function listCase(testCase: CaseReport, page: Page): string[] {
+  const omitted = countOmittedFailures(testCase);
   return [
-    describeCase(member, page.paint),
-    ...groupFailures(member).flatMap(({ heading, lines }) => [
+    describeCase(testCase, page.paint),
+    ...groupFailures(testCase).flatMap(({ heading, lines }) => [
       `      ${page.paint('dim', escapeTerminalText(heading))}`,
       ...lines.flatMap((line) => wrapText(line, { columns: page.columns, indent: '        ' })),
     ]),
@@ -169,14 +168,14 @@ function listCase(member: CaseReport, page: Page): string[] {
 function listComparison(comparison: Comparison, { paint }: Page): string[] {
   const { source, rest } = describeBaseline(comparison);
   const rates = describeRates(comparison);
-  const told = comparison.cases.filter(({ change }) => change === 'regressed' || change === 'fixed');
+  const shown = comparison.cases.filter(({ change }) => change === 'regressed' || change === 'fixed');
   return [
     `${paint('bold', 'Against the baseline')}  ${escapeTerminalText(source)}${rest}: ${describeChanges(comparison)}`,
     ...(rates === null ? [] : [`  ${rates}`]),
     ...describeRateChanges(comparison, escapeTerminalText)
       .slice(0, maxDetailedCases)
       .map((line) => `  ${line}`),
-    ...told.slice(0, maxDetailedCases).map(({ change, title, baseline, current }) => {
+    ...shown.slice(0, maxDetailedCases).map(({ change, title, baseline, current }) => {
       const name = escapeTerminalText(truncateText(title, maxTitleLength));
       return `  ${paint(change === 'fixed' ? 'green' : 'red', change)} ${name}  ${formatCounts(baseline)} then, ${formatCounts(current)} now`;
     }),
@@ -196,4 +195,24 @@ function listTrend(report: Report, { paint }: Page): string[] {
 /** Escaped once more after wrapping, which may have put the middle of a text at the start of a line. */
 function wrapText(text: string, options: { columns: number; indent: string }): string[] {
   return wrapLine(escapeTerminalText(text), options).map(escapeTerminalText);
+}
+
+/**
+ * Breaks a line at spaces so that each part, indentation included, is at most `columns` wide where words allow it.
+ * Parts after the first are indented by two more.
+ */
+export function wrapLine(line: string, options: { columns: number; indent: string }): string[] {
+  const lines: string[] = [];
+  let current = options.indent;
+  let isEmpty = true;
+  for (const word of line.split(' ')) {
+    if (!isEmpty && current.length + 1 + word.length > options.columns) {
+      lines.push(current);
+      current = `${options.indent}  ${word}`;
+    } else {
+      current += isEmpty ? word : ` ${word}`;
+    }
+    isEmpty = false;
+  }
+  return [...lines, current];
 }

@@ -2,11 +2,11 @@ import { formatCount } from '../base/text.ts';
 import { formatDuration } from '../base/time.ts';
 import { formatMinimumPassRate, formatPassRate } from '../model/rate.ts';
 import type { ConcurrencyReport, ConcurrencyRule } from '../model/concurrency.ts';
-import type { CaseReport } from '../model/case-report.ts';
 import type { DemandReport, Report, SandboxReport, ServerReport, SuiteReport, Totals } from '../model/report.ts';
 import type { ToolCall } from '../model/run.ts';
 import type { ReasonCode, Verdict, VerdictOutcome, VerdictReason } from '../model/verdict.ts';
-import { describeRounds } from './rounds.ts';
+import { describeFlaky, describeRounds, describeTrial } from './rounds.ts';
+import type { CaseReport } from '../model/case-report.ts';
 
 /** How many of a case's iterations passed: `2 of 3`. */
 export function formatPassed({ passed, total, planned }: CaseReport): string {
@@ -14,9 +14,9 @@ export function formatPassed({ passed, total, planned }: CaseReport): string {
 }
 
 /** Says how a case fared: `2 of 3 passed`, `1 of 3 passed, 2 without a result`, `0 of 1 passed; run again: 1 of 1`. */
-export function describeCaseCounts(member: CaseReport): string {
-  const missing = member.planned - member.total;
-  return `${formatPassed(member)} passed${missing > 0 ? `, ${missing} without a result` : ''}${describeRounds(member)}`;
+export function describeCaseCounts(testCase: CaseReport): string {
+  const missing = testCase.planned - testCase.total;
+  return `${formatPassed(testCase)} passed${missing > 0 ? `, ${missing} without a result` : ''}${describeRounds(testCase)}`;
 }
 
 /** Says how a suite fared: `7 passed, 2 failed (77.7%), minimum 90%`. */
@@ -146,3 +146,26 @@ export function adviseInconclusive({ reasons }: Verdict): string {
 
 /** The outcome at a glance, where emoji are shown. */
 export const outcomeMarks: Record<VerdictOutcome, string> = { passed: '✅', failed: '❌', inconclusive: '⚠️' };
+
+/** Marks a case: a failure that does not count is worth a look, and is not shown as a failure. */
+export function markCase(testCase: CaseReport): string {
+  return outcomeMarks[chooseMark(testCase)];
+}
+
+/** The mark of a case, as the outcome that it looks like. */
+export function chooseMark({ outcome, disposition }: CaseReport): VerdictOutcome {
+  return disposition === 'failed' || disposition === 'tolerated' || outcome === 'passed' ? outcome : 'inconclusive';
+}
+
+/** Says what is special about a case, after its title: ` (required)`, or nothing. */
+export function describeFlags(testCase: CaseReport): string {
+  const required = testCase.required && testCase.quarantine === null ? ['required'] : [];
+  const words = [...required, ...describeExemption(testCase)];
+  return words.length === 0 ? '' : ` (${words.join('; ')})`;
+}
+
+/** Why a case may count in another way than its outcome; empty for most cases. */
+export function describeExemption(testCase: CaseReport): string[] {
+  if (testCase.quarantine !== null) return ['in quarantine'];
+  return [describeTrial(testCase), describeFlaky(testCase)].filter((word) => word !== null);
+}

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { protections, retryRounds } from '../model/policy.ts';
+import { flakyEffects, inconclusiveEffects, protections, retryRounds, staleEffects } from '../model/policy.ts';
 import { parsePassRate } from '../model/rate.ts';
 import { withIssueCode, passRate, pointDrop, text, timeout } from './scalar-schemas.ts';
 
@@ -69,23 +69,21 @@ const commonShape = {
     .exactOptional()
     .meta({ description: 'Minimum pass rates of the cases with a tag, together.' }),
   confidence: confidence.exactOptional(),
-  onInconclusive: z.enum(['fail', 'pass', 'warn']).exactOptional().meta({
+  onInconclusive: inconclusiveEffects.exactOptional().meta({
     description: 'What it means for the job when the results do not settle the verdict; it stays inconclusive.',
   }),
-  onNothingRun: z.enum(['fail', 'pass', 'warn']).exactOptional().meta({
+  onNothingRun: inconclusiveEffects.exactOptional().meta({
     description:
       'What it means for the job when nothing ran or results are missing, such as after a server that did not start.',
   }),
   reportOnly: z.boolean().exactOptional().meta({ description: 'A failed verdict is shown, and the job goes on.' }),
-  onStaleQuarantine: z
-    .enum(['warn', 'fail'])
+  onStaleQuarantine: staleEffects
     .exactOptional()
     .meta({ description: 'What it means when an entry has run out, or its case passes again or is gone.' }),
   retryFailed: retryRounds
     .exactOptional()
     .meta({ description: 'In how many further rounds, at most, cases that failed are run again.' }),
-  flaky: z
-    .enum(['fail', 'pass', 'report'])
+  flaky: flakyEffects
     .exactOptional()
     .meta({ description: 'How a case counts that passed only when it was run again: as failed, as passed, or not.' }),
   budgets: budgetsSchema.exactOptional(),

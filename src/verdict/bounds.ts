@@ -3,9 +3,9 @@ import type { CaseResults, SuiteResults } from '../model/results.ts';
 import type { ReasonCode } from '../model/verdict.ts';
 import type { Assessment } from './assessment.ts';
 import { countScored } from './count.ts';
-import { boundDemands } from './demands.ts';
+import { boundRules } from './rules.ts';
 import { countFlaky } from './flaky.ts';
-import { contradictsPlan, listRunGaps } from './gaps.ts';
+import { contradictsPlan, listRunGaps } from './completeness.ts';
 import { splitQuarantine } from './quarantine.ts';
 import { areFailuresSound } from './reason-rules.ts';
 
@@ -16,13 +16,13 @@ export function countOutstanding({ planned, passed, failed }: CaseResults): numb
 
 /** The cases as they are when everything outstanding passes, or when all of it fails. */
 export function completeCases(cases: readonly CaseResults[], isPassing: boolean): CaseResults[] {
-  return cases.map((member) => {
-    const outstanding = countOutstanding(member);
+  return cases.map((testCase) => {
+    const outstanding = countOutstanding(testCase);
     return {
-      ...member,
+      ...testCase,
       unscored: 0,
-      passed: member.passed + (isPassing ? outstanding : 0),
-      failed: member.failed + (isPassing ? 0 : outstanding),
+      passed: testCase.passed + (isPassing ? outstanding : 0),
+      failed: testCase.failed + (isPassing ? 0 : outstanding),
     };
   });
 }
@@ -45,7 +45,7 @@ export function canBeDecided(runs: readonly SuiteResults[], gaps: ReadonlyArray<
 
 /**
  * Judges the requirements of results in which iterations are missing or have no result: `not-met` where no way in which
- * those can turn out meets the requirement, else `unknown`. In the order of `assessDemands`.
+ * those can turn out meets the requirement, else `unknown`. In the order of `assessRules`.
  *
  * A requirement that counts passes is met by more of them and never by fewer, so the completion in which everything
  * outstanding passes is the best for all of them. `boundRate` bounds those with a confidence, which can move either way.
@@ -55,10 +55,10 @@ export function assessDecided(results: SuiteResults, { requirements: demands, to
   const count = (list: readonly CaseResults[]) =>
     countFlaky(splitQuarantine(list, demands, today).counted, demands.flaky.value);
   const counted = count(cases);
-  const byId = new Map(counted.map((member) => [member.id, member]));
-  const best = { ...results, cases: cases.map((member) => byId.get(member.id) ?? member) };
+  const byId = new Map(counted.map((testCase) => [testCase.id, testCase]));
+  const best = { ...results, cases: cases.map((testCase) => byId.get(testCase.id) ?? testCase) };
   const isScored = countScored(counted).scored > 0;
-  return boundDemands(best, { best: counted, asRead: count(results.cases) }, demands).map((assessment) =>
+  return boundRules(best, { best: counted, asRead: count(results.cases) }, demands).map((assessment) =>
     isScored && assessment.state === 'not-met' ? assessment : { ...assessment, state: 'unknown' },
   );
 }

@@ -4,8 +4,7 @@ import { rateConfidence } from '../model/case-change.ts';
 import { formatMinimumPassRate, formatPassRate, meetsMinimumPassRate } from '../model/rate.ts';
 import type { VerdictReason } from '../model/verdict.ts';
 import { computeClusteredInterval } from './statistics/clustered.ts';
-import { computeDifferenceInterval } from './statistics/newcombe.ts';
-import { testPairs } from './statistics/paired.ts';
+import { computeDifferenceInterval, testPairs } from './statistics/differences.ts';
 
 /** A case that did the same both times and has results of both. */
 export interface ComparablePair {

@@ -17,9 +17,9 @@ export function compareWithBaseline(
   limits: RegressionLimits,
 ): Comparison {
   const { cases: baselineCases, ...about } = baseline;
-  const earlier = new Map(baselineCases.map((member) => [keyOf(member.suiteId, member.id), member]));
+  const earlier = new Map(baselineCases.map((testCase) => [keyOf(testCase.suiteId, testCase.id), testCase]));
   const current = suites.flatMap((suite) =>
-    suite.cases.map((member) => compareCase(suite.suiteId, member, earlier.get(keyOf(suite.suiteId, member.id)))),
+    suite.cases.map((testCase) => compareCase(suite.suiteId, testCase, earlier.get(keyOf(suite.suiteId, testCase.id)))),
   );
   const missing = listMissing(baselineCases, suites);
   const compared = [...current, ...missing.removed.map(describeRemoved)];
@@ -29,8 +29,8 @@ export function compareWithBaseline(
     ...limits,
     counts: countChanges(compared),
     comparable: {
-      baseline: sumCounts(comparable.map((member) => member.baseline)),
-      current: sumCounts(comparable.map((member) => member.current)),
+      baseline: sumCounts(comparable.map((testCase) => testCase.baseline)),
+      current: sumCounts(comparable.map((testCase) => testCase.current)),
     },
     rates: compareRates(comparable),
     notRun: missing.notRun,
@@ -44,7 +44,7 @@ export function compareWithBaseline(
  * Takes both sides of a comparison as they count: a flaky case that counts as passed is compared as such, and one that does
  * not count is on neither side.
  */
-export function settleComparison(
+export function applyFlakyEffect(
   baseline: Baseline,
   suites: ReadonlyArray<{ results: SuiteResults; effect: FlakyEffect }>,
 ): { baseline: Baseline; results: SuiteResults[] } {
@@ -53,11 +53,11 @@ export function settleComparison(
     suites.some(
       ({ results }, index) =>
         results.suiteId === suiteId &&
-        results.cases.some((member) => member.id === id) &&
-        settled[index]?.cases.every((member) => member.id !== id) === true,
+        results.cases.some((testCase) => testCase.id === id) &&
+        settled[index]?.cases.every((testCase) => testCase.id !== id) === true,
     );
   return {
-    baseline: { ...baseline, cases: baseline.cases.filter((member) => !isSetAside(member)) },
+    baseline: { ...baseline, cases: baseline.cases.filter((testCase) => !isSetAside(testCase)) },
     results: settled,
   };
 }
@@ -72,11 +72,11 @@ function listRegressedCases({ cases, counts, maximumRegressions, baseline }: Com
   if (counts.regressed <= maximumRegressions) return [];
   return cases
     .filter(({ change }) => change === 'regressed')
-    .map((member) => ({
+    .map((testCase) => ({
       code: 'regressed',
-      message: `"${member.title}" regressed: ${formatCounts(member.baseline)} passed in the baseline (${baseline.source}), ${formatCounts(member.current)} now; ${counts.regressed} regressed, at most ${maximumRegressions} may.`,
-      suiteId: member.suiteId,
-      caseId: member.id,
+      message: `"${testCase.title}" regressed: ${formatCounts(testCase.baseline)} passed in the baseline (${baseline.source}), ${formatCounts(testCase.current)} now; ${counts.regressed} regressed, at most ${maximumRegressions} may.`,
+      suiteId: testCase.suiteId,
+      caseId: testCase.id,
     }));
 }
 
@@ -87,8 +87,8 @@ function listComparable({ suiteId, change, baseline, current }: CaseComparison):
   return [{ suiteId, baseline, current }];
 }
 
-function compareCase(suiteId: string, member: CaseResults, earlier: BaselineCase | undefined): CaseComparison {
-  const { id, title, passed, failed, definitionHash } = member;
+function compareCase(suiteId: string, testCase: CaseResults, earlier: BaselineCase | undefined): CaseComparison {
+  const { id, title, passed, failed, definitionHash } = testCase;
   const current = { passed, total: passed + failed };
   const baseline = earlier === undefined ? null : { passed: earlier.passed, total: earlier.total };
   const change = (): CaseChange => {

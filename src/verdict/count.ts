@@ -7,8 +7,8 @@ export function countRead({ passed, failed, unscored }: CaseResults): number {
 
 /** Iterations of these cases that carry a result, and those of them that passed. */
 export function countScored(cases: readonly CaseResults[]): { passed: number; scored: number } {
-  const passed = sum(cases, (member) => member.passed);
-  return { passed, scored: passed + sum(cases, (member) => member.failed) };
+  const passed = sum(cases, (testCase) => testCase.passed);
+  return { passed, scored: passed + sum(cases, (testCase) => testCase.failed) };
 }
 
 export function sum<T>(items: readonly T[], measure: (item: T) => number): number {

@@ -24,11 +24,11 @@ export function classifyCase({
  */
 export function countFlaky(cases: readonly CaseResults[], effect: FlakyEffect): CaseResults[] {
   if (effect === 'fail') return [...cases];
-  return cases.flatMap((member) => {
-    const last = member.retries.at(-1);
-    if (last === undefined || classifyCase(member) !== 'flaky') return [member];
+  return cases.flatMap((testCase) => {
+    const last = testCase.retries.at(-1);
+    if (last === undefined || classifyCase(testCase) !== 'flaky') return [testCase];
     if (effect === 'report') return [];
-    return [{ ...member, planned: last.total, passed: last.passed, failed: last.total - last.passed, unscored: 0 }];
+    return [{ ...testCase, planned: last.total, passed: last.passed, failed: last.total - last.passed, unscored: 0 }];
   });
 }
 
@@ -41,7 +41,7 @@ export function listStillFailing(
   demands: Pick<SuiteRequirements, 'quarantine' | 'trials'>,
   today: string,
 ): CaseResults[] {
-  return splitQuarantine(cases, demands, today).counted.filter((member) => classifyCase(member) === 'failed');
+  return splitQuarantine(cases, demands, today).counted.filter((testCase) => classifyCase(testCase) === 'failed');
 }
 
 /**
@@ -49,18 +49,18 @@ export function listStillFailing(
  * they count for nothing, but for what was spent.
  */
 export function addRetryRound(results: SuiteResults, round: RetryRound, found: readonly CaseResults[]): SuiteResults {
-  const byId = new Map(found.map((member) => [member.id, member]));
+  const byId = new Map(found.map((testCase) => [testCase.id, testCase]));
   return {
     ...results,
     retries: [...results.retries, round],
-    cases: results.cases.map((member) => {
-      const again = byId.get(member.id);
-      if (again === undefined) return member;
+    cases: results.cases.map((testCase) => {
+      const again = byId.get(testCase.id);
+      if (again === undefined) return testCase;
       const counts = { passed: again.passed, total: again.passed + again.failed };
       return {
-        ...member,
-        tokensUsed: member.tokensUsed + again.tokensUsed,
-        retries: round.shortfall === null ? [...member.retries, counts] : member.retries,
+        ...testCase,
+        tokensUsed: testCase.tokensUsed + again.tokensUsed,
+        retries: round.shortfall === null ? [...testCase.retries, counts] : testCase.retries,
       };
     }),
   };

@@ -2,7 +2,7 @@ import type { Comparison } from '../model/comparison.ts';
 import type { GatePolicy, SuiteRequirements } from '../model/policy.ts';
 import type { SuiteResults } from '../model/results.ts';
 import type { Verdict, VerdictReason } from '../model/verdict.ts';
-import { compareWithBaseline, listRegressions, settleComparison } from './compare.ts';
+import { compareWithBaseline, listRegressions, applyFlakyEffect } from './compare.ts';
 import { decideExit, type ExitDecision } from './exit.ts';
 import { joinRuns } from './join-runs.ts';
 import { assessSuite, joinVerdicts, type SuiteJudgement } from './judge.ts';
@@ -65,7 +65,7 @@ function compareSuites(
 ): Comparison | null {
   if (baseline === null) return null;
   const asRun = measured.map(({ results, requirements }) => ({ results, effect: requirements.flaky.value }));
-  const settled = settleComparison(baseline, asRun);
+  const settled = applyFlakyEffect(baseline, asRun);
   return compareWithBaseline(settled.baseline, settled.results, {
     maximumRegressions: maximumRegressions.value,
     maximumRateDrop: maximumRateDrop?.value ?? null,

@@ -1,5 +1,5 @@
 import type { Sourced } from '../model/source.ts';
-import type { FlakyEffect, SuitePolicy, SuiteRequirements, TrialCase } from '../model/policy.ts';
+import type { FlakyEffect, SuitePolicy, SuiteRequirements, ProbationCase } from '../model/policy.ts';
 import type { CaseClass, RepeatRates } from '../model/case-report.ts';
 import type { DemandReport, SuiteRepeats } from '../model/report.ts';
 import type { CaseResults, SuiteResults } from '../model/results.ts';
@@ -8,13 +8,13 @@ import { toDemandReport, toReason, type Assessment } from './assessment.ts';
 import { assessBudgets } from './budgets.ts';
 import { assessDecided, canBeDecided } from './bounds.ts';
 import { countScored, sum } from './count.ts';
-import { assessDemands } from './demands.ts';
+import { assessRules } from './rules.ts';
 import { classifyCase, countFlaky } from './flaky.ts';
-import { listBreaks, listGaps } from './gaps.ts';
+import { listBreaks, listGaps } from './completeness.ts';
 import { assessQuarantine, type QuarantinedCase, splitQuarantine } from './quarantine.ts';
 import { isProtection } from './reason-rules.ts';
 import { computeSuiteRepeats, listRepeatRates } from './repeat-rates.ts';
-import { assessStopped, listStoppedGaps, settleVerdict } from './settled.ts';
+import { assessStopped, listStoppedGaps, decideEarly } from './early.ts';
 
 export interface JudgeOptions {
   policy: SuitePolicy;
@@ -35,7 +35,7 @@ export interface SuiteJudgement {
   /** Entries of the cases that did not count. */
   quarantined: QuarantinedCase[];
   /** Cases that do not count yet. */
-  trials: readonly TrialCase[];
+  trials: readonly ProbationCase[];
   /** How a flaky case counts. */
   flaky: Sourced<FlakyEffect>;
   /** Of the cases that count, as they count. */
@@ -43,10 +43,10 @@ export interface SuiteJudgement {
   /** Null where nothing was established, or no case that counts has several iterations. */
   repeats: SuiteRepeats | null;
   /** The outcome of every case, in the order of the results. */
-  standings: CaseStanding[];
+  analyses: CaseAnalysis[];
 }
 
-export interface CaseStanding {
+export interface CaseAnalysis {
   classification: CaseClass | null;
   repeats: RepeatRates[];
 }
@@ -66,8 +66,8 @@ export function assessSuite(results: SuiteResults, options: JudgeOptions): Suite
   const { requirements: demands, today } = policy;
   const { counted: outside, quarantined } = splitQuarantine(results.cases, demands, today);
   const counted = countFlaky(outside, demands.flaky.value);
-  const byId = new Map(counted.map((member) => [member.id, member]));
-  const isSettled = results.isStoppedEarly && settleVerdict(results, policy) !== null;
+  const byId = new Map(counted.map((testCase) => [testCase.id, testCase]));
+  const isSettled = results.isStoppedEarly && decideEarly(results, policy) !== null;
   // A later round mends no result that is missing from the first.
   const gaps = isSettled
     ? listStoppedGaps(results)
@@ -77,7 +77,7 @@ export function assessSuite(results: SuiteResults, options: JudgeOptions): Suite
         tolerated: demands.budgets.infrastructureErrors,
       });
   if (gaps.length === 0 && countScored(counted).scored === 0) gaps.push(nothingCounts);
-  const asCounted = { ...results, cases: results.cases.map((member) => byId.get(member.id) ?? member) };
+  const asCounted = { ...results, cases: results.cases.map((testCase) => byId.get(testCase.id) ?? testCase) };
   const quarantine = assessQuarantine(results.cases, demands, today);
   if (gaps.length > 0) {
     const isOpen = isSettled || !canBeDecided(parts, gaps);
@@ -86,7 +86,7 @@ export function assessSuite(results: SuiteResults, options: JudgeOptions): Suite
       ...describeCounted(results, counted, { requirements: demands, repeats: null }),
       verdict: weighGaps(results, { gaps, decided, lowered: findings.filter(isProtection) }),
       demands: [
-        ...assessDemands(asCounted, counted, demands),
+        ...assessRules(asCounted, counted, demands),
         ...assessBudgets(parts, demands.budgets),
         ...quarantine,
       ].map((assessment) =>
@@ -96,11 +96,11 @@ export function assessSuite(results: SuiteResults, options: JudgeOptions): Suite
     };
   }
   const assessments = [
-    ...(isSettled ? assessStopped(results, policy) : assessDemands(asCounted, counted, demands)),
+    ...(isSettled ? assessStopped(results, policy) : assessRules(asCounted, counted, demands)),
     ...(isSettled ? [] : assessBudgets(parts, demands.budgets)),
     ...quarantine,
   ];
-  const { outcome, reasons } = doubtFailure(results, weigh(assessments, findings));
+  const { outcome, reasons } = downgradeWhenTunnelBroke(results, weigh(assessments, findings));
   // What a further round found was chosen by its failures, so that only the first one describes the case.
   // Of a run that was stopped early, too, the results decided which iterations ran.
   const repeats = isSettled ? null : computeSuiteRepeats(outside.filter(({ id }) => byId.has(id)));
@@ -156,7 +156,7 @@ function describeCounted(
   { cases }: SuiteResults,
   counted: readonly CaseResults[],
   { requirements, repeats }: { requirements: SuiteRequirements; repeats: SuiteRepeats | null },
-): Pick<SuiteJudgement, 'minimumPassRate' | 'flaky' | 'trials' | 'counted' | 'standings' | 'repeats'> {
+): Pick<SuiteJudgement, 'minimumPassRate' | 'flaky' | 'trials' | 'counted' | 'analyses' | 'repeats'> {
   const k = repeats?.k ?? null;
   return {
     minimumPassRate: requirements.minimumPassRate,
@@ -168,7 +168,10 @@ function describeCounted(
       passed: sum(counted, ({ passed }) => passed),
       failed: sum(counted, ({ failed }) => failed),
     },
-    standings: cases.map((member) => ({ classification: classifyCase(member), repeats: listRepeatRates(member, k) })),
+    analyses: cases.map((testCase) => ({
+      classification: classifyCase(testCase),
+      repeats: listRepeatRates(testCase, k),
+    })),
   };
 }
 
@@ -188,7 +191,7 @@ function putProtectionsFirst(reasons: readonly VerdictReason[]): VerdictReason[]
 }
 
 /** Calls that are cut off can make a suite fail; nothing but a server that answers rightly makes it pass. */
-function doubtFailure(results: SuiteResults, verdict: Verdict): Verdict {
+function downgradeWhenTunnelBroke(results: SuiteResults, verdict: Verdict): Verdict {
   const breaks = listBreaks(results);
   const isCertain = verdict.reasons.some(isProtection);
   if (verdict.outcome !== 'failed' || breaks.length === 0 || isCertain) return verdict;

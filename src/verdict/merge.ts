@@ -4,7 +4,7 @@ import { appendAll, findGreatest, findSmallest } from '../base/lists.ts';
 import { defaultMaximumRegressions, type GatePolicy } from '../model/policy.ts';
 import type { Report, ServerReport, ShardReport } from '../model/report.ts';
 import { readResults, type ReportedResults, type SuiteResults } from '../model/results.ts';
-import { firstOfEach } from './layers.ts';
+import { firstOfEach } from './merge-policies.ts';
 import { digestReports } from './shard-digest.ts';
 
 /** A report of a shard, and what to call it in messages. */

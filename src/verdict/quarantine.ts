@@ -21,9 +21,9 @@ export function splitQuarantine(
   { quarantine, trials }: Exemptions,
   today: string,
 ): QuarantineSplit {
-  const quarantined = cases.flatMap((member) => {
-    const entry = quarantine.find((entry) => entry.case === member.id && !hasExpired(entry, today));
-    return entry === undefined ? [] : [{ ...entry, caseId: member.id }];
+  const quarantined = cases.flatMap((testCase) => {
+    const entry = quarantine.find((entry) => entry.case === testCase.id && !hasExpired(entry, today));
+    return entry === undefined ? [] : [{ ...entry, caseId: testCase.id }];
   });
   const ids = new Set([...quarantined.map(({ caseId }) => caseId), ...trials.map((trial) => trial.case)]);
   return { counted: cases.filter(({ id }) => !ids.has(id)), quarantined };
@@ -40,18 +40,18 @@ export function assessQuarantine(
 ): Assessment[] {
   return quarantine.map((entry) => {
     const { owner, reason, expires, source } = entry;
-    const member = cases.find(({ id }) => id === entry.case);
+    const testCase = cases.find(({ id }) => id === entry.case);
     const base = {
       kind: 'quarantine' as const,
       scope: 'case' as const,
-      subject: member?.title ?? entry.case,
+      subject: testCase?.title ?? entry.case,
       demand: `does not count until ${expires} (${owner}: ${reason})`,
       source,
       isDecisive: onStaleQuarantine.value === 'fail',
-      ...(member === undefined ? {} : { caseId: member.id }),
+      ...(testCase === undefined ? {} : { caseId: testCase.id }),
     };
     const name = JSON.stringify(base.subject);
-    if (member === undefined) {
+    if (testCase === undefined) {
       const finding = `The case ${name} in quarantine (from ${source}) is gone; take the entry out.`;
       return { ...base, code: 'quarantine-stale', state: 'not-met', finding };
     }
@@ -59,7 +59,7 @@ export function assessQuarantine(
       const finding = `The quarantine of ${name} (from ${source}, ${owner}) ended on ${expires}, so that it counts again; mend the case or decide anew.`;
       return { ...base, code: 'quarantine-expired', state: 'not-met', finding };
     }
-    if (member.passed > 0 && member.passed === member.planned && member.failed + member.unscored === 0) {
+    if (testCase.passed > 0 && testCase.passed === testCase.planned && testCase.failed + testCase.unscored === 0) {
       const finding = `The case ${name} in quarantine (from ${source}, ${owner}) passes again; take the entry out.`;
       return { ...base, code: 'quarantine-stale', state: 'not-met', finding };
     }

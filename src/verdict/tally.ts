@@ -3,7 +3,6 @@ import { maxFailuresPerCase, maxFailuresPerSuite } from '../model/case-report.ts
 import type { CaseOutline, CaseResults, OwnJudgement, SuiteOutline, SuiteResults } from '../model/results.ts';
 import type { Iteration, StepResult } from '../model/run.ts';
 import { describeFailure, type FailureEvidence } from './failure.ts';
-import { type Standing, scoreIteration } from './score.ts';
 
 /**
  * Counts a run's iterations while its pages stream by. Keeps counters, durations, the ids seen and some of the failures;
@@ -34,7 +33,7 @@ export interface Reading {
 /** The case that an iteration belongs to, and what it adds to its counts. */
 export interface CountedIteration {
   caseId: string;
-  standing: Standing;
+  outcome: IterationOutcome;
 }
 
 /** How a suite's run ended, in addition to its iterations. */
@@ -52,7 +51,7 @@ export interface TallyOptions {
 
 interface CaseTally {
   outline: CaseOutline;
-  counts: Record<Standing, number>;
+  counts: Record<IterationOutcome, number>;
   durationsMs: number[];
   tokensUsed: number;
   evidence: { failed: KeptIteration[]; unscored: KeptIteration[] };
@@ -65,7 +64,7 @@ interface KeptIteration extends FailureEvidence {
 interface SeenIteration {
   /** Undefined where it belongs to no case of the suite. */
   tally: CaseTally | undefined;
-  standing: Standing;
+  outcome: IterationOutcome;
   /** Whether the service passed it in every reading, and we did not. */
   isOverruled: boolean;
 }
@@ -87,41 +86,41 @@ export function createTally(suite: SuiteOutline, options: TallyOptions): Tally {
     list.push(evidence);
     keptCount += 1;
   };
-  const retract = ({ tally, standing }: SeenIteration, iterationId: string) => {
+  const retract = ({ tally, outcome }: SeenIteration, iterationId: string) => {
     if (tally === undefined) return;
-    tally.counts[standing] -= 1;
-    if (standing === 'passed') return;
-    const rest = tally.evidence[standing].filter(({ iteration }) => iteration.id !== iterationId);
-    keptCount -= tally.evidence[standing].length - rest.length;
-    tally.evidence[standing] = rest;
+    tally.counts[outcome] -= 1;
+    if (outcome === 'passed') return;
+    const rest = tally.evidence[outcome].filter(({ iteration }) => iteration.id !== iterationId);
+    keptCount -= tally.evidence[outcome].length - rest.length;
+    tally.evidence[outcome] = rest;
   };
 
   return {
     addIteration: (iteration, own = { kind: 'passed' }) => {
       const tally = findTally(iteration);
       const overruling = scoreIteration(iteration) === 'passed' && own.kind !== 'passed' ? own : null;
-      const standing = overruling?.kind ?? scoreIteration(iteration);
+      const outcome = overruling?.kind ?? scoreIteration(iteration);
       const earlier = seen.get(iteration.id);
       if (earlier === undefined) {
-        seen.set(iteration.id, { tally, standing, isOverruled: overruling !== null });
-        if ((options.earlier?.scored.get(iteration.id) ?? standing) !== standing) contradicted.add(iteration.id);
+        seen.set(iteration.id, { tally, outcome, isOverruled: overruling !== null });
+        if ((options.earlier?.scored.get(iteration.id) ?? outcome) !== outcome) contradicted.add(iteration.id);
         if (tally === undefined) return null;
-        countIteration(tally, standing, iteration);
-        if (standing !== 'passed') keep(tally.evidence[standing], { iteration, steps: null, overruling });
-        return { caseId: tally.outline.id, standing };
+        countIteration(tally, outcome, iteration);
+        if (outcome !== 'passed') keep(tally.evidence[outcome], { iteration, steps: null, overruling });
+        return { caseId: tally.outline.id, outcome };
       }
       earlier.isOverruled &&= overruling !== null;
       if (earlier.tally !== tally) {
         retract(earlier, iteration.id);
         earlier.tally = undefined;
         contradicted.add(iteration.id);
-      } else if (tally !== undefined && earlier.standing !== standing) {
+      } else if (tally !== undefined && earlier.outcome !== outcome) {
         retract(earlier, iteration.id);
-        if (earlier.standing !== 'unscored' && standing !== 'unscored') contradicted.add(iteration.id);
-        earlier.standing = 'unscored';
+        if (earlier.outcome !== 'unscored' && outcome !== 'unscored') contradicted.add(iteration.id);
+        earlier.outcome = 'unscored';
         tally.counts.unscored += 1;
       }
-      return earlier.tally === undefined ? null : { caseId: earlier.tally.outline.id, standing: earlier.standing };
+      return earlier.tally === undefined ? null : { caseId: earlier.tally.outline.id, outcome: earlier.outcome };
     },
     listFailures: () => {
       const lists = [...tallies.values()].map(({ evidence }) => evidence.failed.filter(isUnexplained));
@@ -137,7 +136,7 @@ export function createTally(suite: SuiteOutline, options: TallyOptions): Tally {
     },
     describeReading: () => ({
       scored: new Map(
-        [...seen].flatMap(([id, { standing }]) => (standing === 'unscored' ? [] : [[id, standing] as const])),
+        [...seen].flatMap(([id, { outcome }]) => (outcome === 'unscored' ? [] : [[id, outcome] as const])),
       ),
       contradicted,
     }),
@@ -210,14 +209,27 @@ function indexUniqueTitles(cases: readonly CaseOutline[]): Map<string, string> {
   );
 }
 
-function countIteration(tally: CaseTally, standing: Standing, { durationMs, tokensUsed }: Iteration): void {
-  tally.counts[standing] += 1;
+function countIteration(tally: CaseTally, outcome: IterationOutcome, { durationMs, tokensUsed }: Iteration): void {
+  tally.counts[outcome] += 1;
   // Spent, whatever came of it.
   tally.tokensUsed += tokensUsed ?? 0;
-  if (standing !== 'unscored' && durationMs !== null) tally.durationsMs.push(durationMs);
+  if (outcome !== 'unscored' && durationMs !== null) tally.durationsMs.push(durationMs);
 }
 
 /** What our own assertions overruled says already which of them did not hold. */
 function isUnexplained({ steps, overruling }: KeptIteration): boolean {
   return steps === null && overruling === null;
+}
+
+/** How an iteration counts. `unscored` is neither: it ended without a result, or with one unknown to us. */
+export type IterationOutcome = 'passed' | 'failed' | 'unscored';
+
+/**
+ * Decides how an iteration counts. Only a completed one passes. Running out of its own time is the case's failure;
+ * `failed` without a result is what infrastructure looks like, and says nothing about the case.
+ */
+export function scoreIteration({ status, result }: Pick<Iteration, 'status' | 'result'>): IterationOutcome {
+  if (status === 'timed_out' || result === 'timed_out') return 'failed';
+  if (result === 'failed' && (status === 'completed' || status === 'failed')) return 'failed';
+  return result === 'passed' && status === 'completed' ? 'passed' : 'unscored';
 }

@@ -31,7 +31,7 @@ describe('createJobLogger', () => {
     expect(listCommands(output)).toEqual(['group', 'endgroup']);
   });
 
-  it('lets no text be taken for a command', async () => {
+  it('escapes text that looks like a command', async () => {
     const output = await captureOutput(() => {
       for (const text of hostileTexts) {
         logger.info(text);
@@ -41,7 +41,7 @@ describe('createJobLogger', () => {
     expect(listCommands(output)).toEqual([]);
   });
 
-  it('says nothing of what is tried, unless the job is being debugged', async () => {
+  it('logs debug lines only if debug logging is on', async () => {
     expect(await captureOutput(() => logger.debug('tried'))).toBe('');
     process.env['RUNNER_DEBUG'] = '1';
     try {

@@ -41,7 +41,7 @@ async function start(
   const script = join(workspace.path, '.runner', `${action}.ts`);
   await rm(script, { force: true });
   await symlink(entry, script);
-  // One process for all iterations, since it is not the server that is looked at.
+  // One process for all iterations, because these tests do not examine the server.
   const server = { 'server-command': everythingOverStdio, isolation: 'run' };
   const inputVariables = Object.entries({ ...server, ...inputs }).map(([name, value]) => [
     `INPUT_${name.toUpperCase()}`,
@@ -92,7 +92,7 @@ describe('runMain', () => {
     ]);
   });
 
-  it('has the runner mask what it must not show before it says anything', async () => {
+  it('registers every mask before its first line of log', async () => {
     await using workspace = await createWorkspace({ 'green.yaml': greenEvals });
     const inputs = { evals: 'green.yaml', 'server-env': 'GREETING' };
     const { stdout } = await start(workspace, inputs, { GREETING: 'from-the-job' });
@@ -103,7 +103,7 @@ describe('runMain', () => {
     );
   });
 
-  it('keeps its verdict, and reports it, where a variable that is passed through is one of its words', async () => {
+  it('keeps and reports its verdict if the value of a passed variable is a word of the report', async () => {
     await using workspace = await createWorkspace({ 'red.yaml': redEvals });
     const inputs = { evals: 'red.yaml', 'server-env': 'STATUS' };
     const { exitCode } = await start(workspace, inputs, { STATUS: 'failed' });
@@ -183,12 +183,12 @@ describe('runMain with a configuration that is wrong', () => {
     expect(exitCode).toBe(2);
     const errors = commands.filter(({ command }) => command === 'error').map(({ data }) => data);
     expect(errors).toEqual([
-      expect.stringContaining('write `retryFailed: 2` in the file'),
-      expect.stringContaining('write `reportOnly: true` in the file'),
+      expect.stringContaining('write `retryFailed: 2` in the file that `policy` names'),
+      expect.stringContaining('write `reportOnly: true` in the file that `policy` names'),
     ]);
   });
 
-  it('keeps quiet where the inputs ask for it, although they could not be read', async () => {
+  it('writes no annotations or summary with `report-to: none`, also for a wrong configuration', async () => {
     await using workspace = await createWorkspace(files);
     const { exitCode, commands } = await start(workspace, { ...inputs, 'report-to': 'none' });
     expect(exitCode).toBe(2);
@@ -196,7 +196,7 @@ describe('runMain with a configuration that is wrong', () => {
     expect(await workspace.read('.runner/summary')).toBe('');
   });
 
-  it('ends with 2 where the summary cannot be written', async () => {
+  it('ends with 2 if it cannot write the summary', async () => {
     await using workspace = await createWorkspace(files);
     const { exitCode, stdout } = await start(workspace, inputs, { GITHUB_STEP_SUMMARY: '/nowhere/summary' });
     expect(exitCode).toBe(2);
@@ -242,7 +242,7 @@ describe('runMain with comment', () => {
     },
   );
 
-  it.each(verdicts)('keeps the verdict of %s where the network is gone', async (evals, exitCode, verdict) => {
+  it.each(verdicts)('keeps the verdict of %s without a network', async (evals, exitCode, verdict) => {
     const ended = await comment(evals, `http://127.0.0.1:${await findClosedPort()}`);
     expect(ended).toMatchObject({ exitCode, outputs: { verdict } });
     expect(ended.warnings).toHaveLength(1);
@@ -298,7 +298,7 @@ describe('the action merge', () => {
     expect(parseKeyValues(await workspace.read('.runner/output'))).toMatchObject({ verdict: 'passed' });
   });
 
-  it('names its own input where a shard is missing, and where it is given none', async () => {
+  it('names its own input if a shard is missing and if no report is given', async () => {
     await using workspace = await createWorkspace({ 'shards/1/report.json': renderReportJson(first!) });
     const partial = await start(workspace, { reports: 'shards' }, {}, 'merge');
     expect(partial.exitCode).toBe(2);

@@ -34,7 +34,7 @@ async function startKeyCollector() {
 }
 
 describe.runIf(process.platform === 'linux')('runPost', () => {
-  it('stops what carries the marker of the main step, and says how many', async () => {
+  it('stops processes with the marker of the main step, and reports their number', async () => {
     const marker = randomUUID();
     const child = spawn(process.execPath, ['-e', 'console.log(1); setInterval(() => {}, 1000)'], {
       detached: true,
@@ -49,7 +49,7 @@ describe.runIf(process.platform === 'linux')('runPost', () => {
     expect(await captureOutput(async () => expect(await runPost(createJobOutput())).toBe(0))).toBe('');
   });
 
-  it('does nothing where the main step never came to start a server', async () => {
+  it('does nothing if the main step never started a server', async () => {
     expect(await captureOutput(async () => expect(await runPost(createJobOutput())).toBe(0))).toBe('');
   });
 });
@@ -77,7 +77,7 @@ describe('runPost with resources in an eval service', () => {
     expect(new Set(real.keys)).toEqual(new Set(['Bearer the-key']));
   });
 
-  it('sends nothing where the inputs name no service', async () => {
+  it('sends no request if the inputs name no service', async () => {
     await using other = await startKeyCollector();
     process.env['STATE_leftovers'] = JSON.stringify({ ...leftovers, profile: 'svc', baseUrl: other.url });
     Object.assign(process.env, { INPUT_TESTS: '- title: one', 'INPUT_SERVER-COMMAND': 'server' });

@@ -36,7 +36,7 @@ describe('the error classes', () => {
     expect(new NetworkError('m').hint).toBeUndefined();
   });
 
-  it('fill in what the service and the server under test left out', () => {
+  it('use defaults for what the service or the server under test omitted', () => {
     const service = new ServiceError('m', { code: 'X', status: 500 });
     expect(service).toMatchObject({ details: {}, retryAfterMs: undefined });
     expect(new ServerStartError('m')).toMatchObject({ processExitCode: null, stderrTail: [] });
@@ -82,7 +82,7 @@ describe('describeError', () => {
     expect(describeError(thrown)).toBe(text);
   });
 
-  it('survives an error that is its own cause, and a thing that has no text', () => {
+  it('survives an error that is its own cause, and a thrown value without text', () => {
     const loop = new Error('loop');
     loop.cause = loop;
     expect(describeError(loop)).toBe('loop');

@@ -150,7 +150,7 @@ describe('a pacer whose calls are refused', () => {
     expect(await takeTurns(pacer, clock, { count: 3, ...options })).toEqual(turnsMs);
   });
 
-  it('makes no difference between calls while none was refused', async () => {
+  it('treats all calls the same while none was refused', async () => {
     for (const priority of ['low', 'normal', 'high'] as const) {
       const clock = new VirtualClock();
       const pacer = createPacer(clock, { perSecond: 1, burst: 2 });
@@ -177,7 +177,7 @@ describe('a pacer whose calls are refused', () => {
     expect(await takeTurns(pacer, clock, { count: 2 })).toEqual([1000, 2000]);
   });
 
-  it('draws apart those who were refused together, in their first turn and in their pace', async () => {
+  it('spreads callers that were refused together, in their next call and in their pace', async () => {
     const ask = async (draw: number) => {
       const clock = new VirtualClock();
       const pacer = createPacer(clock, { perSecond: 1, burst: 1 }, () => draw);
@@ -197,7 +197,7 @@ describe('a pacer whose calls are refused', () => {
     expect(await takeTurns(pacer, clock, { count: 2, priority: 'normal' })).toEqual([30_000, 60_000]);
   });
 
-  it('is not sped up by refusals where it is slower than that already', async () => {
+  it('does not become faster through refusals if it was slower before', async () => {
     const { clock, pacer } = await openRefused(1, { perSecond: 1 / 60, burst: 1 });
     expect(await takeTurns(pacer, clock, { count: 2 })).toEqual([60_000, 120_000]);
   });

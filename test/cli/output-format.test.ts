@@ -25,13 +25,13 @@ describe('--format', () => {
     expect(stdout).toMatch(/^✗ Failed: /);
   });
 
-  it('is known to judge, too', async () => {
+  it('works with judge, too', async () => {
     await using workspace = await createWorkspace({ 'report.json': renderReportJson(createRedReport()) });
     const judged = await runCommand(['judge', '.', '--format', 'json'], { cwd: workspace.path });
     expect(parseReport(JSON.parse(judged.stdout))).toMatchObject({ verdict: { outcome: 'failed' } });
   });
 
-  it('is refused when it is another one', async () => {
+  it('rejects an unknown format', async () => {
     await using workspace = await createWorkspace({ 'red.yaml': redEvals });
     const result = await runCommand([...run, '--format', 'xml'], { cwd: workspace.path });
     expect(result).toMatchObject({ exitCode: 2, stdout: '' });

@@ -46,7 +46,7 @@ describe('mcp-eval-ci publish', () => {
     expect(api.comments).toEqual([]);
   });
 
-  it('ends with 3 where GitHub does not have it', async () => {
+  it('ends with 3 if GitHub rejects the comment', async () => {
     await using api = await startGitHubApi();
     api.trouble.push({ request: 'POST issues', answer: refusals.forbidden });
     const { exitCode, stderr } = await publish(api);

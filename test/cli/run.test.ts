@@ -8,7 +8,7 @@ import { createWorkspace, everythingOverStdio, greenEvals, redEvals } from '../s
 
 const twoFlags = ['run', '--server-command', everythingOverStdio, '--evals', 'evals/*.evals.yaml'];
 
-/** One process for all iterations, where it is not the server that is looked at. */
+/** One process for all iterations, for tests that do not examine the server. */
 const run = [...twoFlags, '--isolation', 'run'];
 
 describe('mcp-eval-ci run', () => {

@@ -71,7 +71,7 @@ describe('mcp-eval-ci serve', () => {
     expect(result.stderr).toContain(message);
   });
 
-  it('refuses a port that is none', async () => {
+  it('rejects an invalid port', async () => {
     await using workspace = await createWorkspace();
     const result = await runCommand(['serve', '--port', 'http'], { cwd: workspace.path });
     expect(result).toMatchObject({ exitCode: 2, stdout: '' });

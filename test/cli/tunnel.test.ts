@@ -67,7 +67,7 @@ describe('mcp-eval-ci tunnel', () => {
         expect(record).toMatchObject({ id: serverId, name: serverName });
         expect(others).toEqual([]);
         url = record?.url ?? '';
-        // Not closed before the command is: it must end what somebody uses.
+        // The client stays connected: the command must end a session that is in use.
         const client = await connectClient(url);
         pid = Number(await client.call('pid'));
         expect(isRunning(pid)).toBe(true);

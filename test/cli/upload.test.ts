@@ -9,10 +9,10 @@ import { createWorkspace } from '../support/workspace.ts';
 const server = `${process.execPath} ${stdioServerPath}`;
 const canary = 'canary_5d2e8c7b91f04a66';
 
-// The tool tells all that it was given, so that it can be seen what is left of a secret on its way.
-const evals = `suite: Tells
+// The tool returns its whole environment, so that the test can check what the upload keeps of a secret.
+const evals = `suite: Environment
 cases:
-  - title: Tells its environment
+  - title: Returns its environment
     steps:
       - toolCall: environment
         arguments: { token: ${canary} }
@@ -36,10 +36,10 @@ it('run uploads to a service of another process, and no secret with it', async (
   expect(exitCode).toBe(1);
   const { items } = (await service.project.get('/eval-suites')).body;
   const [{ id: suiteId, latestRun }] = items;
-  expect(items).toMatchObject([{ name: 'Tells', totals: { passed: 0, failed: 1, runs: 1 } }]);
+  expect(items).toMatchObject([{ name: 'Environment', totals: { passed: 0, failed: 1, runs: 1 } }]);
   const link = `/evals/suite/${suiteId}/runs/${latestRun.id}?project=${service.projectId}`;
   expect(stderr).toContain(
-    `Tells is uploaded, 1 iteration in the suite "Tells": ${new URL(link, service.baseUrl).href}`,
+    `Environment is uploaded, 1 iteration in the suite "Environment": ${new URL(link, service.baseUrl).href}`,
   );
 
   const run = `/eval-runs/${latestRun.id}`;

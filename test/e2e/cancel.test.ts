@@ -32,7 +32,7 @@ describe('a hosted job', () => {
     expect(faults, `${run.log}\n${run.post?.log}`).toEqual([]);
   });
 
-  it('does nothing in its post step when it was killed before it had done anything', async () => {
+  it('has nothing to clean up in its post step if it was killed before it started anything', async () => {
     await using workspace = await createWorkspace();
     const run = await runAction({
       workspace: workspace.path,

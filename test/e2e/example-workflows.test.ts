@@ -154,7 +154,7 @@ describe('two-jobs.yml', () => {
     expect(await runBoth()).toMatchObject({ exitCode: 0, problems: [], outputs: { verdict: 'passed' } });
     expect(api.comments).toMatchObject([{ issue: 7, body: expect.stringContaining('Eval gate passed') }]);
 
-    // A bar that the pull request lowers for itself is not the one that counts.
+    // A pull request cannot lower its own minimum: the gate uses the minimum of the base branch.
     await worsen(workspace);
     inputs['min-pass-rate'] = '0%';
     expect(await runBoth()).toMatchObject({ exitCode: 1, problems: [], outputs: { verdict: 'failed' } });
@@ -190,7 +190,7 @@ describe('the steps of docs/hardening.md', () => {
 });
 
 describe('forks-evals.yml and forks-comment.yml', () => {
-  it('tell a fork’s report on its pull request, and no report of another commit', async () => {
+  it("post a fork's report on its pull request, and no report of another commit", async () => {
     await using workspace = await createRepository();
     await using api = await startGitHubApi();
     const headSha = '1'.repeat(40);

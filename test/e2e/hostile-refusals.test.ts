@@ -19,7 +19,7 @@ const page = { 'content-type': 'text/html' };
 const atFirst = /^GET \/projects/;
 const long = 'x'.repeat(480);
 
-describe.concurrent('a service that refuses and tells why', () => {
+describe.concurrent('a service that refuses and quotes secrets in its reason', () => {
   it.each<[string, RegExp, Answer]>([
     ['401', atFirst, (self, request) => ({ status: 401, body: envelope('UNAUTHORIZED', echo(self, request)) })],
     [
@@ -35,7 +35,7 @@ describe.concurrent('a service that refuses and tells why', () => {
       (self) => ({ status: 400, headers: { 'content-type': long + self.apiKey }, body: '' }),
     ],
     [
-      'an encoding that nobody asked for',
+      'an encoding that the gate did not request',
       atFirst,
       (self) => ({ headers: { 'content-encoding': `x-${self.apiKey}` }, body: '' }),
     ],
@@ -76,7 +76,7 @@ describe.concurrent('a service that refuses and tells why', () => {
       },
     ],
     ['no run', /^POST .*\/eval-runs$/, (self, request) => ({ status: 422, body: envelope('NO', echo(self, request)) })],
-  ])('with %s tells nobody else', async (_, pattern, answer) => {
+  ])('with %s leaks no secret', async (_, pattern, answer) => {
     await using hostile = await startTampering(pattern, answer);
     const run = await runHostileJob(hostile, { timeout: '3s' });
     expect([2, 3]).toContain(run.exitCode);
@@ -171,11 +171,11 @@ describe.concurrent('an input that cannot be used', () => {
   });
 });
 
-describe.concurrent('an error of our own', () => {
+describe.concurrent('an unexpected error of the gate', () => {
   it.each([
-    ['thrown where nobody catches it', 'throw error'],
-    ['of a promise that nobody waits for', 'Promise.reject(error)'],
-  ])('%s is told without what it quotes', async (_, fail) => {
+    ['thrown without a handler', 'throw error'],
+    ['of a promise without a handler', 'Promise.reject(error)'],
+  ])('%s is reported without the secrets in its message', async (_, fail) => {
     const message = tellSecrets([canaries.apiKey, canaries.modelKey, canaries.githubToken], 'quoted');
     const crash = `
       const error = new Error(${JSON.stringify(message)}, { cause: new Error(${JSON.stringify(message)}) });
@@ -192,9 +192,13 @@ describe.concurrent('an error of our own', () => {
     expectClean(run.sinks);
   });
 
-  it('is found by these tests where it quotes what was never a secret', async () => {
-    const told = 'never-a-secret-6d1c';
-    const run = await runHostileJob(null, { 'server-cwd': told });
-    expect(findRemnants({ told }, run.sinks)).toEqual(['told in log', 'told in summary', 'told in annotations']);
+  it('is found by these tests if it quotes a value that is not registered as a secret', async () => {
+    const quoted = 'never-a-secret-6d1c';
+    const run = await runHostileJob(null, { 'server-cwd': quoted });
+    expect(findRemnants({ quoted }, run.sinks)).toEqual([
+      'quoted in log',
+      'quoted in summary',
+      'quoted in annotations',
+    ]);
   });
 });

@@ -8,7 +8,7 @@ import { runtimeToken } from '../support/runner-harness/job-variables.ts';
 // A service and a server that tell every secret, in every encoding, wherever they may say something. The secrets must get to
 // where they belong, and nowhere else. Every place begins with a mark of its own, so that it shows where it is heard.
 
-/** Where the service tells: what is said of a run, and everything around it. */
+/** Where the service writes secrets: in the data of a run and in the parts of the answer around it. */
 const placesOfService = Array.from({ length: 14 }, (_, index) => `service-${index + 1}`);
 
 /** Puts everything the service knows into every text of its answers about a run, and lets the run fail. */
@@ -55,7 +55,7 @@ function tellInResults(
   return { headers, body: JSON.stringify({ ...answer, notes: place(12), error: place(13), summary }) };
 }
 
-/** Where the server tells, and what is written of it in the evals. */
+/** Where the server writes secrets, and where the evals do. */
 const placesOfServer = Array.from({ length: 17 }, (_, index) => `server-${index + 1}`);
 
 const heardIn = (places: readonly string[], sinks: Readonly<Record<string, string | null>>) =>
@@ -63,8 +63,8 @@ const heardIn = (places: readonly string[], sinks: Readonly<Record<string, strin
 
 const passwordInUrl = encodeURIComponent(canaries.proxyPassword);
 
-describe.concurrent('a service that tells all it knows in what it says of a run', () => {
-  it('tells nobody else, while the secrets get to where they belong', async () => {
+describe.concurrent('a service that writes every secret into the results of a run', () => {
+  it('leaks none of them, and each secret reaches its one recipient', async () => {
     const tell = (self: HostileService) => (place: string) =>
       tellSecrets([...Object.values(listTold(self)), canaries.proxyPassword, canaries.githubToken], place);
     await using hostile = await startHostile((self) => (request, text) => tellInResults(request, text, tell(self)));
@@ -77,7 +77,7 @@ describe.concurrent('a service that tells all it knows in what it says of a run'
     // Of the tunnel's URL all but `k` may be known.
     const { tunnelUrl: _, ...others } = { tunnelUrl: '', ...secrets };
     expect(findRemnants(others, run.sinks)).toEqual([]);
-    // It was told: these marks stand in front of what was taken out.
+    // The secrets did arrive: these marks precede the redacted texts.
     expect(heardIn(placesOfService, run.sinks)).toEqual([
       'service-1',
       'service-2',
@@ -110,7 +110,7 @@ describe.concurrent('a service that tells all it knows in what it says of a run'
       expect.stringMatching(/^mcp-eval-ci\/[\w.-]+$/),
     ]);
 
-    // The server is told its own secret and none of the others.
+    // The server receives its own secret and none of the others.
     expect(JSON.parse(run.received.split('\n')[0] ?? '')[0]).toMatchObject({ SERVER_SECRET: canaries.serverSecret });
     const notForServer = { ...secrets, serverSecret: runtimeToken };
     expect(findEncodedLeaks(notForServer, { received: run.received })).toEqual([]);
@@ -135,7 +135,7 @@ describe.concurrent('a service that tells all it knows in what it says of a run'
     );
   });
 
-  it('is heard where it tells what was never a secret, in every sink', async () => {
+  it('leaks a value that is not registered as a secret into every sink, which these tests find', async () => {
     const told = 'never-a-secret-6d1c';
     await using hostile = await startHostile(
       () => (request, text) => tellInResults(request, text, (place) => `${told} ${place}`),
@@ -152,7 +152,7 @@ describe.concurrent('a service that tells all it knows in what it says of a run'
     ]);
   });
 
-  it('gets no token into the ids that the job writes down', async () => {
+  it('cannot place a token in the ids that the job writes', async () => {
     const apiKey = 'sk_live_7f3a9b2c4d5e6f708192';
     await using hostile = await startHostile(
       (self) =>
@@ -169,12 +169,12 @@ describe.concurrent('a service that tells all it knows in what it says of a run'
   });
 });
 
-describe.concurrent('a server that tells all that the job knows', () => {
+describe.concurrent('a server that writes every secret of the job', () => {
   const { proxyPassword: _, ...known } = canaries;
   const tell = (place: string) => tellSecrets(Object.values(known), place);
   const telling = Object.fromEntries(placesOfServer.map((place) => [place, tell(place)]));
 
-  it('tells nobody else', async () => {
+  it('leaks none of them', async () => {
     const run = await runHostileJob(
       null,
       { 'server-env': passed, 'server-command': 'node telling.mjs' },
@@ -190,7 +190,7 @@ describe.concurrent('a server that tells all that the job knows', () => {
     expect(run).toMatchObject({ exitCode: 1, outputs: { verdict: 'failed' }, problems: [] });
     expect(findEncodedLeaks(known, run.sinks)).toEqual([]);
     expect(findRemnants(known, run.sinks)).toEqual([]);
-    // Nobody shows what a server says of itself and its tools beyond their names.
+    // No sink shows what a server says of itself and its tools, except their names.
     const unheard = new Set(['server-6', 'server-7', 'server-9']);
     expect(heardIn(placesOfServer, run.sinks)).toEqual(placesOfServer.filter((place) => !unheard.has(place)));
   });
@@ -212,9 +212,9 @@ const tellingEvals = (tell: (place: string) => string) =>
           { assert: { toolResultContains: tell('server-16') } },
         ],
       },
-      { title: 'Tells in structured content', steps: [{ toolCall: 'structure' }] },
-      { title: 'Tells in an error', steps: [{ toolCall: 'fail' }] },
-      { title: 'Tells in a failed result', steps: [{ toolCall: 'refuse' }] },
+      { title: 'Leaks in structured content', steps: [{ toolCall: 'structure' }] },
+      { title: 'Leaks in an error', steps: [{ toolCall: 'fail' }] },
+      { title: 'Leaks in a failed result', steps: [{ toolCall: 'refuse' }] },
       { title: 'Is not there', steps: [{ toolCall: tell('server-17') }] },
     ],
   });
@@ -222,8 +222,8 @@ const tellingEvals = (tell: (place: string) => string) =>
 const tellingServer = `
 import { createInterface } from 'node:readline';
 import { readFileSync } from 'node:fs';
-const told = JSON.parse(readFileSync('telling.json', 'utf8'));
-const tell = (number) => told['server-' + number];
+const texts = JSON.parse(readFileSync('telling.json', 'utf8'));
+const tell = (number) => texts['server-' + number];
 console.error(tell(1));
 console.error('x'.repeat(1990 - 20) + tell(2));
 console.log(tell(3));
@@ -247,7 +247,7 @@ for await (const line of createInterface({ input: process.stdin })) {
 }
 `;
 
-describe('what these tests look with', () => {
+describe('the search for leaks in these tests', () => {
   it.each(Object.entries(leakEncodings))('finds a secret in %s', (encoding, encode) => {
     for (const [name, secret] of Object.entries(canaries)) {
       const leaks = findEncodedLeaks({ [name]: secret }, { sink: `before ${encode(secret)} after` });

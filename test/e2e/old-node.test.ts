@@ -34,7 +34,7 @@ describe.skipIf(old === null)(`under an older Node (${old?.version ?? 'none is i
     });
   });
 
-  it('the post step adds nothing', () => {
+  it('the post step logs nothing more', () => {
     expect(start('dist/post.js')).toEqual({ status: 0, stdout: '', stderr: '' });
   });
 

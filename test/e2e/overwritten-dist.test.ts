@@ -40,7 +40,7 @@ async function runOverwriting(inputs: Record<string, string>) {
 }
 
 describe('a server that overwrites the action while it runs', () => {
-  it.runIf(hasSandbox)('cannot, in a sandbox', async () => {
+  it.runIf(hasSandbox)('cannot write to it in a sandbox', async () => {
     const { code, overwritten, run } = await runOverwriting({ sandbox: 'auto' });
     expect(overwritten).toBe(0);
     expect(code).not.toContain('process.exit(0);\n');
@@ -48,7 +48,7 @@ describe('a server that overwrites the action while it runs', () => {
     expect(run).toMatchObject({ exitCode: 1, outputs: { verdict: 'failed', passed: '0', failed: '2' } });
   });
 
-  it('changes neither the verdict nor what is written of it', async () => {
+  it('changes neither the verdict nor the reports without a sandbox', async () => {
     const { run, overwritten, code, written } = await runOverwriting({ sandbox: 'off' });
     expect(overwritten).toBeGreaterThan(10);
     expect(code).toBe('process.exit(0);\n');

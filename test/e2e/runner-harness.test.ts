@@ -192,7 +192,7 @@ console.log('ready'); ${stayUp}`,
   });
 });
 
-describe('leftovers', () => {
+describe('processes that outlive the job', () => {
   const spawnChild = (env: string) =>
     `spawn(process.execPath, ['-e', "setInterval(() => {}, 1000)", 'left-behind'], { stdio: 'ignore', detached: true, env: ${env} }).unref();`;
 
@@ -217,7 +217,7 @@ describe('leftovers', () => {
   });
 });
 
-/** A killed process needs a moment to end; a bounded wait, since nobody tells us. */
+/** A killed process needs a moment to end; a bounded wait, since no event reports the end. */
 async function isGone(pid: number): Promise<boolean> {
   for (let attempt = 0; attempt < 200; attempt += 1) {
     if (!(await isAlive(pid))) return true;

@@ -6,8 +6,8 @@ import { findLeaks } from '../support/runner-harness/leaks.ts';
 import { type ActionRun, runAction } from '../support/runner-harness/run-action.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
-// A server that knows a secret of the job and says it wherever it can. The runner of these tests is not told of the
-// secret, so whatever hides it is this action's doing.
+// A server that knows a secret of the job and says it wherever it can. The runner of these tests does not know the
+// secret, so that only this action can hide it.
 
 const canary = 'canary "7f3a" <b>&c/d+e%41=\'x\'|`y`';
 const plainCanary = 'canary_5d2e8c7b91f04a66';
@@ -39,7 +39,7 @@ async function run(files: Record<string, string>, check: (run: ActionRun, texts:
 
 type Texts = Record<string, string | null>;
 
-/** Everything that leaves the job. The raw log is that without the lines that register masks, which nobody is shown. */
+/** Everything that leaves the job. The raw log omits the lines that register masks, which the runner never shows. */
 async function collectTexts(workspace: Workspace, result: ActionRun): Promise<Texts> {
   const reports = await readdir(join(workspace.path, 'mcp-eval-report'));
   const files = await Promise.all(
@@ -59,7 +59,7 @@ async function collectTexts(workspace: Workspace, result: ActionRun): Promise<Te
   };
 }
 
-/** All that the service has been told so far. */
+/** All that the service has received so far. */
 async function collectUploaded(): Promise<string> {
   const read = async (path: string) => (await service.project.get(path)).body;
   const texts: unknown[] = [];
@@ -73,13 +73,13 @@ async function collectUploaded(): Promise<string> {
   return JSON.stringify(texts);
 }
 
-describe('a secret that the server tells', () => {
+describe('a secret that the server returns', () => {
   it('appears nowhere when a case fails on it', async () => {
     await run({ 'evals/red.evals.yaml': redEvals }, (result, texts) => {
       expect(result.exitCode).toBe(1);
       expect(Object.keys(texts)).toEqual(expect.arrayContaining(['report.json', 'report.html', 'junit.xml']));
       expect(findLeaks([canary, plainCanary, service.apiKey], texts)).toEqual([]);
-      // It was told: what stands in its place shows that there was something to hide.
+      // The secret did arrive: the mask shows that the gate redacted something.
       for (const place of [
         'log',
         'summary',
@@ -93,7 +93,7 @@ describe('a secret that the server tells', () => {
     });
   });
 
-  it('appears nowhere when the server dies with it on its lips', async () => {
+  it('appears nowhere when the server writes it to stderr and exits', async () => {
     const dying = talkativeServer.replace('// now', 'console.error(secrets); process.exit(5);');
     await run({ 'evals/red.evals.yaml': redEvals, 'server.mjs': dying }, (result, texts) => {
       expect(result.exitCode).toBe(3);
@@ -102,7 +102,7 @@ describe('a secret that the server tells', () => {
     });
   });
 
-  it('is found by this test where a server tells what it was not given as a secret', async () => {
+  it('is found by this test if the server returns a value that is not registered as a secret', async () => {
     const server = talkativeServer.replace('const secrets =', `const secrets = 'not-registered-canary' +`);
     await run({ 'evals/red.evals.yaml': redEvals, 'server.mjs': server }, (_, texts) => {
       const places = new Set(findLeaks(['not-registered-canary'], texts).map(({ place }) => place));
@@ -124,18 +124,18 @@ describe('a secret that the server tells', () => {
 
 const redEvals = `suite: Secrets
 cases:
-  - title: Tells no secret
+  - title: Leaks no secret
     required: true
     steps:
       - toolCall: speak
         arguments: { times: 1 }
       - assert: { toolResultContains: something else }
-  - title: Tells none in a long answer, which reports cut
+  - title: Leaks none in a long answer, which reports cut
     steps:
       - toolCall: speak
         arguments: { times: 400 }
       - assert: { toolResultContains: something else }
-  - title: Tells none in an error
+  - title: Leaks none in an error
     steps:
       - toolCall: fail
 `;

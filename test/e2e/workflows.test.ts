@@ -62,7 +62,7 @@ describe('action.yml', () => {
     expect(await validator.validateAction(text)).toEqual([]);
   });
 
-  it('would be reported if it were not', async () => {
+  it('is reported if it is invalid', async () => {
     expect(await validator.validateAction(actionText.replace('using: node24', 'using: node8'))).not.toEqual([]);
   });
 });
@@ -76,7 +76,7 @@ describe('workflows', () => {
 
   it.each(files)('%s pins every action of others to a commit', (file) => {
     const references = [...read(file).matchAll(/uses:\s*(\S+)(.*)/g)].filter(
-      // People take this action from an owner and at a version that nobody knows yet.
+      // The owner and the version under which users reference this action are not known yet.
       ([, reference]) => !/^(?:\.\/|your-org\/mcp-eval-ci(?:\/(?:merge|publish))?@)/.test(reference ?? ''),
     );
     const unpinned = references.filter(([line]) => !/@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(line));

@@ -64,7 +64,7 @@ describe('the API as a function', () => {
 });
 
 describe('opening the service', () => {
-  it('says so when the port is taken', async () => {
+  it('reports a port in use', async () => {
     await using first = await openContractService();
     const port = Number(new URL(first.baseUrl).port);
     const second = openContractService({ port });

@@ -53,7 +53,7 @@ describe('attributeLoss', () => {
     expect(attributeLoss(outcome)).toBe(outcome);
   });
 
-  it('leaves what ended otherwise as it is', () => {
+  it('does not change an iteration that ended for another reason', () => {
     expect([passes, fails].map(attributeLoss)).toEqual([passes, fails]);
   });
 });
@@ -80,7 +80,7 @@ describe('settleRepeated', () => {
     );
   });
 
-  it('explains no crash by another one', () => {
+  it('does not attribute a crash to another crash', () => {
     const settled = settleRepeated([
       { shared: lose({ end: { ...crash } }), alone: again },
       { shared: lose({}), alone: passes },

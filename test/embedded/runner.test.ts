@@ -26,7 +26,7 @@ async function listIterations({ project }: ContractService, runId: string) {
 }
 
 describe('the runner', () => {
-  it('judges a real server, the reference one', async () => {
+  it('judges the reference server', async () => {
     await using mcp = await startEverythingServer();
     await using service = await openContractService();
     const sum = (expected: string) => ({
@@ -86,7 +86,7 @@ describe('the runner', () => {
     expect(iterations[1]?.error).toMatch(/^The server gave no answer to drop: /);
   });
 
-  it('ends the run without a verdict when the server is gone, and cancels what is left', async () => {
+  it('ends the run without a verdict when the server is gone, and cancels the remaining iterations', async () => {
     const mcp = await startEchoServer();
     await using service = await openContractService({ concurrency: 1 });
     const tests = [inlineTest('hang', { advancedConfig: { timeoutMs: 2000 } }), inlineTest('echo', { runs: 7 })];

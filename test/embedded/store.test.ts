@@ -77,14 +77,14 @@ describe('a store that is kept', () => {
     });
   });
 
-  it('belongs to one service at a time', async () => {
+  it('can be open in one service at a time', async () => {
     await using _service = await openContractService({ dataDir });
     await expect(openContractService({ dataDir })).rejects.toThrow(
       `Another process uses the data directory ${dataDir}; stop it or choose another directory (store-in-use)`,
     );
   });
 
-  it('is brought up to date, with all that an older version wrote', () => {
+  it('is migrated, with all data of an older version', () => {
     mkdirSync(dataDir);
     const database = new DatabaseSync(join(dataDir, 'embedded.db'));
     database.exec(`${migrations[0]}; pragma user_version = 1;

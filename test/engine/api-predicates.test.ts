@@ -39,7 +39,7 @@ describe('judgePredicate on the predicates of the API', () => {
     [{ type: 'finalAssistantMessageNonEmpty' }],
     [{ type: 'tokenBudgetUnder', tokens: 121 }],
     [{ type: 'turnCountUnder', turns: 3 }],
-    [{ type: 'noToolErrors', note: 'unknown fields are left alone' }],
+    [{ type: 'noToolErrors', note: 'unknown fields are ignored' }],
   ])('passes %j', async (predicate) => {
     expect(await judgePredicate(predicate, evidence)).toEqual({ passed: true, reason: expect.any(String) });
   });

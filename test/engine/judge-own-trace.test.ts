@@ -16,13 +16,13 @@ const calls = `
       - { assert: { toolResultIsError: true } }
       - { toolCall: data }`;
 
-/** Cases that a service without our assertions passes, with what ours make of them. */
+/** Cases that a service without the gate's assertions passes, with the outcome under those assertions. */
 const outcomes: Array<[assertion: string, checks: string, outcome: 'passed' | 'failed']> = [
   ['toolResultEquals: 5, path: /sum', '', 'passed'],
   ['toolResultEquals: 6, path: /sum', '', 'failed'],
   ['toolResultContains: no, toolName: refuse', '', 'passed'],
   ['toolResultContains: one, toolName: fail', '', 'failed'],
-  ['toolResultContains: anything, toolName: nobody', '', 'failed'],
+  ['toolResultContains: anything, toolName: absent', '', 'failed'],
   ['toolResultSchema: { type: object, required: [sum] }', '{ toolLatencyUnder: 60000 }', 'passed'],
   ['toolResultIsError: false', '{ toolResultMatches: "^one$", toolName: echo }', 'passed'],
   ['toolResultIsError: false', '{ toolResultMatches: "^two$", toolName: echo }', 'failed'],
@@ -37,7 +37,7 @@ function readOnlyCase(assertion: string, checks: string): Suite {
   return suite;
 }
 
-describe('the trace of our own engine', () => {
+describe('the trace of the embedded engine', () => {
   let server: FixtureMcpServer;
   beforeAll(async () => {
     server = await startFixtureMcpServer({

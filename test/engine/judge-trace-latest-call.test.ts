@@ -28,13 +28,13 @@ describe('the latest result of a case that pins its calls', () => {
   ];
   const messages = [...a, ...b];
 
-  it('is found by counting', () => {
+  it('is found by its position among the calls', () => {
     expect(find({ messages }, steps, { position: 1 })).toBe('A');
     expect(find({ messages }, steps, { position: 3 })).toBe('B');
     expect(find({ messages }, steps, { position: 3, toolName: 'a' })).toBe('A');
   });
 
-  it('is none before the first call, and none of a tool that is not called', () => {
+  it('is missing before the first call, and for a tool that is not called', () => {
     expect(find({ messages }, [isAssert, ...steps], { position: 0 })).toBeNull();
     expect(find({ messages }, steps, { position: 3, toolName: 'c' })).toBeNull();
   });
@@ -49,7 +49,7 @@ describe('the latest result of a case that pins its calls', () => {
     expect(find({ messages: [...b, ...a] }, steps, { position: 1 })).toBe(cannotPlace);
   });
 
-  it('is found where ids are missing, and names', () => {
+  it('is found without ids and names', () => {
     const bare = messages.map(({ role, content }) => ({
       role,
       content: content.map(({ toolCallId: _id, toolName: _name, ...part }) => part),
@@ -84,7 +84,7 @@ describe('the latest result of a case that pins its calls', () => {
     );
   });
 
-  it('is unknown where more was called than the steps pin', () => {
+  it('is unknown if there are more calls than the steps pin', () => {
     const extra = [...messages, ...createCallMessages('3', { toolName: 'c' })];
     expect(find({ messages: extra }, steps, { position: 1 })).toBe(cannotPlace);
   });
@@ -113,7 +113,7 @@ describe('the latest result of a case of prompts', () => {
     expect(find({ messages, spans }, steps, { position })).toBe(cannotPlace);
   });
 
-  it('is none where no tool was called', () => {
+  it('is missing if no tool was called', () => {
     expect(find({ messages: [{ role: 'assistant', content: 'Five.' }] }, steps, { position: 3 })).toBeNull();
     expect(find({ messages, spans }, steps, { position: 3, toolName: 'multiply' })).toBeNull();
   });
@@ -130,7 +130,7 @@ describe('the latest result of a case of prompts', () => {
     ]).toContain(found);
   });
 
-  it('is the later one where a result stands twice', () => {
+  it('is the later one if a result appears twice', () => {
     const twice = [...messages, ...createCallMessages('1', { text: 'A again' }).slice(1)];
     expect(find({ messages: twice }, steps, { position: 3 })).toBe('A again');
   });

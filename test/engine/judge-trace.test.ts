@@ -100,7 +100,7 @@ describe('judgeTrace', () => {
     expect(judged).toBe(kind);
   });
 
-  it('lets a failure decide over what is unknown, and both over a pass', async () => {
+  it('ranks a failure above an unknown result, and both above a pass', async () => {
     const noTiming = assert({ type: 'toolLatencyUnder', ms: 5 }, 'fast');
     expect((await judge(trace, [call('sum'), noTiming, contains('6')])).kind).toBe('failed');
     expect(await judge(trace, [call('sum'), contains('5'), noTiming])).toEqual(
@@ -138,7 +138,7 @@ describe('judgeTrace', () => {
     expect((await judge({ messages }, steps)).kind).toBe('unscored');
   });
 
-  it('needs no trace where there is nothing to judge', async () => {
+  it('needs no trace without assertions to judge', async () => {
     expect(await judge(undefined, [call('sum'), assert({ type: 'noToolErrors' })])).toEqual({ kind: 'passed' });
   });
 

@@ -56,7 +56,7 @@ describe('matchCalls', () => {
     expect(passes([a], [b, a, c], { toolCallOrder: 'in-order', extraToolCalls: 2 })).toBe(true);
   });
 
-  it('pairs greedily and misses a pairing that a search would find', () => {
+  it('pairs greedily, even if a search would find a better pairing', () => {
     const expected = [call('a'), call('a', { x: 1 })];
     expect(passes(expected, [call('a', { x: 1 }), call('a', { x: 2 })])).toBe(false);
     expect(passes(expected.toReversed(), [call('a', { x: 1 }), call('a', { x: 2 })])).toBe(true);
@@ -81,7 +81,7 @@ describe('matchCalls', () => {
     });
   });
 
-  it('looks at names only when arguments are ignored', () => {
+  it('compares only names if arguments are ignored', () => {
     expect(passes([call('a', { x: 1 })], [call('a', { x: 2 })], { arguments: 'ignore' })).toBe(true);
   });
 

@@ -111,7 +111,7 @@ describe('judgePredicate', () => {
     tokensUsed: fc.option(fc.nat(), { nil: null }),
   });
 
-  it('always answers, with a reason of 600 characters at most, whatever the predicate and the transcript', async () => {
+  it('always returns a reason of at most 600 characters, whatever the predicate and the transcript', async () => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(predicates, fc.jsonValue()), evidences, async (predicate, evidence) => {
         const { passed, reason } = await judgePredicate(predicate, evidence);

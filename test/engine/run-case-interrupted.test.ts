@@ -68,7 +68,7 @@ describe.each(eras)('runCase on a server of the %s era', (era) => {
     expect(outcome.durationMs).toBe(5000);
   });
 
-  it('leaves nothing waiting behind', async () => {
+  it('leaves no pending timer or request', async () => {
     await using server = await startFixtureMcpServer({ quick }, { era });
     const clock = new ManualClock();
     const target = { url: server.url, serverName: 'fixture', protocol: era };
@@ -122,7 +122,7 @@ describe.each(eras)('runCase on a server of the %s era', (era) => {
     });
   });
 
-  it('believes no server that says of itself that its process is gone', async () => {
+  it('does not trust a server that claims that its process is gone', async () => {
     const exited: FixtureTool = { call: () => refuse(-32_000, 'The server exited', { reason: 'server_exited' }) };
     expect(summarize(await run({ exited }, 'exited'))).toEqual({
       status: 'completed',

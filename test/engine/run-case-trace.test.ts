@@ -6,7 +6,7 @@ import { identifyTrace } from '../../src/otlp/ids.ts';
 import { refuse, startFixtureMcpServer, text, type ToolContext } from '../support/fixture-mcp-server.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
-/** Wakes nobody: the iteration has all the time it wants, and time passes only inside its tools. */
+/** Never ends a sleep: the iteration has no deadline, and time passes only inside its tools. */
 class IdleClock extends VirtualClock {
   override sleep(_: number, { signal }: { signal?: AbortSignal | undefined } = {}): Promise<void> {
     return new Promise((_resolve, reject) => {

@@ -235,14 +235,14 @@ describe('runCase', () => {
     );
   });
 
-  it('finds no final message where no model takes part', async () => {
+  it('has no final message without a model', async () => {
     const steps = [sum, assertStep({ type: 'responseContains', needle: '5' })];
     expect((await run(steps)).error).toBe(
       'responseContains: the final assistant message is empty and does not contain "5".',
     );
   });
 
-  it('does not hold pinned calls against a negative case', async () => {
+  it('does not fail a negative case for its pinned calls', async () => {
     expect((await run([sum, sumIs5], { isNegativeTest: true })).result).toBe('passed');
   });
 

@@ -109,7 +109,7 @@ describe('isTooDeep', () => {
     expect([1, 'a', null, undefined].some(isTooDeep)).toBe(false);
   });
 
-  it('is asked before a schema is printed', async () => {
+  it('runs before a schema is printed', async () => {
     const deep: object = JSON.parse(`${'{"not":'.repeat(20_000)}true${'}'.repeat(20_000)}`);
     expect(await checkSchema({ ...deep }, {})).toEqual({
       kind: 'stopped',
@@ -119,7 +119,7 @@ describe('isTooDeep', () => {
 });
 
 describe('the time of an iteration', () => {
-  it('stands still while it is held', async () => {
+  it('does not pass while it is held', async () => {
     const clock = new ManualClock();
     using limit = startIterationLimit(clock, 1000, undefined);
     await clock.advance(600);

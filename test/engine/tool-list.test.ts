@@ -100,7 +100,7 @@ describe('a call of a tool that the server does not list', () => {
     expect({ result, requests }).toEqual({ result: 'passed', requests: ['list', 'list', 'list', 'call fail'] });
   });
 
-  it('is found where an earlier call of the session added it', async () => {
+  it('is found if an earlier call of the session added the tool', async () => {
     const own: Record<string, FixtureTool> = {};
     own['log_in'] = {
       call: () => {
@@ -115,7 +115,7 @@ describe('a call of a tool that the server does not list', () => {
     });
   });
 
-  it('stays found where a call took it off the list', async () => {
+  it('stays found if a call removed the tool from the list', async () => {
     const own: Record<string, FixtureTool> = {};
     own['log_in'] = {
       call: () => {
@@ -128,7 +128,7 @@ describe('a call of a tool that the server does not list', () => {
 });
 
 describe('the list of tools', () => {
-  it('is asked for once, not once per session, as long as the tools are on it', async () => {
+  it('is requested once, not once per session, as long as it has the tools', async () => {
     const { requests } = await run([callStep('read_note'), callStep('write_note')], {}, 3);
     expect(requests.filter((request) => request === 'list')).toHaveLength(1);
   });

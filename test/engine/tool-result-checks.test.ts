@@ -160,7 +160,7 @@ describe('judgePredicate on what a tool answered', () => {
     expect((await judgePredicate(predicate, createEvidence({ toolResults }))).passed).toBe(true);
   });
 
-  it('takes null for a value and finds it in a result', async () => {
+  it('treats null as a value and finds it in a result', async () => {
     const toolResults = [createToolResult({ structuredContent: { n: null } })];
     const predicate = { type: 'toolResultEquals', value: null, path: '/n' };
     expect((await judgePredicate(predicate, createEvidence({ toolResults }))).passed).toBe(true);

@@ -35,7 +35,7 @@ async function run(url: string, steps: Step[]) {
 }
 
 describe('a server that sends without end', () => {
-  it('fails the cases that it does it in, within 512 MiB of memory, and passes the others of the run', async () => {
+  it('fails the cases in which it floods, within 512 MiB of memory, and the other cases pass', async () => {
     await using server = await startRawMcpServer({ ...excessiveTools, ...moderateTools });
     const names = Object.keys(excessiveTools);
     // As many at a time as the gate runs.
@@ -56,7 +56,7 @@ describe('a server that sends without end', () => {
     expect((await run(server.url, [callStep('large')])).error).toBe(null);
   });
 
-  it('is not excused by a case that expects an error, nor by one that ends after it', async () => {
+  it('also fails a case that expects an error, and one that ends after the flood', async () => {
     await using server = await startRawMcpServer({ ...excessiveTools, ...moderateTools });
     const isError = assertStep({ type: 'toolResultIsError', isError: true });
     for (const steps of [
@@ -104,7 +104,7 @@ describe('a server that sends without end', () => {
 });
 
 describe('a server that ends its stream at once and asks for it again', () => {
-  it('is asked for it ten times a second at most, and the case goes on', async () => {
+  it('is reconnected to at most ten times a second, and the case continues', async () => {
     let opened = 0;
     await using server = await startRawMcpServer(
       {

@@ -22,9 +22,10 @@ import * as job from '../support/faults/job-trials.ts';
 const endlessTests = '- title: long\n  steps:\n    - toolCall: work\n      arguments: { seconds: 500 }\n';
 
 /**
- * What must become of a job, by what goes wrong and when. A cell is a letter: R retried, and inconclusive where that does not
- * help · I inconclusive · F the user's to mend, at once · D created once whatever was said · K nothing happens · C the run is called off all the same · W a warning,
- * the verdict stands · X stopped; with the seeds of `run-cell.ts` each becomes several jobs.
+ * The required outcome of a job, by fault and phase. A cell is a letter: R retried, and inconclusive if retries do not help ·
+ * I inconclusive · F an error at once that the user must correct · D created once, whatever the service answers · K no effect ·
+ * C the gate still cancels the run · W a warning, the verdict is unchanged · X stopped. The seeds of `run-cell.ts` make several
+ * jobs of each cell.
  */
 export const phases = {
   /** The first call of all. */
@@ -81,7 +82,7 @@ const without = (field: string) => alter((value) => ({ ...value, [field]: undefi
 /** A grant that is asked for to the end is not given up while a request for it may be under way. */
 const patientGrant = { isPatient: true, says: /429 RATE_LIMITED/, mayNote: true };
 
-/** A run that goes on all the while is called off for the time it takes. */
+/** The gate cancels a run that is still in progress when the time is up. */
 const patientPoll = { isPatient: true, says: /The gate was not over after 40 min/ };
 
 export const matrix: readonly Row[] = [
@@ -104,7 +105,7 @@ export const matrix: readonly Row[] = [
   },
   {
     fault: 2,
-    what: 'nobody listens',
+    what: 'the service does not listen',
     blows: connects('ECONNREFUSED'),
     passes: true,
     cells: {
@@ -308,14 +309,14 @@ export const matrix: readonly Row[] = [
   },
   {
     fault: 17,
-    what: 'fields that nobody knows',
+    what: 'unknown fields',
     blows: late(unknownFields),
     passes: true,
     cells: { P0: K(), P4a: K(), P9a: C, P1: K(), P3: relay.oddHello, P4: K(), P5: K(), P6: K(), P9: K() },
   },
   {
     fault: 18,
-    what: 'a status or result that nobody knows',
+    what: 'an unknown status or result',
     blows: late(alter((value) => ({ ...value, status: 'launching' }))),
     cells: {
       P3: relay.oddFrames,
@@ -344,14 +345,14 @@ export const matrix: readonly Row[] = [
   },
   {
     fault: 20,
-    what: 'an error code that nobody knows, with 5xx',
+    what: 'an unknown error code with 5xx',
     blows: answers(refuse(507, 'MOON_PHASE')),
     passes: true,
     cells: { P0: R(), P4a: R({ runs: 0 }), P9a: C, P1: R({ says: /MOON_PHASE/ }), P4: D, P5: R(), P6: R() },
   },
   {
     fault: 20,
-    what: 'an error code that nobody knows, with 4xx',
+    what: 'an unknown error code with 4xx',
     blows: answers(refuse(418, 'TEAPOT')),
     cells: { P4a: F(/TEAPOT/), P9a: C, P1: F(/TEAPOT/), P4: F(/TEAPOT/), P5: I({ says: /TEAPOT/ }), P6: I() },
   },
@@ -392,7 +393,7 @@ export const matrix: readonly Row[] = [
   },
   {
     fault: 25,
-    what: 'somebody sets the clock',
+    what: 'the system clock is changed',
     blows: [],
     cells: { P1: job.wallClock, P3: job.wallClock, P4: job.wallClock, P5: job.wallClock, P6: job.wallClock },
   },
@@ -424,7 +425,7 @@ export const matrix: readonly Row[] = [
   },
   {
     fault: 32,
-    what: 'a lasting refusal, or a code nobody knows',
+    what: 'a permanent refusal, or an unknown close code',
     blows: [],
     cells: {
       P3: relay.refused,

@@ -14,7 +14,7 @@ import { startServiceFront } from '../support/faults/service-front.ts';
 import { startFixtureMcpServer, text } from '../support/fixture-mcp-server.ts';
 import { jobOnBranch } from '../support/hosted-gate.ts';
 
-// Twenty jobs of a matrix with one key, which the service answers sixty times a minute: on one clock that nobody waits for.
+// Twenty jobs of a matrix share one key, which the service answers sixty times a minute, and one virtual clock.
 
 const jobs = 20;
 const rateLimit = { perMinute: 60, burst: 10 };

@@ -29,7 +29,7 @@ const judgedHere =
 const uncounted = changeRun((run) => ({ ...run, summary: null }));
 
 /**
- * Those that are not here: 4, 5, 19 and 22 have tests of their own beside; 12 is in test/service/ingest.test.ts, 20 in
+ * Tested elsewhere: 4, 5, 19 and 22 in tests of their own; 12 in test/service/ingest.test.ts, 20 in
  * test/suite/assertions.test.ts; 23 is about deleting and patching suites, which is not done either.
  */
 export const tolerances: readonly Tolerance[] = [
@@ -145,7 +145,7 @@ export const tolerances: readonly Tolerance[] = [
   },
   {
     ambiguity: 13,
-    what: 'a source, an engine and an environment that nobody knows',
+    what: 'an unknown source, engine and environment',
     answers: {
       poll: changeRun((run) => ({ ...run, source: 'github_check', executionEngine: 'harness:x', environment: 7 })),
     },
@@ -194,7 +194,7 @@ export const tolerances: readonly Tolerance[] = [
   },
   {
     ambiguity: 18,
-    what: 'a trace with parts that nobody knows',
+    what: 'a trace with unknown parts',
     answers: { trace: alter((trace) => ({ ...trace, widgetSnapshots: [{ huge: 'x'.repeat(1e6) }], prompts: null })) },
     inputs: { tests: judgedHere },
     expected: passes,

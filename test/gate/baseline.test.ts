@@ -41,7 +41,7 @@ describe('a gate with a baseline', () => {
     });
   });
 
-  it('is none where it was stopped early, since its rates are biased', async () => {
+  it('skips the comparison with a report that was stopped early, since its rates are biased', async () => {
     const old = renderReportJson(createStoppedReport());
     await using workspace = await createWorkspace({ 'x.evals.yaml': evals, 'old.json': old });
     const { report, warnings } = await runEmbeddedGate(workspace, { baseline: 'old.json' }, { says: 'a b' });

@@ -52,7 +52,7 @@ cases:
 `;
 
 describe('isolation', () => {
-  it('hides what earlier iterations did to the server', async () => {
+  it("hides earlier iterations' changes of the server", async () => {
     await using workspace = await createWorkspace({ 'x.evals.yaml': countingEvals });
     const { report, exitCode } = await run(workspace, { 'server-command': stdioServer });
     expect(exitCode).toBe(0);
@@ -71,7 +71,7 @@ describe('isolation', () => {
 });
 
 describe('real servers', () => {
-  it('remember in a file what an earlier case told server-memory', async () => {
+  it('keep in a file what an earlier case stored in server-memory', async () => {
     await using workspace = await createWorkspace({
       'x.evals.yaml': `suite: Memory
 cases:
@@ -164,7 +164,7 @@ cases:
 `;
 
 describe('a server that', () => {
-  it('takes longer to start than its cases may take is given the time', async () => {
+  it('starts more slowly than its cases may take still becomes ready', async () => {
     await using workspace = await createWorkspace({
       'x.evals.yaml': countingEvals.replace('cases:', 'timeout: 900ms\ncases:'),
     });

@@ -106,7 +106,7 @@ describe('the options of an upload', () => {
     expect(readIssues({ ...upload, upload: 'off', 'base-url': '', 'api-key': '' })).toEqual([]);
   });
 
-  it('are idle where the service has executed the evals itself, or nothing is executed', () => {
+  it('are rejected with a hosted service, and if nothing runs', () => {
     expect(readIssues({ ...upload, service: 'mcpjam' })).toEqual(['upload: needs-embedded-service']);
     expect(() => parseGateOptions({ merge: 'shards', upload: 'svc' })).toThrow(/^merge: .*leave out `upload`/);
     expect(() => parseGateOptions({ publish: 'report', upload: 'svc' })).toThrow(/^publish: .*leave out `upload`/);

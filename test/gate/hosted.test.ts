@@ -8,7 +8,7 @@ import { stdioServerCommand } from '../support/running-server.ts';
 import { catchError } from '../support/service-client.ts';
 import { everythingOverStdio } from '../support/workspace.ts';
 
-// The service is real and listens on loopback; to the gate it is one that somebody else hosts.
+// The service is real and listens on loopback; to the gate it is a hosted service.
 
 const server = { 'server-command': everythingOverStdio, isolation: 'run' };
 
@@ -86,7 +86,7 @@ describe('a hosted gate', () => {
     expect(after.report.run?.id).not.toBe(before.report.run?.id);
   });
 
-  it('judges what only it knows from the trace, for better and for worse', async () => {
+  it('judges its own assertions from the trace, whether they pass or fail', async () => {
     await using service = await openContractService();
     const judged = (title: string, text: string) =>
       `- title: ${title}\n  steps:\n    - toolCall: echo\n      arguments: { message: hello }\n    - assert: { toolResultContains: ${text} }\n`;
@@ -148,7 +148,7 @@ describe('a hosted gate', () => {
     expect(leftovers).toBeNull();
   });
 
-  it('gives way when another job is granted its tunnel, and leaves that alone', async () => {
+  it('ends when another job is granted its tunnel, and does not close that tunnel', async () => {
     await using service = await openContractService();
     let theirs = '';
     const { exitCode, report } = await runHostedGate(
@@ -171,11 +171,11 @@ describe('a hosted gate', () => {
       code: 'tunnel-lost',
       message: expect.stringContaining('another job was granted one under the same server name'),
     });
-    // Not revoked: nobody serves it in this test, which is another answer.
+    // The tunnel is not revoked; without a host, the relay answers 503.
     expect((await fetch(theirs, { method: 'POST' })).status).toBe(503);
   });
 
-  it('has an overwritten record say again what it said before, and warns beforehand', async () => {
+  it('restores an overwritten server record, and warns before overwriting', async () => {
     await using service = await openContractService();
     const id = await saveServer(service, { name: 'mine', url: 'https://example.com/mcp?key=1' });
     const { exitCode, log } = await runHostedGate(service, { ...server, 'server-name': 'mine', tests: tests('one') });

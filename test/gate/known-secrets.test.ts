@@ -25,7 +25,7 @@ describe('listKnownSecrets', () => {
 });
 
 describe('the secrets of a plan', () => {
-  it('hold the query of the server’s URL, and what is called a secret in it', async () => {
+  it("include the query of the server's URL and its secret parameters", async () => {
     await using workspace = await createWorkspace({ 'x.evals.yaml': greenEvals });
     const options = parseGateOptions({
       'server-url': 'http://127.0.0.1:9/mcp?apiKey=in-url&tenant=production',

@@ -25,7 +25,7 @@ const merge = (workspace: Workspace, ...args: string[]) =>
   runCommand(['merge', 'shards', ...args], { cwd: workspace.path });
 
 describe('merged shards', () => {
-  it('are the report that one gate would have written', async () => {
+  it('have the report of one gate', async () => {
     await using workspace = await createWorkspace(files);
     const whole = await runEmbeddedGate(workspace, {}, { says: 'a b d e' });
     await runShards(workspace, 'a b d e');
@@ -80,7 +80,7 @@ describe('merged shards', () => {
     expect(await merge(workspace)).toMatchObject({ exitCode: 1 });
   });
 
-  it('are held against a baseline and added to the history as one gate', async () => {
+  it('are compared with a baseline and added to the history as one gate', async () => {
     await using workspace = await createWorkspace(files);
     await runEmbeddedGate(workspace, { 'history-path': 'history.jsonl' }, { says: 'a b c d e' });
     await runShards(workspace, 'a b d e', { 'history-path': 'history.jsonl' });
@@ -112,7 +112,7 @@ describe('merged shards', () => {
     expect((await merge(workspace)).stderr).toContain('shards: there is no such directory (bad-merge)');
   });
 
-  it('exclude everything that says what to run', async () => {
+  it('reject options that say what to run', async () => {
     await using workspace = await createWorkspace(files);
     await expect(runEmbeddedGate(workspace, { merge: 'shards', shard: '1/2' })).rejects.toThrow(
       'leave out `shard`, `server-command`, `evals` (merge-and-run)',

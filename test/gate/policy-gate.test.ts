@@ -37,7 +37,7 @@ describe('a gate with a policy', () => {
     ]);
   });
 
-  it('leaves a case in quarantine out until its day is over by the clock of the gate', async () => {
+  it("excludes a case in quarantine until its last day ends by the gate's clock", async () => {
     const at = (day: string) => () => Date.parse(day);
     const files = { 'p.yaml': quarantine };
     const held = await run({ policy: 'p.yaml' }, files, at('2026-09-21T23:59:59Z'));

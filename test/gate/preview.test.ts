@@ -102,7 +102,7 @@ describe('previewGate', () => {
     const save = async (title: string) =>
       await saveSuite(service, serverId, [inlineTest('echo', { title })], { name: 'Inline tests · twice' });
     await save('first');
-    // They are told apart by the millisecond.
+    // Their times differ by milliseconds.
     await systemClock.sleep(5);
     await save('second');
     const { lines } = await preview({ tests: tests('mine') }, environment);

@@ -152,7 +152,7 @@ describe.each(modeNames)('a server over %s', (mode) => {
     expect(result.exitCode).toBe(1);
   });
 
-  it('establishes nothing where it crashes at the start', async () => {
+  it('is inconclusive if it crashes at the start', async () => {
     const result = await run(mode, [bystander], {
       END_AT: mode.includes('without') ? 'server/discover' : 'initialize',
     });
@@ -160,7 +160,7 @@ describe.each(modeNames)('a server over %s', (mode) => {
     expect(listFirstReasons(result)).toMatch(/^The server under test exited with code 1 before it was ready\./);
   });
 
-  it('establishes nothing where it cannot be started again', async () => {
+  it('is inconclusive if it cannot start again', async () => {
     const at = mode.includes('without') ? 'server/discover' : 'initialize';
     const cases = [writeCase('Crashes', [end('1', 'before')]), writeCase('Goes on', [echo], 16)];
     const result = await run(mode, cases, { END_AT: at, END_FROM: '2', END_WITH: '4' });
@@ -177,7 +177,7 @@ it('fails every iteration of a case that always crashes, however many they are',
 
 describe('a crash that a shared process shows once', () => {
   it.each(modeNames.slice(1))('fails no case over %s', async (mode) => {
-    // By the next start it does not crash any more, so that nothing tells which call it was.
+    // From the next start on it does not crash, so that the gate cannot identify the call at fault.
     const cases = [writeCase('First', [echo]), writeCase('Crashes once', [end('9', 'once')]), bystander];
     const result = await run(mode, cases);
     expect(result.report.totals.failed).toBe(0);

@@ -65,12 +65,12 @@ describe('a gate whose change lowers what its base requires', () => {
     }
   });
 
-  it('fails first of all for that', async () => {
+  it('lists the lowered requirement as its first reason', async () => {
     const { report } = await runChange(base, head, {}, 'red');
     expect(codes(report)).toEqual(['required-case-removed', 'below-minimum']);
   });
 
-  it('fails although nothing ran and that may pass', async () => {
+  it('fails although nothing ran and `onNothingRun` lets that pass', async () => {
     const { report, exitCode } = await runChange(base, head, {
       'server-command': 'no-such-server',
       policy: { onNothingRun: 'warn' },

@@ -4,7 +4,7 @@ import { runEmbeddedGate } from '../support/embedded-gate.ts';
 import { type FixtureMcpServer, startFixtureMcpServer, text } from '../support/fixture-mcp-server.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
-// A server of both eras that keeps what it is told in the session, so that it forgets everything in 2026-07-28.
+// A server of both eras that keeps its notes in the session, so that it forgets everything in 2026-07-28.
 
 const notes = new Map<string, string>();
 let both: FixtureMcpServer;
@@ -82,7 +82,7 @@ describe('a server over HTTP that speaks both eras', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('is tested in both by suites that pin different revisions', async () => {
+  it('is tested in both revisions if suites pin different ones', async () => {
     await using workspace = await createWorkspace({
       'a.evals.yaml': expecting('Old', 'milk', 'protocol: 2025-11-25\n'),
       'b.evals.yaml': expecting('New', 'nothing', 'protocol: 2026-07-28\n'),

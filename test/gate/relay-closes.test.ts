@@ -39,7 +39,7 @@ afterEach(() => taps.pop()?.[Symbol.asyncDispose]());
 
 afterAll(() => service[Symbol.asyncDispose]());
 
-/** The run ends too when its call is cut off; nobody may see that first. */
+/** The run also ends when its call is cut off; the gate must not see that first. */
 const whileItRuns = { moment: runIsPolled, goesOn: 'after the job' } as const;
 const patiently = { timeout: 20_000 };
 const taps: ServiceTap[] = [];

@@ -54,7 +54,7 @@ async function runAttack(inputs: Record<string, string>) {
 }
 
 describe('the gate of a server that overwrites what decides the verdict', () => {
-  it.runIf(isAvailable)('keeps it by default, and names the sandbox in the report', async () => {
+  it.runIf(isAvailable)('keeps the verdict by default, and names the sandbox in the report', async () => {
     const { ran, kept, after, tries } = await runAttack({});
     expect(tries).toEqual({ ...Object.fromEntries(decisive.map((file) => [file, 'EROFS'])), gate: false });
     expect(ran.exitCode).toBe(0);
@@ -67,7 +67,7 @@ describe('the gate of a server that overwrites what decides the verdict', () => 
     );
   });
 
-  it('lets it happen with `off`, and names that', async () => {
+  it('is not protected with `off`, and the report says so', async () => {
     const { ran, kept, after, tries } = await runAttack({ sandbox: 'off' });
     expect(tries).toMatchObject(Object.fromEntries(decisive.slice(0, 4).map((file) => [file, 'written'])));
     expect(tries['gate']).toBe(process.platform === 'linux');

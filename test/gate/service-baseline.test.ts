@@ -90,7 +90,7 @@ describe('a hosted gate with the baseline of a branch', () => {
 });
 
 describe('a hosted gate with the baseline of a run', () => {
-  it('takes that one', async () => {
+  it('compares with that run', async () => {
     const first = await runJob('Runs', { branch: 'main', says: 'a', ids: ['a'] });
     await runJob('Runs', { branch: 'main', says: 'b', ids: ['a'] });
     const inputs = { baseline: `run:${first.report.run?.id}` };

@@ -24,7 +24,7 @@ afterAll(() => service[Symbol.asyncDispose]());
 describe('two jobs with the same server name', () => {
   const shared = { ...server, 'server-name': 'shared', 'suite-scope': 'run' };
 
-  it('leave it to the later one, whose tunnel the earlier one does not close', async () => {
+  it('let the later job take over, and the earlier job does not close its tunnel', async () => {
     await using tap = await openServiceTap(service);
     const earlierRuns = Promise.withResolvers<void>();
     const earlier = runHostedGate(
@@ -55,7 +55,7 @@ describe('two jobs with the same server name', () => {
     expect(await findRemains(service, tap)).toMatchObject({ grants: [], runs: [] });
   });
 
-  it('leave it to the later one also while the earlier one opens its tunnel', async () => {
+  it('let the later job take over while the earlier one opens its tunnel', async () => {
     await using tap = await openServiceTap(service);
     const held = tap.hold(/^POST \/api\/mcp\//, 'asked');
     const earlier = runHostedGate(tap.service, { ...shared, tests: quick });
@@ -68,17 +68,17 @@ describe('two jobs with the same server name', () => {
       leftovers: null,
       code: 'tunnel-lost',
     });
-    // Not revoked: nobody serves it in this test, which is another answer.
+    // The tunnel is not revoked; without a host, the relay answers 503.
     expect((await fetch(theirs, { method: 'POST' })).status).toBe(503);
   });
 });
 
 describe('eight jobs of a matrix at once', () => {
-  it('all pass, each with a server of its own, although two runs at a time are all that the service takes', async () => {
+  it('all pass, each with its own server, although the service allows only two runs at once', async () => {
     const names: string[] = [];
     let waits = 0;
     const clock = createHurriedClock({ fromMs: 15_000, toMs: 30_000, instead: 300 });
-    // Two runs take up the room until somebody waits for it.
+    // Two runs fill the limit until a third job waits.
     const room = new AbortController();
     const started = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const others = started.map(({ resolve }, index) =>
@@ -100,7 +100,7 @@ describe('eight jobs of a matrix at once', () => {
               if (progress.kind === 'tunnel-opening') names.push(progress.serverName);
               if (progress.kind !== 'run-queued') return;
               waits += 1;
-              room.abort(new CancelledError('There is somebody who waits.'));
+              room.abort(new CancelledError('A job waits.'));
             },
           },
         ),

@@ -74,11 +74,11 @@ describe('the traces of a gate', () => {
       expect(below.map(({ name }) => name)).toContain('tools/call argv');
     }
     expect(infos).toContain(`Sent ${spans.length} spans to 127.0.0.1:${collector.port}.`);
-    // What the tool answered is nobody's but the report's.
+    // Only the report has what the tool answered.
     expect(sent).not.toContain('stdio-server.mjs');
   });
 
-  it('are written alone where they are a report format', async () => {
+  it('are written to a file without a collector if they are a report format', async () => {
     await using workspace = await createWorkspace(files);
     await runEmbeddedGate(workspace, { 'report-formats': 'otlp' }, says);
     const roots = readSpans(await workspace.read('mcp-eval-report/traces.otlp.jsonl')).filter(
@@ -87,7 +87,7 @@ describe('the traces of a gate', () => {
     expect(roots).toHaveLength(2);
   });
 
-  it('leave the verdict alone where the collector is gone, refuses them or leaves some out', async () => {
+  it('do not change the verdict if the collector is unreachable, refuses them or drops some', async () => {
     await using workspace = await createWorkspace({
       ...files,
       'mcp-eval-report/traces.otlp.jsonl': 'of an earlier gate\n',
@@ -121,7 +121,7 @@ describe('the traces of a gate', () => {
     expect(readReason((await runEmbeddedGate(workspace, {})).report)).toContain('none');
   });
 
-  it('of a hosted service have the steps of what failed, each of which costs it a request', async () => {
+  it('of a hosted run have the steps of failed iterations only', async () => {
     await using service = await openContractService();
     await using server = await startFlakyServer({ steady: ['passes'], broken: ['fails'] });
     await using workspace = await createWorkspace();

@@ -31,7 +31,7 @@ function open(
   return openGitHub({ apiUrl, token, logger: silentLogger, random: () => 0.5, ...options, clock, deadline });
 }
 
-/** Asks for a pull request in the face of this trouble; what came of it, and how long was waited. */
+/** Requests a pull request while the API has this fault; returns the outcome and the time waited. */
 async function askFor(api: GitHubApi, options: Parameters<typeof open>[1] = {}) {
   const clock = new VirtualClock();
   await using client = open(api.url, { clock, ...options });
@@ -109,7 +109,7 @@ describe('openGitHub', () => {
   });
 });
 
-describe('a refusal', () => {
+describe('an error response', () => {
   it.each([
     [
       'forbidden',
@@ -133,7 +133,7 @@ describe('a refusal', () => {
     expect(requests).toBe(1);
   });
 
-  it('that answers with the page of a proxy is reported in short', async () => {
+  it('with the HTML page of a proxy is reported in short', async () => {
     await using api = await startGitHubApi();
     const answer = raw(403, `<html>${'x'.repeat(10_000)}`, { 'content-type': 'text/html' });
     api.trouble.push({ request: 'GET pulls/7', answer });
@@ -144,7 +144,7 @@ describe('a refusal', () => {
   });
 });
 
-describe('a limit', () => {
+describe('a rate limit', () => {
   it.each([
     ['retry-after', refusals.secondaryLimit({ 'retry-after': '12' }), [12_500]],
     ['a message alone', refusals.secondaryLimit(), [60_500]],
@@ -172,7 +172,7 @@ describe('a limit', () => {
     expect(api.comments.map(({ body }) => body)).toEqual(['hello']);
   });
 
-  it('that lasts longer than there is time ends the attempt', async () => {
+  it('that lasts longer than the remaining time ends the attempt', async () => {
     await using api = await startGitHubApi();
     const answer = refusals.secondaryLimit({ 'retry-after': '3600' });
     api.trouble.push({ request: 'GET pulls/7', answer });
@@ -183,7 +183,7 @@ describe('a limit', () => {
   });
 });
 
-describe('trouble on the way', () => {
+describe('a network fault', () => {
   it.each([
     ['an answer of a gateway', refusals.broken],
     ['a broken connection', hangUp],
@@ -193,7 +193,7 @@ describe('trouble on the way', () => {
     expect(await askFor(api)).toEqual({ error: null, sleepsMs: [250, 500], requests: 3 });
   });
 
-  it('that stays is given up', async () => {
+  it('that persists ends the attempt', async () => {
     await using api = await startGitHubApi();
     api.trouble.push({ request: 'GET pulls/7', answer: refusals.broken });
     expect(await askFor(api)).toMatchObject({ error: { status: 502, mayHaveHappened: false }, requests: 4 });
@@ -220,7 +220,7 @@ describe('trouble on the way', () => {
     expect(api.comments[0]?.body).toBe('new');
   });
 
-  it('is reported by host and cause where nothing listens', async () => {
+  it('is reported with host and cause if the port is closed', async () => {
     const port = await findClosedPort();
     await using client = open(`http://127.0.0.1:${port}`);
     await expect(getPullRequest(client, repository, 7)).rejects.toThrow(

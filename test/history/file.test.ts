@@ -16,7 +16,7 @@ describe('the history file', () => {
     expect(await readHistoryText(path)).toBe('one\ntwo\n');
   });
 
-  it('keeps what a killed job left unfinished apart from the next line', async () => {
+  it('separates an unfinished line of a killed job from the next line', async () => {
     await using workspace = await createWorkspace({ 'history.jsonl': 'one\n' });
     const path = join(workspace.path, 'history.jsonl');
     await appendFile(path, 'tw');
@@ -24,7 +24,7 @@ describe('the history file', () => {
     expect(await readHistoryText(path)).toBe('one\ntw\nthree\n');
   });
 
-  it('lets go of the oldest lines past the limit, and leaves no other file behind', async () => {
+  it('drops the oldest lines beyond the limit, and leaves no other file', async () => {
     await using workspace = await createWorkspace({ 'history.jsonl': 'one\ntwo\n\nthree\n' });
     const path = join(workspace.path, 'history.jsonl');
     await appendHistoryLine(path, 'four', { ...wide, maxRecords: 3 });

@@ -51,8 +51,8 @@ describe('parseHistory', () => {
     }
   });
 
-  it('skips lines of another version and of no meaning, and not empty ones', () => {
-    const text = `\n${line.replace('"v":1', '"v":2')}\n<<<<<<< ours\r\n\n${line}\r\n[]\n`;
+  it('counts lines of another version and lines that are no record as skipped, but not empty ones', () => {
+    const text = `\n${line.replace('"v":1', '"v":2')}\n<<<<<<< HEAD\r\n\n${line}\r\n[]\n`;
     expect(parseHistory(text)).toMatchObject({ records: [{}], skipped: 3 });
     expect(parseHistory('')).toEqual({ records: [], skipped: 0 });
   });

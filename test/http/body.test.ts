@@ -10,7 +10,7 @@ import { catchError, openTestClient } from '../support/service-client.ts';
 
 const iteration = { projectId: 'p', runId: 'r', iterationId: 'i' };
 
-/** Writes for as long as somebody reads. */
+/** Writes for as long as the client reads. */
 const endless: Answer = (response) => {
   response.writeHead(200, { 'content-type': 'application/json' });
   const chunk = Buffer.alloc(65_536, ' ');

@@ -69,7 +69,7 @@ describe('decideRetryDelay', () => {
     expect(delays).toEqual([500, 1000, 2000, 4000, 8000, 16_000, 20_000, 20_000, 20_000]);
   });
 
-  it('draws from zero where the service gave no hint, and only beyond the hint where it did', () => {
+  it('draws a wait from zero without a hint of the service, and beyond the hint with one', () => {
     expect(decideRetryDelay({ ...input, random: 0 })).toBe(0);
     expect(decideRetryDelay({ ...input, random: 0, retryAfterMs: 4000 })).toBe(4000);
     expect(decideRetryDelay({ ...input, random: 0.5, retryAfterMs: 4000 })).toBe(4200);
@@ -128,7 +128,7 @@ describe('whatever a service sends as Retry-After', () => {
     random: double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
   });
 
-  it('a wait is never shorter than asked, never beyond the deadline and never not a number', () => {
+  it('gives a wait that is never shorter than requested, never beyond the deadline and always a number', () => {
     assert(
       property(header, dateHeader, circumstances, (value, date, given) => {
         const retryAfterMs = parseRetryAfter(value, date);

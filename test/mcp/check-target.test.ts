@@ -30,7 +30,7 @@ describe('checkTarget', () => {
     expect(server.events).toEqual(era === 'legacy' ? ['open', 'list', 'close'] : ['list']);
   });
 
-  it('says so where a server does not list its tools', async () => {
+  it('reports that a server does not list its tools', async () => {
     await using http = await startHttpServer((response, request) => {
       const { method, id } = JSON.parse(request.body || '{}') as { method?: string; id?: number };
       const result =
@@ -70,7 +70,7 @@ describe('checkTarget', () => {
     expect((error as NetworkError).message).not.toContain('secret');
   });
 
-  it.each([404, 500])('says that what answers HTTP %i is no MCP server', async (status) => {
+  it.each([404, 500])('reports that a server that answers HTTP %i is no MCP server', async (status) => {
     await using server = await startHttpServer((response) => void response.writeHead(status).end('no'));
     const target = { url: `${server.origin}/mcp`, serverName: 'math', protocol: 'legacy' as const };
     await expect(checkTarget(target, { timeoutMs: 30_000 })).rejects.toThrow(

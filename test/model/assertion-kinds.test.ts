@@ -77,7 +77,7 @@ function shorten(assertion: Assertion): unknown {
 }
 
 describe('every kind of assertion', () => {
-  it('is tried here', () => {
+  it('has a sample in this test', () => {
     expect(samples.map(readName).toSorted()).toEqual([...assertionNames].toSorted());
   });
 

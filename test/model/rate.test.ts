@@ -10,7 +10,7 @@ import {
 } from '../../src/model/rate.ts';
 
 describe('computePassRate', () => {
-  it('is a fraction, and nothing where nothing was scored', () => {
+  it('is a fraction, and null if nothing was scored', () => {
     expect([computePassRate(0, 4), computePassRate(3, 4), computePassRate(4, 4)]).toEqual([0, 0.75, 1]);
     expect(computePassRate(0, 0)).toBeNull();
   });

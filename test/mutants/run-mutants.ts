@@ -30,7 +30,7 @@ try {
   for (const bug of bugs) {
     const catcher = await seed(bug);
     if (catcher !== null) caught += 1;
-    console.log(`${catcher === null ? '✗' : '✓'} ${bug.what}\n    ${catcher ?? 'nobody noticed'}`);
+    console.log(`${catcher === null ? '✗' : '✓'} ${bug.what}\n    ${catcher ?? 'no test failed'}`);
   }
   console.log(`${caught} of ${bugs.length} caught.`);
   process.exitCode = caught === bugs.length ? 0 : 1;

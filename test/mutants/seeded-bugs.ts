@@ -1,4 +1,4 @@
-/** A bug that somebody might write, and the tests that must not let it through. */
+/** A plausible bug, and the tests of which one must fail with it. */
 export interface SeededBug {
   what: string;
   /** Below `src/`. */
@@ -82,7 +82,7 @@ export const seededBugs: readonly SeededBug[] = [
     tests: ['base/pacing.test.ts'],
   },
   {
-    what: 'a create whose answer was lost is sent again before anybody looks for what it created',
+    what: 'a create request that lost its answer is sent again before the gate looks for what the first one created',
     file: 'service/launch.ts',
     from: "const trace = isQueued && queue.hasBegun() ? 'none' : await findTrace(client, params);",
     to: "const trace: Run | 'none' | 'unknown' = 'none' as Run | 'none' | 'unknown';",
@@ -96,7 +96,7 @@ export const seededBugs: readonly SeededBug[] = [
     tests: ['service/launch.test.ts', 'service/runs.test.ts', 'service/client.test.ts'],
   },
   {
-    what: 'a status that nobody knows ends a run',
+    what: 'an unknown status ends a run',
     file: 'model/run.ts',
     from: 'return isTerminalStatus(status) || (!isKnown && completedAtMs !== null);',
     to: 'return isTerminalStatus(status) || !isKnown;',
@@ -124,29 +124,29 @@ export const seededBugs: readonly SeededBug[] = [
     tests: ['verdict/tally.test.ts'],
   },
   {
-    what: 'a result that nobody knows reads as passed',
-    file: 'verdict/score.ts',
+    what: 'an unknown result reads as passed',
+    file: 'verdict/tally.ts',
     from: "? 'passed' : 'unscored'",
     to: "? 'passed' : 'passed'",
-    tests: ['verdict/score.test.ts'],
+    tests: ['verdict/tally.test.ts'],
   },
   {
     what: 'an iteration that was cut off passes',
-    file: 'verdict/score.ts',
+    file: 'verdict/tally.ts',
     from: "result === 'passed' && status === 'completed'",
     to: "result === 'passed'",
-    tests: ['verdict/score.test.ts'],
+    tests: ['verdict/tally.test.ts'],
   },
   {
     what: 'a missing page goes unnoticed',
-    file: 'verdict/gaps.ts',
+    file: 'verdict/completeness.ts',
     from: 'if (!results.isComplete) {',
     to: 'if (results.isComplete === undefined) {',
     tests: ['verdict/judge.test.ts'],
   },
   {
     what: 'a run that was cancelled carries a verdict',
-    file: 'verdict/gaps.ts',
+    file: 'verdict/completeness.ts',
     from: "if (status === 'completed') return [];",
     to: 'if (isTerminalStatus(status)) return [];',
     tests: ['verdict/judge.test.ts'],
@@ -174,24 +174,24 @@ export const seededBugs: readonly SeededBug[] = [
   },
   {
     what: 'pass^k draws one iteration twice',
-    file: 'verdict/statistics/repeats.ts',
+    file: 'verdict/repeat-rates.ts',
     from: '/ (total - drawn)',
     to: '/ total',
-    tests: ['verdict/statistics/repeats.test.ts'],
+    tests: ['verdict/repeat-rates.test.ts'],
   },
   {
     what: 'a verdict that is open stops the run',
-    file: 'verdict/settled.ts',
+    file: 'verdict/early.ts',
     from: 'decide(false).every',
     to: 'decide(true).every',
-    tests: ['verdict/settled.test.ts'],
+    tests: ['verdict/early.test.ts'],
   },
   {
     what: 'a run that was stopped for nothing carries a verdict',
     file: 'verdict/judge.ts',
-    from: 'results.isStoppedEarly && settleVerdict(results, policy) !== null',
+    from: 'results.isStoppedEarly && decideEarly(results, policy) !== null',
     to: 'results.isStoppedEarly',
-    tests: ['verdict/settled.test.ts'],
+    tests: ['verdict/early.test.ts'],
   },
   {
     what: 'nothing established ends the job green',
@@ -313,7 +313,7 @@ export const seededBugs: readonly SeededBug[] = [
     tests: ['gate/publish/post-comment.test.ts'],
   },
   {
-    what: 'an old run, run again, overwrites what a newer one told',
+    what: 'an old run, when repeated, overwrites the comment of a newer one',
     file: 'gate/plan/marker.ts',
     from: 'one.number === other.number ? one.attempt > other.attempt : one.number > other.number',
     to: 'one.attempt > other.attempt',
@@ -348,7 +348,7 @@ export const seededBugs: readonly SeededBug[] = [
     tests: ['gate/publish/publish-report.test.ts'],
   },
   {
-    what: 'a report is told on a pull request of another commit',
+    what: 'a report is posted on a pull request of another commit',
     file: 'gate/publish/publish-report.ts',
     from: 'pulls.filter(({ headCommit }) => headCommit === commit)',
     to: 'pulls',
@@ -418,7 +418,7 @@ export const seededBugs: readonly SeededBug[] = [
     tests: ['report/scale.test.ts'],
   },
   {
-    what: 'a trace is kept with the secrets that a server told',
+    what: 'a trace is kept with the secrets that a server returned',
     file: 'gate/run/evidence.ts',
     from: "redactDeep({ messages: trace['messages'], spans: trace['spans'] }, redactor)",
     to: "{ messages: trace['messages'], spans: trace['spans'], by: redactDeep({}, redactor) }",

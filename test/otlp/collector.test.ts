@@ -50,19 +50,19 @@ describe('openCollector', () => {
     expect((await exportTo(answer)).outcome).toEqual({ rejectedSpans: 0, reason: '' });
   });
 
-  it('reports what the collector left out', async () => {
+  it('reports the spans that the collector rejected', async () => {
     const partialSuccess = { rejectedSpans: '3', errorMessage: 'too old' };
     expect((await exportTo(json(200, { partialSuccess }))).outcome).toEqual({ rejectedSpans: 3, reason: 'too old' });
   });
 
-  it('tries again where the collector is busy, gone for a moment or hangs up', async () => {
+  it('retries if the collector is busy, unreachable for a moment or hangs up', async () => {
     const busy = json(503, { message: 'busy' }, { 'retry-after': '0.01' });
     const { outcome, requests } = await exportTo([busy, hangUp, json(429, {}), json(200, {})]);
     expect(outcome).toEqual({ rejectedSpans: 0, reason: '' });
     expect(requests).toHaveLength(4);
   });
 
-  it('does not repeat what is refused, and quotes no header', async () => {
+  it('does not retry a rejected request, and quotes no header', async () => {
     const refuse: Answer = async (response, request) =>
       await json(401, { code: 'UNAUTHENTICATED', message: `bad ${String(request.headers['x-api-key'])}` })(
         response,
@@ -79,7 +79,7 @@ describe('openCollector', () => {
     expect(String(outcome)).toContain('redirects are not followed');
   });
 
-  it('gives up on one that is not there', async () => {
+  it('gives up on an unreachable collector', async () => {
     await using collector = open(`http://127.0.0.1:${await findClosedPort()}`);
     await expect(collector.exportTraces('{}')).rejects.toThrow(/No answer from 127\.0\.0\.1:\d+ .*ECONNREFUSED/);
   });

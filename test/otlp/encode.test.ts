@@ -83,7 +83,7 @@ describe('renderSpans', () => {
     expect([span.startTimeUnixNano, span.endTimeUnixNano]).toEqual(['1790000000000000000', '1790000000250500000']);
   });
 
-  it('is one line that no terminal or runner obeys, whatever the names are', () => {
+  it('is one line without terminal or workflow commands, whatever the names are', () => {
     fc.assert(
       fc.property(hostileText, (text) => {
         const line = renderSpans([{ ...root, name: text, failure: text, attributes: { [text]: text } }], source);

@@ -10,7 +10,7 @@ const traced: TracedIteration = {
   caseId: 'adds',
   runId: 'run_1',
   iteration: createIteration({ startedAtMs: 5000, durationMs: 250, model: 'openai/gpt-5', tokensUsed: 12 }),
-  standing: 'passed',
+  outcome: 'passed',
   round: 0,
 };
 const ids = identifyTrace({ runId: 'run_1', iterationId: 'it_1' });
@@ -52,20 +52,20 @@ describe('buildIterationSpan', () => {
     expect(identifyTrace({ runId: 'run_2', iterationId: 'it_1' }).traceId).not.toBe(ids.traceId);
   });
 
-  it('says why it failed, and no result of one that was not scored', () => {
+  it('has the reason of a failure, and no result for an unscored iteration', () => {
     const failed = createIteration({ error: 'The text does not\ncontain "5".' });
     const status = 'test.case.result.status';
     const [wrong, silent, broken] = [
-      buildIterationSpan({ ...traced, iteration: failed, standing: 'failed' }, read),
-      buildIterationSpan({ ...traced, standing: 'failed' }, read),
-      buildIterationSpan({ ...traced, standing: 'unscored' }, read),
+      buildIterationSpan({ ...traced, iteration: failed, outcome: 'failed' }, read),
+      buildIterationSpan({ ...traced, outcome: 'failed' }, read),
+      buildIterationSpan({ ...traced, outcome: 'unscored' }, read),
     ];
     expect([wrong.attributes[status], wrong.failure]).toEqual(['fail', failed.error]);
     expect([silent.attributes[status], silent.failure]).toEqual(['fail', 'failed']);
     expect([broken.attributes[status], broken.failure]).toEqual([undefined, 'not scored']);
   });
 
-  it('ends when it was read, where the service does not say when it began', () => {
+  it('ends at the time of reading if the service does not report its start', () => {
     const iteration = createIteration({ startedAtMs: null, durationMs: 400, title: null });
     const { name, startMs, endMs } = buildIterationSpan({ ...traced, iteration }, read);
     expect({ name, startMs, endMs }).toEqual({ name: 'adds', startMs: 8600, endMs: 9000 });
@@ -150,7 +150,7 @@ describe('buildTraceSpans', () => {
     expect([built[0]?.startMs, built[0]?.endMs]).toEqual([1000, 1000]);
   });
 
-  it('keeps the first five hundred of a loop', () => {
+  it('keeps the first five hundred spans of a loop', () => {
     const spans = Array.from({ length: 600 }, (_, index) => createCallSpan(String(index)));
     expect(buildTraceSpans({ spans }, ids)).toHaveLength(500);
   });

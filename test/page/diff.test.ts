@@ -37,7 +37,7 @@ describe('compareCalls', () => {
 });
 
 describe('listCallLines', () => {
-  it('leads to every value by its path', () => {
+  it('has a line with its path for every value', () => {
     const args = { list: [1, { deep: null }], empty: {}, none: [], 'odd key': true, __proto__: 1 };
     expect(listCallLines({ toolName: 'a', arguments: { ...args, ['__proto__']: { b: 'c' } } })).toEqual([
       'a',
@@ -50,7 +50,7 @@ describe('listCallLines', () => {
     ]);
   });
 
-  it('stops going deeper at some point', () => {
+  it('stops at a limit of depth', () => {
     let value: unknown = 1;
     for (let depth = 0; depth < 100; depth += 1) value = [value];
     expect(listCallLines({ toolName: 'a', arguments: { value } })).toHaveLength(2);
@@ -60,7 +60,7 @@ describe('listCallLines', () => {
 describe('compareLines', () => {
   const lines = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 12 });
 
-  it('holds both sides whole and in order, and as little else as possible', () => {
+  it('contains both sides whole and in order, and as few lines as possible', () => {
     fc.assert(
       fc.property(lines, lines, (expected, called) => {
         const diff = compareLines(expected, called);

@@ -10,7 +10,7 @@ function find(filter: Partial<CaseFilter>): string[] {
 }
 
 describe('listCases', () => {
-  it('has the worst first: required failures, other ones, what does not count, what passed', () => {
+  it('sorts required failures first, then other failures, cases that do not count, and passed cases', () => {
     expect(items.map(({ group, member }) => `${group} ${member.title}`)).toEqual([
       'failed Asks for the weather in Paris',
       'failed Converts degrees',

@@ -21,7 +21,7 @@ describe('renderBadge', () => {
     expect(texts.join(': ')).toBe(title);
   });
 
-  it('loads nothing', () => {
+  it('loads nothing from the network', () => {
     expect(renderBadge(createRedReport()).replace('http://www.w3.org/2000/svg', '')).not.toMatch(
       /https?:|url\((?!#)|@import|<image|href/,
     );

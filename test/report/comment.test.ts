@@ -53,7 +53,7 @@ describe('renderComment', () => {
     ]);
   });
 
-  it('says what was not read, before anything else about the cases', () => {
+  it('lists missing results before anything else about the cases', () => {
     const page = renderComment(createInconclusiveReport());
     const unread = page.indexOf('**Not read:** 5 of 9 iterations have no result.');
     expect(unread).toBeGreaterThan(0);
@@ -61,7 +61,7 @@ describe('renderComment', () => {
     expect(renderComment(createRedReport())).not.toContain('Not read');
   });
 
-  it('shows what a suite tolerates on demand only', () => {
+  it('folds away the failures that a suite tolerates', () => {
     const page = renderComment(createGreenReport());
     expect(page).toContain('<summary>1 case did not pass</summary>');
     expect(page.indexOf('`Divides`')).toBeGreaterThan(page.indexOf('<details>'));

@@ -53,7 +53,7 @@ describe('renderCtrf', () => {
     expect(test).toMatchObject({ status: 'passed', flaky: true, message: expect.stringMatching(/^2 of 3 passed: /) });
   });
 
-  it('is no green file where nothing was established, and says why', () => {
+  it('gives an inconclusive gate a test `verdict` that did not pass, with the reason', () => {
     const [verdict] = read(createInconclusiveReport()).tests;
     expect(verdict).toMatchObject({
       name: 'verdict',

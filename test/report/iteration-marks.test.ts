@@ -16,13 +16,13 @@ const report = createReport({
 });
 const [member] = report.cases;
 
-function mark(standings: ReadonlyArray<IterationMark['standing']>, fields: Partial<IterationMark> = {}) {
-  return standings.map((standing, index) => ({
+function mark(outcomes: ReadonlyArray<IterationMark['outcome']>, fields: Partial<IterationMark> = {}) {
+  return outcomes.map((outcome, index) => ({
     suiteId: 'math',
     caseId: 'adds',
     iterationId: `it_${index}`,
-    iterationNumber: standings.length - index,
-    standing,
+    iterationNumber: outcomes.length - index,
+    outcome,
     durationMs: null,
     ...fields,
   }));
@@ -59,7 +59,7 @@ describe('the job summary', () => {
     expect(summary).toContain('[`evals/math.evals.yaml:7`](<https://example.test/evals/math.evals.yaml#L7>)');
   });
 
-  it('does without either', () => {
+  it('shows counts and locations without marks and links', () => {
     const summary = renderSummary(report);
     expect(summary).toContain('| ❌ | `Adds two numbers` | 1 of 3 |');
     expect(summary).toContain('`evals/math.evals.yaml:7` · 1 of 3 passed');

@@ -41,7 +41,7 @@ describe('renderJunit', () => {
     ['green', createGreenReport(), { tests: 4, failures: 0, errors: 0, skipped: 0 }],
     ['red', createRedReport(), { tests: 3, failures: 2, errors: 0, skipped: 0 }],
     ['inconclusive', createInconclusiveReport(), { tests: 4, failures: 0, errors: 2, skipped: 1 }],
-    // The budget alone fails it, so that a testcase of its own tells; the case in quarantine is skipped.
+    // Only the budget fails, which a testcase of its own reports; the case in quarantine is skipped.
     ['policy', createPolicyReport(), { tests: 6, failures: 1, errors: 0, skipped: 1 }],
     ['empty', createReport({ suites: [] }), { tests: 1, failures: 0, errors: 1, skipped: 0 }],
   ])('counts what it holds in the %s report, and agrees with its verdict', (_, report, expected) => {

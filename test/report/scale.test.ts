@@ -7,9 +7,8 @@ import { planAnnotations } from '../../src/report/annotations.ts';
 import { buildReport } from '../../src/report/build.ts';
 import { renderComment } from '../../src/report/comment.ts';
 import { renderHtml } from '../../src/report/html/page.ts';
-import { renderReportJson } from '../../src/report/json.ts';
+import { parseReport, renderReportJson } from '../../src/report/json.ts';
 import { renderJunit } from '../../src/report/junit.ts';
-import { parseReport } from '../../src/report/json.ts';
 import { renderSummary } from '../../src/report/summary.ts';
 import { renderTerminal } from '../../src/report/terminal.ts';
 import { outlineSuite } from '../../src/suite/manifest.ts';
@@ -51,7 +50,7 @@ function failEverything() {
 function createEvidence(): Evidence {
   const collector = createEvidenceCollector(createRedactor(), { keepsTraces: true });
   for (let index = 0; index < 100_000; index += 1) {
-    const counted = { caseId: `case-${index % 1000}`, standing: 'failed' } as const;
+    const counted = { caseId: `case-${index % 1000}`, outcome: 'failed' } as const;
     collector.addIteration('math', createIteration({ id: `it_${index}`, iterationNumber: index }), counted);
   }
   const texts = [{ kind: 'text', toolName: null, text: 'Because. '.repeat(10_000) }] as const;

@@ -21,7 +21,7 @@ function createLargeReport(failing: number, reason = 'é'.repeat(3000)) {
   return createReport({ suites: [createSuiteResults({ cases })] });
 }
 
-/** How much the page tells: rows of failing and of passing cases, and reasons of failures. */
+/** How much the page shows: rows of failing and of passing cases, and reasons of failures. */
 function measure(page: string) {
   return {
     failing: page.match(/^\| ❌ /gm)?.length ?? 0,

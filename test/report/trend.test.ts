@@ -16,7 +16,7 @@ describe('renderSparkline', () => {
     expect(renderSparkline(runs)).toBe('█▇▄▁▁·');
   });
 
-  it('draws no rate of a gate that established nothing', () => {
+  it('draws no rate of an inconclusive gate', () => {
     expect(renderSparkline([{ ...runOf(10, 10), outcome: 'inconclusive' }])).toBe('·');
   });
 });
@@ -42,14 +42,14 @@ describe('the trend', () => {
     expect(renderTerminal(report, { color: false })).toContain('Trend  ·▆█  3 gates on main, this one last\n');
   });
 
-  it('is not shown where there is none, or no gate of the branch before', () => {
+  it('is not shown without a history or without an earlier gate of the branch', () => {
     expect(listTrendBlocks(createReport({ revision }), { hasTable: true })).toEqual([]);
     const report = createReport({ revision, trend: buildTrend(records, 'other') });
     expect(listTrendBlocks(report, { hasTable: true })).toEqual([]);
     expect(renderTerminal(report, { color: false })).not.toContain('Trend');
   });
 
-  it('lets nothing of a strange history through', () => {
+  it('escapes the texts of a hostile history', () => {
     const strange = createHistoryRecord({ startedAt: '2026-09-20T03:00|<b>', commit: '`x`' });
     const report = createReport({ revision, trend: { ...buildTrend([strange], 'main'), branch: '`|<img>' } });
     const text = listTrendBlocks(report, { hasTable: true }).join('\n');

@@ -29,7 +29,7 @@ const runnerEnvironment = {
 };
 
 describe('buildChildEnvironment', () => {
-  it('keeps what a program needs to run and nothing else', () => {
+  it('keeps only the variables that a program needs to run', () => {
     expect(buildChildEnvironment(runnerEnvironment, {}, 'linux')).toEqual({
       PATH: '/usr/bin',
       HOME: '/home/runner',
@@ -40,7 +40,7 @@ describe('buildChildEnvironment', () => {
     });
   });
 
-  it('adds what the user asks for, over what is inherited', () => {
+  it("adds the user's variables, which override inherited ones", () => {
     const additions = { PATH: '/opt/bin', OPENAI_API_KEY: 'meant' };
     expect(buildChildEnvironment({ PATH: '/usr/bin', HOME: '/root' }, additions, 'linux')).toEqual({
       PATH: '/opt/bin',
@@ -56,7 +56,7 @@ describe('buildChildEnvironment', () => {
     expect(buildChildEnvironment(environment, {}, 'linux')).toEqual({ SHLVL: '1' });
   });
 
-  it('is what the server under test really gets', async () => {
+  it('is the environment that the server under test gets', async () => {
     const environment = { ...runnerEnvironment, PATH: process.env['PATH'], HOME: process.env['HOME'] };
     await using server = await openTestServer({ env: { GREETING: 'hello' } }, { environment });
     await using client = await connectClient(server.url);

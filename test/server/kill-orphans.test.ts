@@ -21,7 +21,7 @@ async function startDaemon(script: string, marker: string): Promise<number> {
 }
 
 describe.runIf(process.platform === 'linux')('stopMarkedProcesses', () => {
-  it('stops what carries the marker, politely or not, and nothing else', async () => {
+  it('stops only processes with the marker, by SIGTERM or SIGKILL', async () => {
     const marker = randomUUID();
     const polite = await startDaemon('console.log(1); setInterval(() => {}, 1000)', marker);
     const stubborn = await startDaemon(
@@ -38,7 +38,7 @@ describe.runIf(process.platform === 'linux')('stopMarkedProcesses', () => {
     expect(await stopMarkedProcesses(randomUUID(), options)).toBe(0);
   });
 
-  it('is part of stopping a server, so that what left its process group goes too', async () => {
+  it('runs when a server stops, so that processes outside its process group end, too', async () => {
     const escape = `require("child_process").spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { detached: true, stdio: "ignore" }).unref();`;
     const command = `sh -c '"$0" -e "$1"; exec "$0" ${stdioServerPath}' ${process.execPath} '${escape}'`;
     const server = await openTestServer({ command, sessionMarker: `sweep-${randomUUID()}` });
@@ -51,7 +51,7 @@ describe.runIf(process.platform === 'linux')('stopMarkedProcesses', () => {
   it('ends daemons without a marker that were seen while their parents lived, also under a server that crashes', async () => {
     const count = randomInt(100_000, 1_000_000);
     const isSleeping = () => listProcesses().some(({ pid }) => readCommand(pid) === `sleep ${count}`);
-    // Neither the process group nor the environment of the server: only its parent tells whose it is.
+    // It has neither the process group nor the environment of the server: only its parent identifies it.
     const daemon = `require("child_process").spawn("env", ["-i", "setsid", "sleep", "${count}"], { stdio: "ignore" }).unref();`;
     const command = `sh -c '"$0" -e "$1 setTimeout(() => process.exit(), 800)"; exec "$0" ${stdioServerPath}' ${process.execPath} '${daemon}'`;
     const server = await openTestServer({ command });
@@ -60,7 +60,7 @@ describe.runIf(process.platform === 'linux')('stopMarkedProcesses', () => {
     expect(isSleeping()).toBe(false);
   });
 
-  it('ends what was followed, and nothing else', async () => {
+  it('ends only the followed processes', async () => {
     const log = logDescendants();
     const other = spawn('sleep', ['30'], { stdio: 'ignore' });
     await once(other, 'spawn');

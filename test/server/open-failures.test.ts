@@ -52,7 +52,7 @@ describe('a command that does not become a server', () => {
     expect([error.stderrTail.length, error.stderrTail[0], error.stderrTail.at(-1)]).toEqual([50, 'line 11', 'line 60']);
   });
 
-  it('is distinguished from one that fails when it ends in peace', async () => {
+  it('is reported with a hint of its own when it exits with code 0', async () => {
     const error = await failToStart({ command: `${node} -e ''` });
     expect(error.message).toBe('The server under test exited with code 0 before it was ready.');
     expect(error.hint).toMatch(/keeps running until its stdin closes/);
@@ -108,7 +108,7 @@ describe('a URL where no server answers', () => {
     expect(JSON.stringify([error.message, error.hint, String(error.cause)])).not.toMatch(/secret/);
   });
 
-  it('is not ready because something answers a GET', async () => {
+  it('is not ready if it only answers a GET', async () => {
     const http = createServer((_request, response) => response.end('<html>hello</html>')).listen(0, '127.0.0.1');
     await once(http, 'listening');
     const { port } = http.address() as AddressInfo;
@@ -145,7 +145,7 @@ describe('a URL where no server answers', () => {
     expect([error.processExitCode, error.stderrTail]).toEqual([1, ['port in use']]);
   });
 
-  it('is another server’s when one answers there before the command is started', async () => {
+  it('is rejected if another server answers there before the command starts', async () => {
     await using theirs = await openTestServer();
     const error = await failToStart({ command: `${node} -e 'setInterval(() => {}, 1000)'`, url: theirs.url });
     expect(error.message).toMatch(

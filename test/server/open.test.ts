@@ -6,7 +6,7 @@ import { isRunning, listMarkedPids } from '../support/processes.ts';
 import { connectClient, openTestServer, stdioServerCommand } from '../support/running-server.ts';
 
 describe('openServer', () => {
-  it('serves a command on stdio behind a secret URL and says what it found', async () => {
+  it("serves a command on stdio behind a secret URL and reports the server's name and protocol", async () => {
     await using server = await openTestServer({ sessionMarker: 'marker-open' });
     expect(server.report).toEqual({
       transport: 'stdio',
@@ -91,7 +91,7 @@ describe('openServer', () => {
     expect(server.protocol).toBe('legacy');
   });
 
-  it('puts up with other lines on stdout, and warns of the first one once', async () => {
+  it('skips other lines on stdout, and warns once about the first one', async () => {
     const warnings: string[] = [];
     const logger = { ...silentLogger, warning: (message: string) => void warnings.push(message) };
     const command = `bash -c 'echo "Listening  on stdio"; echo "{\\"level\\":30}"; exec ${stdioServerCommand}'`;

@@ -5,7 +5,7 @@ import { createRedactor, Secret } from '../../src/base/redaction.ts';
 import { createOutputTail } from '../../src/server/output-tail.ts';
 
 describe('an output tail', () => {
-  it('gives back the last lines, oldest first', () => {
+  it('returns the last lines, oldest first', () => {
     const tail = createOutputTail();
     tail.append(Buffer.from('one\ntwo\r\nthr'));
     tail.append(Buffer.from('ee\n'));
@@ -23,7 +23,7 @@ describe('an output tail', () => {
     expect(tail.readLines(50)).toEqual(['ghi', 'jk']);
   });
 
-  it('keeps exactly the end of what was written, however it was cut', () => {
+  it('keeps exactly the end of the output, however it was split', () => {
     const property = fc.property(
       fc.array(fc.stringMatching(/^[a-z\n]{0,20}$/)),
       fc.integer({ min: 1, max: 40 }),
@@ -40,7 +40,7 @@ describe('an output tail', () => {
     fc.assert(property, { numRuns: 300 });
   });
 
-  it('gives back a secret so that it can be taken out, whatever pieces it came in', () => {
+  it('keeps a secret in one piece for redaction, however it was split', () => {
     const written = Buffer.from(`first\nkey ${token} ${encodeURIComponent(token)}\r\n{"key":"${token}"}\nlast ü\n`);
     const redactor = createRedactor([new Secret(token)]);
     const readRedacted = (chunks: readonly Uint8Array[]) => {

@@ -28,20 +28,20 @@ const node = process.execPath;
 const idle = 'setInterval(() => {}, 1000);';
 
 describe('stopping a server', () => {
-  it('lets one that watches its stdin leave by itself', async () => {
+  it('lets a server that watches its stdin exit by itself', async () => {
     const { server } = start([node, '-e', 'process.stdin.resume().on("end", () => process.exit(7))']);
     await server.stop();
     expect(await server.exited).toMatchObject({ code: 7, signal: null });
   });
 
-  it('terminates one that does not', async () => {
+  it('terminates a server that does not watch its stdin', async () => {
     const { server, pids } = await startTree([node, '-e', `console.log(process.pid); ${idle}`]);
     await server.stop();
     expect(await server.exited).toMatchObject({ code: null, signal: 'SIGTERM' });
     expect(pids.map(isRunning)).toEqual([false]);
   });
 
-  it('kills one that ignores SIGTERM', async () => {
+  it('kills a server that ignores SIGTERM', async () => {
     const script = `process.on("SIGTERM", () => {}); console.log(process.pid); ${idle}`;
     const { server, pids } = await startTree([node, '-e', script]);
     await server.stop();

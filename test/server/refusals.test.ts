@@ -97,7 +97,7 @@ describe('a server that refuses the handshake', () => {
     expect(requests).toBe(2);
   });
 
-  it('with a redirect to nowhere says so', async () => {
+  it('reports a redirect to something that is no http URL', async () => {
     const answer = raw(302, '', { location: 'javascript:alert(1)' });
     expect((await readRefusal(answer)).text).toMatchInlineSnapshot(`
       "The server at ORIGIN/mcp redirects to something that is no http URL (HTTP 302).

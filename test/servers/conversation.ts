@@ -29,7 +29,7 @@ export function createConversation(fault: Fault, targetTool: string): Conversati
       if ('method' in message) return 'pass';
       if (listings.delete(message['id'])) return (channel) => channel.send(declareBrokenSchema(message, targetTool));
       if (!awaited.delete(message['id']) || fault.onResponse === undefined) return 'pass';
-      // A server that refuses the request, as an old one does with `server/discover`, is left alone.
+      // The shim passes on a refusal, such as an old server's of `server/discover`.
       return 'error' in message ? 'pass' : (channel) => fault.onResponse?.(message, channel);
     },
   };

@@ -28,7 +28,7 @@ export const outcomes = {
 } satisfies Record<string, Outcome>;
 export type OutcomeName = keyof typeof outcomes;
 
-/** What came of a gate: its outcome, and the reasons it gave. */
+/** The outcome of a gate, and its reasons. */
 export interface Observation {
   outcome: Outcome;
   reasons: string[];
@@ -54,7 +54,7 @@ export interface Shape {
 
 const ownExit = 'The process ended by itself while it owed an answer; the exit is the evidence.';
 const ownAnswer = 'The server answered, and the answer is wrong.';
-const noEvidence = 'Nothing arrived, and no process tells whether the server or the way to it is at fault.';
+const noEvidence = 'Nothing arrived, and no process shows whether the server or the connection is at fault.';
 
 /**
  * What the gate must make of each fault. Passed: an oddity that clients put up with. Failed: the server's own answer, silence

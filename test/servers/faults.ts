@@ -29,7 +29,7 @@ export interface Framing {
 }
 
 export interface Fault {
-  /** The requests at which it happens: `call` means those of the tool that the shim is told. */
+  /** The requests at which it happens: `call` means calls of the tool in the shim's arguments. */
   at: 'start' | 'initialize' | 'tools/list' | 'call';
   framing?: Framing;
   onStart?: (channel: Pick<Channel, 'writeStderr' | 'exit'>) => unknown;
@@ -42,7 +42,7 @@ export interface Fault {
 }
 
 /** What a shim writes to stderr before it ends its process. */
-export const lastWords = 'The shim fails as it was told to.';
+export const lastWords = 'The shim fails as its arguments require.';
 
 /** How long a slow answer takes: longer than any other, and shorter than the time-out of a case. */
 const slowMs = 300;

@@ -8,7 +8,7 @@ export interface HttpExchange {
   response: ServerResponse;
   /** The JSON-RPC message of a POST; null for the other methods. */
   message: Message | null;
-  /** Whether it calls the tool that the shim is told. */
+  /** Whether it calls the tool in the shim's arguments. */
   isTargetCall: boolean;
   /** Forgets the session of the request, once in the life of the shim. */
   loseSession: () => void;
@@ -16,7 +16,7 @@ export interface HttpExchange {
   collect: () => Promise<Message[]>;
 }
 
-/** Acts instead of the real server and tells so, or lets the exchange pass. */
+/** Acts instead of the real server and returns `handled`, or lets the exchange pass. */
 export type HttpFault = (exchange: HttpExchange) => Promise<'pass' | 'handled'> | 'pass' | 'handled';
 
 const onTargetCall =

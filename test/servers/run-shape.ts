@@ -23,7 +23,7 @@ export interface ServerCase {
 export interface TestedServer extends AsyncDisposable {
   name: string;
   cases: Record<CaseName, ServerCase>;
-  /** What the stdio shim is told about it: `-- <command>` or `--connect <socket>`. */
+  /** The stdio shim's arguments: `-- <command>` or `--connect <socket>`. */
   stdio: string;
   /** Its MCP endpoint. */
   url: string;

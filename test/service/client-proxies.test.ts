@@ -214,7 +214,7 @@ describe.each([
     }
   });
 
-  it('that is not there is named, without its credentials, after every attempt was made', async () => {
+  it('that is unreachable is named, without its credentials, after the last attempt', async () => {
     await using server = await openPath();
     const place = `127.0.0.1:${await findClosedPort()}`;
     await using client = openTestClient(server ?? hosted, { proxy: proxyFor(withCredentials(place)) });
@@ -226,7 +226,7 @@ describe.each([
 });
 
 describe('a proxy that does not lead on', () => {
-  it('and says nothing either holds an attempt no longer than its time', async () => {
+  it('and never responds delays an attempt no longer than its timeout', async () => {
     await using silent = await startSilentServer();
     const proxy = httpsProxy(`http://127.0.0.1:${silent.port}`);
     await using client = openTestClient(hosted, { proxy, limits: { attemptTimeoutMs: 30 } });

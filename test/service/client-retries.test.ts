@@ -58,7 +58,7 @@ describe('repeating a GET', () => {
     expect(server.requests.length).toBe(16);
   });
 
-  it('does not repeat what the service refused for good', async () => {
+  it('does not repeat a permanently refused request', async () => {
     await using server = await startHttpServer(json(403, { code: 'FORBIDDEN', message: 'No.' }));
     await using client = openTestClient(server);
     await expect(getMe(client)).rejects.toMatchObject({ code: 'FORBIDDEN', status: 403 });
@@ -74,7 +74,7 @@ describe('repeating a GET', () => {
   });
 });
 
-describe('a service of which nothing but 503 comes', () => {
+describe('a service that always answers 503', () => {
   it('is asked forty times at most by all calls together', async () => {
     await using server = await startHttpServer(down);
     await using client = openTestClient(server);
@@ -109,7 +109,7 @@ describe('waiting as long as the service asks', () => {
     expect(client.clock.sleepsMs).toEqual([250]);
   });
 
-  it('stops at once when the wait would pass the deadline, with the last error and the reason', async () => {
+  it('stops at once if the wait would pass the deadline, with the last error and the reason', async () => {
     await using server = await startHttpServer(limited({ 'retry-after': '99999' }));
     const clock = new VirtualClock();
     await using client = openTestClient(server, { clock, deadline: startDeadline(clock, 60_000, 'The gate') });

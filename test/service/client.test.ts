@@ -14,7 +14,7 @@ import { catchError, openTestClient, testApiKey } from '../support/service-clien
 
 const me = json(200, { id: 'u_1' });
 
-describe('what is sent', () => {
+describe('a request', () => {
   it('carries the key and asks for JSON', async () => {
     await using server = await startHttpServer(me);
     await using client = openTestClient(server);
@@ -67,7 +67,7 @@ describe('the pace', () => {
   const limited = json(429, { code: 'RATE_LIMITED', message: 'Slow down.' });
   const queued = json(429, { code: 'RATE_LIMITED', message: 'Full.', details: { reason: 'CONCURRENT_RUN_LIMIT' } });
 
-  it('is slowed by a refusal for it, and taken up again with the answers', async () => {
+  it('slows down after a refusal of the rate limit, and recovers with successful responses', async () => {
     await using server = await startHttpServer([limited, me]);
     await using client = openTestClient(server, { profile: serviceProfiles.svc });
     for (let calls = 0; calls < 3; calls += 1) await getMe(client);
@@ -77,7 +77,7 @@ describe('the pace', () => {
     expect(turnsMs.map(Math.round)).toEqual([29_750, 28_500, 27_075]);
   });
 
-  it('is not slowed by the refusal of a run for which there is no room', async () => {
+  it('does not slow down after the refusal of a run for which there is no room', async () => {
     await using server = await startHttpServer([queued, me]);
     await using client = openTestClient(server, { profile: serviceProfiles.svc });
     await expect(getMe(client)).rejects.toMatchObject({ status: 429 });
@@ -101,7 +101,7 @@ describe('a redirect', () => {
 });
 
 describe('TLS', () => {
-  it('that fails is not tried again, and the error says what can be done', async () => {
+  it('errors are not retried, and the message names a remedy', async () => {
     await using server = await startHttpServer(me);
     await using client = openTestClient({ origin: server.origin.replace('http:', 'https:') });
     const error = await catchError(getMe(client));
@@ -147,7 +147,7 @@ describe('secrets', () => {
     );
   });
 
-  it('and cursors stay out of network errors, which name host and port only', async () => {
+  it('and cursors are not in network errors, which name only host and port', async () => {
     const port = await findClosedPort();
     await using client = openTestClient({ origin: `http://127.0.0.1:${port}` });
     const error = await catchError(listIterations(client, { projectId: 'p', runId: 'r' }).next());

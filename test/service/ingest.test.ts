@@ -41,7 +41,7 @@ function connect({ baseUrl, apiKey }: ContractService): ServiceClient {
 }
 
 describe('ingestRun', () => {
-  it('brings few results in one request and many in several, to the same end', async () => {
+  it('sends few results in one request and many in several, with the same outcome', async () => {
     await using service = await openContractService();
     await using client = connect(service);
     const { projectId } = service;
@@ -151,7 +151,7 @@ describe('the answers of ingestion', () => {
     return await reportRun(client, params).catch((error: unknown) => error);
   };
 
-  it('may leave out what they like, and are refusals where they say so', async () => {
+  it('may lack optional fields, and are refusals if they say so', async () => {
     expect(await ask(json(200, { ...receipt, summary: 'odd' }))).toEqual({ suiteId: 's_1', runId: 'r_1' });
     const refusal = await ask(json(200, { ok: false, error: 'Too many suites.' }));
     expect(refusal).toBeInstanceOf(ServiceError);

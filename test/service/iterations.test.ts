@@ -79,10 +79,10 @@ describe('listIterations', () => {
   });
 });
 
-describe('the parts of an iteration', () => {
+describe('reading the parts of an iteration', () => {
   const part = { ...run, iterationId: 'i_1' };
 
-  it('are the results of its steps', async () => {
+  it('lists the results of the steps', async () => {
     const step = { stepId: 's1', stepIndex: 0, kind: 'toolCall', status: 'ok', reason: null };
     await using server = await startHttpServer([json(200, { items: [step] }), json(200, { items: [] })]);
     await using client = openTestClient(server);
@@ -91,7 +91,7 @@ describe('the parts of an iteration', () => {
     expect(server.requests[0]?.url).toBe('/api/v1/projects/p_1/eval-runs/r_1/iterations/i_1/steps');
   });
 
-  it('are its trace, open as it is', async () => {
+  it('reads the trace as the service sends it', async () => {
     const trace = { messages: [{ role: 'user', content: 'hi' }], videoUrl: 'https://v.example' };
     await using server = await startHttpServer(json(200, trace));
     await using client = openTestClient(server);
@@ -99,7 +99,7 @@ describe('the parts of an iteration', () => {
     expect(server.requests[0]?.url).toBe('/api/v1/projects/p_1/eval-runs/r_1/iterations/i_1/trace');
   });
 
-  it('may be missing', async () => {
+  it("fails with the service's details if there is no trace", async () => {
     const details = { reason: 'TRACE_NOT_AVAILABLE' };
     await using server = await startHttpServer(json(404, { code: 'NOT_FOUND', message: 'No trace.', details }));
     await using client = openTestClient(server);

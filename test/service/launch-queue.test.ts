@@ -13,7 +13,7 @@ const launch = {
 };
 
 describe('a run for which there is no room', () => {
-  it('is asked for again every 15 to 30 seconds until there is, and the caller is notified', async () => {
+  it('is requested again every 15 to 30 seconds until there is room, and the caller is notified', async () => {
     await using server = await startRunService(['full', 'full', 'full', 'ok']);
     const draws = [0, 0.5, 0.999];
     await using client = openTestClient(server, { random: () => draws.shift() ?? 0 });
@@ -33,7 +33,7 @@ describe('a run for which there is no room', () => {
     expect(server.methods()).toBe('POST GET POST POST POST');
   });
 
-  it('is given up when the time for it is over, after a last try', async () => {
+  it('is given up when `queue-timeout` is over, after a last attempt', async () => {
     await using server = await startRunService(['full']);
     await using client = openTestClient(server);
     const error = await catchError(createRunExactlyOnce(client, { ...launch, queueTimeoutMs: 60_000 }));
@@ -62,7 +62,7 @@ describe('a run for which there is no room', () => {
     expect(client.clock.sleepsMs).toEqual([90_000]);
   });
 
-  it('may be the very one that takes up the room, its receipt lost', async () => {
+  it('may itself fill the limit if its receipt was lost', async () => {
     await using server = await startRunService(['reset-after', 'full']);
     await using client = openTestClient(server);
     expect(await createRunExactlyOnce(client, launch)).toMatchObject({ created: { runId: 'r_1' }, wasReadBack: true });
@@ -76,7 +76,7 @@ describe('a run for which there is no room', () => {
     expect(await createRunExactlyOnce(client, launch)).toMatchObject({ created: { runId: 'r_1' }, wasReadBack: false });
   });
 
-  it('keeps its place when a try in between comes to nothing', async () => {
+  it('keeps its position in the queue when an attempt fails', async () => {
     await using server = await startRunService(['full', 'shape-before', 'full', 'ok']);
     await using client = openTestClient(server);
     expect(await createRunExactlyOnce(client, launch)).toMatchObject({ created: { runId: 'r_1' }, wasReadBack: false });

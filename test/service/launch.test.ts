@@ -99,14 +99,14 @@ describe('createRunExactlyOnce', () => {
     },
   );
 
-  it('fails as the last request did when there is no run after the second time either', async () => {
+  it("fails with the last request's error if the second request creates no run either", async () => {
     await using server = await startRunService(['down-before'], { runs: [...others] });
     await using client = openTestClient(server);
     await expect(createRunExactlyOnce(client, launch)).rejects.toMatchObject({ code: 'INTERNAL_ERROR', status: 503 });
     expect(server.methods()).toBe('POST POST POST POST POST GET POST POST POST POST POST GET');
   });
 
-  it('fails as the request did, and sends nothing more, when the runs cannot be listed', async () => {
+  it("fails with the request's error, and sends nothing more, if it cannot list the runs", async () => {
     await using server = await startRunService(['reset-after'], { lists: () => false });
     await using client = openTestClient(server);
     await expect(createRunExactlyOnce(client, launch)).rejects.toMatchObject({ code: 'NETWORK' });
@@ -132,7 +132,7 @@ describe('createRunExactlyOnce', () => {
     expect(inspect(error, { depth: 10 })).not.toContain(key);
   });
 
-  it('starts one run and no more, and gives that one, whatever breaks', async () => {
+  it('starts and returns exactly one run, whichever request breaks', async () => {
     const fates = constantFrom<RunFate>(
       'ok',
       'reset-before',

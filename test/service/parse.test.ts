@@ -157,7 +157,7 @@ describe('receipts', () => {
     expect(() => parseAs(schema, 'a receipt')(answer)).not.toThrow();
   });
 
-  it('still need what makes them receipts', () => {
+  it('require their ids', () => {
     expect(() => parseAs(runCreatedSchema, 'the receipt of a run')({ suiteId: 's', status: 'running' })).toThrow(
       /not the receipt of a run: runId: /,
     );

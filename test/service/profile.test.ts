@@ -14,7 +14,7 @@ describe('a profile', () => {
     ]);
   });
 
-  it('knows where the service is only where there is one place', () => {
+  it('has a default base URL only for a service with one address', () => {
     expect(profiles.map(({ defaultBaseUrl }) => defaultBaseUrl)).toEqual([null, null, 'https://app.mcpjam.com/api/v1']);
     expect(parseBaseUrl(serviceProfiles.mcpjam.defaultBaseUrl ?? '').pathname).toBe('/api/v1');
   });
@@ -25,7 +25,7 @@ describe('a profile', () => {
     );
   });
 
-  it('leads to no page where there is none, or where the base URL is none', () => {
+  it('leads to no page without one, or with an invalid base URL', () => {
     expect(serviceProfiles.embedded.composeRunUrl(place)).toBeNull();
     expect(serviceProfiles.svc.composeRunUrl({ ...place, baseUrl: 'not a url' })).toBeNull();
   });

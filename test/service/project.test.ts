@@ -64,7 +64,7 @@ describe('requireProject', () => {
   });
 });
 
-describe('the first call of all', () => {
+describe('the first request of a gate', () => {
   const refusal = (status: number, code: string) => json(status, { code, message: 'Because.' });
   const prefix = 'GET /api/v1/projects';
 
@@ -139,7 +139,7 @@ describe('the first call of all', () => {
     await expect(requireProject(client, { project: null })).rejects.toMatchObject({ exitCode: 3 });
   });
 
-  it('leaves a service that cannot be reached as what it is', async () => {
+  it('reports an unreachable service as such', async () => {
     await using client = openTestClient({ origin: `http://127.0.0.1:${await findClosedPort()}` });
     await expect(requireProject(client, { project: null })).rejects.toMatchObject({ code: 'NETWORK' });
   });

@@ -126,7 +126,7 @@ const operations: Operation[] = [
 ];
 
 describe.each(operations)('$name', ({ call, sends: [method, path, body], answer: [status, answer], gives }) => {
-  it('makes its one call and gives what came', async () => {
+  it('sends one request and returns its response', async () => {
     await using http = await startHttpServer(json(status, answer));
     await using client = openTestClient(http);
     expect(await call(client)).toEqual(gives);
@@ -140,7 +140,7 @@ describe.each(operations)('$name', ({ call, sends: [method, path, body], answer:
     await expect(call(client)).rejects.toMatchObject({ code: 'PROTOCOL' });
   });
 
-  it('fails as the service says, and where it sets up a run as something to be mended', async () => {
+  it("fails with the service's error, as a configuration error while it sets up a run", async () => {
     await using http = await startHttpServer(json(404, { code: 'NOT_FOUND', message: 'Not here.' }));
     await using client = openTestClient(http);
     const error = await catchError(call(client));

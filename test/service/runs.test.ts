@@ -87,7 +87,7 @@ describe('cancelRun', () => {
     await expect(cancelRun(client, place)).rejects.toMatchObject({ status: 400, code: 'VALIDATION_ERROR' });
   });
 
-  it('does not look further when the run does not exist', async () => {
+  it('sends no other request if the run does not exist', async () => {
     await using server = await startHttpServer(json(404, { code: 'NOT_FOUND', message: 'No run.' }));
     await using client = openTestClient(server);
     await expect(cancelRun(client, place)).rejects.toMatchObject({ status: 404 });
@@ -102,14 +102,14 @@ describe('cancelRun', () => {
 });
 
 describe('stopRun', () => {
-  it('takes 409 for an end, without asking after the run', async () => {
+  it('treats 409 as the end of the run, without reading the run', async () => {
     await using server = await startHttpServer(json(409, { code: 'CONFLICT', message: 'Already completed.' }));
     await using client = openTestClient(server);
     await stopRun(client, place);
     expect(server.requests.length).toBe(1);
   });
 
-  it('takes 400 for one only where the run has ended', async () => {
+  it('treats 400 as the end of the run only if the run has ended', async () => {
     const refusal = json(400, { code: 'VALIDATION_ERROR', message: 'No.' });
     await using ended = await startHttpServer([refusal, json(200, run('completed'))]);
     await using client = openTestClient(ended);

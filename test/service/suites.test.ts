@@ -25,7 +25,7 @@ describe('findSuite', () => {
     expect(await find(suite)).toMatchObject({ id });
   });
 
-  it.each(['smoke', 'Smoke ', 's_9', ''])('finds none for %j: names are exact', async (suite) => {
+  it.each(['smoke', 'Smoke ', 's_9', ''])('finds no suite for %j: names are exact', async (suite) => {
     expect(await find(suite)).toBeUndefined();
   });
 
@@ -58,7 +58,7 @@ describe('findOldestSuite', () => {
     expect(await findOldest(items, 'Twin')).toBe('s_a');
   });
 
-  it('knows names only, and exactly', async () => {
+  it('matches exact names only', async () => {
     expect(await findOldest(namesakes, 's_a')).toBeUndefined();
     expect(await findOldest(namesakes, 'twin')).toBeUndefined();
   });

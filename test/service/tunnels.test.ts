@@ -85,7 +85,7 @@ describe('createTunnel', () => {
     expect(server.requests.length).toBe(times);
   });
 
-  it('that is refused is the user’s to mend', async () => {
+  it('that is refused is a configuration error', async () => {
     await using server = await startHttpServer(json(403, { code: 'FORBIDDEN', message: 'no' }));
     await using client = openTestClient(server);
     expect(await catchError(createTunnel(client, params))).toMatchObject({

@@ -83,7 +83,7 @@ describe('a run that the service cannot find', () => {
   const unknown = json(404, { code: 'NOT_FOUND', message: 'No run.' });
   const refused = json(401, { code: 'UNAUTHORIZED', message: 'No key.' });
 
-  it('is asked after three times more over ten seconds, and then seen as it stands', async () => {
+  it('is requested three more times over ten seconds until the service finds it', async () => {
     await using server = await startHttpServer([unknown, unknown, unknown, run('completed')]);
     await using client = openTestClient(server);
     expect((await waitForRun(client, place)).status).toBe('completed');
@@ -104,7 +104,7 @@ describe('a run that the service cannot find', () => {
     expect((await waitForRun(client, place)).status).toBe('completed');
   });
 
-  it('because of the key is asked after once more, two seconds later', async () => {
+  it('because of the key is requested once more, two seconds later', async () => {
     await using server = await startHttpServer([run('running'), refused, run('completed')]);
     await using client = openTestClient(server);
     expect((await waitForRun(client, place)).status).toBe('completed');
@@ -117,7 +117,7 @@ describe('a run that the service cannot find', () => {
     await expect(waitForRun(client, place)).rejects.toMatchObject({ status: 401 });
   });
 
-  it('and that it may not show is given up at once', async () => {
+  it('because of a missing permission is given up at once', async () => {
     await using server = await startHttpServer([json(403, { code: 'FORBIDDEN', message: 'No.' }), run('completed')]);
     await using client = openTestClient(server);
     await expect(waitForRun(client, place)).rejects.toMatchObject({ status: 403 });

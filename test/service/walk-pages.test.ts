@@ -28,7 +28,7 @@ describe('walkPages', () => {
     },
   );
 
-  it('gives every item once, wherever it is repeated', async () => {
+  it('returns every item once, even if pages repeat it', async () => {
     const pages: Pages = {
       start: { items: ['a', 'b', 'a'], nextCursor: '2' },
       2: { items: ['b', 'c'], nextCursor: '3' },
@@ -38,7 +38,7 @@ describe('walkPages', () => {
     expect((await walk(pages)).items).toEqual([['a', 'b'], ['c'], ['d']]);
   });
 
-  it('gives an item again where a later page contradicts it', async () => {
+  it('returns an item again if a later page contradicts it', async () => {
     const pages: Array<Page<string>> = [
       { items: ['a passed', 'b passed'], nextCursor: '1' },
       { items: ['a passed', 'b failed', 'c passed'] },
@@ -69,7 +69,7 @@ describe('walkPages', () => {
     await expect(walk()).rejects.toThrow('pages 2 and 3 bring nothing new');
   });
 
-  it('goes on after one empty page', async () => {
+  it('continues after one empty page', async () => {
     const pages: Pages = {
       start: { items: [], nextCursor: '2' },
       2: { items: ['a'], nextCursor: '3' },
@@ -113,7 +113,7 @@ describe('walkPages', () => {
     expect(next).toBeLessThanOrEqual(3);
   });
 
-  it('gives up on pages without end, each with something new', async () => {
+  it('stops after a limit of pages, each with new items', async () => {
     let next = 0;
     const inventPage = () => ({ items: [`item ${next}`], nextCursor: String((next += 1)) });
     await expect(walk(inventPage)).rejects.toThrow('10000 pages were read and there are more');

@@ -118,7 +118,7 @@ cases:
       - { assert: { toolCalledAtLeastOnce: add }, id: was-called }
 `;
 
-  it('leaves out what only our service knows, and names the model that the API demands', () => {
+  it('leaves out what only the embedded service knows, and names the model that the API requires', () => {
     expect(compile(text, 'contract')).toEqual([
       {
         title: 'Adds',
@@ -138,7 +138,7 @@ cases:
     ]);
   });
 
-  it('is all kept for our own', () => {
+  it('is all kept for the embedded service', () => {
     const [test] = compile(text);
     expect(test?.steps.map(({ id }) => id)).toEqual(['sum', 'is-five', 'was-called']);
     expect(test?.predicates?.list.map(({ type }) => type)).toEqual([

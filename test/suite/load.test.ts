@@ -68,13 +68,13 @@ describe('loadSuites', () => {
     });
   });
 
-  it('takes a file of exactly that name before it takes a pattern', async () => {
+  it('prefers a file of exactly that name to a pattern', async () => {
     await writeSuite('[ab].evals.yaml', 'brackets');
     await writeSuite('a.evals.yaml');
     expect((await load('[ab].evals.yaml')).files).toEqual(['[ab].evals.yaml']);
   });
 
-  it('reads a file once that a link leads to as well', async () => {
+  it('reads a file once if a link leads to it, too', async () => {
     await writeSuite('evals/b.evals.yaml');
     await symlink('b.evals.yaml', join(cwd, 'evals/c.evals.yaml'));
     expect(await load('evals/*.evals.yaml')).toEqual({ files: ['evals/b.evals.yaml'], findings: [] });

@@ -31,7 +31,7 @@ suites:
 `;
 
 describe('readPolicy', () => {
-  it('keeps where every demand is made', () => {
+  it('keeps the location of every rule', () => {
     const place = <T>(value: T, line: number) => ({ value, source: `policy.yaml:${line}` });
     expect(read(whole)).toEqual({
       findings: [],

@@ -55,7 +55,7 @@ const anyText = fc.oneof(
 const word = fc.stringMatching(/^[a-z][a-z0-9-]{0,11}$/);
 const title = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }).filter((text) => /\S/.test(text));
 const runs = fc.integer({ min: 1, max: 100 });
-/** What YAML and JSON both carry unchanged; `-0` is the number that neither tells from 0. */
+/** What YAML and JSON both carry unchanged; `-0` is excluded, because neither distinguishes it from 0. */
 const json = fc
   .jsonValue({ maxDepth: 3 })
   .map((value) => JSON.parse(JSON.stringify(value).replaceAll('__proto__', 'proto')) as unknown);

@@ -90,7 +90,7 @@ describe('planSync', () => {
     ]);
   });
 
-  it('creates what is missing and deletes what is left over', () => {
+  it('creates missing cases and deletes surplus ones', () => {
     const {
       create,
       delete: deleted,
@@ -154,7 +154,7 @@ describe('describeSync', () => {
     ]);
   });
 
-  it('says that there is nothing to do', () => {
+  it('reports that there is nothing to do', () => {
     expect(describeSync(plan(adds, [stored]), { suiteName: 'Math' })).toEqual([
       'Math: nothing to change, 1 case as in the file.',
     ]);

@@ -104,7 +104,7 @@ describe("upstream's suite file", () => {
     );
   });
 
-  it('takes the id of its only server for the one under test', () => {
+  it('uses its only server as the server under test', () => {
     const text = writeFile()
       .replace('{ name: demo }', '{ name: demo, id: srv_1 }')
       .replace('serverName: demo, toolName', 'serverName: demo, serverId: srv_1, toolName');

@@ -94,7 +94,7 @@ describe.runIf(process.platform === 'linux')('supervise', () => {
     expect(isRunning(gateId)).toBe(false);
   });
 
-  it('has the gate clear up where the supervisor was killed', async () => {
+  it('lets the gate clean up if the supervisor was killed', async () => {
     let gateId = 0;
     const { signal, report } = await run('clear up on SIGTERM', async ({ supervisor, gate }) => {
       gateId = gate;

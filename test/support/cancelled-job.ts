@@ -6,7 +6,7 @@ import { findRemains, type ServiceRemains } from './service-remains.ts';
 import { type HeldRequest, openServiceTap, type ServiceTap } from './service-tap.ts';
 import { createWorkspace, everythingOverStdio } from './workspace.ts';
 
-/** A moment of a hosted job: what is held there, or which line of its log tells of it. */
+/** A moment of a hosted job: a request that is held, or a line of its log. */
 type Moment = { hold: RegExp; stage: 'asked' | 'answered' } | { line: string };
 
 const slow =

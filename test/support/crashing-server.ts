@@ -1,5 +1,5 @@
 /**
- * An MCP server without an SDK, so that it starts at once, whose process ends as it is told: on stdio, or over HTTP at the
+ * An MCP server without an SDK, so that it starts at once, whose process ends as its environment says: on stdio, or over HTTP at the
  * `PORT` of its environment, in either era (`ERA=modern`). Tests run it without its types, which saves most of its start.
  *
  * `END_AT=initialize` or `tools/list` ends it there with `END_WITH`, an exit code or a signal. With `STARTS`, a file that counts

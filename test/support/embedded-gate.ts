@@ -14,7 +14,7 @@ const server = `${process.execPath} ${stdioServerPath}`;
 
 export interface EmbeddedGate extends GateResult {
   warnings: string[];
-  /** What was told besides. */
+  /** What the gate reported in addition. */
   infos: string[];
   plan: GatePlan;
 }
@@ -29,11 +29,11 @@ interface GateSurroundings {
   onlineClock?: Clock;
 }
 
-/** Nothing is gained by waiting as long between attempts as whoever is elsewhere would deserve. */
+/** Shortens the waits between attempts, which only a remote service needs. */
 const createQuickClock = () => createJumpingClock({ fromMs: 20, toMs: 60_000, instead: 20 });
 
 /**
- * Runs a gate with the embedded service in a workspace, writes its files there and tells what the plan wants told elsewhere. The
+ * Runs a gate with the embedded service in a workspace, writes its files there and returns what the plan publishes elsewhere. The
  * server's tool `argv` answers with `says`, by which a case can be made to pass in one gate and to fail in the next, and one
  * process of it serves all iterations.
  */

@@ -55,7 +55,7 @@ export function readExampleInputs(job: ExampleJob, values: Readonly<Record<strin
       name,
       text.replaceAll(/\$\{\{\s*([\w.-]+)\s*\}\}/g, (expression, key: string) => {
         const value = values[key];
-        if (value === undefined) throw new Error(`Nobody says what ${expression} is.`);
+        if (value === undefined) throw new Error(`The test has no value for ${expression}.`);
         return value;
       }),
     ]),

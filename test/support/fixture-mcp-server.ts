@@ -17,12 +17,12 @@ import {
   type Tool,
 } from '@modelcontextprotocol/server';
 
-/** What a fixture tool may do besides answering. */
+/** What a fixture tool may do in addition to answering. */
 export interface ToolContext {
   args: Record<string, unknown>;
   /** Of the session; undefined in the era that has none. */
   sessionId: string | undefined;
-  /** What the client said besides. */
+  /** The client's `_meta`. */
   meta: Record<string, unknown>;
   /** Aborts when the client cancels the call. */
   signal: AbortSignal;

@@ -35,7 +35,7 @@ export interface Trouble {
   times?: number;
   /** Waits for this before anything is done. */
   before?: () => void | Promise<void>;
-  /** Answers in place of what would be done; without it, that is done as usual. */
+  /** Answers instead of carrying the request out; without it, the API carries the request out as usual. */
   answer?: Answer;
   /** Carries the request out all the same, so that only its answer is lost. */
   isCarriedOut?: boolean;

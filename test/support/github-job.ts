@@ -5,7 +5,7 @@ import type { Workspace } from './workspace.ts';
 
 export const jobToken = 'ghs_canaryCanaryCanary0123456789';
 
-/** The environment of a job's step as far as it tells about GitHub, for an event whose payload lies in the workspace. */
+/** The GitHub variables of a job's step, for an event with its payload in the workspace. */
 export async function createGitHubJob(
   workspace: Workspace,
   apiUrl: string,

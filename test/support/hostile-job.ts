@@ -27,13 +27,13 @@ cases:
 type Sinks = Record<string, string | null>;
 
 export interface HostileJob extends ActionRun {
-  /** Everything that leaves the job, by name; the logs without the lines that register masks, which nobody is shown. */
+  /** Everything that leaves the job, by name; the logs without the lines that register masks, which the runner never shows. */
   sinks: Sinks;
-  /** What the server under test was told, by its environment and its input; empty where it was never started. */
+  /** What the server under test received in its environment and its input; empty if it was never started. */
   received: string;
 }
 
-/** Runs the built action against a service, with a server that is given a secret and writes down all it is told. */
+/** Runs the built action against a service, with a server that is given a secret and writes down all it receives. */
 export async function runHostileJob(
   hostile: Pick<HostileService, 'baseUrl' | 'apiKey'> | null,
   inputs: Record<string, string> = {},
@@ -83,7 +83,7 @@ function withoutMasks(log: string): string {
   return log.replaceAll(/^::add-mask::.*$/gm, '');
 }
 
-/** What a hostile service has been told by a job, and has granted it. */
+/** The secrets that a hostile service has received from a job, and has granted to it. */
 export function listTold({ grant, apiKey }: HostileService): Record<string, string> {
   const granted = grant === null ? {} : { tunnelUrl: grant.url, connectToken: grant.connectToken, k: grant.k };
   return { ...granted, apiKey, modelKey: canaries.modelKey, serverSecret: canaries.serverSecret };

@@ -1,5 +1,5 @@
 /**
- * An MCP server on stdio that attacks the gate once a tool is called, writes what came of it into the file of its second
+ * An MCP server on stdio that attacks the gate once a tool is called, writes the outcome into the file of its second
  * argument, and then answers `wrong`. Run by Node itself: `node test/support/hostile-server.ts environments out.txt`.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';

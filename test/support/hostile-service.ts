@@ -11,7 +11,7 @@ export interface HostileRequest {
   body: string;
 }
 
-/** What is sent in place of the service's own answer. */
+/** What is sent instead of the service's own answer. */
 export interface HostileAnswer {
   status?: number;
   headers?: Record<string, string>;
@@ -35,7 +35,7 @@ type Grant = { url: string; connectToken: string; relayWsUrl: string };
 
 /**
  * Stands in front of a real service, hands everything on, and may answer otherwise. The relay is led through it too;
- * `refuseRelay` writes the answer to a handshake in place of the relay.
+ * `refuseRelay` writes the answer to a handshake instead of the relay.
  */
 export async function startHostileService(
   service: ContractService,

@@ -12,7 +12,7 @@ export function listElements(html: string, options: { scripting: boolean }): str
   );
 }
 
-/** The comments of a page, of which ours has none. */
+/** The comments of a page; a report page has none. */
 export function listComments(html: string): string[] {
   return collect(parse(html), (node) => (node.nodeName === '#comment' && 'data' in node ? [node.data] : []));
 }

@@ -30,7 +30,7 @@ function escapeXml(text: string): string {
 }
 
 /**
- * A text that begins with a mark, such as `place-7`, and tells secrets in every encoding there is. Texts get cut, so each
+ * A text that begins with a mark, such as `place-7`, and contains secrets in every known encoding. Texts get cut, so each
  * place begins with another one of them.
  */
 export function tellSecrets(secrets: readonly string[], place: string): string {

@@ -21,7 +21,7 @@ const inertTypes = new Set(
 );
 
 /**
- * The nodes that could act: HTML, links, images, references, emphasis nobody wrote, and text that GitHub would turn
+ * The nodes that could act: HTML, links, images, references, unintended emphasis, and text that GitHub would turn
  * into a mention or a reference after rendering. Empty for a page that holds foreign text safely.
  */
 export function listActiveNodes(markdown: string): Nodes[] {

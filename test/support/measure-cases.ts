@@ -1,5 +1,5 @@
 /**
- * Runs one case for each tool that is named, all at the same time, and prints what came of them and the most memory that this
+ * Runs one case for each tool that is named, all at the same time, and prints their outcomes and the most memory that this
  * process had. Run by Node itself: `node test/support/measure-cases.ts <url> <tool>...`.
  */
 import { systemClock } from '../../src/base/time.ts';

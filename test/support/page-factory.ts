@@ -159,7 +159,7 @@ export function createPageEvidence(report: Report): Evidence {
         caseId: id,
         iterationId: failure?.iterationId ?? `it_${id}_${number}`,
         iterationNumber: number,
-        standing: failure === undefined ? (isScored ? 'passed' : 'unscored') : 'failed',
+        outcome: failure === undefined ? (isScored ? 'passed' : 'unscored') : 'failed',
         durationMs: isScored ? (failure?.durationMs ?? (durationMs ?? 100) * (1 + ((number * 7) % 5) / 10)) : null,
       };
     }),

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { startHttpServer, type TestHttpServer } from './http-server.ts';
 
 /**
- * What becomes of one request for a run: it is answered as it should be, or something breaks before the run is started
+ * What happens to one request for a run: it is answered as it should be, or something breaks before the run is started
  * or after it. `full`: as many runs as may be are in progress. `limited`: the key is used too fast.
  */
 export type RunFate =

@@ -9,8 +9,8 @@ import type { ContractService } from './contract-service.ts';
 const entry = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
 /**
- * Starts `mcp-eval-ci serve` in a process of its own: to whoever is given its address, a service that
- * somebody else hosts.
+ * Starts `mcp-eval-ci serve` in a process of its own: a client that knows only its address
+ * sees a hosted service.
  */
 export async function startServeProcess(args: readonly string[] = []): Promise<ContractService> {
   const child = spawn(process.execPath, [entry, 'serve', ...args], {

@@ -9,14 +9,14 @@ import type { ContractService } from './contract-service.ts';
 export interface HeldRequest {
   /** Resolves when the request has come there. */
   readonly reached: Promise<void>;
-  /** Lets it go on, even if whoever sent it is gone by then: a network keeps what it has. */
+  /** Lets it go on, even if its sender is gone by then: a network keeps what it has. */
   release(): void;
 }
 
 /** What a relay does with hosts that dial it. */
 type RelayMood = 'connects' | 'refuses';
 
-/** A network between a job and its service, which sees everything and can be told what to do with it. */
+/** A network between a job and its service, which sees everything and can hold, change or refuse it. */
 export interface ServiceTap extends AsyncDisposable {
   /** The service as the job sees it. */
   readonly service: ContractService;
@@ -28,15 +28,15 @@ export interface ServiceTap extends AsyncDisposable {
   readonly runIds: readonly string[];
   /** The body of every request that started one. */
   readonly launches: ReadonlyArray<Record<string, unknown>>;
-  /** Answers every later launch with the receipt of the first one, in place of the service. */
+  /** Answers every later launch with the receipt of the first one, instead of the service. */
   replayLaunches(): void;
   /** How often a host has dialled the relay. */
   readonly dials: number;
-  /** Resolves when nothing is under way between the two any more, whoever has gone meanwhile. */
+  /** Resolves when nothing is under way between the two any more, even if one of them is gone. */
   settle(): Promise<void>;
   /** Stops the next request whose method and path match: before the service sees it, or when it has answered. Upgrades are `UPGRADE /agent`. */
   hold(pattern: RegExp, stage: 'asked' | 'answered'): HeldRequest;
-  /** Answers every later API request whose method and path match with 403 in place of the service. */
+  /** Answers every later API request whose method and path match with 403 instead of the service. */
   refuse(pattern: RegExp): void;
   /** Has the relay hang up on its hosts with this code; without one the connections break. */
   hangUp(closeCode?: number): void;
@@ -100,7 +100,7 @@ export async function openServiceTap(service: ContractService): Promise<ServiceT
       incoming.pipe(outgoing);
     });
 
-  /** The API's answers are read whole, so that they are known even where nobody waits for them any more. */
+  /** The API's answers are read whole, so that they are known even if the client no longer waits for them. */
   const serveApi = async (incoming: IncomingMessage, response: ServerResponse) => {
     const what = `${incoming.method} ${incoming.url}`;
     requests.push(what);

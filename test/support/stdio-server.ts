@@ -1,6 +1,6 @@
 /**
  * An MCP server on stdio whose tools show what a bridge does to it. `ERA=modern` refuses the initialize handshake;
- * `IMPATIENCE_MS` ends a server that nobody has spoken to for that long after its start.
+ * `IMPATIENCE_MS` ends a server that has received nothing for that long after its start.
  * Tests start it as one file, which bundle-servers.ts makes.
  */
 import { Server } from '@modelcontextprotocol/server';

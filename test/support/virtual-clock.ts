@@ -24,7 +24,7 @@ export class VirtualClock implements Clock {
     this.#elapsedMs = Math.max(this.#elapsedMs, wakesAtMs);
   }
 
-  /** Lets time pass without anybody sleeping. */
+  /** Lets time pass without a sleep. */
   advance(durationMs: number): void {
     this.#elapsedMs += durationMs;
   }

@@ -17,7 +17,7 @@ interface LanguageService {
   validate(document: object, config: object): Promise<Array<{ message: string; range: { start: { line: number } } }>>;
 }
 
-/** References by which documents of ours name this action: in this repository, and from outside of it. */
+/** References by which this repository's documents name this action: in this repository, and from outside of it. */
 const ownReference = 'your-org/mcp-eval-ci@v1';
 const localReference = /(\buses:\s*)\.\/\s*$/gm;
 
@@ -29,7 +29,7 @@ export async function openWorkflowValidator(actionTexts: Readonly<Record<string,
   const directory = await mkdtemp(path.join(tmpdir(), 'language-service-'));
   const service = await bundleLanguageService(directory);
   const config = {
-    // Implicit chomping is how everybody writes blocks, and harmless in ours.
+    // Implicit chomping is the usual way to write blocks, and harmless in these documents.
     featureFlags: service.createFlags({ all: true, blockScalarChompingWarning: false }),
     actionsMetadataProvider: {
       fetchActionMetadata: async (action: { owner: string; name: string; path?: string }): Promise<unknown> => {

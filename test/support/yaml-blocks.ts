@@ -7,7 +7,7 @@ export interface YamlBlock {
   text: string;
 }
 
-/** What a block is an example of, as far as its content tells. */
+/** What a block is an example of, as far as its content shows. */
 export type BlockKind = 'workflow' | 'steps' | 'suite' | 'cases' | 'policy' | 'unknown';
 
 /** Lists the blocks fenced as `yaml` or `yml`, indentation of the fence taken off. */

@@ -109,7 +109,7 @@ describe.skipIf(!hasOpenssl)('a relay over TLS', () => {
   });
 });
 
-describe('a proxy that refuses', () => {
+describe('a proxy that refuses the tunnel', () => {
   it.each([
     [407, 'The proxy on the way to the relay wants other credentials (status 407).'],
     [403, 'The proxy on the way to the relay refused to connect to it (status 403).'],

@@ -208,7 +208,7 @@ describe('a connection that ends', () => {
     expect(breaks[0]).toBeLessThanOrEqual(afterMs);
   });
 
-  it('without a word is noticed by its silence, and dialled again', async () => {
+  it('without a close frame is noticed by its silence, and dialled again', async () => {
     const clock = new ManualClock();
     const { relay } = await open([{}], { clock });
     const first = await relay.peer(1);

@@ -92,7 +92,7 @@ describe('a request frame', () => {
     peer.send({ t: 'req_end', id: 5 });
     await peer.waitFor('res_end', 5);
     const [{ method, url, headers, body } = {} as never] = server.requests;
-    // How the length of the body is told depends on how much of it had come when the request went out.
+    // How the request states the length of its body depends on how much of it had come when the request went out.
     const { 'content-length': _length, 'transfer-encoding': _coding, ...rest } = headers;
     expect({ method, url, headers: rest, body }).toEqual({
       method: 'POST',

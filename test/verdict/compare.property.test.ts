@@ -35,7 +35,7 @@ const mirrored = { regressed: 'fixed', fixed: 'regressed', new: 'removed', remov
 const noLimits = { maximumRegressions: 0, maximumRateDrop: null };
 
 describe('the comparison of any results', () => {
-  it('mirrors when the two sides change places', () => {
+  it('is symmetric when both sides are swapped', () => {
     fc.assert(
       fc.property(counts, counts, (a, b) => {
         const change = classifyCounts(a, b);
@@ -45,7 +45,7 @@ describe('the comparison of any results', () => {
     );
   });
 
-  it('never finds a regression because an iteration more passed', () => {
+  it('never finds a regression because one more iteration passed', () => {
     fc.assert(
       fc.property(counts, counts, (baseline, { passed, total }) => {
         fc.pre(total > 0 && classifyCounts(baseline, { passed, total }) !== 'regressed');
@@ -55,7 +55,7 @@ describe('the comparison of any results', () => {
     );
   });
 
-  it('finds nothing against itself but what was never steady or scored', () => {
+  it('finds no change against itself, except in flaky or unscored cases', () => {
     fc.assert(
       fc.property(suites, (results) => {
         const { cases, counts, notRun, comparable } = compareWithBaseline(toBaseline(results), results, noLimits);

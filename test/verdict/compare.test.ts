@@ -84,7 +84,7 @@ describe('compareWithBaseline', () => {
     expect(comparison.notRun).toBe(2);
   });
 
-  it('does not take a case for its namesake in another suite', () => {
+  it('does not match a case of the same name in another suite', () => {
     const suites = [suiteOf({}), { ...suiteOf({ passed: 0, failed: 3 }), suiteId: 'other' }];
     expect(listChanges(compare([createBaselineCase()], suites))).toEqual(['other/adds new']);
   });
@@ -126,7 +126,7 @@ describe('listRegressions', () => {
     expect(listRegressions(compare(baseline, suites, 2))).toEqual([]);
   });
 
-  it('leaves a suite alone that has none of them, and an inconclusive one inconclusive', () => {
+  it('does not change a suite without regressions or an inconclusive suite', () => {
     const regressions = listRegressions(compare(baseline, suites));
     expect(judge({ ...suiteOf({}), suiteId: 'other' }, regressions).outcome).toBe('passed');
     expect(judge({ ...suiteOf({}), isComplete: false }, regressions).outcome).toBe('inconclusive');

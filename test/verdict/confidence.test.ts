@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { judgeSuite } from '../../src/verdict/judge.ts';
-import { countFurtherIterations } from '../../src/verdict/rate-demand.ts';
+import { countFurtherIterations } from '../../src/verdict/rate-rule.ts';
 import { computeWilsonInterval } from '../../src/verdict/statistics/wilson.ts';
 import { atLeast, createPolicy, demanded } from '../support/policy-factory.ts';
 import { createCaseResults, createSuiteResults } from '../support/results-factory.ts';
@@ -31,7 +31,7 @@ describe('a minimum with confidence', () => {
     expect(judgeSingles(passed, failed, minimum).outcome).toBe(outcome);
   });
 
-  it('says what the rate may be, and what would settle it', () => {
+  it('reports the interval of the rate and how many iterations would settle the minimum', () => {
     expect(judgeSingles(9, 1, 0.8).reasons).toEqual([
       {
         code: 'minimum-unsettled',
@@ -55,7 +55,7 @@ describe('a minimum with confidence', () => {
     );
   });
 
-  it('gives up where the rate is at its minimum', () => {
+  it('reports no number of iterations if the rate equals the minimum', () => {
     expect(judgeSingles(9, 1, 0.9).reasons[0]?.message).toContain(
       'so close to the minimum that no reasonable number of iterations settles it',
     );

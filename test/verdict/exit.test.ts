@@ -36,7 +36,7 @@ describe('decideExit', () => {
     expect(decideExit(suites).exitCode).toBe(exitCode);
   });
 
-  it('says why the job goes on, and warns where it is asked to', () => {
+  it('says why the job succeeds, and warns if the policy says so', () => {
     expect(decideExit([suite('failed', 'fail', true), suite('inconclusive', 'warn')])).toEqual({
       exitCode: 0,
       notes: [

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FlakyEffect } from '../../src/model/policy.ts';
 import type { CaseResults } from '../../src/model/results.ts';
-import { compareWithBaseline, listRegressions, settleComparison } from '../../src/verdict/compare.ts';
+import { compareWithBaseline, listRegressions, applyFlakyEffect } from '../../src/verdict/compare.ts';
 import { addRetryRound, classifyCase, listStillFailing } from '../../src/verdict/flaky.ts';
 import { assessSuite, judgeSuite } from '../../src/verdict/judge.ts';
 import { createBaseline, createBaselineCase } from '../support/baseline-factory.ts';
@@ -50,10 +50,10 @@ describe('a flaky case', () => {
     expect(judged.verdict.outcome).toBe(outcome);
     expect(judged.verdict.reasons[0]?.message).toContain(rate);
     expect(judged.counted).toEqual(counted);
-    expect(judged.standings.map(({ classification }) => classification)).toEqual(['passed', 'flaky']);
+    expect(judged.analyses.map(({ classification }) => classification)).toEqual(['passed', 'flaky']);
   });
 
-  it('counts as it did at first by default', () => {
+  it('counts by its first round by default', () => {
     expect(judgeSuite(results, { policy: createPolicy() })).toEqual(judgeSuite(results, underEffect('fail')));
   });
 
@@ -75,7 +75,7 @@ describe('a flaky case', () => {
     );
   });
 
-  it('counts as its last round did, with as many iterations as that had', () => {
+  it('counts by its last round, with the iterations of that round', () => {
     const repeated = createCaseResults({ passed: 1, failed: 2, unscored: 1, retries: [{ passed: 4, total: 4 }] });
     const policy = createPolicy({ ...atLeast(1), flaky: demanded('pass'), budgets: budgetOfOne });
     const { verdict } = assessSuite(createSuiteResults({ cases: [repeated] }), { policy });
@@ -85,13 +85,13 @@ describe('a flaky case', () => {
     ]);
   });
 
-  it('mends no result that is missing from the first round', () => {
+  it('does not make up for a result that is missing from the first round', () => {
     const cases = [sound, createCaseResults({ ...flaky, planned: 2, unscored: 1 })];
     const outcomes = effects.map((effect) => judgeSuite(createSuiteResults({ cases }), underEffect(effect)).outcome);
     expect(outcomes).toEqual(['failed', 'inconclusive', 'inconclusive']);
   });
 
-  it('shows nothing where it is all there is, and does not count', () => {
+  it('makes a suite inconclusive if it is its only case and does not count', () => {
     const alone = createSuiteResults({ cases: [flaky] });
     expect(judgeSuite(alone, underEffect('report', 0))).toEqual({
       outcome: 'inconclusive',
@@ -106,7 +106,7 @@ describe('a flaky case', () => {
     expect(judgeSuite(alone, underEffect('pass', 0)).outcome).toBe('passed');
   });
 
-  it('leaves the demand on its tag open without deciding by it, where it does not count', () => {
+  it('leaves the requirement of its tag without a result if it does not count', () => {
     const cases = [sound, { ...flaky, tags: ['smoke'] }];
     const judge = (effect: FlakyEffect) =>
       assessSuite(createSuiteResults({ cases }), {
@@ -124,7 +124,7 @@ const budgetOfOne = {
   infrastructureErrors: demanded(1),
 };
 
-describe('what failed in every round', () => {
+describe('a case that failed in every round', () => {
   it('counts the same under every policy, whatever the other results', () => {
     const judged = new Set<string>();
     fc.assert(
@@ -143,7 +143,7 @@ describe('what failed in every round', () => {
     expect([...judged].toSorted()).toEqual(['failed', 'inconclusive', 'passed']);
   });
 
-  it('is red next to a flaky case that is let pass', () => {
+  it('fails the suite even next to a flaky case that counts as passed', () => {
     const results = createSuiteResults({ cases: [sound, flaky, broken] });
     expect(effects.map((effect) => judgeSuite(results, underEffect(effect)).outcome)).toEqual([
       'failed',
@@ -154,7 +154,7 @@ describe('what failed in every round', () => {
 });
 
 describe('further rounds', () => {
-  it('only classify by default: the verdict is the one without them', () => {
+  it('only classify cases by default and do not change the verdict', () => {
     fc.assert(
       fc.property(suiteResults, (results) => {
         const without = { ...results, cases: results.cases.map((member) => ({ ...member, retries: [] })) };
@@ -176,7 +176,7 @@ describe('further rounds', () => {
     expect(list([createQuarantineEntry({ case: 'divides', expires: '2026-09-20' })])).toEqual(['divides']);
   });
 
-  it('add up in a case, and count for nothing but what they cost where one was not completed', () => {
+  it('add up per case, and count only for their cost if one was not completed', () => {
     const first = createSuiteResults({ cases: [sound, { ...broken, retries: [], tokensUsed: 10 }] });
     const again = [createCaseResults({ ...broken, retries: [], passed: 1, failed: 0, tokensUsed: 5 })];
     const round = { round: 1, cases: 1, run: null, shortfall: null };
@@ -198,7 +198,7 @@ describe('a comparison with a baseline', () => {
     ['pass', 0, { regressed: 0, unchanged: 2 }],
     ['report', 0, { regressed: 0, unchanged: 1, removed: 0 }],
   ])('takes a flaky case as it counts: %s', (effect, regressions, counts) => {
-    const settled = settleComparison(baseline, [{ results, effect }]);
+    const settled = applyFlakyEffect(baseline, [{ results, effect }]);
     const comparison = compareWithBaseline(settled.baseline, settled.results, {
       maximumRegressions: 0,
       maximumRateDrop: null,
@@ -208,8 +208,8 @@ describe('a comparison with a baseline', () => {
     expect(listRegressions(comparison)).toHaveLength(regressions);
   });
 
-  it('still misses a case that is gone', () => {
-    const settled = settleComparison(createBaseline([...baseline.cases, createBaselineCase({ id: 'gone' })]), [
+  it('still reports a removed case as missing', () => {
+    const settled = applyFlakyEffect(createBaseline([...baseline.cases, createBaselineCase({ id: 'gone' })]), [
       { results, effect: 'report' },
     ]);
     expect(

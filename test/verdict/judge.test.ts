@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SuiteResults } from '../../src/model/results.ts';
 import type { Verdict } from '../../src/model/verdict.ts';
-import { disagreesWithService } from '../../src/verdict/gaps.ts';
+import { disagreesWithService } from '../../src/verdict/completeness.ts';
 import { joinVerdicts, judgeSuite } from '../../src/verdict/judge.ts';
 import { atLeast, createPolicy } from '../support/policy-factory.ts';
 import { createCaseResults, createFailure, createRun, createSuiteResults } from '../support/results-factory.ts';
@@ -38,7 +38,7 @@ describe('judgeSuite', () => {
     expect(judgeCounts(passed, failed, minimum)).toBe(outcome);
   });
 
-  it('says by how much the minimum was missed and who asked for it', () => {
+  it('reports the gap to the minimum and the source of the minimum', () => {
     const results = createSuiteResults({ cases: [createCaseResults({ passed: 7, failed: 2 })] });
     expect(judgeSuite(results, { policy: createPolicy(atLeast(0.6667 + 0.2)) }).reasons[0]?.message).toBe(
       '7 of 9 iterations passed (77.7%), the minimum is 86.67% (from evals/math.evals.yaml:4)',
@@ -67,7 +67,7 @@ describe('judgeSuite', () => {
     });
   });
 
-  it('does not hold against the server what failed while the tunnel broke off, and lets a pass stand', () => {
+  it('ignores failures while the tunnel was broken, and counts passes', () => {
     const cases = [createCaseResults({ passed: 2, failed: 1 })];
     expect(judgeSuite(createSuiteResults({ cases, tunnelBreaks: 2 }), { policy: createPolicy() })).toEqual({
       outcome: 'inconclusive',
@@ -87,7 +87,7 @@ describe('judgeSuite', () => {
     ).toBe('passed');
   });
 
-  it('says that the tunnel broke off where a run ended by itself without a verdict', () => {
+  it('names the broken tunnel if a run ended without a verdict', () => {
     const run = createRun({ status: 'failed', notes: 'no answer in case "echo"' });
     const codes = (overrides: Partial<SuiteResults>) =>
       judgeSuite(createSuiteResults({ run, ...overrides }), { policy: createPolicy() }).reasons.map(({ code }) => code);
@@ -99,7 +99,7 @@ describe('judgeSuite', () => {
     expect(codes({ tunnelBreaks: 1, run: cancelled })).toEqual(['run-not-completed']);
   });
 
-  it('holds no pass against the service that it gave and we took away', () => {
+  it('is not inconclusive because the service passed an iteration that the gate overruled', () => {
     const cases = [createCaseResults({ passed: 2, failed: 1 })];
     const run = createRun({ summary: { total: 3, passed: 3, failed: 0 } });
     expect(judgeSuite(createSuiteResults({ cases, run, overruled: 1 }), { policy: createPolicy() }).outcome).toBe(
@@ -111,7 +111,7 @@ describe('judgeSuite', () => {
     expect(judgeSuite(createSuiteResults({ cases, run }), { policy: createPolicy() }).outcome).toBe('inconclusive');
   });
 
-  it('says why an iteration has no result where that is our own judgement', () => {
+  it('gives the reason for an iteration to which the gate itself gave no result', () => {
     const reason = 'toolResultContains could not be judged: no trace is stored.';
     const cases = [
       createCaseResults({ passed: 1 }),
@@ -246,7 +246,7 @@ describe('joinVerdicts', () => {
     expect(judge(passed, unsure, failed)).toEqual(['failed', 'f', 'i']);
   });
 
-  it('establishes nothing without a suite', () => {
+  it('is inconclusive without a suite', () => {
     expect(judge()).toEqual(['inconclusive', 'No suite ran, so nothing was established.']);
   });
 });

@@ -51,7 +51,7 @@ const suites = fc
   );
 
 describe('joinShards', () => {
-  it('judges as the whole is judged, however it was cut', () => {
+  it('gives the verdict of the whole, however it was divided', () => {
     const outcomes = new Set<string>();
     fc.assert(
       fc.property(suites, fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 5, maxLength: 5 }), (drawn, picks) => {
@@ -108,7 +108,7 @@ describe('joinShards', () => {
     ]);
   });
 
-  it('fails where a shard that never ran could not make up for the others', () => {
+  it('fails if a shard that never ran could not change the verdict', () => {
     const suite = createSuiteResults({ cases: [createCaseResults({ id: 'a', passed: 0, failed: 9 })] });
     const ranNothing = (failed: number) =>
       createReport({
@@ -156,7 +156,7 @@ describe('joinShards', () => {
     ]);
   });
 
-  it('keeps once what every shard finds of the change, with the suite that it is about', () => {
+  it('keeps one copy of a finding that every shard has about the change', () => {
     const reason = { code: 'suite-removed', message: 'The suite is gone.' } as const;
     const suites = ['a', 'b'].map((id) => createSuiteResults({ suiteId: id, cases: [createCaseResults({ id })] }));
     const shards = suites.map((suite, position) =>
@@ -312,7 +312,7 @@ describe('joinShards, with flaky cases', () => {
     expect(suite?.results.retries).toEqual([round]);
   });
 
-  it('refuses shards that count them each in another way', () => {
+  it('rejects shards that count flaky cases differently', () => {
     const both = cases.map((member) => ({ ...member, ...flaky }));
     const [first] = shardsUnder('fail', both);
     const [, second] = shardsUnder('pass', both);

@@ -24,7 +24,7 @@ describe('quarantine', () => {
     expect(quarantined.map(({ caseId }) => caseId)).toEqual(['adds']);
   });
 
-  it('ends with its day, and says so', () => {
+  it('ends after its last day, with a finding', () => {
     const { verdict, demands, quarantined } = judgeWith({ expires: '2026-09-20' });
     expect(verdict.outcome).toBe('failed');
     expect(verdict.reasons.map(({ code }) => code)).toEqual(['below-minimum']);
@@ -58,7 +58,7 @@ describe('quarantine', () => {
     ]);
   });
 
-  it('keeps what has no result out, too, and shows nothing where nothing is left', () => {
+  it('also excludes a case without a result, and makes the suite inconclusive if no other case is left', () => {
     const cases = [createCaseResults({ id: 'adds', passed: 1, unscored: 2 }), sound];
     const policy = createPolicy({ quarantine: [createQuarantineEntry()] });
     expect(judgeSuite(createSuiteResults({ cases }), { policy }).outcome).toBe('passed');
@@ -72,7 +72,7 @@ describe('quarantine', () => {
     ]);
   });
 
-  it('hides no missing iteration', () => {
+  it('does not hide a missing iteration of another case', () => {
     const cases = [{ ...broken, planned: 5 }, sound];
     const policy = createPolicy({ quarantine: [createQuarantineEntry()] });
     expect(judgeSuite(createSuiteResults({ cases }), { policy }).outcome).toBe('inconclusive');

@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import { maxFailuresPerCase, maxFailuresPerSuite } from '../../src/model/case-report.ts';
 import type { OwnJudgement } from '../../src/model/results.ts';
 import type { Iteration, StepResult } from '../../src/model/run.ts';
 import { outlineSuite } from '../../src/suite/manifest.ts';
-import { createTally } from '../../src/verdict/tally.ts';
+import { createTally, scoreIteration } from '../../src/verdict/tally.ts';
 import { createRun } from '../support/results-factory.ts';
 import { createIteration, createSuite, createSuiteCase } from '../support/suite-factory.ts';
+import { describe, expect, it } from 'vitest';
 
 const suite = createSuite([
   createSuiteCase({ id: 'adds', title: 'Adds two numbers', runs: 3 }),
@@ -81,7 +81,7 @@ describe('createTally', () => {
     expect(results.cases[0]?.failures).toHaveLength(1);
   });
 
-  it('trusts neither of two readings that disagree', () => {
+  it('counts an iteration as unscored if two readings of it disagree', () => {
     const results = tallyAll([createIteration({ result: 'failed' }), createIteration(), createIteration()]);
     expect(results.cases[0]).toMatchObject({ passed: 0, failed: 0, unscored: 1, failures: [] });
   });
@@ -153,7 +153,7 @@ describe('createTally', () => {
     expect(results.cases.map(({ failed }) => failed).reduce((sum, failed) => sum + failed)).toBe(1200);
   });
 
-  it('holds no passing iteration, so that a hundred thousand cost little', () => {
+  it('keeps no passing iteration, so that a hundred thousand need little memory', () => {
     const tally = startTally();
     for (let index = 0; index < 100_000; index += 1) {
       tally.addIteration(createIteration({ id: `it_${index}`, durationMs: index }));
@@ -163,7 +163,7 @@ describe('createTally', () => {
     expect(JSON.stringify(results)).not.toContain('it_');
   });
 
-  it('plans what the outline asks for, or what came where that is up to the service', () => {
+  it("plans the outline's iterations, or those received if the service decides", () => {
     const { cases, ...outline } = outlineSuite(suite, suite);
     const planned = (runs: number | null, iterations: number) => {
       const tally = startTally({ ...outline, file: null, cases: cases.map((member) => ({ ...member, runs })) });
@@ -179,7 +179,7 @@ describe('createTally', () => {
   });
 });
 
-describe('a judgement of our own', () => {
+describe('a judgement of the gate on an iteration', () => {
   const step = { id: 'is-five', index: 2, kind: 'assert' };
   const failed: OwnJudgement = { kind: 'failed', reason: 'It is 4.', step };
   const unscored: OwnJudgement = { kind: 'unscored', reason: 'No trace is stored.' };
@@ -241,5 +241,29 @@ describe('a judgement of our own', () => {
       }),
       { numRuns: 1000 },
     );
+  });
+});
+
+describe('scoreIteration', () => {
+  it.each([
+    ['completed', 'passed', 'passed'],
+    ['completed', 'failed', 'failed'],
+    ['failed', 'failed', 'failed'],
+    ['timed_out', null, 'failed'],
+    ['timed_out', 'failed', 'failed'],
+    ['completed', 'timed_out', 'failed'],
+    ['timed_out', 'passed', 'failed'],
+    ['failed', null, 'unscored'],
+    ['failed', 'passed', 'unscored'],
+    ['cancelled', 'cancelled', 'unscored'],
+    ['cancelled', 'failed', 'unscored'],
+    ['running', 'passed', 'unscored'],
+    ['pending', null, 'unscored'],
+    ['completed', null, 'unscored'],
+    ['completed', 'flaky', 'unscored'],
+    ['done', 'passed', 'unscored'],
+    ['__proto__', 'constructor', 'unscored'],
+  ])('counts status %s with result %s as %s', (status, result, outcome) => {
+    expect(scoreIteration({ status, result })).toBe(outcome);
   });
 });

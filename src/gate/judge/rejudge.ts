@@ -7,7 +7,7 @@ import type { VerdictReason } from '../../model/verdict.ts';
 import { buildReport, type ReportInput } from '../../report/build.ts';
 import type { ExitDecision } from '../../verdict/exit.ts';
 import { judgeGate } from '../../verdict/judge-gate.ts';
-import { firstOfEach, joinLayers, listSuiteLayers } from '../../verdict/layers.ts';
+import { firstOfEach, mergeLayers, listSuiteLayers } from '../../verdict/merge-policies.ts';
 import type { GatePlan } from '../plan/plan.ts';
 import type { PlannedMerge } from '../plan/plan-merge.ts';
 import type { NewRules } from '../plan/plan-rejudge.ts';
@@ -71,7 +71,7 @@ function replaceRules(
       if (file === null || suite === undefined) return kept;
       const named = suite.cases.map(nameReported);
       // What is ambiguous was refused when the plan was made.
-      const joined = joinLayers(listSuiteLayers(file, suite).map((layer) => resolveCaseNames(layer, named, [])));
+      const joined = mergeLayers(listSuiteLayers(file, suite).map((layer) => resolveCaseNames(layer, named, [])));
       const minimum = written ?? joined.minimumPassRate ?? own.minimumPassRate;
       const requirements = applyPolicyDefaults({ ...joined, minimumPassRate: minimum });
       return { suiteId: own.suiteId, ...requirements, trials: own.trials };

@@ -5,7 +5,7 @@ import type { Suite } from '../../model/suite.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
 import { readPolicy } from '../../suite/read-policy.ts';
 import { readSuite } from '../../suite/read.ts';
-import { joinLayers, listSuiteLayers } from '../../verdict/layers.ts';
+import { mergeLayers, listSuiteLayers } from '../../verdict/merge-policies.ts';
 import { listLowered } from '../../verdict/lowered.ts';
 import {
   type BaseSources,
@@ -258,7 +258,7 @@ export function createProtection(
       return layers;
     },
     compareStored: (suite) => {
-      const read = (file: PolicyFile | null) => joinLayers(file === null ? [] : listSuiteLayers(file, suite));
+      const read = (file: PolicyFile | null) => mergeLayers(file === null ? [] : listSuiteLayers(file, suite));
       const inSuite = ` of the suite ${JSON.stringify(suite.name)}`;
       const lowered = before === null ? [] : listLowered(read(before), read(after));
       add(

@@ -33,9 +33,9 @@ export async function planMerge(
   }
   const { joined, problems: clashes } = joinShards(members, { isJudgedAnew: policy !== null });
   // What could not be read would be reported as missing, too.
-  const told = problems.length > 0 ? problems : clashes;
-  if (told.length > 0) {
-    issues.push({ input: 'merge', code: 'bad-merge', message: `The shards cannot be joined: ${told.join('; ')}` });
+  const shown = problems.length > 0 ? problems : clashes;
+  if (shown.length > 0) {
+    issues.push({ input: 'merge', code: 'bad-merge', message: `The shards cannot be joined: ${shown.join('; ')}` });
   }
   return { ...joined, revision: members[0]?.report.revision ?? null, rules: { minimumPassRate, policy: null } };
 }

@@ -7,7 +7,7 @@ import { parseHistory } from '../../history/record.ts';
 import type { Baseline } from '../../model/comparison.ts';
 import type { HistoryRecord } from '../../model/history.ts';
 import { outlineSuite } from '../../suite/manifest.ts';
-import { listTrials } from '../../verdict/trust.ts';
+import { listOnProbation } from '../../verdict/probation.ts';
 import { type GateOptions, readServiceBaseline } from '../options/schema.ts';
 import type { ProtectedBase } from './base-policy.ts';
 import { type BaselineReading, parseBaselineReport } from './baseline-report.ts';
@@ -192,7 +192,11 @@ export function markTrials(
     if (planned.kind === 'stored') return planned;
     const { id: suiteId, cases } = outlineSuite(planned.suite, planned.whole);
     const required = new Set(planned.requirements.required.map(({ name }) => name));
-    const trials = listTrials({ suiteId, cases: cases.filter(({ id }) => !required.has(id)) }, records, neededGates);
+    const trials = listOnProbation(
+      { suiteId, cases: cases.filter(({ id }) => !required.has(id)) },
+      records,
+      neededGates,
+    );
     return { ...planned, requirements: { ...planned.requirements, trials } };
   });
 }

@@ -19,7 +19,7 @@ import type { Suite } from '../../model/suite.ts';
 import { suggestNearest } from '../../suite/findings.ts';
 import type { PolicyInput } from '../../suite/policy-schema.ts';
 import { readPolicy, readPolicyInput } from '../../suite/read-policy.ts';
-import { joinLayers, listSuiteLayers } from '../../verdict/layers.ts';
+import { mergeLayers, listSuiteLayers } from '../../verdict/merge-policies.ts';
 import type { GateOptions } from '../options/schema.ts';
 import { type BasePolicy, createProtection, openBasePolicy, type ProtectedBase } from './base-policy.ts';
 import type { CiJob } from './ci-job.ts';
@@ -129,7 +129,7 @@ function planFileRequirements(
     location: `${file}:${line}`,
   }));
   const layers = [inputs, ...fromFile, own].map((layer) => resolveCaseNames(layer, named, issues));
-  const requirements = applyPolicyDefaults(joinLayers(layers));
+  const requirements = applyPolicyDefaults(mergeLayers(layers));
   appendAll(issues, findUnreachable(requirements.minimumPassRate, requirements.confidence));
   return selectRequirements(requirements, { suite, whole });
 }
@@ -140,7 +140,7 @@ function planStoredRequirements(
   layers: readonly PolicyLayer[],
   issues: ConfigurationIssue[],
 ): StoredRequirements {
-  const joined = joinLayers(layers);
+  const joined = mergeLayers(layers);
   if (joined.minimumPassRate !== null) appendAll(issues, findUnreachable(joined.minimumPassRate, joined.confidence));
   // It is unknown whether cases that were not chosen are gone.
   const isChosen = (name: string) => cases.length === 0 || cases.includes(name);

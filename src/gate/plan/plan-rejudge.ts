@@ -3,7 +3,7 @@ import { ConfigurationError, type ConfigurationIssue } from '../../base/errors.t
 import { appendAll } from '../../base/lists.ts';
 import type { PolicyFile } from '../../model/policy.ts';
 import type { Report } from '../../model/report.ts';
-import { listIdleSuites } from '../../verdict/layers.ts';
+import { listUnmatchedSuites } from '../../verdict/merge-policies.ts';
 import type { GateOptions } from '../options/schema.ts';
 import { type PlannedBaseline, planPast } from './plan-past.ts';
 import { readPolicyOption } from './plan-policy.ts';
@@ -42,6 +42,6 @@ export async function planRejudge(path: string, options: GateOptions, { cwd }: {
     appendAll(issues, findAmbiguousNames(policy, groupReported(read.report.results)));
   }
   if (issues.length > 0) throw new ConfigurationError(issues);
-  if (policy !== null) appendAll(notes, listIdleSuites(policy, read.report.suites));
+  if (policy !== null) appendAll(notes, listUnmatchedSuites(policy, read.report.suites));
   return { report: read.report, rules: { minimumPassRate: options.minPassRate, baseline, policy }, notes };
 }

@@ -5,7 +5,7 @@ import { appendAll } from '../../base/lists.ts';
 import { defaultMaximumRegressions, type GatePolicy, type GateRules } from '../../model/policy.ts';
 import type { Revision, ShardReport } from '../../model/report.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
-import { listIdleSuites } from '../../verdict/layers.ts';
+import { listUnmatchedSuites } from '../../verdict/merge-policies.ts';
 import { type CiJob, type ElevatedEvent, readCiJob } from './ci-job.ts';
 import { type GateOptions, nameJobSlot } from '../options/schema.ts';
 import { type PageLinks, planGitHub, type PlannedGitHub, readRun } from './plan-github.ts';
@@ -100,7 +100,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   const suiteNames = merge === null ? all.map(nameSuite) : joined;
   if (policy.file !== null) appendAll(issues, findAmbiguousNames(policy.file, joined));
   for (const suite of merge === null ? [] : suiteNames) policy.base?.compareStored(suite);
-  if (policy.file !== null) appendAll(notes, listIdleSuites(policy.file, suiteNames));
+  if (policy.file !== null) appendAll(notes, listUnmatchedSuites(policy.file, suiteNames));
   const { suites, shard } = planPart(planProbation(all, { rules, history }), { options, history }, issues);
   const server = await planServer(options, context, issues);
   if (ci.elevatedEvent !== null && server?.command != null) {

@@ -2,7 +2,7 @@ import type { ConfigurationIssue } from '../../base/errors.ts';
 import type { PolicyFile, PolicyLayer } from '../../model/policy.ts';
 import type { CaseReport } from '../../model/case-report.ts';
 import { explainAmbiguity, findNamed, type NamedCase } from '../../suite/select.ts';
-import { listSuiteLayers } from '../../verdict/layers.ts';
+import { listSuiteLayers } from '../../verdict/merge-policies.ts';
 
 /** The rules of a policy that name cases. */
 type CaseRules = Pick<PolicyLayer, 'cases' | 'required' | 'quarantine'>;

@@ -5,7 +5,7 @@ import type { PolicyFile, PolicyLayer, Protection } from '../../model/policy.ts'
 import type { Suite, SuiteCase } from '../../model/suite.ts';
 import type { ReasonCode } from '../../model/verdict.ts';
 import { hashDefinition } from '../../suite/definition-hash.ts';
-import { joinLayers, listSuiteLayers } from '../../verdict/layers.ts';
+import { mergeLayers, listSuiteLayers } from '../../verdict/merge-policies.ts';
 import { listLowered, type Lowered } from '../../verdict/lowered.ts';
 import { resolveCaseNames } from './resolve-names.ts';
 
@@ -224,7 +224,7 @@ export function createBar(suites: readonly Suite[], file: PolicyFile | null): Su
     const resolve = (layer: PolicyLayer) => resolveCaseNames(layer, named, []);
     const fileLayers = (file === null ? [] : listSuiteLayers(file, suite)).map(resolve);
     const ownLayer = resolve(suite.policy);
-    const policy = joinLayers([...fileLayers, ownLayer]);
+    const policy = mergeLayers([...fileLayers, ownLayer]);
     const flagged = suite.cases.filter(({ isRequired }) => isRequired);
     const required = new Map([
       ...policy.required.map(({ name, source }) => [name, source] as const),

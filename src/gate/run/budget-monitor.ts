@@ -6,7 +6,7 @@ import type { Budgets } from '../../model/policy.ts';
 import { describeSource, type Sourced } from '../../model/source.ts';
 import type { Iteration } from '../../model/run.ts';
 import { listIterations } from '../../service/iterations.ts';
-import { scoreIteration } from '../../verdict/score.ts';
+import { scoreIteration } from '../../verdict/tally.ts';
 import type { ConnectedService } from './connect-service.ts';
 import type { RunLifetime } from './run-lifetime.ts';
 

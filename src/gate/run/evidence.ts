@@ -38,10 +38,10 @@ export function createEvidenceCollector(redactor: Redactor, options: { keepsTrac
   const traces = new Map<string, Evidence['traces'][number]>();
   const hasRoomForTraces = () => options.keepsTraces && traces.size < maxTraces;
   return {
-    addIteration: (suiteId, { id, iterationNumber, durationMs }, { caseId, standing }) => {
+    addIteration: (suiteId, { id, iterationNumber, durationMs }, { caseId, outcome }) => {
       const key = `${suiteId} ${id}`;
       if (marks.size < maxIterationMarks || marks.has(key)) {
-        marks.set(key, { suiteId, caseId, iterationId: id, iterationNumber, standing, durationMs });
+        marks.set(key, { suiteId, caseId, iterationId: id, iterationNumber, outcome, durationMs });
       }
     },
     hasRoomForTraces,

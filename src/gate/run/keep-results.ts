@@ -82,10 +82,10 @@ export function createResultKeeper(
       within.addIteration(suiteId, iteration, counted);
       const key = `${suiteId} ${iteration.id}`;
       drop(results, key);
-      if (counted.standing === 'unscored' || overflowing.has(suiteId)) return;
+      if (counted.outcome === 'unscored' || overflowing.has(suiteId)) return;
       const value = compactIteration(redactDeep(iteration, redactor), {
         caseId: counted.caseId,
-        passed: counted.standing === 'passed',
+        passed: counted.outcome === 'passed',
       });
       const needed = countBytes(value);
       if (!makeRoom(needed)) {

@@ -1,10 +1,9 @@
 import { formatCount } from '../../base/text.ts';
 import type { SuiteRequirements } from '../../model/policy.ts';
-import type { RetryRound } from '../../model/results.ts';
-import type { CaseResults, SuiteResults } from '../../model/results.ts';
+import type { CaseResults, RetryRound, SuiteResults } from '../../model/results.ts';
 import { canBeDecided } from '../../verdict/bounds.ts';
 import { addRetryRound, listStillFailing } from '../../verdict/flaky.ts';
-import { listGaps } from '../../verdict/gaps.ts';
+import { listGaps } from '../../verdict/completeness.ts';
 import { splitQuarantine } from '../../verdict/quarantine.ts';
 import { noEvidence } from './evidence.ts';
 import { explainInterruption, startRunLifetime } from './run-lifetime.ts';

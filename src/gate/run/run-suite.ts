@@ -5,7 +5,7 @@ import { defaultMinimum, type SuiteRequirements } from '../../model/policy.ts';
 import type { SuiteOutline, SuiteResults } from '../../model/results.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
 import { outlineSuite } from '../../suite/manifest.ts';
-import { disagreesWithService } from '../../verdict/gaps.ts';
+import { disagreesWithService } from '../../verdict/completeness.ts';
 import { createTally, type SuiteEnd, type Tally } from '../../verdict/tally.ts';
 import type { ConnectedService } from './connect-service.ts';
 import type { EvidenceCollector } from './evidence.ts';

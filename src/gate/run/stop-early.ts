@@ -4,7 +4,7 @@ import type { Logger } from '../../base/logger.ts';
 import type { SuitePolicy } from '../../model/policy.ts';
 import { listIterations } from '../../service/iterations.ts';
 import { cancelRun } from '../../service/runs.ts';
-import { settleVerdict } from '../../verdict/settled.ts';
+import { decideEarly } from '../../verdict/early.ts';
 import { createTally } from '../../verdict/tally.ts';
 import type { PreparedSuite } from './prepare-suite.ts';
 import type { ConnectedService } from './connect-service.ts';
@@ -52,7 +52,7 @@ export function openEarlyStop(
       tunnelBreaks: 0,
       interruption: null,
     });
-    return settleVerdict(results, policy) !== null;
+    return decideEarly(results, policy) !== null;
   };
   const poll = async (): Promise<void> => {
     let pauseMs = shortestPauseMs;

@@ -19,15 +19,15 @@ export interface PageData {
   leftOut: { cases: number; failures: number; traces: number };
 }
 
-/** Number, standing and duration of an iteration. */
+/** Number, outcome and duration of an iteration. */
 export type PageMark = [
   iterationNumber: number | null,
-  standing: 'passed' | 'failed' | 'unscored',
+  outcome: 'passed' | 'failed' | 'unscored',
   durationMs: number | null,
 ];
 
-/** How much of the report the page holds. Tried from the fullest to the shortest until the text fits. */
-interface Fullness {
+/** How much of the report the page holds. Tried from the fullDetail to the shortest until the text fits. */
+interface DetailLevel {
   maxTextLength: number;
   maxTraces: number;
   maxFailures: number;
@@ -36,7 +36,7 @@ interface Fullness {
   maxCases: number;
 }
 
-const fullest: Fullness = {
+const fullDetail: DetailLevel = {
   maxTextLength: 20_000,
   maxTraces: Infinity,
   maxFailures: maxFailuresPerCase,
@@ -45,12 +45,12 @@ const fullest: Fullness = {
   maxCases: Infinity,
 };
 
-const fullnesses: readonly Fullness[] = [
-  fullest,
-  { ...fullest, maxTextLength: 4000 },
-  { ...fullest, maxTextLength: 1000, maxTraces: 10 },
-  { ...fullest, maxTextLength: 300, maxTraces: 0, maxFailures: 1 },
-  { ...fullest, maxTextLength: 300, maxTraces: 0, maxFailures: 1, hasToolCalls: false, maxCases: 5000 },
+const detailLevels: readonly DetailLevel[] = [
+  fullDetail,
+  { ...fullDetail, maxTextLength: 4000 },
+  { ...fullDetail, maxTextLength: 1000, maxTraces: 10 },
+  { ...fullDetail, maxTextLength: 300, maxTraces: 0, maxFailures: 1 },
+  { ...fullDetail, maxTextLength: 300, maxTraces: 0, maxFailures: 1, hasToolCalls: false, maxCases: 5000 },
   {
     maxTextLength: 120,
     maxTraces: 0,
@@ -64,8 +64,8 @@ const fullnesses: readonly Fullness[] = [
 /** Renders what the page draws as JSON for a script element, of at most `maxBytes` in UTF-8 where that can be. */
 export function renderPageData(report: Report, evidence: Evidence | null, maxBytes: number): string {
   let json = '';
-  for (const fullness of fullnesses) {
-    json = escapeScriptJson(JSON.stringify(buildPageData(report, evidence, fullness)));
+  for (const detail of detailLevels) {
+    json = escapeScriptJson(JSON.stringify(buildPageData(report, evidence, detail)));
     if (Buffer.byteLength(json) <= maxBytes) break;
   }
   return json;
@@ -74,24 +74,24 @@ export function renderPageData(report: Report, evidence: Evidence | null, maxByt
 function buildPageData(
   { policy: _policy, results: _results, ...report }: Report,
   evidence: Evidence | null,
-  fullness: Fullness,
+  detail: DetailLevel,
 ): PageData {
-  const clear = (text: string) => truncateText(stripControls(text), fullness.maxTextLength);
-  const cases = report.cases.slice(0, fullness.maxCases).map((member) => ({
-    ...member,
-    failures: member.failures
-      .slice(0, fullness.maxFailures)
-      .map((failure) => (fullness.hasToolCalls ? failure : { ...failure, expectedToolCalls: [], actualToolCalls: [] })),
+  const clear = (text: string) => truncateText(stripControls(text), detail.maxTextLength);
+  const cases = report.cases.slice(0, detail.maxCases).map((testCase) => ({
+    ...testCase,
+    failures: testCase.failures
+      .slice(0, detail.maxFailures)
+      .map((failure) => (detail.hasToolCalls ? failure : { ...failure, expectedToolCalls: [], actualToolCalls: [] })),
   }));
   const { comparison } = report;
-  const marks = groupMarks(fullness.hasMarks ? evidence : null);
-  const traces = (evidence?.traces ?? []).slice(0, fullness.maxTraces);
+  const marks = groupMarks(detail.hasMarks ? evidence : null);
+  const traces = (evidence?.traces ?? []).slice(0, detail.maxTraces);
   return {
     report: mapTexts(
       {
         ...report,
         cases,
-        comparison: comparison === null ? null : { ...comparison, cases: comparison.cases.slice(0, fullness.maxCases) },
+        comparison: comparison === null ? null : { ...comparison, cases: comparison.cases.slice(0, detail.maxCases) },
       },
       clear,
     ),
@@ -112,7 +112,7 @@ function groupMarks(evidence: Evidence | null): Map<string, PageMark[]> {
       name,
       members
         .toSorted((a, b) => (a.iterationNumber ?? 0) - (b.iterationNumber ?? 0))
-        .map(({ iterationNumber, standing, durationMs }) => [iterationNumber, standing, durationMs]),
+        .map(({ iterationNumber, outcome, durationMs }) => [iterationNumber, outcome, durationMs]),
     ]),
   );
 }

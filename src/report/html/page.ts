@@ -113,19 +113,19 @@ function renderRevision({ revision, startedAt }: Report): string {
 
 /** For a browser that runs no scripts: what did not pass, and why. */
 function renderWithoutScript({ cases }: Report): string {
-  const told = cases.filter(({ outcome }) => outcome !== 'passed');
-  const items = told.slice(0, maxPlainCases).map(renderPlainCase);
-  const hidden = told.length - items.length;
+  const shown = cases.filter(({ outcome }) => outcome !== 'passed');
+  const items = shown.slice(0, maxPlainCases).map(renderPlainCase);
+  const hidden = shown.length - items.length;
   return `<noscript>
 <h2 id="cases">Cases that did not pass</h2>
 ${renderList('plain', [...items, ...(hidden > 0 ? [`and ${hidden} more, which report.json lists`] : [])]) || '<p>There are none.</p>\n'}<p>Scripts are off here; with them the page shows every case and its iterations.</p>
 </noscript>`;
 }
 
-function renderPlainCase(member: CaseReport): string {
-  const [failure] = member.failures;
+function renderPlainCase(testCase: CaseReport): string {
+  const [failure] = testCase.failures;
   const reason = failure?.reasons[0] === undefined ? '' : `: <bdi>${renderText(failure.reasons[0])}</bdi>`;
-  return `<b><bdi>${renderText(member.title)}</bdi></b>, ${describeCaseCounts(member)}${reason}`;
+  return `<b><bdi>${renderText(testCase.title)}</bdi></b>, ${describeCaseCounts(testCase)}${reason}`;
 }
 
 function renderList(name: string, items: readonly string[]): string {

@@ -37,7 +37,7 @@ describe('access to the API', () => {
     expect({ status, code: body.code }).toEqual({ status: 401, code: 'UNAUTHORIZED' });
   });
 
-  it('does not tell a stranger which paths exist', async () => {
+  it('hides from a client without a key which paths exist', async () => {
     const { status } = await createApiCaller(service.baseUrl, null).get('/no-such-path');
     expect(status).toBe(401);
   });

@@ -158,7 +158,7 @@ describe('cases', () => {
     expect((await service.project.delete(`${path}/${id}`)).status).toBe(404);
   });
 
-  it('of another suite look like ones that do not exist', async () => {
+  it('of another suite are not found', async () => {
     const { body } = await service.project.post(path, { title: 'a', steps });
     const other = await saveSuite(service, (await service.project.get('/servers')).body.items[0].id);
     const answer = await service.project.get(`/eval-suites/${other.suiteId}/cases/${body.id}`);
@@ -195,7 +195,7 @@ describe('cases', () => {
       expect(body.duplicatePolicy).toEqual({ effectivePolicy: 'block', coerced: false });
     });
 
-    it('may say the same twice when the policy allows it', async () => {
+    it('may be duplicates if the policy allows it', async () => {
       const twice = [
         { title: 'Same', steps },
         { title: 'Same', steps },

@@ -27,7 +27,7 @@ function describeRun(externalRunId: string, fields: Record<string, unknown> = {}
 }
 
 describe('a report of a run that was executed elsewhere', () => {
-  it('is a run of a suite of that name, which reads as any other', async () => {
+  it('creates a run of the suite of that name, with the same fields as any other run', async () => {
     const results = [
       {
         ...listResults('whole', 1)[0],
@@ -87,7 +87,7 @@ describe('a report of a run that was executed elsewhere', () => {
     );
   });
 
-  it('is accepted once: sent again it gets the first verdict, whatever it says now', async () => {
+  it('is accepted once: a repeated report gets the first verdict, whatever its content', async () => {
     const first = await ingest('report', { ...describeRun('again'), results: listResults('again', 2) });
     const second = await ingest('report', { ...describeRun('again'), results: listResults('again', 2, 2) });
     expect(second.body).toEqual(first.body);

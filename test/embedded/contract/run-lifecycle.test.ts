@@ -208,7 +208,7 @@ describe('a run', () => {
     expect((await service.project.get(`/eval-runs/${runId}`)).body.result).toBe('passed');
   });
 
-  it('is cancelled with what it has not finished, and stays so', async () => {
+  it('is cancelled with its unfinished iterations, and stays cancelled', async () => {
     const { runId, caseIds } = await start([inlineTest('echo'), inlineTest('hang'), inlineTest('echo')], {});
     await mcp.waitFor('call hang');
     const { status, body } = await service.project.post(`/eval-runs/${runId}/cancel`);

@@ -35,7 +35,7 @@ describe('server records', () => {
     serverSchema.parse(read.body);
   });
 
-  it('are listed in the order they were created, all at once', async () => {
+  it('are listed in the order of creation, on one page', async () => {
     await saveServer(service, { name: 'b' });
     await saveServer(service, { name: 'a' });
     const { body } = await service.project.get('/servers');
@@ -109,7 +109,7 @@ describe('server records', () => {
     expect((await service.project.get(`/servers/${id}`)).status).toBe(200);
   });
 
-  it('of another project look like ones that do not exist', async () => {
+  it('of another project are not found', async () => {
     const id = await saveServer(service);
     const { body: other } = await service.root.post('/projects', { name: 'Other' });
     const foreign = await service.root.get(`/projects/${other.id}/servers/${id}`);

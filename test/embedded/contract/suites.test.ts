@@ -138,7 +138,7 @@ describe('suites', () => {
     });
   });
 
-  it('are listed with what their runs came to, which is nothing at first', async () => {
+  it('are listed with the totals of their runs, which are empty at first', async () => {
     const { suiteId } = await saveSuite(service, serverId);
     const { body } = await service.project.get('/eval-suites');
     suitePageSchema.parse(body);
@@ -183,7 +183,7 @@ describe('suites', () => {
   it.each([
     [{ colour: 'red' }, 400, 'Unrecognized key: "colour"'],
     [{ settings: { minimumAccuracy: 101 } }, 400, 'settings.minimumAccuracy: Too big: expected number to be <=100'],
-    [{ environment: { servers: ['nobody'] } }, 404, 'Server "nobody" not found.'],
+    [{ environment: { servers: ['absent'] } }, 404, 'Server "absent" not found.'],
     [
       { executionConfig: { model: 'a/b' }, settings: { judge: { enabled: true } } },
       422,

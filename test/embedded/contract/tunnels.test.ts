@@ -49,7 +49,7 @@ describe('tunnels', () => {
     expect([again.url === first.url, again.connectToken === first.connectToken]).toEqual([false, false]);
   });
 
-  it('tell what they overwrote, so that it can be put back', async () => {
+  it('return the record that they overwrote, so that a client can restore it', async () => {
     const serverId = await saveServer(service, { name: 'mine', url: 'https://example.test/mcp?a=1' });
     const { body } = await service.project.post('/tunnels', { name: 'mine' });
     const told = { previousUrl: 'https://example.test/mcp?a=1', previousTransportType: 'http' };

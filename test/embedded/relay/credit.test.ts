@@ -46,7 +46,7 @@ async function openForeignHost(frames: readonly TextFrame[] = [], answerTimeoutM
   return { ...path, socket, received: () => received };
 }
 
-/** Uploads so many bytes, and tells how many were taken from the source so far. */
+/** Uploads so many bytes, and reports how many the client has read from the source so far. */
 function upload(url: string, bytes: number) {
   let taken = 0;
   const chunk = Buffer.alloc(64 * 1024);

@@ -32,7 +32,7 @@ async function get(url: string): Promise<[number, unknown]> {
 const noHost = [503, { code: 'SERVER_UNREACHABLE', message: 'No host is connected to this tunnel.' }];
 const unauthorized = [401, { code: 'UNAUTHORIZED', message: 'The tunnel was closed, or its secret is not this one.' }];
 
-/** Dials as a host would, and tells how that went. */
+/** Dials as a host would, and returns the outcome. */
 async function dial(relayWsUrl: string, token: string, subprotocol = 'svc-tunnel.v1', headers = {}) {
   const socket = new WebSocket(relayWsUrl, subprotocol, { headers: { authorization: `Bearer ${token}`, ...headers } });
   const frames: unknown[] = [];
@@ -127,7 +127,7 @@ describe('the side of the hosts', () => {
     expect((await dial(grant.relayWsUrl, 'ct_made_up')).outcome).toBe('closed 4000');
   });
 
-  it('turns down what is no host', async () => {
+  it('refuses a connection that is no host', async () => {
     const { grant } = keep(await openTunnelPath(null));
     const token = grant.connectToken.reveal();
     const outcomes = [
@@ -140,7 +140,7 @@ describe('the side of the hosts', () => {
     expect(outcomes).toEqual(['status 400', 'status 404', 'status 403', 'status 403', 'status 401']);
   });
 
-  it('sends the host before away with 4001 when another one takes over', async () => {
+  it('closes the earlier host with 4001 when another one takes over', async () => {
     const { host, openHost, publicUrl } = await openPath();
     const other = keep(await startHttpServer(json(200, { other: true })));
     await openHost(other.origin);

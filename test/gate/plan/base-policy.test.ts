@@ -24,7 +24,7 @@ async function planBase(
 }
 
 describe('policy-ref: base', () => {
-  it('judges by what the base demands, and says that the pull request changes it', async () => {
+  it('judges by the policy of the base, and reports that the pull request changes it', async () => {
     const pullRequest = await createPullRequest(
       { 'a.yaml': withPolicy('{ minimumPassRate: 90% }'), 'p.yaml': 'confidence: 95%\n' },
       {
@@ -63,7 +63,7 @@ describe('policy-ref: base', () => {
     expect(plan.policyNotes[0]).toBe('p.yaml is changed by this pull request; that of main counts.');
   });
 
-  it('says nothing where nothing about the policy changes', async () => {
+  it('reports nothing if the pull request does not change the policy', async () => {
     const pullRequest = await createPullRequest(
       { 'a.yaml': withPolicy('{ minimumPassRate: 90% }') },
       { 'a.yaml': `# A line more\n${withPolicy('{ minimumPassRate: 90% }')}` },
@@ -223,7 +223,7 @@ describe('policy-ref: base without the base in git', () => {
     await expect(planRemote(api)).rejects.toThrow(/policy-ref: is base, .*\(base-not-fetched\)/);
   });
 
-  it('judges nothing where a file of the base cannot be read after all', async () => {
+  it('exits with code 3 if a file of the base cannot be read', async () => {
     await using api = await startGitHubApi();
     api.files.set(baseSha, { 'a.yaml': high });
     api.trouble.push({ request: 'GET contents', answer: refusals.forbidden });

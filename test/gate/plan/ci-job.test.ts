@@ -49,7 +49,7 @@ describe('readCiJob', () => {
     expect((await read(event)).elevatedEvent).toBe('pull_request_target');
   });
 
-  it('is the same for the same step, and another for every other one', async () => {
+  it('is the same for the same step, and differs for every other step', async () => {
     const event = createPushEvent();
     const { invocation } = await read(event);
     expect((await read(event)).invocation).toBe(invocation);
@@ -64,7 +64,7 @@ describe('readCiJob', () => {
     expect(new Set([invocation, ...others.map((other) => other.invocation)]).size).toBe(7);
   });
 
-  it('does without an event that can be read', async () => {
+  it('works without a readable event', async () => {
     const environment = { ...jobOnBranch, GITHUB_EVENT_PATH: '/nowhere' };
     expect(await readCiJob(nothing, { cwd: '/nowhere', environment })).toMatchObject({
       line: 'change',
@@ -72,7 +72,7 @@ describe('readCiJob', () => {
     });
   });
 
-  it('makes every invocation outside GitHub one of its own', async () => {
+  it('gives every invocation outside GitHub an identity of its own', async () => {
     await using workspace = await createWorkspace();
     const elsewhere = { cwd: workspace.path, environment: {} };
     const [first, second] = [await readCiJob(nothing, elsewhere), await readCiJob(nothing, elsewhere)];
@@ -93,7 +93,7 @@ describe('readCiJob', () => {
     expect((await read(event)).base).toEqual(base === null ? null : { noun: 'pull request', ...base });
   });
 
-  it('expects a base on a pull request of which nothing can be read', async () => {
+  it('expects a base on a pull request with an unreadable event', async () => {
     const environment = { ...jobOnBranch, GITHUB_EVENT_NAME: 'pull_request', GITHUB_EVENT_PATH: '/nowhere' };
     expect(await readCiJob(nothing, { cwd: '/nowhere', environment })).toMatchObject({ base: { revisions: [] } });
   });

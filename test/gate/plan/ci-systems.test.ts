@@ -28,7 +28,7 @@ describe('detectCiContext', () => {
     expect(line).toBe(isSilent ? 'another' : expected.line);
   });
 
-  it('calls a change what the system calls it', () => {
+  it("uses the system's name for a change request", () => {
     expect(detect(pick('GitLab, merge request')).base?.noun).toBe('merge request');
     expect(detect(pick('Buildkite, pull request')).base?.noun).toBe('pull request');
   });
@@ -38,7 +38,7 @@ describe('detectCiContext', () => {
     expect(detect(both)).toMatchObject({ system: 'github', line: 'change', base: null });
   });
 
-  it('lets the options win over everything', () => {
+  it('prefers the options to all variables', () => {
     const overrides = { branch: 'release', commit: 'f'.repeat(40), baseRef: 'origin/stable' };
     expect(detect(pick('GitLab, push to a branch'), { overrides })).toMatchObject({
       line: 'release',
@@ -57,7 +57,7 @@ describe('detectCiContext', () => {
     expect(detect({}, { git })).toMatchObject({ line: 'main', commit: headCommit, isDefaultBranch: false });
   });
 
-  it('takes nothing for a commit that is none', () => {
+  it('ignores a commit that is no hash', () => {
     const variables = { ...pick('GitLab, merged results'), CI_MERGE_REQUEST_TARGET_BRANCH_SHA: '--output=x' };
     expect(detect(variables).base?.revisions).toEqual(['refs/remotes/origin/main']);
   });

@@ -30,7 +30,7 @@ async function listIssues(...args: Parameters<typeof plan>): Promise<string[]> {
 
 const withPolicy = (policy: string) => `${greenEvals}policy: ${policy}\n`;
 
-describe('what is demanded of a suite', () => {
+describe('the rules of a suite', () => {
   it('comes from no file that a link out of the checkout leads to, and no message quotes one', async () => {
     await using outside = await createWorkspace({ 'secret.txt': 'a: [password-1\n' });
     await using workspace = await createWorkspace({ 'a.yaml': greenEvals });
@@ -150,7 +150,7 @@ cases:
     expect(suite.cases.map(({ id }) => id)).toEqual(['second', 'sum']);
   });
 
-  it('must be of cases and tags that are there', async () => {
+  it('must name existing cases and tags', async () => {
     expect(await listIssues({}, { 'a.yaml': withPolicy('{ cases: { smu: 50% }, tags: { slow: 50% } }') })).toEqual([
       'a.yaml:23: The policy demands something of the case "smu", which a.yaml does not have; did you mean `sum`? (unknown-case)',
       'a.yaml:23: The policy demands something of the tag "slow", which no case of a.yaml has (unknown-tag)',
@@ -163,7 +163,7 @@ cases:
     );
   });
 
-  it('must be possible to show', async () => {
+  it('must be provable by some number of iterations', async () => {
     expect(await listIssues({ policy: { confidence: '95%' } }, {})).toEqual([
       'policy.confidence: No number of iterations shows a pass rate of 100% (the default minimum) with 95% confidence; demand less, such as 95%, or leave the confidence out (confidence-in-100)',
     ]);
@@ -175,7 +175,7 @@ cases:
     expect(notes).toEqual(['p.yaml has a policy for the suite "search", which is not part of this gate.']);
   });
 
-  it('says what is wrong with the policy file', async () => {
+  it('reports every error in the policy file', async () => {
     expect(await listIssues({ policy: 'p.yaml' }, { 'p.yaml': 'reportonly: true' })).toEqual([
       'p.yaml:1:1: Unknown key `reportonly`; did you mean `reportOnly`? (unknown-key)',
     ]);

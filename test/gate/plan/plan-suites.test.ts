@@ -17,7 +17,7 @@ function plan(...servers: Array<string | null>) {
 }
 
 describe('planOneServer', () => {
-  it('takes the one name that a suite uses for the server under test', () => {
+  it('treats the only server name of a suite as the server under test', () => {
     expect(plan('demo', null, 'demo')).toEqual({ names: ['', '', ''], issues: [] });
   });
 

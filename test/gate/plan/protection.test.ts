@@ -345,7 +345,7 @@ describe('a change that lowers what its base requires, where git does not have t
     });
   }
 
-  it('is a finding just the same', async () => {
+  it('is a finding there, too', async () => {
     const files = { 'server/evals/a.yaml': greenEvals, 'server/evals/b.yaml': other, 'evals/c.yaml': other };
     const { protectionFindings } = await planRemote(files);
     expect(protectionFindings.map(({ code }) => code)).toEqual(['suite-removed']);

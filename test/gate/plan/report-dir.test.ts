@@ -8,7 +8,7 @@ import { createRedReport, createReport } from '../../support/report-factory.ts';
 import { createWorkspace } from '../../support/workspace.ts';
 
 describe('the report directory of a step', () => {
-  it('is not that of an earlier step of the job, whose reports stay', async () => {
+  it('differs from that of an earlier step of the job, whose reports stay', async () => {
     await using workspace = await createWorkspace({ 'temp/keep': '' });
     const environment = { RUNNER_TEMP: join(workspace.path, 'temp') };
     const step = async (label: string, report = createReport()) => {

@@ -201,7 +201,7 @@ describe('postComment', () => {
   });
 });
 
-describe('the mode', () => {
+describe('the comment mode', () => {
   const outcomes = ['passed', 'failed', 'failed', 'inconclusive', 'passed', 'passed'] as const;
 
   it.each([
@@ -217,7 +217,7 @@ describe('the mode', () => {
   });
 });
 
-describe('postComment in trouble', () => {
+describe('postComment when GitHub rejects a request', () => {
   it.each([
     ['an answer that never came', hangUp],
     ['an answer of a gateway', refusals.broken],
@@ -228,14 +228,14 @@ describe('postComment in trouble', () => {
     expect(read(api)).toEqual(['run 1.1 failed']);
   });
 
-  it('creates it after all where it is not', async () => {
+  it('creates the comment if the lost request did not create it', async () => {
     await using api = await startGitHubApi();
     api.trouble.push({ request: 'POST issues/7/comments', times: 2, answer: refusals.broken });
     expect(await post(api)).toBe('created');
     expect(read(api)).toEqual(['run 1.1 failed']);
   });
 
-  it('gives up after three', async () => {
+  it('gives up after three attempts', async () => {
     await using api = await startGitHubApi();
     api.trouble.push({ request: 'POST issues/7/comments', answer: refusals.broken });
     await expect(post(api)).rejects.toMatchObject({ status: 502 });
@@ -257,7 +257,7 @@ describe('postComment in trouble', () => {
     expect(read(api)).toEqual(['run 2.1 failed']);
   });
 
-  it('says less where GitHub finds it too long, once', async () => {
+  it('shortens the comment once if GitHub rejects its length', async () => {
     await using api = await startGitHubApi();
     const limits: number[] = [];
     const render = (maxBytes: number) => {

@@ -102,14 +102,14 @@ describe('postIssue', () => {
     expect(await post(api, 'failed', 2)).toBe('updated');
   });
 
-  it('opens one only where the answer to the first was lost', async () => {
+  it('opens one issue although the response to the first request was lost', async () => {
     await using api = await startGitHubApi();
     api.trouble.push({ request: 'POST issues', times: 1, answer: hangUp, isCarriedOut: true });
     await post(api, 'failed', 1);
     expect(read(api)).toEqual([['open', 'run 1 failed']]);
   });
 
-  it('throws that it is not allowed', async () => {
+  it('throws an error about the missing permission', async () => {
     await using api = await startGitHubApi();
     api.trouble.push({ request: 'POST issues', answer: refusals.forbidden });
     await expect(post(api, 'failed', 1)).rejects.toMatchObject({ status: 403 });

@@ -30,7 +30,7 @@ interface Job {
   cwd?: string;
   report?: Report;
   signal?: AbortSignal;
-  /** A secret of the job besides the token. */
+  /** A secret of the job in addition to the token. */
   secret?: string;
 }
 
@@ -144,7 +144,7 @@ describe('a gate with comment', () => {
     expect(api.requests).toEqual([]);
   });
 
-  it('asks for nothing unless it is to comment', async () => {
+  it('sends no request if `report-to` does not need GitHub', async () => {
     await using api = await startGitHubApi();
     expect((await publish(api.url, { texts: { 'report-to': 'summary' } })).plan.github).toBeNull();
     expect(api.requests).toEqual([]);
@@ -246,7 +246,7 @@ describe('a gate that keeps issues', () => {
   });
 });
 
-describe('what is in the way of a comment', () => {
+describe('an obstacle to a comment', () => {
   const permission =
     'The token needs the permission `pull-requests: write`, which jobs of forks and of Dependabot never have; docs/comments.md shows the two workflows that comment on their pull requests. The verdict stands.';
 
@@ -263,7 +263,7 @@ describe('what is in the way of a comment', () => {
     ]);
   });
 
-  it('is a warning without that advice where a limit lasts too long', async () => {
+  it('is a warning without advice on permissions if a rate limit lasts too long', async () => {
     await using api = await startGitHubApi();
     api.trouble.push({ request: 'GET issues/7', answer: refusals.secondaryLimit({ 'retry-after': '600' }) });
     const { warnings } = await publish(api.url);
@@ -271,14 +271,14 @@ describe('what is in the way of a comment', () => {
     expect(warnings[0]).toMatch(/It asks to wait 10 min\. The verdict stands\.$/);
   });
 
-  it('is waited for where it is a limit of a minute', async () => {
+  it('is waited out if it is a rate limit of a minute', async () => {
     await using api = await startGitHubApi();
     api.trouble.push({ request: 'POST issues/7/comments', times: 1, answer: refusals.secondaryLimit() });
     expect((await publish(api.url)).warnings).toEqual([]);
     expect(api.comments).toHaveLength(1);
   });
 
-  it('is a warning where there is no answer', async () => {
+  it('is a warning if GitHub does not respond', async () => {
     const port = await findClosedPort();
     const { warnings } = await publish(`http://127.0.0.1:${port}`);
     expect(warnings).toHaveLength(1);
@@ -306,7 +306,7 @@ describe('what is in the way of a comment', () => {
     ]);
   });
 
-  it('is nothing to speak of in a job that was stopped', async () => {
+  it('is no warning in a job that was cancelled', async () => {
     await using api = await startGitHubApi();
     const { warnings, said } = await publish(api.url, { signal: AbortSignal.abort(new CancelledError()) });
     expect({ warnings, said, requests: api.requests.length }).toEqual({ warnings: [], said: [], requests: 0 });

@@ -51,7 +51,7 @@ async function publish(api: GitHubApi, options: Publishing = {}) {
   return { outcome, said, warnings };
 }
 
-/** The API with a pull request from a fork besides the one from the repository itself. */
+/** The API with a pull request from a fork and one from the repository itself. */
 async function startWithFork(): Promise<GitHubApi> {
   const api = await startGitHubApi();
   api.pulls.clear();
@@ -153,7 +153,7 @@ describe('the verdict of a report that is published', () => {
     return { outcome, body: api.comments[0]?.body ?? '' };
   };
 
-  it('is that of its results, and the comment names the run that they come from', async () => {
+  it('is recomputed from the results, and the comment names their run', async () => {
     const { body } = await publishGreen({});
     expect(body).toContain('✅');
     expect(body).toContain('These results are those of the report that workflow run 41 uploaded.');
@@ -186,7 +186,7 @@ describe('the verdict of a report that is published', () => {
   });
 });
 
-describe('a report that is not to be believed', () => {
+describe('a report that does not fit its run or pull request', () => {
   it('is refused where it is of another commit than the run', async () => {
     await using api = await startWithFork();
     const other = { ...report, revision: { commit: '9'.repeat(40), branch: 'PR 8' } };
@@ -271,7 +271,7 @@ describe('a report that is not to be believed', () => {
   });
 });
 
-describe('publishReport in trouble', () => {
+describe('publishReport without what it needs', () => {
   it.each([
     ['to find the pull request', 'GET pulls'],
     ['to comment', 'POST issues/7/comments'],
@@ -283,7 +283,7 @@ describe('publishReport in trouble', () => {
     expect(warnings).toEqual([expect.stringContaining('`pull-requests: write`')]);
   });
 
-  it('is a mistake of the configuration without a token', async () => {
+  it('reports a configuration error without a token', async () => {
     await using api = await startWithFork();
     const { outcome } = await publish(api, { texts: { 'github-token': '' } });
     expect(outcome).toEqual(described('missing-github-token'));

@@ -32,8 +32,8 @@ async function upload(answer: Answer, clock = createJumpingClock({ fromMs: 0, to
   return { exitCode, warnings, infos, url: service.requests[1]?.url, body };
 }
 
-describe('what is uploaded', () => {
-  it('is this, in fields that the service knows', async () => {
+describe('the body of an upload', () => {
+  it('has exactly these fields, which the service accepts', async () => {
     const { url, body, warnings } = await upload(json(200, receipt));
     expect(warnings).toEqual([]);
     expect(url).toBe('/api/v1/projects/p_1/eval-ingest/report');

@@ -65,7 +65,7 @@ async function listRuns(name: string) {
 }
 
 describe('a gate that uploads', () => {
-  it('leaves a run of every suite in the project, with its verdict, and links them', async () => {
+  it('creates a run of every suite in the project, with its verdict, and links them', async () => {
     const red = nameSuite(
       'Red',
       writeCallingCases(['good', 'bad'], { runs: 2, head: 'policy: { minimumPassRate: 75% }\n' }),
@@ -93,7 +93,7 @@ describe('a gate that uploads', () => {
     const traces = await Promise.all(
       items.map(({ id }: { id: string }) => service.project.get(`/eval-runs/${failed.id}/iterations/${id}/trace`)),
     );
-    // What passed is told in brief.
+    // The upload has a trace only of iterations that failed.
     expect(traces.map(({ status }) => status)).toEqual([404, 404, 200, 200]);
     expect(JSON.stringify(traces[2].body.messages)).toContain('Not this time.');
 
@@ -179,7 +179,7 @@ describe('a gate that uploads', () => {
   });
 });
 
-describe('what is in the way of an upload', () => {
+describe('an obstacle to an upload', () => {
   it.each([
     ['good', 0],
     ['bad', 1],
@@ -192,7 +192,7 @@ describe('what is in the way of an upload', () => {
     ]);
   });
 
-  it('is warned about where the service does not know the key, or refuses', async () => {
+  it('is a warning if the service rejects the key or the results', async () => {
     const { exitCode, warnings } = await run({ ...service, apiKey: 'sk_wrong' }, callGood);
     expect([exitCode, warnings]).toEqual([0, [expect.stringMatching(/does not take the key.*The verdict stands\.$/s)]]);
     await using tap = await openServiceTap(service);
@@ -205,7 +205,7 @@ describe('what is in the way of an upload', () => {
     expect(await listRuns('Refused · change')).toEqual([]);
   });
 
-  it('is waited for where it is the pace', async () => {
+  it('is waited out if it is the rate limit', async () => {
     const clock = quickClock();
     await using paced = await openContractService({ clock, rateLimit: { perMinute: 60, burst: 1 } });
     await using workspace = await createWorkspace({ 'a.evals.yaml': callGood });

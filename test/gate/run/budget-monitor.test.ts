@@ -67,7 +67,7 @@ describe('monitorBudgets', () => {
     expect(await watchRun(answers, budgets)).toMatchObject({ message: null, looks: 4 });
   });
 
-  it('asks for nothing without a budget', async () => {
+  it('sends no request without a budget', async () => {
     await using server = await startHttpServer(page());
     await using client = openTestClient(server);
     const context = {

@@ -56,7 +56,7 @@ describe('openCleanupJournal', () => {
     expect(saved.map((leftovers) => leftovers?.runs ?? null)).toEqual([[run], [{ ...run, runId: 'r' }], null]);
   });
 
-  it('is read back as it was written, and as nothing where it is something else', () => {
+  it('reads back what it wrote, and null from anything else', () => {
     const leftovers: RemoteResources = {
       projectId: 'p',
       server: { name: 'n', serverId: null, hasTunnel: true, isOwn: true, previous: null },
@@ -87,7 +87,7 @@ describe('clearRemoteResources', () => {
     expect(await clear(service, { ...leftovers, runs: known })).toEqual([]);
   });
 
-  it('has a record that is not the job’s own say what it said before', async () => {
+  it("restores a server record that is not the job's own", async () => {
     await using service = await openContractService();
     const serverId = await saveServer(service, { name: 'shared' });
     await service.project.post('/tunnels', { name: 'shared' });

@@ -13,15 +13,15 @@ const trace = { messages: createCallMessages('call-1') };
 describe('createEvidenceCollector', () => {
   it('keeps an iteration as it was last read', () => {
     const collector = createEvidenceCollector(createRedactor(), { keepsTraces: false });
-    collector.addIteration('math', createIteration(), { caseId: 'adds', standing: 'passed' });
-    collector.addIteration('math', createIteration(), { caseId: 'adds', standing: 'unscored' });
+    collector.addIteration('math', createIteration(), { caseId: 'adds', outcome: 'passed' });
+    collector.addIteration('math', createIteration(), { caseId: 'adds', outcome: 'unscored' });
     expect(collector.collect().iterations).toEqual([
       {
         suiteId: 'math',
         caseId: 'adds',
         iterationId: 'it_1',
         iterationNumber: 1,
-        standing: 'unscored',
+        outcome: 'unscored',
         durationMs: 100,
       },
     ]);
@@ -30,7 +30,7 @@ describe('createEvidenceCollector', () => {
   it('keeps so many iterations and traces, and no more', async () => {
     const collector = createEvidenceCollector(createRedactor(), { keepsTraces: true });
     for (let index = 0; index < maxIterationMarks + 10; index += 1) {
-      collector.addIteration('math', createIteration({ id: `it_${index}` }), { caseId: 'adds', standing: 'failed' });
+      collector.addIteration('math', createIteration({ id: `it_${index}` }), { caseId: 'adds', outcome: 'failed' });
     }
     for (let index = 0; index < maxTraces; index += 1) {
       expect(collector.hasRoomForTraces()).toBe(true);
@@ -58,9 +58,7 @@ describe('the evidence of a gate', () => {
     await using workspace = await createWorkspace({ 'a.evals.yaml': file });
     const { evidence } = await runEmbeddedGate(workspace, { 'report-formats': 'html, iterations' }, { says: 'good' });
     expect(
-      evidence?.iterations
-        .map(({ caseId, iterationNumber, standing }) => [caseId, iterationNumber, standing])
-        .toSorted(),
+      evidence?.iterations.map(({ caseId, iterationNumber, outcome }) => [caseId, iterationNumber, outcome]).toSorted(),
     ).toEqual([
       ['bad', 1, 'failed'],
       ['bad', 2, 'failed'],
@@ -75,7 +73,7 @@ describe('the evidence of a gate', () => {
     expect(data.traces.every(({ spans }) => spans.length > 0)).toBe(true);
   });
 
-  it('has no traces otherwise', async () => {
+  it('has no traces without a full report', async () => {
     await using workspace = await createWorkspace({ 'a.evals.yaml': file });
     const { evidence } = await runEmbeddedGate(workspace, {}, { says: 'good' });
     expect([evidence?.iterations.length, evidence?.traces]).toEqual([4, []]);

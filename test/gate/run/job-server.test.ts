@@ -7,7 +7,7 @@ import { openServiceTap } from '../../support/service-tap.ts';
 import { catchError } from '../../support/service-client.ts';
 import { everythingOverStdio } from '../../support/workspace.ts';
 
-// Without a tunnel: the service is told where the server listens.
+// Without a tunnel, the gate gives the service the server's own address.
 
 const inputs = {
   'server-command': everythingOverStdio,
@@ -61,7 +61,7 @@ describe('the record of a server without a tunnel', () => {
     expect(await listServers()).toEqual([]);
   });
 
-  it('is not made where the name is taken, whose record stays as it is', async () => {
+  it('is not created if the name is taken, and the existing record does not change', async () => {
     const id = await saveServer(service, { name: 'taken', url: 'https://example.com/mcp' });
     const before = await listServers();
     await using tap = await openServiceTap(service);
@@ -76,7 +76,7 @@ describe('the record of a server without a tunnel', () => {
     await service.project.delete(`/servers/${id}`);
   });
 
-  it('is taken away, too, when it is made after the job was stopped', async () => {
+  it('is also deleted if it was created after the job was stopped', async () => {
     await using tap = await openServiceTap(service);
     const held = tap.hold(isCreated, 'asked');
     const stop = new AbortController();

@@ -28,17 +28,17 @@ function createIteration(id: string, fields: Partial<Iteration> = {}): Iteration
 }
 
 const add = (keeper: ResultKeeper, id: string, fields: Partial<Iteration> = {}, suiteId = 's') =>
-  keeper.addIteration(suiteId, createIteration(id, fields), { caseId: 'c', standing: 'failed' });
+  keeper.addIteration(suiteId, createIteration(id, fields), { caseId: 'c', outcome: 'failed' });
 const trace = (length: number) => ({ messages: [{ role: 'tool', content: 'x'.repeat(length) }], spans: [], others: 1 });
 
 describe('createResultKeeper', () => {
   it('keeps how iterations are counted last, without those that have no result', () => {
     const keeper = createResultKeeper(within(), { redactor });
-    for (const standing of ['failed', 'passed'] as const) {
-      keeper.addIteration('s', createIteration('i1'), { caseId: 'c', standing });
+    for (const outcome of ['failed', 'passed'] as const) {
+      keeper.addIteration('s', createIteration('i1'), { caseId: 'c', outcome });
     }
-    keeper.addIteration('s', createIteration('i2'), { caseId: 'c', standing: 'failed' });
-    keeper.addIteration('s', createIteration('i2'), { caseId: 'c', standing: 'unscored' });
+    keeper.addIteration('s', createIteration('i2'), { caseId: 'c', outcome: 'failed' });
+    keeper.addIteration('s', createIteration('i2'), { caseId: 'c', outcome: 'unscored' });
     const { suites, overflowing, lacksTraces } = keeper.kept();
     expect(suites.get('s')).toMatchObject([{ iterationId: 'i1', caseId: 'c', passed: true }]);
     expect([overflowing.size, lacksTraces]).toEqual([0, false]);
@@ -58,7 +58,7 @@ describe('createResultKeeper', () => {
     expect(kept?.trace).toMatchObject({ messages: [expect.stringMatching(/^y{7990}/), { '***': '***' }] });
   });
 
-  it('keeps of large calls and traces what there is room for', async () => {
+  it('cuts large calls and traces', async () => {
     const keeper = createResultKeeper(within(), { redactor });
     add(keeper, 'i', { actualToolCalls: [{ toolName: 'a', arguments: { text: 'x'.repeat(20_000) } }] });
     await keeper.addTrace('s', 'i', { messages: Array.from({ length: 100 }, () => 'y'.repeat(5000)) });

@@ -8,7 +8,7 @@ import { createWorkspace } from '../../support/workspace.ts';
 const beforeMidnight = Date.UTC(2026, 0, 31, 23, 59, 59);
 const afterMidnight = Date.UTC(2026, 1, 1, 0, 0, 1);
 
-/** A clock whose day ends when it is told so; its sleeps are shortened, and listed in `sleepsMs`. */
+/** A clock on which the test ends the day. It shortens sleeps and lists them in `sleepsMs`. */
 function createMidnightClock() {
   let nowMs = beforeMidnight;
   const sleepsMs: number[] = [];

@@ -75,7 +75,7 @@ describe('the public URL of a tunnel', () => {
     expect(error.message).toBe("The server could not be reached through the tunnel's public URL for 30 s: no answer.");
   });
 
-  it('is given up with the host, which knows better why', async () => {
+  it("ends with the host's error when the host ends", async () => {
     const server = keep(await startHttpServer(noTunnel));
     const hostLost = Promise.resolve(new TunnelError('Another host took over this tunnel.'));
     const { ready } = watch(server.origin, createJumpingClock(hurriedRetries), { hostLost });
@@ -125,7 +125,7 @@ describe('the public URL of a tunnel in use', () => {
     expect(await isLost(watched)).toBe(false);
   });
 
-  it('is not asked again where every handshake would wait for those of the run', async () => {
+  it('is not checked again if each handshake would wait for those of the run', async () => {
     const { watched, countHandshakes } = await watchServer(() => shakesHands, { isOneAtATime: true });
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(countHandshakes()).toBe(1);

@@ -178,19 +178,19 @@ describe('a round that cannot be completed', () => {
     ]);
   });
 
-  it('takes nothing away that rounds before it have found', async () => {
+  it('keeps the findings of earlier rounds', async () => {
     const scripts = { first: ['fails', 'passes'], second: ['fails', 'fails', 'breaks'] } as const;
     const { report } = await runGate(scripts, { policy: { retryFailed: 2 } });
     expect(listCases(report)).toEqual({ first: ['flaky', [held]], second: ['failed', [missed]] });
     expect(report.suites[0]?.retries.map(({ shortfall }) => shortfall === null)).toEqual([true, false]);
   });
 
-  it('is not begun where the first one established nothing', async () => {
+  it('does not start if the first round was inconclusive', async () => {
     const { report, exitCode } = await runGate({ lost: ['breaks'] }, { policy: { retryFailed: 2 } });
     expect([exitCode, report.suites[0]?.retries]).toEqual([3, []]);
   });
 
-  it('is begun where what failed decides the verdict, although a result is missing', async () => {
+  it('starts if the failures decide the verdict although a result is missing', async () => {
     const scripts = { first: ['fails', 'passes'], lost: ['breaks'] } as const;
     const { report, exitCode } = await runGate(scripts, { policy: { retryFailed: 2 } });
     expect([exitCode, listCases(report)['first']]).toEqual([1, ['flaky', [held]]]);

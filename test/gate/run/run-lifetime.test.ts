@@ -27,7 +27,7 @@ describe('startRunLifetime', () => {
     expect(lifetime.abort.reason).toBe(lifetime.cancelRun.reason);
   });
 
-  it('has nothing wait beyond the end of collecting', async () => {
+  it('lets no operation wait beyond the end of collecting', async () => {
     const clock = new ManualClock();
     using lifetime = startRunLifetime(clock, { timeoutMs: 60_000, signal: neverAborts });
     expect(lifetime.deadline.remainingMs()).toBe(70_000);
@@ -53,7 +53,7 @@ describe('startRunLifetime', () => {
     expect([lifetime.cancelRun.reason, lifetime.abort.reason]).toEqual([reason, reason]);
   });
 
-  it('obeys a caller that had stopped before', () => {
+  it('stops at once if the caller had stopped before', () => {
     const reason = new CancelledError('Before.');
     using lifetime = startRunLifetime(new ManualClock(), { timeoutMs: 60_000, signal: AbortSignal.abort(reason) });
     expect([lifetime.cancelRun.reason, lifetime.abort.reason]).toEqual([reason, reason]);
@@ -65,7 +65,7 @@ describe('startRunLifetime', () => {
     expect(lifetime.abort.reason).toMatchObject({ exitCode: 130, cause: expect.any(DOMException) });
   });
 
-  it('leaves nothing waiting once it is disposed, and ignores what comes after', async () => {
+  it('ends all waits when it is disposed, and ignores later events', async () => {
     const clock = new ManualClock();
     const late = Promise.withResolvers<ServerStartError>();
     const lifetime = startRunLifetime(clock, { timeoutMs: 60_000, signal: neverAborts });

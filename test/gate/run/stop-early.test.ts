@@ -6,7 +6,7 @@ import { type GateInputs, readGateInputs } from '../../support/gate-inputs.ts';
 import { type Behaviour, startFlakyServer, writeCallingCases } from '../../support/flaky-server.ts';
 import { createWorkspace } from '../../support/workspace.ts';
 
-/** Runs a gate that stops early. A tool that hangs does so for as long as nobody cancels its call. */
+/** Runs a gate that stops early. A tool that hangs does so until its call is cancelled. */
 async function runGate(
   scripts: Readonly<Record<string, readonly Behaviour[]>>,
   inputs: Record<string, string>,
@@ -63,7 +63,7 @@ describe('a gate that stops early', () => {
     expect(report.suites[0]?.stoppedEarly).toEqual({ planned: 3, ran: 2 });
   });
 
-  it('goes on to the end while anything is open', async () => {
+  it('runs to the end while the verdict is open', async () => {
     const scripts = { bad: fails, first: passes };
     const { report, exitCode, history } = await runGate(scripts, { 'min-pass-rate': '50%' }, 'concurrency: 1\n');
     expect([exitCode, report.suites[0]?.stoppedEarly, report.suites[0]?.run?.status]).toEqual([0, null, 'completed']);

@@ -33,7 +33,7 @@ describe('openIterationLog', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('warns once where it cannot write, and goes on without', async () => {
+  it('warns once if it cannot write, and continues', async () => {
     await using workspace = await createWorkspace();
     await writeFile(join(workspace.path, 'out'), 'not a directory');
     const { log, warnings } = await openLog(workspace);
@@ -46,7 +46,7 @@ describe('openIterationLog', () => {
     );
   });
 
-  it('makes no file where nothing was read', async () => {
+  it('creates no file without iterations', async () => {
     await using workspace = await createWorkspace();
     await mkdir(join(workspace.path, 'out'));
     const { log } = await openLog(workspace);

@@ -172,7 +172,7 @@ describe.skipIf(missingBrowser !== null)('the page in a browser', () => {
     expect(await findBarriers(open.page)).toEqual([]);
   });
 
-  it('says the verdict and what failed where scripts are off', async () => {
+  it('shows the verdict and the failed cases without scripts', async () => {
     await using open = await openFilePage(browser, html, { javaScriptEnabled: false });
     expect(await open.page.locator('h1').innerText()).toBe('Eval gate failed');
     expect(await open.page.locator('.plain li').count()).toBe(3);
@@ -229,7 +229,7 @@ describe.skipIf(missingBrowser !== null)('the page in a browser', () => {
     }
   });
 
-  it('could not run what had got in all the same', async () => {
+  it('does not run injected scripts even if they get into the page', async () => {
     const broken = html.replace(
       '<footer>',
       '<img src="x" onerror="document.title=1"><script>document.title=2</script><footer>',

@@ -16,7 +16,7 @@ const openFastServer = (isolation: 'iteration' | 'run') =>
   openTestServer({ isolation, readyTimeoutMs: 3_000_000 }, { clock: fastClock });
 
 describe('an idle session', () => {
-  it('is ended when its client left without a word, and no other one is', async () => {
+  it('ends when its client is gone, and no other session ends', async () => {
     await using server = await openFastServer('iteration');
     await using staying = await connectClient(server.url);
     const leaving = await connectClient(server.url);
@@ -26,7 +26,7 @@ describe('an idle session', () => {
     expect(await staying.call('pid')).toBe(pids[0]);
   });
 
-  it('does not hold up the next one for ever where they share a process', async () => {
+  it('does not block the next session for ever if they share a process', async () => {
     await using server = await openFastServer('run');
     const leaving = await connectClient(server.url);
     expect(await leaving.call('count')).toBe(1);
@@ -61,7 +61,7 @@ describe('an idle session', () => {
 });
 
 describe('a stream on which nothing happens', () => {
-  it('carries a comment now and then', async () => {
+  it('carries a comment at intervals', async () => {
     await using server = await openFastServer('iteration');
     await using client = await connectClient(server.url);
     const body = JSON.stringify({ jsonrpc: '2.0', id: 'hang', method: 'tools/call', params: { name: 'hang' } });

@@ -76,7 +76,7 @@ describe('a session', () => {
     expect(await next.call('count')).toBe(1);
   });
 
-  it('is no loss when its server leaves with every answer given', async () => {
+  it('is not lost if its server exits after its last answer', async () => {
     await using server = await openTestServer();
     await using client = await connectClient(server.url);
     expect(await client.call('leave', { code: 0 })).toBe('bye');
@@ -84,7 +84,7 @@ describe('a session', () => {
     expect(await Promise.race([server.lost, Promise.resolve('nothing')])).toBe('nothing');
   });
 
-  it('does not count our own stopping as a loss', async () => {
+  it('is not lost if the gate itself stops its server', async () => {
     const server = await openTestServer({ sessions: { count: null, warmProcesses: 1, isExclusive: false } });
     await using client = await connectClient(server.url);
     await client.call('count');
@@ -119,7 +119,7 @@ describe('spares', () => {
     expect(await unexpected.call('count')).toBe(1);
   });
 
-  it('are given up where they do not stay, and sessions go on without', async () => {
+  it('are given up if they exit, and sessions start without them', async () => {
     const ends: string[] = [];
     const logger = { ...silentLogger, debug: (message: string) => void ends.push(message) };
     await using server = await openTestServer(
@@ -262,7 +262,7 @@ describe('isolation by run', () => {
     expect(await second.call('count')).toBe(1);
   });
 
-  it('keeps a process that answers after a call was given up', async () => {
+  it('keeps a process that answers a call after its timeout', async () => {
     await using server = await openTestServer({ isolation: 'run' });
     const first = await connectClient(server.url);
     await first.call('count');

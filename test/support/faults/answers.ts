@@ -1,6 +1,6 @@
 import type { Exchange, Fault, Reply } from './service-front.ts';
 
-/** Answers that stand in the place of the service's own, which never hears of the request. */
+/** Answers that the front sends instead of the service, which never receives the request. */
 
 const jsonType = { 'content-type': 'application/json' };
 
@@ -58,7 +58,7 @@ function rewrite(change: (given: Reply) => Reply): Fault {
 /** JSON that ends in the middle although the body is whole. */
 export const cutJson: Fault = rewrite((given) => ({ ...given, body: given.body.subarray(0, given.body.length / 2) }));
 
-/** Fields that nobody has heard of, everywhere. */
+/** Adds unknown fields everywhere. */
 export const unknownFields: Fault = alter((value) => addFields(value));
 
 function addFields(value: unknown): unknown {

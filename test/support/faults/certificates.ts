@@ -13,7 +13,7 @@ export interface KeyPair {
 /** Certificates for `localhost`: one that is right, and the three ways in which one is not. */
 export interface Certificates extends Disposable {
   good: KeyPair;
-  /** Signed by nobody whom anybody knows. */
+  /** Signed by an unknown authority. */
   untrusted: KeyPair;
   expired: KeyPair;
   wrongHost: KeyPair;

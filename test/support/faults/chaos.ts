@@ -73,7 +73,7 @@ function listBreaches(
     [!isVerdict || totals?.iterations === 3, `I2 ${totals?.iterations} results of 3 iterations`],
     [end.runs <= 1, `I3 ${end.runs} runs`],
     [mayLeave || end.leftovers.length === 0, `I4 left behind: ${end.leftovers.join(', ')}`],
-    [!isVerdict || mayLeave || !end.hasNote, 'I4 a note of leftovers although all is done'],
+    [!isVerdict || mayLeave || !end.hasNote, 'I4 a cleanup journal although everything is cleaned up'],
     [end.tookMs <= timeoutMinutes * 60_000 + 15_000, `I7 it took ${end.tookMs} ms`],
     [!isRecoverable || isVerdict, `exit ${end.exitCode} although everything passed by: ${end.said.slice(0, 300)}`],
   ];

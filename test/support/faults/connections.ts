@@ -20,7 +20,7 @@ export interface ConnectionBreaker extends Disposable {
 type Callback = (error: Error | null, address?: string | LookupAddress[], family?: number) => void;
 
 const frontHost = 'localhost';
-/** Only the other one has somebody listening. */
+/** The service listens only on the other address. */
 const openAddress = { address: '127.0.0.1', family: 4 };
 const closedAddress = { address: '::1', family: 6 };
 

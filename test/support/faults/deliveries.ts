@@ -25,7 +25,7 @@ export const endInBody: Fault = async ({ forward, socket }) => {
 /** Taken, and never answered. */
 export const silence: Fault = async ({ forward }) => void (await forward());
 
-/** Taken by somebody who has nothing to do with the service. */
+/** Another process accepts the request, and the service never receives it. */
 export const halfOpen: Fault = () => {};
 
 /** One byte a second, which takes minutes. */

@@ -29,13 +29,13 @@ export interface FaultWorld extends AsyncDisposable {
   certificates: Certificates | undefined;
   /** What the job has written down for another process to clear. */
   readonly book: RemoteResources | null;
-  /** Variables of the job, besides the usual. */
+  /** Variables of the job, in addition to the usual ones. */
   environment: Record<string, string>;
   /** Has the job test the server at this URL instead. */
   useServer(url: string): void;
   /** Disposes this with the world. */
   defer<T extends AsyncDisposable>(resource: T): T;
-  /** Waits for this after the job, before anybody looks at what it left. */
+  /** Waits for this after the job, before the test checks what the job left behind. */
   afterwards(work: Promise<void>): void;
   /** Ends the job in the middle of whatever it does: nothing that it sends from here on arrives. */
   kill(): void;

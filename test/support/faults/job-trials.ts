@@ -26,7 +26,7 @@ export const wallClock: Letter = trial((draw, phase) => {
   };
 });
 
-/** Nobody listens, nobody answers, or what answers is no MCP server. */
+/** The port is closed, the server never answers, or the server does not speak MCP. */
 export const serverAbsent: Letter = trial((draw) => {
   const kind = draw.pick(['closed', 'silent', 'other'] as const);
   return {

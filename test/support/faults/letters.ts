@@ -23,11 +23,11 @@ export interface Expectation {
   /** Attempts at the phase's request. */
   requests?: number | readonly [least: number, most: number];
   says?: RegExp;
-  /** Whether something of the job may stay with the service, since nobody lets it be taken away. */
+  /** Whether resources of the job may stay with the service, because every request to remove them fails. */
   mayLeave?: boolean;
   /** What must not be said. */
   refrains?: RegExp;
-  /** Routes that must not be asked, since what they touch belongs to somebody else by then. */
+  /** Routes that the job must not request, because their resources belong to another job by then. */
   untouched?: readonly Route[];
   /** Where the one server record leads again. */
   restores?: string;
@@ -119,7 +119,7 @@ export function R(
     return {
       what: `requests ${from} to ${from + count - 1}`,
       arm: (world) => strike(world, phase, blow, { from, count }),
-      // Whoever waits longer asks less often after a run, and a pace that was refused is a small part of the usual one.
+      // A gate that waits longer polls a run less often, and a refused pace is a small part of the usual one.
       expected: {
         exitCode: 0,
         requests: phase.route === 'poll' ? [from, phase.usual + count] : phase.usual + count,
@@ -228,7 +228,7 @@ export function W(options: { once?: boolean; says?: RegExp } = {}): Letter {
   };
 }
 
-/** A run that is called off: what passes is got over, and where it stays the run goes on, which nobody can help. */
+/** A cancelled run: the gate survives a fault that passes; under a lasting fault the run continues, which the gate cannot prevent. */
 export const C: Letter = (phase, blows, draw) => {
   const blow = draw.pick(blows);
   const count = isForGood(draw) ? forGood : 1;

@@ -23,7 +23,7 @@ export class QuietClock implements Clock, Disposable {
   #isDriving = false;
   #holds = 0;
 
-  /** The wall clock may be set by somebody; the monotonic one does not notice. */
+  /** A test may set the wall clock; the monotonic clock does not notice. */
   now(): number {
     return Date.UTC(2026, 0, 1) + this.#elapsedMs + this.#offsetMs;
   }

@@ -2,7 +2,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
 
-/** What becomes of a host that dials: it is refused, or closed before or after the greeting, or hears nothing. */
+/** What the relay does with a host that dials: refuse it, close it before or after the greeting, or send nothing. */
 export type DialFault = { status: number } | { close: number } | { greetThenClose: number } | 'silence' | 'reset';
 
 /** Stands between tunnel hosts and a relay. */

@@ -1,4 +1,4 @@
-/** What a request of the API is for, as far as faults are told apart by it. */
+/** What a request of the API is for, as far as faults depend on it. */
 export const routes = {
   projects: ['GET', /^\/projects$/],
   grant: ['POST', /^\/projects\/[^/]+\/tunnels$/],

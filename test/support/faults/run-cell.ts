@@ -44,7 +44,7 @@ function findDifferences({ expected }: Trial, end: JobEnd, times: readonly numbe
     [refrains === undefined || !refrains.test(end.said), `something is said like ${refrains}`],
     [untouched.every((route) => end.requests(route).length === 0), `${untouched.join(' or ')} was asked`],
     [restores === undefined || end.serverUrls.includes(restores), `no record leads to ${restores}`],
-    [mayLeave || mayNote || !end.hasNote, 'a note of leftovers stays'],
+    [mayLeave || mayNote || !end.hasNote, 'a cleanup journal stays'],
     [mayLeave || end.leftovers.length === 0, `left behind: ${end.leftovers.join(', ')}`],
     [runs === undefined ? end.runs <= 1 : end.runs === runs, `${end.runs} runs, not ${runs ?? 'at most 1'}`],
     [

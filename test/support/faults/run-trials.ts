@@ -45,7 +45,7 @@ export const cancelConflict: Letter = trial((draw) => ({
         exchange.reply({ status, headers: { 'content-type': 'application/json' }, body });
       },
     });
-    // Not by a signal, after which nobody would wait for the answer.
+    // Not by a signal, after which the gate would not wait for the answer.
     front.onRequest('poll', 2, () => void clock.sleep(0).then(() => front.relay.close(4001)));
   },
   inputs: { tunnel: 'always' },
@@ -144,7 +144,7 @@ export const endlessPages: Letter = trial((draw) => {
   };
 });
 
-/** Ended by somebody else, or by a fault of the service's own. */
+/** Another client ends the run, or a fault of the service does. */
 export const endedOtherwise: Letter = trial((draw) => {
   const status = draw.pick(['cancelled', 'failed', 'timed_out']);
   const summary = draw.pick([null, { total: 3, passed: 3, failed: 0 }, { total: 0, passed: 0, failed: 0 }]);

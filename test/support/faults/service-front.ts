@@ -21,11 +21,11 @@ export interface Exchange {
   /** Has the service carry it out, and gives its answer. */
   forward: (path?: string) => Promise<Reply>;
   reply: (reply: Reply) => void;
-  /** The connection below, for whoever does not want to speak HTTP any more. */
+  /** The connection below, for faults that break HTTP itself. */
   socket: Socket;
 }
 
-/** What becomes of a request in the place of its answer. Not answering at all leaves the client waiting. */
+/** What happens to a request instead of its answer. Not answering at all leaves the client waiting. */
 export type Fault = (exchange: Exchange) => void | Promise<void>;
 
 /** Which requests of a route are struck: `count` of them, from the `from`th on. */
@@ -36,7 +36,7 @@ export interface Strike {
   fault: Fault;
 }
 
-/** Stands between a client and a service, forwards what it gets, and breaks what it is told to. */
+/** Stands between a client and a service, forwards requests, and breaks those that the test selects. */
 export interface ServiceFront extends AsyncDisposable {
   /** `http://localhost:<port>`, or https. */
   origin: string;

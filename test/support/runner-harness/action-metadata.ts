@@ -48,7 +48,7 @@ function evaluateDefault(text: string): string {
   return text.replaceAll('${{ strategy.job-index }}', '0').replaceAll('${{ github.token }}', '');
 }
 
-/** Inputs as environment variables: upper case, spaces to `_`, hyphens kept. Those nobody declared are passed all the same. */
+/** Inputs as environment variables: upper case, spaces to `_`, hyphens kept. Undeclared ones are passed too. */
 export function listInputVariables(action: ActionMetadata, inputs: Record<string, string>): Record<string, string> {
   return Object.fromEntries(
     Object.entries({ ...action.inputDefaults, ...inputs }).map(([name, value]) => [

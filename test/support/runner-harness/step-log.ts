@@ -23,7 +23,7 @@ export interface StepLog {
   /** What the runner's log would show: commands carried out, secrets masked by what was known at that moment. */
   readonly shownLines: string[];
   readonly annotations: Annotation[];
-  /** Annotations beyond ten of a level, which nobody gets to see. */
+  /** Annotations beyond ten of a level, which GitHub does not show. */
   readonly droppedAnnotations: Annotation[];
   /** Commands that modern runners refuse, and lines at which the runner itself would report an error. */
   readonly problems: string[];

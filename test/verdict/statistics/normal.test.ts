@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { computeCriticalValue, computeNormalQuantile } from '../../../src/verdict/statistics/normal.ts';
-import { computeStudentCriticalValue } from '../../../src/verdict/statistics/student.ts';
+import { computeStudentCriticalValue } from '../../../src/verdict/statistics/clustered.ts';
 
 describe('computeNormalQuantile', () => {
   // scipy 1.17.1, scipy.stats.norm.ppf.

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { emptyPolicyLayer, noGateRules, type PolicyFile } from '../../src/model/policy.ts';
-import { joinLayers, listSuiteLayers } from '../../src/verdict/layers.ts';
+import { mergeLayers, listSuiteLayers } from '../../src/verdict/merge-policies.ts';
 import { createQuarantineEntry } from '../support/policy-factory.ts';
 
 const at = <T>(value: T, source: string) => ({ value, source });
 const named = (name: string, value: number, source: string) => ({ name, value, source });
 
-describe('joinLayers', () => {
-  it('takes the first word on everything, and adds up what is required and set aside', () => {
-    const joined = joinLayers([
+describe('mergeLayers', () => {
+  it("uses the first layer's value of each key, and joins required and quarantined cases", () => {
+    const joined = mergeLayers([
       {
         ...emptyPolicyLayer,
         confidence: at(0.9, 'input'),
@@ -40,8 +40,8 @@ describe('joinLayers', () => {
     ]);
   });
 
-  it('demands nothing where no layer does', () => {
-    expect(joinLayers([emptyPolicyLayer, emptyPolicyLayer])).toEqual(emptyPolicyLayer);
+  it('has no rules if no layer has one', () => {
+    expect(mergeLayers([emptyPolicyLayer, emptyPolicyLayer])).toEqual(emptyPolicyLayer);
   });
 });
 
@@ -61,7 +61,7 @@ describe('listSuiteLayers', () => {
     ],
   };
 
-  it('finds what is said of a suite by id or name, before what is said of all', () => {
+  it('lists rules of a suite, by id or name, before those of all suites', () => {
     const layers = listSuiteLayers(file, { id: 'math', name: 'Math server' });
     expect(layers.map(({ minimumPassRate }) => minimumPassRate?.source)).toEqual(['math', 'common']);
     expect(layers.at(-1)?.quarantine).toEqual([createQuarantineEntry()]);

@@ -29,7 +29,7 @@ export function assessRate(
     confidence === null || minimum.value >= 1
       ? null
       : computeClusteredInterval(
-          cases.map((member) => ({ passed: member.passed, total: member.passed + member.failed })),
+          cases.map((testCase) => ({ passed: testCase.passed, total: testCase.passed + testCase.failed })),
           confidence.value,
         );
   if (confidence === null || interval === null) {
@@ -66,7 +66,7 @@ export function boundRate(
 ): Pick<DemandReport, 'state' | 'finding'> {
   const { passed, scored } = countScored(cases);
   const most = countScored(best);
-  const totals = best.map((member) => member.passed + member.failed).filter((total) => total > 0);
+  const totals = best.map((testCase) => testCase.passed + testCase.failed).filter((total) => total > 0);
   const fewest = totals.length === 1 ? most.scored : most.scored ** 2 / sum(totals, (total) => total ** 2);
   const isCounted = confidence === null || minimum.value >= 1 || most.scored === 0;
   const upper = isCounted

@@ -15,7 +15,7 @@ type SingleDemand =
  * Joins what several places say about one suite, the strongest first: a single demand is the first that is made, demands
  * on tags and cases are the first for each name, and required cases and quarantine entries add up.
  */
-export function joinLayers(layers: readonly PolicyLayer[]): PolicyLayer {
+export function mergeLayers(layers: readonly PolicyLayer[]): PolicyLayer {
   const first = <K extends SingleDemand>(key: K): PolicyLayer[K] | null =>
     layers.find((layer) => layer[key] !== null)?.[key] ?? null;
   const firstBudget = (key: keyof Budgets): Budgets[typeof key] =>
@@ -65,7 +65,7 @@ export function listSuiteLayers(policy: PolicyFile, suite: { id: string; name: s
 }
 
 /** Names the entries of a policy file that none of these suites answers to; they may be meant for another gate. */
-export function listIdleSuites(
+export function listUnmatchedSuites(
   { file, ...policy }: PolicyFile,
   suites: ReadonlyArray<{ id: string; name: string }>,
 ): string[] {

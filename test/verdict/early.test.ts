@@ -4,7 +4,7 @@ import { emptyPolicyLayer } from '../../src/model/policy.ts';
 import type { CaseResults } from '../../src/model/results.ts';
 import { countOutstanding } from '../../src/verdict/bounds.ts';
 import { assessSuite, judgeSuite } from '../../src/verdict/judge.ts';
-import { settleVerdict } from '../../src/verdict/settled.ts';
+import { decideEarly } from '../../src/verdict/early.ts';
 import { atLeast, createPolicy, createQuarantineEntry, demanded } from '../support/policy-factory.ts';
 import { createCaseResults, createRun, createSuiteResults } from '../support/results-factory.ts';
 
@@ -97,7 +97,7 @@ describe('a verdict that is settled early', () => {
         (members, minimumPassRate, drawn, shares, durationMs) => {
           const requirements = { ...drawn.requirements, ...atLeast(minimumPassRate) };
           const policy = { ...drawn, requirements };
-          const settled = settleVerdict(partial(members), policy);
+          const settled = decideEarly(partial(members), policy);
           seen.set(settled, (seen.get(settled) ?? 0) + 1);
           if (settled === null) return;
           for (const draw of [shares, [0, 0, 0], [1, 1, 1]]) {
@@ -111,7 +111,7 @@ describe('a verdict that is settled early', () => {
     for (const settled of ['passed', 'failed', null]) expect(seen.get(settled)).toBeGreaterThan(500);
   });
 
-  it('is found as soon as there is one, where passes alone decide', () => {
+  it('is found as early as possible if only passes decide', () => {
     fc.assert(
       fc.property(cases, rate, (members, minimum) => {
         fc.pre(members.some(({ passed, failed }) => passed + failed > 0));
@@ -119,7 +119,7 @@ describe('a verdict that is settled early', () => {
         const outcomes = [0, 1].map(
           (share) => judgeSuite(complete(members, [share, share, share], 1), { policy }).outcome,
         );
-        const isOpen = settleVerdict(partial(members), policy) === null;
+        const isOpen = decideEarly(partial(members), policy) === null;
         expect(isOpen).toBe(outcomes[0] !== outcomes[1]);
       }),
       { numRuns: 3000 },
@@ -136,10 +136,10 @@ describe('a verdict that is settled early', () => {
     ['nothing has ended', { passed: 0, failed: 0, unscored: 10 }, 0, null],
     ['a required case failed once', { passed: 8, failed: 1, unscored: 1, isRequired: true }, 0, 'failed'],
   ])('says so: %s', (_, overrides, minimum, expected) => {
-    expect(settleVerdict(partial([member(overrides)]), createPolicy(atLeast(minimum)))).toBe(expected);
+    expect(decideEarly(partial([member(overrides)]), createPolicy(atLeast(minimum)))).toBe(expected);
   });
 
-  it('is left open by what else than passes decides', () => {
+  it('is not settled early if other rules than the pass rate decide', () => {
     const enough = partial([member({ passed: 9, unscored: 1 })]);
     const half = atLeast(0.5);
     const budgets = emptyPolicyLayer.budgets;
@@ -153,11 +153,11 @@ describe('a verdict that is settled early', () => {
         onStaleQuarantine: demanded('fail'),
       }),
     ];
-    expect(policies.map((policy) => settleVerdict(enough, policy))).toEqual([null, null, null, null]);
-    expect(
-      settleVerdict(enough, createPolicy({ ...half, quarantine: [createQuarantineEntry({ case: 'other' })] })),
-    ).toBe('passed');
-    expect(settleVerdict({ ...enough, unknownIterations: 1 }, createPolicy(half))).toBeNull();
+    expect(policies.map((policy) => decideEarly(enough, policy))).toEqual([null, null, null, null]);
+    expect(decideEarly(enough, createPolicy({ ...half, quarantine: [createQuarantineEntry({ case: 'other' })] }))).toBe(
+      'passed',
+    );
+    expect(decideEarly({ ...enough, unknownIterations: 1 }, createPolicy(half))).toBeNull();
   });
 });
 
@@ -171,7 +171,7 @@ describe('a run that was stopped early', () => {
     createCaseResults({ id: 'asks', title: 'Asks', passed: 0, planned: 5, unscored: 5, isRequired: true }),
   ];
 
-  it('has the verdict that was settled, and says on what it rests', () => {
+  it('has the settled verdict, with a reason that says that the run was stopped early', () => {
     const { verdict, demands, repeats } = assessSuite(stop(cut), { policy: createPolicy() });
     expect(verdict).toEqual({
       outcome: 'failed',

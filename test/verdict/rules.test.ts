@@ -12,8 +12,8 @@ const cases: CaseResults[] = [
 const results = createSuiteResults({ cases });
 const named = <T>(name: string, value: T) => ({ name, ...demanded(value) });
 
-describe('demands on tags and cases', () => {
-  it('are met each on its own', () => {
+describe('requirements of tags and cases', () => {
+  it('are judged independently', () => {
     const policy = createPolicy({
       tags: [named('smoke', 0.9), named('model', 1)],
       cases: [named('adds', 0.8), named('asks', 1)],
@@ -70,7 +70,7 @@ describe('demands on tags and cases', () => {
     });
   });
 
-  it('leave the verdict open where nothing of them ran', () => {
+  it('make the verdict inconclusive if none of their cases ran', () => {
     const policy = createPolicy({ tags: [named('slow', 0.5)], required: [named('gone', true)] });
     expect(judgeSuite(results, { policy })).toEqual({
       outcome: 'inconclusive',
@@ -90,7 +90,7 @@ describe('demands on tags and cases', () => {
     });
   });
 
-  it('rest with a case in quarantine', () => {
+  it('are not judged for a case in quarantine', () => {
     const policy = createPolicy({
       ...atLeast(1),
       cases: [named('adds', 1)],
@@ -114,7 +114,7 @@ describe('demands on tags and cases', () => {
     expect(new Set(demands.map(({ state }) => state))).toEqual(new Set(['unknown']));
   });
 
-  it('take findings of others into account, after their own', () => {
+  it('list their own reasons before those of other rules', () => {
     const regressed = { code: 'below-minimum', message: 'Regressed: "Asks".', caseId: 'asks' } as const;
     const policy = createPolicy({ cases: [named('adds', 0.9)] });
     const { outcome, reasons } = judgeSuite(results, { policy, findings: [regressed] });

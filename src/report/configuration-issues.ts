@@ -1,12 +1,38 @@
+import { renderCodeSpan, renderProse } from './escape/markdown.ts';
+import { outcomeMarks } from './wording.ts';
 import { formatCount } from '../base/text.ts';
 import type { ConfigurationIssue } from '../base/errors.ts';
 import { type Annotation, isInWorkspace } from './annotations.ts';
 import { stripControls } from './escape/plain.ts';
 import { truncateText } from './truncate.ts';
 
+const maxIssues = 100;
+const maxMessageLength = 1000;
+const maxLocationLength = 200;
+
+/** Renders what is wrong with the configuration for GitHub's job summary, one line each, in the order of the log. */
+export function renderIssueSummary(issues: readonly ConfigurationIssue[]): string {
+  const hidden = issues.length - maxIssues;
+  const blocks = [
+    `## ${outcomeMarks.inconclusive} Eval gate not run`,
+    `The configuration has ${formatCount(issues.length, 'problem')}. The gate started nothing and ends with exit code 2.`,
+    [
+      ...issues.slice(0, maxIssues).map(renderIssue),
+      ...(hidden > 0 ? [`- ${formatCount(hidden, 'more problem')}. The log lists them all.`] : []),
+    ].join('\n'),
+  ];
+  return `${blocks.join('\n\n')}\n`;
+}
+
+function renderIssue({ file, line, column, input, message }: ConfigurationIssue): string {
+  const place = file === undefined ? input : [file, line, column].filter((part) => part !== undefined).join(':');
+  const text = renderProse(truncateText(message, maxMessageLength));
+  return place === undefined ? `- ${text}` : `- ${renderCodeSpan(truncateText(place, maxLocationLength))}: ${text}`;
+}
+
 /** GitHub keeps ten annotations of a level per step. */
 const maxAnnotations = 10;
-const maxMessageLength = 4000;
+const maxAnnotationLength = 4000;
 const maxPlaceLength = 200;
 
 /** Plans at most ten annotations for what is wrong with the configuration, each at its place where it has one. */
@@ -32,7 +58,7 @@ export function planIssueAnnotations(
 
 function annotateIssue(issue: ConfigurationIssue, fileExists: (path: string) => boolean): Annotation {
   const { code, input, file, line } = issue;
-  const message = truncateText(stripControls(issue.message), maxMessageLength);
+  const message = truncateText(stripControls(issue.message), maxAnnotationLength);
   if (file === undefined) return { level: 'error', title: `Input ${input ?? ''} (${code})`, message };
   if (line !== undefined && isInWorkspace(file) && fileExists(file)) {
     return { level: 'error', title: `Evals file (${code})`, message, file, startLine: line };

@@ -5,8 +5,8 @@ import type { VerdictReason } from '../model/verdict.ts';
 import type { Assessment } from './assessment.ts';
 import { completeCases, countOutstanding } from './bounds.ts';
 import { countScored, sum } from './count.ts';
-import { assessDemands } from './demands.ts';
-import { listGaps } from './gaps.ts';
+import { assessRules } from './rules.ts';
+import { listGaps } from './completeness.ts';
 import { splitQuarantine } from './quarantine.ts';
 
 /**
@@ -17,7 +17,7 @@ import { splitQuarantine } from './quarantine.ts';
  * everything outstanding passes, and that in which all of it fails. Demands of another kind leave the verdict open: an interval can
  * move either way, and a budget of time or tokens depends on more than results.
  */
-export function settleVerdict(
+export function decideEarly(
   results: SuiteResults,
   { requirements: demands, today }: SuitePolicy,
 ): 'passed' | 'failed' | null {
@@ -39,7 +39,7 @@ export function assessStopped(results: SuiteResults, policy: SuitePolicy): Asses
   const best = assessCompletion(results, policy, true);
   const worst = assessCompletion(results, policy, false);
   const { counted } = splitQuarantine(results.cases, policy.requirements, policy.today);
-  return assessDemands(results, counted, policy.requirements).map((assessment, index) => {
+  return assessRules(results, counted, policy.requirements).map((assessment, index) => {
     const settled = best[index]?.state === worst[index]?.state ? best[index] : undefined;
     if (settled === undefined || !settled.isDecisive) {
       return {
@@ -69,7 +69,7 @@ function assessCompletion(
   isPassing: boolean,
 ): Assessment[] {
   const cases = completeCases(results.cases, isPassing);
-  return assessDemands({ ...results, cases }, splitQuarantine(cases, demands, today).counted, demands);
+  return assessRules({ ...results, cases }, splitQuarantine(cases, demands, today).counted, demands);
 }
 
 /** Whether anything is demanded that more passes can break, or that something else than passes decides. */

@@ -6,10 +6,10 @@ import type { CaseResults, SuiteResults } from '../model/results.ts';
 import type { Assessment } from './assessment.ts';
 import { countRead, countScored } from './count.ts';
 import { classifyCase } from './flaky.ts';
-import { assessRate, boundRate } from './rate-demand.ts';
+import { assessRate, boundRate } from './rate-rule.ts';
 
 /** Judges every requirement on pass rates and cases; only the cases that count are considered. */
-export function assessDemands(
+export function assessRules(
   results: SuiteResults,
   counted: readonly CaseResults[],
   demands: SuiteRequirements,
@@ -21,7 +21,7 @@ export function assessDemands(
  * The same where `best` has the best results that the cases which count can still have, and `asRead` those that they have: a
  * requirement that the best meets may yet be missed.
  */
-export function boundDemands(
+export function boundRules(
   results: SuiteResults,
   { best, asRead }: { best: readonly CaseResults[]; asRead: readonly CaseResults[] },
   demands: SuiteRequirements,
@@ -108,28 +108,28 @@ function assessTagRate(demand: NamedRule<number>, scope: Scope): Assessment {
 
 function assessCaseRate(demand: NamedRule<number>, scope: Scope): Assessment {
   const { cases, counted } = scope;
-  const member = cases.find(({ id }) => id === demand.name);
+  const testCase = cases.find(({ id }) => id === demand.name);
   const base = {
     kind: 'minimum-pass-rate' as const,
     scope: 'case' as const,
-    subject: member?.title ?? demand.name,
+    subject: testCase?.title ?? demand.name,
     demand: `at least ${formatMinimumPassRate(demand.value)} pass`,
     source: demand.source,
     isDecisive: true,
-    ...(member === undefined ? {} : { caseId: member.id }),
+    ...(testCase === undefined ? {} : { caseId: testCase.id }),
   };
   const name = `the case ${JSON.stringify(base.subject)}`;
-  const aside = member === undefined || counted.includes(member) ? [] : [member];
-  if (member === undefined || aside.length > 0 || countScored([member]).scored === 0) {
+  const aside = testCase === undefined || counted.includes(testCase) ? [] : [testCase];
+  if (testCase === undefined || aside.length > 0 || countScored([testCase]).scored === 0) {
     return { ...base, ...describeUnjudged(name, demand.source, aside) };
   }
-  const assessed = assessScopedRate([member], demand, scope);
+  const assessed = assessScopedRate([testCase], demand, scope);
   return { ...base, ...assessed, code: rateCodes.case[assessed.state], finding: `Of ${name}, ${assessed.finding}` };
 }
 
 interface RequiredCase {
   name: string;
-  member: CaseResults | null;
+  testCase: CaseResults | null;
   source: string;
 }
 
@@ -137,19 +137,19 @@ interface RequiredCase {
 function listRequired(cases: readonly CaseResults[], { required }: SuiteRequirements): RequiredCase[] {
   const own = cases
     .filter(({ isRequired }) => isRequired)
-    .map(({ location, title, ...member }) => ({
+    .map(({ location, title, ...testCase }) => ({
       name: title,
-      member: { location, title, ...member },
+      testCase: { location, title, ...testCase },
       source: location === null ? 'the suite' : `${location.file}:${location.line}`,
     }));
   const named = required.map(({ name, source }) => {
-    const member = cases.find(({ id }) => id === name) ?? null;
-    return { name: member?.title ?? name, member, source };
+    const testCase = cases.find(({ id }) => id === name) ?? null;
+    return { name: testCase?.title ?? name, testCase, source };
   });
-  return [...own, ...named.filter(({ member }) => member?.isRequired !== true)];
+  return [...own, ...named.filter(({ testCase }) => testCase?.isRequired !== true)];
 }
 
-function assessRequired({ name, member, source }: RequiredCase, { counted }: Scope): Assessment {
+function assessRequired({ name, testCase, source }: RequiredCase, { counted }: Scope): Assessment {
   const base = {
     kind: 'required-case' as const,
     scope: 'case' as const,
@@ -157,22 +157,22 @@ function assessRequired({ name, member, source }: RequiredCase, { counted }: Sco
     demand: 'every iteration passes',
     source,
     isDecisive: true,
-    ...(member === null ? {} : { caseId: member.id }),
+    ...(testCase === null ? {} : { caseId: testCase.id }),
   };
-  const aside = member === null || counted.some(({ id }) => id === member.id) ? [] : [member];
-  if (member === null || aside.length > 0) {
+  const aside = testCase === null || counted.some(({ id }) => id === testCase.id) ? [] : [testCase];
+  if (testCase === null || aside.length > 0) {
     return { ...base, ...describeUnjudged(`the required case "${name}"`, source, aside) };
   }
-  const total = formatCount(countRead(member), 'iteration');
-  if (member.failed > 0) {
-    const finding = `The required case "${name}" failed ${member.failed} of ${total}.`;
+  const total = formatCount(countRead(testCase), 'iteration');
+  if (testCase.failed > 0) {
+    const finding = `The required case "${name}" failed ${testCase.failed} of ${total}.`;
     return { ...base, code: 'required-failed', state: 'not-met', finding };
   }
-  if (member.unscored > 0) {
-    const finding = `Of the required case "${name}", ${member.unscored} of ${total} ended without a result.`;
+  if (testCase.unscored > 0) {
+    const finding = `Of the required case "${name}", ${testCase.unscored} of ${total} ended without a result.`;
     return { ...base, code: 'demand-unjudged', state: 'unknown', finding };
   }
-  if (member.passed === 0) {
+  if (testCase.passed === 0) {
     const finding = `The required case "${name}" failed 0 of ${total}.`;
     return { ...base, code: 'required-failed', state: 'not-met', finding };
   }
@@ -198,6 +198,6 @@ function describeUnjudged(
 
 /** What is in quarantine or on trial is not run again, so that a case that is flaky is set aside for that. */
 function describeSetAside(aside: readonly CaseResults[]): string {
-  const flaky = aside.filter((member) => classifyCase(member) === 'flaky').length;
+  const flaky = aside.filter((testCase) => classifyCase(testCase) === 'flaky').length;
   return flaky === aside.length ? 'is flaky, which is only reported' : 'does not count';
 }

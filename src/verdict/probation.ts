@@ -1,5 +1,5 @@
 import type { HistoryRecord } from '../model/history.ts';
-import type { TrialCase } from '../model/policy.ts';
+import type { ProbationCase } from '../model/policy.ts';
 import type { CaseOutline } from '../model/results.ts';
 
 /** How the history calls the gates of pull and merge requests, in which a change could pass on its own terms. */
@@ -10,16 +10,16 @@ const changeRequest = /^(?:PR|MR) \S+$/;
  * `neededGates` gates in a row. A case that has done so once is trusted from then on: were a failure to take the trust away
  * again, a regression would be red for one night. Required cases are never on trial, and gates of pull requests do not count.
  */
-export function listTrials(
+export function listOnProbation(
   { suiteId, cases }: { suiteId: string; cases: readonly CaseOutline[] },
   records: readonly HistoryRecord[],
   neededGates: number,
-): TrialCase[] {
+): ProbationCase[] {
   const named = records.filter(({ branch }) => branch === null || !changeRequest.test(branch));
   return cases.flatMap(({ id, isRequired, definitionHash }) => {
     if (isRequired) return [];
     const gates = named.flatMap((record) =>
-      record.cases.filter((member) => member.suiteId === suiteId && member.id === id && member.total > 0),
+      record.cases.filter((testCase) => testCase.suiteId === suiteId && testCase.id === id && testCase.total > 0),
     );
     let inARow = 0;
     for (const { passed, total, definitionHash: then } of gates) {

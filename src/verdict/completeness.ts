@@ -88,7 +88,7 @@ function listStatusGaps({ status, notes }: Run, results: SuiteResults): VerdictR
 
 function listCountGaps(results: SuiteResults): VerdictReason[] {
   const { cases, iterationsRead, run } = results;
-  const planned = sum(cases, (member) => member.planned);
+  const planned = sum(cases, (testCase) => testCase.planned);
   const reasons: VerdictReason[] = [];
   const add = (isContradiction: boolean, message: string) =>
     reasons.push({ code: isContradiction ? 'results-inconsistent' : 'iterations-missing', message });
@@ -101,9 +101,9 @@ function listCountGaps(results: SuiteResults): VerdictReason[] {
     const isContradiction = reported < iterationsRead || reported > planned;
     add(isContradiction, `The service counts ${formatCount(reported, 'iteration')}, ${iterationsRead} could be read.`);
   }
-  const deviating = cases.filter((member) => countRead(member) !== member.planned);
+  const deviating = cases.filter((testCase) => countRead(testCase) !== testCase.planned);
   const [first] = deviating;
-  const hasTooMany = cases.some((member) => countRead(member) > member.planned);
+  const hasTooMany = cases.some((testCase) => countRead(testCase) > testCase.planned);
   if (planned !== iterationsRead) {
     const message = `Of ${formatCount(planned, 'planned iteration')}, ${iterationsRead} could be read.`;
     add(hasTooMany || iterationsRead > planned, message);
@@ -119,7 +119,7 @@ function listScoreGaps(
   { tolerated, aside, onProbation }: Required<Omit<CountedCases, 'counted'>> & { aside: readonly CaseResults[] },
 ): VerdictReason[] {
   const { scored } = countScored(counted);
-  const unscored = sum(counted, (member) => member.unscored);
+  const unscored = sum(counted, (testCase) => testCase.unscored);
   const reasons: VerdictReason[] = [];
   if (scored === 0) reasons.push(explainNothingScored(aside, onProbation));
   if (unscored > (tolerated?.value ?? 0)) {
@@ -141,7 +141,7 @@ function listScoreGaps(
 
 /** Probation explains it only where it is all that keeps results from counting. */
 function explainNothingScored(aside: readonly CaseResults[], onProbation: readonly string[]): VerdictReason {
-  const scored = aside.filter((member) => member.passed + member.failed > 0);
+  const scored = aside.filter((testCase) => testCase.passed + testCase.failed > 0);
   if (scored.length > 0 && scored.every(({ id }) => onProbation.includes(id))) {
     return {
       code: 'only-probation',
@@ -166,7 +166,7 @@ function listContradictions({ contradicted }: SuiteResults): VerdictReason[] {
 
 /** How a service counts a time-out varies, so only its count of passes is held against what it reported of each iteration. */
 function listPassedGaps({ cases, overruled, iterationsRead, run }: SuiteResults): VerdictReason[] {
-  const readPassed = sum(cases, (member) => member.passed) + overruled;
+  const readPassed = sum(cases, (testCase) => testCase.passed) + overruled;
   const { passed = readPassed, total = iterationsRead } = run?.summary ?? {};
   if (passed === readPassed) return [];
   // Iterations that could not be read may have passed; others may not.
@@ -180,5 +180,5 @@ function listPassedGaps({ cases, overruled, iterationsRead, run }: SuiteResults)
  * cut short does not explain it.
  */
 export function contradictsPlan({ cases, unknownIterations, contradicted }: SuiteResults): boolean {
-  return contradicted > 0 || unknownIterations > 0 || cases.some((member) => countRead(member) > member.planned);
+  return contradicted > 0 || unknownIterations > 0 || cases.some((testCase) => countRead(testCase) > testCase.planned);
 }

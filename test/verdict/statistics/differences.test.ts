@@ -1,0 +1,64 @@
+import { computeDifferenceInterval, testPairs } from '../../../src/verdict/statistics/differences.ts';
+import { computeWilsonInterval } from '../../../src/verdict/statistics/wilson.ts';
+import { describe, expect, it } from 'vitest';
+
+const compare = (a: [number, number], b: [number, number]) =>
+  computeDifferenceInterval(computeWilsonInterval(...a, 0.95), computeWilsonInterval(...b, 0.95));
+
+describe('computeDifferenceInterval', () => {
+  // The examples a to h of R. G. Newcombe, Statistics in Medicine 17 (1998) 873-890, table II, method 10; the digits are
+  // those of statsmodels 0.15.0, confint_proportions_2indep(method='newcomb'), which rounded are the printed ones.
+  it.each<[[number, number], [number, number], number, number]>([
+    [[56, 70], [48, 80], 0.05243147240236498, 0.33387265403690614],
+    [[9, 10], [3, 10], 0.1705227239345029, 0.809017973535488],
+    [[6, 7], [2, 7], 0.05822792748231209, 0.8062496375242278],
+    [[5, 56], [0, 29], -0.038137147903536936, 0.19256001385511165],
+    [[0, 10], [0, 20], -0.1611251580528194, 0.27753279986288926],
+    [[0, 10], [0, 10], -0.27753279986288926, 0.27753279986288926],
+    [[10, 10], [0, 20], 0.6790860371419145, 1],
+    [[10, 10], [0, 10], 0.6075093504305241, 1],
+  ])('agrees with other software on %j minus %j', (a, b, lower, upper) => {
+    const interval = compare(a, b);
+    expect(interval.lower).toBeCloseTo(lower, 10);
+    expect(interval.upper).toBeCloseTo(upper, 10);
+  });
+
+  it('is mirrored when the rates are swapped', () => {
+    const there = compare([9, 10], [3, 10]);
+    const back = compare([3, 10], [9, 10]);
+    expect(back.lower).toBeCloseTo(-there.upper, 12);
+    expect(back.upper).toBeCloseTo(-there.lower, 12);
+    expect(there.lower).toBeGreaterThan(0);
+  });
+});
+
+describe('testPairs', () => {
+  // Exact: statsmodels 0.15.0, mcnemar(exact=True). Mid-p: that minus scipy 1.17.1's binom.pmf of the observed outcome.
+  it.each([
+    [1, 5, 0.21875, 0.125],
+    [0, 6, 0.03125, 0.015625],
+    [3, 12, 0.03515625, 0.02127075195312501],
+    [45, 30, 0.10534226887460482, 0.08464609267083582],
+    [12, 25, 0.04703102743951604, 0.03355243967962451],
+    [0, 1, 1, 0.5],
+    [600, 700, 0.0060157938610449395, 0.005543558709501235],
+  ])('agrees with other software on %i fixed and %i broken', (fixed, broken, exact, midP) => {
+    const test = testPairs({ fixed, broken });
+    expect(test.exact).toBeCloseTo(exact, 10);
+    expect(test.midP).toBeCloseTo(midP, 10);
+    expect(testPairs({ fixed: broken, broken: fixed })).toEqual(test);
+  });
+
+  it('finds nothing where as many were fixed as broken, or none changed', () => {
+    expect(testPairs({ fixed: 0, broken: 0 })).toEqual({ exact: 1, midP: 1 });
+    const even = testPairs({ fixed: 10, broken: 10 });
+    expect(even.exact).toBeCloseTo(1, 12);
+    // 1 minus half of the 0.1762 that scipy gives as binom.pmf(10, 20, 0.5).
+    expect(even.midP).toBeCloseTo(0.9119014739990234, 10);
+  });
+
+  it('needs no number smaller than the machine has', () => {
+    expect(testPairs({ fixed: 5000, broken: 5000 }).exact).toBeCloseTo(1, 8);
+    expect(testPairs({ fixed: 0, broken: 5000 }).exact).toBe(0);
+  });
+});
