@@ -3,8 +3,7 @@ import type { CaseReport } from '../model/case-report.ts';
 import type { Report, SuiteReport } from '../model/report.ts';
 import type { VerdictOutcome } from '../model/verdict.ts';
 import { describeBaseline, describeChanges } from './comparison.ts';
-import { renderCodeSpan, renderLink, renderProse } from './escape/markdown.ts';
-import { renderPlace } from './place.ts';
+import { renderCodeSpan, renderLink, renderLocation, renderProse } from './escape/markdown.ts';
 import { renderReasons } from './reasons.ts';
 import {
   adviseInconclusive,
@@ -147,7 +146,7 @@ function renderCase(testCase: CaseReport, { linkLine }: CommentOptions): string 
   const name = `${renderCodeSpan(truncateText(title, maxTitleLength))}${describeFlags(testCase)}`;
   const reason = failures[0]?.reasons[0];
   return [
-    `- ${markCase(testCase)} ${name}: ${formatPassed(testCase)} passed${location === null ? '' : ` · ${renderPlace(location, linkLine)}`}`,
+    `- ${markCase(testCase)} ${name}: ${formatPassed(testCase)} passed${location === null ? '' : ` · ${renderLocation(location, linkLine)}`}`,
     ...(reason === undefined ? [] : [renderCodeSpan(truncateText(readFirstLine(reason), maxReasonLength))]),
   ].join('<br>\n  ');
 }

@@ -4,10 +4,9 @@ import { formatPassRate } from '../model/rate.ts';
 import type { CaseReport } from '../model/case-report.ts';
 import type { DemandReport, Report, SuiteReport } from '../model/report.ts';
 import { listComparisonBlocks } from './comparison.ts';
-import { renderCodeSpan, renderLink, renderProse, renderTableCode } from './escape/markdown.ts';
+import { renderCodeSpan, renderLink, renderLocation, renderProse, renderTableCode } from './escape/markdown.ts';
 import { countOmittedFailures, groupFailures } from './failures.ts';
 import { createIterationMarks, type MarkIterations } from './iteration-marks.ts';
-import { renderPlace } from './place.ts';
 import { describeFlaky, describeRepeats, describeTrial, findRates, listRoundNotes } from './rounds.ts';
 import { listTrendBlocks } from './trend.ts';
 import { renderReasons } from './reasons.ts';
@@ -250,7 +249,7 @@ function listDetails(cases: readonly CaseReport[], limits: Page & { maxOpen: num
 function listCaseDetails(testCase: CaseReport, { linkLine }: Page): string[] {
   const { title, location, required, quarantine } = testCase;
   const flaky = describeFlaky(testCase);
-  const place = location === null ? [] : [renderPlace(location, linkLine)];
+  const place = location === null ? [] : [renderLocation(location, linkLine)];
   const omitted = countOmittedFailures(testCase);
   return [
     `#### ${markCase(testCase)} ${renderCodeSpan(truncateText(title, maxTitleLength))}`,

@@ -40,7 +40,7 @@ export function listGaps(
     // A call that a break cut off has no result: the break is why.
     ...whole.filter(lacksResults).flatMap(listBreaks),
     ...whole.flatMap(listCountGaps),
-    ...(causes.length > 0 ? [] : listScoreGaps(counted, { tolerated, aside: excluded, onProbation })),
+    ...(causes.length > 0 ? [] : listScoreGaps(counted, { tolerated, excluded, onProbation })),
     ...whole.flatMap(listUnknownGaps),
     ...whole.flatMap(listContradictions),
     ...whole.flatMap(listPassedGaps),
@@ -116,12 +116,12 @@ function listCountGaps(results: SuiteResults): VerdictReason[] {
 
 function listScoreGaps(
   counted: readonly CaseResults[],
-  { tolerated, aside, onProbation }: Required<Omit<CountedCases, 'counted'>> & { aside: readonly CaseResults[] },
+  { tolerated, excluded, onProbation }: Required<Omit<CountedCases, 'counted'>> & { excluded: readonly CaseResults[] },
 ): VerdictReason[] {
   const { scored } = countScored(counted);
   const unscored = sum(counted, (testCase) => testCase.unscored);
   const reasons: VerdictReason[] = [];
-  if (scored === 0) reasons.push(explainNothingScored(aside, onProbation));
+  if (scored === 0) reasons.push(explainNothingScored(excluded, onProbation));
   if (unscored > (tolerated?.value ?? 0)) {
     // Where it was us who could not tell, the service's own pages will not say why.
     const unjudged = counted.flatMap(({ failures }) => failures).find(({ result }) => result === 'unscored');
@@ -140,15 +140,15 @@ function listScoreGaps(
 }
 
 /** Probation explains it only where it is all that keeps results from counting. */
-function explainNothingScored(aside: readonly CaseResults[], onProbation: readonly string[]): VerdictReason {
-  const scored = aside.filter((testCase) => testCase.passed + testCase.failed > 0);
+function explainNothingScored(excluded: readonly CaseResults[], onProbation: readonly string[]): VerdictReason {
+  const scored = excluded.filter((testCase) => testCase.passed + testCase.failed > 0);
   if (scored.length > 0 && scored.every(({ id }) => onProbation.includes(id))) {
     return {
       code: 'only-probation',
       message: `Every case that has results is on probation (${formatCount(scored.length, 'case')}), so none counts yet.`,
     };
   }
-  const counting = aside.length > 0 ? ' of a case that counts' : '';
+  const counting = excluded.length > 0 ? ' of a case that counts' : '';
   return { code: 'no-iterations', message: `No iteration${counting} was scored, so nothing was shown.` };
 }
 

@@ -64,15 +64,15 @@ export function judgeSuite(results: SuiteResults, options: JudgeOptions): Verdic
 export function assessSuite(results: SuiteResults, options: JudgeOptions): SuiteJudgement {
   const { policy, findings = [], parts = [results] } = options;
   const { requirements: demands, today } = policy;
-  const { counted: outside, quarantined } = splitQuarantine(results.cases, demands, today);
-  const counted = countFlaky(outside, demands.flaky.value);
+  const { counted: notQuarantined, quarantined } = splitQuarantine(results.cases, demands, today);
+  const counted = countFlaky(notQuarantined, demands.flaky.value);
   const byId = new Map(counted.map((testCase) => [testCase.id, testCase]));
   const isSettled = results.isStoppedEarly && decideEarly(results, policy) !== null;
   // A later round mends no result that is missing from the first.
   const gaps = isSettled
     ? listStoppedGaps(results)
     : listGaps(parts, {
-        counted: outside,
+        counted: notQuarantined,
         onProbation: demands.trials.map((trial) => trial.case),
         tolerated: demands.budgets.infrastructureErrors,
       });
@@ -81,10 +81,10 @@ export function assessSuite(results: SuiteResults, options: JudgeOptions): Suite
   const quarantine = assessQuarantine(results.cases, demands, today);
   if (gaps.length > 0) {
     const isOpen = isSettled || !canBeDecided(parts, gaps);
-    const decided = isOpen ? [] : assessDecided(results, policy).filter(isBroken);
+    const decided = isOpen ? [] : assessDecided(results, policy).filter(isUnmet);
     return {
       ...describeCounted(results, counted, { requirements: demands, repeats: null }),
-      verdict: weighGaps(results, { gaps, decided, lowered: findings.filter(isProtection) }),
+      verdict: combineGaps(results, { gaps, decided, lowered: findings.filter(isProtection) }),
       demands: [
         ...assessRules(asCounted, counted, demands),
         ...assessBudgets(parts, demands.budgets),
@@ -100,10 +100,10 @@ export function assessSuite(results: SuiteResults, options: JudgeOptions): Suite
     ...(isSettled ? [] : assessBudgets(parts, demands.budgets)),
     ...quarantine,
   ];
-  const { outcome, reasons } = downgradeWhenTunnelBroke(results, weigh(assessments, findings));
+  const { outcome, reasons } = downgradeWhenTunnelBroke(results, combine(assessments, findings));
   // What a further round found was chosen by its failures, so that only the first one describes the case.
   // Of a run that was stopped early, too, the results decided which iterations ran.
-  const repeats = isSettled ? null : computeSuiteRepeats(outside.filter(({ id }) => byId.has(id)));
+  const repeats = isSettled ? null : computeSuiteRepeats(notQuarantined.filter(({ id }) => byId.has(id)));
   return {
     ...describeCounted(results, counted, { requirements: demands, repeats }),
     verdict: { outcome, reasons: nameSuite(results, reasons) },
@@ -112,7 +112,7 @@ export function assessSuite(results: SuiteResults, options: JudgeOptions): Suite
   };
 }
 
-function isBroken({ isDecisive, state }: Assessment): boolean {
+function isUnmet({ isDecisive, state }: Assessment): boolean {
   return isDecisive && state === 'not-met';
 }
 
@@ -132,7 +132,7 @@ function leaveOpen(assessment: Assessment): Assessment {
 }
 
 /** What is decided stays decided: results that are missing matter only where they could change the verdict. */
-function weighGaps(
+function combineGaps(
   results: SuiteResults,
   {
     gaps,
@@ -140,10 +140,10 @@ function weighGaps(
     lowered,
   }: { gaps: readonly VerdictReason[]; decided: readonly Assessment[]; lowered: readonly VerdictReason[] },
 ): Verdict {
-  const broken = [...lowered, ...decided.map(toReason)];
+  const unmet = [...lowered, ...decided.map(toReason)];
   return {
-    outcome: broken.length > 0 ? 'failed' : 'inconclusive',
-    reasons: nameSuite(results, [...broken, ...gaps]),
+    outcome: unmet.length > 0 ? 'failed' : 'inconclusive',
+    reasons: nameSuite(results, [...unmet, ...gaps]),
   };
 }
 
@@ -175,13 +175,13 @@ function describeCounted(
   };
 }
 
-function weigh(assessments: readonly Assessment[], findings: readonly VerdictReason[]): Verdict {
+function combine(assessments: readonly Assessment[], findings: readonly VerdictReason[]): Verdict {
   const list = (state: Assessment['state']): VerdictReason[] =>
     assessments.filter((assessment) => assessment.isDecisive && assessment.state === state).map(toReason);
-  const broken = putProtectionsFirst([...list('not-met'), ...findings]);
-  const open = list('unknown');
-  if (broken.length > 0) return { outcome: 'failed', reasons: [...broken, ...open] };
-  if (open.length > 0) return { outcome: 'inconclusive', reasons: open };
+  const unmet = putProtectionsFirst([...list('not-met'), ...findings]);
+  const undecided = list('unknown');
+  if (unmet.length > 0) return { outcome: 'failed', reasons: [...unmet, ...undecided] };
+  if (undecided.length > 0) return { outcome: 'inconclusive', reasons: undecided };
   return { outcome: 'passed', reasons: assessments.slice(0, 1).map(toReason) };
 }
 

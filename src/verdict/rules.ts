@@ -31,7 +31,7 @@ export function boundRules(
 
 function assessAll(
   results: SuiteResults,
-  cases: Pick<Scope, 'counted' | 'asRead'>,
+  cases: Pick<RuleInput, 'counted' | 'asRead'>,
   demands: SuiteRequirements,
 ): Assessment[] {
   const scope = { ...cases, cases: results.cases, confidence: demands.confidence };
@@ -49,7 +49,7 @@ const rateCodes = {
   case: { met: 'minimum-met', 'not-met': 'case-below-minimum', unknown: 'minimum-unsettled' },
 } as const;
 
-interface Scope extends Pick<SuiteRequirements, 'confidence'> {
+interface RuleInput extends Pick<SuiteRequirements, 'confidence'> {
   cases: readonly CaseResults[];
   counted: readonly CaseResults[];
   /** The same cases with what was read of them, where `counted` has the best that they can come to; null where they are equal. */
@@ -59,7 +59,7 @@ interface Scope extends Pick<SuiteRequirements, 'confidence'> {
 function assessScopedRate(
   cases: readonly CaseResults[],
   minimum: Sourced<number>,
-  { confidence, asRead }: Scope,
+  { confidence, asRead }: RuleInput,
 ): Pick<Assessment, 'state' | 'finding' | 'demand'> {
   const assessed = assessRate(cases, minimum, confidence);
   if (asRead === null) return assessed;
@@ -69,7 +69,7 @@ function assessScopedRate(
   return { ...assessed, ...boundRate(read, cases, { minimum, confidence }) };
 }
 
-function assessSuiteRate(minimum: Sourced<number>, scope: Scope): Assessment {
+function assessSuiteRate(minimum: Sourced<number>, scope: RuleInput): Assessment {
   const assessed = assessScopedRate(scope.counted, minimum, scope);
   return {
     kind: 'minimum-pass-rate',
@@ -82,7 +82,7 @@ function assessSuiteRate(minimum: Sourced<number>, scope: Scope): Assessment {
   };
 }
 
-function assessTagRate(demand: NamedRule<number>, scope: Scope): Assessment {
+function assessTagRate(demand: NamedRule<number>, scope: RuleInput): Assessment {
   const { cases, counted } = scope;
   const base = {
     kind: 'minimum-pass-rate' as const,
@@ -94,8 +94,8 @@ function assessTagRate(demand: NamedRule<number>, scope: Scope): Assessment {
   };
   const carriers = counted.filter(({ tags }) => tags.includes(demand.name));
   if (countScored(carriers).scored === 0) {
-    const aside = carriers.length > 0 ? [] : cases.filter(({ tags }) => tags.includes(demand.name));
-    return { ...base, ...describeUnjudged(`the tag ${JSON.stringify(demand.name)}`, demand.source, aside) };
+    const excluded = carriers.length > 0 ? [] : cases.filter(({ tags }) => tags.includes(demand.name));
+    return { ...base, ...describeUnjudged(`the tag ${JSON.stringify(demand.name)}`, demand.source, excluded) };
   }
   const assessed = assessScopedRate(carriers, demand, scope);
   return {
@@ -106,7 +106,7 @@ function assessTagRate(demand: NamedRule<number>, scope: Scope): Assessment {
   };
 }
 
-function assessCaseRate(demand: NamedRule<number>, scope: Scope): Assessment {
+function assessCaseRate(demand: NamedRule<number>, scope: RuleInput): Assessment {
   const { cases, counted } = scope;
   const testCase = cases.find(({ id }) => id === demand.name);
   const base = {
@@ -119,9 +119,9 @@ function assessCaseRate(demand: NamedRule<number>, scope: Scope): Assessment {
     ...(testCase === undefined ? {} : { caseId: testCase.id }),
   };
   const name = `the case ${JSON.stringify(base.subject)}`;
-  const aside = testCase === undefined || counted.includes(testCase) ? [] : [testCase];
-  if (testCase === undefined || aside.length > 0 || countScored([testCase]).scored === 0) {
-    return { ...base, ...describeUnjudged(name, demand.source, aside) };
+  const excluded = testCase === undefined || counted.includes(testCase) ? [] : [testCase];
+  if (testCase === undefined || excluded.length > 0 || countScored([testCase]).scored === 0) {
+    return { ...base, ...describeUnjudged(name, demand.source, excluded) };
   }
   const assessed = assessScopedRate([testCase], demand, scope);
   return { ...base, ...assessed, code: rateCodes.case[assessed.state], finding: `Of ${name}, ${assessed.finding}` };
@@ -149,7 +149,7 @@ function listRequired(cases: readonly CaseResults[], { required }: SuiteRequirem
   return [...own, ...named.filter(({ testCase }) => testCase?.isRequired !== true)];
 }
 
-function assessRequired({ name, testCase, source }: RequiredCase, { counted }: Scope): Assessment {
+function assessRequired({ name, testCase, source }: RequiredCase, { counted }: RuleInput): Assessment {
   const base = {
     kind: 'required-case' as const,
     scope: 'case' as const,
@@ -159,9 +159,9 @@ function assessRequired({ name, testCase, source }: RequiredCase, { counted }: S
     isDecisive: true,
     ...(testCase === null ? {} : { caseId: testCase.id }),
   };
-  const aside = testCase === null || counted.some(({ id }) => id === testCase.id) ? [] : [testCase];
-  if (testCase === null || aside.length > 0) {
-    return { ...base, ...describeUnjudged(`the required case "${name}"`, source, aside) };
+  const excluded = testCase === null || counted.some(({ id }) => id === testCase.id) ? [] : [testCase];
+  if (testCase === null || excluded.length > 0) {
+    return { ...base, ...describeUnjudged(`the required case "${name}"`, source, excluded) };
   }
   const total = formatCount(countRead(testCase), 'iteration');
   if (testCase.failed > 0) {
@@ -180,24 +180,24 @@ function assessRequired({ name, testCase, source }: RequiredCase, { counted }: S
   return { ...base, code: 'minimum-met', state: 'met', finding };
 }
 
-/** A demand on what is set aside rests with it; one on what never ran leaves the verdict open. */
+/** A demand on what is set excluded rests with it; one on what never ran leaves the verdict open. */
 function describeUnjudged(
   what: string,
   source: string,
-  aside: readonly CaseResults[],
+  excluded: readonly CaseResults[],
 ): Pick<Assessment, 'code' | 'state' | 'isDecisive' | 'finding'> {
-  const why = aside.length === 0 ? 'has no result' : describeSetAside(aside);
+  const why = excluded.length === 0 ? 'has no result' : describeExcluded(excluded);
   const subject = `${what.charAt(0).toUpperCase()}${what.slice(1)}`;
   return {
     code: 'demand-unjudged',
     state: 'unknown',
-    isDecisive: aside.length === 0,
+    isDecisive: excluded.length === 0,
     finding: `${subject} ${why}, so that the demand on it (${describeSource(source)}) could not be judged.`,
   };
 }
 
-/** What is in quarantine or on trial is not run again, so that a case that is flaky is set aside for that. */
-function describeSetAside(aside: readonly CaseResults[]): string {
-  const flaky = aside.filter((testCase) => classifyCase(testCase) === 'flaky').length;
-  return flaky === aside.length ? 'is flaky, which is only reported' : 'does not count';
+/** What is in quarantine or on trial is not run again, so that a case that is flaky is set excluded for that. */
+function describeExcluded(excluded: readonly CaseResults[]): string {
+  const flaky = excluded.filter((testCase) => classifyCase(testCase) === 'flaky').length;
+  return flaky === excluded.length ? 'is flaky, which is only reported' : 'does not count';
 }

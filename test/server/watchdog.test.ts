@@ -4,8 +4,9 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
 import { listProcesses } from '../../src/server/process-tree.ts';
+import { stdioServerPath } from '../support/bundled-servers.ts';
 import { listMarkedPids } from '../support/processes.ts';
-import { openTestServer, stdioServerCommand } from '../support/running-server.ts';
+import { openTestServer } from '../support/running-server.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const stubborn = 'process.on("SIGTERM", () => {}); setInterval(() => {}, 1000);';
@@ -62,8 +63,7 @@ describe.skipIf(process.platform !== 'linux')('the watchdog', () => {
   it('leaves no process of the server of a gate that is killed, those in groups of their own included', async () => {
     await using workspace = await createWorkspace({ 'server.mjs': serverSource, 'gate.mjs': gateSource });
     const marker = `watched-${Math.random()}`;
-    const script = stdioServerCommand.replace(`${process.execPath} `, `${process.cwd()}/`);
-    const command = `${process.execPath} ${workspace.path}/server.mjs ${script}`;
+    const command = `${process.execPath} ${workspace.path}/server.mjs ${stdioServerPath}`;
     const gate = spawn(process.execPath, [`${workspace.path}/gate.mjs`, process.cwd(), command, marker], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });

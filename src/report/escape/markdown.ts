@@ -1,4 +1,5 @@
 import { flattenText } from './plain.ts';
+import { truncateText } from '../truncate.ts';
 
 /**
  * Words that mean nothing to Markdown or to GitHub: letters and digits with plain punctuation inside and around.
@@ -58,4 +59,16 @@ export function renderLink(label: string, url: string): string {
   const href = URL.parse(url)?.href ?? '';
   const text = renderProse(label);
   return href.startsWith('https://') && !/[<>\s]/.test(href) ? `[${text}](<${href}>)` : text;
+}
+
+const maxLocationLength = 120;
+
+/** Renders the location of a case as Markdown, as a link where its line is shown. */
+export function renderLocation(
+  location: { file: string; line: number },
+  linkLine: ((location: { file: string; line: number }) => string | null) | undefined,
+): string {
+  const label = truncateText(`${location.file}:${location.line}`, maxLocationLength);
+  const url = linkLine?.(location) ?? null;
+  return url === null ? renderCodeSpan(label) : renderLink(label, url);
 }
