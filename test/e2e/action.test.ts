@@ -64,7 +64,7 @@ describe('the action', () => {
     expect(run.annotations[0]?.file).toBeUndefined();
   });
 
-  it('says so when the command does not exist', async () => {
+  it('reports a command that does not exist', async () => {
     await using workspace = await createWorkspace({ 'evals/green.evals.yaml': greenEvals });
     const run = await runAction({
       workspace: workspace.path,

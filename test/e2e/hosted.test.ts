@@ -150,7 +150,7 @@ describe('a hosted job', () => {
     expect(await listNames(service, '/servers')).toEqual([]);
   });
 
-  it.concurrent('leaves a fork the embedded service, and says so where it asks for another', async () => {
+  it.concurrent('uses the embedded service on a fork, and exits with code 2 if the fork requests another', async () => {
     const event = createPullRequestEvent({ isFork: true });
     const embedded = await runJob({}, { event });
     expect(embedded).toMatchObject({ exitCode: 0, outputs: { verdict: 'passed', 'run-url': '' } });
@@ -180,7 +180,7 @@ describe('a hosted job', () => {
     expect(await listNames(service, '/eval-suites')).toEqual(['Tiny · PR 7']);
   });
 
-  it.concurrent('has a name and a run of its own in a matrix, and leaves nothing but the suite', async () => {
+  it.concurrent('has its own name and run in a matrix, and leaves only the suite', async () => {
     await using service = await startServeProcess();
     // What the runner says of them differs in nothing else.
     const env = { GITHUB_RUN_ID: '41' };

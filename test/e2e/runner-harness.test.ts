@@ -152,7 +152,7 @@ append(env.GITHUB_OUTPUT, 'word=early-secret\\n');`,
     expect(run).toMatchObject({ conclusion: 'failure', state: { pid: '42' }, post: { exitCode: 0, log: 'state 42' } });
   });
 
-  it('leaves post out where its condition does not hold', async () => {
+  it('skips the post step if its condition does not hold', async () => {
     const scripts = { main: `process.exitCode = 1;`, post: `console.log('here');`, postIf: 'success()' };
     expect((await runFixture(scripts)).post).toBeNull();
     expect((await runFixture({ ...scripts, postIf: 'failure()' })).post?.log).toBe('here');
@@ -179,7 +179,7 @@ describe('cancelling', () => {
     });
   });
 
-  it('goes on to SIGTERM and then kills the tree of a process that ignores both', async () => {
+  it('sends SIGTERM next, and then kills the tree of a process that ignores both', async () => {
     const ignoreAll = `process.on('SIGINT', () => {}); process.on('SIGTERM', () => {});`;
     const run = await runFixture(
       {
@@ -196,20 +196,20 @@ describe('processes that outlive the job', () => {
   const spawnChild = (env: string) =>
     `spawn(process.execPath, ['-e', "setInterval(() => {}, 1000)", 'left-behind'], { stdio: 'ignore', detached: true, env: ${env} }).unref();`;
 
-  it('names processes that outlive the job and kills them in the end', async () => {
+  it('are reported, and killed in the end', async () => {
     const run = await runFixture({ main: spawnChild('env') });
     expect(run.leftovers.map(({ command }) => command)).toEqual([expect.stringContaining('left-behind')]);
     for (const { pid } of run.leftovers) expect(await isGone(pid)).toBe(true);
   });
 
-  it('notices output that a child holds open', async () => {
+  it('are noticed if they keep the output open', async () => {
     const run = await runFixture({
       main: `spawn(process.execPath, ['-e', "setInterval(() => {}, 1000)"], { stdio: 'inherit', detached: true }).unref();`,
     });
     expect(run.isOutputHeldOpen).toBe(true);
   });
 
-  it('finds nothing after an action that cleans up', async () => {
+  it('are not reported after an action that cleans up', async () => {
     const run = await runFixture({
       main: `const child = spawn(process.execPath, ['-e', "setInterval(() => {}, 1000)"]); child.once('exit', () => console.log('done')); child.kill();`,
     });

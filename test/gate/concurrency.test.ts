@@ -65,7 +65,7 @@ describe('iterations that call a tool that is not declared read-only', () => {
     expect(concurrency).toMatchObject({ rule: 'given', limit: 4, source: 'concurrency' });
   });
 
-  it('keep their place between others that run side by side', async () => {
+  it('keep their position between others that run side by side', async () => {
     await using workspace = await createWorkspace();
     const suite = writeCases(['look', 'change', 'change', 'look']);
     const { report, concurrency, changes } = await runFolderGate(workspace, suite);

@@ -119,7 +119,7 @@ const contradictions: Array<[string, Contradiction]> = [
 ];
 
 describe('a gate whose service contradicts itself', () => {
-  it.each(contradictions)('is inconclusive where the service %s', async (_, contradiction) => {
+  it.each(contradictions)('is inconclusive if the service %s', async (_, contradiction) => {
     const { report, exitCode } = await runAgainst(contradiction);
     expect([exitCode, report.verdict.outcome]).toEqual([contradiction.exitCode, 'inconclusive']);
     expect(report.verdict.reasons.map(({ message }) => message).join('\n')).toMatch(contradiction.reason);

@@ -30,7 +30,7 @@ async function listIssues(...args: Parameters<typeof plan>): Promise<string[]> {
 }
 
 describe('planGate for a hosted service', () => {
-  it('opens a tunnel there, and with the embedded service only where that is asked for', async () => {
+  it('opens a tunnel, with the embedded service only if `tunnel` requires it', async () => {
     expect((await plan({})).service).toMatchObject({ isTunnelled: true, isOwnServerName: true });
     expect((await plan({ service: 'embedded' })).service).toMatchObject({ isTunnelled: false, hosted: null });
     expect((await plan({ service: 'embedded', tunnel: 'always' })).service.isTunnelled).toBe(true);
@@ -78,7 +78,7 @@ describe('planGate for a hosted service', () => {
     expect(await listIssues({ tests: prompt })).toEqual([expect.stringContaining('(missing-model)')]);
   });
 
-  it('refuses two cases that the service could not tell apart', async () => {
+  it('refuses two cases that the service could not distinguish', async () => {
     const judged = (text: string) => echo.replace(' }]', ` }, { assert: { toolResultContains: ${text} } }]`);
     expect(await listIssues({ tests: `${judged('a')}${judged('b').replace('Echoes', 'Echoes b')}` })).toEqual([]);
     expect(await listIssues({ tests: `${judged('a')}${judged('b')}` })).toEqual([

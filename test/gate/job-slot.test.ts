@@ -6,7 +6,7 @@ import { listJobParts } from '../../src/gate/plan/plan-github.ts';
 const shard = (index: number) => ({ index, total: 3 });
 
 describe('nameJobSlot', () => {
-  it('takes the name that is given, else the shard', () => {
+  it('uses the given name, or otherwise the shard', () => {
     expect(nameJobSlot({ commentId: 'node-24', shard: shard(2) })).toBe('node-24');
     expect(nameJobSlot({ commentId: null, shard: shard(2) })).toBe('2/3');
     expect(nameJobSlot({ commentId: null, shard: null })).toBeNull();

@@ -72,7 +72,7 @@ describe('an option that has moved', () => {
     expect(readMessages({ 'report-only': 'true' }, parseJudgeOptions)).toHaveLength(1);
   });
 
-  it('is ignored where it is blank, which is how a workflow leaves an input out', () => {
+  it('is ignored if it is blank, because a workflow leaves an input out like that', () => {
     expect(readMessages({ ...complete, ...Object.fromEntries(movedOptions.map(({ name }) => [name, ' \n'])) })).toEqual(
       [],
     );

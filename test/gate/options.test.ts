@@ -165,7 +165,7 @@ describe('parseGateOptions', () => {
     expect(readIssues({ merge: 'shards', concurrency: '2' })).toEqual(['merge: merge-and-run']);
   });
 
-  it('runs nothing where it joins reports', () => {
+  it('rejects options of a run next to `merge`', () => {
     expect(readIssues({ merge: 'shards', runs: '2' })).toEqual(['merge: merge-and-run']);
   });
 

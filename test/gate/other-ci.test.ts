@@ -84,7 +84,7 @@ describe('a regression on Buildkite', () => {
 });
 
 describe('probation on GitLab', () => {
-  it('is not ended by the gates of merge requests', async () => {
+  it('does not end through gates of merge requests', async () => {
     await using workspace = await createWorkspace({ 'x.evals.yaml': evals('100%') });
     const inputs = { 'history-path': 'history.jsonl', policy: { probation: 1 } };
     const run = (name: string) => runEmbeddedGate(workspace, inputs, { says: 'a b', environment: listVariables(name) });

@@ -90,13 +90,13 @@ describe('previewGate', () => {
     expect(await readProject()).toEqual(before);
   });
 
-  it('says that what fails would be run again', async () => {
+  it('says that failed cases would be repeated', async () => {
     const again = 'Inline tests: cases that fail would be run again, in up to 2 rounds (policy.retryFailed).';
     expect((await preview({ tests: stored, policy: { retryFailed: 2 } })).lines).toContain(again);
     expect((await preview({ tests: stored })).lines.filter((line) => line.includes('again'))).toEqual([]);
   });
 
-  it('takes the oldest where jobs that started together have each made the suite', async () => {
+  it('uses the oldest suite if jobs that started together each created one', async () => {
     const environment = { GITHUB_REF_NAME: 'twice' };
     const serverId = await saveServer(service, { name: 'other' });
     const save = async (title: string) =>
@@ -114,7 +114,7 @@ describe('previewGate', () => {
     expect((await catchError(preview({ suite: 'Inline tests · twice' }))).message).toMatch(/Several suites are called/);
   });
 
-  it('leaves a suite of the service as it stands', async () => {
+  it('does not change a suite of the service', async () => {
     const { lines, methods } = await preview({ suite: 'Inline tests · change' });
     expect(lines.slice(1)).toEqual(['Suite Inline tests · change of the service, as it stands.']);
     expect(methods).toEqual(['GET']);
@@ -141,7 +141,7 @@ describe('previewGate', () => {
     );
   });
 
-  it('says what would be posted elsewhere, and posts it nowhere', async () => {
+  it('says what would be posted on GitHub, without posting it', async () => {
     const telling = {
       'report-to': 'comment, check-run, issue',
       'github-token': 'token_0123456789',
@@ -165,7 +165,7 @@ describe('previewGate', () => {
     expect(lines.filter((line) => /^Would (?!test)/.test(line))).toEqual([]);
   });
 
-  it('says where results would be uploaded to, and asks whether the key leads there', async () => {
+  it('says where results would be uploaded to, and checks that the service accepts the key', async () => {
     const before = await readProject();
     const upload = { service: 'embedded', upload: 'svc', tests: tests('kept') };
     const { lines, methods } = await preview(upload);

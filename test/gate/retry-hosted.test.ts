@@ -31,7 +31,7 @@ async function runGate(
 const scripts = { steady: ['passes'], first: ['fails', 'passes'], broken: ['fails'] } as const;
 
 describe('a hosted gate that runs again what failed', () => {
-  it.each(['creates', 'finds'])('names the cases of each round by their ids, where it %s the suite', async () => {
+  it.each(['creates', 'finds'])('sends the ids of the cases in each round when it %s the suite', async () => {
     await using tap = await openServiceTap(service);
     const { report, exitCode, calls, leftovers } = await runGate(tap, scripts, {
       policy: { retryFailed: 2, flaky: 'pass' },
@@ -60,7 +60,7 @@ describe('a hosted gate that runs again what failed', () => {
     expect(leftovers).toBeNull();
   });
 
-  it('does not take an earlier run for a new one', async () => {
+  it('does not mistake an earlier run for a new one', async () => {
     await using tap = await openServiceTap(service);
     const { report, log } = await runGate(
       tap,

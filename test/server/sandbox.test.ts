@@ -63,7 +63,7 @@ describe.each(makers)('a sandbox that %s makes', (maker) => {
     expect(seen.ppid).toBeGreaterThan(1);
   });
 
-  it.runIf(isMade)('keeps signals to itself', async () => {
+  it.runIf(isMade)('sends no signal to a process outside', async () => {
     await using lab = await open();
     const other = spawn('sleep', ['30'], { detached: true });
     await once(other, 'spawn');
@@ -231,13 +231,13 @@ describe.runIf(process.getuid?.() === 0 && available.get('unshare'))('a user wit
     expect(await runAsNobody('required')).toEqual({ ...same, level: 'confined', left: 'as it was\n', own: false });
   });
 
-  it('gets none with `off`', async () => {
+  it('runs without a sandbox with `off`', async () => {
     expect(await runAsNobody('off')).toEqual({ ...same, level: 'none', left: 'changed\n', own: true });
   });
 });
 
 describe('no sandbox', () => {
-  it('is what `off` means: other processes are visible, and decisive files writable', async () => {
+  it('with `off` leaves other processes visible and decisive files writable', async () => {
     await using lab = await openSandboxLab({ mode: 'off' });
     expect(lab.opened.report).toEqual({ level: 'none', network: 'shared', why: '`sandbox` is `off`' });
     for (const file of Object.values(decisive)) {

@@ -25,7 +25,7 @@ describe('the record of visits to a shared process', () => {
     expect(await visit.findEnd(undefined, atOnce)).toEqual({ end: crash, isOwn: false });
   });
 
-  it('keeps an end from iterations that began after it', async () => {
+  it('does not attribute an end to iterations that began after it', async () => {
     const visits = recordVisits(new ManualClock());
     visits.begin().end(crash);
     using visit = visits.visit();
@@ -73,7 +73,7 @@ describe('the record of visits to a shared process', () => {
     expect(await iteration.findEnd(undefined, { mayBeEnding: false })).toEqual({ end: crash, isOwn: true });
   });
 
-  it('says whether the current process is used', () => {
+  it('reports whether an iteration has used the process', () => {
     const visits = recordVisits(new ManualClock());
     visits.begin();
     expect(visits.isUsed).toBe(false);

@@ -40,7 +40,7 @@ describe('assignShards', () => {
     );
   });
 
-  it('leaves no shard empty while there are cases enough, and loads none above Graham’s bound for list schedules', () => {
+  it('leaves no shard empty if there are enough cases, and exceeds Graham’s bound in none', () => {
     fc.assert(
       fc.property(cases, total, (list, count) => {
         fc.pre(list.length >= count);

@@ -17,7 +17,7 @@ function listTitles(selected: Suite[]): string[] {
 }
 
 describe('selectCases', () => {
-  it('keeps everything where nothing is asked for', () => {
+  it('keeps all cases without a selection', () => {
     expect(selectCases(suites, everything)).toEqual({ suites, issues: [] });
   });
 

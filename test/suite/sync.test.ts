@@ -26,7 +26,7 @@ const asks = '  - { title: Asks, model: openai/gpt-5, steps: [{ prompt: Add., id
 const storedAsks: StoredCase = { id: 'case_2', title: 'Asks', steps: [prompt], checks: noChecks };
 
 describe('planSync', () => {
-  it('leaves a case alone that says the same, whatever its fields are ordered like and whichever are left out', () => {
+  it('does not change an equal case, whatever the order of its fields and whichever it omits', () => {
     const explicit: StoredCase = {
       ...stored,
       expectedOutput: null,
@@ -41,7 +41,7 @@ describe('planSync', () => {
     }
   });
 
-  it('does not compare what stands in for the model of a case that calls none', () => {
+  it('does not compare the placeholder model of a case without a model', () => {
     for (const models of [[], [{ model: 'none', provider: 'custom' }], null]) {
       expect(plan(adds, [{ ...stored, models }]).unchanged).toBe(1);
     }

@@ -141,7 +141,7 @@ describe('a connection that ends', () => {
     expect(relay.peers.length).toBe(2);
   });
 
-  it('with 4000 is lost when there is no other grant to be had', async () => {
+  it('with 4000 is lost if the service gives no other grant', async () => {
     const noWay = await open([{}], { remint: () => Promise.reject(new Error('the service said no')) });
     (await noWay.relay.peer(1)).socket.close(4000);
     expect(await noWay.host.lost).toMatchObject({ closeCode: 4000, cause: { message: 'the service said no' } });

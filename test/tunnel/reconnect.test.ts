@@ -30,7 +30,7 @@ describe('the reconnect policy', () => {
     expect(planAll([failed, failed, { helloAtMs: 0 }, failed])).toEqual([0, 1000, 0, 1000]);
   });
 
-  it('does not dial without a pause for ever when the relay greets and hangs up', () => {
+  it('pauses between dials when the relay greets and hangs up again and again', () => {
     const steps = planAll(greeted(1011, 22));
     expect(steps.slice(0, 20)).toEqual(Array.from({ length: 20 }, () => 0));
     expect(steps.slice(20)).toEqual([1000, 1000]);

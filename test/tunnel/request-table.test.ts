@@ -114,7 +114,7 @@ describe('a request frame', () => {
     expect(peer.read(5).toString()).toBe('{"ok":true}');
   });
 
-  it('names the origin of the target where it names that of the public URL, and any other as it is', async () => {
+  it('has the target’s origin instead of the public URL’s, and any other origin unchanged', async () => {
     await using server = await startHttpServer((response) => void response.end());
     const peer = await connect(server.origin);
     const send = async (id: number, headers: Array<[string, string]>) => {

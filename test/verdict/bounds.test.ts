@@ -67,7 +67,7 @@ const policies = fc
   }));
 
 describe('results with gaps', () => {
-  it('fail exactly where no way in which the outstanding iterations can turn out passes', () => {
+  it('fail exactly if no outcome of the missing iterations passes', () => {
     const seen = new Set<Verdict['outcome']>();
     fc.assert(
       fc.property(members, rate, policies, (cases, minimumPassRate, layer) => {
@@ -90,7 +90,7 @@ describe('results with gaps', () => {
     expect([...seen].toSorted()).toEqual(['failed', 'inconclusive', 'passed']);
   });
 
-  it('fail under a confidence only where every way in which they can turn out fails', () => {
+  it('fail under a confidence only if every outcome of the missing iterations fails', () => {
     let decided = 0;
     fc.assert(
       fc.property(members, fc.constantFrom(0.5, 0.8, 0.95), fc.constantFrom(0.8, 0.95), (cases, minimum, sure) => {
@@ -144,7 +144,7 @@ describe('results with gaps', () => {
     ]);
   });
 
-  it('with a confidence give the bound that holds however they turn out', () => {
+  it('with a confidence report the bound that holds for every outcome of the missing iterations', () => {
     const policy = createPolicy({ confidence: demanded(0.95) });
     expect(judgeSuite(lost(0, 9, 1), { policy }).reasons[0]?.message).toBe(
       '0 of 9 iterations passed (0%), the minimum is 90% (from evals/math.evals.yaml:4); 1 iteration has no result, and if all passed, the rate would be at most 40.5% with 95% confidence',
@@ -217,7 +217,7 @@ describe('results with gaps', () => {
 });
 
 describe('completeCases', () => {
-  it('gives every outstanding iteration the same result', () => {
+  it('gives every missing iteration the same result', () => {
     const [best] = completeCases([createCaseResults({ passed: 1, failed: 1, unscored: 1, planned: 5 })], true);
     const [worst] = completeCases([createCaseResults({ passed: 1, failed: 1, unscored: 1, planned: 5 })], false);
     expect([best?.passed, best?.failed, best?.unscored]).toEqual([4, 1, 0]);
@@ -226,7 +226,7 @@ describe('completeCases', () => {
 });
 
 describe('reasonRules', () => {
-  it('let a pull request through for a reason only by a rule that names it', () => {
+  it('let a pull request pass in spite of a reason only by a rule for that reason', () => {
     const byRule = Map.groupBy(Object.entries(reasonRules), ([, rule]) =>
       'rule' in rule ? (rule.rule ?? 'none') : rule.kind,
     );

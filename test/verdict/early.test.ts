@@ -85,7 +85,7 @@ const shares = fc.array(fc.constantFrom(0, 0.25, 0.5, 0.75, 1), { minLength: 3, 
 const partial = (members: CaseResults[]) => createSuiteResults({ cases: members });
 
 describe('a verdict that is settled early', () => {
-  it('is the verdict of every completion of the outstanding iterations', () => {
+  it('is the verdict for every outcome of the missing iterations', () => {
     const seen = new Map<string | null, number>();
     fc.assert(
       fc.property(
@@ -192,7 +192,7 @@ describe('a run that was stopped early', () => {
     expect(repeats).toBeNull();
   });
 
-  it('is inconclusive where its verdict is open, such as under another minimum', () => {
+  it('is inconclusive if its verdict is open, such as under another minimum', () => {
     const { outcome, reasons } = judgeSuite(stop(cut), { policy: createPolicy(atLeast(0.5)) });
     expect([outcome, reasons.map(({ code }) => code)]).toEqual(['inconclusive', ['run-not-completed']]);
     const cancelled = { ...stop(cut), isStoppedEarly: false };

@@ -34,7 +34,7 @@ describe('describeFailure', () => {
     });
   });
 
-  it('says the same thing once', () => {
+  it('lists a repeated reason once', () => {
     const iteration = createIteration({ result: 'failed', error: 'Expected 4, got 5.' });
     const steps = [{ ...failedStep, evidence: {} }];
     expect(describeFailure(iteration, { steps, overruling: null }).reasons).toEqual(['Expected 4, got 5.']);
@@ -68,7 +68,7 @@ describe('describeFailure', () => {
     });
   });
 
-  it('puts first why we overruled the service, with the step where there is one', () => {
+  it('lists first why the gate overruled the service, with the step if there is one', () => {
     const step = { id: 'is-five', index: 2, kind: 'assert' };
     const overrule = (overruling: Exclude<OwnJudgement, { kind: 'passed' }>) => {
       const { result, reasons, step } = describeFailure(createIteration(), { steps: null, overruling });

@@ -77,7 +77,7 @@ describe('judgeSuite on any results', () => {
     expect([...seen].toSorted()).toEqual(['failed', 'inconclusive', 'passed']);
   });
 
-  it('never turns from passed to anything else when an iteration more passes', () => {
+  it('stays passed when one more iteration passes', () => {
     fc.assert(
       fc.property(measuredSuites, fc.nat({ max: 3 }), ({ results, minimum }, index) => {
         const policy = createPolicy(atLeast(minimum));
@@ -104,7 +104,7 @@ describe('judgeSuite on any results', () => {
 });
 
 describe('joinVerdicts on any verdicts', () => {
-  it('passes only where there are suites and all of them passed', () => {
+  it('passes only if there are suites and all of them passed', () => {
     fc.assert(
       fc.property(fc.array(suiteResults, { maxLength: 4 }), (suites) => {
         const verdicts = suites.map((results) => judgeSuite(results, { policy: createPolicy() }));

@@ -57,7 +57,7 @@ function addPass(results: SuiteResults, index: number): SuiteResults {
 }
 
 describe('judgeSuite under any policy', () => {
-  it('never turns from passed to failed when an iteration more passes, unless a quarantine is over thereby', () => {
+  it('never turns from passed to failed when one more iteration passes, unless that ends a quarantine', () => {
     const seen = new Set<string>();
     fc.assert(
       fc.property(suite, policy, fc.nat({ max: 3 }), (results, policy, index) => {
@@ -95,7 +95,7 @@ describe('judgeSuite under any policy', () => {
     );
   });
 
-  it('passes only where every decisive demand is met, and fails only where one is not', () => {
+  it('passes only if every decisive requirement is met, and fails only if one is not', () => {
     fc.assert(
       fc.property(suite, policy, (results, policy) => {
         const { verdict, demands } = assessSuite(results, { policy });

@@ -123,7 +123,7 @@ describe('the host of this project', () => {
     expect(await peer.waitFor('window', 0)).toEqual({ t: 'window', id: 0, n: 65_536 });
   });
 
-  it('announces nothing to a relay that knows no credit', async () => {
+  it('announces no credit to a relay that does not support it', async () => {
     const relay = keep(await startScriptedRelay([{}]));
     keep(await openTestHost(relay, 'http://127.0.0.1:9/'));
     const peer = await relay.peer(1);

@@ -56,7 +56,7 @@ describe('the public side', () => {
     await expect.poll(() => get(path.publicUrl)).toEqual(noHost);
   });
 
-  it('knows a tunnel by its secret alone', async () => {
+  it('identifies a tunnel by its secret alone', async () => {
     const { publicUrl, server } = await openPath();
     expect((await get(publicUrl))[0]).toBe(200);
     const url = new URL(publicUrl);

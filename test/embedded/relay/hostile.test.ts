@@ -121,7 +121,7 @@ describe('the public side', () => {
     expect(server.requests.length).toBe(before);
   });
 
-  it('lets none of what belongs to the relay or the hop through, and no request that hides in another', async () => {
+  it('passes on no header of the relay or the hop, and no request hidden in another', async () => {
     const before = server.requests.length;
     const hidden = 'GET /mcp?hidden=1 HTTP/1.1\r\nHost: x\r\n\r\n';
     const fields =

@@ -31,7 +31,7 @@ async function listIssues(...args: Parameters<typeof plan>): Promise<string[]> {
 const withPolicy = (policy: string) => `${greenEvals}policy: ${policy}\n`;
 
 describe('the rules of a suite', () => {
-  it('comes from no file that a link out of the checkout leads to, and no message quotes one', async () => {
+  it('come from no file behind a link out of the checkout, and no message quotes such a file', async () => {
     await using outside = await createWorkspace({ 'secret.txt': 'a: [password-1\n' });
     await using workspace = await createWorkspace({ 'a.yaml': greenEvals });
     await symlink(join(outside.path, 'secret.txt'), join(workspace.path, 'p.yaml'));
@@ -45,7 +45,7 @@ describe('the rules of a suite', () => {
     });
   });
 
-  it('comes from the inputs, then the suite’s part of the policy file, then the rest of it, then the evals file', async () => {
+  it('come from the inputs, then the suite’s part of the policy file, then the rest of it, then the evals file', async () => {
     const files = {
       'a.yaml': withPolicy(
         '{ minimumPassRate: 10%, confidence: 60%, onInconclusive: pass, onNothingRun: pass, reportOnly: true, flaky: pass, retryFailed: 1 }',
@@ -183,7 +183,7 @@ cases:
     expect(issue).toMatch(/^policy: "q.yaml" cannot be read: .*\(unreadable-policy\)$/);
   });
 
-  it('is reported for a suite of the service, too', async () => {
+  it('are reported for a suite of the service, too', async () => {
     await using workspace = await createWorkspace({ 'p.yaml': 'suites: { Nightly: { minimumPassRate: 60% } }' });
     const texts = { service: 'mcpjam', 'api-key': 'key-123456', suite: 'Nightly', policy: 'p.yaml' };
     const planned = await planGate(parseGateOptions(texts), { cwd: workspace.path, environment: {} });

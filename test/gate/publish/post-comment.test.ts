@@ -103,7 +103,7 @@ describe('postComment', () => {
     expect(read(api)).toEqual(['mine', 'mine too', 'run 2.1 failed']);
   });
 
-  it('leaves a comment of its own alone that only quotes a marker', async () => {
+  it('does not change its own comment that only quotes a marker', async () => {
     await using api = await startGitHubApi();
     const quoted = `> ${renderMarker(createDraft({}).marker, place)}\nsaid the other one`;
     api.comments.push({ id: 1, issue: 7, body: quoted, user: actionsBot });
@@ -158,7 +158,7 @@ describe('postComment', () => {
     expect(read(api)).toEqual(['run 9.1 failed']);
   });
 
-  it('takes a second comment of its own away, and lets none of them be overwritten by an older run', async () => {
+  it('deletes its own second comment, and lets no older run overwrite either', async () => {
     await using api = await startGitHubApi();
     for (const [id, run] of [
       [1, 3],

@@ -74,7 +74,7 @@ describe('postIssue', () => {
     expect(read(api)).toEqual([['closed', 'run 3 passed']]);
   });
 
-  it('is not silenced by an issue with the name of the token, of a run that GitHub does not know', async () => {
+  it('writes its issue in spite of a marker of a run that GitHub does not know', async () => {
     await using api = await startGitHubApi();
     const body = `${renderMarker(createDraft('passed', 9).marker, nameIssues(repository))}\nAll is well.`;
     api.issues.push({ number: 1, state: 'closed', title: 'x', body, user: actionsBot });
@@ -82,7 +82,7 @@ describe('postIssue', () => {
     expect(read(api)).toEqual([['open', 'run 2 failed']]);
   });
 
-  it('leaves issues of others alone, and pull requests of its own', async () => {
+  it('does not change issues of other authors, nor its own pull requests', async () => {
     await using api = await startGitHubApi();
     const body = `${renderMarker(createDraft('failed', 0).marker, nameIssues(repository))}\ntheirs`;
     const other = { state: 'open', title: 'x', body };

@@ -80,7 +80,7 @@ describe('computeClusteredInterval', () => {
     expect(interval?.lower).toBeCloseTo(computeWilsonInterval(20, 20, 0.95).lower, 12);
   });
 
-  it('is that of its iterations for a single case, and none without any', () => {
+  it('is the interval of the iterations for a single case, and null without iterations', () => {
     expect(
       computeClusteredInterval(
         toClusters([
@@ -108,7 +108,7 @@ describe('computeClusteredInterval', () => {
     );
   });
 
-  it('holds the rate, is never narrower than with independent iterations, and knows no order', () => {
+  it('contains the rate, is never narrower than with independent iterations, and does not depend on their order', () => {
     fc.assert(
       fc.property(fc.array(cluster, { minLength: 1, maxLength: 12 }), (clusters) => {
         const total = clusters.reduce((sum, member) => sum + member.total, 0);

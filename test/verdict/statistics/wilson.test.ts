@@ -28,7 +28,7 @@ describe('computeWilsonInterval', () => {
     expect(interval.upper).toBeCloseTo(upper, 10);
   });
 
-  it('holds the rate, stays a fraction, and narrows towards lower confidence', () => {
+  it('contains the rate, stays within 0 and 1, and narrows with lower confidence', () => {
     fc.assert(
       fc.property(
         fc.nat({ max: 2000 }),
