@@ -183,8 +183,8 @@ describe('runMain with a configuration that is wrong', () => {
     expect(exitCode).toBe(2);
     const errors = commands.filter(({ command }) => command === 'error').map(({ data }) => data);
     expect(errors).toEqual([
-      expect.stringContaining('write `retryFailed: 2` in the file that `policy` names'),
-      expect.stringContaining('write `reportOnly: true` in the file that `policy` names'),
+      expect.stringContaining('write `retryFailed: 2` in the file'),
+      expect.stringContaining('write `reportOnly: true` in the file'),
     ]);
   });
 
