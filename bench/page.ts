@@ -4,8 +4,8 @@ import { type Evidence, type IterationMark, maxIterationMarks, maxTraces } from 
 import type { Report } from '../lib/model/report.js';
 import { renderHtml } from '../lib/report/html/page.js';
 import { launchBrowser, missingBrowser, openFilePage } from '../test/support/browser.ts';
-import { createReport } from '../test/support/report-factory.ts';
-import { createCaseResults, createFailure, createSuiteResults } from '../test/support/results-factory.ts';
+import { createReport } from '../test/support/factories/report-factory.ts';
+import { createCaseResults, createFailure, createSuiteResults } from '../test/support/factories/results-factory.ts';
 
 interface Shape {
   title: string;

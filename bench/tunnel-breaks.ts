@@ -1,6 +1,6 @@
 import { request } from 'undici';
-import { startTcpProxy } from '../test/support/tcp-proxy.ts';
-import type { TcpProxy } from '../test/support/tcp-proxy.ts';
+import { startTcpProxy } from '../test/support/network/tcp-proxy.ts';
+import type { TcpProxy } from '../test/support/network/tcp-proxy.ts';
 import { findMedian } from './child.ts';
 import { addTask } from './tunnel-rig.ts';
 import type { TunnelRig } from './tunnel-rig.ts';

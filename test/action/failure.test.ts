@@ -7,8 +7,8 @@ import { z } from 'zod';
 import { createJobLogger, describeFailure } from '../../src/action/logger.ts';
 import { ConfigurationError } from '../../src/base/errors.ts';
 import { createRedactor, Secret } from '../../src/base/redaction.ts';
-import { captureOutput } from '../support/captured-output.ts';
-import { findEncodedLeaks, findRemnants } from '../support/leak-forms.ts';
+import { captureOutput } from '../support/process/captured-output.ts';
+import { findEncodedLeaks, findRemnants } from '../support/text/leak-forms.ts';
 
 const secret = 'k_9f"K2m<Q7>xW4&bT1/zR8+c';
 const url = `wss://relay.example:99999/?k=${secret}`;

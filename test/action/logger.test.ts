@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { createJobLogger } from '../../src/action/logger.ts';
 import { createRedactor, Secret } from '../../src/base/redaction.ts';
-import { captureOutput } from '../support/captured-output.ts';
-import { hostileTexts } from '../support/hostile-text.ts';
-import { parseRunnerLine } from '../support/runner-commands.ts';
+import { captureOutput } from '../support/process/captured-output.ts';
+import { hostileTexts } from '../support/text/hostile-text.ts';
+import { parseRunnerLine } from '../support/runner/runner-commands.ts';
 
 const logger = createJobLogger(createRedactor([new Secret('canary-secret')]));
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { listOutputs, outputTable, writeOutput } from '../../src/action/outputs.ts';
 import { silentLogger } from '../../src/base/logger.ts';
-import { createComparedReport, createFlakyReport, createReport } from '../support/report-factory.ts';
+import { createComparedReport, createFlakyReport, createReport } from '../support/factories/report-factory.ts';
 
 const files = {
   reportPath: 'out/report.json',

@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createJobOutput } from '../../src/action/logger.ts';
 import { runPost } from '../../src/action/post.ts';
-import { captureOutput } from '../support/captured-output.ts';
-import { isRunning } from '../support/processes.ts';
+import { captureOutput } from '../support/process/captured-output.ts';
+import { isRunning } from '../support/process/processes.ts';
 
 afterEach(() => {
   for (const name of Object.keys(process.env)) if (/^(?:STATE|INPUT)_/.test(name)) delete process.env[name];

@@ -3,7 +3,7 @@ import { listContradictions } from '../../src/gate/plan/check-report.ts';
 import { readReport } from '../../src/gate/plan/read-report.ts';
 import { renderReportJson } from '../../src/report/json.ts';
 import { createWorkspace } from '../support/workspace.ts';
-import { createRedReport } from '../support/report-factory.ts';
+import { createRedReport } from '../support/factories/report-factory.ts';
 import type { Attack, AttackResult } from './attack.ts';
 
 export interface ArtifactAttack extends Attack {

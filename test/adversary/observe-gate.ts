@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Report } from '../../src/model/report.ts';
 import { parseReport } from '../../src/report/json.ts';
-import { listChildVariables } from '../support/child-environment.ts';
+import { listChildVariables } from '../support/process/child-environment.ts';
 
 export interface ObservedGate {
   /** Null where a signal ended it. */

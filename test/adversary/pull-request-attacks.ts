@@ -1,5 +1,5 @@
-import { runEmbeddedGate, writeSayingCases } from '../support/embedded-gate.ts';
-import { createPullRequest, type FileChange, runGitIn } from '../support/pull-request.ts';
+import { runEmbeddedGate, writeSayingCases } from '../support/gate/embedded-gate.ts';
+import { createPullRequest, type FileChange, runGitIn } from '../support/github/pull-request.ts';
 import type { Workspace } from '../support/workspace.ts';
 import type { Attack, AttackResult } from './attack.ts';
 

@@ -5,7 +5,7 @@
  */
 import { parseArgs } from 'node:util';
 import pMap from 'p-map';
-import { canMake } from '../support/sandbox-lab.ts';
+import { canMake } from '../support/process/sandbox-lab.ts';
 import type { AttackResult, ServerAttack } from './attack.ts';
 import { artifactAttacks, runArtifactAttack } from './artifact-attacks.ts';
 import { pullRequestAttacks, runPullRequestAttack } from './pull-request-attacks.ts';

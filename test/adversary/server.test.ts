@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { canMake } from '../support/sandbox-lab.ts';
+import { canMake } from '../support/process/sandbox-lab.ts';
 import type { ServerAttack } from './attack.ts';
 import { type AttackedGate, type AttackOptions, runServerAttacks } from './run-server-attacks.ts';
 import { codeAttacks, fileAttacks, loneAttacks, sharedAttacks, signalStorm } from './server-attacks.ts';

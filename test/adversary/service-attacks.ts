@@ -1,7 +1,7 @@
-import { openContractService } from '../support/contract-service.ts';
-import { startEchoServer } from '../support/echo-server.ts';
-import { runHostedGate } from '../support/hosted-gate.ts';
-import { startHostileService } from '../support/hostile-service.ts';
+import { openContractService } from '../support/service/contract-service.ts';
+import { startEchoServer } from '../support/servers/echo-server.ts';
+import { runHostedGate } from '../support/gate/hosted-gate.ts';
+import { startHostileService } from '../support/service/hostile-service.ts';
 import type { Attack, AttackResult } from './attack.ts';
 
 type Answer = Record<string, unknown> & { items?: Array<Record<string, unknown>> };

@@ -12,8 +12,8 @@ import {
 import { describe, expect, it } from 'vitest';
 import { createPacer, unlimitedPacer } from '../../src/base/pacing.ts';
 import type { Pacer, Priority, TurnOptions } from '../../src/base/pacing.ts';
-import { ManualClock } from '../support/manual-clock.ts';
-import { VirtualClock } from '../support/virtual-clock.ts';
+import { ManualClock } from '../support/clocks/manual-clock.ts';
+import { VirtualClock } from '../support/clocks/virtual-clock.ts';
 
 /** The middle of what may be drawn, which moves nothing. */
 const unspread = () => 0.5;

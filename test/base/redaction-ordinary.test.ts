@@ -4,7 +4,7 @@ import { renderReportJson } from '../../src/report/json.ts';
 import { renderJunit } from '../../src/report/junit.ts';
 import { renderSummary } from '../../src/report/summary.ts';
 import { renderTerminal } from '../../src/report/terminal.ts';
-import { createRedReport } from '../support/report-factory.ts';
+import { createRedReport } from '../support/factories/report-factory.ts';
 
 const tokens = [
   'sk_live_9fK2mQ7xW4bT1zR8cV5n',

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Clock, formatDuration, parseDuration, race, startDeadline, systemClock } from '../../src/base/time.ts';
 import { assert, integer, property, string } from 'fast-check';
 import { DeadlineError } from '../../src/base/errors.ts';
-import { VirtualClock } from '../support/virtual-clock.ts';
+import { VirtualClock } from '../support/clocks/virtual-clock.ts';
 
 describe('systemClock', () => {
   it('never goes backwards', () => {

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parseReport } from '../../src/report/json.ts';
-import { runCommand } from '../support/command.ts';
+import { runCommand } from '../support/process/command.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
-const server = fileURLToPath(new URL('../support/flooding-server.ts', import.meta.url));
+const server = fileURLToPath(new URL('../support/servers/flooding-server.ts', import.meta.url));
 
 const evals = (attack: string) => `suite: Flooded
 timeout: 5s

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parseReport } from '../../src/report/json.ts';
-import { runCommand } from '../support/command.ts';
+import { runCommand } from '../support/process/command.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
-const server = fileURLToPath(new URL('../support/hostile-server.ts', import.meta.url));
+const server = fileURLToPath(new URL('../support/servers/hostile-server.ts', import.meta.url));
 
 /** A case that the server's answer, `wrong`, fails. */
 const evals = `suite: Attacked

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { renderReportJson } from '../../src/report/json.ts';
 import { parseReport } from '../../src/report/json.ts';
-import { runCommand } from '../support/command.ts';
-import { createPolicy, demanded } from '../support/policy-factory.ts';
+import { runCommand } from '../support/process/command.ts';
+import { createPolicy, demanded } from '../support/factories/policy-factory.ts';
 import {
   createComparedReport,
   createInconclusiveReport,
   createRedReport,
   createReport,
-} from '../support/report-factory.ts';
-import { createCaseResults, createSuiteResults } from '../support/results-factory.ts';
+} from '../support/factories/report-factory.ts';
+import { createCaseResults, createSuiteResults } from '../support/factories/results-factory.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const spent = { tokensUsed: 1000, durationsMs: [1000, 2000] };

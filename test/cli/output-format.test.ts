@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { renderReportJson } from '../../src/report/json.ts';
 import { parseReport } from '../../src/report/json.ts';
-import { runCommand } from '../support/command.ts';
-import { createRedReport } from '../support/report-factory.ts';
+import { runCommand } from '../support/process/command.ts';
+import { createRedReport } from '../support/factories/report-factory.ts';
 import { createWorkspace, everythingOverStdio, redEvals } from '../support/workspace.ts';
 
 const run = ['run', '--isolation', 'run', '--server-command', everythingOverStdio, '--evals', 'red.yaml'];

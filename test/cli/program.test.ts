@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { generator } from '../../src/base/version.ts';
 import { isFlagOf } from '../../src/gate/options/surfaces.ts';
 import { listOptions } from '../../src/gate/options.ts';
-import { runCommand } from '../support/command.ts';
+import { runCommand } from '../support/process/command.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 async function run(...args: string[]) {

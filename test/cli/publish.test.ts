@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { renderReportJson } from '../../src/report/json.ts';
-import { runCommand } from '../support/command.ts';
-import { type GitHubApi, refusals, startGitHubApi } from '../support/github-api.ts';
-import { jobToken } from '../support/github-job.ts';
-import { createRedReport } from '../support/report-factory.ts';
+import { runCommand } from '../support/process/command.ts';
+import { type GitHubApi, refusals, startGitHubApi } from '../support/github/github-api.ts';
+import { jobToken } from '../support/runner/github-job.ts';
+import { createRedReport } from '../support/factories/report-factory.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 async function publish(

@@ -1,8 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runCommand } from '../support/command.ts';
-import { createCommandReader } from '../support/runner-commands.ts';
+import { runCommand } from '../support/process/command.ts';
+import { createCommandReader } from '../support/runner/runner-commands.ts';
 import { createWorkspace, everythingOverStdio, greenEvals, redEvals } from '../support/workspace.ts';
 
 const run = ['run', '--quiet', '--isolation', 'run', '--server-command', everythingOverStdio];

@@ -2,8 +2,8 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseReport } from '../../src/report/json.ts';
-import { runCommand } from '../support/command.ts';
-import { interruptedInTheLastMoment } from '../support/last-moment.ts';
+import { runCommand } from '../support/process/command.ts';
+import { interruptedInTheLastMoment } from '../support/runner/last-moment.ts';
 import { createWorkspace, everythingOverStdio, greenEvals, redEvals } from '../support/workspace.ts';
 
 const twoFlags = ['run', '--server-command', everythingOverStdio, '--evals', 'evals/*.evals.yaml'];

@@ -1,6 +1,6 @@
 import { request } from 'undici';
 import { describe, expect, it } from 'vitest';
-import { runCommand } from '../support/command.ts';
+import { runCommand } from '../support/process/command.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 /** Runs `serve`, hands its ready line to `use`, then stops it. */

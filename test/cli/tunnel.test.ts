@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ContractService } from '../support/contract-service.ts';
-import { type CommandResult, runCommand } from '../support/command.ts';
-import { isRunning } from '../support/processes.ts';
-import { connectClient, stdioServerCommand } from '../support/running-server.ts';
-import { startServeProcess } from '../support/serve-process.ts';
+import type { ContractService } from '../support/service/contract-service.ts';
+import { type CommandResult, runCommand } from '../support/process/command.ts';
+import { isRunning } from '../support/process/processes.ts';
+import { connectClient, stdioServerCommand } from '../support/servers/running-server.ts';
+import { startServeProcess } from '../support/service/serve-process.ts';
 
 // The command and the service are processes of their own, as they are wherever the command is used.
 

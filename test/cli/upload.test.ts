@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { ContractService } from '../support/contract-service.ts';
-import { stdioServerPath } from '../support/bundled-servers.ts';
-import { runCommand } from '../support/command.ts';
-import { findLeaks } from '../support/runner-harness/leaks.ts';
-import { startServeProcess } from '../support/serve-process.ts';
+import type { ContractService } from '../support/service/contract-service.ts';
+import { stdioServerPath } from '../support/servers/bundled-servers.ts';
+import { runCommand } from '../support/process/command.ts';
+import { findLeaks } from '../support/runner/leaks.ts';
+import { startServeProcess } from '../support/service/serve-process.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const server = `${process.execPath} ${stdioServerPath}`;

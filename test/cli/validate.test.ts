@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { runCommand } from '../support/command.ts';
+import { runCommand } from '../support/process/command.ts';
 import { createWorkspace, greenEvals } from '../support/workspace.ts';
 
 describe('mcp-eval-ci validate', () => {

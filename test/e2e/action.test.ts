@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { outputTable } from '../../src/action/outputs.ts';
 import { parseReport } from '../../src/report/json.ts';
-import { runAction } from '../support/runner-harness/run-action.ts';
+import { runAction } from '../support/runner/run-action.ts';
 import { createWorkspace, everythingOverStdio, greenEvals, redEvals } from '../support/workspace.ts';
 
 // The committed dist/ as the runner starts it: what users get, not what the sources would do.

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Ending, type Phase, runCancelledJob } from '../support/cancelled-job.ts';
-import type { ContractService } from '../support/contract-service.ts';
-import { runAction } from '../support/runner-harness/run-action.ts';
-import { startServeProcess } from '../support/serve-process.ts';
+import { type Ending, type Phase, runCancelledJob } from '../support/runner/cancelled-job.ts';
+import type { ContractService } from '../support/service/contract-service.ts';
+import { runAction } from '../support/runner/run-action.ts';
+import { startServeProcess } from '../support/service/serve-process.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 // dist/ under the runner harness, against a service in another process. All moments with all endings, many times over, are

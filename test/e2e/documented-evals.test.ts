@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runAction } from '../support/runner-harness/run-action.ts';
+import { runAction } from '../support/runner/run-action.ts';
 import { createWorkspace, everythingOverStdio } from '../support/workspace.ts';
-import { judgeBlockKind, listYamlBlocks, type YamlBlock } from '../support/yaml-blocks.ts';
+import { judgeBlockKind, listYamlBlocks, type YamlBlock } from '../support/text/yaml-blocks.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 

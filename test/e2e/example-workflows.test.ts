@@ -3,18 +3,19 @@ import { fileURLToPath } from 'node:url';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { locateExampleAction, readExampleInputs, readExampleJob, readWorkflow } from '../support/example-workflow.ts';
-import { startGitHubApi } from '../support/github-api.ts';
-import { jobToken } from '../support/github-job.ts';
 import {
-  createPullRequestEvent,
-  createScheduleEvent,
-  createWorkflowRunEvent,
-} from '../support/runner-harness/events.ts';
-import { type ActionRun, runAction } from '../support/runner-harness/run-action.ts';
-import { canMake } from '../support/sandbox-lab.ts';
+  locateExampleAction,
+  readExampleInputs,
+  readExampleJob,
+  readWorkflow,
+} from '../support/runner/example-workflow.ts';
+import { startGitHubApi } from '../support/github/github-api.ts';
+import { jobToken } from '../support/runner/github-job.ts';
+import { createPullRequestEvent, createScheduleEvent, createWorkflowRunEvent } from '../support/runner/events.ts';
+import { type ActionRun, runAction } from '../support/runner/run-action.ts';
+import { canMake } from '../support/process/sandbox-lab.ts';
 import { createWorkspace, greenEvals, type Workspace } from '../support/workspace.ts';
-import { listYamlBlocks, wrapSteps } from '../support/yaml-blocks.ts';
+import { listYamlBlocks, wrapSteps } from '../support/text/yaml-blocks.ts';
 
 // The steps of examples/workflows that use the action, run by the runner harness from the committed dist/ with the inputs
 // that stand there. The server is what `npm run build` would have built.

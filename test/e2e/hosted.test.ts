@@ -1,15 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { parseReport } from '../../src/report/json.ts';
 import type { Report } from '../../src/model/report.ts';
-import type { ContractService } from '../support/contract-service.ts';
-import { findFreePort } from '../support/free-port.ts';
-import {
-  createPullRequestEvent,
-  createPullRequestTargetEvent,
-  createScheduleEvent,
-} from '../support/runner-harness/events.ts';
-import { type ActionRun, type ActionRunOptions, runAction } from '../support/runner-harness/run-action.ts';
-import { startServeProcess } from '../support/serve-process.ts';
+import type { ContractService } from '../support/service/contract-service.ts';
+import { findFreePort } from '../support/network/free-port.ts';
+import { createPullRequestEvent, createPullRequestTargetEvent, createScheduleEvent } from '../support/runner/events.ts';
+import { type ActionRun, type ActionRunOptions, runAction } from '../support/runner/run-action.ts';
+import { startServeProcess } from '../support/service/serve-process.ts';
 import { createWorkspace, everythingOverStdio } from '../support/workspace.ts';
 
 // The committed dist/ against the installed command's `serve`: two processes that share nothing but the API. The tests run

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { canaries, listTold, runHostileJob, startHostile } from '../support/hostile-job.ts';
-import type { HostileAnswer, HostileRequest, HostileService } from '../support/hostile-service.ts';
-import { findEncodedLeaks, findRemnants, tellSecrets } from '../support/leak-forms.ts';
+import { canaries, listTold, runHostileJob, startHostile } from '../support/runner/hostile-job.ts';
+import type { HostileAnswer, HostileRequest, HostileService } from '../support/service/hostile-service.ts';
+import { findEncodedLeaks, findRemnants, tellSecrets } from '../support/text/leak-forms.ts';
 
 // Errors quote what they fail on. Here everything fails on something secret: answers of a service that refuses, grants that
 // cannot be used, inputs that cannot be read, and the process itself.

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { startForwardProxy } from '../support/forward-proxy.ts';
-import { canaries, listTold, runHostileJob, startHostile } from '../support/hostile-job.ts';
-import type { HostileAnswer, HostileRequest, HostileService } from '../support/hostile-service.ts';
-import { findEncodedLeaks, findRemnants, leakEncodings, tellSecrets } from '../support/leak-forms.ts';
-import { runtimeToken } from '../support/runner-harness/job-variables.ts';
+import { startForwardProxy } from '../support/network/forward-proxy.ts';
+import { canaries, listTold, runHostileJob, startHostile } from '../support/runner/hostile-job.ts';
+import type { HostileAnswer, HostileRequest, HostileService } from '../support/service/hostile-service.ts';
+import { findEncodedLeaks, findRemnants, leakEncodings, tellSecrets } from '../support/text/leak-forms.ts';
+import { runtimeToken } from '../support/runner/job-variables.ts';
 
 // A service and a server that tell every secret, in every encoding, wherever they may say something. The secrets must get to
 // where they belong, and nowhere else. Every place begins with a mark of its own, so that it shows where it is heard.

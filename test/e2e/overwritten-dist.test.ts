@@ -1,8 +1,8 @@
 import { cp, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runAction } from '../support/runner-harness/run-action.ts';
-import { canMake } from '../support/sandbox-lab.ts';
+import { runAction } from '../support/runner/run-action.ts';
+import { canMake } from '../support/process/sandbox-lab.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -15,7 +15,7 @@ async function runOverwriting(inputs: Record<string, string>) {
     await cp(join(root, name), join(action.path, name), { recursive: true });
   }
   await using workspace = await createWorkspace({ 'policy.yaml': 'retryFailed: 1\n' });
-  const server = join(root, 'test/support/hostile-server.ts');
+  const server = join(root, 'test/support/servers/hostile-server.ts');
   const run = await runAction({
     workspace: workspace.path,
     actionDirectory: action.path,

@@ -10,10 +10,10 @@ import {
   createScheduleEvent,
   createWorkflowDispatchEvent,
   createWorkflowRunEvent,
-} from '../support/runner-harness/events.ts';
-import { findLeaks } from '../support/runner-harness/leaks.ts';
-import { isAlive } from '../support/runner-harness/processes.ts';
-import { type ActionRunOptions, runAction } from '../support/runner-harness/run-action.ts';
+} from '../support/runner/events.ts';
+import { findLeaks } from '../support/runner/leaks.ts';
+import { isAlive } from '../support/runner/processes.ts';
+import { type ActionRunOptions, runAction } from '../support/runner/run-action.ts';
 
 let directory: string;
 

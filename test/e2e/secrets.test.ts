@@ -1,9 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ContractService, openContractService } from '../support/contract-service.ts';
-import { findLeaks } from '../support/runner-harness/leaks.ts';
-import { type ActionRun, runAction } from '../support/runner-harness/run-action.ts';
+import { type ContractService, openContractService } from '../support/service/contract-service.ts';
+import { findLeaks } from '../support/runner/leaks.ts';
+import { type ActionRun, runAction } from '../support/runner/run-action.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 // A server that knows a secret of the job and says it wherever it can. The runner of these tests does not know the

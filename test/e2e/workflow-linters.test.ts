@@ -5,7 +5,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { createWorkspace } from '../support/workspace.ts';
-import { judgeBlockKind, listYamlBlocks, wrapSteps } from '../support/yaml-blocks.ts';
+import { judgeBlockKind, listYamlBlocks, wrapSteps } from '../support/text/yaml-blocks.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const hasActionlint = spawnSync('actionlint', ['-version']).status === 0;

@@ -5,8 +5,8 @@ import { parse } from 'yaml';
 import { formatConfigurationIssue } from '../../src/base/errors.ts';
 import { readInlineTests, readSuite } from '../../src/suite/read.ts';
 import { readPolicy } from '../../src/suite/read-policy.ts';
-import { openWorkflowValidator, type WorkflowValidator } from '../support/workflow-validator.ts';
-import { judgeBlockKind, listYamlBlocks, wrapSteps, type YamlBlock } from '../support/yaml-blocks.ts';
+import { openWorkflowValidator, type WorkflowValidator } from '../support/runner/workflow-validator.ts';
+import { judgeBlockKind, listYamlBlocks, wrapSteps, type YamlBlock } from '../support/text/yaml-blocks.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8');

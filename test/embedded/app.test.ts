@@ -11,7 +11,7 @@ import { createProtocolTable } from '../../src/embedded/connect.ts';
 import { createRelayEdge } from '../../src/embedded/relay/edge.ts';
 import { createRunner } from '../../src/embedded/runner.ts';
 import { openStore } from '../../src/embedded/store/open.ts';
-import { openContractService } from '../support/contract-service.ts';
+import { openContractService } from '../support/service/contract-service.ts';
 
 function createTestApp() {
   const errors: string[] = [];

@@ -1,5 +1,11 @@
 import { expect, it } from 'vitest';
-import { inlineTest, openContractService, saveServer, saveSuite, waitForEnd } from '../support/contract-service.ts';
+import {
+  inlineTest,
+  openContractService,
+  saveServer,
+  saveSuite,
+  waitForEnd,
+} from '../support/service/contract-service.ts';
 import {
   branchingRecursion,
   branchingValue,
@@ -7,8 +13,8 @@ import {
   nestArrays,
   uniqueItems,
   uniqueValue,
-} from '../support/endless-schemas.ts';
-import { answerContent, startRawMcpServer } from '../support/raw-mcp-server.ts';
+} from '../support/servers/endless-schemas.ts';
+import { answerContent, startRawMcpServer } from '../support/servers/raw-mcp-server.ts';
 
 const number = JSON.stringify({ type: 'object', properties: { n: { type: 'number' } }, required: ['n'] });
 

@@ -3,7 +3,7 @@ import type { CaseContent } from '../../src/embedded/bodies/case.ts';
 import type { SuiteContent } from '../../src/embedded/bodies/suite.ts';
 import { planRunCases, type RunCasesOptions } from '../../src/embedded/plan-run-cases.ts';
 import type { ServerRecord } from '../../src/embedded/store/servers.ts';
-import { assertStep, callStep } from '../support/case-factory.ts';
+import { assertStep, callStep } from '../support/factories/case-factory.ts';
 
 const suite: SuiteContent = {
   name: 'S',

@@ -1,12 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { localLimits } from '../../src/embedded/open.ts';
-import { inlineTest, openContractService, saveServer, saveSuite, waitForEnd } from '../support/contract-service.ts';
-import type { ContractService } from '../support/contract-service.ts';
-import { startEchoServer } from '../support/echo-server.ts';
-import { startEverythingServer } from '../support/everything-server.ts';
-import { startFixtureMcpServer, text } from '../support/fixture-mcp-server.ts';
-import { json, startHttpServer } from '../support/http-server.ts';
-import { ManualClock } from '../support/manual-clock.ts';
+import {
+  inlineTest,
+  openContractService,
+  saveServer,
+  saveSuite,
+  waitForEnd,
+} from '../support/service/contract-service.ts';
+import type { ContractService } from '../support/service/contract-service.ts';
+import { startEchoServer } from '../support/servers/echo-server.ts';
+import { startEverythingServer } from '../support/servers/everything-server.ts';
+import { startFixtureMcpServer, text } from '../support/servers/fixture-mcp-server.ts';
+import { json, startHttpServer } from '../support/network/http-server.ts';
+import { ManualClock } from '../support/clocks/manual-clock.ts';
 
 async function start(service: ContractService, url: string, tests: unknown[], fields: Record<string, unknown> = {}) {
   const { suiteId } = await saveSuite(service, await saveServer(service, { url }), tests);

@@ -7,8 +7,14 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ConfigurationError } from '../../src/base/errors.ts';
 import { openStore } from '../../src/embedded/store/open.ts';
 import { migrations } from '../../src/embedded/store/schema.ts';
-import { inlineTest, openContractService, saveServer, saveSuite, waitForEnd } from '../support/contract-service.ts';
-import { startEchoServer } from '../support/echo-server.ts';
+import {
+  inlineTest,
+  openContractService,
+  saveServer,
+  saveSuite,
+  waitForEnd,
+} from '../support/service/contract-service.ts';
+import { startEchoServer } from '../support/servers/echo-server.ts';
 
 describe('a store that is kept', () => {
   let dataDir: string;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { judgePredicate } from '../../src/engine/predicates.ts';
 import { noBrowserReason } from '../../src/model/assertion.ts';
-import { createEvidence, createToolResult } from '../support/evidence-factory.ts';
+import { createEvidence, createToolResult } from '../support/factories/evidence-factory.ts';
 
 const evidence = createEvidence({
   toolCalls: [

@@ -5,7 +5,7 @@ import { runCase } from '../../src/engine/run-case.ts';
 import type { Suite } from '../../src/model/suite.ts';
 import { compileCase } from '../../src/suite/compile.ts';
 import { readSuite } from '../../src/suite/read.ts';
-import { refuse, startFixtureMcpServer, text, type FixtureMcpServer } from '../support/fixture-mcp-server.ts';
+import { refuse, startFixtureMcpServer, text, type FixtureMcpServer } from '../support/servers/fixture-mcp-server.ts';
 
 const calls = `
       - { toolCall: echo, id: first, arguments: { message: one } }

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { findLatestCall } from '../../src/engine/judge-trace.ts';
 import { readTrace } from '../../src/engine/trace-reader.ts';
 import type { Step } from '../../src/model/step.ts';
-import { assertStep, callStep } from '../support/case-factory.ts';
-import { createCallMessages, createCallSpan } from '../support/trace-factory.ts';
+import { assertStep, callStep } from '../support/factories/case-factory.ts';
+import { createCallMessages, createCallSpan } from '../support/factories/trace-factory.ts';
 
 const isAssert = assertStep({ type: 'noToolErrors' });
 const prompt = (id: string): Step => ({ id, kind: 'prompt', prompt: 'Add.' });

@@ -5,7 +5,7 @@ import type { Assertion } from '../../src/model/assertion.ts';
 import type { OwnJudgement } from '../../src/model/results.ts';
 import type { Suite } from '../../src/model/suite.ts';
 import { readSuite } from '../../src/suite/read.ts';
-import { createCallMessages, createCallSpan } from '../support/trace-factory.ts';
+import { createCallMessages, createCallSpan } from '../support/factories/trace-factory.ts';
 
 function read(text: string): Suite {
   const { suite, findings } = readSuite(text, { file: 'a.evals.yaml' });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { describeTurn, judgeTurns, listExpectedCalls } from '../../src/engine/match.ts';
 import { defaultMatchOptions } from '../../src/model/case.ts';
 import type { Step } from '../../src/model/step.ts';
-import { assertStep, callStep } from '../support/case-factory.ts';
+import { assertStep, callStep } from '../support/factories/case-factory.ts';
 
 const prompt: Step = { id: 'ask', kind: 'prompt', prompt: 'Add.' };
 const expects = (toolName: string): Step => assertStep({ type: 'toolCalledWith', toolName, args: { args: { a: 1 } } });

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { judgePredicate } from '../../src/engine/predicates.ts';
-import { createEvidence, createToolResult } from '../support/evidence-factory.ts';
+import { createEvidence, createToolResult } from '../support/factories/evidence-factory.ts';
 
 const types = [
   'toolCalledWith',

@@ -6,9 +6,9 @@ import { systemClock } from '../../src/base/time.ts';
 import type { CaseOutcome } from '../../src/engine/outcome.ts';
 import { runCase } from '../../src/engine/run-case.ts';
 import type { Step } from '../../src/model/step.ts';
-import { assertStep, callStep, createCase } from '../support/case-factory.ts';
-import { startEverythingServer, type EverythingServer } from '../support/everything-server.ts';
-import { openTestServer, stdioServerCommand } from '../support/running-server.ts';
+import { assertStep, callStep, createCase } from '../support/factories/case-factory.ts';
+import { startEverythingServer, type EverythingServer } from '../support/servers/everything-server.ts';
+import { openTestServer, stdioServerCommand } from '../support/servers/running-server.ts';
 
 async function run(url: string, steps: Step[], protocol: 'legacy' | 'modern' = 'legacy'): Promise<CaseOutcome> {
   const target = { url, serverName: 'real', protocol };

@@ -4,8 +4,8 @@ import { systemClock } from '../../src/base/time.ts';
 import type { CaseOutcome } from '../../src/engine/outcome.ts';
 import { runCase } from '../../src/engine/run-case.ts';
 import type { Step } from '../../src/model/step.ts';
-import { callStep, createCase } from '../support/case-factory.ts';
-import { startHttpServer, type Answer } from '../support/http-server.ts';
+import { callStep, createCase } from '../support/factories/case-factory.ts';
+import { startHttpServer, type Answer } from '../support/network/http-server.ts';
 
 const sum = { name: 'sum', inputSchema: { type: 'object' } };
 

@@ -7,10 +7,10 @@ import type { Clock } from '../../src/base/time.ts';
 import { systemClock } from '../../src/base/time.ts';
 import type { CaseOutcome } from '../../src/engine/outcome.ts';
 import { runCase } from '../../src/engine/run-case.ts';
-import { callStep, createCase } from '../support/case-factory.ts';
-import { refuse, startFixtureMcpServer, text, type FixtureTool } from '../support/fixture-mcp-server.ts';
-import { startHttpServer } from '../support/http-server.ts';
-import { ManualClock } from '../support/manual-clock.ts';
+import { callStep, createCase } from '../support/factories/case-factory.ts';
+import { refuse, startFixtureMcpServer, text, type FixtureTool } from '../support/servers/fixture-mcp-server.ts';
+import { startHttpServer } from '../support/network/http-server.ts';
+import { ManualClock } from '../support/clocks/manual-clock.ts';
 
 const eras = ['legacy', 'modern'] as const;
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { runCase } from '../../src/engine/run-case.ts';
-import { assertStep, callStep, createCase } from '../support/case-factory.ts';
+import { assertStep, callStep, createCase } from '../support/factories/case-factory.ts';
 import { buildTraceSpans } from '../../src/otlp/spans.ts';
 import { identifyTrace } from '../../src/otlp/ids.ts';
-import { refuse, startFixtureMcpServer, text, type ToolContext } from '../support/fixture-mcp-server.ts';
-import { VirtualClock } from '../support/virtual-clock.ts';
+import { refuse, startFixtureMcpServer, text, type ToolContext } from '../support/servers/fixture-mcp-server.ts';
+import { VirtualClock } from '../support/clocks/virtual-clock.ts';
 
 /** Never ends a sleep: the iteration has no deadline, and time passes only inside its tools. */
 class IdleClock extends VirtualClock {

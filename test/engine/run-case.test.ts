@@ -6,8 +6,8 @@ import type { Target } from '../../src/mcp/session.ts';
 import { noBrowserReason, type Assertion, type Check } from '../../src/model/assertion.ts';
 import type { TestCase } from '../../src/model/case.ts';
 import type { Step } from '../../src/model/step.ts';
-import { assertStep, callStep, createCase } from '../support/case-factory.ts';
-import { refuse, startFixtureMcpServer, text, type FixtureMcpServer } from '../support/fixture-mcp-server.ts';
+import { assertStep, callStep, createCase } from '../support/factories/case-factory.ts';
+import { refuse, startFixtureMcpServer, text, type FixtureMcpServer } from '../support/servers/fixture-mcp-server.ts';
 
 let server: FixtureMcpServer;
 let target: Target;

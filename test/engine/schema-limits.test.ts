@@ -4,7 +4,7 @@ import { startIterationLimit } from '../../src/engine/iteration-limit.ts';
 import { isTooDeep, maxJsonDepth } from '../../src/base/json.ts';
 import { runCase } from '../../src/engine/run-case.ts';
 import { checkSchema, createSchemaThread, type SchemaLimits } from '../../src/engine/schema-check.ts';
-import { assertStep, callStep, createCase } from '../support/case-factory.ts';
+import { assertStep, callStep, createCase } from '../support/factories/case-factory.ts';
 import {
   branchingRecursion,
   branchingValue,
@@ -12,9 +12,9 @@ import {
   nestArrays,
   uniqueItems,
   uniqueValue,
-} from '../support/endless-schemas.ts';
-import { ManualClock } from '../support/manual-clock.ts';
-import { answerContent, answerWith, startRawMcpServer } from '../support/raw-mcp-server.ts';
+} from '../support/servers/endless-schemas.ts';
+import { ManualClock } from '../support/clocks/manual-clock.ts';
+import { answerContent, answerWith, startRawMcpServer } from '../support/servers/raw-mcp-server.ts';
 
 /** Enough for a thread to start on a busy machine, and too little for what never ends. */
 const tight: SchemaLimits = { timeMs: 3000, memoryMiB: 128 };

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/time.ts';
 import { runCase } from '../../src/engine/run-case.ts';
 import type { TestCase } from '../../src/model/case.ts';
-import { assertStep, callStep, createCase } from '../support/case-factory.ts';
-import { startFixtureMcpServer, text, type FixtureTool } from '../support/fixture-mcp-server.ts';
-import { startHttpServer } from '../support/http-server.ts';
+import { assertStep, callStep, createCase } from '../support/factories/case-factory.ts';
+import { startFixtureMcpServer, text, type FixtureTool } from '../support/servers/fixture-mcp-server.ts';
+import { startHttpServer } from '../support/network/http-server.ts';
 
 const outputSchema = { type: 'object' as const, properties: { n: { type: 'number' } }, required: ['n'] };
 

@@ -4,14 +4,14 @@ import { runCase } from '../../src/engine/run-case.ts';
 import type { Assertion } from '../../src/model/assertion.ts';
 import type { TestCase } from '../../src/model/case.ts';
 import type { Step } from '../../src/model/step.ts';
-import { assertStep, callStep, createCase } from '../support/case-factory.ts';
+import { assertStep, callStep, createCase } from '../support/factories/case-factory.ts';
 import {
   refuse,
   startFixtureMcpServer,
   text,
   type FixtureServerOptions,
   type FixtureTool,
-} from '../support/fixture-mcp-server.ts';
+} from '../support/servers/fixture-mcp-server.ts';
 
 const tools: Record<string, FixtureTool> = {
   read_note: { call: () => text('milk') },

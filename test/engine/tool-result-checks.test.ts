@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { judgePredicate } from '../../src/engine/predicates.ts';
-import { createEvidence, createToolResult } from '../support/evidence-factory.ts';
+import { createEvidence, createToolResult } from '../support/factories/evidence-factory.ts';
 
 const weather = { city: 'Oslo', days: [{ high: 4 }, { high: 6 }] };
 const evidence = createEvidence({

@@ -7,10 +7,10 @@ import { systemClock } from '../../src/base/time.ts';
 import type { Target } from '../../src/mcp/session.ts';
 import { runCase } from '../../src/engine/run-case.ts';
 import type { Step } from '../../src/model/step.ts';
-import { assertStep, callStep, createCase } from '../support/case-factory.ts';
-import { listChildVariables } from '../support/child-environment.ts';
-import { excessiveTools, moderateTools } from '../support/endless-traffic.ts';
-import { answerContent, startRawMcpServer } from '../support/raw-mcp-server.ts';
+import { assertStep, callStep, createCase } from '../support/factories/case-factory.ts';
+import { listChildVariables } from '../support/process/child-environment.ts';
+import { excessiveTools, moderateTools } from '../support/servers/endless-traffic.ts';
+import { answerContent, startRawMcpServer } from '../support/servers/raw-mcp-server.ts';
 
 const outcomesSchema = z.object({
   outcomes: z.record(
@@ -22,7 +22,7 @@ const outcomesSchema = z.object({
 
 /** Runs one case for each tool at the same time, in a process of their own. */
 async function measure(url: string, tools: readonly string[]) {
-  const script = resolve(import.meta.dirname, '../support/measure-cases.ts');
+  const script = resolve(import.meta.dirname, '../support/servers/measure-cases.ts');
   const { stdout } = await promisify(execFile)(process.execPath, [script, url, ...tools], {
     env: listChildVariables(),
   });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { matrix, type PhaseName, phases, type Row } from './matrix.ts';
 import { type Certificates, makeCertificates } from '../support/faults/certificates.ts';
-import { hasOpenssl } from '../support/https-server.ts';
+import { hasOpenssl } from '../support/network/https-server.ts';
 import { runCell } from '../support/faults/run-cell.ts';
 
 declare module 'vitest' {

@@ -5,14 +5,14 @@ import { contractLimits } from '../../src/embedded/limits.ts';
 import { gate } from '../../src/gate/gate.ts';
 import { parseGateOptions } from '../../src/gate/options.ts';
 import { planGate } from '../../src/gate/plan/plan.ts';
-import { type ContractService, openContractService } from '../support/contract-service.ts';
+import { type ContractService, openContractService } from '../support/service/contract-service.ts';
 import { borrowGlobals } from '../support/faults/borrowed-globals.ts';
 import '../support/faults/preloaded.ts';
 import { QuietClock } from '../support/faults/quiet-clock.ts';
 import { type Route, routes } from '../support/faults/routes.ts';
 import { startServiceFront } from '../support/faults/service-front.ts';
-import { startFixtureMcpServer, text } from '../support/fixture-mcp-server.ts';
-import { jobOnBranch } from '../support/hosted-gate.ts';
+import { startFixtureMcpServer, text } from '../support/servers/fixture-mcp-server.ts';
+import { jobOnBranch } from '../support/gate/hosted-gate.ts';
 
 // Twenty jobs of a matrix share one key, which the service answers sixty times a minute, and one virtual clock.
 

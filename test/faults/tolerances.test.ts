@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { parseAs } from '../../src/service/parse.ts';
 import { caseSchema } from '../../src/service/wire.ts';
-import { json, startHttpServer } from '../support/http-server.ts';
-import { startScriptedRelay } from '../support/scripted-relay.ts';
-import { openTestHost, scope } from '../support/tunnel-host.ts';
+import { json, startHttpServer } from '../support/network/http-server.ts';
+import { startScriptedRelay } from '../support/network/scripted-relay.ts';
+import { openTestHost, scope } from '../support/network/tunnel-host.ts';
 import { type Letter, trial } from '../support/faults/letters.ts';
 import type { Route } from '../support/faults/routes.ts';
 import { runCell } from '../support/faults/run-cell.ts';

@@ -2,8 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { renderReportJson } from '../../src/report/json.ts';
-import { runEmbeddedGate, writeSayingCases } from '../support/embedded-gate.ts';
-import { createStoppedReport } from '../support/report-factory.ts';
+import { runEmbeddedGate, writeSayingCases } from '../support/gate/embedded-gate.ts';
+import { createStoppedReport } from '../support/factories/report-factory.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const evals = writeSayingCases('Says', ['a', 'b'], { head: 'policy: { minimumPassRate: 0% }\n' });

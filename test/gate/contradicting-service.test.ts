@@ -1,9 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ContractService, openContractService, saveServer, saveSuite } from '../support/contract-service.ts';
-import { startEchoServer } from '../support/echo-server.ts';
-import type { FixtureMcpServer } from '../support/fixture-mcp-server.ts';
-import { runHostedGate } from '../support/hosted-gate.ts';
-import { startHostileService } from '../support/hostile-service.ts';
+import {
+  type ContractService,
+  openContractService,
+  saveServer,
+  saveSuite,
+} from '../support/service/contract-service.ts';
+import { startEchoServer } from '../support/servers/echo-server.ts';
+import type { FixtureMcpServer } from '../support/servers/fixture-mcp-server.ts';
+import { runHostedGate } from '../support/gate/hosted-gate.ts';
+import { startHostileService } from '../support/service/hostile-service.ts';
 
 // A real service behind a proxy that changes its answers: answers that contradict each other never become a verdict.
 

@@ -6,9 +6,9 @@ import { gate, type GateResult } from '../../src/gate/gate.ts';
 import { parseGateOptions } from '../../src/gate/options.ts';
 import { planGate } from '../../src/gate/plan/plan.ts';
 import type { Report } from '../../src/model/report.ts';
-import { findFreePort } from '../support/free-port.ts';
-import { stdioServerPath } from '../support/bundled-servers.ts';
-import { listMarkedPids } from '../support/processes.ts';
+import { findFreePort } from '../support/network/free-port.ts';
+import { stdioServerPath } from '../support/servers/bundled-servers.ts';
+import { listMarkedPids } from '../support/process/processes.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 // Real servers, started as users start them. After every gate nothing that carries its marker may be left.

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ConfigurationError, formatConfigurationIssue } from '../../src/base/errors.ts';
 import { parseGateOptions } from '../../src/gate/options.ts';
 import { type GatePlan, planGate } from '../../src/gate/plan/plan.ts';
-import { jobOnBranch } from '../support/hosted-gate.ts';
+import { jobOnBranch } from '../support/gate/hosted-gate.ts';
 
 const hosted = {
   'server-command': 'node server.js',

@@ -2,10 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/time.ts';
 import { CancelledError } from '../../src/base/errors.ts';
 import type { Report } from '../../src/model/report.ts';
-import { type ContractService, openContractService, saveServer, saveSuite } from '../support/contract-service.ts';
-import { jobOnBranch, runHostedGate } from '../support/hosted-gate.ts';
-import { stdioServerCommand } from '../support/running-server.ts';
-import { catchError } from '../support/service-client.ts';
+import {
+  type ContractService,
+  openContractService,
+  saveServer,
+  saveSuite,
+} from '../support/service/contract-service.ts';
+import { jobOnBranch, runHostedGate } from '../support/gate/hosted-gate.ts';
+import { stdioServerCommand } from '../support/servers/running-server.ts';
+import { catchError } from '../support/service/service-client.ts';
 import { everythingOverStdio } from '../support/workspace.ts';
 
 // The service is real and listens on loopback; to the gate it is a hosted service.

@@ -2,8 +2,8 @@ import { access, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createRedactor, gate, parseGateOptions, planGate, systemClock } from '../../src/index.ts';
-import { writeSayingCases } from '../support/embedded-gate.ts';
-import { stdioServerPath } from '../support/bundled-servers.ts';
+import { writeSayingCases } from '../support/gate/embedded-gate.ts';
+import { stdioServerPath } from '../support/servers/bundled-servers.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const server = `${process.execPath} ${stdioServerPath} sum`;

@@ -2,8 +2,8 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseReport } from '../../src/report/json.ts';
-import { runCommand } from '../support/command.ts';
-import { runEmbeddedGate, writeSayingCases } from '../support/embedded-gate.ts';
+import { runCommand } from '../support/process/command.ts';
+import { runEmbeddedGate, writeSayingCases } from '../support/gate/embedded-gate.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 const head = 'policy: { minimumPassRate: 60% }\n';

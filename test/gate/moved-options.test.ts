@@ -3,7 +3,7 @@ import { ConfigurationError } from '../../src/base/errors.ts';
 import { listOptions, parseGateOptions, parseJudgeOptions } from '../../src/gate/options.ts';
 import { movedOptions } from '../../src/gate/options/moved.ts';
 import { readPolicy } from '../../src/suite/read-policy.ts';
-import { runCommand } from '../support/command.ts';
+import { runCommand } from '../support/process/command.ts';
 import { createWorkspace, greenEvals } from '../support/workspace.ts';
 
 const complete = { evals: 'evals/*.evals.yaml', 'server-command': 'node build/index.js' };

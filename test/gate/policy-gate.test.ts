@@ -5,7 +5,7 @@ import { createRedactor } from '../../src/base/redaction.ts';
 import { gate } from '../../src/gate/gate.ts';
 import type { PolicyInput } from '../../src/index.ts';
 import { planGate } from '../../src/gate/plan/plan.ts';
-import { type GateInputs, readGateInputs } from '../support/gate-inputs.ts';
+import { type GateInputs, readGateInputs } from '../support/gate/gate-inputs.ts';
 import { createWorkspace, everythingOverStdio, redEvals } from '../support/workspace.ts';
 
 async function run(inputs: GateInputs, files: Record<string, string>, now = () => systemClock.now()) {

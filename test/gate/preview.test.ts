@@ -10,11 +10,11 @@ import {
   openContractService,
   saveServer,
   saveSuite,
-} from '../support/contract-service.ts';
-import { type GateInputs, readGateInputs } from '../support/gate-inputs.ts';
-import { jobOnBranch, runHostedGate } from '../support/hosted-gate.ts';
-import { openServiceTap } from '../support/service-tap.ts';
-import { catchError } from '../support/service-client.ts';
+} from '../support/service/contract-service.ts';
+import { type GateInputs, readGateInputs } from '../support/gate/gate-inputs.ts';
+import { jobOnBranch, runHostedGate } from '../support/gate/hosted-gate.ts';
+import { openServiceTap } from '../support/service/service-tap.ts';
+import { catchError } from '../support/service/service-client.ts';
 import { everythingOverStdio } from '../support/workspace.ts';
 
 const tests = (...titles: string[]) =>

@@ -3,12 +3,12 @@ import { stripTypeScriptTypes } from 'node:module';
 import { describe, expect, it } from 'vitest';
 
 import type { CaseReport } from '../../src/model/case-report.ts';
-import { runEmbeddedGate } from '../support/embedded-gate.ts';
-import type { EmbeddedGate } from '../support/embedded-gate.ts';
-import { findFreePort } from '../support/free-port.ts';
+import { runEmbeddedGate } from '../support/gate/embedded-gate.ts';
+import type { EmbeddedGate } from '../support/gate/embedded-gate.ts';
+import { findFreePort } from '../support/network/free-port.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
-const serverSource = stripTypeScriptTypes(readFileSync('test/support/crashing-server.ts', 'utf8'));
+const serverSource = stripTypeScriptTypes(readFileSync('test/support/servers/crashing-server.ts', 'utf8'));
 
 /** How the server is reached, and what iterations share. */
 const modes = {

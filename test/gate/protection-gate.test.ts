@@ -12,9 +12,9 @@ import { renderReportJson } from '../../src/report/json.ts';
 import { renderJunit } from '../../src/report/junit.ts';
 import { renderSummary } from '../../src/report/summary.ts';
 import { renderTerminal } from '../../src/report/terminal.ts';
-import { runEmbeddedGate, writeSayingCases } from '../support/embedded-gate.ts';
-import type { GateInputs } from '../support/gate-inputs.ts';
-import { createPullRequest, type FileChange, runGitIn } from '../support/pull-request.ts';
+import { runEmbeddedGate, writeSayingCases } from '../support/gate/embedded-gate.ts';
+import type { GateInputs } from '../support/gate/gate-inputs.ts';
+import { createPullRequest, type FileChange, runGitIn } from '../support/github/pull-request.ts';
 
 type Files = Readonly<Record<string, FileChange>>;
 

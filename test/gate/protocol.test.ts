@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ConfigurationError } from '../../src/base/errors.ts';
-import { runEmbeddedGate } from '../support/embedded-gate.ts';
-import { type FixtureMcpServer, startFixtureMcpServer, text } from '../support/fixture-mcp-server.ts';
+import { runEmbeddedGate } from '../support/gate/embedded-gate.ts';
+import { type FixtureMcpServer, startFixtureMcpServer, text } from '../support/servers/fixture-mcp-server.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 // A server of both eras that keeps its notes in the session, so that it forgets everything in 2026-07-28.

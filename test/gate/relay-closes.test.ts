@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/base/time.ts';
-import { createJumpingClock } from '../support/bent-clock.ts';
-import type { ContractService } from '../support/contract-service.ts';
-import { type HostedGateResult, jobOnBranch, runHostedGate, clientPace } from '../support/hosted-gate.ts';
-import { stdioServerCommand } from '../support/running-server.ts';
-import { startServeProcess } from '../support/serve-process.ts';
-import { findRemains } from '../support/service-remains.ts';
-import { openServiceTap, type ServiceTap } from '../support/service-tap.ts';
+import { createJumpingClock } from '../support/clocks/bent-clock.ts';
+import type { ContractService } from '../support/service/contract-service.ts';
+import { type HostedGateResult, jobOnBranch, runHostedGate, clientPace } from '../support/gate/hosted-gate.ts';
+import { stdioServerCommand } from '../support/servers/running-server.ts';
+import { startServeProcess } from '../support/service/serve-process.ts';
+import { findRemains } from '../support/service/service-remains.ts';
+import { openServiceTap, type ServiceTap } from '../support/service/service-tap.ts';
 
 // Whole jobs against a service in another process, whose relay hangs up on them in every way that it knows.
 

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runEmbeddedGate } from '../support/embedded-gate.ts';
+import { runEmbeddedGate } from '../support/gate/embedded-gate.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const { resolve } = createRequire(import.meta.url);

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CancelledError } from '../../src/base/errors.ts';
-import type { ContractService } from '../support/contract-service.ts';
-import { type Behaviour, startFlakyServer, writeCallingCases } from '../support/flaky-server.ts';
-import type { GateInputs } from '../support/gate-inputs.ts';
-import { type HostedGateOptions, runHostedGate } from '../support/hosted-gate.ts';
-import { startServeProcess } from '../support/serve-process.ts';
-import { openServiceTap, type ServiceTap } from '../support/service-tap.ts';
+import type { ContractService } from '../support/service/contract-service.ts';
+import { type Behaviour, startFlakyServer, writeCallingCases } from '../support/servers/flaky-server.ts';
+import type { GateInputs } from '../support/gate/gate-inputs.ts';
+import { type HostedGateOptions, runHostedGate } from '../support/gate/hosted-gate.ts';
+import { startServeProcess } from '../support/service/serve-process.ts';
+import { openServiceTap, type ServiceTap } from '../support/service/service-tap.ts';
 
 let service: ContractService;
 

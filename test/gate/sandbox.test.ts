@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { ConfigurationError } from '../../src/base/errors.ts';
 import { parseGateOptions } from '../../src/gate/options.ts';
 import { describeServer } from '../../src/report/wording.ts';
-import { runEmbeddedGate, writeSayingCases } from '../support/embedded-gate.ts';
-import type { GateInputs } from '../support/gate-inputs.ts';
-import { canMake } from '../support/sandbox-lab.ts';
+import { runEmbeddedGate, writeSayingCases } from '../support/gate/embedded-gate.ts';
+import type { GateInputs } from '../support/gate/gate-inputs.ts';
+import { canMake } from '../support/process/sandbox-lab.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const isAvailable = (await canMake('unshare')) || (await canMake('bwrap'));
-const stdioServer = `${process.cwd()}/test/support/stdio-server.ts`;
+const stdioServer = `${process.cwd()}/test/support/servers/stdio-server.ts`;
 
 /** Overwrites what decides the verdict before it serves, and notes what the system said. */
 const attack = `

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ContractService, openContractService } from '../support/contract-service.ts';
-import { writeSayingCases } from '../support/embedded-gate.ts';
-import { jobOnBranch, runHostedGate } from '../support/hosted-gate.ts';
-import { stdioServerCommand } from '../support/running-server.ts';
+import { type ContractService, openContractService } from '../support/service/contract-service.ts';
+import { writeSayingCases } from '../support/gate/embedded-gate.ts';
+import { jobOnBranch, runHostedGate } from '../support/gate/hosted-gate.ts';
+import { stdioServerCommand } from '../support/servers/running-server.ts';
 
 // Jobs on branches of a repository against a service that keeps a suite of each.
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CancelledError } from '../../src/base/errors.ts';
-import { createHurriedClock } from '../support/bent-clock.ts';
-import type { ContractService } from '../support/contract-service.ts';
-import { jobOnBranch, runHostedGate } from '../support/hosted-gate.ts';
-import { startServeProcess } from '../support/serve-process.ts';
-import { findRemains } from '../support/service-remains.ts';
-import { openServiceTap } from '../support/service-tap.ts';
+import { createHurriedClock } from '../support/clocks/bent-clock.ts';
+import type { ContractService } from '../support/service/contract-service.ts';
+import { jobOnBranch, runHostedGate } from '../support/gate/hosted-gate.ts';
+import { startServeProcess } from '../support/service/serve-process.ts';
+import { findRemains } from '../support/service/service-remains.ts';
+import { openServiceTap } from '../support/service/service-tap.ts';
 import { everythingOverStdio } from '../support/workspace.ts';
 
 const server = { 'server-command': everythingOverStdio, isolation: 'run' };

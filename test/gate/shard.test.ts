@@ -6,9 +6,9 @@ import { applyPolicyDefaults, emptyPolicyLayer } from '../../src/model/policy.ts
 import { anyProtocol } from '../../src/model/protocol.ts';
 import type { FileSuite } from '../../src/gate/plan/plan-suites.ts';
 import { planShard } from '../../src/gate/plan/plan-shard.ts';
-import { runEmbeddedGate, writeSayingCases } from '../support/embedded-gate.ts';
-import { createHistoryRecord } from '../support/history-factory.ts';
-import { createSuite, createSuiteCase } from '../support/suite-factory.ts';
+import { runEmbeddedGate, writeSayingCases } from '../support/gate/embedded-gate.ts';
+import { createHistoryRecord } from '../support/factories/history-factory.ts';
+import { createSuite, createSuiteCase } from '../support/factories/suite-factory.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 function planSuiteOf(id: string, caseIds: readonly string[], runs = 1): FileSuite {

@@ -5,11 +5,11 @@ import { silentLogger } from '../../src/base/logger.ts';
 import type { Report } from '../../src/model/report.ts';
 import { publishTraces } from '../../src/gate/publish/publish-online.ts';
 import { parseCollectorUrl } from '../../src/otlp/collector.ts';
-import { openContractService } from '../support/contract-service.ts';
-import { startFlakyServer, writeCallingCases } from '../support/flaky-server.ts';
-import { runHostedGate } from '../support/hosted-gate.ts';
-import { runEmbeddedGate, writeSayingCases } from '../support/embedded-gate.ts';
-import { findClosedPort, json, startHttpServer } from '../support/http-server.ts';
+import { openContractService } from '../support/service/contract-service.ts';
+import { startFlakyServer, writeCallingCases } from '../support/servers/flaky-server.ts';
+import { runHostedGate } from '../support/gate/hosted-gate.ts';
+import { runEmbeddedGate, writeSayingCases } from '../support/gate/embedded-gate.ts';
+import { findClosedPort, json, startHttpServer } from '../support/network/http-server.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 interface Span {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { runEmbeddedGate, writeSayingCases } from '../support/embedded-gate.ts';
-import type { GateInputs } from '../support/gate-inputs.ts';
-import { runCommand } from '../support/command.ts';
+import { runEmbeddedGate, writeSayingCases } from '../support/gate/embedded-gate.ts';
+import type { GateInputs } from '../support/gate/gate-inputs.ts';
+import { runCommand } from '../support/process/command.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const evals = writeSayingCases('Says', ['old', 'new']);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { runEmbeddedGate, writeSayingCases } from '../support/embedded-gate.ts';
-import { raw, startHttpServer } from '../support/http-server.ts';
-import { shakesHands } from '../support/mcp-handshake.ts';
+import { runEmbeddedGate, writeSayingCases } from '../support/gate/embedded-gate.ts';
+import { raw, startHttpServer } from '../support/network/http-server.ts';
+import { shakesHands } from '../support/servers/mcp-handshake.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 it('names a server that answers once and never again, and no tunnel, since there is none', async () => {

@@ -8,10 +8,10 @@ import { openGitHub } from '../../src/github/client.ts';
 import { createComment, listComments, updateComment } from '../../src/github/comments.ts';
 import { getIdentity } from '../../src/github/identity.ts';
 import { getPullRequest, parseRepository } from '../../src/github/repository.ts';
-import { startForwardProxy } from '../support/forward-proxy.ts';
-import { type GitHubApi, refusals, somebody, startGitHubApi } from '../support/github-api.ts';
-import { findClosedPort, hangUp, json, raw } from '../support/http-server.ts';
-import { VirtualClock } from '../support/virtual-clock.ts';
+import { startForwardProxy } from '../support/network/forward-proxy.ts';
+import { type GitHubApi, refusals, somebody, startGitHubApi } from '../support/github/github-api.ts';
+import { findClosedPort, hangUp, json, raw } from '../support/network/http-server.ts';
+import { VirtualClock } from '../support/clocks/virtual-clock.ts';
 
 const repository = { owner: 'your-org', repo: 'your-server' };
 const token = new Secret('ghs_canaryCanaryCanary');

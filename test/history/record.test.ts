@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { buildTrend, findInHistory } from '../../src/history/lookup.ts';
 import { parseHistory, renderHistoryLine } from '../../src/history/record.ts';
-import { createHistoryRecord } from '../support/history-factory.ts';
+import { createHistoryRecord } from '../support/factories/history-factory.ts';
 import {
   createHostileReport,
   createInconclusiveReport,
   createRedReport,
   createReport,
-} from '../support/report-factory.ts';
+} from '../support/factories/report-factory.ts';
 
 describe('a line of the history', () => {
   it('is one small record', () => {

@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { parseJson } from '../../src/http/body.ts';
 import { getMe } from '../../src/service/project.ts';
 import { getTrace } from '../../src/service/iterations.ts';
-import { json, raw, startHttpServer } from '../support/http-server.ts';
-import type { Answer } from '../support/http-server.ts';
-import { catchError, openTestClient } from '../support/service-client.ts';
+import { json, raw, startHttpServer } from '../support/network/http-server.ts';
+import type { Answer } from '../support/network/http-server.ts';
+import { catchError, openTestClient } from '../support/service/service-client.ts';
 
 const iteration = { projectId: 'p', runId: 'r', iterationId: 'i' };
 

@@ -10,8 +10,8 @@ import {
   parseRetryAfter,
   retryRequest,
 } from '../../src/http/retry.ts';
-import { catchError } from '../support/service-client.ts';
-import { VirtualClock } from '../support/virtual-clock.ts';
+import { catchError } from '../support/service/service-client.ts';
+import { VirtualClock } from '../support/clocks/virtual-clock.ts';
 
 const now = 'Thu, 01 Jan 2026 00:00:00 GMT';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { NetworkError, ProtocolError } from '../../src/base/errors.ts';
 import { checkTarget } from '../../src/mcp/check-target.ts';
-import { startFixtureMcpServer, text } from '../support/fixture-mcp-server.ts';
-import { findFreePort } from '../support/free-port.ts';
-import { json, startHttpServer } from '../support/http-server.ts';
+import { startFixtureMcpServer, text } from '../support/servers/fixture-mcp-server.ts';
+import { findFreePort } from '../support/network/free-port.ts';
+import { json, startHttpServer } from '../support/network/http-server.ts';
 
 const protocols = ['legacy', 'modern', 'auto'] as const;
 

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/time.ts';
 import { runCase } from '../../src/engine/run-case.ts';
-import { callStep, createCase } from '../support/case-factory.ts';
+import { callStep, createCase } from '../support/factories/case-factory.ts';
 import {
   startFixtureMcpServer,
   text,
   type FixtureMcpServer,
   type FixtureServerOptions,
-} from '../support/fixture-mcp-server.ts';
+} from '../support/servers/fixture-mcp-server.ts';
 
 const twoCalls = [callStep('quick'), { ...callStep('quick'), id: 'again' }];
 

@@ -6,7 +6,7 @@ import { startSchemaTime } from '../../src/engine/schema-check.ts';
 import { runAssertStep } from '../../src/engine/run-case.ts';
 import { assertionNames, noBrowserReason, type Assertion } from '../../src/model/assertion.ts';
 import { readSuite } from '../../src/suite/read.ts';
-import { createEvidence } from '../support/evidence-factory.ts';
+import { createEvidence } from '../support/factories/evidence-factory.ts';
 
 const target = { css: 'a' };
 

@@ -4,7 +4,7 @@ import { ConfigurationError } from '../../src/base/errors.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { Secret } from '../../src/base/redaction.ts';
 import { openCollector, parseCollectorUrl } from '../../src/otlp/collector.ts';
-import { type Answer, findClosedPort, hangUp, json, raw, startHttpServer } from '../support/http-server.ts';
+import { type Answer, findClosedPort, hangUp, json, raw, startHttpServer } from '../support/network/http-server.ts';
 
 const noProxy = { httpProxy: null, httpsProxy: null, noProxy: null };
 const headers = new Map([['X-Api-Key', new Secret('collector-key-0123456789')]]);

@@ -2,8 +2,8 @@ import { JsonTraceSerializer } from '@opentelemetry/otlp-transformer';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { renderSpans, type SpanRecord } from '../../src/otlp/encode.ts';
-import { hostileText } from '../support/hostile-text.ts';
-import { parseRunnerLine } from '../support/runner-commands.ts';
+import { hostileText } from '../support/text/hostile-text.ts';
+import { parseRunnerLine } from '../support/runner/runner-commands.ts';
 
 type ReadableSpan = Parameters<typeof JsonTraceSerializer.serializeRequest>[0][number];
 

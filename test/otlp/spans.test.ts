@@ -2,8 +2,8 @@ import * as conventions from '@opentelemetry/semantic-conventions/incubating';
 import { describe, expect, it } from 'vitest';
 import { buildIterationSpan, buildTraceSpans, type TracedIteration } from '../../src/otlp/spans.ts';
 import { identifyTrace } from '../../src/otlp/ids.ts';
-import { createIteration } from '../support/suite-factory.ts';
-import { createCallSpan } from '../support/trace-factory.ts';
+import { createIteration } from '../support/factories/suite-factory.ts';
+import { createCallSpan } from '../support/factories/trace-factory.ts';
 
 const traced: TracedIteration = {
   suite: { id: 'math', name: 'Math server' },

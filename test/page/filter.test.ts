@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type CaseFilter, listCases, matchesFilter } from '../../page/filter.ts';
-import { createPageReport } from '../support/page-factory.ts';
+import { createPageReport } from '../support/factories/page-factory.ts';
 
 const items = listCases(createPageReport());
 

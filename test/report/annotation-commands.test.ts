@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { createRedactor, Secret } from '../../src/base/redaction.ts';
 import { renderAnnotationCommands } from '../../src/report/annotation-commands.ts';
 import { planAnnotations } from '../../src/report/annotations.ts';
-import { hostileTexts } from '../support/hostile-text.ts';
-import { createHostileReport } from '../support/report-factory.ts';
-import { parseRunnerLine } from '../support/runner-commands.ts';
+import { hostileTexts } from '../support/text/hostile-text.ts';
+import { createHostileReport } from '../support/factories/report-factory.ts';
+import { parseRunnerLine } from '../support/runner/runner-commands.ts';
 
 describe('renderAnnotationCommands', () => {
   it('renders a line for each annotation, with its place where it has one', () => {

@@ -2,8 +2,8 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { planAnnotations } from '../../src/report/annotations.ts';
 import type { SuiteResults } from '../../src/model/results.ts';
-import { hostileText } from '../support/hostile-text.ts';
-import { atLeast, createPolicy } from '../support/policy-factory.ts';
+import { hostileText } from '../support/text/hostile-text.ts';
+import { atLeast, createPolicy } from '../support/factories/policy-factory.ts';
 import {
   createGreenReport,
   createHostileReport,
@@ -11,8 +11,8 @@ import {
   createPolicyReport,
   createRedReport,
   createReport,
-} from '../support/report-factory.ts';
-import { createCaseResults, createFailure, createSuiteResults } from '../support/results-factory.ts';
+} from '../support/factories/report-factory.ts';
+import { createCaseResults, createFailure, createSuiteResults } from '../support/factories/results-factory.ts';
 
 function createFailingReport(count: number) {
   const cases = Array.from({ length: count }, (_, index) =>

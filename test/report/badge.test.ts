@@ -1,7 +1,7 @@
 import { DOMParser, onErrorStopParsing } from '@xmldom/xmldom';
 import { describe, expect, it } from 'vitest';
 import { renderBadge } from '../../src/report/badge.ts';
-import { createGreenReport, createInconclusiveReport, createRedReport } from '../support/report-factory.ts';
+import { createGreenReport, createInconclusiveReport, createRedReport } from '../support/factories/report-factory.ts';
 
 function read(svg: string) {
   return new DOMParser({ onError: onErrorStopParsing }).parseFromString(svg, 'image/svg+xml').documentElement;

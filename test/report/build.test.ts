@@ -1,7 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createReport } from '../support/report-factory.ts';
-import { createCaseResults, createFailure, createRun, createSuiteResults } from '../support/results-factory.ts';
+import { createReport } from '../support/factories/report-factory.ts';
+import {
+  createCaseResults,
+  createFailure,
+  createRun,
+  createSuiteResults,
+} from '../support/factories/results-factory.ts';
 
 describe('buildReport', () => {
   it('puts the worst cases of a suite first and keeps the order of the file among equals', () => {

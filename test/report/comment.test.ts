@@ -2,16 +2,16 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Report } from '../../src/model/report.ts';
 import { renderComment } from '../../src/report/comment.ts';
-import { hostileText, hostileTexts } from '../support/hostile-text.ts';
-import { listActiveNodes, listMarkdownNodes } from '../support/markdown-tree.ts';
+import { hostileText, hostileTexts } from '../support/text/hostile-text.ts';
+import { listActiveNodes, listMarkdownNodes } from '../support/text/markdown-tree.ts';
 import {
   createGreenReport,
   createHostileReport,
   createInconclusiveReport,
   createRedReport,
   createReport,
-} from '../support/report-factory.ts';
-import { createCaseResults, createFailure, createSuiteResults } from '../support/results-factory.ts';
+} from '../support/factories/report-factory.ts';
+import { createCaseResults, createFailure, createSuiteResults } from '../support/factories/results-factory.ts';
 
 const ownPages = 'https://github.com/your-org/your-server/';
 

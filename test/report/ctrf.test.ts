@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { Report } from '../../src/model/report.ts';
 import { renderCtrf } from '../../src/report/ctrf.ts';
-import { hostileText } from '../support/hostile-text.ts';
+import { hostileText } from '../support/text/hostile-text.ts';
 import {
   createComparedReport,
   createGreenReport,
@@ -14,7 +14,7 @@ import {
   createPolicyReport,
   createRedReport,
   createReport,
-} from '../support/report-factory.ts';
+} from '../support/factories/report-factory.ts';
 
 const readSchema = z.object({
   results: z.object({

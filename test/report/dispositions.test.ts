@@ -8,8 +8,8 @@ import { renderJunit } from '../../src/report/junit.ts';
 import { renderSummary } from '../../src/report/summary.ts';
 import { renderTerminal } from '../../src/report/terminal.ts';
 import { listCases } from '../../page/filter.ts';
-import { createRedReport } from '../support/report-factory.ts';
-import { createQuarantineEntry } from '../support/policy-factory.ts';
+import { createRedReport } from '../support/factories/report-factory.ts';
+import { createQuarantineEntry } from '../support/factories/policy-factory.ts';
 
 const title = 'The case in question';
 

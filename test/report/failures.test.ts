@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 
 import { groupFailures } from '../../src/report/failures.ts';
-import { createReport } from '../support/report-factory.ts';
-import { createCaseResults, createFailure, createSuiteResults } from '../support/results-factory.ts';
+import { createReport } from '../support/factories/report-factory.ts';
+import { createCaseResults, createFailure, createSuiteResults } from '../support/factories/results-factory.ts';
 
 function listLines(reason: string): string[] {
   const failures = [createFailure({ reasons: [reason], actualToolCalls: [] })];

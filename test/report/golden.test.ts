@@ -19,7 +19,7 @@ import {
   createPolicyReport,
   createRedReport,
   createStoppedReport,
-} from '../support/report-factory.ts';
+} from '../support/factories/report-factory.ts';
 
 const hostile = '::error::a\n@b #1 |`\\| </details><img src=x> [x](https://x.example) ##[error]]]> \u001B[31m\u202E';
 

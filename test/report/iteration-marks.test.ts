@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { IterationMark } from '../../src/model/evidence.ts';
 import { createIterationMarks } from '../../src/report/iteration-marks.ts';
 import { renderSummary } from '../../src/report/summary.ts';
-import { atLeast, createPolicy } from '../support/policy-factory.ts';
-import { createReport } from '../support/report-factory.ts';
-import { createCaseResults, createFailure, createSuiteResults } from '../support/results-factory.ts';
+import { atLeast, createPolicy } from '../support/factories/policy-factory.ts';
+import { createReport } from '../support/factories/report-factory.ts';
+import { createCaseResults, createFailure, createSuiteResults } from '../support/factories/results-factory.ts';
 
 const report = createReport({
   policy: createPolicy(atLeast(1)),

@@ -4,7 +4,7 @@ import { SaxesParser } from 'saxes';
 import { describe, expect, it } from 'vitest';
 import type { Report } from '../../src/model/report.ts';
 import { renderJunit } from '../../src/report/junit.ts';
-import { hostileText, hostileTexts } from '../support/hostile-text.ts';
+import { hostileText, hostileTexts } from '../support/text/hostile-text.ts';
 import {
   createGreenReport,
   createHostileReport,
@@ -12,7 +12,7 @@ import {
   createPolicyReport,
   createRedReport,
   createReport,
-} from '../support/report-factory.ts';
+} from '../support/factories/report-factory.ts';
 
 /** Each element as `name` with its attributes, in document order. */
 function parseStrictly(xml: string): Array<{ name: string; attributes: Record<string, string> }> {

@@ -14,12 +14,12 @@ import { renderTerminal } from '../../src/report/terminal.ts';
 import { outlineSuite } from '../../src/suite/manifest.ts';
 import { assessSuite } from '../../src/verdict/judge.ts';
 import { createTally } from '../../src/verdict/tally.ts';
-import { readPage } from '../support/html-tree.ts';
-import { createIterationTrace } from '../support/page-factory.ts';
-import { atLeast, createPolicy } from '../support/policy-factory.ts';
-import { createReport } from '../support/report-factory.ts';
-import { createRun } from '../support/results-factory.ts';
-import { createIteration, createSuite, createSuiteCase } from '../support/suite-factory.ts';
+import { readPage } from '../support/text/html-tree.ts';
+import { createIterationTrace } from '../support/factories/page-factory.ts';
+import { atLeast, createPolicy } from '../support/factories/policy-factory.ts';
+import { createReport } from '../support/factories/report-factory.ts';
+import { createRun } from '../support/factories/results-factory.ts';
+import { createIteration, createSuite, createSuiteCase } from '../support/factories/suite-factory.ts';
 
 /** A thousand cases of a hundred iterations each, all failed. */
 function failEverything() {

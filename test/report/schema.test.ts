@@ -10,7 +10,7 @@ import {
   createRedReport,
   createReport,
   createStoppedReport,
-} from '../support/report-factory.ts';
+} from '../support/factories/report-factory.ts';
 
 const reports = [
   createGreenReport(),

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { renderSummary } from '../../src/report/summary.ts';
-import { hostileText, hostileTexts } from '../support/hostile-text.ts';
-import { listActiveNodes, listMarkdownNodes } from '../support/markdown-tree.ts';
-import { createHostileReport, createRedReport, createReport } from '../support/report-factory.ts';
-import { createCaseResults, createFailure, createSuiteResults } from '../support/results-factory.ts';
+import { hostileText, hostileTexts } from '../support/text/hostile-text.ts';
+import { listActiveNodes, listMarkdownNodes } from '../support/text/markdown-tree.ts';
+import { createHostileReport, createRedReport, createReport } from '../support/factories/report-factory.ts';
+import { createCaseResults, createFailure, createSuiteResults } from '../support/factories/results-factory.ts';
 
 /** `failing` cases that each failed once for a long reason, and as many that passed. */
 function createLargeReport(failing: number, reason = 'é'.repeat(3000)) {

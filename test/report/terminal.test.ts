@@ -2,10 +2,10 @@ import { stripVTControlCharacters } from 'node:util';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { renderTerminal } from '../../src/report/terminal.ts';
-import { hostileText, hostileTexts } from '../support/hostile-text.ts';
-import { createHostileReport, createRedReport, createReport } from '../support/report-factory.ts';
-import { createCaseResults, createFailure, createSuiteResults } from '../support/results-factory.ts';
-import { parseRunnerLine } from '../support/runner-commands.ts';
+import { hostileText, hostileTexts } from '../support/text/hostile-text.ts';
+import { createHostileReport, createRedReport, createReport } from '../support/factories/report-factory.ts';
+import { createCaseResults, createFailure, createSuiteResults } from '../support/factories/results-factory.ts';
+import { parseRunnerLine } from '../support/runner/runner-commands.ts';
 
 describe('renderTerminal', () => {
   it('colours the same text', () => {

@@ -3,8 +3,8 @@ import type { TrendRun } from '../../src/model/report.ts';
 import { buildTrend } from '../../src/history/lookup.ts';
 import { renderTerminal } from '../../src/report/terminal.ts';
 import { listTrendBlocks, renderSparkline } from '../../src/report/trend.ts';
-import { createHistoryRecord } from '../support/history-factory.ts';
-import { createReport } from '../support/report-factory.ts';
+import { createHistoryRecord } from '../support/factories/history-factory.ts';
+import { createReport } from '../support/factories/report-factory.ts';
 
 const runOf = (passed: number, total: number): TrendRun => {
   return { startedAt: 'x', commit: null, outcome: 'failed', cases: 1, passed, total };

@@ -6,9 +6,9 @@ import { renderComment } from '../../src/report/comment.ts';
 import { renderHtml } from '../../src/report/html/page.ts';
 import { renderSummary } from '../../src/report/summary.ts';
 import { renderTerminal } from '../../src/report/terminal.ts';
-import { createPolicy, demanded } from '../support/policy-factory.ts';
-import { createRedReport, createReport } from '../support/report-factory.ts';
-import { createCaseResults, createSuiteResults } from '../support/results-factory.ts';
+import { createPolicy, demanded } from '../support/factories/policy-factory.ts';
+import { createRedReport, createReport } from '../support/factories/report-factory.ts';
+import { createCaseResults, createSuiteResults } from '../support/factories/results-factory.ts';
 
 const firstBlocks = (text: string, count: number) => text.split('\n\n').slice(0, count).join('\n\n');
 const interrupted = (code: ReasonCode, message: string) =>

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 import { buildChildEnvironment } from '../../src/server/environment.ts';
-import { connectClient, openTestServer, stdioServerCommand } from '../support/running-server.ts';
+import { connectClient, openTestServer, stdioServerCommand } from '../support/servers/running-server.ts';
 
 const hasBash = detectBash();
 

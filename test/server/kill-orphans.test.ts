@@ -6,9 +6,9 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/time.ts';
 import { logDescendants, stopMarkedProcesses } from '../../src/server/kill-orphans.ts';
 import { listProcesses } from '../../src/server/process-tree.ts';
-import { isRunning, listMarkedPids } from '../support/processes.ts';
-import { stdioServerPath } from '../support/bundled-servers.ts';
-import { openTestServer } from '../support/running-server.ts';
+import { isRunning, listMarkedPids } from '../support/process/processes.ts';
+import { stdioServerPath } from '../support/servers/bundled-servers.ts';
+import { openTestServer } from '../support/servers/running-server.ts';
 
 const options = { graceMs: 500, clock: systemClock };
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 
 import { silentLogger } from '../../src/base/logger.ts';
-import { findFreePort } from '../support/free-port.ts';
-import { isRunning, listMarkedPids } from '../support/processes.ts';
-import { connectClient, openTestServer, stdioServerCommand } from '../support/running-server.ts';
+import { findFreePort } from '../support/network/free-port.ts';
+import { isRunning, listMarkedPids } from '../support/process/processes.ts';
+import { connectClient, openTestServer, stdioServerCommand } from '../support/servers/running-server.ts';
 
 describe('openServer', () => {
   it("serves a command on stdio behind a secret URL and reports the server's name and protocol", async () => {
@@ -87,7 +87,7 @@ describe('openServer', () => {
 
   it('runs the command in the directory it is given', async () => {
     const command = `${process.execPath} stdio-server.ts`;
-    await using server = await openTestServer({ command, cwd: 'test/support' });
+    await using server = await openTestServer({ command, cwd: 'test/support/servers' });
     expect(server.protocol).toBe('legacy');
   });
 

@@ -6,7 +6,7 @@ import { startProcess } from '../../src/server/process.ts';
 import type { ServerProcess } from '../../src/server/process.ts';
 import { createOutputTail } from '../../src/server/output-tail.ts';
 import type { OutputTail } from '../../src/server/output-tail.ts';
-import { isRunning } from '../support/processes.ts';
+import { isRunning } from '../support/process/processes.ts';
 
 function start(command: readonly string[]): { server: ServerProcess; tail: OutputTail } {
   const tail = createOutputTail();

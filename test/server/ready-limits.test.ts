@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ServerStartError } from '../../src/base/errors.ts';
-import { excessiveTools, moderateTools } from '../support/endless-traffic.ts';
-import { startRawMcpServer } from '../support/raw-mcp-server.ts';
-import { openTestServer } from '../support/running-server.ts';
+import { excessiveTools, moderateTools } from '../support/servers/endless-traffic.ts';
+import { startRawMcpServer } from '../support/servers/raw-mcp-server.ts';
+import { openTestServer } from '../support/servers/running-server.ts';
 
 async function failToOpen(command: string | null, url: string | null): Promise<string> {
   const options = { command, url, readyTimeoutMs: 4000 };

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { ServerStartError } from '../../src/base/errors.ts';
 import type { ServerOptions } from '../../src/server/running-server.ts';
-import { createJumpingClock } from '../support/bent-clock.ts';
-import { type Answer, json, raw, startHttpServer } from '../support/http-server.ts';
-import { openTestServer } from '../support/running-server.ts';
+import { createJumpingClock } from '../support/clocks/bent-clock.ts';
+import { type Answer, json, raw, startHttpServer } from '../support/network/http-server.ts';
+import { openTestServer } from '../support/servers/running-server.ts';
 
 /** Waits between attempts take a moment, in which the time has passed nevertheless. */
 const retries = { fromMs: 50, toMs: 150, instead: 1 };

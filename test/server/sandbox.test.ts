@@ -10,8 +10,8 @@ import { describe, expect, it, vi } from 'vitest';
 
 import { SandboxError } from '../../src/base/errors.ts';
 import { listProcesses } from '../../src/server/process-tree.ts';
-import { canMake, decisive, listToolsOf, openSandboxLab } from '../support/sandbox-lab.ts';
-import type { Maker } from '../support/sandbox-lab.ts';
+import { canMake, decisive, listToolsOf, openSandboxLab } from '../support/process/sandbox-lab.ts';
+import type { Maker } from '../support/process/sandbox-lab.ts';
 
 const makers: Maker[] = ['bwrap', 'unshare'];
 const available = new Map<Maker, boolean>();
@@ -210,7 +210,7 @@ describe.runIf(process.getuid?.() === 0 && available.get('unshare'))('a user wit
         '--regid=65534',
         '--clear-groups',
         process.execPath,
-        join(import.meta.dirname, '../support/sandboxed-run.ts'),
+        join(import.meta.dirname, '../support/process/sandboxed-run.ts'),
         mode,
         directory,
         file,

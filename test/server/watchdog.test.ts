@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
 import { listProcesses } from '../../src/server/process-tree.ts';
-import { stdioServerPath } from '../support/bundled-servers.ts';
-import { listMarkedPids } from '../support/processes.ts';
-import { openTestServer } from '../support/running-server.ts';
+import { stdioServerPath } from '../support/servers/bundled-servers.ts';
+import { listMarkedPids } from '../support/process/processes.ts';
+import { openTestServer } from '../support/servers/running-server.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const stubborn = 'process.on("SIGTERM", () => {}); setInterval(() => {}, 1000);';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { recordVisits } from '../../src/server/witness.ts';
-import { ManualClock } from '../support/manual-clock.ts';
+import { ManualClock } from '../support/clocks/manual-clock.ts';
 
 const crash = { exitCode: 1, signal: null, lastLines: ['boom'] };
 const atOnce = { mayBeEnding: false };

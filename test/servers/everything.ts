@@ -4,7 +4,7 @@ import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { randomUUID } from 'node:crypto';
-import { startEverythingServer } from '../support/everything-server.ts';
+import { startEverythingServer } from '../support/servers/everything-server.ts';
 import { readLines, readMessage } from './conversation.ts';
 import type { Message } from './faults.ts';
 import type { TestedServer } from './run-shape.ts';

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { openTestServer } from '../support/running-server.ts';
+import { openTestServer } from '../support/servers/running-server.ts';
 import { createWorkspace } from '../support/workspace.ts';
 import type { TestedServer } from './run-shape.ts';
 

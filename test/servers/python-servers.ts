@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { findFreePort } from '../support/free-port.ts';
+import { findFreePort } from '../support/network/free-port.ts';
 import type { TestedServer } from './run-shape.ts';
 
 const run = promisify(execFile);

@@ -7,7 +7,7 @@ import { parseGateOptions } from '../../src/gate/options.ts';
 import { planGate } from '../../src/gate/plan/plan.ts';
 import type { CaseReport } from '../../src/model/case-report.ts';
 import type { Report } from '../../src/model/report.ts';
-import { findFreePort } from '../support/free-port.ts';
+import { findFreePort } from '../support/network/free-port.ts';
 import { createWorkspace } from '../support/workspace.ts';
 import { type CaseName, findExpected, type Observation, type Shape, type Transport } from './expected-outcomes.ts';
 import { startHttpShim } from './http-shim.ts';

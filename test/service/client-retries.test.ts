@@ -3,11 +3,11 @@ import { startDeadline } from '../../src/base/time.ts';
 import { getMe } from '../../src/service/project.ts';
 import { createRun, getRun } from '../../src/service/runs.ts';
 import { createServer } from '../../src/service/servers.ts';
-import { findClosedPort, hangUp, json, raw, startHttpServer } from '../support/http-server.ts';
-import type { Answer } from '../support/http-server.ts';
-import { catchError, openTestClient } from '../support/service-client.ts';
-import { startSilentServer } from '../support/silent-server.ts';
-import { VirtualClock } from '../support/virtual-clock.ts';
+import { findClosedPort, hangUp, json, raw, startHttpServer } from '../support/network/http-server.ts';
+import type { Answer } from '../support/network/http-server.ts';
+import { catchError, openTestClient } from '../support/service/service-client.ts';
+import { startSilentServer } from '../support/servers/silent-server.ts';
+import { VirtualClock } from '../support/clocks/virtual-clock.ts';
 
 const me = json(200, { id: 'u_1' });
 const down = json(503, { code: 'INTERNAL_ERROR', message: 'Down.' });

@@ -7,10 +7,10 @@ import { createRun } from '../../src/service/runs.ts';
 import { createSuite } from '../../src/service/suites.ts';
 import { describeError } from '../../src/base/errors.ts';
 import { generator } from '../../src/base/version.ts';
-import { findClosedPort, hangUp, json, raw, startHttpServer } from '../support/http-server.ts';
-import type { Answer } from '../support/http-server.ts';
-import { hasOpenssl, startHttpsServer } from '../support/https-server.ts';
-import { catchError, openTestClient, testApiKey } from '../support/service-client.ts';
+import { findClosedPort, hangUp, json, raw, startHttpServer } from '../support/network/http-server.ts';
+import type { Answer } from '../support/network/http-server.ts';
+import { hasOpenssl, startHttpsServer } from '../support/network/https-server.ts';
+import { catchError, openTestClient, testApiKey } from '../support/service/service-client.ts';
 
 const me = json(200, { id: 'u_1' });
 

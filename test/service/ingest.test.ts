@@ -8,13 +8,13 @@ import {
   reportRun,
   startIngestedRun,
 } from '../../src/service/ingest.ts';
-import { type ContractService, openContractService } from '../support/contract-service.ts';
-import { type Answer, hangUp, json, startHttpServer } from '../support/http-server.ts';
-import { catchError, openTestClient } from '../support/service-client.ts';
+import { type ContractService, openContractService } from '../support/service/contract-service.ts';
+import { type Answer, hangUp, json, startHttpServer } from '../support/network/http-server.ts';
+import { catchError, openTestClient } from '../support/service/service-client.ts';
 import { openServiceClient, type ServiceClient } from '../../src/service/client.ts';
 import { Secret } from '../../src/base/redaction.ts';
 import { serviceProfiles } from '../../src/service/profile.ts';
-import { VirtualClock } from '../support/virtual-clock.ts';
+import { VirtualClock } from '../support/clocks/virtual-clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 
 function listResults(total: number, { failing = 0, error = '' } = {}): IngestResult[] {

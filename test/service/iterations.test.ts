@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { getTrace, listIterations, listSteps } from '../../src/service/iterations.ts';
-import { json, startHttpServer } from '../support/http-server.ts';
-import { openTestClient } from '../support/service-client.ts';
+import { json, startHttpServer } from '../support/network/http-server.ts';
+import { openTestClient } from '../support/service/service-client.ts';
 
 const run = { projectId: 'p_1', runId: 'r_1' };
 const iteration = (id: string) => ({ id, status: 'completed', result: 'passed' });

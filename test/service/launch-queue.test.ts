@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { startDeadline } from '../../src/base/time.ts';
 import { createRunExactlyOnce } from '../../src/service/launch.ts';
-import { startRunService } from '../support/run-service.ts';
-import { catchError, openTestClient } from '../support/service-client.ts';
+import { startRunService } from '../support/service/run-service.ts';
+import { catchError, openTestClient } from '../support/service/service-client.ts';
 
 const launch = {
   projectId: 'p_1',

@@ -8,11 +8,11 @@ import { Secret } from '../../src/base/redaction.ts';
 import { openServiceClient } from '../../src/service/client.ts';
 import { findRunByMarker, createRunExactlyOnce } from '../../src/service/launch.ts';
 import { serviceProfiles } from '../../src/service/profile.ts';
-import { openContractService, saveServer, saveSuite } from '../support/contract-service.ts';
-import { startEchoServer } from '../support/echo-server.ts';
-import { json, startHttpServer } from '../support/http-server.ts';
-import { startRunService, type RunFate } from '../support/run-service.ts';
-import { catchError, openTestClient } from '../support/service-client.ts';
+import { openContractService, saveServer, saveSuite } from '../support/service/contract-service.ts';
+import { startEchoServer } from '../support/servers/echo-server.ts';
+import { json, startHttpServer } from '../support/network/http-server.ts';
+import { startRunService, type RunFate } from '../support/service/run-service.ts';
+import { catchError, openTestClient } from '../support/service/service-client.ts';
 
 const marker = 'launch-4711';
 const launch = {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { requireProject } from '../../src/service/project.ts';
-import { findClosedPort, json, raw, startHttpServer } from '../support/http-server.ts';
-import type { Answer } from '../support/http-server.ts';
-import { openTestClient, testApiKey } from '../support/service-client.ts';
+import { findClosedPort, json, raw, startHttpServer } from '../support/network/http-server.ts';
+import type { Answer } from '../support/network/http-server.ts';
+import { openTestClient, testApiKey } from '../support/service/service-client.ts';
 
 const demo = { id: 'p_1', name: 'Demo' };
 const other = { id: 'p_2', name: 'Other' };

@@ -5,8 +5,8 @@ import { createCase, createCases, deleteCase, listCases, updateCase } from '../.
 import type { ServiceClient } from '../../src/service/client.ts';
 import { createServer, deleteServer, listServers } from '../../src/service/servers.ts';
 import { createSuite, deleteSuite, getSuite, listSuites } from '../../src/service/suites.ts';
-import { json, startHttpServer } from '../support/http-server.ts';
-import { catchError, openTestClient } from '../support/service-client.ts';
+import { json, startHttpServer } from '../support/network/http-server.ts';
+import { catchError, openTestClient } from '../support/service/service-client.ts';
 
 const project = { id: 'p', name: 'P' };
 const server = { id: 'sv', name: 'demo', transportType: 'http', url: 'http://127.0.0.1:1/mcp' };

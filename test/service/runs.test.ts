@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../src/base/redaction.ts';
 import { cancelRun, createRun, getRun, listSuiteRuns, stopRun } from '../../src/service/runs.ts';
-import { json, startHttpServer } from '../support/http-server.ts';
-import { openTestClient } from '../support/service-client.ts';
+import { json, startHttpServer } from '../support/network/http-server.ts';
+import { openTestClient } from '../support/service/service-client.ts';
 
 const place = { projectId: 'p_1', runId: 'r_1' };
 const run = (status: string) => ({ id: 'r_1', suiteId: 's_1', status });

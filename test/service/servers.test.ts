@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { getServer, updateServer } from '../../src/service/servers.ts';
-import { json, startHttpServer } from '../support/http-server.ts';
-import { openTestClient } from '../support/service-client.ts';
+import { json, startHttpServer } from '../support/network/http-server.ts';
+import { openTestClient } from '../support/service/service-client.ts';
 
 const place = { projectId: 'p_1', serverId: 'sv/1' };
 const record = { id: 'sv/1', name: 'demo', enabled: true, transportType: 'http', url: 'https://mcp.example/' };

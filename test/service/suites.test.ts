@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { findOldestSuite, findSuite } from '../../src/service/suites.ts';
-import { json, startHttpServer } from '../support/http-server.ts';
-import { openTestClient } from '../support/service-client.ts';
+import { json, startHttpServer } from '../support/network/http-server.ts';
+import { openTestClient } from '../support/service/service-client.ts';
 
 const suites = [
   { id: 's_1', name: 'Smoke' },

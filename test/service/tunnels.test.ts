@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { closeTunnel, createTunnel } from '../../src/service/tunnels.ts';
-import { json, startHttpServer } from '../support/http-server.ts';
-import { catchError, openTestClient } from '../support/service-client.ts';
+import { json, startHttpServer } from '../support/network/http-server.ts';
+import { catchError, openTestClient } from '../support/service/service-client.ts';
 
 const url = 'https://demo.tunnels.test/api/mcp/adapter-http/sv?k=k-canary';
 const grant = { serverId: 'sv', url, connectToken: 'token-canary', relayWsUrl: 'wss://agent.tunnels.test/agent' };

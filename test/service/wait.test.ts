@@ -3,8 +3,8 @@ import { startDeadline } from '../../src/base/time.ts';
 import { unlimitedPacer } from '../../src/base/pacing.ts';
 import { serviceProfiles } from '../../src/service/profile.ts';
 import { waitForRun } from '../../src/service/wait.ts';
-import { json, startHttpServer } from '../support/http-server.ts';
-import { openTestClient } from '../support/service-client.ts';
+import { json, startHttpServer } from '../support/network/http-server.ts';
+import { openTestClient } from '../support/service/service-client.ts';
 
 const place = { projectId: 'p_1', runId: 'r_1' };
 const run = (status: string) => json(200, { id: 'r_1', suiteId: 's_1', status });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Ending, endings, type Phase, phases, runCancelledJob } from '../support/cancelled-job.ts';
-import type { ContractService } from '../support/contract-service.ts';
-import { startServeProcess } from '../support/serve-process.ts';
+import { type Ending, endings, type Phase, phases, runCancelledJob } from '../support/runner/cancelled-job.ts';
+import type { ContractService } from '../support/service/contract-service.ts';
+import { startServeProcess } from '../support/service/serve-process.ts';
 
 // Every moment of a hosted job with every way to end it, again and again. `REPEATS` says how often; `npm run test:soak`.
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { outlineSuite } from '../../src/suite/manifest.ts';
-import { createSuite, createSuiteCase } from '../support/suite-factory.ts';
+import { createSuite, createSuiteCase } from '../support/factories/suite-factory.ts';
 
 it('outlineSuite takes from a file what counting its results needs', () => {
   const item = createSuiteCase({ tags: ['smoke'], isRequired: true, runs: 3 });

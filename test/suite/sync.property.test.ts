@@ -12,11 +12,16 @@ import { createRun } from '../../src/service/runs.ts';
 import { createSuite as createStoredSuite, deleteSuite } from '../../src/service/suites.ts';
 import { compileCase, compileSuite } from '../../src/suite/compile.ts';
 import { planSync, type SyncPlan } from '../../src/suite/sync.ts';
-import { callStep } from '../support/case-factory.ts';
-import { openContractService, saveServer, waitForEnd, type ContractService } from '../support/contract-service.ts';
-import { startEchoServer } from '../support/echo-server.ts';
-import { openTestClient } from '../support/service-client.ts';
-import { createSuite, createSuiteCase } from '../support/suite-factory.ts';
+import { callStep } from '../support/factories/case-factory.ts';
+import {
+  openContractService,
+  saveServer,
+  waitForEnd,
+  type ContractService,
+} from '../support/service/contract-service.ts';
+import { startEchoServer } from '../support/servers/echo-server.ts';
+import { openTestClient } from '../support/service/service-client.ts';
+import { createSuite, createSuiteCase } from '../support/factories/suite-factory.ts';
 
 const options = { serverName: 'server-under-test', dialect: 'contract' } as const;
 

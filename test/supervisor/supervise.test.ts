@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { listChildVariables } from '../support/child-environment.ts';
-import { isRunning } from '../support/processes.ts';
+import { listChildVariables } from '../support/process/child-environment.ts';
+import { isRunning } from '../support/process/processes.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
-const script = fileURLToPath(new URL('../support/supervised-script.ts', import.meta.url));
+const script = fileURLToPath(new URL('../support/process/supervised-script.ts', import.meta.url));
 
 /** Runs a gate of that kind below its supervisor; `onReady` gets the ids of both once the gate says that it is ready. */
 async function run(

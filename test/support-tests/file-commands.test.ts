@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseKeyValues } from '../support/runner-harness/file-commands.ts';
+import { parseKeyValues } from '../support/runner/file-commands.ts';
 
 describe('parseKeyValues', () => {
   it('reads lines and blocks, the later value of a name winning', () => {

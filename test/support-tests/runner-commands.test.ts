@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createCommandReader, parseRunnerLine } from '../support/runner-commands.ts';
+import { createCommandReader, parseRunnerLine } from '../support/runner/runner-commands.ts';
 
 describe('parseRunnerLine', () => {
   it('reads name, properties and data, with their escapes undone', () => {

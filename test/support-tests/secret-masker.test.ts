@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { findLeaks } from '../support/runner-harness/leaks.ts';
-import { createSecretMasker } from '../support/runner-harness/secret-masker.ts';
+import { findLeaks } from '../support/runner/leaks.ts';
+import { createSecretMasker } from '../support/runner/secret-masker.ts';
 
 describe('createSecretMasker', () => {
   it.each([

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { startScriptedRelay, type RelayPeer, type Welcome } from '../support/scripted-relay.ts';
-import { openTestHost, scope } from '../support/tunnel-host.ts';
+import { startScriptedRelay, type RelayPeer, type Welcome } from '../support/network/scripted-relay.ts';
+import { openTestHost, scope } from '../support/network/tunnel-host.ts';
 
 const stack: AsyncDisposable[] = [];
 afterEach(async () => {

@@ -1,13 +1,13 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { TunnelError } from '../../src/base/errors.ts';
-import { startForwardProxy, type ForwardProxy, type ForwardProxyOptions } from '../support/forward-proxy.ts';
-import { json, startHttpServer } from '../support/http-server.ts';
-import { hasOpenssl } from '../support/https-server.ts';
-import { startScriptedRelay } from '../support/scripted-relay.ts';
-import { catchError } from '../support/service-client.ts';
-import { startTlsFront } from '../support/tls-front.ts';
-import { createLineLogger, openTestHost, scope } from '../support/tunnel-host.ts';
+import { startForwardProxy, type ForwardProxy, type ForwardProxyOptions } from '../support/network/forward-proxy.ts';
+import { json, startHttpServer } from '../support/network/http-server.ts';
+import { hasOpenssl } from '../support/network/https-server.ts';
+import { startScriptedRelay } from '../support/network/scripted-relay.ts';
+import { catchError } from '../support/service/service-client.ts';
+import { startTlsFront } from '../support/network/tls-front.ts';
+import { createLineLogger, openTestHost, scope } from '../support/network/tunnel-host.ts';
 
 const target = 'http://127.0.0.1:9/mcp';
 const authorities = getCACertificates('default');

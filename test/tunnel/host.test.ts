@@ -2,11 +2,11 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { TunnelError } from '../../src/base/errors.ts';
 import { Secret } from '../../src/base/redaction.ts';
 import type { TunnelHostOptions } from '../../src/tunnel/host.ts';
-import { findClosedPort, json, startHttpServer } from '../support/http-server.ts';
-import { ManualClock } from '../support/manual-clock.ts';
-import { startScriptedRelay, type ScriptedRelay, type Welcome } from '../support/scripted-relay.ts';
-import { catchError } from '../support/service-client.ts';
-import { createLineLogger, openTestHost, scope } from '../support/tunnel-host.ts';
+import { findClosedPort, json, startHttpServer } from '../support/network/http-server.ts';
+import { ManualClock } from '../support/clocks/manual-clock.ts';
+import { startScriptedRelay, type ScriptedRelay, type Welcome } from '../support/network/scripted-relay.ts';
+import { catchError } from '../support/service/service-client.ts';
+import { createLineLogger, openTestHost, scope } from '../support/network/tunnel-host.ts';
 
 const target = 'http://127.0.0.1:9/mcp';
 const stack: AsyncDisposable[] = [];

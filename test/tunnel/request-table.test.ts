@@ -3,10 +3,10 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
-import { findClosedPort, hangUp, json, startHttpServer } from '../support/http-server.ts';
-import { ManualClock } from '../support/manual-clock.ts';
-import { startScriptedRelay, type RelayPeer, type Welcome } from '../support/scripted-relay.ts';
-import { openTestHost, scope } from '../support/tunnel-host.ts';
+import { findClosedPort, hangUp, json, startHttpServer } from '../support/network/http-server.ts';
+import { ManualClock } from '../support/clocks/manual-clock.ts';
+import { startScriptedRelay, type RelayPeer, type Welcome } from '../support/network/scripted-relay.ts';
+import { openTestHost, scope } from '../support/network/tunnel-host.ts';
 import type { TunnelHostOptions } from '../../src/tunnel/host.ts';
 
 const stack: AsyncDisposable[] = [];

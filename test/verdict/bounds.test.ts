@@ -6,8 +6,8 @@ import type { ReasonCode, Verdict } from '../../src/model/verdict.ts';
 import { completeCases, countOutstanding } from '../../src/verdict/bounds.ts';
 import { assessSuite, judgeSuite, type JudgeOptions } from '../../src/verdict/judge.ts';
 import { reasonRules } from '../../src/verdict/reason-rules.ts';
-import { atLeast, createPolicy, demanded } from '../support/policy-factory.ts';
-import { createCaseResults, createRun, createSuiteResults } from '../support/results-factory.ts';
+import { atLeast, createPolicy, demanded } from '../support/factories/policy-factory.ts';
+import { createCaseResults, createRun, createSuiteResults } from '../support/factories/results-factory.ts';
 
 const lost = (passed: number, failed: number, unscored: number) =>
   createSuiteResults({ cases: [createCaseResults({ passed, failed, unscored })] });

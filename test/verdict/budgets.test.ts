@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { type Budgets, emptyPolicyLayer } from '../../src/model/policy.ts';
 import { computePercentile } from '../../src/verdict/budgets.ts';
 import { assessSuite, judgeSuite } from '../../src/verdict/judge.ts';
-import { createPolicy, demanded } from '../support/policy-factory.ts';
-import { createCaseResults, createRun, createSuiteResults } from '../support/results-factory.ts';
+import { createPolicy, demanded } from '../support/factories/policy-factory.ts';
+import { createCaseResults, createRun, createSuiteResults } from '../support/factories/results-factory.ts';
 
 const withBudgets = (budgets: Partial<Budgets>) =>
   createPolicy({ budgets: { ...emptyPolicyLayer.budgets, ...budgets } });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { compareWithBaseline, listRegressions } from '../../src/verdict/compare.ts';
-import { createBaseline, createBaselineCase } from '../support/baseline-factory.ts';
-import { createCaseResults, createSuiteResults } from '../support/results-factory.ts';
+import { createBaseline, createBaselineCase } from '../support/factories/baseline-factory.ts';
+import { createCaseResults, createSuiteResults } from '../support/factories/results-factory.ts';
 
 /** Cases of ten iterations, of which so many passed then, and now. */
 function compareCases(counts: ReadonlyArray<[then: number, now: number]>, maximumRateDrop: number | null) {

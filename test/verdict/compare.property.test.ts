@@ -2,8 +2,8 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Counts } from '../../src/model/quantities.ts';
 import { classifyCounts, compareWithBaseline } from '../../src/verdict/compare.ts';
-import { toBaseline } from '../support/baseline-factory.ts';
-import { createCaseResults, createSuiteResults } from '../support/results-factory.ts';
+import { toBaseline } from '../support/factories/baseline-factory.ts';
+import { createCaseResults, createSuiteResults } from '../support/factories/results-factory.ts';
 
 const counts: fc.Arbitrary<Counts> = fc
   .tuple(fc.nat({ max: 12 }), fc.nat({ max: 12 }))

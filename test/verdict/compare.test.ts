@@ -4,9 +4,9 @@ import type { SuiteResults } from '../../src/model/results.ts';
 import type { VerdictReason } from '../../src/model/verdict.ts';
 import { classifyCounts, compareWithBaseline, listRegressions } from '../../src/verdict/compare.ts';
 import { judgeSuite } from '../../src/verdict/judge.ts';
-import { createBaseline, createBaselineCase } from '../support/baseline-factory.ts';
-import { atLeast, createPolicy } from '../support/policy-factory.ts';
-import { createCaseResults, createSuiteResults } from '../support/results-factory.ts';
+import { createBaseline, createBaselineCase } from '../support/factories/baseline-factory.ts';
+import { atLeast, createPolicy } from '../support/factories/policy-factory.ts';
+import { createCaseResults, createSuiteResults } from '../support/factories/results-factory.ts';
 
 const compare = (baseline: BaselineCase[], suites: SuiteResults[], maximumRegressions = 0) =>
   compareWithBaseline(createBaseline(baseline), suites, { maximumRegressions, maximumRateDrop: null });

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { judgeSuite } from '../../src/verdict/judge.ts';
 import { countFurtherIterations } from '../../src/verdict/rate-rule.ts';
 import { computeWilsonInterval } from '../../src/verdict/statistics/wilson.ts';
-import { atLeast, createPolicy, demanded } from '../support/policy-factory.ts';
-import { createCaseResults, createSuiteResults } from '../support/results-factory.ts';
+import { atLeast, createPolicy, demanded } from '../support/factories/policy-factory.ts';
+import { createCaseResults, createSuiteResults } from '../support/factories/results-factory.ts';
 
 const surelyAtLeast = (minimum: number) => ({
   policy: createPolicy({ ...atLeast(minimum), confidence: demanded(0.95) }),

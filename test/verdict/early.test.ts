@@ -5,8 +5,8 @@ import type { CaseResults } from '../../src/model/results.ts';
 import { countOutstanding } from '../../src/verdict/bounds.ts';
 import { assessSuite, judgeSuite } from '../../src/verdict/judge.ts';
 import { decideEarly } from '../../src/verdict/early.ts';
-import { atLeast, createPolicy, createQuarantineEntry, demanded } from '../support/policy-factory.ts';
-import { createCaseResults, createRun, createSuiteResults } from '../support/results-factory.ts';
+import { atLeast, createPolicy, createQuarantineEntry, demanded } from '../support/factories/policy-factory.ts';
+import { createCaseResults, createRun, createSuiteResults } from '../support/factories/results-factory.ts';
 
 const names = ['case-0', 'case-1', 'case-2'];
 const rate = fc.constantFrom(0, 0.5, 0.8, 0.9, 1);

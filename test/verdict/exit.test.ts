@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { InconclusiveEffect } from '../../src/model/policy.ts';
 import type { ReasonCode, VerdictOutcome } from '../../src/model/verdict.ts';
 import { decideExit } from '../../src/verdict/exit.ts';
-import { createPolicy, demanded } from '../support/policy-factory.ts';
+import { createPolicy, demanded } from '../support/factories/policy-factory.ts';
 
 const suite = (outcome: VerdictOutcome, effect: InconclusiveEffect = 'fail', isReportOnly = false) =>
   suiteFor(

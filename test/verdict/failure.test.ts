@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { OwnJudgement } from '../../src/model/results.ts';
 import type { StepResult } from '../../src/model/run.ts';
 import { describeFailure } from '../../src/verdict/failure.ts';
-import { createIteration } from '../support/suite-factory.ts';
+import { createIteration } from '../support/factories/suite-factory.ts';
 
 const okStep: StepResult = { stepId: 'call', stepIndex: 0, kind: 'toolCall', status: 'ok', reason: 'fine' };
 const failedStep: StepResult = {

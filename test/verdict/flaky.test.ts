@@ -5,10 +5,10 @@ import type { CaseResults } from '../../src/model/results.ts';
 import { compareWithBaseline, listRegressions, applyFlakyEffect } from '../../src/verdict/compare.ts';
 import { addRetryRound, classifyCase, listStillFailing } from '../../src/verdict/flaky.ts';
 import { assessSuite, judgeSuite } from '../../src/verdict/judge.ts';
-import { createBaseline, createBaselineCase } from '../support/baseline-factory.ts';
-import { atLeast, createPolicy, createQuarantineEntry, demanded } from '../support/policy-factory.ts';
-import { suiteResults } from '../support/results-arbitrary.ts';
-import { createCaseResults, createSuiteResults } from '../support/results-factory.ts';
+import { createBaseline, createBaselineCase } from '../support/factories/baseline-factory.ts';
+import { atLeast, createPolicy, createQuarantineEntry, demanded } from '../support/factories/policy-factory.ts';
+import { suiteResults } from '../support/factories/results-arbitrary.ts';
+import { createCaseResults, createSuiteResults } from '../support/factories/results-factory.ts';
 
 const effects: readonly FlakyEffect[] = ['fail', 'pass', 'report'];
 const underEffect = (effect: FlakyEffect, minimum = 0.9) => ({

@@ -5,10 +5,10 @@ import type { Report } from '../../src/model/report.ts';
 import { readResults } from '../../src/model/results.ts';
 import { parseReport, renderReportJson } from '../../src/report/json.ts';
 import { judgeGate } from '../../src/verdict/judge-gate.ts';
-import { gateReports } from '../support/damaged-report.ts';
-import { atLeast, createPolicy, demanded } from '../support/policy-factory.ts';
-import { createInconclusiveReport, createPolicyReport, createReport } from '../support/report-factory.ts';
-import { createCaseResults, createRun, createSuiteResults } from '../support/results-factory.ts';
+import { gateReports } from '../support/gate/damaged-report.ts';
+import { atLeast, createPolicy, demanded } from '../support/factories/policy-factory.ts';
+import { createInconclusiveReport, createPolicyReport, createReport } from '../support/factories/report-factory.ts';
+import { createCaseResults, createRun, createSuiteResults } from '../support/factories/results-factory.ts';
 
 const judgeAgain = (report: Report) => {
   const read = parseReport(JSON.parse(renderReportJson(report)));

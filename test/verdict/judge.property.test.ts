@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { CaseResults, SuiteResults } from '../../src/model/results.ts';
 import type { Verdict } from '../../src/model/verdict.ts';
 import { joinVerdicts, judgeSuite } from '../../src/verdict/judge.ts';
-import { atLeast, createPolicy } from '../support/policy-factory.ts';
-import { measuredSuites, suiteResults } from '../support/results-arbitrary.ts';
+import { atLeast, createPolicy } from '../support/factories/policy-factory.ts';
+import { measuredSuites, suiteResults } from '../support/factories/results-arbitrary.ts';
 
 /** The rules once more, written from their statement in another way: one condition after the other, in fractions. */
 function expectOutcome(results: SuiteResults, minimumPassRate: number): Verdict['outcome'] {

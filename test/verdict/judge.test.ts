@@ -3,8 +3,13 @@ import type { SuiteResults } from '../../src/model/results.ts';
 import type { Verdict } from '../../src/model/verdict.ts';
 import { disagreesWithService } from '../../src/verdict/completeness.ts';
 import { joinVerdicts, judgeSuite } from '../../src/verdict/judge.ts';
-import { atLeast, createPolicy } from '../support/policy-factory.ts';
-import { createCaseResults, createFailure, createRun, createSuiteResults } from '../support/results-factory.ts';
+import { atLeast, createPolicy } from '../support/factories/policy-factory.ts';
+import {
+  createCaseResults,
+  createFailure,
+  createRun,
+  createSuiteResults,
+} from '../support/factories/results-factory.ts';
 
 const judgeCounts = (passed: number, failed: number, minimumPassRate: number) =>
   judgeSuite(createSuiteResults({ cases: [createCaseResults({ passed, failed })] }), {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { emptyPolicyLayer, noGateRules, type PolicyFile } from '../../src/model/policy.ts';
 import { mergeLayers, listSuiteLayers } from '../../src/verdict/merge-policies.ts';
-import { createQuarantineEntry } from '../support/policy-factory.ts';
+import { createQuarantineEntry } from '../support/factories/policy-factory.ts';
 
 const at = <T>(value: T, source: string) => ({ value, source });
 const named = (name: string, value: number, source: string) => ({ name, value, source });

@@ -9,10 +9,10 @@ import { buildReport } from '../../src/report/build.ts';
 import { parseReport, renderReportJson } from '../../src/report/json.ts';
 import { judgeGate } from '../../src/verdict/judge-gate.ts';
 import { joinShards } from '../../src/verdict/merge.ts';
-import { atLeast, createPolicy, demanded } from '../support/policy-factory.ts';
-import { createReport } from '../support/report-factory.ts';
-import { createCaseResults, createRun, createSuiteResults } from '../support/results-factory.ts';
-import { createShardReports, sealShards } from '../support/shard-factory.ts';
+import { atLeast, createPolicy, demanded } from '../support/factories/policy-factory.ts';
+import { createReport } from '../support/factories/report-factory.ts';
+import { createCaseResults, createRun, createSuiteResults } from '../support/factories/results-factory.ts';
+import { createShardReports, sealShards } from '../support/factories/shard-factory.ts';
 
 const label = (reports: readonly Report[]) =>
   reports.map((report, index) => ({ label: `shards/${index + 1}`, report }));

@@ -2,8 +2,8 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CaseResults, SuiteResults } from '../../src/model/results.ts';
 import { assessSuite, judgeSuite } from '../../src/verdict/judge.ts';
-import { atLeast, createPolicy, createQuarantineEntry, demanded } from '../support/policy-factory.ts';
-import { createCaseResults, createSuiteResults } from '../support/results-factory.ts';
+import { atLeast, createPolicy, createQuarantineEntry, demanded } from '../support/factories/policy-factory.ts';
+import { createCaseResults, createSuiteResults } from '../support/factories/results-factory.ts';
 
 const names = ['case-0', 'case-1', 'case-2', 'gone'];
 const rate = fc.constantFrom(0, 0.5, 0.8, 0.9, 0.95, 1);

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { HistoryCase } from '../../src/model/history.ts';
 import { judgeSuite } from '../../src/verdict/judge.ts';
 import { listOnProbation } from '../../src/verdict/probation.ts';
-import { createHistoryRecord } from '../support/history-factory.ts';
-import { atLeast, createPolicy } from '../support/policy-factory.ts';
-import { createCaseResults, createSuiteResults } from '../support/results-factory.ts';
+import { createHistoryRecord } from '../support/factories/history-factory.ts';
+import { atLeast, createPolicy } from '../support/factories/policy-factory.ts';
+import { createCaseResults, createSuiteResults } from '../support/factories/results-factory.ts';
 
 const outline = (fields: { isRequired?: boolean } = {}) => ({
   suiteId: 'math',

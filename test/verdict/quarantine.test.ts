@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { assessSuite, judgeSuite } from '../../src/verdict/judge.ts';
-import { atLeast, createPolicy, createQuarantineEntry, demanded } from '../support/policy-factory.ts';
-import { createCaseResults, createSuiteResults } from '../support/results-factory.ts';
+import { atLeast, createPolicy, createQuarantineEntry, demanded } from '../support/factories/policy-factory.ts';
+import { createCaseResults, createSuiteResults } from '../support/factories/results-factory.ts';
 
 const broken = createCaseResults({ id: 'adds', title: 'Adds', passed: 0, failed: 3 });
 const sound = createCaseResults({ id: 'asks', title: 'Asks' });

@@ -5,8 +5,8 @@ import {
   estimatePassHatK,
   listRepeatRates,
 } from '../../src/verdict/repeat-rates.ts';
-import { createPolicy, createQuarantineEntry, demanded } from '../support/policy-factory.ts';
-import { createCaseResults, createSuiteResults } from '../support/results-factory.ts';
+import { createPolicy, createQuarantineEntry, demanded } from '../support/factories/policy-factory.ts';
+import { createCaseResults, createSuiteResults } from '../support/factories/results-factory.ts';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 

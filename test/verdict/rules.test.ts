@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { CaseResults } from '../../src/model/results.ts';
 import { assessSuite, judgeSuite } from '../../src/verdict/judge.ts';
-import { atLeast, createPolicy, createQuarantineEntry, demanded } from '../support/policy-factory.ts';
-import { createCaseResults, createSuiteResults } from '../support/results-factory.ts';
+import { atLeast, createPolicy, createQuarantineEntry, demanded } from '../support/factories/policy-factory.ts';
+import { createCaseResults, createSuiteResults } from '../support/factories/results-factory.ts';
 
 const cases: CaseResults[] = [
   createCaseResults({ id: 'adds', title: 'Adds', tags: ['smoke'], passed: 4, failed: 1 }),

@@ -4,8 +4,8 @@ import type { OwnJudgement } from '../../src/model/results.ts';
 import type { Iteration, StepResult } from '../../src/model/run.ts';
 import { outlineSuite } from '../../src/suite/manifest.ts';
 import { createTally, scoreIteration } from '../../src/verdict/tally.ts';
-import { createRun } from '../support/results-factory.ts';
-import { createIteration, createSuite, createSuiteCase } from '../support/suite-factory.ts';
+import { createRun } from '../support/factories/results-factory.ts';
+import { createIteration, createSuite, createSuiteCase } from '../support/factories/suite-factory.ts';
 import { describe, expect, it } from 'vitest';
 
 const suite = createSuite([

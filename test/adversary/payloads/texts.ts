@@ -1,4 +1,4 @@
-import { hostileTexts } from '../../support/hostile-text.ts';
+import { hostileTexts } from '../../support/text/hostile-text.ts';
 import { answers, type Payload } from '../payload.ts';
 
 /** Texts that claim a verdict. */

@@ -4,9 +4,9 @@ import { request } from 'undici';
 import { contractLimits } from '../../../src/embedded/limits.ts';
 import { Secret } from '../../../src/base/redaction.ts';
 import { meSchema, projectPageSchema, projectSchema } from '../../../src/service/wire.ts';
-import { createApiCaller } from '../../support/api-caller.ts';
-import { openContractService, type ContractService } from '../../support/contract-service.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { createApiCaller } from '../../support/service/api-caller.ts';
+import { openContractService, type ContractService } from '../../support/service/contract-service.ts';
+import { ManualClock } from '../../support/clocks/manual-clock.ts';
 
 describe('access to the API', () => {
   let service: ContractService;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { caseBatchResultSchema, casePageSchema, caseSchema, deletedSchema } from '../../../src/service/wire.ts';
-import { inlineTest, openContractService, saveServer, saveSuite } from '../../support/contract-service.ts';
-import type { ContractService } from '../../support/contract-service.ts';
+import { inlineTest, openContractService, saveServer, saveSuite } from '../../support/service/contract-service.ts';
+import type { ContractService } from '../../support/service/contract-service.ts';
 
 const steps = [{ id: 's1', kind: 'toolCall', serverName: 'demo', toolName: 'echo', arguments: { message: 'hi' } }];
 

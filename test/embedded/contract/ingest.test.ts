@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openContractService, saveServer, saveSuite, type ContractService } from '../../support/contract-service.ts';
+import {
+  openContractService,
+  saveServer,
+  saveSuite,
+  type ContractService,
+} from '../../support/service/contract-service.ts';
 import { createWorkspace } from '../../support/workspace.ts';
 
 let service: ContractService;

@@ -1,10 +1,16 @@
 import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, it } from 'vitest';
 import { runCreatedSchema, runPageSchema, runSchema, stepPageSchema, traceSchema } from '../../../src/service/wire.ts';
 import { iterationPageSchema, suitePageSchema } from '../../../src/service/wire.ts';
-import { inlineTest, openContractService, saveServer, saveSuite, waitForEnd } from '../../support/contract-service.ts';
-import type { ContractService } from '../../support/contract-service.ts';
-import { startEchoServer } from '../../support/echo-server.ts';
-import type { FixtureMcpServer } from '../../support/fixture-mcp-server.ts';
+import {
+  inlineTest,
+  openContractService,
+  saveServer,
+  saveSuite,
+  waitForEnd,
+} from '../../support/service/contract-service.ts';
+import type { ContractService } from '../../support/service/contract-service.ts';
+import { startEchoServer } from '../../support/servers/echo-server.ts';
+import type { FixtureMcpServer } from '../../support/servers/fixture-mcp-server.ts';
 
 describe('a run', () => {
   let mcp: FixtureMcpServer;

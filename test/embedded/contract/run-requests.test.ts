@@ -1,8 +1,14 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { inlineTest, openContractService, saveServer, saveSuite, waitForEnd } from '../../support/contract-service.ts';
-import type { ContractService } from '../../support/contract-service.ts';
-import { startEchoServer } from '../../support/echo-server.ts';
-import type { FixtureMcpServer } from '../../support/fixture-mcp-server.ts';
+import {
+  inlineTest,
+  openContractService,
+  saveServer,
+  saveSuite,
+  waitForEnd,
+} from '../../support/service/contract-service.ts';
+import type { ContractService } from '../../support/service/contract-service.ts';
+import { startEchoServer } from '../../support/servers/echo-server.ts';
+import type { FixtureMcpServer } from '../../support/servers/fixture-mcp-server.ts';
 
 /** A test as a run's body carries it, where more is required. */
 function runTest(toolName: string, fields: Record<string, unknown> = {}) {

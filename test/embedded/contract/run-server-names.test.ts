@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { inlineTest, openContractService, saveServer, waitForEnd } from '../../support/contract-service.ts';
-import type { ContractService } from '../../support/contract-service.ts';
-import { startEchoServer } from '../../support/echo-server.ts';
-import { startFixtureMcpServer, text, type FixtureMcpServer } from '../../support/fixture-mcp-server.ts';
+import { inlineTest, openContractService, saveServer, waitForEnd } from '../../support/service/contract-service.ts';
+import type { ContractService } from '../../support/service/contract-service.ts';
+import { startEchoServer } from '../../support/servers/echo-server.ts';
+import { startFixtureMcpServer, text, type FixtureMcpServer } from '../../support/servers/fixture-mcp-server.ts';
 
 /** A case that passes on the server called so, where it has `tool`. */
 function calls(server: { serverName: string; serverId?: string }, tool = 'echo') {

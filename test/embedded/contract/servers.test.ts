@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deletedSchema, serverPageSchema, serverSchema } from '../../../src/service/wire.ts';
-import { openContractService, saveServer, type ContractService } from '../../support/contract-service.ts';
+import { openContractService, saveServer, type ContractService } from '../../support/service/contract-service.ts';
 
 const record = { name: 'demo', enabled: true, transportType: 'http', url: 'https://example.test/mcp?k=secret' };
 

@@ -6,8 +6,8 @@ import {
   suitePageSchema,
   casePageSchema,
 } from '../../../src/service/wire.ts';
-import { inlineTest, openContractService, saveServer, saveSuite } from '../../support/contract-service.ts';
-import type { ContractService } from '../../support/contract-service.ts';
+import { inlineTest, openContractService, saveServer, saveSuite } from '../../support/service/contract-service.ts';
+import type { ContractService } from '../../support/service/contract-service.ts';
 
 describe('suites', () => {
   let service: ContractService;

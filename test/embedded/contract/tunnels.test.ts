@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { tunnelClosedSchema, tunnelGrantSchema } from '../../../src/service/wire.ts';
-import { openContractService, saveServer, type ContractService } from '../../support/contract-service.ts';
+import { openContractService, saveServer, type ContractService } from '../../support/service/contract-service.ts';
 
 describe('tunnels', () => {
   let service: ContractService;

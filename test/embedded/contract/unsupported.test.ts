@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openContractService, type ContractService } from '../../support/contract-service.ts';
+import { openContractService, type ContractService } from '../../support/service/contract-service.ts';
 
 describe('operations of the API that this service lacks', () => {
   let service: ContractService;

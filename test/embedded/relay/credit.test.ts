@@ -4,10 +4,10 @@ import { request } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { parseBodyFrame, parseTextFrame, renderTextFrame, type TextFrame } from '../../../src/tunnel/frames.ts';
-import { startHttpServer } from '../../support/http-server.ts';
-import { startScriptedRelay } from '../../support/scripted-relay.ts';
-import { openTestHost } from '../../support/tunnel-host.ts';
-import { openTunnelPath } from '../../support/tunnel-path.ts';
+import { startHttpServer } from '../../support/network/http-server.ts';
+import { startScriptedRelay } from '../../support/network/scripted-relay.ts';
+import { openTestHost } from '../../support/network/tunnel-host.ts';
+import { openTunnelPath } from '../../support/network/tunnel-path.ts';
 
 const stack: AsyncDisposable[] = [];
 afterEach(async () => {

@@ -4,9 +4,9 @@ import { connect, type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { request } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
-import { startHttpServer, type Answer } from '../../support/http-server.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { openTunnelPath } from '../../support/tunnel-path.ts';
+import { startHttpServer, type Answer } from '../../support/network/http-server.ts';
+import { ManualClock } from '../../support/clocks/manual-clock.ts';
+import { openTunnelPath } from '../../support/network/tunnel-path.ts';
 
 const stack: AsyncDisposable[] = [];
 afterEach(async () => {

@@ -3,10 +3,10 @@ import { request } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { parseTextFrame } from '../../../src/tunnel/frames.ts';
-import { json, startHttpServer, type Answer } from '../../support/http-server.ts';
-import { startTcpProxy } from '../../support/tcp-proxy.ts';
-import { createLineLogger } from '../../support/tunnel-host.ts';
-import { openTunnelPath } from '../../support/tunnel-path.ts';
+import { json, startHttpServer, type Answer } from '../../support/network/http-server.ts';
+import { startTcpProxy } from '../../support/network/tcp-proxy.ts';
+import { createLineLogger } from '../../support/network/tunnel-host.ts';
+import { openTunnelPath } from '../../support/network/tunnel-path.ts';
 
 const stack: AsyncDisposable[] = [];
 afterEach(async () => {

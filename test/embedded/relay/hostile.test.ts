@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { json, startHttpServer, type TestHttpServer } from '../../support/http-server.ts';
-import { openTunnelPath, type TunnelPath } from '../../support/tunnel-path.ts';
+import { json, startHttpServer, type TestHttpServer } from '../../support/network/http-server.ts';
+import { openTunnelPath, type TunnelPath } from '../../support/network/tunnel-path.ts';
 
 let server: TestHttpServer;
 let path: TunnelPath;

@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { request } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
-import { startEchoServer } from '../../support/echo-server.ts';
-import { connectClient, openTestServer } from '../../support/running-server.ts';
-import { openTunnelPath, type TunnelPath } from '../../support/tunnel-path.ts';
+import { startEchoServer } from '../../support/servers/echo-server.ts';
+import { connectClient, openTestServer } from '../../support/servers/running-server.ts';
+import { openTunnelPath, type TunnelPath } from '../../support/network/tunnel-path.ts';
 
 const stack: AsyncDisposable[] = [];
 afterEach(async () => {

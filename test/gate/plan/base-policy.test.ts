@@ -5,12 +5,12 @@ import { ConfigurationError } from '../../../src/base/errors.ts';
 import { parseGateOptions } from '../../../src/gate/options.ts';
 import { renderReportJson } from '../../../src/report/json.ts';
 import { planGate } from '../../../src/gate/plan/plan.ts';
-import { ciExamples } from '../../support/ci-variables.ts';
-import { type GitHubApi, refusals, startGitHubApi } from '../../support/github-api.ts';
-import { jobToken } from '../../support/github-job.ts';
-import { json } from '../../support/http-server.ts';
-import { createPullRequest, runGitIn as git } from '../../support/pull-request.ts';
-import { createReport } from '../../support/report-factory.ts';
+import { ciExamples } from '../../support/runner/ci-variables.ts';
+import { type GitHubApi, refusals, startGitHubApi } from '../../support/github/github-api.ts';
+import { jobToken } from '../../support/runner/github-job.ts';
+import { json } from '../../support/network/http-server.ts';
+import { createPullRequest, runGitIn as git } from '../../support/github/pull-request.ts';
+import { createReport } from '../../support/factories/report-factory.ts';
 import { createWorkspace, greenEvals } from '../../support/workspace.ts';
 
 const withPolicy = (policy: string) => `${greenEvals}policy: ${policy}\n`;

@@ -8,8 +8,8 @@ import { readReport } from '../../../src/gate/plan/read-report.ts';
 import type { Report } from '../../../src/model/report.ts';
 import { renderReportJson } from '../../../src/report/json.ts';
 import { parseReport } from '../../../src/report/json.ts';
-import { damage, gateReports, listPlaces } from '../../support/damaged-report.ts';
-import { atLeast, createPolicy, createQuarantineEntry } from '../../support/policy-factory.ts';
+import { damage, gateReports, listPlaces } from '../../support/gate/damaged-report.ts';
+import { atLeast, createPolicy, createQuarantineEntry } from '../../support/factories/policy-factory.ts';
 import {
   createComparedReport,
   createFlakyReport,
@@ -19,8 +19,8 @@ import {
   createRedReport,
   createReport,
   createStoppedReport,
-} from '../../support/report-factory.ts';
-import { createCaseResults, createSuiteResults } from '../../support/results-factory.ts';
+} from '../../support/factories/report-factory.ts';
+import { createCaseResults, createSuiteResults } from '../../support/factories/results-factory.ts';
 import { createWorkspace } from '../../support/workspace.ts';
 
 const roundTrip = (report: Report): unknown => JSON.parse(renderReportJson(report));

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type CiJob, nameHostedServer, nameHostedSuite, readCiJob } from '../../../src/gate/plan/ci-job.ts';
-import { jobOnBranch } from '../../support/hosted-gate.ts';
+import { jobOnBranch } from '../../support/gate/hosted-gate.ts';
 import {
   createMergeGroupEvent,
   createPullRequestEvent,
   createPushEvent,
   createScheduleEvent,
   type RunnerEvent,
-} from '../../support/runner-harness/events.ts';
+} from '../../support/runner/events.ts';
 import { createWorkspace } from '../../support/workspace.ts';
 
 const nothing = { branch: null, commit: null, baseRef: null, commentId: null, shard: null };

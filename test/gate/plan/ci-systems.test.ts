@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { detectCiContext } from '../../../src/gate/plan/ci-job.ts';
-import { ciExamples, detachedCheckout, headCommit } from '../../support/ci-variables.ts';
+import { ciExamples, detachedCheckout, headCommit } from '../../support/runner/ci-variables.ts';
 
 const nothing = { branch: null, commit: null, baseRef: null, commentId: null, shard: null };
 

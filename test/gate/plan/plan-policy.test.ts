@@ -5,7 +5,7 @@ import { ConfigurationError } from '../../../src/base/errors.ts';
 import { parseGateOptions } from '../../../src/gate/options.ts';
 import { type GatePlan, planGate } from '../../../src/gate/plan/plan.ts';
 import type { FileSuite } from '../../../src/gate/plan/plan-suites.ts';
-import { type GateInputs, readGateInputs } from '../../support/gate-inputs.ts';
+import { type GateInputs, readGateInputs } from '../../support/gate/gate-inputs.ts';
 import { createWorkspace, greenEvals } from '../../support/workspace.ts';
 
 async function plan(texts: GateInputs, files: Record<string, string>): Promise<GatePlan> {

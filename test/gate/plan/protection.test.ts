@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { parseGateOptions } from '../../../src/gate/options.ts';
 import { planGate } from '../../../src/gate/plan/plan.ts';
-import { startGitHubApi } from '../../support/github-api.ts';
-import { jobToken } from '../../support/github-job.ts';
+import { startGitHubApi } from '../../support/github/github-api.ts';
+import { jobToken } from '../../support/runner/github-job.ts';
 import {
   commitFiles,
   createPullRequest,
@@ -10,7 +10,7 @@ import {
   type FileChange,
   type PullRequestCheckout,
   runGitIn,
-} from '../../support/pull-request.ts';
+} from '../../support/github/pull-request.ts';
 import { createWorkspace, greenEvals } from '../../support/workspace.ts';
 
 type Files = Readonly<Record<string, FileChange>>;

@@ -4,7 +4,7 @@ import { planReportDir } from '../../../src/gate/plan/report-dir.ts';
 import { publishFiles } from '../../../src/gate/publish/publish-files.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { createRedactor } from '../../../src/base/redaction.ts';
-import { createRedReport, createReport } from '../../support/report-factory.ts';
+import { createRedReport, createReport } from '../../support/factories/report-factory.ts';
 import { createWorkspace } from '../../support/workspace.ts';
 
 describe('the report directory of a step', () => {

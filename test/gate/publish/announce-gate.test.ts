@@ -6,7 +6,7 @@ import { planGate } from '../../../src/gate/plan/plan.ts';
 import { readReport } from '../../../src/gate/plan/read-report.ts';
 import { announceGate } from '../../../src/gate/publish/announce-gate.ts';
 import type { FallbackReport } from '../../../src/supervisor/messages.ts';
-import { readGateInputs } from '../../support/gate-inputs.ts';
+import { readGateInputs } from '../../support/gate/gate-inputs.ts';
 import { createWorkspace, greenEvals } from '../../support/workspace.ts';
 
 describe('the report of a gate that comes to no end', () => {

@@ -6,18 +6,18 @@ import type { PageLinks } from '../../../src/gate/plan/plan-github.ts';
 import { postCheck } from '../../../src/gate/publish/post-check.ts';
 import { openGitHub } from '../../../src/github/client.ts';
 import type { Report } from '../../../src/model/report.ts';
-import { type GitHubApi, startGitHubApi } from '../../support/github-api.ts';
-import { hostileTexts } from '../../support/hostile-text.ts';
-import { listActiveNodes } from '../../support/markdown-tree.ts';
+import { type GitHubApi, startGitHubApi } from '../../support/github/github-api.ts';
+import { hostileTexts } from '../../support/text/hostile-text.ts';
+import { listActiveNodes } from '../../support/text/markdown-tree.ts';
 import {
   createGreenReport,
   createHostileReport,
   createInconclusiveReport,
   createRedReport,
   createReport,
-} from '../../support/report-factory.ts';
-import { createCaseResults, createFailure, createSuiteResults } from '../../support/results-factory.ts';
-import { VirtualClock } from '../../support/virtual-clock.ts';
+} from '../../support/factories/report-factory.ts';
+import { createCaseResults, createFailure, createSuiteResults } from '../../support/factories/results-factory.ts';
+import { VirtualClock } from '../../support/clocks/virtual-clock.ts';
 
 const revision = { commit: '1'.repeat(40), branch: 'main' };
 const page: PageLinks = {

@@ -7,9 +7,9 @@ import { buildKey, nameComments, parseMarker, renderMarker } from '../../../src/
 import { type CommentDraft, postComment } from '../../../src/gate/publish/post-comment.ts';
 import { type GitHubClient, openGitHub } from '../../../src/github/client.ts';
 import type { VerdictOutcome } from '../../../src/model/verdict.ts';
-import { actionsBot, type GitHubApi, refusals, somebody, startGitHubApi } from '../../support/github-api.ts';
-import { hangUp } from '../../support/http-server.ts';
-import { VirtualClock } from '../../support/virtual-clock.ts';
+import { actionsBot, type GitHubApi, refusals, somebody, startGitHubApi } from '../../support/github/github-api.ts';
+import { hangUp } from '../../support/network/http-server.ts';
+import { VirtualClock } from '../../support/clocks/virtual-clock.ts';
 
 const repository = { owner: 'your-org', repo: 'your-server' };
 const place = nameComments(repository, 7);

@@ -6,9 +6,9 @@ import { buildKey, nameIssues, renderMarker } from '../../../src/gate/plan/marke
 import { type IssueDraft, postIssue } from '../../../src/gate/publish/post-issue.ts';
 import { openGitHub } from '../../../src/github/client.ts';
 import type { VerdictOutcome } from '../../../src/model/verdict.ts';
-import { actionsBot, type GitHubApi, refusals, somebody, startGitHubApi } from '../../support/github-api.ts';
-import { hangUp } from '../../support/http-server.ts';
-import { VirtualClock } from '../../support/virtual-clock.ts';
+import { actionsBot, type GitHubApi, refusals, somebody, startGitHubApi } from '../../support/github/github-api.ts';
+import { hangUp } from '../../support/network/http-server.ts';
+import { VirtualClock } from '../../support/clocks/virtual-clock.ts';
 
 const repository = { owner: 'your-org', repo: 'your-server' };
 const key = buildKey(['nightly.yml', 'math']);

@@ -7,19 +7,19 @@ import { parseGateOptions } from '../../../src/gate/options.ts';
 import { planGate } from '../../../src/gate/plan/plan.ts';
 import { publishToGitHub } from '../../../src/gate/publish/publish-github.ts';
 import type { Report } from '../../../src/model/report.ts';
-import { type GitHubApi, refusals, startGitHubApi } from '../../support/github-api.ts';
-import { createGitHubJob, jobToken } from '../../support/github-job.ts';
-import { findClosedPort } from '../../support/http-server.ts';
-import { createHostileReport, createRedReport, createReport } from '../../support/report-factory.ts';
-import { createCaseResults, createFailure, createSuiteResults } from '../../support/results-factory.ts';
+import { type GitHubApi, refusals, startGitHubApi } from '../../support/github/github-api.ts';
+import { createGitHubJob, jobToken } from '../../support/runner/github-job.ts';
+import { findClosedPort } from '../../support/network/http-server.ts';
+import { createHostileReport, createRedReport, createReport } from '../../support/factories/report-factory.ts';
+import { createCaseResults, createFailure, createSuiteResults } from '../../support/factories/results-factory.ts';
 import {
   createMergeGroupEvent,
   createPullRequestEvent,
   createPullRequestTargetEvent,
   createPushEvent,
   createScheduleEvent,
-} from '../../support/runner-harness/events.ts';
-import { VirtualClock } from '../../support/virtual-clock.ts';
+} from '../../support/runner/events.ts';
+import { VirtualClock } from '../../support/clocks/virtual-clock.ts';
 import { createWorkspace } from '../../support/workspace.ts';
 
 const report: Report = { ...createRedReport(), revision: { commit: '1'.repeat(40), branch: 'PR 7' } };

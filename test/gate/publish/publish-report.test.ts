@@ -9,13 +9,13 @@ import { nameComments, parseMarker, renderMarker } from '../../../src/gate/plan/
 import { publishReport } from '../../../src/gate/publish/publish-report.ts';
 import type { Report } from '../../../src/model/report.ts';
 import { renderReportJson } from '../../../src/report/json.ts';
-import { type GitHubApi, refusals, startGitHubApi } from '../../support/github-api.ts';
-import { createGitHubJob, jobToken } from '../../support/github-job.ts';
-import { hostileTexts } from '../../support/hostile-text.ts';
-import { listActiveNodes } from '../../support/markdown-tree.ts';
-import { createGreenReport, createHostileReport, createRedReport } from '../../support/report-factory.ts';
-import { createPushEvent, createWorkflowRunEvent, type RunnerEvent } from '../../support/runner-harness/events.ts';
-import { VirtualClock } from '../../support/virtual-clock.ts';
+import { type GitHubApi, refusals, startGitHubApi } from '../../support/github/github-api.ts';
+import { createGitHubJob, jobToken } from '../../support/runner/github-job.ts';
+import { hostileTexts } from '../../support/text/hostile-text.ts';
+import { listActiveNodes } from '../../support/text/markdown-tree.ts';
+import { createGreenReport, createHostileReport, createRedReport } from '../../support/factories/report-factory.ts';
+import { createPushEvent, createWorkflowRunEvent, type RunnerEvent } from '../../support/runner/events.ts';
+import { VirtualClock } from '../../support/clocks/virtual-clock.ts';
 import { createWorkspace, type Workspace } from '../../support/workspace.ts';
 
 const headSha = '1'.repeat(40);

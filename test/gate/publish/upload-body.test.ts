@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createJumpingClock } from '../../support/bent-clock.ts';
-import { runEmbeddedGate } from '../../support/embedded-gate.ts';
-import { type FlakyServer, startFlakyServer, writeCallingCases } from '../../support/flaky-server.ts';
-import { createGitHubJob } from '../../support/github-job.ts';
-import { type Answer, json, startHttpServer } from '../../support/http-server.ts';
+import { createJumpingClock } from '../../support/clocks/bent-clock.ts';
+import { runEmbeddedGate } from '../../support/gate/embedded-gate.ts';
+import { type FlakyServer, startFlakyServer, writeCallingCases } from '../../support/servers/flaky-server.ts';
+import { createGitHubJob } from '../../support/runner/github-job.ts';
+import { type Answer, json, startHttpServer } from '../../support/network/http-server.ts';
 import { createWorkspace } from '../../support/workspace.ts';
 
 let server: FlakyServer;

@@ -4,10 +4,10 @@ import { silentLogger } from '../../../src/base/logger.ts';
 import { monitorBudgets, startWallTimeBudget } from '../../../src/gate/run/budget-monitor.ts';
 import { startRunLifetime } from '../../../src/gate/run/run-lifetime.ts';
 import { emptyPolicyLayer } from '../../../src/model/policy.ts';
-import { type Answer, json, startHttpServer } from '../../support/http-server.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { demanded } from '../../support/policy-factory.ts';
-import { openTestClient } from '../../support/service-client.ts';
+import { type Answer, json, startHttpServer } from '../../support/network/http-server.ts';
+import { ManualClock } from '../../support/clocks/manual-clock.ts';
+import { demanded } from '../../support/factories/policy-factory.ts';
+import { openTestClient } from '../../support/service/service-client.ts';
 
 const { budgets: none } = emptyPolicyLayer;
 const page = (...items: Array<Record<string, unknown>>) =>

@@ -9,8 +9,13 @@ import {
   openCleanupJournal,
   parseRemoteResources,
 } from '../../../src/gate/run/cleanup-journal.ts';
-import { type ContractService, openContractService, saveServer, saveSuite } from '../../support/contract-service.ts';
-import { startEverythingServer } from '../../support/everything-server.ts';
+import {
+  type ContractService,
+  openContractService,
+  saveServer,
+  saveSuite,
+} from '../../support/service/contract-service.ts';
+import { startEverythingServer } from '../../support/servers/everything-server.ts';
 
 const noProxy = { httpProxy: null, httpsProxy: null, noProxy: null };
 

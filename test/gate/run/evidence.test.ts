@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { createRedactor, Secret } from '../../../src/base/redaction.ts';
 import { createEvidenceCollector, keepTrace } from '../../../src/gate/run/evidence.ts';
 import { maxIterationMarks, maxTraces } from '../../../src/model/evidence.ts';
-import { runEmbeddedGate, writeSayingCases } from '../../support/embedded-gate.ts';
-import { readPage } from '../../support/html-tree.ts';
-import { createIteration } from '../../support/suite-factory.ts';
-import { createCallMessages, createCallSpan } from '../../support/trace-factory.ts';
+import { runEmbeddedGate, writeSayingCases } from '../../support/gate/embedded-gate.ts';
+import { readPage } from '../../support/text/html-tree.ts';
+import { createIteration } from '../../support/factories/suite-factory.ts';
+import { createCallMessages, createCallSpan } from '../../support/factories/trace-factory.ts';
 import { createWorkspace } from '../../support/workspace.ts';
 
 const trace = { messages: createCallMessages('call-1') };

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CancelledError } from '../../../src/base/errors.ts';
-import { type ContractService, saveServer } from '../../support/contract-service.ts';
-import { jobOnBranch, runHostedGate } from '../../support/hosted-gate.ts';
-import { startServeProcess } from '../../support/serve-process.ts';
-import { openServiceTap } from '../../support/service-tap.ts';
-import { catchError } from '../../support/service-client.ts';
+import { type ContractService, saveServer } from '../../support/service/contract-service.ts';
+import { jobOnBranch, runHostedGate } from '../../support/gate/hosted-gate.ts';
+import { startServeProcess } from '../../support/service/serve-process.ts';
+import { openServiceTap } from '../../support/service/service-tap.ts';
+import { catchError } from '../../support/service/service-client.ts';
 import { everythingOverStdio } from '../../support/workspace.ts';
 
 // Without a tunnel, the gate gives the service the server's own address.

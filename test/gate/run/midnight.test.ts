@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/time.ts';
-import { runEmbeddedGate } from '../../support/embedded-gate.ts';
-import { type FixtureTool, startFixtureMcpServer, text } from '../../support/fixture-mcp-server.ts';
-import { writeCallingCases } from '../../support/flaky-server.ts';
+import { runEmbeddedGate } from '../../support/gate/embedded-gate.ts';
+import { type FixtureTool, startFixtureMcpServer, text } from '../../support/servers/fixture-mcp-server.ts';
+import { writeCallingCases } from '../../support/servers/flaky-server.ts';
 import { createWorkspace } from '../../support/workspace.ts';
 
 const beforeMidnight = Date.UTC(2026, 0, 31, 23, 59, 59);

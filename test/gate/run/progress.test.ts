@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { describeProgress, type GateProgress, throttleProgress } from '../../../src/gate/run/progress.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { ManualClock } from '../../support/clocks/manual-clock.ts';
 
 const count = (finished: number): GateProgress => ({ kind: 'run-progress', suite: 'S', finished, iterations: 9 });
 

@@ -4,10 +4,10 @@ import { TunnelError } from '../../../src/base/errors.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { Secret } from '../../../src/base/redaction.ts';
 import { type PublicUrlWatch, watchPublicUrl } from '../../../src/gate/run/public-url.ts';
-import { createJumpingClock } from '../../support/bent-clock.ts';
-import { type Answer, hangUp, json, raw, startHttpServer } from '../../support/http-server.ts';
-import { shakesHands } from '../../support/mcp-handshake.ts';
-import { catchError } from '../../support/service-client.ts';
+import { createJumpingClock } from '../../support/clocks/bent-clock.ts';
+import { type Answer, hangUp, json, raw, startHttpServer } from '../../support/network/http-server.ts';
+import { shakesHands } from '../../support/servers/mcp-handshake.ts';
+import { catchError } from '../../support/service/service-client.ts';
 
 const open: AsyncDisposable[] = [];
 

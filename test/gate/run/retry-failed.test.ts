@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { FlakyEffect } from '../../../src/model/policy.ts';
 import type { Report } from '../../../src/model/report.ts';
-import { runEmbeddedGate, writeSayingCases } from '../../support/embedded-gate.ts';
-import { type Behaviour, startFlakyServer, writeCallingCases } from '../../support/flaky-server.ts';
-import type { GateInputs } from '../../support/gate-inputs.ts';
+import { runEmbeddedGate, writeSayingCases } from '../../support/gate/embedded-gate.ts';
+import { type Behaviour, startFlakyServer, writeCallingCases } from '../../support/servers/flaky-server.ts';
+import type { GateInputs } from '../../support/gate/gate-inputs.ts';
 import { createWorkspace } from '../../support/workspace.ts';
 
 /** Runs a gate against a server whose tools behave like this, with one case for each of them. */

@@ -10,7 +10,7 @@ import {
 } from '../../../src/base/errors.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { createTeardown, explainInterruption, startRunLifetime } from '../../../src/gate/run/run-lifetime.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { ManualClock } from '../../support/clocks/manual-clock.ts';
 
 const neverAborts = new AbortController().signal;
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { ConfigurationError } from '../../../src/base/errors.ts';
 import { planGate } from '../../../src/gate/plan/plan.ts';
-import { runEmbeddedGate } from '../../support/embedded-gate.ts';
-import { type GateInputs, readGateInputs } from '../../support/gate-inputs.ts';
-import { type Behaviour, startFlakyServer, writeCallingCases } from '../../support/flaky-server.ts';
+import { runEmbeddedGate } from '../../support/gate/embedded-gate.ts';
+import { type GateInputs, readGateInputs } from '../../support/gate/gate-inputs.ts';
+import { type Behaviour, startFlakyServer, writeCallingCases } from '../../support/servers/flaky-server.ts';
 import { createWorkspace } from '../../support/workspace.ts';
 
 /** Runs a gate that stops early. A tool that hangs does so until its call is cancelled. */

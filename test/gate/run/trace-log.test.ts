@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { createRedactor, Secret } from '../../../src/base/redaction.ts';
 import { openIterationLog } from '../../../src/gate/run/trace-log.ts';
-import { createIteration } from '../../support/suite-factory.ts';
+import { createIteration } from '../../support/factories/suite-factory.ts';
 import { createWorkspace, type Workspace } from '../../support/workspace.ts';
 
 async function openLog(workspace: Workspace) {

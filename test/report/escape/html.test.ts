@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { parseFragment } from 'parse5';
 import { describe, expect, it } from 'vitest';
 import { escapeHtml, escapeScriptJson } from '../../../src/report/escape/html.ts';
-import { hostileText } from '../../support/hostile-text.ts';
+import { hostileText } from '../../support/text/hostile-text.ts';
 
 /** What HTML cannot hold as text, or takes for something else. */
 const illegal = /\p{Noncharacter_Code_Point}|(?![\t\n])\p{Cc}|\p{Cs}/gu;

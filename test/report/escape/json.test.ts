@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { escapeJson } from '../../../src/report/escape/json.ts';
-import { hostileText } from '../../support/hostile-text.ts';
-import { parseRunnerLine } from '../../support/runner-commands.ts';
+import { hostileText } from '../../support/text/hostile-text.ts';
+import { parseRunnerLine } from '../../support/runner/runner-commands.ts';
 
 describe('escapeJson', () => {
   it('writes what a terminal or the runner would obey as escapes', () => {

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { escapeLogLine, escapeTerminalText, splitLogLines } from '../../../src/report/escape/log.ts';
-import { hostileText, hostileTexts } from '../../support/hostile-text.ts';
+import { hostileText, hostileTexts } from '../../support/text/hostile-text.ts';
 import { describe, expect, it } from 'vitest';
-import { parseRunnerLine } from '../../support/runner-commands.ts';
+import { parseRunnerLine } from '../../support/runner/runner-commands.ts';
 
 /** What the runner obeys in a piece of output; it ends a line at `\r\n`, `\n` or a bare `\r`. */
 function listCommands(output: string): string[] {

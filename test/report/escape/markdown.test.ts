@@ -2,8 +2,8 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { renderCodeSpan, renderLink, renderProse, renderTableCode } from '../../../src/report/escape/markdown.ts';
 import { flattenText } from '../../../src/report/escape/plain.ts';
-import { hostileText } from '../../support/hostile-text.ts';
-import { listActiveNodes, listMarkdownNodes, readMarkdownText } from '../../support/markdown-tree.ts';
+import { hostileText } from '../../support/text/hostile-text.ts';
+import { listActiveNodes, listMarkdownNodes, readMarkdownText } from '../../support/text/markdown-tree.ts';
 
 const numRuns = 3000;
 

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { SaxesParser } from 'saxes';
 import { describe, expect, it } from 'vitest';
 import { escapeXmlAttribute, escapeXmlText } from '../../../src/report/escape/xml.ts';
-import { hostileText } from '../../support/hostile-text.ts';
+import { hostileText } from '../../support/text/hostile-text.ts';
 
 /** The text and the attribute that each of two strict parsers reads back. */
 function parseBoth(xml: string): Array<{ text: string; attribute: string }> {

@@ -3,10 +3,10 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderHtml } from '../../../src/report/html/page.ts';
 import { launchBrowser, missingBrowser, openFilePage } from '../../support/browser.ts';
-import { hostileTexts } from '../../support/hostile-text.ts';
-import { createIterationTrace, createPageEvidence, createPageReport } from '../../support/page-factory.ts';
-import { createHostileReport, createReport } from '../../support/report-factory.ts';
-import { createCaseResults, createFailure, createSuiteResults } from '../../support/results-factory.ts';
+import { hostileTexts } from '../../support/text/hostile-text.ts';
+import { createIterationTrace, createPageEvidence, createPageReport } from '../../support/factories/page-factory.ts';
+import { createHostileReport, createReport } from '../../support/factories/report-factory.ts';
+import { createCaseResults, createFailure, createSuiteResults } from '../../support/factories/results-factory.ts';
 
 const report = createPageReport();
 const html = renderHtml(report, { evidence: createPageEvidence(report) });

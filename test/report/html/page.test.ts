@@ -4,11 +4,11 @@ import { describe, expect, it } from 'vitest';
 import type { Report } from '../../../src/model/report.ts';
 import { pageScript, pageStyle } from '../../../src/report/html/page-assets.ts';
 import { renderHtml } from '../../../src/report/html/page.ts';
-import { hostileText, hostileTexts } from '../../support/hostile-text.ts';
-import { listComments, listElements, readPage } from '../../support/html-tree.ts';
-import { createIterationTrace, createPageEvidence, createPageReport } from '../../support/page-factory.ts';
-import { createHostileReport, createRedReport, createReport } from '../../support/report-factory.ts';
-import { createCaseResults, createFailure, createSuiteResults } from '../../support/results-factory.ts';
+import { hostileText, hostileTexts } from '../../support/text/hostile-text.ts';
+import { listComments, listElements, readPage } from '../../support/text/html-tree.ts';
+import { createIterationTrace, createPageEvidence, createPageReport } from '../../support/factories/page-factory.ts';
+import { createHostileReport, createRedReport, createReport } from '../../support/factories/report-factory.ts';
+import { createCaseResults, createFailure, createSuiteResults } from '../../support/factories/results-factory.ts';
 
 /** A hundred cases with a foreign title and reason each. */
 function createReportOn(texts: readonly string[]): Report {

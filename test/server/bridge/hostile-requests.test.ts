@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { RunningServer } from '../../../src/server/running-server.ts';
-import { connectClient, openTestServer } from '../../support/running-server.ts';
+import { connectClient, openTestServer } from '../../support/servers/running-server.ts';
 
 /** Sends bytes as they are and reads until the connection closes; the status of the first response, or null for none. */
 function sendRaw(url: URL, lines: readonly string[], body: string): Promise<number | null> {

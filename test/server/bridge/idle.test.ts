@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 
 import type { Clock } from '../../../src/base/time.ts';
 import { systemClock } from '../../../src/base/time.ts';
-import { listMarkedPids } from '../../support/processes.ts';
-import { connectClient, openTestServer } from '../../support/running-server.ts';
+import { listMarkedPids } from '../../support/process/processes.ts';
+import { connectClient, openTestServer } from '../../support/servers/running-server.ts';
 
 /** Time a hundred times as fast, for waits of minutes between real processes. */
 const fastClock: Clock = {

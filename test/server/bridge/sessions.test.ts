@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
 import { silentLogger } from '../../../src/base/logger.ts';
-import { listMarkedPids } from '../../support/processes.ts';
-import { connectClient, openTestServer } from '../../support/running-server.ts';
+import { listMarkedPids } from '../../support/process/processes.ts';
+import { connectClient, openTestServer } from '../../support/servers/running-server.ts';
 
 describe('a session', () => {
   it('has a process to itself, so nothing leaks from one to the next', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { RunningServer } from '../../../src/server/running-server.ts';
-import { connectClient, openTestServer } from '../../support/running-server.ts';
+import { connectClient, openTestServer } from '../../support/servers/running-server.ts';
 
 const pinned = { versionNegotiation: { mode: { pin: '2026-07-28' } } };
 

@@ -1,7 +1,7 @@
 import type { Client } from '@modelcontextprotocol/client';
 import { describe, expect, it } from 'vitest';
 
-import { connectClient, openTestServer } from '../../support/running-server.ts';
+import { connectClient, openTestServer } from '../../support/servers/running-server.ts';
 
 const capabilities = { sampling: {} };
 

@@ -3,7 +3,7 @@ import { Secret } from '../../../src/base/redaction.ts';
 import { openServiceClient } from '../../../src/service/client.ts';
 import { createRunExactlyOnce } from '../../../src/service/launch.ts';
 import { serviceProfiles } from '../../../src/service/profile.ts';
-import { inlineTest, saveServer, saveSuite } from '../contract-service.ts';
+import { inlineTest, saveServer, saveSuite } from '../service/contract-service.ts';
 import { afterwards, refuse } from './answers.ts';
 import { createRandom } from './borrowed-globals.ts';
 import { resetAfter, silence } from './deliveries.ts';

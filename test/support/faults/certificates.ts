@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import tls from 'node:tls';
-import { makeCertificate } from '../https-server.ts';
+import { makeCertificate } from '../network/https-server.ts';
 
 export interface KeyPair {
   key: string;

@@ -4,10 +4,10 @@ import { readProxySettings } from '../../../src/http/proxy.ts';
 import { Secret } from '../../../src/base/redaction.ts';
 import { serviceProfiles } from '../../../src/service/profile.ts';
 import { clearRemoteResources } from '../../../src/gate/run/cleanup-journal.ts';
-import { saveServer } from '../contract-service.ts';
-import { startForwardProxy } from '../forward-proxy.ts';
-import { findClosedPort } from '../http-server.ts';
-import { startSilentServer } from '../silent-server.ts';
+import { saveServer } from '../service/contract-service.ts';
+import { startForwardProxy } from '../network/forward-proxy.ts';
+import { findClosedPort } from '../network/http-server.ts';
+import { startSilentServer } from '../servers/silent-server.ts';
 import type { FaultWorld } from './fault-world.ts';
 import { type Letter, trial } from './letters.ts';
 

@@ -1,7 +1,0 @@
-import { fileURLToPath } from 'node:url';
-
-/** Where the servers that tests start as processes lie, each in one file: Node loads that in a third of the CPU time of its packages. */
-export const bundleDirectory = fileURLToPath(new URL('../../node_modules/.cache/test-servers', import.meta.url));
-
-/** test/support/stdio-server.ts, as one file. */
-export const stdioServerPath = `${bundleDirectory}/stdio-server.mjs`;

@@ -1,0 +1,37 @@
+import { type Clock, systemClock } from '../../../src/base/time.ts';
+
+/** Sleeps longer than `fromMs` and shorter than `toMs` take `instead`, all in milliseconds. */
+interface ShortenedSleeps {
+  fromMs: number;
+  toMs: number;
+  instead: number;
+}
+
+/** Real time, but for sleeps of this length, which take a moment: such as the wait for room in a queue. */
+export function createHurriedClock({ fromMs, toMs, instead }: ShortenedSleeps): Clock {
+  return {
+    ...systemClock,
+    sleep: (delayMs, options) => systemClock.sleep(delayMs > fromMs && delayMs < toMs ? instead : delayMs, options),
+  };
+}
+
+/**
+ * A clock that can be put forward, as after a machine has slept. It puts itself forward over sleeps within these bounds, which
+ * take a moment; else it goes at its usual pace.
+ */
+export function createJumpingClock({ fromMs, toMs, instead }: ShortenedSleeps): Clock & { jump(byMs: number): void } {
+  let aheadMs = 0;
+  const jump = (byMs: number) => {
+    aheadMs += byMs;
+  };
+  return {
+    now: () => systemClock.now() + aheadMs,
+    monotonicMs: () => systemClock.monotonicMs() + aheadMs,
+    sleep: async (delayMs, options) => {
+      const sleptMs = delayMs > fromMs && delayMs < toMs ? instead : delayMs;
+      await systemClock.sleep(sleptMs, options);
+      jump(delayMs - sleptMs);
+    },
+    jump,
+  };
+}

@@ -1,0 +1,27 @@
+import type { Evidence, ToolResult } from '../../../src/engine/evidence.ts';
+
+/** An iteration in which nothing has happened, unless said otherwise. */
+export function createEvidence(overrides: Partial<Evidence> = {}): Evidence {
+  return {
+    toolCalls: [],
+    toolResults: [],
+    finalAssistantMessage: '',
+    userMessages: 0,
+    tokensUsed: null,
+    ...overrides,
+  };
+}
+
+/** A good answer of `get-sum`, unless said otherwise. */
+export function createToolResult(overrides: Partial<ToolResult> = {}): ToolResult {
+  return {
+    toolName: 'get-sum',
+    text: 'The sum of 2 and 3 is 5.',
+    structuredContent: undefined,
+    isError: false,
+    toolError: null,
+    latencyMs: 12,
+    isListed: true,
+    ...overrides,
+  };
+}

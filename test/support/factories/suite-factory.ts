@@ -1,0 +1,65 @@
+import type { Iteration } from '../../../src/model/run.ts';
+import { defaultMatchOptions } from '../../../src/model/case.ts';
+import { emptyPolicyLayer } from '../../../src/model/policy.ts';
+import type { Suite, SuiteCase } from '../../../src/model/suite.ts';
+
+const location = { file: 'evals/math.evals.yaml', line: 7, column: 5 };
+
+/** A loaded case of one iteration that calls `add`, unless said otherwise. */
+export function createSuiteCase(overrides: Partial<SuiteCase> = {}): SuiteCase {
+  return {
+    id: 'adds',
+    title: 'Adds two numbers',
+    location,
+    tags: [],
+    isRequired: false,
+    isNegative: false,
+    runs: 1,
+    timeoutMs: 60_000,
+    timeoutLocation: null,
+    model: null,
+    failOnToolError: true,
+    expectedOutput: null,
+    scenario: null,
+    match: defaultMatchOptions,
+    checks: { mode: 'inherit', list: [] },
+    steps: [],
+    ...overrides,
+  };
+}
+
+export function createSuite(cases: SuiteCase[] = [createSuiteCase()]): Suite {
+  return {
+    id: 'math',
+    name: 'Math server',
+    location: { ...location, line: 1 },
+    model: null,
+    protocol: null,
+    concurrency: null,
+    isIndependent: false,
+    match: defaultMatchOptions,
+    checks: [],
+    policy: emptyPolicyLayer,
+    cases,
+  };
+}
+
+/** An iteration of the service's case `svc_adds` that passed, unless said otherwise. */
+export function createIteration(overrides: Partial<Iteration> = {}): Iteration {
+  return {
+    id: 'it_1',
+    testCaseId: 'svc_adds',
+    title: 'Adds two numbers',
+    iterationNumber: 1,
+    status: 'completed',
+    result: 'passed',
+    startedAtMs: null,
+    durationMs: 100,
+    error: null,
+    model: null,
+    tokensUsed: null,
+    actualToolCalls: [],
+    expectedToolCalls: [],
+    ...overrides,
+  };
+}

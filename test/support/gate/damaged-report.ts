@@ -1,0 +1,105 @@
+import * as fc from 'fast-check';
+import { emptyPolicyLayer, type FlakyEffect } from '../../../src/model/policy.ts';
+import type { Report } from '../../../src/model/report.ts';
+import type { SuiteResults } from '../../../src/model/results.ts';
+import { createBaseline, createBaselineCase } from '../factories/baseline-factory.ts';
+import { atLeast, createPolicy, createQuarantineEntry, demanded } from '../factories/policy-factory.ts';
+import { createReport } from '../factories/report-factory.ts';
+import { suiteResults } from '../factories/results-arbitrary.ts';
+import { createCaseResults, createFailure, createSuiteResults } from '../factories/results-factory.ts';
+
+const ids = ['case-0', 'case-1', 'case-2'];
+const rate = fc.constantFrom(0.5, 0.8, 1);
+
+const policies = fc
+  .record({
+    overall: fc.constantFrom(0, 0, 0.5, 0.8, 1),
+    flaky: fc.constantFrom<FlakyEffect>('fail', 'pass', 'report'),
+    tokens: fc.constantFrom(null, null, null, 100_000, 0),
+    tag: fc.option(rate, { nil: null }),
+    minimum: fc.option(fc.record({ id: fc.constantFrom(...ids), rate }), { nil: null }),
+    required: fc.subarray(ids),
+    quarantined: fc.option(fc.constantFrom(...ids), { nil: null }),
+  })
+  .map(({ overall, tokens, flaky, tag, minimum, required, quarantined }) =>
+    createPolicy({
+      ...atLeast(overall),
+      budgets: { ...emptyPolicyLayer.budgets, tokens: tokens === null ? null : demanded(tokens) },
+      flaky: demanded(flaky),
+      tags: tag === null ? [] : [{ name: 'smoke', ...demanded(tag) }],
+      cases: minimum === null ? [] : [{ name: minimum.id, ...demanded(minimum.rate) }],
+      required: required.map((name) => ({ name, ...demanded(true as const) })),
+      quarantine: quarantined === null ? [] : [createQuarantineEntry({ case: quarantined })],
+    }),
+  );
+
+/** Often a suite of which everything passed, so that gates which pass are common. */
+const suiteOrSound = fc.tuple(suiteResults, fc.boolean()).map(([drawn, isSound]) => {
+  if (!isSound) return drawn;
+  return createSuiteResults({
+    cases: drawn.cases.map(({ id, passed }) => createCaseResults({ id, passed: passed + 1 })),
+  });
+});
+
+/** Results of two suites whose cases each have a line, a title and a definition of their own. */
+export const plannedSuites: fc.Arbitrary<SuiteResults[]> = fc.tuple(suiteOrSound, suiteOrSound).map((drawn) =>
+  drawn.map((suite, index) => ({
+    ...suite,
+    suiteId: `suite-${index}`,
+    cases: suite.cases.map((member, line) => ({
+      ...member,
+      // A plan asks for one iteration at least.
+      planned: Math.max(1, member.planned),
+      title: `Case ${line}`,
+      tokensUsed: 100 * member.passed,
+      tags: line === 0 ? ['smoke'] : [],
+      location: { file: 'x', line: line + 1, column: 1 },
+      failures: member.failed > 0 ? [createFailure()] : [],
+    })),
+  })),
+);
+
+/** Reports as gates write them, of every outcome, with policies and with a baseline or without. */
+export const gateReports: fc.Arbitrary<Report> = fc
+  .tuple(plannedSuites, policies, fc.boolean(), fc.nat({ max: 2 }))
+  .map(([suites, policy, isCompared, maximumRegressions]) => {
+    const baseline = createBaseline(
+      suites.flatMap(({ suiteId, cases }) =>
+        cases.map(({ id, definitionHash }) => createBaselineCase({ suiteId, id, passed: 3, total: 3, definitionHash })),
+      ),
+    );
+    return createReport({ suites, policy, baseline: isCompared ? baseline : null, maximumRegressions });
+  });
+
+export type Place = Array<string | number>;
+
+/** Every value in a report that is neither an object nor a list, and every list that has something in it. */
+export function listPlaces(value: unknown, place: Place = []): Place[] {
+  if (Array.isArray(value)) {
+    return [
+      ...(value.length > 0 ? [place] : []),
+      ...value.flatMap((each, index) => listPlaces(each, [...place, index])),
+    ];
+  }
+  if (typeof value !== 'object' || value === null) return [place];
+  return Object.entries(value).flatMap(([key, each]) => listPlaces(each, [...place, key]));
+}
+
+/** Changes the value at one place, in one of several ways. */
+export function damage(value: unknown, [key, ...rest]: Place, how: number): unknown {
+  if (key === undefined) return damageValue(value, how);
+  if (Array.isArray(value)) return value.map((each, index) => (index === key ? damage(each, rest, how) : each));
+  return { ...(value as object), [key]: damage((value as Record<string, unknown>)[key], rest, how) };
+}
+
+const outcomes = ['passed', 'failed', 'inconclusive'];
+
+function damageValue(value: unknown, how: number): unknown {
+  if (Array.isArray(value)) return how % 2 === 0 ? value.slice(1) : [...value, value[0]];
+  if (typeof value === 'number') return [value + 1, value - 1, 0, value / 2, -value, 2 ** 31][how % 6];
+  if (typeof value === 'boolean') return !value;
+  if (value === null) return [0, '', false, []][how % 4];
+  if (typeof value !== 'string') return 0;
+  const others = outcomes.filter((outcome) => outcome !== value);
+  return others.length < 3 ? others[how % 2] : [`${value}x`, '', null][how % 3];
+}

@@ -1,0 +1,84 @@
+import { type Clock, systemClock } from '../../../src/base/time.ts';
+import { silentLogger } from '../../../src/base/logger.ts';
+import { createRedactor } from '../../../src/base/redaction.ts';
+import { gate, type GateResult } from '../../../src/gate/gate.ts';
+import { type GatePlan, planGate } from '../../../src/gate/plan/plan.ts';
+import { publishFiles } from '../../../src/gate/publish/publish-files.ts';
+import { publishOnline } from '../../../src/gate/publish/publish-online.ts';
+import { createJumpingClock } from '../clocks/bent-clock.ts';
+import { stdioServerPath } from '../servers/bundled-servers.ts';
+import { type GateInputs, readGateInputs } from './gate-inputs.ts';
+import type { Workspace } from '../workspace.ts';
+
+const server = `${process.execPath} ${stdioServerPath}`;
+
+export interface EmbeddedGate extends GateResult {
+  warnings: string[];
+  /** What the gate reported in addition. */
+  infos: string[];
+  plan: GatePlan;
+}
+
+interface GateSurroundings {
+  says?: string;
+  environment?: Record<string, string>;
+  signal?: AbortSignal;
+  /** Of the gate itself. */
+  clock?: Clock;
+  /** Of what is posted online. */
+  onlineClock?: Clock;
+}
+
+/** Shortens the waits between attempts, which only a remote service needs. */
+const createQuickClock = () => createJumpingClock({ fromMs: 20, toMs: 60_000, instead: 20 });
+
+/**
+ * Runs a gate with the embedded service in a workspace, writes its files there and returns what the plan publishes elsewhere. The
+ * server's tool `argv` answers with `says`, by which a case can be made to pass in one gate and to fail in the next, and one
+ * process of it serves all iterations.
+ */
+export async function runEmbeddedGate(
+  workspace: Workspace,
+  inputs: GateInputs = {},
+  surroundings: GateSurroundings = {},
+): Promise<EmbeddedGate> {
+  const { says = '', environment = {}, signal = new AbortController().signal } = surroundings;
+  const warnings: string[] = [];
+  const infos: string[] = [];
+  const logger = {
+    ...silentLogger,
+    info: (message: string) => void infos.push(message),
+    warning: (message: string) => void warnings.push(message),
+  };
+  const redactor = createRedactor();
+  const variables = { PATH: process.env['PATH'] ?? '', ...environment };
+  const usual = { evals: '*.evals.yaml', 'server-command': `${server} ${says}`.trim(), isolation: 'run' };
+  const plan = await planGate(readGateInputs({ ...usual, ...inputs }), {
+    cwd: workspace.path,
+    environment: variables,
+  });
+  const result = await gate(plan, {
+    clock: surroundings.clock ?? systemClock,
+    logger,
+    redactor,
+    signal,
+    environment: variables,
+  });
+  await publishFiles(result.report, plan, { logger, redactor, summaryPath: null, evidence: result.evidence });
+  const clock = surroundings.onlineClock ?? createQuickClock();
+  await publishOnline(result, plan, { clock, logger, redactor, signal });
+  return { ...result, warnings, infos, plan };
+}
+
+/** Cases with these ids, each of which passes where the server says its id. */
+export function writeSayingCases(suite: string, ids: readonly string[], { head = '' } = {}): string {
+  const cases = ids.map(
+    (id) => `  - id: ${id}
+    title: Says ${id}
+    steps:
+      - toolCall: argv
+      - assert: { toolResultContains: '"${id}"' }
+`,
+  );
+  return `suite: ${suite}\n${head}cases:\n${cases.join('')}`;
+}

@@ -1,0 +1,14 @@
+import type { PolicyInput } from '../../../src/index.ts';
+import { parseGateOptions } from '../../../src/gate/options.ts';
+import type { GateOptions } from '../../../src/gate/options/schema.ts';
+
+/** Texts of options by name, and under `policy` a path, or the policy itself as a program passes it. */
+export type GateInputs = Readonly<Record<string, string | PolicyInput>>;
+
+/** Reads inputs as a program does: texts are parsed, and a policy is set on the options. */
+export function readGateInputs(inputs: GateInputs): GateOptions {
+  const texts = Object.entries(inputs).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+  const options = parseGateOptions(Object.fromEntries(texts));
+  const { policy } = inputs;
+  return policy === undefined || typeof policy === 'string' ? options : { ...options, policy };
+}

@@ -1,0 +1,57 @@
+import { execFileSync } from 'node:child_process';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { createWorkspace, type Workspace } from '../workspace.ts';
+
+/** A checkout of a pull request into `main`, and the environment of its job. */
+export interface PullRequestCheckout {
+  workspace: Workspace;
+  environment: Record<string, string>;
+}
+
+/** What a commit changes: a text, a symbolic link, or null for a file that it deletes. */
+export type FileChange = string | { link: string } | null;
+
+export function runGitIn({ path }: Workspace, ...args: string[]): string {
+  const identity = ['-c', 'user.name=t', '-c', 'user.email=t@t.example', '-c', 'commit.gpgsign=false'];
+  return execFileSync('git', [...identity, ...args], { cwd: path, encoding: 'utf8', stdio: 'pipe' }).trim();
+}
+
+async function changeFiles({ path }: Workspace, changes: Readonly<Record<string, FileChange>>): Promise<void> {
+  for (const [file, change] of Object.entries(changes)) {
+    const target = join(path, file);
+    await mkdir(dirname(target), { recursive: true });
+    await rm(target, { force: true, recursive: true });
+    if (typeof change === 'string') await writeFile(target, change);
+    else if (change !== null) await symlink(change.link, target);
+  }
+}
+
+export async function commitFiles(
+  workspace: Workspace,
+  changes: Readonly<Record<string, FileChange>>,
+): Promise<string> {
+  await changeFiles(workspace, changes);
+  runGitIn(workspace, 'add', '-A');
+  runGitIn(workspace, 'commit', '-q', '--allow-empty', '-m', 'change');
+  return runGitIn(workspace, 'rev-parse', 'HEAD');
+}
+
+/** A repository whose main has `base`, with `head` checked out over it and not committed; and the event of its pull request. */
+export async function createPullRequest(
+  base: Readonly<Record<string, FileChange>>,
+  head: Readonly<Record<string, FileChange>>,
+): Promise<PullRequestCheckout> {
+  const workspace = await createWorkspace();
+  runGitIn(workspace, 'init', '-q', '-b', 'main');
+  const sha = await commitFiles(workspace, base);
+  await changeFiles(workspace, head);
+  return { workspace, environment: await describePullRequest(workspace, sha) };
+}
+
+/** Writes the event of a pull request whose base is this commit, and names it in the environment of the job. */
+export async function describePullRequest({ path }: Workspace, sha: string): Promise<Record<string, string>> {
+  const event = join(path, '.git', 'event.json');
+  await writeFile(event, JSON.stringify({ pull_request: { number: 1, base: { sha } } }));
+  return { GITHUB_EVENT_PATH: event, GITHUB_BASE_REF: 'main' };
+}

@@ -1,0 +1,35 @@
+import { systemClock } from '../../../src/base/time.ts';
+import { silentLogger, type Logger } from '../../../src/base/logger.ts';
+import { openTunnelHost, type TunnelHost, type TunnelHostOptions } from '../../../src/tunnel/host.ts';
+import type { ScriptedRelay } from './scripted-relay.ts';
+
+/** Where the relay serves the server of these tests. */
+export const scope = '/api/mcp/adapter-http/srv_1';
+
+/** Opens a host of a relay with defaults for everything that a test does not care about. */
+export function openTestHost(
+  relay: Pick<ScriptedRelay, 'relayWsUrl' | 'connectToken'>,
+  target: string,
+  overrides: Partial<TunnelHostOptions> = {},
+): Promise<TunnelHost> {
+  return openTunnelHost({
+    relayWsUrl: relay.relayWsUrl,
+    connectToken: relay.connectToken,
+    subprotocol: 'svc-tunnel.v1',
+    target: { url: target },
+    serverId: 'srv_1',
+    clock: systemClock,
+    logger: silentLogger,
+    signal: new AbortController().signal,
+    random: () => 0,
+    ...overrides,
+  });
+}
+
+/** A logger that keeps every line. */
+export function createLineLogger(): { logger: Logger; lines: string[] } {
+  const lines: string[] = [];
+  const keep = (line: string) => void lines.push(line);
+  const group = (title: string, rest: readonly string[]) => void lines.push(title, ...rest);
+  return { lines, logger: { debug: keep, info: keep, warning: keep, error: keep, group } };
+}

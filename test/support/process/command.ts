@@ -1,0 +1,49 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { listChildVariables } from './child-environment.ts';
+
+const entry = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url));
+
+export interface CommandResult {
+  exitCode: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/**
+ * Runs the real command in a process of its own. `onOutput` sees everything printed so far on either stream and may
+ * return a signal to send, once.
+ */
+export function runCommand(
+  args: readonly string[],
+  options: {
+    cwd: string;
+    env?: Record<string, string>;
+    onOutput?: (output: string) => NodeJS.Signals | undefined;
+    /** Sends SIGTERM when it aborts, or SIGINT where that is the reason. */
+    stop?: AbortSignal;
+  },
+): Promise<CommandResult> {
+  const child = spawn(process.execPath, [entry, ...args], {
+    cwd: options.cwd,
+    env: { ...listChildVariables(), ...options.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const stop = () => child.kill(options.stop?.reason === 'SIGINT' ? 'SIGINT' : 'SIGTERM');
+  options.stop?.addEventListener('abort', stop, { once: true });
+  const output = { stdout: '', stderr: '' };
+  let hasSignalled = false;
+  const collect = (name: 'stdout' | 'stderr') => (chunk: string) => {
+    output[name] += chunk;
+    const signal = hasSignalled ? undefined : options.onOutput?.(output.stdout + output.stderr);
+    if (signal === undefined) return;
+    hasSignalled = true;
+    child.kill(signal);
+  };
+  child.stdout.setEncoding('utf8').on('data', collect('stdout'));
+  child.stderr.setEncoding('utf8').on('data', collect('stderr'));
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (exitCode) => resolve({ exitCode, ...output }));
+  });
+}

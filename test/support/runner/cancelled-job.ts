@@ -1,0 +1,129 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ContractService } from '../service/contract-service.ts';
+import { type ActionRun, runAction } from './run-action.ts';
+import type { RunningScript } from './run-script.ts';
+import { findRemains, type ServiceRemains } from '../service/service-remains.ts';
+import { type HeldRequest, openServiceTap, type ServiceTap } from '../service/service-tap.ts';
+import { createWorkspace, everythingOverStdio } from '../workspace.ts';
+
+/** A moment of a hosted job: a request that is held, or a line of its log. */
+type Moment = { hold: RegExp; stage: 'asked' | 'answered' } | { line: string };
+
+const slow =
+  '- title: slow\n  steps:\n    - toolCall: trigger-long-running-operation\n      arguments: { duration: 60, steps: 2 }\n';
+const quick = '- title: quick\n  steps:\n    - toolCall: echo\n      arguments: { message: hello }\n';
+
+/** In the order in which a job comes past them. */
+export const phases = {
+  'before the project is known': { hold: /^GET .*\/projects$/, stage: 'asked', tests: quick },
+  'as the server starts': { line: 'Starting the server', tests: quick },
+  'as a grant is asked for': { hold: /^POST .*\/tunnels$/, stage: 'asked', tests: quick },
+  'as a grant is answered': { hold: /^POST .*\/tunnels$/, stage: 'answered', tests: quick },
+  'as the relay is dialled': { hold: /^UPGRADE /, stage: 'asked', tests: quick },
+  'as the public URL is asked': { hold: /^POST \/api\/mcp\//, stage: 'asked', tests: quick },
+  'as the suite is written': { hold: /^POST .*\/eval-suites$|^GET .*\/cases$/, stage: 'asked', tests: quick },
+  'as a run is asked for': { hold: /^POST .*\/eval-runs$/, stage: 'asked', tests: slow },
+  'as a run is answered': { hold: /^POST .*\/eval-runs$/, stage: 'answered', tests: slow },
+  'as the run is polled': { hold: /^GET .*\/eval-runs\/[^/]+$/, stage: 'answered', tests: slow },
+  'as pages are read': { hold: /^GET .*\/iterations\b/, stage: 'asked', tests: quick },
+  'as it clears up': { hold: /^POST .*\/close$/, stage: 'asked', tests: quick },
+} as const satisfies Record<string, Moment & { tests: string }>;
+
+/** What arrives at that moment. After the last two the post step clears up. */
+export const endings = {
+  SIGINT: ['SIGINT'],
+  SIGTERM: ['SIGTERM'],
+  'SIGINT twice': ['SIGINT', 'SIGINT'],
+  SIGKILL: ['SIGKILL'],
+} as const satisfies Record<string, ReadonlyArray<'SIGINT' | 'SIGTERM' | 'SIGKILL'>>;
+
+export type Phase = keyof typeof phases;
+export type Ending = keyof typeof endings;
+
+export interface CancelledJob {
+  run: ActionRun;
+  /** What is not as it must be. */
+  faults: string[];
+}
+
+/** How long a network keeps what it held when the job was cancelled, and what lies between two signals. */
+const lagMs = 300;
+const betweenSignalsMs = 100;
+
+let jobs = 0;
+
+/** Runs `dist/` as a job whose server leaves a child behind, and ends it at the given moment. */
+export async function runCancelledJob(service: ContractService, phase: Phase, ending: Ending): Promise<CancelledJob> {
+  await using workspace = await createWorkspace();
+  await using tap = await openServiceTap(service);
+  const { tests, ...moment } = phases[phase];
+  let wasReached = false;
+  const cancel = async (main: RunningScript) => {
+    const held = await waitFor(moment, main, tap);
+    wasReached = true;
+    for (const [index, signal] of endings[ending].entries()) {
+      if (index > 0) await sleep(betweenSignalsMs);
+      main.send(signal);
+    }
+    await sleep(lagMs);
+    held?.release();
+  };
+  jobs += 1;
+  const run = await runAction({
+    workspace: workspace.path,
+    inputs: {
+      service: 'svc',
+      'base-url': tap.service.baseUrl,
+      'api-key': service.apiKey,
+      'server-command': `bash -c 'setsid sleep 300 & exec ${everythingOverStdio}'`,
+      tests,
+    },
+    env: { GITHUB_RUN_ID: String(1000 + jobs) },
+    onMain: (main) => void cancel(main),
+    timings: { outputMs: 500 },
+  });
+  const faults = [
+    ...(wasReached ? [] : ['the moment never came']),
+    ...findFaults(run, ending, await findRemains(service, tap)),
+    // The service was never heard of a run again, so the post step looks for it once more.
+    ...(isPolite(ending) && phase !== 'as a run is asked for' && run.state['leftovers']
+      ? ['it left work to post']
+      : []),
+  ];
+  return { run, faults };
+}
+
+/** Whether the job gets the time to clear up by itself. */
+function isPolite(ending: Ending): boolean {
+  return ending === 'SIGINT' || ending === 'SIGTERM';
+}
+
+function findFaults(
+  { exitCode, signal, leaveMs, leftovers, post }: ActionRun,
+  ending: Ending,
+  remains: ServiceRemains,
+) {
+  const listCommands = (place: string, processes: ActionRun['leftovers']) =>
+    processes.map(({ command }) => `${place}: ${command}`);
+  const ended = { SIGINT: [130, null], SIGTERM: [143, null], 'SIGINT twice': [130, null], SIGKILL: [null, 'SIGKILL'] };
+  const [expectedCode, expectedSignal] = ended[ending];
+  return [
+    ...(exitCode === expectedCode && signal === expectedSignal ? [] : [`it ended with ${exitCode ?? signal}`]),
+    // The runner's patience.
+    ...(leaveMs !== null && leaveMs < 7500 ? [] : [`it took ${leaveMs} ms`]),
+    ...(isPolite(ending) ? listCommands('alive after main', leftovers) : []),
+    ...(post?.exitCode === 0 ? [] : [`post ended with ${post?.exitCode ?? post?.signal}`]),
+    ...listCommands('alive after post', post?.leftovers ?? []),
+    ...Object.entries<string[]>({ ...remains }).flatMap(([what, names]) => names.map((name) => `${what}: ${name}`)),
+  ];
+}
+
+async function waitFor(moment: Moment, main: RunningScript, tap: ServiceTap): Promise<HeldRequest | null> {
+  if ('line' in moment) {
+    await main.printed(moment.line);
+    return null;
+  }
+  const held = tap.hold(moment.hold, moment.stage);
+  await held.reached;
+  return held;
+}

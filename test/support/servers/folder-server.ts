@@ -1,0 +1,82 @@
+/**
+ * An MCP server on stdio over one folder, which it can share with no other process: `node test/support/servers/folder-server.ts <folder>`.
+ * While it lives it has a file there, from its start until a moment after its stdin was closed. Tool `change` answers with an
+ * error once another process was there at the same time. Tool `look`, which is declared read-only, answers how many others it
+ * has seen; with `wait` it looks until it has seen that many, for ten seconds at most. Speaks JSON-RPC by hand, since it is
+ * started often.
+ */
+import { appendFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+type Arguments = Partial<Record<'wait' | 'delayMs' | 'value', number>>;
+
+const [folder = ''] = process.argv.slice(2);
+const own = `${process.pid}.process`;
+const others = new Set<string>();
+
+function isAlive(name: string): boolean {
+  try {
+    return process.kill(Number.parseInt(name, 10), 0);
+  } catch {
+    return false;
+  }
+}
+
+function lookAround(): void {
+  for (const name of readdirSync(folder)) {
+    if (name.endsWith('.process') && name !== own && isAlive(name)) others.add(name);
+  }
+}
+
+const tools = [
+  { name: 'look', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } },
+  { name: 'change', inputSchema: { type: 'object' } },
+];
+
+async function callTool(name: string, { wait = 0, delayMs = 0, value = 0 }: Arguments) {
+  for (let spentMs = 0; others.size < wait && spentMs < 10_000; spentMs += 20) {
+    await sleep(20);
+    lookAround();
+  }
+  await sleep(delayMs);
+  lookAround();
+  if (name === 'look') return { content: [{ type: 'text', text: `saw ${others.size}` }] };
+  appendFileSync(join(folder, 'changes'), `${value}\n`);
+  const isError = others.size > 0;
+  const text = isError ? 'Another process has the folder open.' : 'changed';
+  return { content: [{ type: 'text', text }], isError };
+}
+
+async function answer(method: string, params: { name?: string; arguments?: Arguments }): Promise<object> {
+  switch (method) {
+    case 'initialize': {
+      const serverInfo = { name: 'folder-server', version: '1.0.0' };
+      return { result: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo } };
+    }
+    case 'tools/list':
+      return { result: { tools } };
+    case 'tools/call':
+      return { result: await callTool(params.name ?? '', params.arguments ?? {}) };
+    default:
+      return { error: { code: -32601, message: 'Method not found' } };
+  }
+}
+
+// First of all, so that none that waits for this one is gone before it is seen.
+lookAround();
+writeFileSync(join(folder, own), '');
+lookAround();
+const input = createInterface({ input: process.stdin });
+input.on('line', (line) => {
+  const { id, method, params = {} } = JSON.parse(line);
+  if (id === undefined) return;
+  void answer(method, params).then((said) =>
+    process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, ...said })}\n`),
+  );
+});
+input.on('close', () => {
+  // As a server that writes its state when it ends.
+  setTimeout(() => rmSync(join(folder, own)), 50);
+});

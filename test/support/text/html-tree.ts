@@ -1,0 +1,32 @@
+import { type DefaultTreeAdapterTypes, parse } from 'parse5';
+import type { PageData } from '../../../src/report/html/page-data.ts';
+
+type Node = DefaultTreeAdapterTypes.ChildNode | DefaultTreeAdapterTypes.Document;
+
+/** Every element of a page as a browser reads it, its name with its attributes, in order; with scripts or without. */
+export function listElements(html: string, options: { scripting: boolean }): string[] {
+  return collect(parse(html, { scriptingEnabled: options.scripting }), (node) =>
+    'tagName' in node
+      ? [`${node.tagName}${node.attrs.map(({ name, value }) => ` ${name}=${JSON.stringify(value)}`).join('')}`]
+      : [],
+  );
+}
+
+/** The comments of a page; a report page has none. */
+export function listComments(html: string): string[] {
+  return collect(parse(html), (node) => (node.nodeName === '#comment' && 'data' in node ? [node.data] : []));
+}
+
+/** What the page's script is given, as a browser reads the element. */
+export function readPage(html: string): PageData {
+  const [text] = collect(parse(html), (node) =>
+    'tagName' in node && node.attrs.some(({ name, value }) => name === 'id' && value === 'data')
+      ? [node.childNodes.map((child) => ('value' in child ? child.value : '')).join('')]
+      : [],
+  );
+  return JSON.parse(text ?? '') as PageData;
+}
+
+function collect(node: Node, read: (node: Node) => string[]): string[] {
+  return [...read(node), ...('childNodes' in node ? node.childNodes.flatMap((child) => collect(child, read)) : [])];
+}
