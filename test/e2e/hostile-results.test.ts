@@ -87,6 +87,7 @@ describe.concurrent('a service that writes every secret into the results of a ru
       'service-8',
       'service-9',
       'service-10',
+      'service-12',
     ]);
     for (const sink of ['log', 'summary', 'annotations', 'report.json', 'report.html', 'junit.xml']) {
       expect(run.sinks[sink]).toContain('***');
