@@ -14,8 +14,8 @@ export default defineConfig({
     // Real servers and child processes start in these tests; slow machines need room, and nothing asserts on time.
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // One per processor; Vitest itself has little to do while tests run.
-    maxWorkers: availableParallelism(),
+    // One more than processors, since many tests wait for a process or a time limit.
+    maxWorkers: availableParallelism() + 1,
     // For the processes that tests start: Node keeps its compiled modules for the next start.
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/node', import.meta.url)) },
   },

@@ -36,7 +36,7 @@ describe('the options of a hosted service', () => {
   });
 
   it('advise about forks where the key is missing', () => {
-    expect(() => parseGateOptions({ ...hosted, 'api-key': '' })).toThrow(/forks and of Dependabot get none/);
+    expect(() => parseGateOptions({ ...hosted, 'api-key': '' })).toThrow(/forks and of Dependabot get no secrets/);
   });
 
   it('take a stored suite instead of evals, and only there an environment', () => {
@@ -102,7 +102,7 @@ describe('the options of an upload', () => {
       'api-key: missing-api-key',
       'base-url: missing-base-url',
     ]);
-    expect(() => parseGateOptions({ ...upload, 'api-key': '' })).toThrow(/get none: use `upload: off` there/);
+    expect(() => parseGateOptions({ ...upload, 'api-key': '' })).toThrow(/get no secrets: use `upload: off` there/);
     expect(readIssues({ ...upload, upload: 'off', 'base-url': '', 'api-key': '' })).toEqual([]);
   });
 
