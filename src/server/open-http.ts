@@ -130,7 +130,7 @@ async function waitUntilReady(
   const { promise: exited, resolve: reportExit } = Promise.withResolvers<ServerStartError>();
   void server?.exited.then((exit) => reportExit(createExitError(start?.command ?? '', exit, { tail, remark: '' })));
 
-  let lastFailure = 'it was not asked';
+  let lastFailure = 'it has not answered the handshake';
   const readStderr = () => tail.readLines(tailLines);
   const refusals = watchRefusals(url, { signal: options.signal, readStderr });
   const onFailure = async (failure: HandshakeError) => {

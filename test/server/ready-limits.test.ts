@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ServerStartError } from '../../src/base/errors.ts';
+import { startHttpServer } from '../support/network/http-server.ts';
 import { excessiveTools, moderateTools } from '../support/servers/endless-traffic.ts';
 import { startRawMcpServer } from '../support/servers/raw-mcp-server.ts';
 import { openTestServer } from '../support/servers/running-server.ts';
@@ -15,8 +16,7 @@ async function failToOpen(command: string | null, url: string | null): Promise<s
 }
 
 describe('a server that answers its first handshake without end', () => {
-  // At the same time, since each waits for the end of its time limit.
-  it.concurrent.each([
+  it.each([
     ['endless-body', /it sent more than 4 MiB in \d responses, the limit for a handshake\.$/],
     ['compressed-body', /it sent more than 4 MiB in \d responses, the limit for a handshake\.$/],
     ['endless-line', /it sent more than 4 MiB in \d responses, the limit for a handshake\.$/],
@@ -27,6 +27,11 @@ describe('a server that answers its first handshake without end', () => {
     const message = await failToOpen(null, server.url);
     expect(message).toMatch(/^No MCP server answered at http:\S+ within 4 s; last: /);
     expect(message).toMatch(last);
+  });
+
+  it('is described by the handshake that it has not answered', async () => {
+    await using silent = await startHttpServer(() => undefined);
+    expect(await failToOpen(null, `${silent.origin}/mcp`)).toMatch(/within 4 s; last: it has not answered the handshake\.$/);
   });
 
   it('is ready over HTTP where the answer ends', async () => {
