@@ -31,7 +31,9 @@ describe('a server that answers its first handshake without end', () => {
 
   it('is described by the handshake that it has not answered', async () => {
     await using silent = await startHttpServer(() => undefined);
-    expect(await failToOpen(null, `${silent.origin}/mcp`)).toMatch(/within 4 s; last: it has not answered the handshake\.$/);
+    expect(await failToOpen(null, `${silent.origin}/mcp`)).toMatch(
+      /within 4 s; last: it has not answered the handshake\.$/,
+    );
   });
 
   it('is ready over HTTP where the answer ends', async () => {
