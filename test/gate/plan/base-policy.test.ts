@@ -214,13 +214,15 @@ describe('policy-ref: base without the base in git', () => {
   });
 
   it.each([
-    ['does not know the commit', null],
-    ['hides the repository', refusals.notFound],
-    ['refuses', refusals.forbidden],
-  ])('is an error, and never the policy of the pull request, where GitHub %s', async (_, answer) => {
+    ['does not know the commit', null, 'GitHub does not know bbbbbbbb'],
+    ['hides the repository', refusals.notFound, 'GitHub does not know bbbbbbbb'],
+    ['refuses', refusals.forbidden, '403'],
+  ])('is an error, and never the policy of the pull request, where GitHub %s', async (_, answer, reason) => {
     await using api = await startGitHubApi();
     if (answer !== null) api.trouble.push({ request: 'GET commits', answer });
-    await expect(planRemote(api)).rejects.toThrow(/policy-ref: is base, .*\(base-not-fetched\)/);
+    const error: unknown = await planRemote(api).catch((thrown: unknown) => thrown);
+    expect(String(error)).toMatch(/policy-ref: is base, .*\(base-not-fetched\)/);
+    expect(String(error)).toContain(reason);
   });
 
   it('exits with code 3 if a file of the base cannot be read', async () => {
