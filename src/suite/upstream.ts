@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { createCaseShape } from '../model/case.ts';
 import type { NamedRule, PolicyLayer } from '../model/policy.ts';
 import { meetsMinimumPassRate } from '../model/rate.ts';
 import type { Suite } from '../model/suite.ts';
@@ -40,15 +41,24 @@ const importSchema = z
     unsupported('a case that was not imported', 'mend it or set `disabled: true`'),
   );
 
-const caseSchema = z.strictObject({
-  id,
+const fields = createCaseShape({
   title: text,
   steps: stepsSchema,
-  assertions: z.array(writtenCheckSchema).max(50).exactOptional(),
-  expectedOutput: z.string().exactOptional(),
-  isNegativeTest: z.boolean().exactOptional(),
+  iterations: repetitions,
+  matchOptions: z.never(),
+  checks: z.array(writtenCheckSchema).max(50),
+});
+
+/** A case under the names of that file. */
+const caseSchema = z.strictObject({
+  id,
+  title: fields.title,
+  steps: fields.steps,
+  assertions: fields.checks,
+  expectedOutput: fields.expectedOutput,
+  isNegativeTest: fields.isNegative,
   model: modelId.exactOptional(),
-  repetitions: repetitions.exactOptional(),
+  repetitions: fields.iterations,
   passThreshold: fraction.exactOptional(),
   disabled: z.boolean().exactOptional(),
   import: importSchema.exactOptional(),
