@@ -40,7 +40,7 @@ function findPromptsWithoutModel(suite: Suite): ConfigurationIssue[] {
   });
 }
 
-/** Services tell cases by title and steps; two that differ only in what a service does not know become one. */
+/** A service identifies a case by its title and steps. Two cases that differ only in something else would become one. */
 function findNamesakes(suite: Suite, { name }: ServiceProfile): ConfigurationIssue[] {
   const seen = new Map<string, SuiteCase>();
   return suite.cases.flatMap((item) => {
