@@ -1,4 +1,4 @@
-import { classifyCallFault } from '../mcp/faults.ts';
+import { type CallFault, classifyCallFault } from '../mcp/faults.ts';
 import type { Session, Target } from '../mcp/session.ts';
 import { describeProcessEnd, type ServerVisit, type WitnessedEnd } from '../model/process-end.ts';
 
@@ -19,18 +19,21 @@ export interface ProcessLoss extends WitnessedEnd {
 }
 
 /**
- * Finds out whether a request has no answer because the process of the server ended; null where that is not known. Only the witness
- * is believed: the error itself comes from the server.
+ * Explains why a request failed: `lost` if the process of the server ended, otherwise what its error shows. Only the witness is
+ * believed about the process: the error itself comes from the server.
+ *
+ * @throws the reason of the iteration's signal, if that has aborted
  */
-export async function findLoss(
+export async function explainFailedRequest(
   error: unknown,
-  { visit, session }: Pick<Connection, 'visit' | 'session'>,
-): Promise<WitnessedEnd | null> {
-  if (visit === null) return null;
+  { visit, session, signal }: Pick<Connection, 'visit' | 'session' | 'signal'>,
+): Promise<CallFault | { kind: 'lost'; witnessed: WitnessedEnd }> {
+  signal.throwIfAborted();
   const fault = classifyCallFault(error);
-  if (fault.kind === 'excessive' || (fault.kind === 'answered' && !fault.claimsEnd)) return null;
+  if (visit === null || fault.kind === 'excessive' || (fault.kind === 'answered' && !fault.claimsEnd)) return fault;
   // A bridge that says so knows it already.
-  return await visit.findEnd(session.id, { mayBeEnding: fault.kind === 'unreachable' });
+  const witnessed = await visit.findEnd(session.id, { mayBeEnding: fault.kind === 'unreachable' });
+  return witnessed === null ? fault : { kind: 'lost', witnessed };
 }
 
 /** One sentence, and below it what the process wrote last. `what` is the request that has no answer. */

@@ -1,13 +1,12 @@
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import { endSentence } from '../base/text.ts';
-import { classifyCallFault } from '../mcp/faults.ts';
 import { type Assertion, type Check, expectsToolError, type JsonObject } from '../model/assertion.ts';
 import type { WitnessedEnd } from '../model/process-end.ts';
 import type { StepResult } from '../model/run.ts';
 import type { Step } from '../model/step.ts';
 import { serverUnderTest } from '../model/suite.ts';
 import { composeTraceParent, type TraceIds } from '../otlp/ids.ts';
-import { type Connection, describeLoss, findLoss, type ProcessLoss } from './process-loss.ts';
+import { type Connection, describeLoss, explainFailedRequest, type ProcessLoss } from './process-loss.ts';
 import { clipReason, joinWithin, maxListLength, printValue } from './reasons.ts';
 import { checkSchema, type SchemaBudget } from './schema-check.ts';
 import { lookUpTool, type ToolLookup } from './tool-list.ts';
@@ -147,11 +146,8 @@ async function callTool(
     const traceParent = trace === null ? undefined : composeTraceParent(trace, record.spanId);
     result = await session.callTool(toolName, step.arguments, { signal, traceParent });
   } catch (error) {
-    signal.throwIfAborted();
-    const witnessed = await findLoss(error, connection);
-    if (witnessed !== null) return { kind: 'lost', witnessed };
-    const fault = classifyCallFault(error);
-    if (fault.kind === 'unreachable') return fault;
+    const fault = await explainFailedRequest(error, connection);
+    if (fault.kind === 'lost' || fault.kind === 'unreachable') return fault;
     const answeredAtMs = transcript.elapsedMs();
     if (fault.kind === 'excessive') {
       const { message } = fault;

@@ -1,9 +1,8 @@
-import { classifyCallFault } from '../mcp/faults.ts';
 import type { Session, Target, ToolList } from '../mcp/session.ts';
 import type { JsonObject } from '../model/assertion.ts';
 import type { WitnessedEnd } from '../model/process-end.ts';
 import { findNearest } from '../suite/findings.ts';
-import { type Connection, findLoss } from './process-loss.ts';
+import { type Connection, explainFailedRequest } from './process-loss.ts';
 import { clipReason, printValue } from './reasons.ts';
 
 export type ToolLookup =
@@ -44,11 +43,8 @@ export async function lookUpTool(
   try {
     list = await session.listTools({ signal });
   } catch (error) {
-    signal.throwIfAborted();
-    const witnessed = await findLoss(error, connection);
-    if (witnessed !== null) return { kind: 'lost', witnessed };
-    const fault = classifyCallFault(error);
-    if (fault.kind === 'unreachable') return fault;
+    const fault = await explainFailedRequest(error, connection);
+    if (fault.kind === 'lost' || fault.kind === 'unreachable') return fault;
     if (fault.kind === 'excessive') return { kind: 'refused', reason: fault.message };
     if (fault.kind === 'malformed') {
       const reason = `The server answered tools/list with a result that is not valid MCP: ${fault.message}.`;

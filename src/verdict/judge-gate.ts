@@ -54,7 +54,8 @@ export function judgeGate(results: readonly SuiteResults[], policy: GatePolicy):
   };
 }
 
-interface MeasuredSuite {
+/** What was measured of a suite, and what it is judged by. */
+export interface MeasuredSuite {
   results: SuiteResults;
   requirements: SuiteRequirements;
 }

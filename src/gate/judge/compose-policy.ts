@@ -1,13 +1,7 @@
-import type { GatePolicy, SuiteRequirements } from '../../model/policy.ts';
-import type { SuiteResults } from '../../model/results.ts';
+import type { GatePolicy } from '../../model/policy.ts';
+import type { MeasuredSuite } from '../../verdict/judge-gate.ts';
 import type { GatePlan } from '../plan/plan.ts';
 import type { PlannedBaseline } from '../plan/plan-past.ts';
-
-/** What was measured of a suite, and what it is judged by. */
-export interface MeasuredSuite {
-  results: SuiteResults;
-  requirements: SuiteRequirements;
-}
 
 /** Puts together all that a gate is judged by. `today` is a day in UTC, `YYYY-MM-DD`. */
 export function composePolicy(
