@@ -137,6 +137,29 @@ export class TunnelError extends GateError {
   }
 }
 
+/**
+ * Why a model gave no answer:
+ * - `refused`: the provider refuses the key, the model or the account, so that no further call of the run can succeed.
+ * - `unavailable`: the provider gave no usable answer, retries included.
+ * - `filtered`: the provider withheld the answer because of its content.
+ * - `stale`: the recording was made with something else than the call now says.
+ * - `missing`: there is no recording of this call, and no model may be called.
+ * - `over-budget`: the budget of the run is used up.
+ */
+export type ModelErrorKind = 'refused' | 'unavailable' | 'filtered' | 'stale' | 'missing' | 'over-budget';
+
+/** A model gave no answer. Never the fault of the server under test. */
+export class ModelError extends GateError {
+  readonly code = 'MODEL';
+  readonly exitCode = 3;
+  readonly kind: ModelErrorKind;
+
+  constructor(message: string, { kind, ...options }: { kind: ModelErrorKind; hint?: string; cause?: unknown }) {
+    super(message, options);
+    this.kind = kind;
+  }
+}
+
 /** The MCP server under test did not start, did not answer in time, or is gone. No verdict can rest on it. */
 export class ServerStartError extends GateError {
   readonly code = 'SERVER_START';

@@ -23,6 +23,7 @@ const roomRanks: ReadonlyMap<string, number> = new Map([
   ['github', 4],
   ['otlp', 4],
   ['mcp', 4],
+  ['models', 5],
   ['server', 5],
   ['tunnel', 5],
   ['engine', 6],
@@ -55,6 +56,9 @@ const publicSurface = 'index.ts';
 /** Rooms in which each third-party package may be imported; `null` means any. A package that is not listed may not be. */
 export const packageRooms: ReadonlyMap<string, readonly string[] | null> = new Map([
   ['@actions/core', ['action']],
+  ['@ai-sdk/anthropic', ['models']],
+  ['@ai-sdk/openai-compatible', ['models']],
+  ['@ai-sdk/provider', ['models', 'engine']],
   ['@hono/node-server', ['embedded']],
   ['@modelcontextprotocol/client', ['mcp', 'engine', 'server']],
   ['@octokit/core', ['github']],

@@ -1,0 +1,63 @@
+import type {
+  LanguageModelV4Content,
+  LanguageModelV4FinishReason,
+  LanguageModelV4FunctionTool,
+  LanguageModelV4Prompt,
+  LanguageModelV4ToolChoice,
+  LanguageModelV4Usage,
+} from '@ai-sdk/provider';
+
+/** A model as files and options name it: `provider/name`. A name may have slashes of its own. */
+export interface ModelName {
+  provider: string;
+  name: string;
+}
+
+/** Everything that decides what a model answers, in the AI SDK's own shapes. */
+export interface ModelCall {
+  /** The conversation so far: system, user, assistant and tool messages. */
+  prompt: LanguageModelV4Prompt;
+  /** Empty where the model may call nothing. */
+  tools: LanguageModelV4FunctionTool[];
+  toolChoice?: LanguageModelV4ToolChoice;
+  temperature?: number;
+  maxOutputTokens?: number;
+}
+
+/** What a model answered to one call. */
+export interface ModelAnswer {
+  content: LanguageModelV4Content[];
+  finishReason: LanguageModelV4FinishReason;
+  usage: LanguageModelV4Usage;
+  /** Whether it was read from a recording: no call was made, and nothing was spent. */
+  isReplayed: boolean;
+}
+
+/** A model for one iteration of one case. Its calls are made one after the other. */
+export interface ModelSession {
+  readonly model: ModelName;
+  /**
+   * Makes one call of the model, with its retries, or reads the answer from a recording.
+   *
+   * @throws {ModelError} where there is no answer, and why
+   * @throws the signal's reason once it aborts
+   */
+  answer(call: ModelCall, options: { signal: AbortSignal }): Promise<ModelAnswer>;
+}
+
+/** Which iteration wants to talk to which model. */
+export interface ModelRequest {
+  model: ModelName;
+  /** The service's id of the case. */
+  caseId: string;
+  /** Counted from 1. */
+  iterationNumber: number;
+  /** Keys that came with the run, by provider; they go before those of the source. */
+  apiKeys: ReadonlyMap<string, string>;
+}
+
+/** Where iterations get their models from: providers, recordings, or both. */
+export interface ModelSource {
+  /** @throws {ModelError} `refused` where no key is known for the provider */
+  openSession(request: ModelRequest): Promise<ModelSession>;
+}
