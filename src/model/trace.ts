@@ -13,8 +13,11 @@ export type TracePart =
       type: 'tool-result';
       toolCallId: string;
       toolName: string;
-      /** The MCP CallToolResult verbatim, or the error that came instead of one. */
-      output: { type: 'json'; value: unknown } | { type: 'error-text'; value: string };
+      /** The MCP CallToolResult verbatim, the error that came instead of one, or why the call was not made. */
+      output:
+        | { type: 'json'; value: unknown }
+        | { type: 'error-text'; value: string }
+        | { type: 'text'; value: string };
       isError?: boolean;
     };
 
@@ -33,6 +36,12 @@ export interface TraceSpan {
   toolCallId?: string;
   toolName?: string;
   mcpErrorCode?: number;
+  modelId?: string;
+  provider?: string;
+  finishReason?: string;
+  inputTokens?: number;
+  outputTokens?: number;
+  totalTokens?: number;
 }
 
 /** What the matcher and the turn's predicates made of one turn. */
