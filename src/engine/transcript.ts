@@ -31,6 +31,7 @@ export class Transcript implements Evidence {
   readonly toolResults: ToolResult[] = [];
   /** No model takes part yet, so there is nothing to measure. */
   readonly tokensUsed: number | null = null;
+  readonly isCut: string | null = null;
   readonly #clock: Clock;
   readonly #startedAtMonotonicMs: number;
 

@@ -172,9 +172,10 @@ describe('runCase', () => {
       {
         predicate: list[0],
         passed: true,
+        state: 'passed',
         reason: 'toolCalledAtLeastOnce: weather was called once; tools called: get-sum, weather.',
       },
-      { predicate: list[1], passed: false, reason: 'toolNeverCalled: get-sum was called once.' },
+      { predicate: list[1], passed: false, state: 'failed', reason: 'toolNeverCalled: get-sum was called once.' },
     ]);
     expect(outcome.trace.metadata).toEqual({ predicates: outcome.predicates });
     expect(outcome.result).toBe('failed');
