@@ -47,7 +47,13 @@ export function createModelTalk(
 }
 
 function describePartner({ advancedConfig = {} }: TestCase, session: ModelSession): PromptPartner {
-  const { system = null, temperature = null, maxSteps = defaultMaxSteps, toolPolicy = {}, decoys = [] } = advancedConfig;
+  const {
+    system = null,
+    temperature = null,
+    maxSteps = defaultMaxSteps,
+    toolPolicy = {},
+    decoys = [],
+  } = advancedConfig;
   const { toolChoice = null } = advancedConfig;
   const settings = {
     system,

@@ -57,7 +57,7 @@ export interface Ending {
 
 export const completed: Ending = { status: 'completed', reason: null };
 
-/** The checks at the end of a case; `unscored` is why one of them could not be judged, where nothing else fails the case. */
+/** The checks at the end of a case; `unscored` is why one of them was not measured, if none failed. */
 export interface JudgedChecks {
   predicates: PredicateResult[];
   unscored: string | null;
@@ -77,10 +77,10 @@ export async function judgeChecks(
   let unscored: string | null = null;
   let hasFailed = false;
   for (const predicate of listChecks(testCase)) {
-    const { passed, reason, isUnscored = false } = await judgePredicate(predicate, transcript, schemas);
-    predicates.push({ predicate, passed, reason });
-    if (isUnscored) unscored ??= reason;
-    else if (!passed) hasFailed = true;
+    const { state, reason } = await judgePredicate(predicate, transcript, schemas);
+    predicates.push({ predicate, passed: state === 'passed', state, reason });
+    if (state === 'unmeasured') unscored ??= reason;
+    if (state === 'failed') hasFailed = true;
   }
   return { predicates, unscored: hasFailed ? null : unscored };
 }

@@ -84,11 +84,16 @@ function listCalls(
   { toolCalls, toolResults }: Transcript,
   firstCall: number,
   firstResult: number,
-): NonNullable<StepResult['evidence']>['toolCalls'] {
+): NonNullable<NonNullable<StepResult['evidence']>['toolCalls']> {
   const results = toolResults.slice(firstResult);
   return toolCalls.slice(firstCall).map(({ toolName, arguments: args }, index) => {
     const toolError = results[index]?.toolError ?? null;
-    return { name: toolName, args, ok: results[index] !== undefined && toolError === null, ...(toolError !== null && { error: toolError }) };
+    return {
+      name: toolName,
+      args,
+      ok: results[index] !== undefined && toolError === null,
+      ...(toolError !== null && { error: toolError }),
+    };
   });
 }
 
@@ -100,7 +105,9 @@ function describeToolErrors(
 ): string | null {
   if (anyError) return null;
   const results = toolResults.slice(firstResult);
-  const excused = [...expected].map((name) => results.findLast(({ toolName }) => name === null || toolName === name));
-  const errors = results.flatMap((result) => (excused.includes(result) ? [] : (result.toolError ?? [])));
+  const excused = new Set(
+    [...expected].map((name) => results.findLast(({ toolName }) => name === null || toolName === name)),
+  );
+  const errors = results.flatMap((result) => (excused.has(result) ? [] : (result.toolError ?? [])));
   return errors.length === 0 ? null : joinWithin([...new Set(errors)], maxListLength);
 }

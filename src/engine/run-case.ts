@@ -193,7 +193,7 @@ function describeInterruption(
 }
 
 /**
- * Judges an assert step on the transcript so far. A failed one ends the iteration, and one that could not be judged ends it
+ * Judges an assert step on the transcript so far. A failed one ends the iteration, and one that was not measured ends it
  * without a result.
  */
 export async function runAssertStep(
@@ -203,8 +203,9 @@ export async function runAssertStep(
 ): Promise<StepOutcome> {
   if (!('type' in assertion))
     return { status: 'fail', reason: `${assertion.kind}: ${noBrowserReason}`, effect: 'stop' };
-  const { passed, reason, isUnscored } = await judgePredicate(assertion, evidence, schemas);
-  if (passed) return { status: 'ok', reason: null, effect: 'continue' };
-  if (isUnscored && evidence.isCut) return { status: 'skipped', reason, effect: 'continue' };
-  return { status: 'fail', reason, effect: isUnscored ? 'give-up' : 'stop' };
+  const { state, reason } = await judgePredicate(assertion, evidence, schemas);
+  if (state === 'passed') return { status: 'ok', reason: null, effect: 'continue' };
+  // Of a cut transcript, later asserts may still be decided.
+  if (state === 'unmeasured' && evidence.isCut !== null) return { status: 'skipped', reason, effect: 'continue' };
+  return { status: 'fail', reason, effect: state === 'unmeasured' ? 'give-up' : 'stop' };
 }

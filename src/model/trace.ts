@@ -56,10 +56,15 @@ export interface TracePrompt {
   argumentMismatches: Array<{ expected: ToolCall; actual: ToolCall }>;
 }
 
+/** `unmeasured` says that the evidence does not decide the check, which is neither a pass nor a failure. */
+export type CheckState = 'passed' | 'failed' | 'unmeasured';
+
 /** The outcome of one predicate: case-level ones first, then those of the turns. */
 export interface PredicateResult {
   predicate: unknown;
+  /** Whether the state is `passed`; readers of the API know this field alone. */
   passed: boolean;
+  state: CheckState;
   reason: string;
   scope?: { kind: 'turn'; promptIndex: number };
 }

@@ -22,13 +22,16 @@ export interface ConversationSettings {
 /** What a model may do in a turn, and who hears of it. `Stop` is why a call of a tool ends the turn. */
 export interface TurnPartner<Stop> {
   tools: ModelCall['tools'];
-  onAnswer(answer: ModelAnswer): void;
+  onAnswer: (answer: ModelAnswer) => void;
   /** Calls a tool for the model. Calls of one answer are made one after the other, in their order. */
-  callTool(call: LanguageModelV4ToolCall): Promise<{ output: LanguageModelV4ToolResultOutput } | { stop: Stop }>;
+  callTool: (call: LanguageModelV4ToolCall) => Promise<{ output: LanguageModelV4ToolResultOutput } | { stop: Stop }>;
 }
 
 /** How a turn ended; `cut-off`: the model was not done when it reached a limit. */
-export type TurnEnd<Stop> = { kind: 'answered' } | { kind: 'cut-off'; reason: string } | { kind: 'stopped'; stop: Stop };
+export type TurnEnd<Stop> =
+  | { kind: 'answered' }
+  | { kind: 'cut-off'; reason: string }
+  | { kind: 'stopped'; stop: Stop };
 
 /** The conversation of one iteration with a model. Its prompts are one conversation. */
 export interface Conversation {
@@ -86,7 +89,9 @@ function explainCutOff({ finishReason }: ModelAnswer): string | null {
     case 'length':
       return 'The model reached its output limit before it was done.';
     case 'content-filter':
-      throw new ModelError('The provider withheld the answer of the model because of its content.', { kind: 'filtered' });
+      throw new ModelError('The provider withheld the answer of the model because of its content.', {
+        kind: 'filtered',
+      });
     case 'error':
     case 'interrupted':
       throw new ModelError('The provider ended the answer of the model with an error.', { kind: 'unavailable' });

@@ -8,7 +8,8 @@ export function toAssistantMessage({ content }: Pick<ModelAnswer, 'content'>): L
   return {
     role: 'assistant',
     content: content.flatMap((part): AssistantContent => {
-      const options = 'providerMetadata' in part && part.providerMetadata ? { providerOptions: part.providerMetadata } : {};
+      const options =
+        'providerMetadata' in part && part.providerMetadata ? { providerOptions: part.providerMetadata } : {};
       if (part.type === 'text' || part.type === 'reasoning') return [{ type: part.type, text: part.text, ...options }];
       if (part.type !== 'tool-call') return [];
       const { toolCallId, toolName, input } = part;
