@@ -2,7 +2,7 @@ import type { LanguageModelV4ToolCall, LanguageModelV4ToolResultOutput } from '@
 import { isRecord } from '../base/json.ts';
 import type { ToolDeclaration, ToolList } from '../mcp/session.ts';
 import type { JsonObject } from '../model/assertion.ts';
-import type { DecoyTool, ToolPolicy } from '../model/case.ts';
+import { type DecoyTool, isForbidden, type ToolPolicy } from '../model/case.ts';
 import type { ToolCall } from '../model/run.ts';
 import type { ModelCall } from '../models/language-model.ts';
 import { findNearest } from '../suite/findings.ts';
@@ -68,8 +68,8 @@ export async function makeModelCall(
   }: { offer: ToolOffer; origin: CallOrigin & { toolCallId: string }; recording: Omit<CallRecording, 'stepIndex'> },
 ): Promise<ModelCallAnswer> {
   const { transcript, schemas } = recording;
-  const refusal = explainRefusal(toolName, offer.toolPolicy);
-  if (refusal !== null) {
+  if (isForbidden(toolName, offer.toolPolicy)) {
+    const refusal = `Calls of ${toolName} are not allowed here.`;
     transcript.addRefusal(origin.toolCallId, toolName, refusal);
     return { output: { type: 'error-text', value: refusal } };
   }
@@ -110,12 +110,6 @@ async function sendCall(
   const { toolError } = record.complete(output);
   if (isFatal) return { stop: { status: 'fail', reason: toolError, effect: 'stop' } };
   return { output: renderForModel(output) };
-}
-
-/** Why the policy of the case refuses a call; null where it allows it. */
-function explainRefusal(toolName: string, { allow, deny = [] }: ToolPolicy): string | null {
-  const isAllowed = (allow === undefined || allow.includes(toolName)) && !deny.includes(toolName);
-  return isAllowed ? null : `Calls of ${toolName} are not allowed here.`;
 }
 
 /** Null for what is no JSON object; no text at all stands for no arguments. */

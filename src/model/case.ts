@@ -49,6 +49,10 @@ export const toolPolicySchema = z.strictObject({
 });
 export type ToolPolicy = z.infer<typeof toolPolicySchema>;
 
+export function isForbidden(name: string, { allow, deny = [] }: ToolPolicy): boolean {
+  return deny.includes(name) || allow?.includes(name) === false;
+}
+
 /** A tool that is offered to a model and that no server has. */
 export const decoyToolSchema = z.strictObject({
   name: toolName,
