@@ -62,7 +62,8 @@ const usage: ModelAnswer['usage'] = {
  * answer.
  */
 export function answerPurely({ script }: Pick<Scenario, 'script'>, call: ModelCall): ModelAnswer {
-  const saw = inspect(call, {
+  // What travels; an object's prototype does not.
+  const saw = inspect(JSON.parse(JSON.stringify(call)), {
     depth: null,
     sorted: true,
     maxStringLength: null,
