@@ -19,14 +19,15 @@ export interface FailureContext {
 const longestMessage = 300;
 
 /** Of a body that names codes or types only in passing. */
+const anything = z.unknown().optional();
 const errorSchema = z.looseObject({
-  type: z.unknown(),
-  code: z.unknown(),
-  status: z.unknown(),
-  message: z.unknown(),
-  metadata: z.looseObject({ reasons: z.unknown() }).optional().catch(undefined),
+  type: anything,
+  code: anything,
+  status: anything,
+  message: anything,
+  metadata: z.looseObject({ reasons: anything }).optional().catch(undefined),
 });
-const bodySchema = z.looseObject({ error: z.unknown(), message: z.unknown(), detail: z.unknown() });
+const bodySchema = z.looseObject({ error: anything, message: anything, detail: anything });
 
 /** What a body says of a failure, as far as it says it in one of the forms in use. */
 export interface ProviderError {

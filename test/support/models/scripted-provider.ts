@@ -15,6 +15,8 @@ export interface ModelReply {
   reasoning?: { text: string; signature: string };
   finishReason?: 'stop' | 'length' | 'tool-calls' | 'content-filter';
   usage?: ScriptedUsage;
+  /** Next to the content type. */
+  headers?: Readonly<Record<string, string>>;
 }
 
 export interface ScriptedToolCall {
@@ -153,7 +155,7 @@ function sendReply(
     format === 'anthropic'
       ? buildMessage(reply, { model, number: request.number })
       : buildChatCompletion(reply, { model, number: request.number });
-  sendStatus(response, format, { status: 200, body: answer });
+  sendStatus(response, format, { status: 200, headers: reply.headers ?? {}, body: answer });
 }
 
 function sendStatus(response: ServerResponse, format: ProviderFormat, { status, headers, body }: StatusReply): void {
