@@ -32,6 +32,8 @@ export interface ProviderCaller extends FailureContext {
   random: () => number;
   logger: Logger;
   redactor: Redactor;
+  /** The warnings about settings that models ignore, which were given already. */
+  ignoredSettings: Set<string>;
 }
 
 /** What one call may cost. */

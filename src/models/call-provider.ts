@@ -39,8 +39,16 @@ export async function callProvider(
     signal,
     deadlines: [deadline],
   });
-  const { content, finishReason, usage } = result;
+  const { content, finishReason, usage, warnings } = result;
+  for (const warning of warnings) if (warning.type === 'unsupported') warnOnce(caller, warning.feature);
   return { content, finishReason, usage, isReplayed: false };
+}
+
+function warnOnce({ model, logger, ignoredSettings }: ProviderCaller, feature: string): void {
+  const message = `${formatModelName(model)} ignores \`${feature}\`, which it does not support.`;
+  if (ignoredSettings.has(message)) return;
+  ignoredSettings.add(message);
+  logger.warning(message);
 }
 
 interface LateDeadline extends Deadline {

@@ -48,6 +48,7 @@ export function createProviderSource(options: ProviderSourceOptions): ProviderSo
   const limits = { ...defaultCallLimits, ...options.limits };
   const closing = new AbortController();
   const connections = new Map<string, Connection>();
+  const ignoredSettings = new Set<string>();
   for (const secret of providers.secrets) redactor.add(secret);
 
   const connect = ({ provider, baseUrl, apiKey }: ProviderSettings): Connection => {
@@ -70,7 +71,8 @@ export function createProviderSource(options: ProviderSourceOptions): ProviderSo
       if (key !== undefined) redactor.add(key);
       const settings = providers.find(model.provider, key);
       const createModel = await loadModel(settings, model);
-      const caller = { settings, model, createModel, limits, clock, random, logger, redactor, ...connect(settings) };
+      const shared = { limits, clock, random, logger, redactor, ignoredSettings, ...connect(settings) };
+      const caller = { settings, model, createModel, ...shared };
       return {
         model,
         answer: async (call, { signal }) =>

@@ -99,12 +99,13 @@ describe.each(formats)('a provider in the %s format', (format) => {
     const clock = new ManualClock();
     await using source = openTestSource({ format, baseUrl: provider.baseUrl }, { clock });
     const session = await source.openTestSession();
-    let isOver = false;
+    const state = { isOver: false };
     const answering = catchError(session.answer(buildCall('Hello'), openEnd)).finally(() => {
-      isOver = true;
+      state.isOver = true;
     });
     // Time goes on only while the call waits, and stands still while it talks to the provider.
-    while (!isOver) await (clock.sleeping > 0 ? clock.advance(500) : new Promise((resolve) => setImmediate(resolve)));
+    while (!state.isOver)
+      await (clock.sleeping > 0 ? clock.advance(500) : new Promise((resolve) => setImmediate(resolve)));
     expect(await answering).toMatchObject({
       kind: 'unavailable',
       message: expect.stringContaining(`limits the rate of the key in ${variable} (429)`) as string,

@@ -122,7 +122,7 @@ function isList(answers: ScriptedProviderOptions['answers']): answers is readonl
 }
 
 const textPartSchema = z.object({ type: z.literal('text'), text: z.string() });
-const messageSchema = z.object({ role: z.string(), content: z.unknown() });
+const messageSchema = z.looseObject({ role: z.string(), content: z.unknown() });
 const bodySchema = z.looseObject({ model: z.string(), messages: z.array(messageSchema) });
 
 function readRequest({ url, headers, body: text }: ReceivedRequest, number: number): ProviderRequest {
