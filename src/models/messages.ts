@@ -6,6 +6,7 @@ import type {
   SharedV4ProviderMetadata,
 } from '@ai-sdk/provider';
 import { isRecord, tryParseJson } from '../base/json.ts';
+import type { ModelAnswer } from './language-model.ts';
 
 type MessageOf<Role extends LanguageModelV4Message['role']> = Extract<LanguageModelV4Message, { role: Role }>;
 export type AssistantMessage = MessageOf<'assistant'>;
@@ -15,9 +16,14 @@ export type ToolMessage = MessageOf<'tool'>;
  * Turns an answer into the message that stands for it in the next prompt. Reasoning keeps the signature that its provider checks, and
  * calls keep their ids, so that the results find them.
  */
-export function toAssistantMessage({ content }: { content: readonly LanguageModelV4Content[] }): AssistantMessage {
-  return { role: 'assistant', content: content.flatMap(convertContent) };
+export function toAssistantMessage({ content }: Pick<ModelAnswer, 'content'>): AssistantMessage {
+  const parts = content.flatMap(convertContent);
+  // Providers refuse a message without content where another one follows it.
+  return { role: 'assistant', content: parts.length === 0 ? [{ type: 'text', text: emptyAnswer }] : parts };
 }
+
+const emptyAnswer = '(no answer)';
+const emptyError = 'The tool failed without a message.';
 
 function convertContent(part: LanguageModelV4Content): AssistantMessage['content'] {
   const options = keepMetadata(part.providerMetadata);
@@ -59,53 +65,32 @@ function readToolInput(input: string): Record<string, unknown> {
   return isRecord(value) ? value : { INVALID_JSON: input };
 }
 
-/** A part of a tool's result, as MCP has it; the data of an image is Base64. */
-export type ToolResultContent = { type: 'text'; text: string } | { type: 'image'; mediaType: string; data: string };
-
-/** The result of one call, as the model gets it. */
-export interface ToolResult {
-  toolCallId: string;
-  toolName: string;
-  content: readonly ToolResultContent[];
-  /** An error has text only; providers take no images with one. */
-  isError: boolean;
-}
-
 /**
  * Turns the results of calls into the message that answers them. All results of one answer go into one message, in the order of its
  * calls: providers refuse an answer of which a call has no result.
  */
-export function toToolMessage(results: readonly ToolResult[]): ToolMessage {
-  return { role: 'tool', content: results.map(convertResult) };
-}
-
-function convertResult({ toolCallId, toolName, content, isError }: ToolResult): LanguageModelV4ToolResultPart {
-  return { type: 'tool-result', toolCallId, toolName, output: convertOutput(content, isError) };
+export function toToolMessage(results: readonly LanguageModelV4ToolResultPart[]): ToolMessage {
+  return {
+    role: 'tool',
+    content: results.map(({ output, ...result }) => ({ ...result, output: adaptOutput(output) })),
+  };
 }
 
 /** The formats that all providers read. */
 const readableImages: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 
-type ContentOutput = Extract<LanguageModelV4ToolResultOutput, { type: 'content' }>;
+type OutputPart = Extract<LanguageModelV4ToolResultOutput, { type: 'content' }>['value'][number];
 
-function convertOutput(content: readonly ToolResultContent[], isError: boolean): LanguageModelV4ToolResultOutput {
-  const isReadable = (part: ToolResultContent) => part.type === 'image' && readableImages.has(part.mediaType);
-  if (isError || !content.some(isReadable)) {
-    const value = content.map(describePart).join('\n');
-    return isError ? { type: 'error-text', value } : { type: 'text', value };
-  }
-  return {
-    type: 'content',
-    value: content.flatMap((part): ContentOutput['value'] => {
-      if (part.type === 'image' && isReadable(part)) {
-        return [{ type: 'file', mediaType: part.mediaType, data: { type: 'data', data: part.data } }];
-      }
-      const text = describePart(part);
-      return text === '' ? [] : [{ type: 'text', text }];
-    }),
-  };
-}
-
-function describePart(part: ToolResultContent): string {
-  return part.type === 'text' ? part.text : `[${part.mediaType}, which cannot be shown here]`;
+/** Providers refuse a conversation for a file in a format that they do not read, and for an empty text. */
+function adaptOutput(output: LanguageModelV4ToolResultOutput): LanguageModelV4ToolResultOutput {
+  // Anthropic refuses an error without content.
+  if (output.type === 'error-text' && output.value === '') return { ...output, value: emptyError };
+  if (output.type !== 'content') return output;
+  const value = output.value.flatMap((part): OutputPart[] => {
+    if (part.type === 'text') return part.text === '' ? [] : [part];
+    if (part.type === 'file' && readableImages.has(part.mediaType)) return [part];
+    const what = part.type === 'file' ? part.mediaType : 'content';
+    return [{ type: 'text', text: `[${what}, which cannot be shown here]` }];
+  });
+  return value.length === 0 ? { type: 'text', value: '' } : { ...output, value };
 }

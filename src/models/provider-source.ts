@@ -1,4 +1,4 @@
-import { CancelledError } from '../base/errors.ts';
+import { CancelledError, ModelError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { type Redactor, Secret } from '../base/redaction.ts';
 import type { Clock } from '../base/time.ts';
@@ -64,12 +64,26 @@ export function createProviderSource(options: ProviderSourceOptions): ProviderSo
     return connection;
   };
 
+  const findSettings = ({ model, apiKeys }: Pick<ModelRequest, 'model' | 'apiKeys'>): ProviderSettings => {
+    const text = apiKeys.get(model.provider);
+    const key = text === undefined ? undefined : new Secret(text);
+    if (key !== undefined) redactor.add(key);
+    return providers.find(model.provider, key);
+  };
+
   return {
-    openSession: async ({ model, apiKeys }: ModelRequest): Promise<ModelSession> => {
-      const text = apiKeys.get(model.provider);
-      const key = text === undefined ? undefined : new Secret(text);
-      if (key !== undefined) redactor.add(key);
-      const settings = providers.find(model.provider, key);
+    findProblem: (request) => {
+      try {
+        findSettings(request);
+        return null;
+      } catch (error) {
+        if (!(error instanceof ModelError)) throw error;
+        return error.hint === undefined ? error.message : `${error.message} ${error.hint}`;
+      }
+    },
+    openSession: async (request: ModelRequest): Promise<ModelSession> => {
+      const { model } = request;
+      const settings = findSettings(request);
       const createModel = await loadModel(settings, model);
       const shared = { limits, clock, random, logger, redactor, ignoredSettings, ...connect(settings) };
       const caller = { settings, model, createModel, ...shared };

@@ -1,7 +1,7 @@
 import { LLMock } from '@copilotkit/aimock';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { toAssistantMessage, toToolMessage } from '../../src/models/messages.ts';
-import { buildCall, openEnd, openTestSource } from '../support/models/model-source.ts';
+import { buildCall, buildResult, openEnd, openTestSource } from '../support/models/model-source.ts';
 import type { ProviderFormat } from '../support/models/scripted-provider.ts';
 import { catchError } from '../support/service/service-client.ts';
 
@@ -66,12 +66,9 @@ describe.each(formats)('an independent provider in the %s format', (format) => {
       ['call_list', 'list_notes', '{}'],
       ['call_read', 'read_note', '{"id":7}'],
     ]);
-    const results = calls.map(({ toolCallId, toolName }) => ({
-      toolCallId,
-      toolName,
-      content: [{ type: 'text' as const, text: toolName === 'read_note' ? 'Buy milk' : '7' }],
-      isError: false,
-    }));
+    const results = calls.map(({ toolCallId, toolName }) =>
+      buildResult(toolCallId, toolName, toolName === 'read_note' ? 'Buy milk' : '7'),
+    );
     const next = [...prompt, toAssistantMessage(first), toToolMessage(results)];
     const second = await session.answer({ prompt: next, tools }, openEnd);
     expect(second.content).toMatchObject([{ type: 'text', text: 'You wanted milk.' }]);
@@ -91,7 +88,7 @@ describe.each(formats)('an independent provider in the %s format', (format) => {
     const session = await source.openTestSession();
     const { prompt } = buildCall('Think first.');
     const first = await session.answer({ prompt, tools }, openEnd);
-    const result = { toolCallId: 'call_1', toolName: 'list_notes', content: [], isError: false };
+    const result = buildResult('call_1', 'list_notes', '7');
     const next = [...prompt, toAssistantMessage(first), toToolMessage([result])];
     const second = await session.answer({ prompt: next, tools }, openEnd);
     expect(first.content[0]).toMatchObject({ type: 'reasoning', text: 'The notes will say.' });

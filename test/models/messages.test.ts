@@ -1,5 +1,6 @@
+import type { LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
 import { describe, expect, it } from 'vitest';
-import { toAssistantMessage, toToolMessage, type ToolResultContent } from '../../src/models/messages.ts';
+import { toAssistantMessage, toToolMessage } from '../../src/models/messages.ts';
 
 describe('toAssistantMessage', () => {
   it('keeps what a provider attached to reasoning and calls', () => {
@@ -37,43 +38,53 @@ describe('toAssistantMessage', () => {
     });
     expect(message.content).toEqual([{ type: 'text', text: 'Hi.' }]);
   });
+
+  it('gives an empty answer a text, without which providers refuse what follows', () => {
+    expect(toAssistantMessage({ content: [] }).content).toEqual([{ type: 'text', text: '(no answer)' }]);
+  });
 });
 
 describe('toToolMessage', () => {
-  const convert = (content: ToolResultContent[], isError = false) =>
-    toToolMessage([{ toolCallId: 'call_1', toolName: 'read_note', content, isError }]).content.map((part) =>
-      part.type === 'tool-result' ? part.output : part,
-    );
-  const image = (mediaType: string): ToolResultContent => ({ type: 'image', mediaType, data: 'aGk=' });
-
-  it('joins texts', () => {
-    const texts: ToolResultContent[] = [
-      { type: 'text', text: 'one' },
-      { type: 'text', text: 'two' },
-    ];
-    expect(convert(texts)).toEqual([{ type: 'text', value: 'one\ntwo' }]);
-    expect(convert(texts, true)).toEqual([{ type: 'error-text', value: 'one\ntwo' }]);
-    expect(convert([])).toEqual([{ type: 'text', value: '' }]);
+  type Output = LanguageModelV4ToolResultPart['output'];
+  const convert = (output: Output) =>
+    toToolMessage([{ type: 'tool-result', toolCallId: 'call_1', toolName: 'read_note', output }]).content;
+  const image = (mediaType: string) => ({
+    type: 'file' as const,
+    mediaType,
+    data: { type: 'data' as const, data: 'aGk=' },
   });
 
-  it('keeps images in the formats that models read, and names others', () => {
-    expect(convert([image('image/png'), image('image/svg+xml'), { type: 'text', text: '' }])).toEqual([
+  it('keeps each result with the id of its call', () => {
+    const output: Output = { type: 'error-text', value: 'Broken.' };
+    expect(convert(output)).toEqual([{ type: 'tool-result', toolCallId: 'call_1', toolName: 'read_note', output }]);
+  });
+
+  it('keeps images in the formats that models read, and names other files', () => {
+    const value = [image('image/png'), image('image/svg+xml'), image('audio/wav'), { type: 'text' as const, text: '' }];
+    expect(convert({ type: 'content', value })).toMatchObject([
       {
-        type: 'content',
-        value: [
-          { type: 'file', mediaType: 'image/png', data: { type: 'data', data: 'aGk=' } },
-          { type: 'text', text: '[image/svg+xml, which cannot be shown here]' },
-        ],
+        output: {
+          type: 'content',
+          value: [
+            image('image/png'),
+            { type: 'text', text: '[image/svg+xml, which cannot be shown here]' },
+            { type: 'text', text: '[audio/wav, which cannot be shown here]' },
+          ],
+        },
       },
     ]);
-    expect(convert([image('image/svg+xml')])).toEqual([
-      { type: 'text', value: '[image/svg+xml, which cannot be shown here]' },
-    ]);
   });
 
-  it('names the images of an error', () => {
-    expect(convert([{ type: 'text', text: 'Broken.' }, image('image/png')], true)).toEqual([
-      { type: 'error-text', value: 'Broken.\n[image/png, which cannot be shown here]' },
-    ]);
+  it.each<[Output, Output]>([
+    [
+      { type: 'error-text', value: '' },
+      { type: 'error-text', value: 'The tool failed without a message.' },
+    ],
+    [
+      { type: 'content', value: [{ type: 'text', text: '' }] },
+      { type: 'text', value: '' },
+    ],
+  ])('fills what providers refuse to take empty: %j', (output, expected) => {
+    expect(convert(output)).toMatchObject([{ output: expected }]);
   });
 });

@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { createRedactor } from '../../src/base/redaction.ts';
 import { toAssistantMessage, toToolMessage } from '../../src/models/messages.ts';
-import { buildCall, openEnd, openTestSource, testModels, testProviderKey } from '../support/models/model-source.ts';
+import {
+  buildCall,
+  buildResult,
+  openEnd,
+  openTestSource,
+  testModels,
+  testProviderKey,
+} from '../support/models/model-source.ts';
 import { openScriptedProvider, type ModelReply, type ProviderFormat } from '../support/models/scripted-provider.ts';
 import { catchError } from '../support/service/service-client.ts';
 
@@ -128,7 +135,7 @@ describe.each(formats)('a model in the %s format', (format) => {
         const first = await session.answer({ prompt, tools: [readNote] }, openEnd);
         const results = first.content
           .filter((part) => part.type === 'tool-call')
-          .map(({ toolCallId, toolName }) => ({ toolCallId, toolName, content: [], isError: false }));
+          .map(({ toolCallId, toolName }) => buildResult(toolCallId, toolName, '7'));
         const next = [...prompt, toAssistantMessage(first), toToolMessage(results)];
         const second = await session.answer({ prompt: next, tools: [readNote] }, openEnd);
         return second.content.map((part) => (part.type === 'text' ? part.text : part.type));
@@ -141,7 +148,13 @@ describe.each(formats)('a model in the %s format', (format) => {
 it('is refused where no key is known for the provider', async () => {
   await using source = openTestSource({ format: 'anthropic', baseUrl: 'http://127.0.0.1:9' });
   const request = { caseId: 'case_1', iterationNumber: 1, apiKeys: new Map() };
-  const error = await catchError(source.openSession({ ...request, model: { provider: 'mistral', name: 'small' } }));
+  const model = { provider: 'mistral', name: 'small' };
+  const error = await catchError(source.openSession({ ...request, model }));
   expect(error).toMatchObject({ code: 'MODEL', kind: 'refused' });
   expect(error.message).toBe('There is no API key for the provider mistral: MISTRAL_API_KEY is not set.');
+  expect(source.findProblem({ ...request, model })).toBe(
+    `${error.message} Set MISTRAL_API_KEY from a secret, or give the key in \`model-api-keys\`.`,
+  );
+  expect(source.findProblem({ ...request, model, apiKeys: new Map([['mistral', 'key']]) })).toBeNull();
+  expect(source.findProblem({ ...request, model: testModels.anthropic })).toBeNull();
 });

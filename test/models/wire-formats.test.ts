@@ -5,7 +5,14 @@ import { silentLogger } from '../../src/base/logger.ts';
 import type { ModelCall } from '../../src/models/language-model.ts';
 import { toAssistantMessage, toToolMessage } from '../../src/models/messages.ts';
 import { readProviders } from '../../src/models/providers.ts';
-import { buildCall, openEnd, openTestSource, testModels, testProviderKey } from '../support/models/model-source.ts';
+import {
+  buildCall,
+  buildResult,
+  openEnd,
+  openTestSource,
+  testModels,
+  testProviderKey,
+} from '../support/models/model-source.ts';
 import {
   openScriptedProvider,
   type ModelReply,
@@ -44,17 +51,18 @@ const parallelCalls: ModelReply = {
 };
 
 const results = toToolMessage([
-  { toolCallId: 'call_a', toolName: 'read_note', content: [{ type: 'text', text: 'Buy milk' }], isError: false },
+  buildResult('call_a', 'read_note', 'Buy milk'),
   {
-    toolCallId: 'call_b',
-    toolName: 'read_note',
-    content: [
-      { type: 'text', text: 'A drawing:' },
-      { type: 'image', mediaType: 'image/png', data: png },
-    ],
-    isError: false,
+    ...buildResult('call_b', 'read_note', ''),
+    output: {
+      type: 'content',
+      value: [
+        { type: 'text', text: 'A drawing:' },
+        { type: 'file', mediaType: 'image/png', data: { type: 'data', data: png } },
+      ],
+    },
   },
-  { toolCallId: 'call_c', toolName: 'no_such_tool', content: [{ type: 'text', text: 'No such tool.' }], isError: true },
+  { ...buildResult('call_c', 'no_such_tool', ''), output: { type: 'error-text', value: 'No such tool.' } },
 ]);
 
 /** Has the model call tools, answers the calls, and returns the second request. */
@@ -245,8 +253,7 @@ it('sends the signature of a thought back to Google', async () => {
   const model = { provider: 'google', name: 'gemini-3-flash' };
   const session = await source.openSession({ model, caseId: 'case_1', iterationNumber: 1, apiKeys: new Map() });
   const answer = await session.answer(call, openEnd);
-  const result = { toolCallId: 'call_a', toolName: 'read_note', content: [], isError: false };
-  const prompt = [...call.prompt, toAssistantMessage(answer), toToolMessage([result])];
+  const prompt = [...call.prompt, toAssistantMessage(answer), toToolMessage([buildResult('call_a', 'read_note', '')])];
   await session.answer({ ...call, prompt }, openEnd);
   expect(provider.requests[1]?.body['messages']).toMatchObject([
     {},

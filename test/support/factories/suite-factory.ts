@@ -58,6 +58,7 @@ export function createIteration(overrides: Partial<Iteration> = {}): Iteration {
     error: null,
     model: null,
     tokensUsed: null,
+    usage: null,
     actualToolCalls: [],
     expectedToolCalls: [],
     ...overrides,

@@ -1,3 +1,4 @@
+import type { LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
 import { silentLogger } from '../../../src/base/logger.ts';
 import { createRedactor } from '../../../src/base/redaction.ts';
 import type { ModelCall, ModelSession } from '../../../src/models/language-model.ts';
@@ -55,3 +56,8 @@ export function buildCall(text: string, call: Partial<ModelCall> = {}): ModelCal
 
 /** A signal that never aborts. */
 export const openEnd = { signal: new AbortController().signal };
+
+/** The result of a tool that a model called. */
+export function buildResult(toolCallId: string, toolName: string, value: string): LanguageModelV4ToolResultPart {
+  return { type: 'tool-result', toolCallId, toolName, output: { type: 'text', value } };
+}
