@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { silentLogger } from '../../src/base/logger.ts';
 import { createRedactor } from '../../src/base/redaction.ts';
 import { toAssistantMessage, toToolMessage } from '../../src/models/messages.ts';
 import { buildCall, openEnd, openTestSource, testModels, testProviderKey } from '../support/models/model-source.ts';
@@ -144,4 +145,17 @@ it('is refused where no key is known for the provider', async () => {
   const error = await catchError(source.openSession({ ...request, model: { provider: 'mistral', name: 'small' } }));
   expect(error).toMatchObject({ code: 'MODEL', kind: 'refused' });
   expect(error.message).toBe('There is no API key for the provider mistral: MISTRAL_API_KEY is not set.');
+});
+
+it('warns once that a model ignores a temperature, and does not send it', async () => {
+  await using provider = await openScriptedProvider({ format: 'anthropic', answers: () => ({ text: 'Hi.' }) });
+  const warnings: string[] = [];
+  const logger = { ...silentLogger, warning: (message: string) => warnings.push(message) };
+  await using source = openTestSource({ format: 'anthropic', baseUrl: provider.baseUrl }, { logger });
+  const model = { provider: 'anthropic', name: 'claude-opus-4-7' };
+  const session = await source.openSession({ model, caseId: 'case_1', iterationNumber: 1, apiKeys: new Map() });
+  await session.answer(buildCall('Hello', { temperature: 0 }), openEnd);
+  await session.answer(buildCall('Hello', { temperature: 0 }), openEnd);
+  expect(provider.requests.map(({ body }) => 'temperature' in body)).toEqual([false, false]);
+  expect(warnings).toEqual(['anthropic/claude-opus-4-7 ignores `temperature`, which it does not support.']);
 });

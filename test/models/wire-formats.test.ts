@@ -1,7 +1,6 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type OpenAI from 'openai';
 import { expect, it } from 'vitest';
-import { silentLogger } from '../../src/base/logger.ts';
 import type { ModelCall } from '../../src/models/language-model.ts';
 import { toAssistantMessage, toToolMessage } from '../../src/models/messages.ts';
 import { readProviders } from '../../src/models/providers.ts';
@@ -288,16 +287,3 @@ it.each<ProviderFormat>(['anthropic', 'compatible'])(
     ]);
   },
 );
-
-it('warns once that a model ignores a temperature, and does not send it', async () => {
-  await using provider = await openScriptedProvider({ format: 'anthropic', answers: () => ({ text: 'Hi.' }) });
-  const warnings: string[] = [];
-  const logger = { ...silentLogger, warning: (message: string) => warnings.push(message) };
-  await using source = openTestSource({ format: 'anthropic', baseUrl: provider.baseUrl }, { logger });
-  const model = { provider: 'anthropic', name: 'claude-opus-4-7' };
-  const session = await source.openSession({ model, caseId: 'case_1', iterationNumber: 1, apiKeys: new Map() });
-  await session.answer(buildCall('Hello', { temperature: 0 }), openEnd);
-  await session.answer(buildCall('Hello', { temperature: 0 }), openEnd);
-  expect(provider.requests.map(({ body }) => 'temperature' in body)).toEqual([false, false]);
-  expect(warnings).toEqual(['anthropic/claude-opus-4-7 ignores `temperature`, which it does not support.']);
-});
