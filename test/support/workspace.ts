@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { everythingServerPath } from './servers/bundled-servers.ts';
 
 /** A directory of its own with some files in it, as a checkout of a user's would be; removed when it is disposed. */
 export interface Workspace extends AsyncDisposable {
@@ -25,13 +26,10 @@ export async function createWorkspace(files: Readonly<Record<string, string>> = 
   };
 }
 
-const packages = fileURLToPath(new URL('../../node_modules', import.meta.url));
+const compileCache = fileURLToPath(new URL('../../node_modules/.cache/node', import.meta.url));
 
-/**
- * Starts server-everything over stdio from any working directory. Node keeps its compiled modules, because tests start it several
- * hundred times.
- */
-export const everythingOverStdio = `env NODE_COMPILE_CACHE=${packages}/.cache/node node ${packages}/@modelcontextprotocol/server-everything/dist/index.js stdio`;
+/** Starts server-everything over stdio from any working directory. */
+export const everythingOverStdio = `env NODE_COMPILE_CACHE=${compileCache} node ${everythingServerPath}`;
 
 /** Three cases on server-everything that pass. */
 export const greenEvals = `suite: Everything
