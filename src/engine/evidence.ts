@@ -1,5 +1,6 @@
 import type { Check, CheckByType } from '../model/assertion.ts';
 import type { ToolCall } from '../model/run.ts';
+import type { CheckState } from '../model/trace.ts';
 import type { SchemaBudget } from './schema-check.ts';
 
 /** What the assertions of a case are judged on: the transcript so far, in the order in which it happened. */
@@ -12,6 +13,11 @@ export interface Evidence {
   userMessages: number;
   /** Input and output tokens of all model turns; null where nothing measured them. */
   tokensUsed: number | null;
+  /**
+   * Why the transcript ends before the iteration would have, one sentence, such as that a recording went stale; null if it does not. What
+   * would have followed is unknown, so that a check is decided only where nothing that follows could change it.
+   */
+  isCut: string | null;
 }
 
 /** What one tool call came to. */
@@ -31,11 +37,23 @@ export interface ToolResult {
 }
 
 export interface Judgement {
-  passed: boolean;
+  /** A check that is `unmeasured` leaves the iteration without a result, unless something else fails it. */
+  state: CheckState;
   /** One sentence without the predicate's name, such as `get-sum was called 2 times.` */
   reason: string;
-  /** Set where nothing was established, which leaves the iteration without a result unless something else fails it. */
-  isUnscored?: true;
+}
+
+/** The judgement of what was measured. */
+export function decide(isMet: boolean, reason: string): Judgement {
+  return { state: isMet ? 'passed' : 'failed', reason };
+}
+
+export function pass(reason: string): Judgement {
+  return { state: 'passed', reason };
+}
+
+export function fail(reason: string): Judgement {
+  return { state: 'failed', reason };
 }
 
 /** How each type of check is judged. */

@@ -126,10 +126,11 @@ async function judgeAssertion(
     finalAssistantMessage: '',
     userMessages: 0,
     tokensUsed: null,
+    isCut: null,
   };
-  const { passed, reason, isUnscored } = await judgePredicate(assertion, evidence, schemas);
-  if (isUnscored) return { kind: 'unscored', reason };
-  return passed ? { kind: 'passed' } : { kind: 'failed', reason, step };
+  const { state, reason } = await judgePredicate(assertion, evidence, schemas);
+  if (state === 'unmeasured') return { kind: 'unscored', reason };
+  return state === 'passed' ? { kind: 'passed' } : { kind: 'failed', reason, step };
 }
 
 /** What an assertion asks about and the trace does not say of this call. */

@@ -2,7 +2,8 @@ import type { z } from 'zod';
 import { describeError } from '../base/errors.ts';
 import { isRecord } from '../base/json.ts';
 import { type ApiType, type Check, type CheckByType, checkSchemas, noBrowserReason } from '../model/assertion.ts';
-import type { Evidence, Judgement, Judgements } from './evidence.ts';
+import { limitToFinal } from './cut-evidence.ts';
+import { decide, type Evidence, fail, type Judgement, type Judgements, pass } from './evidence.ts';
 import { matchesArguments } from './match.ts';
 import { clipReason, joinWithin, maxListLength, printValue } from './reasons.ts';
 import type { SchemaBudget } from './schema-check.ts';
@@ -19,43 +20,42 @@ const apiJudgements: Judgements<ApiType> = {
   toolCalledWith: judgeCalledWith,
   toolCalledAtLeastOnce: ({ toolName }, evidence) => {
     const count = countCalls(evidence, toolName);
-    return { passed: count > 0, reason: `${toolName} was ${formatTimes(count)}; ${listCalled(evidence)}.` };
+    return decide(count > 0, `${toolName} was ${formatTimes(count)}; ${listCalled(evidence)}.`);
   },
   toolNeverCalled: ({ toolName }, evidence) => {
     const count = countCalls(evidence, toolName);
-    return { passed: count === 0, reason: `${toolName} was ${formatTimes(count)}.` };
+    return decide(count === 0, `${toolName} was ${formatTimes(count)}.`);
   },
   firstToolWas: ({ toolName }, { toolCalls: [first] }) =>
     first === undefined
-      ? { passed: false, reason: `no tool was called, so ${toolName} was not the first.` }
-      : { passed: first.toolName === toolName, reason: `the first tool was ${first.toolName}, expected ${toolName}.` },
+      ? fail(`no tool was called, so ${toolName} was not the first.`)
+      : decide(first.toolName === toolName, `the first tool was ${first.toolName}, expected ${toolName}.`),
   responseContains: ({ needle, caseSensitive }, { finalAssistantMessage: message }) => {
     const passed =
       caseSensitive === true ? message.includes(needle) : message.toLowerCase().includes(needle.toLowerCase());
-    return {
+    return decide(
       passed,
-      reason: `${describeMessage(message)} and ${passed ? 'contains' : 'does not contain'} ${printValue(needle)}.`,
-    };
+      `${describeMessage(message)} and ${passed ? 'contains' : 'does not contain'} ${printValue(needle)}.`,
+    );
   },
   responseMatches: judgeResponseMatches,
   noToolErrors: (_, { toolResults }) => {
     const errors = toolResults.flatMap((result) => result.toolError ?? []);
-    if (errors.length === 0) return { passed: true, reason: 'no tool answered with an error.' };
+    if (errors.length === 0) return pass('no tool answered with an error.');
     const sentences = errors.map((error) => error.replace(/\.$/, ''));
-    return { passed: false, reason: `${joinWithin(sentences, maxListLength)}.` };
+    return fail(`${joinWithin(sentences, maxListLength)}.`);
   },
-  finalAssistantMessageNonEmpty: (_, { finalAssistantMessage: message }) => ({
-    passed: message.trim() !== '',
-    reason: `${describeMessage(message)}.`,
-  }),
+  finalAssistantMessageNonEmpty: (_, { finalAssistantMessage: message }) =>
+    decide(message.trim() !== '', `${describeMessage(message)}.`),
   tokenBudgetUnder: ({ tokens }, { tokensUsed }) =>
     tokensUsed === null
-      ? { passed: false, reason: `no tokens were measured, so nothing is known to be under ${tokens}.` }
-      : { passed: tokensUsed < tokens, reason: `${tokensUsed} tokens were used; the budget is under ${tokens}.` },
-  turnCountUnder: ({ turns }, { userMessages }) => ({
-    passed: userMessages < turns,
-    reason: `the user took ${userMessages === 1 ? '1 turn' : `${userMessages} turns`}; the limit is under ${turns}.`,
-  }),
+      ? fail(`no tokens were measured, so nothing is known to be under ${tokens}.`)
+      : decide(tokensUsed < tokens, `${tokensUsed} tokens were used; the budget is under ${tokens}.`),
+  turnCountUnder: ({ turns }, { userMessages }) =>
+    decide(
+      userMessages < turns,
+      `the user took ${userMessages === 1 ? '1 turn' : `${userMessages} turns`}; the limit is under ${turns}.`,
+    ),
   widgetRendered: judgeNothingRendered,
   widgetRenderLatencyUnder: judgeNothingRendered,
   widgetNoConsoleErrors: judgeNothingRendered,
@@ -65,8 +65,9 @@ const judgements: Judgements = { ...apiJudgements, ...toolResultJudgements };
 const readers: { [Type in Check['type']]: z.ZodType<CheckByType[Type]> } = checkSchemas;
 
 /**
- * Judges one predicate on the transcript so far. Fails closed: an unknown type, a malformed field, missing evidence
- * and even a fault in here are a failed predicate with a reason, never an exception and never a skip.
+ * Judges one predicate on the transcript so far. Fails closed: an unknown type, a malformed field and even a fault in
+ * here are a failed predicate with a reason, never an exception and never a skip. Where the check asks about something that was not
+ * captured, or that what follows a cut could change, it is unmeasured.
  *
  * @throws the reason of the limit's signal alone, once it aborts.
  */
@@ -77,14 +78,14 @@ export async function judgePredicate(
 ): Promise<Judgement> {
   const type = isRecord(predicate) ? predicate['type'] : undefined;
   if (!isJudged(type)) {
-    return { passed: false, reason: `unknown predicate type ${printValue(type)}: nothing can be judged by it.` };
+    return fail(`unknown predicate type ${printValue(type)}: nothing can be judged by it.`);
   }
   try {
     const judgement = await judgeType(type, predicate, { evidence, schemas });
     return { ...judgement, reason: clipReason(`${type}: ${judgement.reason}`) };
   } catch (error) {
     schemas?.limit?.signal.throwIfAborted();
-    return { passed: false, reason: clipReason(`${type}: malformed predicate: ${describeError(error)}`) };
+    return fail(clipReason(`${type}: malformed predicate: ${describeError(error)}`));
   }
 }
 
@@ -94,16 +95,19 @@ function isJudged(type: unknown): type is Check['type'] {
 
 /** Reads the fields first, and fails what does not have them. Unknown fields are ignored. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- ties what one table reads to what the other judges
-function judgeType<Type extends Check['type']>(
+async function judgeType<Type extends Check['type']>(
   type: Type,
   predicate: unknown,
   { evidence, schemas }: { evidence: Evidence; schemas: SchemaBudget | undefined },
-): Judgement | Promise<Judgement> {
+): Promise<Judgement> {
   const parsed = readers[type].safeParse(predicate);
-  if (parsed.success) return judgements[type](parsed.data, evidence, schemas);
+  if (parsed.success) {
+    const judgement = await judgements[type](parsed.data, evidence, schemas);
+    return limitToFinal(judgement, { type, fields: parsed.data, evidence });
+  }
   const [issue] = parsed.error.issues;
   const field = issue === undefined || issue.path.length === 0 ? '' : `${issue.path.join('.')}: `;
-  return { passed: false, reason: `the predicate is malformed: ${field}${issue?.message ?? 'it is not an object'}.` };
+  return fail(`the predicate is malformed: ${field}${issue?.message ?? 'it is not an object'}.`);
 }
 
 function judgeCalledWith(fields: CheckByType['toolCalledWith'], evidence: Evidence): Judgement {
@@ -114,11 +118,11 @@ function judgeCalledWith(fields: CheckByType['toolCalledWith'], evidence: Eviden
   );
   const passed = fitting.length >= minCount;
   const wanted = `${toolName} with ${printValue(args.args)}${minCount === 1 ? '' : ` at least ${minCount} times`}`;
-  if (passed) return { passed, reason: `called ${wanted}.` };
+  if (passed) return pass(`called ${wanted}.`);
   const latest = calls.findLast((call) => !fitting.includes(call));
   const actual =
     latest === undefined ? listCalled(evidence) : `the latest other call had ${printValue(latest.arguments)}`;
-  return { passed, reason: `expected a call of ${wanted}, found ${fitting.length}; ${actual}.` };
+  return fail(`expected a call of ${wanted}, found ${fitting.length}; ${actual}.`);
 }
 
 function judgeResponseMatches(
@@ -126,29 +130,26 @@ function judgeResponseMatches(
   { finalAssistantMessage: message }: Evidence,
 ): Judgement {
   if (nestedQuantifier.test(pattern)) {
-    return { passed: false, reason: `the pattern ${printValue(pattern)} nests quantifiers, which can take for ever.` };
+    return fail(`the pattern ${printValue(pattern)} nests quantifiers, which can take for ever.`);
   }
   if (message.length > longestSearchedMessage) {
-    return {
-      passed: false,
-      reason: `the final assistant message is longer than ${longestSearchedMessage} characters.`,
-    };
+    return fail(`the final assistant message is longer than ${longestSearchedMessage} characters.`);
   }
   let regExp: RegExp;
   try {
     regExp = new RegExp(pattern);
   } catch {
-    return { passed: false, reason: `the pattern ${printValue(pattern)} is not a regular expression.` };
+    return fail(`the pattern ${printValue(pattern)} is not a regular expression.`);
   }
   const passed = regExp.test(message);
-  return {
+  return decide(
     passed,
-    reason: `${describeMessage(message)} and ${passed ? 'matches' : 'does not match'} ${printValue(pattern)}.`,
-  };
+    `${describeMessage(message)} and ${passed ? 'matches' : 'does not match'} ${printValue(pattern)}.`,
+  );
 }
 
 function judgeNothingRendered(): Judgement {
-  return { passed: false, reason: noBrowserReason };
+  return fail(noBrowserReason);
 }
 
 function countCalls(evidence: Evidence, toolName: string): number {

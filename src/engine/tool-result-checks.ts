@@ -3,7 +3,7 @@ import { isJsonEqual, isTooDeep, maxJsonDepth } from '../base/json.ts';
 import { endSentence } from '../base/text.ts';
 import type { CheckByType, ToolResultType } from '../model/assertion.ts';
 import { findSchemaProblems } from '../suite/schema-problems.ts';
-import type { Evidence, Judgement, Judgements, ToolResult } from './evidence.ts';
+import { decide, type Evidence, fail, type Judgement, type Judgements, pass, type ToolResult } from './evidence.ts';
 import { findByPointer, listDifferences } from './json-documents.ts';
 import { joinWithin, maxListLength, printValue } from './reasons.ts';
 import { checkSchema, type SchemaBudget } from './schema-check.ts';
@@ -13,22 +13,26 @@ export const toolResultJudgements: Judgements<ToolResultType> = {
   toolResultContains: onLatestResult(({ text, caseSensitive }, result) => {
     const passed =
       caseSensitive === true ? result.text.includes(text) : result.text.toLowerCase().includes(text.toLowerCase());
-    return {
+    return decide(
       passed,
-      reason: `${describeText(result)} and ${passed ? 'contains' : 'does not contain'} ${printValue(text)}.`,
-    };
+      `${describeText(result)} and ${passed ? 'contains' : 'does not contain'} ${printValue(text)}.`,
+    );
   }),
   toolResultMatches: onLatestResult(judgeMatches),
   toolResultEquals: onLatestResult(judgeEquals),
   toolResultSchema: onLatestResult(judgeSchema),
-  toolResultIsError: onLatestResult(({ isError }, result) => ({
-    passed: result.isError === isError,
-    reason: `${describeText(result)} and is ${result.isError ? 'an error' : 'no error'}, expected ${isError ? 'an error' : 'none'}.`,
-  })),
-  toolLatencyUnder: onLatestResult(({ ms }, result) => ({
-    passed: result.latencyMs < ms,
-    reason: `${result.toolName} took ${formatLatency(result.latencyMs)}; the limit is under ${formatLatency(ms)}.`,
-  })),
+  toolResultIsError: onLatestResult(({ isError }, result) =>
+    decide(
+      result.isError === isError,
+      `${describeText(result)} and is ${result.isError ? 'an error' : 'no error'}, expected ${isError ? 'an error' : 'none'}.`,
+    ),
+  ),
+  toolLatencyUnder: onLatestResult(({ ms }, result) =>
+    decide(
+      result.latencyMs < ms,
+      `${result.toolName} took ${formatLatency(result.latencyMs)}; the limit is under ${formatLatency(ms)}.`,
+    ),
+  ),
   toolNotFound: onLatestResult((_, result) => judgeNotFound(result)),
 };
 
@@ -39,7 +43,7 @@ function onLatestResult<Fields extends { toolName?: string }>(
     const result = findLatestResult(evidence, fields.toolName);
     if (result !== undefined) return judge(fields, result, schemas);
     const who = fields.toolName === undefined ? 'no tool has answered' : `${fields.toolName} has not answered`;
-    return { passed: false, reason: `${who}.` };
+    return fail(`${who}.`);
   };
 }
 
@@ -52,40 +56,36 @@ function judgeMatches({ pattern }: CheckByType['toolResultMatches'], result: Too
   try {
     expression = RE2JS.compile(pattern);
   } catch {
-    return {
-      passed: false,
-      reason: `the pattern ${printValue(pattern)} is not an RE2 regular expression, which has no look-around and no back-references.`,
-    };
+    return fail(
+      `the pattern ${printValue(pattern)} is not an RE2 regular expression, which has no look-around and no back-references.`,
+    );
   }
   const passed = expression.matcher(result.text).find();
-  return {
-    passed,
-    reason: `${describeText(result)} and ${passed ? 'matches' : 'does not match'} ${printValue(pattern)}.`,
-  };
+  return decide(passed, `${describeText(result)} and ${passed ? 'matches' : 'does not match'} ${printValue(pattern)}.`);
 }
 
 function judgeEquals({ value, path = '' }: CheckByType['toolResultEquals'], result: ToolResult): Judgement {
   const isText = typeof value === 'string' && path === '';
   if (isText && value === result.text) {
-    return { passed: true, reason: `${describeText(result)}, as expected.` };
+    return pass(`${describeText(result)}, as expected.`);
   }
   const document = readDocument(result) ?? (isText ? { value: result.text } : undefined);
   if (document === undefined) return judgeNoDocument(result);
   const found = findByPointer(document.value, path);
   if (found.kind === 'malformed') {
-    return { passed: false, reason: `the path ${printValue(path)} is not a JSON Pointer, such as "/items/0/name".` };
+    return fail(`the path ${printValue(path)} is not a JSON Pointer, such as "/items/0/name".`);
   }
   const subject = path === '' ? `the result of ${result.toolName}` : `${path} in the result of ${result.toolName}`;
   if (found.kind === 'absent') {
-    return { passed: false, reason: `${subject} does not exist, expected ${printValue(value)}.` };
+    return fail(`${subject} does not exist, expected ${printValue(value)}.`);
   }
   if (isJsonEqual(value, found.value)) {
-    return { passed: true, reason: `${subject} is ${printValue(found.value)}, as expected.` };
+    return pass(`${subject} is ${printValue(found.value)}, as expected.`);
   }
   // Next to the text "6", the text `5` is shown as a text too, although it is read as a number.
   const isReadAsOther = found.value === null || typeof found.value === 'number' || typeof found.value === 'boolean';
   const actual = isText && isReadAsOther && result.structuredContent === undefined ? result.text : found.value;
-  return { passed: false, reason: `${subject} ${describeDifferences({ expected: value, actual }, path)}.` };
+  return fail(`${subject} ${describeDifferences({ expected: value, actual }, path)}.`);
 }
 
 function describeDifferences(documents: { expected: unknown; actual: unknown }, path: string): string {
@@ -97,9 +97,9 @@ function describeDifferences(documents: { expected: unknown; actual: unknown }, 
 }
 
 function judgeNotFound({ toolName, isListed, isError }: ToolResult): Judgement {
-  if (isListed === true) return { passed: false, reason: `the server lists ${toolName}.` };
-  if (!isError) return { passed: false, reason: `${toolName} answered the call without an error.` };
-  return { passed: isListed === false, reason: `the server does not list ${toolName}, and answered with an error.` };
+  if (isListed === true) return fail(`the server lists ${toolName}.`);
+  if (!isError) return fail(`${toolName} answered the call without an error.`);
+  return decide(isListed === false, `the server does not list ${toolName}, and answered with an error.`);
 }
 
 async function judgeSchema(
@@ -110,23 +110,21 @@ async function judgeSchema(
   const document = readDocument(result);
   if (document === undefined) return judgeNoDocument(result);
   const [problem] = findSchemaProblems(schema);
-  if (problem !== undefined)
-    return { passed: false, reason: `the schema cannot be used: ${endSentence(problem.message)}` };
+  if (problem !== undefined) return fail(`the schema cannot be used: ${endSentence(problem.message)}`);
   const check = await checkSchema(schema, document.value, {
     checksFormats: true,
     ...(schemas !== undefined && { budget: schemas }),
   });
   const subject = `the result of ${result.toolName}`;
-  if (check.kind === 'unusable') return { passed: false, reason: `the schema cannot be used: ${check.reason}.` };
+  if (check.kind === 'unusable') return fail(`the schema cannot be used: ${check.reason}.`);
   if (check.kind === 'stopped') {
     const reason = `${subject} could not be checked: ${check.reason}. Simplify the schema, or check a part of the result with toolResultEquals.`;
-    return { passed: false, reason, isUnscored: true };
+    return { state: 'unmeasured', reason };
   }
-  if (check.kind === 'valid') return { passed: true, reason: `${subject} fits the schema.` };
-  return {
-    passed: false,
-    reason: `${subject} does not fit the schema: ${joinWithin(check.mismatches, maxListLength)}. It is ${printValue(document.value)}.`,
-  };
+  if (check.kind === 'valid') return pass(`${subject} fits the schema.`);
+  return fail(
+    `${subject} does not fit the schema: ${joinWithin(check.mismatches, maxListLength)}. It is ${printValue(document.value)}.`,
+  );
 }
 
 /** The result as a JSON document: its structuredContent, else its text where that parses. */
@@ -148,9 +146,9 @@ function parseText(text: string): unknown {
 function judgeNoDocument(result: ToolResult): Judgement {
   if (isTooDeep(parseText(result.text))) {
     const reason = `the result of ${result.toolName} is JSON that is nested deeper than ${maxJsonDepth} levels.`;
-    return { passed: false, reason };
+    return fail(reason);
   }
-  return { passed: false, reason: `${describeText(result)}, which is not JSON, and it has no structuredContent.` };
+  return fail(`${describeText(result)}, which is not JSON, and it has no structuredContent.`);
 }
 
 function describeText(result: ToolResult): string {

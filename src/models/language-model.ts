@@ -70,6 +70,8 @@ export interface ModelRequest {
 
 /** Where iterations get their models from: providers, recordings, or both. */
 export interface ModelSource {
+  /** Says why no session with a model can be opened, such as a key that is missing, and the remedy; null where one can. */
+  findProblem(request: Pick<ModelRequest, 'model' | 'apiKeys'>): string | null;
   /** @throws {ModelError} `refused` where no key is known for the provider */
   openSession(request: ModelRequest): Promise<ModelSession>;
 }

@@ -33,7 +33,7 @@ describe('judgePredicate', () => {
     [{ type: 'toString' }, 'unknown predicate type "toString": nothing can be judged by it.'],
     [{ type: 7 }, 'unknown predicate type 7: nothing can be judged by it.'],
   ])('fails %j, which is no predicate it knows', async (predicate, reason) => {
-    expect(await judgePredicate(predicate, createEvidence())).toEqual({ passed: false, reason });
+    expect(await judgePredicate(predicate, createEvidence())).toEqual({ state: 'failed', reason });
   });
 
   it.each([
@@ -58,7 +58,7 @@ describe('judgePredicate', () => {
   ])('fails %j, which is malformed', async (predicate) => {
     const evidence = createEvidence({ toolResults: [createToolResult()], finalAssistantMessage: 'x' });
     const judged = await judgePredicate(predicate, evidence);
-    expect(judged.passed).toBe(false);
+    expect(judged.state).toBe('failed');
     expect(judged.reason).toContain(`${predicate.type}: the predicate is malformed: `);
   });
 
@@ -109,13 +109,14 @@ describe('judgePredicate', () => {
     finalAssistantMessage: fc.string(),
     userMessages: fc.nat(),
     tokensUsed: fc.option(fc.nat(), { nil: null }),
+    isCut: fc.option(fc.string()),
   });
 
   it('always returns a reason of at most 600 characters, whatever the predicate and the transcript', async () => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(predicates, fc.jsonValue()), evidences, async (predicate, evidence) => {
-        const { passed, reason } = await judgePredicate(predicate, evidence);
-        expect(typeof passed).toBe('boolean');
+        const { state, reason } = await judgePredicate(predicate, evidence);
+        expect(['passed', 'failed', 'unmeasured']).toContain(state);
         expect(reason.length).toBeGreaterThan(0);
         expect(reason.length).toBeLessThanOrEqual(600);
       }),

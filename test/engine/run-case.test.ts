@@ -172,9 +172,10 @@ describe('runCase', () => {
       {
         predicate: list[0],
         passed: true,
+        state: 'passed',
         reason: 'toolCalledAtLeastOnce: weather was called once; tools called: get-sum, weather.',
       },
-      { predicate: list[1], passed: false, reason: 'toolNeverCalled: get-sum was called once.' },
+      { predicate: list[1], passed: false, state: 'failed', reason: 'toolNeverCalled: get-sum was called once.' },
     ]);
     expect(outcome.trace.metadata).toEqual({ predicates: outcome.predicates });
     expect(outcome.result).toBe('failed');
@@ -285,11 +286,11 @@ describe('runCase', () => {
     expect(summarize(outcome)).toEqual({
       status: 'failed',
       result: null,
-      error: 'Prompt steps need a model, and none is available here.',
+      error: 'Prompt steps need a model, and none is configured here.',
       steps: ['fail', 'skipped'],
     });
     expect(outcome.expectedToolCalls).toEqual([{ toolName: 'get-sum', arguments: { a: 2, b: 3 } }]);
-    expect(outcome.trace.prompts).toMatchObject([{ promptIndex: 0, prompt: 'What is 2 + 3?', passed: false }]);
+    expect(outcome.trace.prompts).toEqual([]);
   });
 
   it('expects no calls of a model in a case without prompts', async () => {

@@ -38,7 +38,7 @@ describe('judgePredicate on what a tool answered', () => {
     [{ type: 'toolResultIsError', isError: false }],
     [{ type: 'toolLatencyUnder', ms: 99.95, toolName: 'weather' }],
   ])('passes %j', async (predicate) => {
-    expect(await judgePredicate(predicate, evidence)).toEqual({ passed: true, reason: expect.any(String) });
+    expect(await judgePredicate(predicate, evidence)).toEqual({ state: 'passed', reason: expect.any(String) });
   });
 
   it.each([
@@ -128,20 +128,20 @@ describe('judgePredicate on what a tool answered', () => {
     ],
     [{ type: 'toolResultContains', text: '5', toolName: 'nope' }, 'toolResultContains: nope has not answered.'],
   ])('fails %j', async (predicate, reason) => {
-    expect(await judgePredicate(predicate, evidence)).toEqual({ passed: false, reason });
+    expect(await judgePredicate(predicate, evidence)).toEqual({ state: 'failed', reason });
   });
 
   it('says why a schema cannot be used', async () => {
     const schema = { $ref: 'http://127.0.0.1:1/schema.json' };
     expect(await judgePredicate({ type: 'toolResultSchema', schema, toolName: 'json' }, evidence)).toEqual({
-      passed: false,
+      state: 'failed',
       reason: expect.stringContaining('toolResultSchema: the schema cannot be used: The reference "http'),
     });
   });
 
   it('fails when no tool has answered yet', async () => {
     expect(await judgePredicate({ type: 'toolResultIsError', isError: false }, createEvidence())).toEqual({
-      passed: false,
+      state: 'failed',
       reason: 'toolResultIsError: no tool has answered.',
     });
   });
@@ -150,20 +150,20 @@ describe('judgePredicate on what a tool answered', () => {
     const toolResults = [createToolResult({ text: 'first' }), createToolResult({ text: 'second' })];
     const judge = async (text: string) =>
       (await judgePredicate({ type: 'toolResultContains', text, toolName: 'get-sum' }, createEvidence({ toolResults })))
-        .passed;
-    expect([await judge('first'), await judge('second')]).toEqual([false, true]);
+        .state;
+    expect([await judge('first'), await judge('second')]).toEqual(['failed', 'passed']);
   });
 
   it('prefers structuredContent to text that is JSON too', async () => {
     const toolResults = [createToolResult({ text: '1', structuredContent: { n: 2 } })];
     const predicate = { type: 'toolResultEquals', value: { n: 2 } };
-    expect((await judgePredicate(predicate, createEvidence({ toolResults }))).passed).toBe(true);
+    expect((await judgePredicate(predicate, createEvidence({ toolResults }))).state).toBe('passed');
   });
 
   it('treats null as a value and finds it in a result', async () => {
     const toolResults = [createToolResult({ structuredContent: { n: null } })];
     const predicate = { type: 'toolResultEquals', value: null, path: '/n' };
-    expect((await judgePredicate(predicate, createEvidence({ toolResults }))).passed).toBe(true);
+    expect((await judgePredicate(predicate, createEvidence({ toolResults }))).state).toBe('passed');
   });
 
   it.each([
@@ -175,10 +175,10 @@ describe('judgePredicate on what a tool answered', () => {
     ['5', 5, true],
     ['5.0', '5', false],
     ['5', true, false],
-  ])('compares the text %j with the expected %j', async (text, value, passed) => {
+  ])('compares the text %j with the expected %j', async (text, value, isEqual) => {
     const toolResults = [createToolResult({ text })];
-    expect((await judgePredicate({ type: 'toolResultEquals', value }, createEvidence({ toolResults }))).passed).toBe(
-      passed,
+    expect((await judgePredicate({ type: 'toolResultEquals', value }, createEvidence({ toolResults }))).state).toBe(
+      isEqual ? 'passed' : 'failed',
     );
   });
 
@@ -195,14 +195,16 @@ describe('judgePredicate on what a tool answered', () => {
   ])('shows the text %j next to the expected %j', async (text, value, reason) => {
     const toolResults = [createToolResult({ text })];
     const judged = await judgePredicate({ type: 'toolResultEquals', value }, createEvidence({ toolResults }));
-    expect(judged).toEqual({ passed: false, reason });
+    expect(judged).toEqual({ state: 'failed', reason });
   });
 
   it('shows where a large document differs', async () => {
     const items = Array.from({ length: 500 }, (_, id) => ({ id, name: `item ${id}` }));
     const changed = items.map((item) => (item.id % 50 === 49 ? { ...item, name: 'other' } : item));
     const evidence = createEvidence({ toolResults: [createToolResult({ structuredContent: { items: changed } })] });
-    expect((await judgePredicate({ type: 'toolResultEquals', value: { items: changed } }, evidence)).passed).toBe(true);
+    expect((await judgePredicate({ type: 'toolResultEquals', value: { items: changed } }, evidence)).state).toBe(
+      'passed',
+    );
     const { reason } = await judgePredicate({ type: 'toolResultEquals', value: { items } }, evidence);
     expect(reason).toMatchInlineSnapshot(
       `"toolResultEquals: the result of get-sum is not as expected: /items/49/name is "other", expected "item 49"; /items/99/name is "other", expected "item 99"; /items/149/name is "other", expected "item 149"; /items/199/name is "other", expected "item 199"; /items/249/name is "other", expected "item 249"; /items/299/name is "other", expected "item 299"; /items/349/name is "other", expected "item 349"; +3 more."`,

@@ -106,6 +106,7 @@ export function createScriptedSource(
 ): ScriptedSource {
   const source: ScriptedSource = {
     calls: 0,
+    findProblem: () => null,
     openSession: async ({ model }) => ({
       model,
       answer: async (call) => {

@@ -8,6 +8,7 @@ export function createEvidence(overrides: Partial<Evidence> = {}): Evidence {
     finalAssistantMessage: '',
     userMessages: 0,
     tokensUsed: null,
+    isCut: null,
     ...overrides,
   };
 }
