@@ -42,6 +42,7 @@ export function compileCase(testCase: SuiteCase, suite: Suite, { serverName, dia
   // A service that does not know which call is expected to fail has to allow all; the trace shows which one failed.
   const failsOnToolError = testCase.failOnToolError && !(dialect === 'contract' && expectsError);
   const advancedConfig = {
+    ...compileModelSettings(testCase, dialect),
     ...(dialect === 'embedded' && { timeoutMs: testCase.timeoutMs }),
     ...(!failsOnToolError && { failOnToolError: false }),
   };
@@ -57,6 +58,21 @@ export function compileCase(testCase: SuiteCase, suite: Suite, { serverName, dia
     matchOptions: toInternalMatchOptions(testCase.match),
     predicates: { mode: 'replace', list: resolveChecks(suite.checks, testCase.checks).filter(knows) },
     ...(Object.keys(advancedConfig).length > 0 && { advancedConfig }),
+  };
+}
+
+/** A case without prompts has no use for them. */
+function compileModelSettings({ steps, modelSettings }: SuiteCase, dialect: Dialect): TestCase['advancedConfig'] {
+  if (!steps.some(({ step }) => step.kind === 'prompt')) return {};
+  const { system, temperature, maxSteps, toolPolicy, decoys } = modelSettings;
+  return {
+    ...(system !== null && { system }),
+    ...(temperature !== null && { temperature }),
+    ...(dialect === 'embedded' && {
+      ...(maxSteps !== null && { maxSteps }),
+      ...(toolPolicy !== null && { toolPolicy }),
+      ...(decoys.length > 0 && { decoys }),
+    }),
   };
 }
 
