@@ -95,7 +95,7 @@ describe('readSuite', () => {
                 location: { file: 'evals/a.evals.yaml', line: 17, column: 9 },
               },
               {
-                step: { id: 'step-2', kind: 'assert', assertion: { type: 'toolResultContains', text: '5' } },
+                step: { id: 'step-2', kind: 'assert', assertion: { type: 'toolResultContains', needle: '5' } },
                 location: { file: 'evals/a.evals.yaml', line: 19, column: 9 },
               },
             ],

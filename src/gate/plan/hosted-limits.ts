@@ -1,6 +1,6 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
 import { formatCount } from '../../base/text.ts';
-import { isToolResultAssertion } from '../../model/assertion.ts';
+import { type Assertion, isAdvisory, isOwnAssertion } from '../../model/assertion.ts';
 import type { Suite, SuiteCase } from '../../model/suite.ts';
 import type { ServiceProfile } from '../../service/profile.ts';
 import { compileCase } from '../../suite/compile.ts';
@@ -100,7 +100,11 @@ function isPinned({ steps }: SuiteCase): boolean {
 
 function hasToolResultAssertions(item: SuiteCase, suite: Suite): boolean {
   return (
-    item.steps.some(({ step }) => step.kind === 'assert' && isToolResultAssertion(step.assertion)) ||
-    resolveChecks(suite.checks, item.checks).some(isToolResultAssertion)
+    item.steps.some(({ step }) => step.kind === 'assert' && isJudgedHere(step.assertion)) ||
+    resolveChecks(suite.checks, item.checks).some(isJudgedHere)
   );
+}
+
+function isJudgedHere(assertion: Assertion): boolean {
+  return isOwnAssertion(assertion) && !isAdvisory(assertion);
 }
