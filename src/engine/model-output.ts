@@ -1,34 +1,31 @@
-import type { LanguageModelV4ToolResultOutput } from '@ai-sdk/provider';
 import type { CallToolResult } from '@modelcontextprotocol/client';
+import type { ToolOutput } from '../models/conversation.ts';
 import { type CallOutput, readText } from './transcript.ts';
 
 /**
- * Renders what came back from a tool as a model is shown it: text as text, images and sounds as files, links and other blocks as
- * JSON. A result without blocks is its structured content.
+ * Renders what came back from a tool as a model is shown it: text as text, images as images, links and other blocks as JSON. A result
+ * without blocks is its structured content.
  */
-export function renderForModel(output: CallOutput): LanguageModelV4ToolResultOutput {
-  if (output.kind === 'error') return { type: 'error-text', value: output.message };
+export function renderForModel(output: CallOutput): ToolOutput {
+  if (output.kind === 'error') return renderError(output.message);
   const { result } = output;
-  if (result.isError === true) return { type: 'error-text', value: readText(result) };
-  const { content } = result;
-  if (content.length === 0) return { type: 'text', value: JSON.stringify(result.structuredContent ?? {}) };
-  if (content.every(({ type }) => type === 'text')) return { type: 'text', value: readText(result) };
-  return { type: 'content', value: content.map(renderBlock) };
+  if (result.isError === true) return renderError(readText(result));
+  if (result.content.length > 0) return { content: result.content.map(renderBlock), isError: false };
+  return { content: [{ type: 'text', text: JSON.stringify(result.structuredContent ?? {}) }], isError: false };
 }
 
-type Rendered = Extract<LanguageModelV4ToolResultOutput, { type: 'content' }>['value'][number];
+export function renderError(text: string): ToolOutput {
+  return { content: [{ type: 'text', text }], isError: true };
+}
 
-function renderBlock(block: CallToolResult['content'][number]): Rendered {
+function renderBlock(block: CallToolResult['content'][number]): ToolOutput['content'][number] {
   switch (block.type) {
     case 'text':
       return { type: 'text', text: block.text };
     case 'image':
-    case 'audio':
-      return { type: 'file', data: { type: 'data', data: block.data }, mediaType: block.mimeType };
+      return { type: 'image', mediaType: block.mimeType, data: block.data };
     case 'resource':
       return { type: 'text', text: 'text' in block.resource ? block.resource.text : JSON.stringify(block.resource) };
-    case 'resource_link':
-      return { type: 'text', text: JSON.stringify(block) };
     default:
       return { type: 'text', text: JSON.stringify(block) };
   }

@@ -76,7 +76,7 @@ function holdLimit(session: ModelSession, limit: Pick<IterationLimit, 'hold'>): 
 }
 
 /**
- * What becomes of an iteration whose model gives no answer. Without one that belongs to the case as it is now, the steps and checks
+ * Decides how an iteration ends whose model gives no answer. Without one that belongs to the case as it is now, the steps and checks
  * after it are judged by what happened before; any other reason ends the iteration.
  */
 function explainNoAnswer(error: ModelError, transcript: Transcript): StepOutcome {

@@ -1,12 +1,13 @@
-import type { LanguageModelV4ToolCall, LanguageModelV4ToolResultOutput } from '@ai-sdk/provider';
+import type { LanguageModelV4ToolCall } from '@ai-sdk/provider';
 import { isRecord } from '../base/json.ts';
 import type { ToolDeclaration, ToolList } from '../mcp/session.ts';
 import type { JsonObject } from '../model/assertion.ts';
 import { type DecoyTool, isForbidden, type ToolPolicy } from '../model/case.ts';
 import type { ToolCall } from '../model/run.ts';
+import type { ToolOutput } from '../models/conversation.ts';
 import type { ModelCall } from '../models/language-model.ts';
 import { findNearest } from '../suite/findings.ts';
-import { renderForModel } from './model-output.ts';
+import { renderError, renderForModel } from './model-output.ts';
 import type { Connection } from './process-loss.ts';
 import { clipReason, joinWithin, maxListLength, printValue } from './reasons.ts';
 import { checkSchema, type SchemaBudget } from './schema-check.ts';
@@ -50,7 +51,7 @@ export function explainBadOffer({ list, toolPolicy, decoys }: ToolOffer): string
 }
 
 /** Why a call ends the turn, or what the model is answered. */
-export type ModelCallAnswer = { output: LanguageModelV4ToolResultOutput } | { stop: StepOutcome };
+export type ModelCallAnswer = ToolOutput | { stop: StepOutcome };
 
 /**
  * Makes a call that a model asks for. A call that the policy of the case forbids is refused and not recorded as a call. A tool that
@@ -71,7 +72,7 @@ export async function makeModelCall(
   if (isForbidden(toolName, offer.toolPolicy)) {
     const refusal = `Calls of ${toolName} are not allowed here.`;
     transcript.addRefusal(origin.toolCallId, toolName, refusal);
-    return { output: { type: 'error-text', value: refusal } };
+    return renderError(refusal);
   }
   const declared = offer.list?.get(toolName);
   const args = readArguments(input);
@@ -80,7 +81,7 @@ export async function makeModelCall(
   const refuse = (message: string): ModelCallAnswer => {
     const toolError = clipReason(message);
     record.complete({ kind: 'error', message, toolError, code: null, answeredAtMs: transcript.elapsedMs() });
-    return { output: { type: 'error-text', value: message } };
+    return renderError(message);
   };
   if (declared === undefined) return refuse(describeMissing(toolName, offer.list));
   if (args === null) return refuse(`The arguments of ${toolName} are not a JSON object.`);
@@ -109,7 +110,7 @@ async function sendCall(
   const { isFatal, ...output } = answer;
   const { toolError } = record.complete(output);
   if (isFatal) return { stop: { status: 'fail', reason: toolError, effect: 'stop' } };
-  return { output: renderForModel(output) };
+  return renderForModel(output);
 }
 
 /** Null for what is no JSON object; no text at all stands for no arguments. */

@@ -225,7 +225,7 @@ export class Transcript implements Evidence {
             },
           ],
         });
-        const result = { ...readResult(toolName, output, output.answeredAtMs - startMs), isListed };
+        const result = { ...readResult(call, output, output.answeredAtMs - startMs), isListed };
         this.toolResults.push(result);
         this.#askedAtMs = output.answeredAtMs;
         return result;
@@ -261,19 +261,26 @@ function readJson(text: string): unknown {
   }
 }
 
-function readResult(toolName: string, output: CallOutput, latencyMs: number): Omit<ToolResult, 'isListed'> {
+function readResult(call: ToolCall, output: CallOutput, latencyMs: number): Omit<ToolResult, 'isListed'> {
   const { toolError } = output;
+  const shared = { toolName: call.toolName, arguments: call.arguments, toolError, latencyMs };
   if (output.kind === 'error') {
-    return { toolName, text: output.message, structuredContent: undefined, isError: true, toolError, latencyMs };
+    const { message } = output;
+    return { ...shared, text: message, structuredContent: undefined, isError: true, sizeBytes: measureBytes(message) };
   }
+  const { result } = output;
   return {
-    toolName,
-    text: readText(output.result),
-    structuredContent: output.result.structuredContent,
-    isError: output.result.isError === true,
-    toolError,
-    latencyMs,
+    ...shared,
+    text: readText(result),
+    structuredContent: result.structuredContent,
+    isError: result.isError === true,
+    sizeBytes: measureBytes(result),
   };
+}
+
+/** Of the value as JSON, in bytes. */
+function measureBytes(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
 }
 
 /** The text blocks of a result, one per line. */

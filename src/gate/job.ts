@@ -96,7 +96,7 @@ export async function runJob(options: GateOptions, context: JobContext, sinks: J
   const plan = await planGate(options, { cwd, environment });
   const signal = context.openSignal();
   sinks.onPlanned?.();
-  await loadChunks();
+  await loadChunks(plan);
   const announce = async () => {
     if (supervision === undefined) return;
     await announceGate(plan, supervision, {
@@ -143,6 +143,11 @@ async function publishGate(plan: GatePlan, context: GateContext, sinks: ReportSi
   const { report, evidence, tracePath } = result;
   sinks.onReport?.(report);
   const written = await publishFiles(report, plan, { logger, redactor, summaryPath, evidence });
+  if (plan.models !== null) {
+    const { publishRecordings } = await import('./publish/publish-recordings.ts');
+    const isInPlace = plan.models.mode === 'record';
+    await publishRecordings(result.recordings, plan, { isInPlace, logger, redactor });
+  }
   if (plan.annotations && sinks.onAnnotations !== undefined) {
     const locations = report.cases.map(({ location }) => location);
     const existing = await findExistingFiles(locations, plan.cwd);
@@ -170,7 +175,14 @@ export async function previewJob(options: GateOptions, context: JobContext): Pro
  * Loads every part that a gate loads lazily, so that the server under test cannot overwrite a file that is still to be loaded. The
  * post step and a dry run need none of them.
  */
-async function loadChunks(): Promise<void> {
+async function loadChunks({ models }: GatePlan): Promise<void> {
+  if (models !== null) {
+    const [{ loadProviders }] = await Promise.all([
+      import('./run/open-models.ts'),
+      import('./publish/publish-recordings.ts'),
+    ]);
+    await loadProviders(models);
+  }
   await Promise.all([
     import('../embedded/open.ts'),
     import('../engine/judge-trace.ts'),

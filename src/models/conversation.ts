@@ -1,13 +1,7 @@
-import type {
-  LanguageModelV4Prompt,
-  LanguageModelV4ToolCall,
-  LanguageModelV4ToolChoice,
-  LanguageModelV4ToolResultOutput,
-  LanguageModelV4ToolResultPart,
-} from '@ai-sdk/provider';
+import type { LanguageModelV4Prompt, LanguageModelV4ToolCall, LanguageModelV4ToolChoice } from '@ai-sdk/provider';
 import { ModelError } from '../base/errors.ts';
 import type { ModelAnswer, ModelCall, ModelSession } from './language-model.ts';
-import { toAssistantMessage, toToolMessage } from './messages.ts';
+import { toAssistantMessage, type ToolResult, toToolMessage } from './messages.ts';
 
 /** How a conversation is held; null leaves it to the provider. */
 export interface ConversationSettings {
@@ -19,12 +13,15 @@ export interface ConversationSettings {
   maxSteps: number;
 }
 
+/** What a model is answered to one call. */
+export type ToolOutput = Pick<ToolResult, 'content' | 'isError'>;
+
 /** What a model may do in a turn, and who hears of it. `Stop` is why a call of a tool ends the turn. */
 export interface TurnPartner<Stop> {
   tools: ModelCall['tools'];
   onAnswer: (answer: ModelAnswer) => void;
   /** Calls a tool for the model. Calls of one answer are made one after the other, in their order. */
-  callTool: (call: LanguageModelV4ToolCall) => Promise<{ output: LanguageModelV4ToolResultOutput } | { stop: Stop }>;
+  callTool: (call: LanguageModelV4ToolCall) => Promise<ToolOutput | { stop: Stop }>;
 }
 
 /** How a turn ended; `cut-off`: the model was not done when it reached a limit. */
@@ -66,12 +63,12 @@ export function startConversation(session: ModelSession, settings: ConversationS
         const calls = answer.content.filter((part) => part.type === 'tool-call');
         if (calls.length === 0) return { kind: 'answered' };
         if (step === maxSteps) break;
-        const results: LanguageModelV4ToolResultPart[] = [];
+        const results: ToolResult[] = [];
         for (const call of calls) {
           const called = await callTool(call);
           if ('stop' in called) return { kind: 'stopped', stop: called.stop };
           const { toolCallId, toolName } = call;
-          results.push({ type: 'tool-result', toolCallId, toolName, output: called.output });
+          results.push({ toolCallId, toolName, ...called });
         }
         messages.push(toToolMessage(results));
       }

@@ -43,6 +43,18 @@ export interface ModelSession {
    * @throws the signal's reason once it aborts
    */
   answer(call: ModelCall, options: { signal: AbortSignal }): Promise<ModelAnswer>;
+  /** Of a session that may replay: where its answers came from so far. */
+  report?(): ReplayReport;
+}
+
+/** Where the answers of an iteration came from. */
+export interface ReplayReport {
+  /** Answers read from a recording. */
+  replayed: number;
+  /** Answers of the provider. */
+  live: number;
+  /** Why the recording was not used any further, or not at all; null where it was, and where none was to be read. */
+  stale: string | null;
 }
 
 /** Which iteration wants to talk to which model. */

@@ -5,6 +5,7 @@ import type { PolicyFile, PolicyLayer, Protection } from '../../model/policy.ts'
 import type { Suite, SuiteCase } from '../../model/suite.ts';
 import type { ReasonCode } from '../../model/verdict.ts';
 import { hashDefinition } from '../../suite/definition-hash.ts';
+import { nameCase } from '../../suite/select.ts';
 import { mergeLayers, listSuiteLayers } from '../../verdict/merge-policies.ts';
 import { listLowered, type Lowered } from '../../verdict/lowered.ts';
 import { resolveCaseNames } from './resolve-names.ts';
@@ -237,11 +238,7 @@ export interface SuiteBar {
 /** Reads out of the files of one commit what they require. */
 export function createBar(suites: readonly Suite[], file: PolicyFile | null): SuiteBar[] {
   return suites.map((suite) => {
-    const named = suite.cases.map(({ id, title, location }) => ({
-      id,
-      title,
-      location: `${location.file}:${location.line}`,
-    }));
+    const named = suite.cases.map(nameCase);
     // Ambiguous names of the change are issues of its own plan; those of the base mean the first case.
     const resolve = (layer: PolicyLayer) => resolveCaseNames(layer, named, []);
     const fileLayers = (file === null ? [] : listSuiteLayers(file, suite)).map(resolve);
