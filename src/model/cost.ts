@@ -80,10 +80,3 @@ function isPaid({ modelCalls, inputTokens, outputTokens, unmeasuredCalls }: Mode
 function roundMoney(amount: number): number {
   return Math.round(amount * 1e9) / 1e9;
 }
-
-/** Prints an amount for people, `12.34 USD` or `0.0042 USD`; small ones with two digits that say something. */
-export function formatMoney(amount: number, currency: string): string {
-  if (amount === 0 || amount >= 1) return `${amount.toFixed(2)} ${currency}`;
-  const decimals = Math.min(9, Math.max(2, 1 - Math.floor(Math.log10(amount))));
-  return `${amount.toFixed(decimals)} ${currency}`;
-}

@@ -68,6 +68,10 @@ const suiteReportSchema = z.object({
   concurrency: concurrencySchema
     .nullable()
     .describe('How many iterations ran at the same time, and why; null where a hosted service decided that.'),
+  usage: modelUsageSchema
+    .nullable()
+    .describe('What its model calls used in all rounds; null where no model took part.'),
+  cost: money.nullable().describe('Of its model calls, by the prices of the policy; null where that is not known.'),
 });
 export type SuiteReport = z.infer<typeof suiteReportSchema>;
 
