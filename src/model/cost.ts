@@ -14,7 +14,10 @@ export const modelPriceSchema = z.object({
 /** What a provider takes for a million tokens, in the currency of the policy. */
 export type ModelPrice = z.infer<typeof modelPriceSchema>;
 
-/** The code of ISO 4217 that amounts are printed with where the policy names none. */
+/** A code of ISO 4217. */
+export const currencySchema = z.string().regex(/^[A-Z]{3}$/);
+
+/** What amounts are printed with where the policy names none. */
 export const defaultCurrency = 'USD';
 
 /** What calls of one model used; `model` is null where only the service knows it. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { caseReportSchema, repeatRatesSchema } from './case-report.ts';
 import { comparisonSchema } from './comparison.ts';
+import { currencySchema } from './cost.ts';
 import { concurrencySchema } from './concurrency.ts';
 import { gatePolicySchema } from './policy.ts';
 import { count, countsSchema, fraction, milliseconds, money } from './quantities.ts';
@@ -159,7 +160,7 @@ export type ModelSummary = z.infer<typeof modelSummarySchema>;
 const modelsSchema = z.object({
   models: z.array(modelSummarySchema).describe('Over the cases that count, each model in the order of its first case.'),
   ...spendingShape,
-  currency: z.string(),
+  currency: currencySchema,
   costGaps: z.array(z.string()).describe('What is not known of the cost; empty where it is known.'),
 });
 
