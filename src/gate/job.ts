@@ -73,6 +73,8 @@ interface JobSinks extends ReportSinks, Pick<GateContext, 'onProgress' | 'saveRe
   supervision?: Supervision;
   /** Renders what the supervisor writes in addition to the files if the gate does not finish. */
   renderFallback?: (report: Report, files: WrittenFiles, plan: GatePlan) => FallbackReport;
+  /** Whether answers of models are recorded next to the evals files. */
+  isRecording?: boolean;
   /** Put into the environment of every process that is started; the supervisor's unless given. */
   processMarker?: string;
 }
@@ -135,7 +137,11 @@ export async function runPlan(plan: GatePlan, context: GateContext, sinks: Repor
   return await publishGate(plan, context, sinks);
 }
 
-async function publishGate(plan: GatePlan, context: GateContext, sinks: ReportSinks & GateHooks): Promise<JobResult> {
+async function publishGate(
+  plan: GatePlan,
+  context: GateContext,
+  sinks: ReportSinks & GateHooks & Pick<JobSinks, 'isRecording'>,
+): Promise<JobResult> {
   const { clock, logger, redactor, signal } = context;
   const { summaryPath = null } = sinks;
   const result = await gate(plan, context, sinks);
@@ -145,7 +151,7 @@ async function publishGate(plan: GatePlan, context: GateContext, sinks: ReportSi
   const written = await publishFiles(report, plan, { logger, redactor, summaryPath, evidence });
   if (plan.models !== null) {
     const { publishRecordings } = await import('./publish/publish-recordings.ts');
-    const isInPlace = plan.models.mode === 'record';
+    const isInPlace = sinks.isRecording === true || plan.models.mode === 'record';
     await publishRecordings(result.recordings, plan, { isInPlace, logger, redactor });
   }
   if (plan.annotations && sinks.onAnnotations !== undefined) {
