@@ -61,6 +61,8 @@ function fillStore(): void {
         protocolVersion: null,
         loss: null,
         predicates: [],
+        usage: null,
+        stopsRun: false,
       });
       store.runs.count(runId, result);
     }

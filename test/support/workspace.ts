@@ -26,10 +26,14 @@ export async function createWorkspace(files: Readonly<Record<string, string>> = 
   };
 }
 
-const compileCache = fileURLToPath(new URL('../../node_modules/.cache/node', import.meta.url));
+const packages = fileURLToPath(new URL('../../node_modules', import.meta.url));
+const node = `env NODE_COMPILE_CACHE=${packages}/.cache/node node`;
 
 /** Starts server-everything over stdio from any working directory. */
-export const everythingOverStdio = `env NODE_COMPILE_CACHE=${compileCache} node ${everythingServerPath}`;
+export const everythingOverStdio = `${node} ${everythingServerPath}`;
+
+/** The same server over HTTP, on the port of `PORT`. */
+export const everythingOverHttp = `${node} ${packages}/@modelcontextprotocol/server-everything/dist/index.js streamableHttp`;
 
 /** Three cases on server-everything that pass. */
 export const greenEvals = `suite: Everything

@@ -2,7 +2,13 @@ import { ConfigurationError, type ConfigurationIssue } from '../../base/errors.t
 import { isLoopback } from '../../http/url.ts';
 import type { Secret } from '../../base/redaction.ts';
 import { appendAll } from '../../base/lists.ts';
-import { defaultMaximumRegressions, type GatePolicy, type GateRules } from '../../model/policy.ts';
+import {
+  applyPricingDefaults,
+  defaultMaximumRegressions,
+  type GatePolicy,
+  type GateRules,
+  type Pricing,
+} from '../../model/policy.ts';
 import type { Revision, ShardReport } from '../../model/report.ts';
 import type { Suite } from '../../model/suite.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
@@ -72,6 +78,8 @@ export interface GatePlan extends PlannedPast {
   protectionFindings: VerdictReason[];
   /** How much worse than the baseline the results may be. */
   limits: Pick<GatePolicy, 'maximumRegressions' | 'maximumRateDrop'>;
+  /** What model calls cost. */
+  pricing: Pricing;
   /** Everything in the plan that no output may show. */
   secrets: readonly Secret[];
 }
@@ -170,6 +178,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
       maximumRegressions: rules.maximumRegressions ?? defaultMaximumRegressions,
       maximumRateDrop: rules.maximumRateDrop,
     },
+    pricing: applyPricingDefaults(rules),
     secrets: [service, server, github, collector, upload, models].flatMap((part) => part?.secrets ?? []),
   };
 }

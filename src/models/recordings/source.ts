@@ -86,14 +86,13 @@ function createRecordedSession({
   request,
   fingerprinter,
   live,
+  replay,
   hint,
   iteration,
   now,
-  ...parts
 }: SessionParts): ModelSession {
   const report: ReplayReport = { replayed: 0, live: 0, stale: null };
   let session: ModelSession | null = null;
-  let { replay } = parts;
   return {
     model: request.model,
     report: () => ({ ...report }),
@@ -113,7 +112,6 @@ function createRecordedSession({
           hint,
         });
       }
-      replay = null;
       try {
         session ??= await live.openSession(request);
         const answer = await session.answer(call, { signal });

@@ -81,7 +81,10 @@ function changeSomewhere(base: Scenario, at: number, kind: number): Scenario {
   const visit = (value: unknown) => {
     if (!isRecord(value) && !Array.isArray(value)) return;
     if (Array.isArray(value) && value.length > 0) {
-      sites.push(() => void (kind % 3 === 0 ? value.reverse() : kind % 3 === 1 ? value.pop() : value.push(value[0])));
+      const [first] = value;
+      if (kind % 3 === 0) sites.push(() => void value.push(value.shift()));
+      else if (kind % 3 === 1) sites.push(() => void value.pop());
+      else sites.push(() => void value.push(first));
     }
     for (const [key, member] of Object.entries(value)) {
       const set = (next: unknown) => sites.push(() => Reflect.set(value, key, next));

@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { ModelError } from '../../../src/base/errors.ts';
-import type { Recording } from '../../../src/models/recordings/format.ts';
+import { parseRecording, printRecording, type Recording } from '../../../src/models/recordings/format.ts';
+import { mergeRecording } from '../../../src/models/recordings/record.ts';
 import {
+  answerPurely,
+  createScriptedSource,
+  providerPackage,
   converse,
   createRequest,
   createScenario,
@@ -48,9 +52,8 @@ describe('a replay', () => {
     const { exchanges, error, report } = await replay(recording, scenario);
     expect(error).toBeNull();
     expect(exchanges).toHaveLength(4);
-    expect(exchanges.every(({ answer }) => answer.isReplayed)).toBe(true);
     const live = [...recording.iterations.values()].flatMap(({ calls }) => calls.map(({ answer }) => answer));
-    expect(exchanges.map(({ answer: { isReplayed: _, ...answer } }) => answer)).toEqual(live);
+    expect(exchanges.map(({ answer }) => answer)).toEqual(live.map((answer) => ({ ...answer, isReplayed: true })));
     expect(report).toEqual({ replayed: 4, live: 0, stale: null });
   });
 
@@ -179,6 +182,7 @@ describe('a replay', () => {
       fewer: [system!, user!, assistant!, { role: 'tool' as const, content: answers.slice(1) }],
       answer: [system!, user!, { role: 'assistant' as const, content: [] }, results!],
       extra: [...second!.prompt, user!],
+      options: [system!, user!, assistant!, { ...results!, providerOptions: { anthropic: { cacheControl: true } } }],
       systemLater: [user!, system!, assistant!, results!],
     };
     const { signal } = new AbortController();
@@ -196,10 +200,33 @@ describe('a replay', () => {
         "answer": "The recording of call 2 of iteration 1 is stale. An earlier answer of the model is not the one recorded.",
         "extra": "The recording of call 2 of iteration 1 is stale. Message 4 of the conversation differs: recorded none, now one of the role user.",
         "fewer": "The recording of call 2 of iteration 1 is stale. The number of results after an answer differs: recorded 2, now 1.",
+        "options": "The recording of call 2 of iteration 1 is stale. The providerOptions of the results changed: recorded nothing, now {"anthropic":{"cacheControl":true}}.",
         "order": "The recording of call 2 of iteration 1 is stale. Result 1 after an answer differs: recorded tool-result of read_note (call_2_0), now tool-result of list_notes (call_2_1). Result 2 after an answer differs: recorded tool-result of list_notes (call_2_1), now tool-result of read_note (call_2_0).",
         "systemLater": "The recording of call 2 of iteration 1 is stale. The messages are in another order.",
       }
     `);
+  });
+
+  it('fits a conversation that is shortened between two calls', async () => {
+    const scenario = createScenario();
+    const { signal } = new AbortController();
+    const say = (...texts: string[]) => ({
+      prompt: texts.map((text) => ({ role: 'user' as const, content: [{ type: 'text' as const, text }] })),
+      tools: [],
+    });
+    const calls = [say('a', 'b'), say('a', 'c', 'd'), say('a', 'c'), say()];
+    const live = createScriptedSource(scenario);
+    const { source, recorder } = createSource({ mode: 'record', live });
+    const session = await source.openSession(createRequest(scenario.model));
+    for (const call of calls) await session.answer(call, { signal });
+    const text = printRecording(mergeRecording(null, recorder.list()[0]!, providerPackage));
+    const recording = parseRecording(text, 'recording.jsonl');
+    const replayed = await createSource({ mode: 'replay', recording }).source.openSession(
+      createRequest(scenario.model),
+    );
+    for (const call of calls) {
+      expect((await replayed.answer(call, { signal })).content).toEqual(answerPurely(scenario, call).content);
+    }
   });
 
   it('accepts keys in another order, and nothing else that is rearranged', async () => {

@@ -132,6 +132,14 @@ describe('secrets', () => {
     expect(exchanges).toHaveLength(2);
   });
 
+  it('that became known after the recording do not make it stale', async () => {
+    const recording = await record(createScenario());
+    const secrets = ['Buy milk', 'Reads a note', 'find their notes', 'What does note'].map((text) => new Secret(text));
+    const { source } = createSource({ mode: 'replay', recording, redactor: createRedactor(secrets) });
+    const session = await source.openSession(createRequest(recording.model));
+    expect(await converse(session, createScenario())).toHaveLength(2);
+  });
+
   it('that redaction makes equal stay two members of an object', async () => {
     const [one = '', two = ''] = canaries;
     const redactor = createRedactor([new Secret(one), new Secret(two)]);

@@ -197,10 +197,8 @@ describe('what is recorded', () => {
   });
 
   it('skips an iteration with an answer that no recording can hold', async () => {
-    const live = createScriptedSource(scenario, (call) => ({
-      ...answerPurely(scenario, call),
-      content: [{ type: 'text', text: 'A', ...{ future: 1 } }],
-    }));
+    const future = { type: 'text' as const, text: 'A', tone: 'warm' };
+    const live = createScriptedSource(scenario, (call) => ({ ...answerPurely(scenario, call), content: [future] }));
     const { source, recorder } = createSource({ mode: 'record', live });
     await converse(await source.openSession(createRequest(scenario.model)), scenario);
     expect(recorder.list()).toMatchObject([
