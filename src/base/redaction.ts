@@ -66,3 +66,10 @@ export function redactDeep(value: unknown, redactor: Redactor): unknown {
     Object.entries(value).map(([name, item]) => [redactor.redact(name), redactDeep(item, redactor)]),
   );
 }
+
+const sensitiveKey = /authorization|bearer|passw|secret|token|api[-_ ]?key|cookie|credential|private[-_ ]?key/i;
+
+/** Whether the value of a member with this name may be a secret. */
+export function isSensitiveKey(key: string): boolean {
+  return sensitiveKey.test(key);
+}

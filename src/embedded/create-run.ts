@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Clock } from '../base/time.ts';
 import type { RunCreateBody } from './bodies/suite.ts';
+import type { ModelSource } from '../models/language-model.ts';
 import type { ConnectedTarget } from './connect.ts';
 import { ApiError } from './envelope.ts';
 import { planRunCases, requireNamedServers, type PlannedCase } from './plan-run-cases.ts';
@@ -45,6 +46,8 @@ export interface RunCreator {
 
 /** What runs are recorded with and started by. */
 interface RunParts {
+  /** Null where no model can be asked. */
+  models: ModelSource | null;
   store: Store;
   clock: Clock;
   runner: Pick<Runner, 'start' | 'countActive'>;
@@ -63,7 +66,7 @@ export function createRunCreator(
     connect: (servers: readonly RunServer[]) => Promise<ReadonlyMap<string, ConnectedTarget>>;
   },
 ): RunCreator {
-  const { store, clock, runner } = parts;
+  const { store, clock, runner, models } = parts;
   /** Keyed runs that are not recorded yet. */
   const underWay = new Map<string, Promise<RunCreated>>();
   let beingCreated = 0;
@@ -93,6 +96,8 @@ export function createRunCreator(
       matchOptionsOverride: body.matchOptionsOverride,
       iterationTimeoutMs,
       llmCallsPerRun: limits.llmCallsPerRun,
+      findModelProblem: (model) =>
+        models === null ? 'this service runs none.' : models.findProblem({ model, apiKeys: readApiKeys(body) }),
     });
     using _slot = takeSlot();
     const targets = await connect(planned.map(({ server }) => server));
@@ -130,13 +135,14 @@ export function createRunCreator(
 
 /** Records a run with all its iterations, in one transaction, and sets the runner on it. */
 function startRun(
-  { store, clock, runner, scheduling }: RunParts,
+  { models, store, clock, runner, scheduling }: RunParts,
   { projectId, body, request }: Order,
   plan: { found: RunRequest; planned: readonly PlannedCase[]; targets: ReadonlyMap<string, ConnectedTarget> },
 ): RunCreated {
   const { suite, servers, upserted } = plan.found;
   const runId = createId('run');
-  const cases = plan.planned.map((planned) => planIterations(planned, plan.targets));
+  const apiKeys = readApiKeys(body);
+  const cases = plan.planned.map((planned) => planIterations(planned, { ...plan, models, apiKeys }));
   const iterations = cases.flatMap(({ iterations }) => iterations);
   const created: RunCreated = {
     runId,
@@ -158,8 +164,9 @@ function startRun(
       total: iterations.length,
       now: clock.now(),
     });
-    for (const [position, { id, caseId, iterationNumber, testCase }] of iterations.entries()) {
-      store.iterations.insert({ runId, position, id, caseId, title: testCase.title, iterationNumber });
+    for (const [position, { id, caseId, iterationNumber, testCase, model }] of iterations.entries()) {
+      const { title } = testCase;
+      store.iterations.insert({ runId, position, id, caseId, title, iterationNumber, model });
     }
     keepAnswer(store, request, created);
   });
@@ -169,17 +176,41 @@ function startRun(
   return created;
 }
 
-function planIterations({ caseId, testCase, server }: PlannedCase, targets: ReadonlyMap<string, ConnectedTarget>) {
+/** Keys of providers that came with the run. They are used for it and never kept. */
+function readApiKeys({ modelApiKeys = {} }: RunCreateBody): ReadonlyMap<string, string> {
+  return new Map(Object.entries(modelApiKeys));
+}
+
+function planIterations(
+  { caseId, testCase, server, model }: PlannedCase,
+  {
+    targets,
+    models,
+    apiKeys,
+  }: {
+    targets: ReadonlyMap<string, ConnectedTarget>;
+    models: ModelSource | null;
+    apiKeys: ReadonlyMap<string, string>;
+  },
+) {
   const connected = targets.get(server.id);
   if (connected === undefined) throw new Error(`Server ${server.id} was planned for and never connected to.`);
   const { target, readOnlyTools } = connected;
-  const iterations = Array.from({ length: testCase.runs }, (_, index) => ({
-    id: createId('iter'),
-    caseId,
-    iterationNumber: index + 1,
-    testCase,
-    serverId: server.id,
-    target,
-  }));
+  const iterations = Array.from({ length: testCase.runs }, (_, index) => {
+    const iterationNumber = index + 1;
+    return {
+      id: createId('iter'),
+      caseId,
+      iterationNumber,
+      testCase,
+      serverId: server.id,
+      target,
+      model,
+      openModel:
+        model === null || models === null
+          ? null
+          : async () => await models.openSession({ model, caseId, iterationNumber, apiKeys }),
+    };
+  });
   return { testCase, readOnlyTools, iterations };
 }

@@ -8,6 +8,7 @@ import type { Logger } from '../base/logger.ts';
 import { Secret } from '../base/redaction.ts';
 import type { ConcurrencySetting } from '../model/concurrency.ts';
 import type { ServerWitnesses } from '../model/process-end.ts';
+import type { ModelSource } from '../models/language-model.ts';
 import { apiPath, createApp } from './app.ts';
 import { createBodyReader } from './request.ts';
 import { createBodySchemas } from './bodies/suite.ts';
@@ -32,6 +33,8 @@ export const localLimits: ServiceLimits = {
   ...contractLimits,
   iterationsPerCase: 100,
   testsPerRequest: 5000,
+  // A budget of the policy bounds them.
+  llmCallsPerRun: 1_000_000,
   concurrentRuns: 16,
   maxBodyBytes: 64 * 1024 * 1024,
 };
@@ -58,6 +61,8 @@ export interface EmbeddedOptions {
   runTimeoutMs?: number;
   /** Whether each call carries its span to the server under test, so that the server's own spans come below it. Off by default. */
   propagatesTraces?: boolean;
+  /** Where prompts get their models from. None unless given: cases with prompts are refused then. */
+  models?: ModelSource | null;
   /** Know the processes of the servers that were started here. None unless given. */
   witnesses?: ServerWitnesses | null;
   /** Replaces single limits of the relay. */
@@ -90,7 +95,7 @@ export async function openEmbeddedService(options: EmbeddedOptions): Promise<Emb
 
   const store = openStore(options.dataDir);
   const project = prepareStore(store, clock.now());
-  const { propagatesTraces = false, witnesses = null } = options;
+  const { propagatesTraces = false, witnesses = null, models = null } = options;
   const scheduling = options.scheduling ?? createUniformScheduling(options.concurrency ?? 'auto');
   const behavior = { scheduling, iterationTimeoutMs, runTimeoutMs, propagatesTraces, witnesses };
   const protocols = createProtocolTable();
@@ -111,6 +116,7 @@ export async function openEmbeddedService(options: EmbeddedOptions): Promise<Emb
       protocols,
       scheduling,
       witnesses,
+      models,
       relay,
     },
     { apiKey, rateLimit: options.rateLimit ?? null },

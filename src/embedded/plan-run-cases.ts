@@ -8,7 +8,8 @@ import {
   type TestCase,
 } from '../model/case.ts';
 import type { Step } from '../model/step.ts';
-import type { CaseContent } from './bodies/case.ts';
+import type { ModelName } from '../models/language-model.ts';
+import type { CaseContent, CaseModel } from './bodies/case.ts';
 import type { SuiteContent } from './bodies/suite.ts';
 import { invalid, notSupported } from './envelope.ts';
 import type { RunServer } from './run-request.ts';
@@ -16,11 +17,13 @@ import type { CaseRecord } from './store/cases.ts';
 
 type ToolCallStep = Extract<Step, { kind: 'toolCall' }>;
 
-/** A case as one run executes it: settings layered, its server chosen. */
+/** A case as one run executes it: settings layered, its server and its model chosen. */
 export interface PlannedCase {
   caseId: string;
   testCase: TestCase;
   server: RunServer;
+  /** Null for a case without prompts. */
+  model: ModelName | null;
 }
 
 export interface RunCasesOptions {
@@ -32,34 +35,55 @@ export interface RunCasesOptions {
   /** A case that asks for more is refused. */
   iterationTimeoutMs: number;
   llmCallsPerRun: number;
+  /** Says why a model cannot be asked; null where it can. */
+  findModelProblem: (model: ModelName) => string | null;
 }
 
 /**
  * Makes of a suite's cases what the engine runs: match options layered (defaults, suite, case, run), checks resolved,
- * iterations raised to the suite's floor or replaced by the run's number. Tool calls need no model, so that the models
- * of a case do not multiply its iterations.
+ * iterations raised to the suite's floor or replaced by the run's number. A case with prompts runs with each of its models; tool
+ * calls need none, so that the models of other cases do not multiply their iterations.
  *
- * @throws {ApiError} VALIDATION_ERROR for more model calls or time than a run may take; FEATURE_NOT_SUPPORTED for a case that
- * needs a model, or several servers at once.
+ * @throws {ApiError} VALIDATION_ERROR for more model calls or time than a run may take, or a case that names no model;
+ * FEATURE_NOT_SUPPORTED for a model that cannot be asked, or several servers at once.
  */
 export function planRunCases(cases: readonly CaseRecord[], options: RunCasesOptions): PlannedCase[] {
-  const planned = cases.map(({ id, content }) => {
+  const planned = cases.flatMap(({ id, content }) => {
     const server = findServer(content, options.servers);
-    return { caseId: id, testCase: resolveTestCase(content, server, options), server };
+    const testCase = resolveTestCase(content, server, options);
+    return listModels(content, options).map((model) => ({ caseId: id, testCase, server, model }));
   });
   const totalCalls = planned.reduce((sum, { testCase }) => sum + testCase.runs * countPrompts(testCase.steps), 0);
   if (totalCalls > options.llmCallsPerRun) {
     const message = `The run would make ${totalCalls} model calls; at most ${options.llmCallsPerRun} are allowed.`;
     throw invalid(message, { totalCalls, cap: options.llmCallsPerRun });
   }
-  for (const { testCase } of planned) {
-    const prompt = testCase.steps.find((step) => step.kind === 'prompt');
-    if (prompt === undefined) continue;
-    throw notSupported(
-      `Prompt steps need a model, and this service runs none: step ${JSON.stringify(prompt.id)} of case ${JSON.stringify(testCase.title)}.`,
-    );
+  for (const { model, testCase } of planned) {
+    const problem = model === null ? null : options.findModelProblem(model);
+    if (problem !== null) throw notSupported(`Case ${JSON.stringify(testCase.title)} needs a model: ${problem}`);
   }
   return planned;
+}
+
+/** The models that a case runs with: its own, or else the suite's; null stands for none where no step needs one. */
+function listModels(content: CaseContent, { suite }: RunCasesOptions): Array<ModelName | null> {
+  if (countPrompts(content.steps) === 0) return [null];
+  const named = content.models.length > 0 || suite.model === null ? content.models : [{ model: suite.model }];
+  if (named.length === 0) {
+    throw invalid(`Case ${JSON.stringify(content.title)} has a prompt and names no model, and neither does its suite.`);
+  }
+  return named.map(readModel);
+}
+
+/** The API writes `provider/name`, or the provider's own name of the model next to the provider. Without either it means ollama. */
+function readModel({ model, provider }: CaseModel): ModelName {
+  const slash = model.indexOf('/');
+  if (provider !== undefined) {
+    return { provider, name: model.startsWith(`${provider}/`) ? model.slice(provider.length + 1) : model };
+  }
+  return slash === -1
+    ? { provider: 'ollama', name: model }
+    : { provider: model.slice(0, slash), name: model.slice(slash + 1) };
 }
 
 function resolveTestCase(content: CaseContent, server: RunServer, options: RunCasesOptions): TestCase {

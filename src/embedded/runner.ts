@@ -3,6 +3,7 @@ import { describeError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { type Clock, formatDuration } from '../base/time.ts';
 import { type CaseOutcome, failByLoss, withholdResult } from '../engine/outcome.ts';
+import type { OpenModel } from '../engine/model-talk.ts';
 import { runCase } from '../engine/run-case.ts';
 import { closeSchemaThread } from '../engine/schema-check.ts';
 import type { Target } from '../mcp/session.ts';
@@ -21,6 +22,8 @@ export interface PlannedIteration {
   testCase: TestCase;
   serverId: string;
   target: Target;
+  /** Null where the case has no prompts, or no model can be asked. */
+  openModel: OpenModel | null;
 }
 
 export interface Runner extends AsyncDisposable {
@@ -81,14 +84,14 @@ export function createRunner(options: RunnerOptions): Runner {
 
   const runOnce = async (
     runId: string,
-    { id, testCase, serverId, target }: PlannedIteration,
+    { id, testCase, serverId, target, openModel }: PlannedIteration,
     { signal, isAlone }: { signal: AbortSignal; isAlone: boolean },
   ): Promise<CaseOutcome> => {
     using visit = (await options.witnesses?.find(serverId)?.visit({ isAlone, signal })) ?? null;
     store.iterations.start(id, clock.now());
     const trace = options.propagatesTraces ? identifyTrace({ runId, iterationId: id }) : null;
     const timeoutMs = options.iterationTimeoutMs;
-    const outcome = await runCase(testCase, target, { clock, signal, timeoutMs, trace, visit });
+    const outcome = await runCase(testCase, target, { clock, signal, timeoutMs, trace, visit, openModel });
     if (outcome.protocolVersion !== null) protocols.addSpoken(serverId, outcome.protocolVersion);
     return outcome;
   };
@@ -125,6 +128,7 @@ export function createRunner(options: RunnerOptions): Runner {
         return;
       }
       record(runId, iteration, outcome);
+      if (outcome.stopsRun) end(runId, 'failed', outcome.error);
       unreached = hasConnected(outcome) ? 0 : unreached + 1;
       if (unreached >= maxUnreached) end(runId, 'failed', describeUnreached(iteration.testCase, outcome));
     };

@@ -1,6 +1,6 @@
 import { appendAll } from '../base/lists.ts';
 import type { ConcurrencyReport, SuiteConcurrency } from '../model/concurrency.ts';
-import type { TestCase } from '../model/case.ts';
+import { isForbidden, type TestCase } from '../model/case.ts';
 
 /** How many iterations `auto` runs at the same time. More would only queue up on the few cores of a CI machine. */
 const autoLimit = 4;
@@ -27,7 +27,7 @@ export interface RunScheduling {
 }
 
 export interface CaseToSchedule<Iteration> {
-  testCase: Pick<TestCase, 'steps'>;
+  testCase: Pick<TestCase, 'steps' | 'advancedConfig'>;
   /** Whether the case's server declares a tool as read-only, by tool name; null where it did not list its tools. */
   readOnlyTools: ReadonlyMap<string, boolean> | null;
   iterations: readonly Iteration[];
@@ -77,12 +77,13 @@ function decide(cases: ReadonlyArray<CaseToSchedule<unknown>>, concurrency: RunC
   return { rule: tool === null ? 'tools-unknown' : 'not-read-only', limit, tool, isSerial };
 }
 
-/** The first tool that a case calls, or may call, and that its server does not declare read-only. A prompt may call any. */
+/** The first tool that a case calls, or may call, and that its server does not declare read-only. A model may call all it may. */
 function findWritingTool({ testCase, readOnlyTools }: CaseToSchedule<unknown>): string | null {
   if (readOnlyTools === null) return null;
+  const { toolPolicy = {} } = testCase.advancedConfig ?? {};
   const called = testCase.steps.flatMap((step) => {
     if (step.kind === 'toolCall') return [step.toolName];
-    return step.kind === 'prompt' ? [...readOnlyTools.keys()] : [];
+    return step.kind === 'prompt' ? [...readOnlyTools.keys()].filter((name) => !isForbidden(name, toolPolicy)) : [];
   });
   return called.find((name) => readOnlyTools.get(name) !== true) ?? null;
 }

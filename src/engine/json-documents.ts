@@ -1,6 +1,7 @@
 import { isJsonEqual, isRecord } from '../base/json.ts';
+import { isSensitiveKey } from '../base/redaction.ts';
 import { clipText } from '../base/text.ts';
-import { isSensitiveKey, printValueWithin } from './reasons.ts';
+import { printValueWithin } from './reasons.ts';
 
 /** The lengths of a pointer and of two values leave room for one difference in a bounded list. */
 const longestPointer = 100;

@@ -1,5 +1,5 @@
 import { isJsonEqual, isRecord } from '../base/json.ts';
-import type { ArgumentMatching, JsonObject } from '../model/assertion.ts';
+import { type ArgumentMatching, isAdvisory, type JsonObject } from '../model/assertion.ts';
 import type { MatchOptions } from '../model/case.ts';
 import type { ToolCall } from '../model/run.ts';
 import type { Step } from '../model/step.ts';
@@ -112,6 +112,8 @@ function matchesValue(expected: unknown, actual: unknown): boolean {
 export interface Turn {
   prompt: string;
   actualToolCalls: ToolCall[];
+  /** Whether it ended before the model was done, so that it says nothing about calls that are missing. */
+  isCut: boolean;
 }
 
 /** The calls expected in each turn: those of the `toolCalledWith` asserts between its prompt and the next one. */
@@ -120,6 +122,7 @@ export function listExpectedCalls(steps: readonly Step[]): ToolCall[][] {
   for (const step of steps) {
     if (step.kind === 'prompt') turns.push([]);
     if (step.kind !== 'assert' || !('type' in step.assertion) || step.assertion.type !== 'toolCalledWith') continue;
+    if (isAdvisory(step.assertion)) continue;
     const { toolName, args } = step.assertion;
     turns.at(-1)?.push({ toolName, arguments: args.args });
   }
@@ -127,7 +130,7 @@ export function listExpectedCalls(steps: readonly Step[]): ToolCall[][] {
 }
 
 /**
- * Judges the calls of every turn that took place. A negative case is the opposite of a matching one: a turn passes if
+ * Judges the calls of every turn that came to its end. A negative case is the opposite of a matching one: a turn passes if
  * and only if the model called nothing.
  */
 export function judgeTurns(
@@ -135,7 +138,8 @@ export function judgeTurns(
   expected: readonly ToolCall[][],
   { match, isNegative }: { match: MatchOptions; isNegative: boolean },
 ): TracePrompt[] {
-  return turns.map(({ prompt, actualToolCalls }, promptIndex) => {
+  return turns.flatMap(({ prompt, actualToolCalls, isCut }, promptIndex) => {
+    if (isCut) return [];
     const expectedToolCalls = isNegative ? [] : (expected[promptIndex] ?? []);
     const options: MatchOptions = isNegative ? { ...match, extraToolCalls: 0 } : match;
     const matched = matchCalls(expectedToolCalls, actualToolCalls, options);

@@ -1,9 +1,10 @@
 import { isRecord } from '../base/json.ts';
-import type { Check } from '../model/assertion.ts';
+import { type Check, isAdvisory } from '../model/assertion.ts';
 import { defaultMatchOptions, type TestCase, toPublicMatchOptions } from '../model/case.ts';
 import type { StepResult, ToolCall } from '../model/run.ts';
 import type { Step } from '../model/step.ts';
 import type { PredicateResult, Trace, TracePrompt } from '../model/trace.ts';
+import { type ModelUsage, noModelUsage } from '../model/usage.ts';
 import type { ToolResult } from './evidence.ts';
 import { describeTurn, judgeTurns, listExpectedCalls } from './match.ts';
 import { judgePredicate } from './predicates.ts';
@@ -39,6 +40,10 @@ export interface CaseOutcome {
   predicates: PredicateResult[];
   /** Where the process of the server ended by itself before the iteration was over; such an iteration has no result yet. */
   loss: ProcessLoss | null;
+  /** What the model calls used; null where no model took part. */
+  usage: ModelUsage | null;
+  /** Whether what ended the iteration would end every other one of the run too. */
+  stopsRun: boolean;
 }
 
 /** How the steps came to an end. Only `completed` and `timed_out` are scored. */
@@ -47,11 +52,12 @@ export interface Ending {
   /** One sentence; null for `completed`, where the steps and checks tell. */
   reason: string | null;
   loss?: ProcessLoss;
+  stopsRun?: boolean;
 }
 
 export const completed: Ending = { status: 'completed', reason: null };
 
-/** The checks at the end of a case; `unscored` is why one of them could not be judged, where nothing else fails the case. */
+/** The checks at the end of a case; `unscored` is why one of them was not measured, if none failed. */
 export interface JudgedChecks {
   predicates: PredicateResult[];
   unscored: string | null;
@@ -71,10 +77,11 @@ export async function judgeChecks(
   let unscored: string | null = null;
   let hasFailed = false;
   for (const predicate of listChecks(testCase)) {
-    const { passed, reason, isUnscored = false } = await judgePredicate(predicate, transcript, schemas);
-    predicates.push({ predicate, passed, reason });
-    if (isUnscored) unscored ??= reason;
-    else if (!passed) hasFailed = true;
+    const { state, reason } = await judgePredicate(predicate, transcript, schemas);
+    predicates.push({ predicate, passed: state === 'passed', state, reason });
+    if (isAdvisory(predicate)) continue;
+    if (state === 'unmeasured') unscored ??= reason;
+    if (state === 'failed') hasFailed = true;
   }
   return { predicates, unscored: hasFailed ? null : unscored };
 }
@@ -119,9 +126,12 @@ export function buildOutcome(
     trace: { messages: transcript.messages, spans: transcript.spans, prompts, metadata: { predicates } },
     predicates,
     loss: ending.loss ?? null,
+    usage: transcript.usage === noModelUsage ? null : transcript.usage,
+    stopsRun: ending.stopsRun ?? false,
   };
   const hasFailed = steps.some(({ status }) => status === 'fail') || prompts.some(({ passed }) => !passed);
-  return checks.unscored === null || hasFailed ? outcome : withholdResult(outcome, checks.unscored);
+  const unscored = transcript.isCut ?? checks.unscored;
+  return unscored === null || hasFailed ? outcome : withholdResult(outcome, unscored);
 }
 
 /** Scores an iteration whose server's process ended under a call: that is the failure of the case. */
@@ -164,7 +174,8 @@ export function describeFailures({ steps: caseSteps }: TestCase, judged: Judged)
       .filter(({ stepIndex }) => !isRepeated(readAssertionType(caseSteps[stepIndex])))
       .map(({ stepId, reason }) => reason ?? `Step ${printValue(stepId)} failed.`),
     ...judged.predicates
-      .filter(({ passed, predicate }) => !passed && !isRepeated(isRecord(predicate) ? predicate['type'] : undefined))
+      .filter(({ state, predicate }) => state === 'failed' && !isAdvisory(predicate))
+      .filter(({ predicate }) => !isRepeated(isRecord(predicate) ? predicate['type'] : undefined))
       .map(({ reason }) => reason),
     ...judged.prompts.map(describeTurn),
   ].filter((reason) => reason !== null);

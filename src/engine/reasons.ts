@@ -1,16 +1,10 @@
+import { isSensitiveKey } from '../base/redaction.ts';
 import { clipText } from '../base/text.ts';
 
 /** The API's limits for what a predicate may say. */
 const longestReason = 600;
 const longestValue = 200;
 const deepestLevel = 6;
-
-const sensitiveKey = /authorization|bearer|passw|secret|token|api[-_ ]?key|cookie|credential|private[-_ ]?key/i;
-
-/** Whether the value of a member with this name may be a secret. */
-export function isSensitiveKey(key: string): boolean {
-  return sensitiveKey.test(key);
-}
 
 /** Prints a value as JSON for a sentence: at most 200 characters, members with telling names masked, depth limited. */
 export function printValue(value: unknown): string {

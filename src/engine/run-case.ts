@@ -4,7 +4,7 @@ import { describeUnreachable } from '../mcp/faults.ts';
 import { openRenewableSession } from '../mcp/renewable-session.ts';
 import type { Session, Target } from '../mcp/session.ts';
 import { ExcessError } from '../mcp/traffic-budget.ts';
-import { type Assertion, noBrowserReason } from '../model/assertion.ts';
+import { type Assertion, isAdvisory, noBrowserReason } from '../model/assertion.ts';
 import type { TestCase } from '../model/case.ts';
 import type { ServerVisit } from '../model/process-end.ts';
 import type { StepResult } from '../model/run.ts';
@@ -12,6 +12,7 @@ import type { Step } from '../model/step.ts';
 import type { TraceIds } from '../otlp/ids.ts';
 import type { Evidence } from './evidence.ts';
 import { type IterationLimit, startIterationLimit } from './iteration-limit.ts';
+import { createModelTalk, type OpenModel } from './model-talk.ts';
 import { buildOutcome, type CaseOutcome, completed, type Ending, judgeChecks, listChecks } from './outcome.ts';
 import { judgePredicate } from './predicates.ts';
 import type { Connection } from './process-loss.ts';
@@ -29,8 +30,9 @@ const connectTimeoutMs = 60_000;
 /**
  * Runs one iteration of a case in an MCP session of its own, and judges it. Resolves whatever the server does.
  *
- * The case's own `timeoutMs` wins over the one given; it begins once the session is open. A step that asks for what does not
- * exist here does not pass: `interact` and widget assertions fail, a `prompt` ends the iteration without a result.
+ * The case's own `timeoutMs` wins over the one given; it begins once the session is open, and the time in which the iteration waits for
+ * a model is not counted. `interact` steps and widget assertions fail, since there is no browser here. Where a model gives no answer,
+ * the iteration has no result, whatever the server did.
  *
  * The iteration passes when every step did, every check holds on the whole transcript, no tool answered with an error
  * (unless `failOnToolError` is false, or an assertion expects the error of that very call), and the model's calls match
@@ -49,9 +51,10 @@ export async function runCase(
     timeoutMs: number;
     trace?: TraceIds | null;
     visit?: ServerVisit | null;
+    openModel?: OpenModel | null;
   },
 ): Promise<CaseOutcome> {
-  const { clock, visit = null } = options;
+  const { clock, visit = null, openModel = null } = options;
   const timeoutMs = testCase.advancedConfig?.timeoutMs ?? options.timeoutMs;
   const transcript = new Transcript(clock);
   const opened = await connect(target, {
@@ -69,21 +72,21 @@ export async function runCase(
   const steps: StepResult[] = [];
   const schemas = { time: startSchemaTime(), limit };
   const connection: Connection = { session, target, visit, signal: limit.signal };
+  const recording = { transcript, trace: options.trace ?? null, schemas };
   const excused = listExcusedSteps(testCase.steps, listChecks(testCase));
+  const anyError = testCase.advancedConfig?.failOnToolError === false;
+  const talk = createModelTalk(testCase, { openModel, limit });
   const runStep = async (step: Step, stepIndex: number): Promise<StepOutcome> => {
-    if (step.kind === 'toolCall') {
-      const allowance = {
-        anyError: testCase.advancedConfig?.failOnToolError === false,
-        ownError: excused.errors.has(stepIndex),
-        missingTool: excused.missing.has(stepIndex),
-      };
-      const { trace = null } = options;
-      return await runToolCallStep(step, connection, { transcript, stepIndex, trace, schemas, allowance });
-    }
     if (step.kind === 'assert') return await runAssertStep(step.assertion, transcript, schemas);
+    if (transcript.isCut !== null) return { status: 'skipped', reason: null, effect: 'continue' };
+    if (step.kind === 'toolCall') {
+      const ownError = excused.errors.has(stepIndex);
+      const allowance = { anyError, ownError, missingTool: excused.missing.has(stepIndex) };
+      return await runToolCallStep(step, connection, { ...recording, stepIndex, allowance });
+    }
     if (step.kind === 'interact') return { status: 'fail', reason: noBrowserReason, effect: 'stop' };
-    transcript.turns.push({ prompt: step.prompt, actualToolCalls: [] });
-    return { status: 'fail', reason: 'Prompt steps need a model, and none is available here.', effect: 'give-up' };
+    const expected = excused.prompts.get(stepIndex) ?? new Set<string | null>();
+    return await talk.runPrompt(step, connection, { ...recording, stepIndex, allowance: { anyError, expected } });
   };
   const interrupt = (step: Step) => describeInterruption(step, { limit, timeoutMs });
   const ending = await runSteps(testCase.steps, connection, { runStep, interrupt, transcript, results: steps });
@@ -155,7 +158,8 @@ async function runSteps(
         excess === null ? await runStep(step, stepIndex) : { status: 'fail', reason: excess.message, effect: 'stop' };
       if (outcome.effect === 'stop') ending = completed;
       if (outcome.effect === 'give-up') {
-        ending = { status: 'failed', reason: outcome.reason, ...(outcome.loss && { loss: outcome.loss }) };
+        const { reason, loss, stopsRun } = outcome;
+        ending = { status: 'failed', reason, ...(loss && { loss }), ...(stopsRun && { stopsRun }) };
       }
     } catch (error) {
       ending = interrupt(step);
@@ -189,8 +193,8 @@ function describeInterruption(
 }
 
 /**
- * Judges an assert step on the transcript so far. A failed one ends the iteration, and one that could not be judged ends it
- * without a result.
+ * Judges an assert step on the transcript so far. A failed one ends the iteration, and one that was not measured ends it
+ * without a result. An advisory one only gives its reason.
  */
 export async function runAssertStep(
   assertion: Assertion,
@@ -199,7 +203,10 @@ export async function runAssertStep(
 ): Promise<StepOutcome> {
   if (!('type' in assertion))
     return { status: 'fail', reason: `${assertion.kind}: ${noBrowserReason}`, effect: 'stop' };
-  const { passed, reason, isUnscored } = await judgePredicate(assertion, evidence, schemas);
-  if (passed) return { status: 'ok', reason: null, effect: 'continue' };
-  return { status: 'fail', reason, effect: isUnscored ? 'give-up' : 'stop' };
+  const { state, reason } = await judgePredicate(assertion, evidence, schemas);
+  if (state === 'passed') return { status: 'ok', reason: null, effect: 'continue' };
+  if (isAdvisory(assertion)) return { status: 'ok', reason: clipReason(`Advisory: ${reason}`), effect: 'continue' };
+  // Of a cut transcript, later asserts may still be decided.
+  if (state === 'unmeasured' && evidence.isCut !== null) return { status: 'skipped', reason, effect: 'continue' };
+  return { status: 'fail', reason, effect: state === 'unmeasured' ? 'give-up' : 'stop' };
 }

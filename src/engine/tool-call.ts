@@ -1,15 +1,15 @@
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import { endSentence } from '../base/text.ts';
-import { type Assertion, type Check, expectsToolError, type JsonObject } from '../model/assertion.ts';
+import { type Check, expectsToolError, type JsonObject, readToolName } from '../model/assertion.ts';
 import type { WitnessedEnd } from '../model/process-end.ts';
-import type { StepResult } from '../model/run.ts';
+import type { StepResult, ToolCall } from '../model/run.ts';
 import type { Step } from '../model/step.ts';
 import { serverUnderTest } from '../model/suite.ts';
 import { composeTraceParent, type TraceIds } from '../otlp/ids.ts';
 import { type Connection, describeLoss, explainFailedRequest, type ProcessLoss } from './process-loss.ts';
 import { clipReason, joinWithin, maxListLength, printValue } from './reasons.ts';
 import { checkSchema, type SchemaBudget } from './schema-check.ts';
-import { lookUpTool, type ToolLookup } from './tool-list.ts';
+import { listTools, lookUpTool, type ToolLookup } from './tool-list.ts';
 import { type CallOutput, type CallRecord, readText, type Transcript } from './transcript.ts';
 
 /** What a step came to. */
@@ -21,6 +21,8 @@ export interface StepOutcome {
   effect: 'continue' | 'stop' | 'give-up';
   /** Where it is given up because the process of the server ended. */
   loss?: ProcessLoss;
+  /** Where it is given up for a reason that holds for every other iteration too. */
+  stopsRun?: boolean;
   evidence?: NonNullable<StepResult['evidence']>;
 }
 
@@ -79,20 +81,15 @@ export async function runToolCallStep(
   if (tool.kind === 'unreachable') return end('give-up', describeNoAnswer('tools/list', tool.message));
   if (tool.kind === 'refused' || (tool.kind === 'missing' && !mayBeMissing)) return end('stop', tool.reason);
 
-  const origin = { stepIndex, isListed: tool.kind === 'listed' };
-  const record = transcript.beginPinnedCall({ toolName, arguments: step.arguments }, step, origin);
-  const answer = await callTool(step, connection, { ...recording, record, tool }).catch((error: unknown) => {
-    record.abandon();
-    throw error;
-  });
-  if (answer.kind === 'lost') {
-    record.abandon();
-    return giveUpByLoss(answer.witnessed, toolName, evidence);
-  }
-  if (answer.kind === 'unreachable') {
-    record.abandon();
-    return end('give-up', describeNoAnswer(toolName, answer.message));
-  }
+  const listing = await listTools(connection);
+  if (listing.kind === 'list') transcript.tools = listing.list;
+
+  const call = { toolName, arguments: step.arguments };
+  const origin = { step, stepIndex, promptIndex: null, isListed: tool.kind === 'listed' };
+  const record = transcript.beginPinnedCall(call, origin);
+  const answer = await callTool(call, connection, { ...recording, record, tool });
+  if (answer.kind === 'lost') return giveUpByLoss(answer.witnessed, toolName, evidence);
+  if (answer.kind === 'unreachable') return end('give-up', describeNoAnswer(toolName, answer.message));
   const { isFatal, ...output } = answer;
   const { toolError } = record.complete(output);
   if (toolError === null) {
@@ -115,36 +112,63 @@ export async function runToolCallStep(
   };
 }
 
-function describeNoAnswer(what: string, message: string): string {
+export function describeNoAnswer(what: string, message: string): string {
   return clipReason(endSentence(`The server gave no answer to ${what}: ${message}`));
 }
 
 /** The iteration cannot go on; whether it failed depends on what else the process served. */
-function giveUpByLoss(
+export function giveUpByLoss(
   witnessed: WitnessedEnd,
   method: string,
-  { name, args }: { name: string; args: JsonObject },
+  call?: { name: string; args: JsonObject },
 ): StepOutcome {
   return {
     status: 'fail',
     reason: describeLoss(witnessed, method),
     effect: 'give-up',
-    evidence: { toolCalls: [{ name, args, ok: false }] },
+    ...(call !== undefined && { evidence: { toolCalls: [{ ...call, ok: false }] } }),
     loss: { ...witnessed, isDuringCall: true },
   };
 }
 
-async function callTool(
-  step: Extract<Step, { kind: 'toolCall' }>,
+/**
+ * Calls a tool, pinned or for a model, and judges its result by the tool's own output schema. A call without an answer is abandoned
+ * in the record.
+ *
+ * @throws the signal's reason once it aborts.
+ */
+export async function callTool(
+  call: ToolCall,
   connection: Connection,
-  { record, tool, transcript, trace, schemas }: CallRecording & { record: CallRecord; tool: ToolLookup },
+  context: Omit<CallRecording, 'stepIndex'> & { record: CallRecord; tool: ToolLookup },
 ): Promise<CallAnswer | { kind: 'unreachable'; message: string } | { kind: 'lost'; witnessed: WitnessedEnd }> {
-  const { toolName } = step;
+  const { record } = context;
+  try {
+    const answer = await requestCall(call, connection, context);
+    if (answer.kind === 'lost' || answer.kind === 'unreachable') record.abandon();
+    return answer;
+  } catch (error) {
+    record.abandon();
+    throw error;
+  }
+}
+
+async function requestCall(
+  { toolName, arguments: args }: ToolCall,
+  connection: Connection,
+  {
+    record,
+    tool,
+    transcript,
+    trace,
+    schemas,
+  }: Omit<CallRecording, 'stepIndex'> & { record: CallRecord; tool: ToolLookup },
+): Promise<CallAnswer | { kind: 'unreachable'; message: string } | { kind: 'lost'; witnessed: WitnessedEnd }> {
   const { session, signal } = connection;
   let result: CallToolResult;
   try {
     const traceParent = trace === null ? undefined : composeTraceParent(trace, record.spanId);
-    result = await session.callTool(toolName, step.arguments, { signal, traceParent });
+    result = await session.callTool(toolName, args, { signal, traceParent });
   } catch (error) {
     const fault = await explainFailedRequest(error, connection);
     if (fault.kind === 'lost' || fault.kind === 'unreachable') return fault;
@@ -207,37 +231,40 @@ async function findSchemaViolation(
   return { reason, isUnchecked: false };
 }
 
-/** The steps, by index, whose tool call a case expects to go wrong. */
-interface ExcusedSteps {
-  /** The tool may answer with an error. */
+/** The steps, by index, whose calls a case expects to go wrong. */
+export interface ExcusedSteps {
+  /** Tool calls that may be answered with an error. */
   errors: ReadonlySet<number>;
-  /** The server need not list the tool. */
+  /** Tool calls of a tool that the server need not list. */
   missing: ReadonlySet<number>;
+  /** Prompts, with the tools whose latest error in the turn is expected; null stands for the latest call of all. */
+  prompts: ReadonlyMap<number, ReadonlySet<string | null>>;
 }
 
 /**
- * Lists the steps whose tool call may fail because the case expects its error: of each assertion that expects one, the
- * call that it judges, which is the latest before it, of its tool where it names one. Checks at the end judge the latest
- * call of all. The errors of all other calls count.
+ * Lists the steps whose calls may fail because the case expects their error: of each assertion that expects one, the call that it
+ * judges, which is the latest before it, of its tool where it names one. Checks at the end judge the latest call of all. Whether a
+ * model makes such a call is not known before, so that prompts on the way are excused as well. The errors of all other calls count.
  */
 export function listExcusedSteps(steps: readonly Step[], checks: readonly Check[]): ExcusedSteps {
   const expectations = [
     ...steps.flatMap((step, index) => (step.kind === 'assert' ? [{ assertion: step.assertion, position: index }] : [])),
     ...checks.map((assertion) => ({ assertion, position: steps.length })),
   ].filter(({ assertion }) => expectsToolError(assertion));
-  const judged = expectations.map(({ assertion, position }) => {
+  const errors = new Set<number>();
+  const missing = new Set<number>();
+  const prompts = new Map<number, Set<string | null>>();
+  for (const { assertion, position } of expectations) {
     const toolName = readToolName(assertion);
     const index = steps
       .slice(0, position)
       .findLastIndex((step) => step.kind === 'toolCall' && (toolName === undefined || step.toolName === toolName));
-    return { index, isMissing: 'type' in assertion && assertion.type === 'toolNotFound' };
-  });
-  return {
-    errors: new Set(judged.map(({ index }) => index)),
-    missing: new Set(judged.filter(({ isMissing }) => isMissing).map(({ index }) => index)),
-  };
-}
-
-function readToolName(assertion: Assertion): string | undefined {
-  return 'toolName' in assertion ? assertion.toolName : undefined;
+    errors.add(index);
+    if ('type' in assertion && assertion.type === 'toolNotFound') missing.add(index);
+    for (const [at, { kind }] of steps.entries()) {
+      if (kind !== 'prompt' || at < index || at > position) continue;
+      prompts.set(at, new Set([...(prompts.get(at) ?? []), toolName ?? null]));
+    }
+  }
+  return { errors, missing, prompts };
 }

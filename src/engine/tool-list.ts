@@ -1,14 +1,17 @@
-import type { Session, Target, ToolList } from '../mcp/session.ts';
-import type { JsonObject } from '../model/assertion.ts';
+import type { Session, Target, ToolDeclaration, ToolList } from '../mcp/session.ts';
 import type { WitnessedEnd } from '../model/process-end.ts';
 import { findNearest } from '../suite/findings.ts';
 import { type Connection, explainFailedRequest } from './process-loss.ts';
 import { clipReason, printValue } from './reasons.ts';
 
 export type ToolLookup =
-  | { kind: 'listed'; outputSchema: JsonObject | null }
+  | ({ kind: 'listed' } & ToolDeclaration)
   /** `tools/list` does not have the tool; `reason` is a sentence that names the nearest one. */
   | { kind: 'missing'; reason: string }
+  | UnusableList;
+
+/** Why there is no list of tools. */
+export type UnusableList =
   /** A live server gave no list that can be used. */
   | { kind: 'refused'; reason: string }
   /** Nothing answered at all. */
@@ -35,10 +38,32 @@ export async function lookUpTool(
   connection: Connection,
   { ofSession = false }: { ofSession?: boolean } = {},
 ): Promise<ToolLookup> {
-  const { session, target, signal } = connection;
+  const { session, target } = connection;
   const known = sessionLists.get(session) ?? (ofSession ? undefined : sharedLists.get(target));
   const found = known?.get(toolName);
   if (found !== undefined) return { kind: 'listed', ...found };
+  const listing = await requestList(connection);
+  if (listing.kind !== 'list') return listing;
+  const { list } = listing;
+  const listed = list?.get(toolName);
+  return listed === undefined
+    ? { kind: 'missing', reason: clipReason(describeMissing(toolName, list)) }
+    : { kind: 'listed', ...listed };
+}
+
+/**
+ * Lists the tools of the server for a model, all pages included: the list that this session or an earlier one of the run received.
+ *
+ * @throws the signal's reason once it aborts.
+ */
+export async function listTools(connection: Connection): Promise<{ kind: 'list'; list: ToolList } | UnusableList> {
+  const { session, target } = connection;
+  const known = sessionLists.get(session) ?? sharedLists.get(target);
+  return known === undefined ? await requestList(connection) : { kind: 'list', list: known };
+}
+
+async function requestList(connection: Connection): Promise<{ kind: 'list'; list: ToolList } | UnusableList> {
+  const { session, target, signal } = connection;
   let list: ToolList;
   try {
     list = await session.listTools({ signal });
@@ -56,13 +81,10 @@ export async function lookUpTool(
   }
   sessionLists.set(session, list);
   if (!sharedLists.has(target)) sharedLists.set(target, list);
-  const listed = list?.get(toolName);
-  return listed === undefined
-    ? { kind: 'missing', reason: clipReason(describeMissing(toolName, list)) }
-    : { kind: 'listed', ...listed };
+  return { kind: 'list', list };
 }
 
-function describeMissing(toolName: string, list: ToolList): string {
+export function describeMissing(toolName: string, list: ToolList): string {
   const missing = `The server lists no tool ${printValue(toolName)}`;
   if (list === null) return `${missing}: it declares no tools capability.`;
   if (list.size === 0) return `${missing}: its list of tools is empty.`;

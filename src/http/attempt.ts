@@ -30,8 +30,8 @@ export interface AttemptOptions<T> {
   signal: AbortSignal;
   /** Reads an answer that is no success; unless given, as of any HTTP service. */
   readFailure?: (answer: FailedAnswer, what: string) => AttemptFailure;
-  /** Reads an answer that is a success; what it throws is the attempt's failure. */
-  parseAnswer: (text: string, contentType: string | undefined) => T;
+  /** Reads an answer that is a success; what it throws is the attempt's failure. Of the headers, only `contentType` is redacted. */
+  parseAnswer: (text: string, contentType: string | undefined, headers: FailedAnswer['headers']) => T;
 }
 
 /**
@@ -70,7 +70,7 @@ export async function attemptRequest<T>(
       const answer = { status, headers, text: redactor.redact(text) };
       return { ok: false, ...readFailure(answer, what) };
     }
-    return { ok: true, answer: parseAnswer(text, response.headers['content-type']?.toString()) };
+    return { ok: true, answer: parseAnswer(text, redactHeader('content-type'), response.headers) };
   } catch (error) {
     options.signal.throwIfAborted();
     const { attemptTimeoutMs } = limits;

@@ -38,8 +38,18 @@ export interface Session extends AsyncDisposable {
   listTools(options: { signal: AbortSignal }): Promise<ToolList>;
 }
 
-/** By name, with the output schema that a tool declares; null where the server declares no tools capability. */
-export type ToolList = ReadonlyMap<string, { outputSchema: JsonObject | null; isReadOnly: boolean }> | null;
+/** What a server declares about a tool. */
+export interface ToolDeclaration {
+  description: string | null;
+  inputSchema: JsonObject;
+  outputSchema: JsonObject | null;
+  /** Null where the tool has none. */
+  annotations: JsonObject | null;
+  isReadOnly: boolean;
+}
+
+/** By name, in the order of the server's list; null where the server declares no tools capability. */
+export type ToolList = ReadonlyMap<string, ToolDeclaration> | null;
 
 /** How long the end of a session may take, in milliseconds; a server that is stuck keeps its session. */
 const closeTimeoutMs = 2000;
@@ -126,9 +136,15 @@ async function openSessionAs(
       const listing = client.listTools(undefined, { ...limits, signal, cacheMode: 'bypass' });
       const { tools } = await race(Promise.race([listing, traffic.lost]), { signals: [signal, budget.signal] });
       return new Map(
-        tools.map(({ name, outputSchema, annotations }) => [
+        tools.map(({ name, description, inputSchema, outputSchema, annotations }) => [
           name,
-          { outputSchema: outputSchema ?? null, isReadOnly: annotations?.readOnlyHint === true },
+          {
+            description: description ?? null,
+            inputSchema,
+            outputSchema: outputSchema ?? null,
+            annotations: annotations === undefined ? null : { ...annotations },
+            isReadOnly: annotations?.readOnlyHint === true,
+          },
         ]),
       );
     },

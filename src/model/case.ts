@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { argumentMatching, type Check } from './assertion.ts';
+import type { Check } from './assertion.ts';
+import { argumentMatching } from './check-schemas.ts';
 import type { Step } from './step.ts';
 
 /**
@@ -40,7 +41,28 @@ export interface ChecksEnvelope {
   list: Check[];
 }
 
-/** What inline tests alone can set. Open on the wire; the gate's two keys travel there because the API has no field for them. */
+const toolName = z.string().min(1);
+
+/** What a model may call; without `allow`, every tool that `deny` does not name. */
+export const toolPolicySchema = z.strictObject({
+  allow: z.array(toolName).exactOptional(),
+  deny: z.array(toolName).exactOptional(),
+});
+export type ToolPolicy = z.infer<typeof toolPolicySchema>;
+
+export function isForbidden(name: string, { allow, deny = [] }: ToolPolicy): boolean {
+  return deny.includes(name) || allow?.includes(name) === false;
+}
+
+/** A tool that is offered to a model and that no server has. */
+export const decoyToolSchema = z.strictObject({
+  name: toolName,
+  description: z.string().exactOptional(),
+  inputSchema: z.record(z.string(), z.unknown()).exactOptional(),
+});
+export type DecoyTool = z.infer<typeof decoyToolSchema>;
+
+/** What inline tests alone can set. Open on the wire; the gate's own keys travel there because the API has no field for them. */
 export const advancedConfigSchema = z.looseObject({
   system: z.string().exactOptional(),
   temperature: z.number().exactOptional(),
@@ -49,9 +71,16 @@ export const advancedConfigSchema = z.looseObject({
     .exactOptional(),
   /** False lets an iteration pass although a tool answered with an error. */
   failOnToolError: z.boolean().exactOptional(),
-  /** How long one iteration may take, in milliseconds. */
+  /** How long one iteration may take, in milliseconds; the time in which it waits for a model is not counted. */
   timeoutMs: z.number().positive().exactOptional(),
+  /** Calls of the model per prompt. */
+  maxSteps: z.int().min(1).exactOptional(),
+  toolPolicy: toolPolicySchema.exactOptional(),
+  decoys: z.array(decoyToolSchema).exactOptional(),
 });
+
+/** Calls of the model per prompt where a case does not say. */
+export const defaultMaxSteps = 10;
 
 /** The values that a case consists of; the evals file and the wire differ in these, and in the names of the fields. */
 export interface CaseValues<Steps extends z.ZodType, Options extends z.ZodType, Checks extends z.ZodType> {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ModelUsage } from './usage.ts';
 
 /** The execution states in which a run has ended. Others are `pending`, `running` and whatever a service may add. */
 export const terminalRunStatuses = ['completed', 'failed', 'cancelled', 'timed_out'] as const;
@@ -42,6 +43,8 @@ export interface Iteration {
   error: string | null;
   model: string | null;
   tokensUsed: number | null;
+  /** What its model calls used; null where none took part, or the service does not say. */
+  usage: ModelUsage | null;
   actualToolCalls: ToolCall[];
   expectedToolCalls: ToolCall[];
 }

@@ -1,4 +1,4 @@
-import type { ChecksEnvelope, MatchOptions } from './case.ts';
+import type { ChecksEnvelope, DecoyTool, MatchOptions, ToolPolicy } from './case.ts';
 import type { Step } from './step.ts';
 import type { Check } from './assertion.ts';
 import type { ConcurrencySetting } from './concurrency.ts';
@@ -19,8 +19,10 @@ export interface Suite {
   id: string;
   name: string;
   location: SourceLocation;
-  /** `provider/name`, for prompt steps of cases that name none. */
+  /** `provider/name`, for prompt steps of cases that name none; the first where the file names several. */
   model: string | null;
+  /** What does not count as a change of a tool's result in a recording: JSON Pointers and regular expressions. */
+  ignoredInRecordings: string[];
   /** The revision of MCP that its cases are run in; null where the file does not say. */
   protocol: Sourced<ProtocolChoice> | null;
   /** How many iterations run at the same time, and where the file says so, such as `evals/x.evals.yaml:4`. */
@@ -50,7 +52,12 @@ export interface SuiteCase {
   timeoutMs: number;
   /** Where the file says so; null for the default. */
   timeoutLocation: SourceLocation | null;
+  /** `provider/name`; of a case with prompts the model that they ask, null where neither case nor suite names one. */
   model: string | null;
+  /** The case of the file that this one runs with one of several models; null for a case that runs with one. */
+  variantOf: { id: string; title: string } | null;
+  /** What the model is given; layered already. */
+  modelSettings: ModelSettings;
   failOnToolError: boolean;
   expectedOutput: string | null;
   scenario: string | null;
@@ -58,6 +65,20 @@ export interface SuiteCase {
   match: MatchOptions;
   checks: ChecksEnvelope;
   steps: LocatedStep[];
+}
+
+/** What a model is given in addition to the prompts of a case; null leaves it to the provider. */
+export interface ModelSettings {
+  system: string | null;
+  temperature: number | null;
+  /** Calls of the model per prompt; null for the default. */
+  maxSteps: number | null;
+  toolPolicy: ToolPolicy | null;
+  decoys: DecoyTool[];
+  /** The file that the decoys stand in, relative to the evals file; null where they stand in that itself. */
+  decoyFile: { path: string; location: SourceLocation } | null;
+  /** Where the first of these settings stands that the API has no field for; null where none does. */
+  ownSetting: { key: string; location: SourceLocation } | null;
 }
 
 export interface LocatedStep {

@@ -13,8 +13,11 @@ export type TracePart =
       type: 'tool-result';
       toolCallId: string;
       toolName: string;
-      /** The MCP CallToolResult verbatim, or the error that came instead of one. */
-      output: { type: 'json'; value: unknown } | { type: 'error-text'; value: string };
+      /** The MCP CallToolResult verbatim, the error that came instead of one, or why the call was not made. */
+      output:
+        | { type: 'json'; value: unknown }
+        | { type: 'error-text'; value: string }
+        | { type: 'text'; value: string };
       isError?: boolean;
     };
 
@@ -33,6 +36,12 @@ export interface TraceSpan {
   toolCallId?: string;
   toolName?: string;
   mcpErrorCode?: number;
+  modelId?: string;
+  provider?: string;
+  finishReason?: string;
+  inputTokens?: number;
+  outputTokens?: number;
+  totalTokens?: number;
 }
 
 /** What the matcher and the turn's predicates made of one turn. */
@@ -47,10 +56,15 @@ export interface TracePrompt {
   argumentMismatches: Array<{ expected: ToolCall; actual: ToolCall }>;
 }
 
-/** The outcome of one predicate: case-level ones first, then those of the turns. */
+/** `unmeasured` says that the evidence does not decide the check, which is neither a pass nor a failure. */
+export type CheckState = 'passed' | 'failed' | 'unmeasured';
+
+/** The outcome of one predicate, which changes no result where its own `role` is `advisory`: case-level ones first, then those of the turns. */
 export interface PredicateResult {
   predicate: unknown;
+  /** Whether the state is `passed`; readers of the API know this field alone. */
   passed: boolean;
+  state: CheckState;
   reason: string;
   scope?: { kind: 'turn'; promptIndex: number };
 }

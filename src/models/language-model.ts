@@ -43,6 +43,18 @@ export interface ModelSession {
    * @throws the signal's reason once it aborts
    */
   answer(call: ModelCall, options: { signal: AbortSignal }): Promise<ModelAnswer>;
+  /** Of a session that may replay: where its answers came from so far. */
+  report?(): ReplayReport;
+}
+
+/** Where the answers of an iteration came from. */
+export interface ReplayReport {
+  /** Answers read from a recording. */
+  replayed: number;
+  /** Answers of the provider. */
+  live: number;
+  /** Why the recording was not used any further, or not at all; null where it was, and where none was to be read. */
+  stale: string | null;
 }
 
 /** Which iteration wants to talk to which model. */
@@ -58,6 +70,8 @@ export interface ModelRequest {
 
 /** Where iterations get their models from: providers, recordings, or both. */
 export interface ModelSource {
+  /** Says why no session with a model can be opened, such as a key that is missing, and the remedy; null where one can. */
+  findProblem(request: Pick<ModelRequest, 'model' | 'apiKeys'>): string | null;
   /** @throws {ModelError} `refused` where no key is known for the provider */
   openSession(request: ModelRequest): Promise<ModelSession>;
 }

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { ProtocolError } from '../base/errors.ts';
 import type { Iteration, Run, StepResult, ToolCall } from '../model/run.ts';
+import type { ModelUsage } from '../model/usage.ts';
 import {
   iterationPageSchema,
   runPageSchema,
@@ -85,6 +86,18 @@ function toRunSummary(summary: WireRun['summary']): Run['summary'] {
   return total == null || passed == null || failed == null ? null : { total, passed, failed };
 }
 
+function toUsage(usage: WireIteration['usage']): ModelUsage | null {
+  if (usage == null) return null;
+  return {
+    modelCalls: usage.modelCalls ?? 0,
+    replayedCalls: usage.replayedCalls ?? 0,
+    inputTokens: usage.inputTokens ?? 0,
+    cachedInputTokens: usage.cachedInputTokens ?? 0,
+    outputTokens: usage.outputTokens ?? 0,
+    unmeasuredCalls: usage.unmeasuredCalls ?? 0,
+  };
+}
+
 function toIteration(iteration: WireIteration): Iteration {
   return {
     id: iteration.id,
@@ -98,6 +111,7 @@ function toIteration(iteration: WireIteration): Iteration {
     error: iteration.error ?? null,
     model: iteration.model ?? null,
     tokensUsed: iteration.tokensUsed ?? null,
+    usage: toUsage(iteration.usage),
     actualToolCalls: (iteration.actualToolCalls ?? []).map(toToolCall),
     expectedToolCalls: (iteration.expectedToolCalls ?? []).map(toToolCall),
   };

@@ -167,6 +167,18 @@ export type WireRun = z.infer<typeof runSchema>;
 export const toolCallSchema = z.object({ toolName: text, name: text, arguments: openObject, args: openObject });
 export type WireToolCall = z.infer<typeof toolCallSchema>;
 
+const tokens = z.number().nonnegative().nullish();
+
+/** An open document of the service; these are its names. The number of calls and of answers from recordings is the gate's own. */
+const usageSchema = z.object({
+  inputTokens: tokens,
+  cachedInputTokens: tokens,
+  outputTokens: tokens,
+  modelCalls: tokens,
+  replayedCalls: tokens,
+  unmeasuredCalls: tokens,
+});
+
 export const iterationSchema = z.object({
   id: z.string(),
   testCaseId: text,
@@ -180,6 +192,7 @@ export const iterationSchema = z.object({
   /** Negative ones would make room in a budget. */
   durationMs: z.number().nonnegative().nullish(),
   tokensUsed: z.number().nonnegative().nullish(),
+  usage: usageSchema.nullish().catch(null),
   actualToolCalls: z.array(toolCallSchema).nullish(),
   expectedToolCalls: z.array(toolCallSchema).nullish(),
   error: text,

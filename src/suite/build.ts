@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { appendAll } from '../base/lists.ts';
-import { type Check, expectsToolError } from '../model/assertion.ts';
+import { type Check, expectsToolError, isAdvisory } from '../model/assertion.ts';
 import { type ChecksEnvelope, defaultMatchOptions } from '../model/case.ts';
 import type { Step } from '../model/step.ts';
 import type { SourceLocation, Suite, SuiteCase } from '../model/suite.ts';
 import { parseCheck } from './assertion-schema.ts';
 import { buildPolicyLayer, locateText } from './build-policy.ts';
 import type { Finding } from './findings.ts';
+import { buildModelSettings, findTwoModelKeys, listCaseModels } from './model-settings.ts';
 import type { SourceDocument } from './source-document.ts';
 import { findServerIds, parseSteps, type WrittenCase, type WrittenSuite } from './suite-schema.ts';
 
@@ -20,8 +21,11 @@ export function buildSuite(written: WrittenSuite, document: SourceDocument): { s
   const checks = (written.checks ?? []).map(parseCheck);
   const match = { ...defaultMatchOptions, ...written.match };
 
-  const cases = written.cases.map((testCase, index): SuiteCase => {
+  appendAll(findings, findTwoModelKeys(written, document, []));
+
+  const cases = written.cases.flatMap((testCase, index): SuiteCase[] => {
     const path = ['cases', index];
+    appendAll(findings, findTwoModelKeys(testCase, document, path));
     const steps = parseSteps(testCase.steps);
     appendAll(findings, findServerIds(testCase.steps, document, [...path, 'steps']));
     const ownChecks = parseCaseChecks(testCase.checks);
@@ -31,7 +35,7 @@ export function buildSuite(written: WrittenSuite, document: SourceDocument): { s
         'This case expects an error of a tool and can never pass: its own checks have `noToolErrors`; take that out';
       findings.push({ ...document.locateKey([...path, ...expectsError]), code: 'contradiction', message });
     }
-    return {
+    const built: SuiteCase = {
       id: ids[index] ?? '',
       title: testCase.title,
       location: document.locateValue(path),
@@ -41,7 +45,11 @@ export function buildSuite(written: WrittenSuite, document: SourceDocument): { s
       runs: testCase.runs ?? written.runs ?? 1,
       timeoutMs: testCase.timeout ?? written.timeout ?? defaultTimeoutMs,
       timeoutLocation: locateTimeout(written, index, document),
-      model: testCase.model ?? null,
+      model: null,
+      variantOf: null,
+      modelSettings: buildModelSettings(written, testCase, (key) =>
+        document.locateKey(testCase[key] === undefined ? [key] : [...path, key]),
+      ),
       failOnToolError: testCase.failOnToolError ?? true,
       expectedOutput: testCase.expectedOutput ?? null,
       scenario: testCase.scenario ?? null,
@@ -49,13 +57,15 @@ export function buildSuite(written: WrittenSuite, document: SourceDocument): { s
       checks: expectsError === undefined ? ownChecks : exceptNoToolErrors(checks, ownChecks),
       steps: steps.map((step, position) => ({ step, location: document.locateValue([...path, 'steps', position]) })),
     };
+    return expandModels(built, listCaseModels(written, testCase));
   });
 
   const suite: Suite = {
     id: written.id ?? deriveSlug(written.suite, 'suite'),
     name: written.suite,
     location: document.locateValue([]),
-    model: written.model ?? null,
+    model: written.model ?? written.models?.[0] ?? null,
+    ignoredInRecordings: written.recordings?.ignore ?? [],
     protocol:
       written.protocol === undefined ? null : { value: written.protocol, source: locateText(document, ['protocol']) },
     concurrency:
@@ -69,6 +79,26 @@ export function buildSuite(written: WrittenSuite, document: SourceDocument): { s
     cases,
   };
   return { suite, findings };
+}
+
+/** A case that runs with several models is one case of its own for each, since its results are those of a model. */
+function expandModels(testCase: SuiteCase, models: ReadonlyArray<string | null>): SuiteCase[] {
+  const [only = null, ...others] = models;
+  if (others.length === 0) return [{ ...testCase, model: only }];
+  const { id, title } = testCase;
+  return models.map((model) => ({
+    ...testCase,
+    id: nameVariant(id, model ?? ''),
+    title: `${title} (${model ?? ''})`,
+    model,
+    variantOf: { id, title },
+  }));
+}
+
+/** Both parts are cut where they are longer than the API's ids. */
+function nameVariant(id: string, model: string): string {
+  const slug = model.replaceAll(/[^A-Za-z0-9_]+/g, '-');
+  return `${id.slice(0, 125 - Math.min(slug.length, 60))}--${slug.slice(0, 60)}`;
 }
 
 function locateTimeout(written: WrittenSuite, index: number, document: SourceDocument): SourceLocation | null {
@@ -111,8 +141,8 @@ function exceptNoToolErrors(suiteChecks: readonly Check[], envelope: ChecksEnvel
   return { mode: 'replace', list: resolveChecks(inherited, envelope) };
 }
 
-function isNoToolErrors({ type }: Check): boolean {
-  return type === 'noToolErrors';
+function isNoToolErrors(check: Check): boolean {
+  return check.type === 'noToolErrors' && !isAdvisory(check);
 }
 
 /** Room for a `-2` and the like below the 128 characters that an id may have. */

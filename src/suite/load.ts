@@ -1,11 +1,12 @@
 import { glob, readFile, realpath, stat } from 'node:fs/promises';
-import { relative, resolve, sep } from 'node:path';
+import { dirname, relative, resolve, sep } from 'node:path';
 import { leadsOutOfCheckout, linkOutMessage } from '../base/files.ts';
 import type { ConfigurationIssue } from '../base/errors.ts';
 import { describeError } from '../base/errors.ts';
 import { appendAll } from '../base/lists.ts';
 import type { Suite } from '../model/suite.ts';
 import { compareText } from './findings.ts';
+import { loadDecoys } from './load-decoys.ts';
 import { readSuite } from './read.ts';
 import { describeTooLarge, maxFileBytes } from './source-document.ts';
 
@@ -40,7 +41,10 @@ export async function loadSuites(patterns: string[], options: { cwd: string }): 
   for (const file of [...files.values()].toSorted(compareText)) {
     const reading = await readFileSuite(file, options.cwd);
     appendAll(findings, reading.findings);
-    if (reading.suite !== null) suites.push(reading.suite);
+    if (reading.suite === null) continue;
+    const { suite, issues } = await loadDecoys(reading.suite, { cwd: options.cwd, directory: dirname(file) });
+    appendAll(findings, issues);
+    suites.push(suite);
   }
   return { suites, findings: [...findings, ...findSharedIds(suites)] };
 }

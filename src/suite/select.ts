@@ -1,6 +1,6 @@
 import type { ConfigurationIssue } from '../base/errors.ts';
 import { findSmallest } from '../base/lists.ts';
-import type { Suite } from '../model/suite.ts';
+import type { Suite, SuiteCase } from '../model/suite.ts';
 import { suggestNearest } from './findings.ts';
 
 export interface Selection {
@@ -21,7 +21,7 @@ export function selectCases(suites: Suite[], selection: Selection): { suites: Su
       code: 'unknown-case',
       input: 'cases',
       what: 'case',
-      known: all.flatMap((testCase) => [testCase.id, testCase.title]),
+      known: all.flatMap(listNames),
     }),
     ...findAmbiguousNames(names, suites),
     ...findUnknownWords(tags, {
@@ -35,7 +35,7 @@ export function selectCases(suites: Suite[], selection: Selection): { suites: Su
     .map((suite) => ({
       ...suite,
       cases: suite.cases
-        .filter((testCase) => names.length === 0 || names.includes(testCase.id) || names.includes(testCase.title))
+        .filter((testCase) => names.length === 0 || listNames(testCase).some((name) => names.includes(name)))
         .filter((testCase) => tags.length === 0 || testCase.tags.some((tag) => tags.includes(tag)))
         .map((testCase) => (runs === null ? testCase : { ...testCase, runs })),
     }))
@@ -50,14 +50,17 @@ export function selectCases(suites: Suite[], selection: Selection): { suites: Su
   return { suites: selected, issues };
 }
 
+/** A case that runs with several models is named by itself, and by the case of the file, which is all of them. */
+export function listNames({ id, title, variantOf }: Pick<SuiteCase, 'id' | 'title' | 'variantOf'>): string[] {
+  return variantOf === null ? [id, title] : [id, title, variantOf.id, variantOf.title];
+}
+
 /** The same id in several suites means each of these cases; a title has to mean one. */
 function findAmbiguousNames(names: readonly string[], suites: readonly Suite[]): ConfigurationIssue[] {
-  const cases = suites.flatMap(({ cases }) =>
-    cases.map(({ id, title, location: { file, line } }) => ({ id, title, location: `${file}:${line}` })),
-  );
+  const cases = suites.flatMap((suite) => suite.cases.map(nameCase));
   return [...new Set(names)].flatMap((name) => {
     const found = findNamed(cases, name);
-    if (found.length < 2 || found.every(({ id }) => id === name)) return [];
+    if (!isAmbiguous(found) || found.every(({ id }) => id === name)) return [];
     return [{ code: 'ambiguous-case', input: 'cases', message: explainAmbiguity(name, found) }];
   });
 }
@@ -82,6 +85,13 @@ export interface NamedCase {
   title: string;
   /** Where it is defined, as messages give it; null where that is not known. */
   location: string | null;
+  /** The case of the file that it runs with one of several models. */
+  variantOf?: { id: string; title: string } | null;
+}
+
+/** A case of a file, as a name can mean it. */
+export function nameCase({ id, title, variantOf, location: { file, line } }: SuiteCase): NamedCase {
+  return { id, title, variantOf, location: `${file}:${line}` };
 }
 
 /**
@@ -89,7 +99,12 @@ export interface NamedCase {
  * or a case in front of another would take over what is said of that.
  */
 export function findNamed<T extends NamedCase>(cases: readonly T[], name: string): T[] {
-  return cases.filter(({ id, title }) => id === name || title === name);
+  return cases.filter(({ id, title, variantOf = null }) => listNames({ id, title, variantOf }).includes(name));
+}
+
+/** Whether these are several cases of the file, and not one with several models. */
+export function isAmbiguous(found: readonly NamedCase[]): boolean {
+  return new Set(found.map(({ id, variantOf }, index) => variantOf?.id ?? `${id} ${index}`)).size > 1;
 }
 
 const maxNamed = 3;

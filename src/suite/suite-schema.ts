@@ -1,16 +1,18 @@
 import { z } from 'zod';
-import { advancedConfigSchema, checksMode, createCaseShape, matchOptionsSchema } from '../model/case.ts';
+import {
+  advancedConfigSchema,
+  checksMode,
+  createCaseShape,
+  defaultMaxSteps,
+  matchOptionsSchema,
+} from '../model/case.ts';
 import { maxConcurrency } from '../model/concurrency.ts';
 import { createStepShapes, type Step } from '../model/step.ts';
 import { serverUnderTest } from '../model/suite.ts';
-import {
-  actionSchema,
-  parseAssertion,
-  toolArguments,
-  writtenAssertionSchema,
-  writtenCheckSchema,
-} from './assertion-schema.ts';
+import { parseAssertion, writtenAssertionSchema, writtenCheckSchema } from './assertion-schema.ts';
+import { actionSchema, toolArguments } from './assertion-values.ts';
 import { type Finding, quoteValue } from './findings.ts';
+import { findIgnoreProblem } from './ignore-pattern.ts';
 import { policyFileSchema, suitePolicySchema } from './policy-schema.ts';
 import { withIssueCode, id, modelId, protocol, runs, text, timeout } from './scalar-schemas.ts';
 import type { DocumentPath, SourceDocument } from './source-document.ts';
@@ -105,6 +107,26 @@ function toStep(written: WrittenStep, id: string): Step {
   return { ...written, id };
 }
 
+/** A tool that no server has, as a file may write it. */
+const decoySchema = z
+  .strictObject({
+    name: text,
+    description: text.exactOptional(),
+    inputSchema: z.record(z.string(), z.unknown()).exactOptional(),
+  })
+  .meta({ id: 'decoy', title: 'decoy', description: 'A tool that is offered to the model and that no server has.' });
+
+export const decoyListSchema = z.array(decoySchema);
+
+const ignorePattern = text
+  .superRefine((pattern, context) => {
+    const message = findIgnoreProblem(pattern);
+    if (message !== null) context.addIssue({ code: 'custom', message, params: { code: 'bad-ignore-pattern' } });
+  })
+  .meta({
+    description: "A JSON Pointer into a tool's result, in which `*` is any one segment, or an RE2 regular expression.",
+  });
+
 const matchSchema = matchOptionsSchema.meta({
   id: 'match',
   description: "How the tool calls of a model's turn are matched with the expected ones.",
@@ -121,6 +143,38 @@ const caseChecksSchema = z
 const caseTimeout = timeout.meta({
   description: "Time that one iteration may take, at most the gate's `timeout`. Default: the suite's.",
 });
+
+/** What a suite and each of its cases may say about the model; a case replaces what its suite says, key by key. */
+const modelShape = {
+  model: modelId.exactOptional(),
+  models: z
+    .array(modelId)
+    .min(1)
+    .refine(
+      (models) => new Set(models).size === models.length,
+      withIssueCode('duplicate-model', 'A model is named twice; name each once'),
+    )
+    .exactOptional()
+    .meta({ description: 'Models for prompt steps; every case with a prompt runs with each of them.' }),
+  system: text.exactOptional().meta({ description: 'What the model is told before the first prompt.' }),
+  temperature: z.number().min(0).max(2).exactOptional().meta({
+    description: "How much the model's answers vary, 0 to 2. Default: the provider's.",
+  }),
+  maxSteps: z.int().min(1).max(100).exactOptional().meta({
+    default: defaultMaxSteps,
+    description: 'How often the model may be called for one prompt. A model that is not done by then fails the case.',
+  }),
+  toolPolicy: z
+    .strictObject({ allow: z.array(text).exactOptional(), deny: z.array(text).exactOptional() })
+    .exactOptional()
+    .meta({
+      description: 'Tools that the model may call, or may not. It gets a refusal, and the call does not count.',
+    }),
+  decoys: z.union([text, decoyListSchema]).exactOptional().meta({
+    description:
+      'Tools that are offered to the model and that no server has: a list, or the path of a JSON file with one.',
+  }),
+};
 
 const fields = createCaseShape({
   title: text,
@@ -140,7 +194,7 @@ const caseSchema = z
     negative: fields.isNegative.meta({ description: 'The model must call no tool.' }),
     runs: fields.iterations,
     timeout: caseTimeout.exactOptional(),
-    model: modelId.exactOptional(),
+    ...modelShape,
     match: fields.matchOptions,
     checks: fields.checks,
     failOnToolError: advancedConfigSchema.shape.failOnToolError.meta({
@@ -160,7 +214,11 @@ export const suiteSchema = z.strictObject({
   $schema: z.string().exactOptional(),
   suite: text.meta({ description: 'Name of the suite.' }),
   id: id.exactOptional().meta({ description: 'Stable id; defaults to a slug of the name.' }),
-  model: modelId.exactOptional(),
+  ...modelShape,
+  recordings: z
+    .strictObject({ ignore: z.array(ignorePattern).exactOptional() })
+    .exactOptional()
+    .meta({ description: 'How recordings of model answers are compared.' }),
   protocol: protocol.exactOptional(),
   runs: runs.exactOptional().meta({ default: 1 }),
   timeout: timeout.exactOptional().meta({

@@ -38,6 +38,7 @@ function expand(content: Partial<CaseContent>, options: Partial<RunCasesOptions>
     matchOptionsOverride: undefined,
     iterationTimeoutMs: 600_000,
     llmCallsPerRun: 300,
+    findModelProblem: () => null,
     ...options,
   });
   return planned!;

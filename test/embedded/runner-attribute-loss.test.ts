@@ -20,6 +20,8 @@ function createOutcome(fields: Partial<CaseOutcome>): CaseOutcome {
     trace: { messages: [], spans: [], prompts: [], metadata: { predicates: [] } },
     predicates: [],
     protocolVersion: '2025-11-25',
+    usage: null,
+    stopsRun: false,
     loss: null,
     ...fields,
   };

@@ -41,7 +41,7 @@ describe('judgePredicate on the predicates of the API', () => {
     [{ type: 'turnCountUnder', turns: 3 }],
     [{ type: 'noToolErrors', note: 'unknown fields are ignored' }],
   ])('passes %j', async (predicate) => {
-    expect(await judgePredicate(predicate, evidence)).toEqual({ passed: true, reason: expect.any(String) });
+    expect(await judgePredicate(predicate, evidence)).toEqual({ state: 'passed', reason: expect.any(String) });
   });
 
   it.each([
@@ -82,7 +82,7 @@ describe('judgePredicate on the predicates of the API', () => {
     [{ type: 'tokenBudgetUnder', tokens: 120 }, 'tokenBudgetUnder: 120 tokens were used; the budget is under 120.'],
     [{ type: 'turnCountUnder', turns: 2 }, 'turnCountUnder: the user took 2 turns; the limit is under 2.'],
   ])('fails %j', async (predicate, reason) => {
-    expect(await judgePredicate(predicate, evidence)).toEqual({ passed: false, reason });
+    expect(await judgePredicate(predicate, evidence)).toEqual({ state: 'failed', reason });
   });
 
   it.each([
@@ -104,16 +104,16 @@ describe('judgePredicate on the predicates of the API', () => {
     [{ type: 'widgetRenderLatencyUnder', ms: 100 }, `widgetRenderLatencyUnder: ${noBrowserReason}`],
     [{ type: 'widgetNoConsoleErrors' }, `widgetNoConsoleErrors: ${noBrowserReason}`],
   ])('fails %j where nothing was measured', async (predicate, reason) => {
-    expect(await judgePredicate(predicate, nothing)).toEqual({ passed: false, reason });
+    expect(await judgePredicate(predicate, nothing)).toEqual({ state: 'failed', reason });
   });
 
   it('counts no turn in a case without prompts, which is under any limit', async () => {
-    expect((await judgePredicate({ type: 'turnCountUnder', turns: 1 }, nothing)).passed).toBe(true);
+    expect((await judgePredicate({ type: 'turnCountUnder', turns: 1 }, nothing)).state).toBe('passed');
   });
 
   it('finds a message of white space empty', async () => {
     const message = createEvidence({ finalAssistantMessage: ' \n' });
-    expect((await judgePredicate({ type: 'finalAssistantMessageNonEmpty' }, message)).passed).toBe(false);
+    expect((await judgePredicate({ type: 'finalAssistantMessageNonEmpty' }, message)).state).toBe('failed');
   });
 
   it('fails noToolErrors with every error there was', async () => {
@@ -123,7 +123,7 @@ describe('judgePredicate on the predicates of the API', () => {
       createToolResult({ isError: true, toolError: 'echo answered with an error: "two".' }),
     ];
     expect(await judgePredicate({ type: 'noToolErrors' }, createEvidence({ toolResults }))).toEqual({
-      passed: false,
+      state: 'failed',
       reason: 'noToolErrors: echo answered with an error: "one"; echo answered with an error: "two".',
     });
   });
@@ -135,7 +135,7 @@ describe('judgePredicate on the predicates of the API', () => {
     ['(', 'the pattern "(" is not a regular expression.'],
   ])('refuses the pattern %j', async (pattern, reason) => {
     const judged = await judgePredicate({ type: 'responseMatches', pattern }, evidence);
-    expect(judged).toEqual({ passed: false, reason: `responseMatches: ${reason}` });
+    expect(judged).toEqual({ state: 'failed', reason: `responseMatches: ${reason}` });
   });
 
   it('searches a message of 100 000 characters and refuses a longer one', async () => {
@@ -145,7 +145,7 @@ describe('judgePredicate on the predicates of the API', () => {
           { type: 'responseMatches', pattern: 'x' },
           createEvidence({ finalAssistantMessage: 'x'.repeat(length) }),
         )
-      ).passed;
-    expect([await judge(100_000), await judge(100_001)]).toEqual([true, false]);
+      ).state;
+    expect([await judge(100_000), await judge(100_001)]).toEqual(['passed', 'failed']);
   });
 });

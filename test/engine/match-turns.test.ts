@@ -21,8 +21,8 @@ describe('listExpectedCalls', () => {
 
 describe('judgeTurns', () => {
   const turns = [
-    { prompt: 'One', actualToolCalls: [call('a')] },
-    { prompt: 'Two', actualToolCalls: [] },
+    { prompt: 'One', actualToolCalls: [call('a')], isCut: false },
+    { prompt: 'Two', actualToolCalls: [], isCut: false },
   ];
 
   it('judges every turn on its own calls', () => {

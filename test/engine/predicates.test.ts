@@ -33,7 +33,7 @@ describe('judgePredicate', () => {
     [{ type: 'toString' }, 'unknown predicate type "toString": nothing can be judged by it.'],
     [{ type: 7 }, 'unknown predicate type 7: nothing can be judged by it.'],
   ])('fails %j, which is no predicate it knows', async (predicate, reason) => {
-    expect(await judgePredicate(predicate, createEvidence())).toEqual({ passed: false, reason });
+    expect(await judgePredicate(predicate, createEvidence())).toEqual({ state: 'failed', reason });
   });
 
   it.each([
@@ -52,13 +52,13 @@ describe('judgePredicate', () => {
     [{ type: 'turnCountUnder', turns: '3' }],
     [{ type: 'toolResultContains', text: '' }],
     [{ type: 'toolResultEquals', path: '' }],
-    [{ type: 'toolResultSchema', schema: 'object' }],
+    [{ type: 'toolResultMatchesSchema', schema: 'object' }],
     [{ type: 'toolResultIsError', isError: 'true' }],
     [{ type: 'toolLatencyUnder', ms: 0 }],
   ])('fails %j, which is malformed', async (predicate) => {
     const evidence = createEvidence({ toolResults: [createToolResult()], finalAssistantMessage: 'x' });
     const judged = await judgePredicate(predicate, evidence);
-    expect(judged.passed).toBe(false);
+    expect(judged.state).toBe('failed');
     expect(judged.reason).toContain(`${predicate.type}: the predicate is malformed: `);
   });
 
@@ -100,7 +100,9 @@ describe('judgePredicate', () => {
     structuredContent: fc.option(fc.jsonValue(), { nil: undefined }),
     isError: fc.boolean(),
     toolError: fc.option(fc.string(), { nil: null }),
-    latencyMs: fc.double({ min: 0, noNaN: true }),
+    latencyMs: fc.option(fc.double({ min: 0, noNaN: true })),
+    arguments: fc.option(fc.dictionary(fc.string(), fc.jsonValue())),
+    sizeBytes: fc.option(fc.nat()),
     isListed: fc.option(fc.boolean()),
   });
   const evidences = fc.record({
@@ -109,13 +111,15 @@ describe('judgePredicate', () => {
     finalAssistantMessage: fc.string(),
     userMessages: fc.nat(),
     tokensUsed: fc.option(fc.nat(), { nil: null }),
+    tools: fc.constant(null),
+    isCut: fc.option(fc.string()),
   });
 
   it('always returns a reason of at most 600 characters, whatever the predicate and the transcript', async () => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(predicates, fc.jsonValue()), evidences, async (predicate, evidence) => {
-        const { passed, reason } = await judgePredicate(predicate, evidence);
-        expect(typeof passed).toBe('boolean');
+        const { state, reason } = await judgePredicate(predicate, evidence);
+        expect(['passed', 'failed', 'unmeasured']).toContain(state);
         expect(reason.length).toBeGreaterThan(0);
         expect(reason.length).toBeLessThanOrEqual(600);
       }),

@@ -38,20 +38,24 @@ describe('judgePredicate on what a tool answered', () => {
     [{ type: 'toolResultIsError', isError: false }],
     [{ type: 'toolLatencyUnder', ms: 99.95, toolName: 'weather' }],
   ])('passes %j', async (predicate) => {
-    expect(await judgePredicate(predicate, evidence)).toEqual({ passed: true, reason: expect.any(String) });
+    expect(await judgePredicate(predicate, evidence)).toEqual({ state: 'passed', reason: expect.any(String) });
   });
 
   it.each([
     [
-      { type: 'toolResultContains', text: '6' },
+      { type: 'toolResultContains', text: '6', latest: true },
       'toolResultContains: the result of get-sum is "The sum of 2 and 3 is 5." and does not contain "6".',
     ],
     [
-      { type: 'toolResultContains', text: 'SUM', caseSensitive: true },
+      { type: 'toolResultContains', needle: 'SUM', caseSensitive: true },
+      'toolResultContains: none of 4 results contains "SUM"; the result of get-sum is "The sum of 2 and 3 is 5.".',
+    ],
+    [
+      { type: 'toolResultContains', needle: 'SUM', caseSensitive: true, toolName: 'get-sum' },
       'toolResultContains: the result of get-sum is "The sum of 2 and 3 is 5." and does not contain "SUM".',
     ],
     [
-      { type: 'toolResultMatches', pattern: '^\\d+$' },
+      { type: 'toolResultMatches', pattern: '^\\d+$', latest: true },
       'toolResultMatches: the result of get-sum is "The sum of 2 and 3 is 5." and does not match "^\\\\d+$".',
     ],
     [
@@ -92,7 +96,7 @@ describe('judgePredicate on what a tool answered', () => {
     ],
     [
       { type: 'toolResultSchema', schema: { properties: { city: { type: 'number' } } }, toolName: 'weather' },
-      'toolResultSchema: the result of weather does not fit the schema: /city must be number. It is {"city":"Oslo","days":[{"high":4},{"high":6}]}.',
+      'toolResultMatchesSchema: the result of weather does not fit the schema: /city must be number. It is {"city":"Oslo","days":[{"high":4},{"high":6}]}.',
     ],
     [
       {
@@ -100,11 +104,11 @@ describe('judgePredicate on what a tool answered', () => {
         schema: { required: ['wind'], properties: { city: { format: 'email' } } },
         toolName: 'weather',
       },
-      'toolResultSchema: the result of weather does not fit the schema: it must have required property \'wind\'; /city must match format "email". It is {"city":"Oslo","days":[{"high":4},{"high":6}]}.',
+      'toolResultMatchesSchema: the result of weather does not fit the schema: it must have required property \'wind\'; /city must match format "email". It is {"city":"Oslo","days":[{"high":4},{"high":6}]}.',
     ],
     [
       { type: 'toolResultSchema', schema: { requried: ['wind'] }, toolName: 'weather' },
-      'toolResultSchema: the schema cannot be used: Unknown keyword `requried` of JSON Schema 2020-12; did you mean `required`?',
+      'toolResultMatchesSchema: the schema cannot be used: Unknown keyword `requried` of JSON Schema 2020-12; did you mean `required`?',
     ],
     [
       { type: 'toolResultMatches', pattern: '' },
@@ -112,7 +116,7 @@ describe('judgePredicate on what a tool answered', () => {
     ],
     [
       { type: 'toolResultSchema', schema: true },
-      'toolResultSchema: the result of get-sum is "The sum of 2 and 3 is 5.", which is not JSON, and it has no structuredContent.',
+      'toolResultMatchesSchema: the result of get-sum is "The sum of 2 and 3 is 5.", which is not JSON, and it has no structuredContent.',
     ],
     [
       { type: 'toolResultIsError', isError: true },
@@ -128,42 +132,42 @@ describe('judgePredicate on what a tool answered', () => {
     ],
     [{ type: 'toolResultContains', text: '5', toolName: 'nope' }, 'toolResultContains: nope has not answered.'],
   ])('fails %j', async (predicate, reason) => {
-    expect(await judgePredicate(predicate, evidence)).toEqual({ passed: false, reason });
+    expect(await judgePredicate(predicate, evidence)).toEqual({ state: 'failed', reason });
   });
 
   it('says why a schema cannot be used', async () => {
     const schema = { $ref: 'http://127.0.0.1:1/schema.json' };
     expect(await judgePredicate({ type: 'toolResultSchema', schema, toolName: 'json' }, evidence)).toEqual({
-      passed: false,
-      reason: expect.stringContaining('toolResultSchema: the schema cannot be used: The reference "http'),
+      state: 'failed',
+      reason: expect.stringContaining('toolResultMatchesSchema: the schema cannot be used: The reference "http'),
     });
   });
 
   it('fails when no tool has answered yet', async () => {
     expect(await judgePredicate({ type: 'toolResultIsError', isError: false }, createEvidence())).toEqual({
-      passed: false,
+      state: 'failed',
       reason: 'toolResultIsError: no tool has answered.',
     });
   });
 
-  it('judges the latest result of a tool that answered twice', async () => {
+  it('judges every result of a tool that answered twice, or the latest alone', async () => {
     const toolResults = [createToolResult({ text: 'first' }), createToolResult({ text: 'second' })];
-    const judge = async (text: string) =>
-      (await judgePredicate({ type: 'toolResultContains', text, toolName: 'get-sum' }, createEvidence({ toolResults })))
-        .passed;
-    expect([await judge('first'), await judge('second')]).toEqual([false, true]);
+    const judge = async (needle: string, latest: boolean) =>
+      (await judgePredicate({ type: 'toolResultContains', needle, latest }, createEvidence({ toolResults }))).state;
+    expect([await judge('first', false), await judge('second', false)]).toEqual(['passed', 'passed']);
+    expect([await judge('first', true), await judge('second', true)]).toEqual(['failed', 'passed']);
   });
 
   it('prefers structuredContent to text that is JSON too', async () => {
     const toolResults = [createToolResult({ text: '1', structuredContent: { n: 2 } })];
     const predicate = { type: 'toolResultEquals', value: { n: 2 } };
-    expect((await judgePredicate(predicate, createEvidence({ toolResults }))).passed).toBe(true);
+    expect((await judgePredicate(predicate, createEvidence({ toolResults }))).state).toBe('passed');
   });
 
   it('treats null as a value and finds it in a result', async () => {
     const toolResults = [createToolResult({ structuredContent: { n: null } })];
     const predicate = { type: 'toolResultEquals', value: null, path: '/n' };
-    expect((await judgePredicate(predicate, createEvidence({ toolResults }))).passed).toBe(true);
+    expect((await judgePredicate(predicate, createEvidence({ toolResults }))).state).toBe('passed');
   });
 
   it.each([
@@ -175,10 +179,10 @@ describe('judgePredicate on what a tool answered', () => {
     ['5', 5, true],
     ['5.0', '5', false],
     ['5', true, false],
-  ])('compares the text %j with the expected %j', async (text, value, passed) => {
+  ])('compares the text %j with the expected %j', async (text, value, isEqual) => {
     const toolResults = [createToolResult({ text })];
-    expect((await judgePredicate({ type: 'toolResultEquals', value }, createEvidence({ toolResults }))).passed).toBe(
-      passed,
+    expect((await judgePredicate({ type: 'toolResultEquals', value }, createEvidence({ toolResults }))).state).toBe(
+      isEqual ? 'passed' : 'failed',
     );
   });
 
@@ -195,14 +199,16 @@ describe('judgePredicate on what a tool answered', () => {
   ])('shows the text %j next to the expected %j', async (text, value, reason) => {
     const toolResults = [createToolResult({ text })];
     const judged = await judgePredicate({ type: 'toolResultEquals', value }, createEvidence({ toolResults }));
-    expect(judged).toEqual({ passed: false, reason });
+    expect(judged).toEqual({ state: 'failed', reason });
   });
 
   it('shows where a large document differs', async () => {
     const items = Array.from({ length: 500 }, (_, id) => ({ id, name: `item ${id}` }));
     const changed = items.map((item) => (item.id % 50 === 49 ? { ...item, name: 'other' } : item));
     const evidence = createEvidence({ toolResults: [createToolResult({ structuredContent: { items: changed } })] });
-    expect((await judgePredicate({ type: 'toolResultEquals', value: { items: changed } }, evidence)).passed).toBe(true);
+    expect((await judgePredicate({ type: 'toolResultEquals', value: { items: changed } }, evidence)).state).toBe(
+      'passed',
+    );
     const { reason } = await judgePredicate({ type: 'toolResultEquals', value: { items } }, evidence);
     expect(reason).toMatchInlineSnapshot(
       `"toolResultEquals: the result of get-sum is not as expected: /items/49/name is "other", expected "item 49"; /items/99/name is "other", expected "item 99"; /items/149/name is "other", expected "item 149"; /items/199/name is "other", expected "item 199"; /items/249/name is "other", expected "item 249"; /items/299/name is "other", expected "item 299"; /items/349/name is "other", expected "item 349"; +3 more."`,

@@ -8,6 +8,8 @@ import { everythingServerPath } from './servers/bundled-servers.ts';
 export interface Workspace extends AsyncDisposable {
   path: string;
   read(file: string): Promise<string>;
+  /** Into a directory that exists. */
+  write(file: string, text: string): Promise<void>;
 }
 
 export async function createWorkspace(files: Readonly<Record<string, string>> = {}): Promise<Workspace> {
@@ -19,6 +21,7 @@ export async function createWorkspace(files: Readonly<Record<string, string>> = 
   return {
     path,
     read: (file) => readFile(join(path, file), 'utf8'),
+    write: (file, text) => writeFile(join(path, file), text),
     [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }),
   };
 }

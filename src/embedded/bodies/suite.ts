@@ -108,7 +108,7 @@ function createRunSchema(limits: ServiceLimits, tests: ReturnType<typeof createT
     serverIds: z.array(z.string().min(1)).min(1).exactOptional(),
     serverNames: z.array(z.string()).exactOptional(),
     suiteRerun: z.boolean().exactOptional(),
-    /** Accepted, never stored: no model is called. */
+    /** Used for this run, and never stored. */
     modelApiKeys: z.record(z.string(), z.string()).exactOptional(),
     notes: text,
     passCriteria: passCriteriaSchema.exactOptional(),

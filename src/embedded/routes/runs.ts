@@ -105,10 +105,10 @@ export function renderSummary({ total, passed, failed }: RunRecord) {
   return { total, passed, failed, passRate: total === 0 ? 0 : passed / total };
 }
 
-/** An iteration as it is read. Models took part only in those that were executed elsewhere. */
+/** An iteration as it is read. */
 function renderIteration(iteration: IterationRecord) {
   const { id, caseId, title, iterationNumber, status, result, startedAt, durationMs, toolCalls, error } = iteration;
-  const { model, provider, tokensUsed } = iteration;
+  const { model, provider, tokensUsed, usage } = iteration;
   return {
     id,
     testCaseId: caseId,
@@ -121,7 +121,7 @@ function renderIteration(iteration: IterationRecord) {
     startedAt,
     durationMs,
     tokensUsed,
-    usage: null,
+    usage,
     actualToolCalls: toolCalls?.actual ?? [],
     expectedToolCalls: toolCalls?.expected ?? [],
     error,

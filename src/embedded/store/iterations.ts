@@ -2,6 +2,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import type { CaseOutcome } from '../../engine/outcome.ts';
 import type { StepResult, ToolCall } from '../../model/run.ts';
+import type { ModelUsage } from '../../model/usage.ts';
+import type { ModelName } from '../../models/language-model.ts';
 import { jsonColumn } from './schema.ts';
 
 interface ToolCalls {
@@ -25,6 +27,7 @@ const iterationRow = z.object({
   model: z.string().nullable(),
   provider: z.string().nullable(),
   tokensUsed: z.number().nullable(),
+  usage: jsonColumn<ModelUsage>().nullable(),
 });
 export type IterationRecord = z.infer<typeof iterationRow>;
 
@@ -40,6 +43,7 @@ export interface NewIteration {
   title: string;
   /** From 1, within the case. */
   iterationNumber: number;
+  model: ModelName | null;
 }
 
 /** One that was executed elsewhere: known by an id of the sender's, over already, and listed behind those before it. */
@@ -64,8 +68,8 @@ export interface IngestedIteration {
 /** Iterations of runs, planned as `pending` when the run is created. */
 export function createIterationStore(database: DatabaseSync) {
   const insert = database.prepare(`
-    insert into iterations (run_id, position, id, case_id, title, iteration_number, status)
-    values (:runId, :position, :id, :caseId, :title, :iterationNumber, 'pending')`);
+    insert into iterations (run_id, position, id, case_id, title, iteration_number, status, model, provider)
+    values (:runId, :position, :id, :caseId, :title, :iterationNumber, 'pending', :model, :provider)`);
   const ingest = database.prepare(`
     insert into iterations (
       run_id, position, id, external_id, case_id, title, iteration_number, status, result, duration_ms, error,
@@ -77,7 +81,7 @@ export function createIterationStore(database: DatabaseSync) {
   const start = database.prepare(`update iterations set status = 'running', started_at = ? where id = ?`);
   const end = database.prepare(`
     update iterations set status = :status, result = :result, started_at = :startedAtMs, duration_ms = :durationMs,
-      error = :error, tool_calls = :toolCalls, steps = :steps
+      error = :error, tool_calls = :toolCalls, steps = :steps, tokens_used = :tokensUsed, usage = :usage
     where id = :id and status = 'running'`);
   const insertTrace = database.prepare('insert into traces values (?, ?)');
   const cancel = database.prepare(`
@@ -87,7 +91,7 @@ export function createIterationStore(database: DatabaseSync) {
   const selectPage = database.prepare(`
     select position, id, case_id as caseId, title, iteration_number as iterationNumber, status, result,
       started_at as startedAt, duration_ms as durationMs, error, tool_calls as toolCalls, model, provider,
-      tokens_used as tokensUsed
+      tokens_used as tokensUsed, usage
     from iterations where run_id = ? and position > ? order by position limit ?`);
   const selectSteps = database.prepare('select steps from iterations where run_id = ? and id = ?');
   const selectTrace = database.prepare(`
@@ -104,8 +108,8 @@ export function createIterationStore(database: DatabaseSync) {
     /** The trace as JSON text; undefined where none is kept. */
     getTrace: (runId: string, id: string): string | undefined =>
       traceRow.optional().parse(selectTrace.get(runId, id))?.document,
-    insert: (iteration: NewIteration): void => {
-      insert.run({ ...iteration });
+    insert: ({ model, ...columns }: NewIteration): void => {
+      insert.run({ ...columns, model: model?.name ?? null, provider: model?.provider ?? null });
     },
     /** Returns whether it is new: one that has its external id already stays as it is. */
     ingest: ({ trace, toolCalls, ...columns }: IngestedIteration): boolean => {
@@ -118,9 +122,20 @@ export function createIterationStore(database: DatabaseSync) {
     },
     /** Returns whether this call ended it: one that was cancelled meanwhile stays so. */
     end: (id: string, outcome: CaseOutcome): boolean => {
-      const { status, result, error, startedAtMs, durationMs, trace, steps } = outcome;
+      const { status, result, error, startedAtMs, durationMs, trace, usage } = outcome;
       const toolCalls = JSON.stringify({ actual: outcome.actualToolCalls, expected: outcome.expectedToolCalls });
-      const ended = { id, status, result, error, startedAtMs, durationMs, toolCalls, steps: JSON.stringify(steps) };
+      const ended = {
+        id,
+        status,
+        result,
+        error,
+        startedAtMs,
+        durationMs,
+        toolCalls,
+        steps: JSON.stringify(outcome.steps),
+        tokensUsed: usage === null ? null : usage.inputTokens + usage.outputTokens,
+        usage: usage === null ? null : JSON.stringify(usage),
+      };
       if (end.run(ended).changes === 0) return false;
       insertTrace.run(id, JSON.stringify(trace));
       return true;

@@ -66,6 +66,10 @@ export const migrations = [
   drop table iterations;
   alter table iterations_of_any_origin rename to iterations;
   `,
+  // What the models of an iteration used.
+  `
+  alter table iterations add column usage text;
+  `,
 ];
 
 const versionRow = z.object({ user_version: z.int() });

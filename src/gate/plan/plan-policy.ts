@@ -19,6 +19,7 @@ import type { Suite } from '../../model/suite.ts';
 import { suggestNearest } from '../../suite/findings.ts';
 import type { PolicyInput } from '../../suite/policy-schema.ts';
 import { readPolicy, readPolicyInput } from '../../suite/read-policy.ts';
+import { listNames, nameCase } from '../../suite/select.ts';
 import { mergeLayers, listSuiteLayers } from '../../verdict/merge-policies.ts';
 import type { GateOptions } from '../options/schema.ts';
 import { type BasePolicy, createProtection, openBasePolicy, type ProtectedBase } from './base-policy.ts';
@@ -123,11 +124,7 @@ function planFileRequirements(
 ): SuiteRequirements {
   const specific = [...fromFile.slice(0, -1), own];
   for (const layer of specific) appendAll(issues, findUnknownNames(layer, whole));
-  const named = whole.cases.map(({ id, title, location: { file, line } }) => ({
-    id,
-    title,
-    location: `${file}:${line}`,
-  }));
+  const named = whole.cases.map(nameCase);
   const layers = [inputs, ...fromFile, own].map((layer) => resolveCaseNames(layer, named, issues));
   const requirements = applyPolicyDefaults(mergeLayers(layers));
   appendAll(issues, findUnreachable(requirements.minimumPassRate, requirements.confidence));
@@ -151,9 +148,9 @@ function planStoredRequirements(
   };
 }
 
-function findUnknownNames({ cases, required, tags }: PolicyLayer, whole: Suite): ConfigurationIssue[] {
+function findUnknownNames({ cases, required, tags, models }: PolicyLayer, whole: Suite): ConfigurationIssue[] {
   const issues: ConfigurationIssue[] = [];
-  const names = whole.cases.flatMap(({ id, title }) => [id, title]);
+  const names = whole.cases.flatMap(listNames);
   for (const { name, source } of [...cases, ...required]) {
     if (names.includes(name)) continue;
     const message = `The policy demands something of the case ${JSON.stringify(name)}, which ${whole.location.file} does not have${suggestNearest(name, names)}`;
@@ -164,6 +161,12 @@ function findUnknownNames({ cases, required, tags }: PolicyLayer, whole: Suite):
     if (known.includes(name)) continue;
     const message = `The policy demands something of the tag ${JSON.stringify(name)}, which no case of ${whole.location.file} has${suggestNearest(name, known)}`;
     issues.push({ ...placeIssue(source), code: 'unknown-tag', message });
+  }
+  const used = [...new Set(whole.cases.flatMap(({ model }) => model ?? []))];
+  for (const { name, source } of models) {
+    if (used.includes(name)) continue;
+    const message = `The policy requires something of the model ${JSON.stringify(name)}, which no case of ${whole.location.file} uses${suggestNearest(name, used)}`;
+    issues.push({ ...placeIssue(source), code: 'unknown-model', message });
   }
   return issues;
 }

@@ -1,34 +1,38 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
 import type { PolicyFile, PolicyLayer } from '../../model/policy.ts';
 import type { CaseReport } from '../../model/case-report.ts';
-import { explainAmbiguity, findNamed, type NamedCase } from '../../suite/select.ts';
+import { explainAmbiguity, findNamed, isAmbiguous, type NamedCase } from '../../suite/select.ts';
 import { listSuiteLayers } from '../../verdict/merge-policies.ts';
 
 /** The rules of a policy that name cases. */
 type CaseRules = Pick<PolicyLayer, 'cases' | 'required' | 'quarantine'>;
 
 /**
- * Turns the names of cases in a policy into ids, so that nothing after it compares titles. A name that two cases answer to is an
- * issue where it is written; one that no case answers to stays as it is.
+ * Turns the names of cases in a policy into ids, so that nothing after it compares titles. The name of a case that runs with several
+ * models stands for all of them. A name that two cases answer to is an issue where it is written; one that no case answers to
+ * stays as it is.
  */
 export function resolveCaseNames<Layer extends CaseRules>(
   layer: Layer,
   cases: readonly NamedCase[],
   issues: ConfigurationIssue[],
 ): Layer {
-  const toId = (name: string, source: string): string => {
+  const toIds = (name: string, source: string): string[] => {
     const found = findNamed(cases, name);
-    if (found.length > 1) {
+    if (isAmbiguous(found)) {
       const message = explainAmbiguity(name, found);
       issues.push({ ...placeIssue(source), code: 'ambiguous-case', message });
     }
-    return found[0]?.id ?? name;
+    const ids = isAmbiguous(found) ? found.slice(0, 1) : found;
+    return ids.length === 0 ? [name] : ids.map(({ id }) => id);
   };
   return {
     ...layer,
-    cases: layer.cases.map((demand) => ({ ...demand, name: toId(demand.name, demand.source) })),
-    required: layer.required.map((demand) => ({ ...demand, name: toId(demand.name, demand.source) })),
-    quarantine: layer.quarantine.map((entry) => ({ ...entry, case: toId(entry.case, entry.source) })),
+    cases: layer.cases.flatMap((rule) => toIds(rule.name, rule.source).map((name) => ({ ...rule, name }))),
+    required: layer.required.flatMap((rule) => toIds(rule.name, rule.source).map((name) => ({ ...rule, name }))),
+    quarantine: layer.quarantine.flatMap((entry) =>
+      toIds(entry.case, entry.source).map((id) => ({ ...entry, case: id })),
+    ),
   };
 }
 

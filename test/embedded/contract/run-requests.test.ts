@@ -153,14 +153,14 @@ describe('the creation of a run', () => {
     );
   });
 
-  it('is refused where a model would be needed, naming the step', async () => {
+  it('is refused where a model would be needed, naming the case', async () => {
     const prompt = { title: 'Asks', steps: [{ id: 'p1', kind: 'prompt', prompt: 'Hello?' }] };
     const { suiteId } = await saveSuite(service, serverId, [inlineTest(), prompt]);
     expect(await create({ suiteId })).toMatchObject({
       status: 422,
       body: {
         code: 'FEATURE_NOT_SUPPORTED',
-        message: 'Prompt steps need a model, and this service runs none: step "p1" of case "Asks".',
+        message: 'Case "Asks" needs a model: this service runs none.',
       },
     });
   });

@@ -21,6 +21,7 @@ function createIteration(id: string, fields: Partial<Iteration> = {}): Iteration
     error: null,
     model: null,
     tokensUsed: null,
+    usage: null,
     actualToolCalls: [],
     expectedToolCalls: [],
     ...fields,

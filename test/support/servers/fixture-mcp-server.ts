@@ -31,6 +31,9 @@ export interface ToolContext {
 }
 
 export interface FixtureTool {
+  description?: string;
+  /** Any object unless given. */
+  inputSchema?: Tool['inputSchema'];
   outputSchema?: Tool['outputSchema'];
   annotations?: Tool['annotations'];
   call(context: ToolContext): CallToolResult | Promise<CallToolResult>;
@@ -130,9 +133,10 @@ function createMcpServer(
   if (capabilities.tools === undefined) return server;
   server.setRequestHandler('tools/list', ({ params }) => {
     context.log.add('list');
-    const all = Object.entries(tools).map(([name, { outputSchema, annotations }]) => ({
+    const all = Object.entries(tools).map(([name, { description, inputSchema, outputSchema, annotations }]) => ({
       name,
-      inputSchema: { type: 'object' as const },
+      inputSchema: inputSchema ?? { type: 'object' as const },
+      ...(description !== undefined && { description }),
       ...(outputSchema !== undefined && { outputSchema }),
       ...(annotations !== undefined && { annotations }),
     }));

@@ -1,0 +1,91 @@
+import { ModelError } from '../base/errors.ts';
+import { defaultMaxSteps, type TestCase } from '../model/case.ts';
+import type { Step } from '../model/step.ts';
+import { startConversation } from '../models/conversation.ts';
+import type { ModelSession } from '../models/language-model.ts';
+import type { IterationLimit } from './iteration-limit.ts';
+import type { Connection } from './process-loss.ts';
+import { clipReason } from './reasons.ts';
+import { type PromptAllowance, type PromptPartner, runPromptStep } from './prompt-step.ts';
+import type { CallRecording, StepOutcome } from './tool-call.ts';
+import type { Transcript } from './transcript.ts';
+
+/** Opens the model that an iteration talks to, once, before its first prompt. */
+export type OpenModel = () => Promise<ModelSession>;
+
+/** Runs the prompt steps of one iteration, which are one conversation. */
+export interface ModelTalk {
+  /** @throws the signal's reason once it aborts */
+  runPrompt(
+    step: Extract<Step, { kind: 'prompt' }>,
+    connection: Connection,
+    recording: CallRecording & { allowance: PromptAllowance },
+  ): Promise<StepOutcome>;
+}
+
+export function createModelTalk(
+  testCase: TestCase,
+  { openModel, limit }: { openModel: OpenModel | null; limit: Pick<IterationLimit, 'hold'> },
+): ModelTalk {
+  let partner: PromptPartner | null = null;
+  return {
+    runPrompt: async (step, connection, recording) => {
+      if (openModel === null) {
+        const reason = 'Prompt steps need a model, and none is configured here.';
+        return { status: 'fail', reason, effect: 'give-up', stopsRun: true };
+      }
+      try {
+        partner ??= describePartner(testCase, holdLimit(await openModel(), limit));
+        return await runPromptStep(step, connection, { ...recording, partner });
+      } catch (error) {
+        connection.signal.throwIfAborted();
+        if (!(error instanceof ModelError)) throw error;
+        return explainNoAnswer(error, recording.transcript);
+      }
+    },
+  };
+}
+
+function describePartner({ advancedConfig = {} }: TestCase, session: ModelSession): PromptPartner {
+  const {
+    system = null,
+    temperature = null,
+    maxSteps = defaultMaxSteps,
+    toolPolicy = {},
+    decoys = [],
+  } = advancedConfig;
+  const { toolChoice = null } = advancedConfig;
+  const settings = {
+    system,
+    temperature,
+    toolChoice: typeof toolChoice === 'string' ? { type: toolChoice } : toolChoice,
+    maxSteps,
+  };
+  return { conversation: startConversation(session, settings), model: session.model, settings, toolPolicy, decoys };
+}
+
+/** The time of an iteration bounds the server and the case. A provider has limits of its own. */
+function holdLimit(session: ModelSession, limit: Pick<IterationLimit, 'hold'>): ModelSession {
+  return {
+    model: session.model,
+    answer: async (call, options) => {
+      using _held = limit.hold();
+      return await session.answer(call, options);
+    },
+  };
+}
+
+/**
+ * Decides how an iteration ends whose model gives no answer. Without one that belongs to the case as it is now, the steps and checks
+ * after it are judged by what happened before; any other reason ends the iteration.
+ */
+function explainNoAnswer(error: ModelError, transcript: Transcript): StepOutcome {
+  const { message, hint, kind } = error;
+  const reason = clipReason(hint === undefined ? message : `${message} ${hint}`);
+  if (kind === 'stale' || kind === 'missing') {
+    transcript.cut(reason);
+    return { status: 'skipped', reason, effect: 'continue' };
+  }
+  const stopsRun = kind === 'refused' || kind === 'over-budget';
+  return { status: 'fail', reason, effect: 'give-up', stopsRun };
+}

@@ -1,0 +1,113 @@
+import type { Step } from '../model/step.ts';
+import type { StepResult } from '../model/run.ts';
+import type { Conversation, ConversationSettings } from '../models/conversation.ts';
+import type { ModelName } from '../models/language-model.ts';
+import { explainBadOffer, makeModelCall, offerTools, type ToolOffer } from './model-tools.ts';
+import type { Connection } from './process-loss.ts';
+import { joinWithin, maxListLength } from './reasons.ts';
+import { type CallRecording, describeNoAnswer, giveUpByLoss, type StepOutcome } from './tool-call.ts';
+import { listTools } from './tool-list.ts';
+import type { Transcript } from './transcript.ts';
+
+/** The model that a case talks to, and what it is offered. */
+export interface PromptPartner extends Omit<ToolOffer, 'list'> {
+  conversation: Conversation;
+  model: ModelName;
+  settings: ConversationSettings;
+}
+
+/** Which errors of tools that the model called the case does not count. */
+export interface PromptAllowance {
+  /** Any error of any tool. */
+  anyError: boolean;
+  /** Tools whose latest error in this turn an assertion expects; null in it for the latest call, whatever its tool. */
+  expected: ReadonlySet<string | null>;
+}
+
+/**
+ * Says a prompt to the model, and calls the tools that it asks for, until it is done. Errors of tools count as those of pinned
+ * calls do. A model that reaches a limit before it is done fails the step.
+ *
+ * @throws {ModelError} where the model gives no answer
+ * @throws the signal's reason once it aborts
+ */
+export async function runPromptStep(
+  step: Extract<Step, { kind: 'prompt' }>,
+  connection: Connection,
+  {
+    partner,
+    allowance,
+    stepIndex,
+    ...recording
+  }: CallRecording & { partner: PromptPartner; allowance: PromptAllowance },
+): Promise<StepOutcome> {
+  const { transcript } = recording;
+  const { conversation, model, settings, toolPolicy, decoys } = partner;
+  const listing = await listTools(connection);
+  if (listing.kind === 'refused') return { status: 'fail', reason: listing.reason, effect: 'stop' };
+  if (listing.kind === 'unreachable') {
+    return { status: 'fail', reason: describeNoAnswer('tools/list', listing.message), effect: 'give-up' };
+  }
+  if (listing.kind === 'lost') return giveUpByLoss(listing.witnessed, 'tools/list');
+  const offer: ToolOffer = { list: listing.list, toolPolicy, decoys };
+  const badOffer = explainBadOffer(offer);
+  if (badOffer !== null) return { status: 'fail', reason: badOffer, effect: 'give-up' };
+  transcript.tools = listing.list;
+  const firstCall = transcript.toolCalls.length;
+  const firstResult = transcript.toolResults.length;
+  transcript.beginTurn(step.prompt, settings);
+  const origin = { step, stepIndex, promptIndex: transcript.turns.length - 1 };
+  let callIds: string[] = [];
+  const end = await conversation.ask<StepOutcome>(
+    step.prompt,
+    {
+      tools: offerTools(offer),
+      onAnswer: (answer) => {
+        callIds = transcript.addAnswer(answer, { model, origin });
+      },
+      callTool: async (call) => {
+        const toolCallId = callIds.shift() ?? call.toolCallId;
+        return await makeModelCall(call, connection, { offer, origin: { ...origin, toolCallId }, recording });
+      },
+    },
+    { signal: connection.signal },
+  );
+  const evidence = { toolCalls: listCalls(transcript, firstCall, firstResult) };
+  if (end.kind === 'stopped') return { evidence, ...end.stop };
+  if (end.kind === 'cut-off') return { status: 'fail', reason: end.reason, effect: 'stop', evidence };
+  const reason = describeToolErrors(transcript, firstResult, allowance);
+  return { status: reason === null ? 'ok' : 'fail', reason, effect: 'continue', evidence };
+}
+
+/** The calls of this turn with their results, which came in the same order. */
+function listCalls(
+  { toolCalls, toolResults }: Transcript,
+  firstCall: number,
+  firstResult: number,
+): NonNullable<NonNullable<StepResult['evidence']>['toolCalls']> {
+  const results = toolResults.slice(firstResult);
+  return toolCalls.slice(firstCall).map(({ toolName, arguments: args }, index) => {
+    const toolError = results[index]?.toolError ?? null;
+    return {
+      name: toolName,
+      args,
+      ok: results[index] !== undefined && toolError === null,
+      ...(toolError !== null && { error: toolError }),
+    };
+  });
+}
+
+/** Why the calls of this turn fail the case; null where none does. */
+function describeToolErrors(
+  { toolResults }: Transcript,
+  firstResult: number,
+  { anyError, expected }: PromptAllowance,
+): string | null {
+  if (anyError) return null;
+  const results = toolResults.slice(firstResult);
+  const excused = new Set(
+    [...expected].map((name) => results.findLast(({ toolName }) => name === null || toolName === name)),
+  );
+  const errors = results.flatMap((result) => (excused.has(result) ? [] : (result.toolError ?? [])));
+  return errors.length === 0 ? null : joinWithin([...new Set(errors)], maxListLength);
+}

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { count } from './quantities.ts';
+
+/** What the model calls of one or several iterations used. Answers from recordings used nothing. */
+export const modelUsageSchema = z.object({
+  modelCalls: count.describe('Calls that a provider answered.'),
+  replayedCalls: count.describe('Answers that were read from recordings.'),
+  inputTokens: count.describe('Cached ones included.'),
+  cachedInputTokens: count.describe('Input tokens that the provider read from its cache.'),
+  outputTokens: count.describe('Reasoning included.'),
+  unmeasuredCalls: count.describe('Calls whose provider did not report the tokens.'),
+});
+export type ModelUsage = z.infer<typeof modelUsageSchema>;
+
+export const noModelUsage: ModelUsage = {
+  modelCalls: 0,
+  replayedCalls: 0,
+  inputTokens: 0,
+  cachedInputTokens: 0,
+  outputTokens: 0,
+  unmeasuredCalls: 0,
+};
+
+export function addUsage(one: ModelUsage, other: ModelUsage): ModelUsage {
+  return {
+    modelCalls: one.modelCalls + other.modelCalls,
+    replayedCalls: one.replayedCalls + other.replayedCalls,
+    inputTokens: one.inputTokens + other.inputTokens,
+    cachedInputTokens: one.cachedInputTokens + other.cachedInputTokens,
+    outputTokens: one.outputTokens + other.outputTokens,
+    unmeasuredCalls: one.unmeasuredCalls + other.unmeasuredCalls,
+  };
+}
+
+/** The sum over what is known; null where no model took part in any. */
+export function joinUsage(parts: ReadonlyArray<ModelUsage | null>): ModelUsage | null {
+  return parts
+    .filter((usage) => usage !== null)
+    .reduce<ModelUsage | null>((sum, usage) => (sum === null ? usage : addUsage(sum, usage)), null);
+}
+
+/** Whether there was any call at all; a service may report of a case without a model that it used nothing. */
+export function hasUsage(usage: ModelUsage): boolean {
+  return Object.values(usage).some((amount) => amount > 0);
+}

@@ -1,0 +1,178 @@
+import type { LanguageModelV4CallOptions, LanguageModelV4GenerateResult } from '@ai-sdk/provider';
+import { ModelError } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
+import type { Redactor } from '../base/redaction.ts';
+import type { Clock } from '../base/time.ts';
+import { attemptRequest, parseJsonAnswer } from '../http/attempt.ts';
+import type { Route } from '../http/dispatcher.ts';
+import type { FailedAnswer } from '../http/failed-answer.ts';
+import type { AttemptFailure, AttemptOutcome, RetryQuota } from '../http/retry.ts';
+import type { ModelCall } from './language-model.ts';
+import { formatModelName } from './model-name.ts';
+import type { CreateModel, ProviderFetch } from './open-provider.ts';
+import {
+  classifyFailure,
+  explainBrokenCall,
+  type FailureContext,
+  readEmbeddedError,
+  readProviderFailure,
+} from './provider-failure.ts';
+import { type ProviderPacer, readResetMs } from './rate-limits.ts';
+
+/** What calls of one model are made with. */
+export interface ProviderCaller extends FailureContext {
+  createModel: CreateModel;
+  route: Route;
+  limits: CallLimits;
+  clock: Clock;
+  /** Of the key, like the quota. */
+  pacer: ProviderPacer;
+  quota: RetryQuota;
+  /** Draws in [0, 1) for the jitter of waits. */
+  random: () => number;
+  logger: Logger;
+  redactor: Redactor;
+  /** The warnings about settings that models ignore, which were given already. */
+  ignoredSettings: Set<string>;
+}
+
+/** What one call may cost. */
+export interface CallLimits {
+  /** From the first byte sent to the last byte read. */
+  attemptTimeoutMs: number;
+  /** Of a call with all its attempts. A provider that is down is given up after it. */
+  callTimeoutMs: number;
+  /** Of one answer, decompressed. */
+  maxBytes: number;
+}
+
+/** An answer in another shape costs tokens each time, and rarely gets better. */
+const fewAttempts = 3;
+
+/** Finish reasons of a provider that broke off. DeepSeek and OpenRouter name it so. */
+const brokenOff: ReadonlySet<string> = new Set(['error', 'insufficient_system_resource']);
+
+export interface AttemptBounds {
+  remainingMs: number;
+  signal: AbortSignal;
+}
+
+/**
+ * Makes one attempt of a call. Failures are values, each a ModelError; only an abort of the signal throws, with the signal's reason.
+ */
+export async function attemptCall(
+  caller: ProviderCaller,
+  call: ModelCall,
+  bounds: AttemptBounds,
+): Promise<AttemptOutcome<LanguageModelV4GenerateResult>> {
+  let failure: AttemptFailure | undefined;
+  let wasAnswered = false;
+  const fetchAnswer: ProviderFetch = async (input, init) => {
+    const request = new Request(input, { ...init, signal: null });
+    const outcome = await sendRequest(caller, request, bounds);
+    if (!outcome.ok) {
+      failure = outcome;
+      throw outcome.error;
+    }
+    wasAnswered = true;
+    return new Response(outcome.answer, { headers: { 'content-type': 'application/json' } });
+  };
+  try {
+    const result = await caller.createModel(fetchAnswer).doGenerate(buildOptions(call));
+    return judgeResult(result, caller);
+  } catch (error) {
+    bounds.signal.throwIfAborted();
+    if (failure !== undefined) return { ok: false, ...failure };
+    return explainConversion(error, wasAnswered, caller);
+  }
+}
+
+function buildOptions({
+  prompt,
+  tools,
+  toolChoice,
+  temperature,
+  maxOutputTokens,
+}: ModelCall): LanguageModelV4CallOptions {
+  return {
+    prompt,
+    ...(tools.length === 0 ? {} : { tools }),
+    ...(toolChoice === undefined || tools.length === 0 ? {} : { toolChoice }),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+  };
+}
+
+/** Sends what a package has written, within the limits of every request of this project. Returns the text of an answer that is JSON. */
+async function sendRequest(
+  caller: ProviderCaller,
+  request: Request,
+  { remainingMs, signal }: AttemptBounds,
+): Promise<AttemptOutcome<string>> {
+  const { route, limits, redactor, pacer } = caller;
+  const attemptTimeoutMs = Math.min(limits.attemptTimeoutMs, remainingMs);
+  const body = await request.text();
+  const outcome = await attemptRequest(
+    route,
+    { method: 'POST', url: new URL(request.url), headers: Object.fromEntries(request.headers), body },
+    {
+      limits: { headersTimeoutMs: attemptTimeoutMs, attemptTimeoutMs, maxBytes: limits.maxBytes },
+      redactor,
+      signal,
+      readFailure: (answer) => readProviderFailure(answer, caller),
+      parseAnswer: (text, contentType, headers) => ({ text, body: parseJsonAnswer(text, contentType), headers }),
+    },
+  );
+  if (!outcome.ok) {
+    if (outcome.error instanceof ModelError) return pauseCalls(outcome, pacer);
+    return { ok: false, ...explainBrokenCall(outcome, caller) };
+  }
+  const { text, body: answer, headers } = outcome.answer;
+  const resetMs = readResetMs(headers);
+  if (resetMs !== undefined) pacer.pause(resetMs);
+  const error = readEmbeddedError(answer);
+  if (error === null) return { ok: true, answer: text };
+  const failed: Pick<FailedAnswer, 'status' | 'headers'> = { status: error.status ?? 502, headers };
+  return { ok: false, ...classifyFailure(failed, { ...error, message: redactor.redact(error.message) }, caller) };
+}
+
+/** What one call was refused for, the others of the key would be refused for, too. */
+function pauseCalls(outcome: { ok: false } & AttemptFailure, pacer: ProviderPacer): { ok: false } & AttemptFailure {
+  if (outcome.isRateLimited === true && outcome.retryAfterMs !== undefined) pacer.pause(outcome.retryAfterMs);
+  return outcome;
+}
+
+function judgeResult(
+  result: LanguageModelV4GenerateResult,
+  { model, redactor }: ProviderCaller,
+): AttemptOutcome<LanguageModelV4GenerateResult> {
+  const { unified, raw } = result.finishReason;
+  const reason = redactor.redact(raw ?? unified).slice(0, 100);
+  if (unified === 'content-filter') {
+    const message = `The provider of ${formatModelName(model)} withheld the answer because of its content (${reason}).`;
+    return { ok: false, error: new ModelError(message, { kind: 'filtered' }), repeat: 'never' };
+  }
+  if (unified === 'error' || unified === 'interrupted' || brokenOff.has(raw ?? '')) {
+    const message = `The provider of ${formatModelName(model)} broke off the answer (${reason}).`;
+    return { ok: false, error: new ModelError(message, { kind: 'unavailable' }), repeat: 'if-safe' };
+  }
+  return { ok: true, answer: result };
+}
+
+/** The packages quote answers and prompts in their errors, so none of these texts is kept. */
+function explainConversion(
+  error: unknown,
+  wasAnswered: boolean,
+  { model, settings }: ProviderCaller,
+): { ok: false } & AttemptFailure {
+  const name = formatModelName(model);
+  if (wasAnswered) {
+    const message = `${name} gave an answer that its API does not describe.`;
+    const hint = `If ${settings.baseUrlVariable} is set, check it.`;
+    const failure = new ModelError(message, { kind: 'unavailable', hint });
+    return { ok: false, error: failure, repeat: 'if-safe', maxAttempts: fewAttempts };
+  }
+  const kind = error instanceof Error ? error.name : 'unknown error';
+  const message = `The conversation cannot be written for ${name} (${kind}).`;
+  return { ok: false, error: new ModelError(message, { kind: 'unavailable' }), repeat: 'never' };
+}

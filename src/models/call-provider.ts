@@ -1,0 +1,82 @@
+import type { Pacer } from '../base/pacing.ts';
+import { type Clock, type Deadline, race, startDeadline } from '../base/time.ts';
+import { retryRequest } from '../http/retry.ts';
+import { attemptCall, type CallLimits, type ProviderCaller } from './attempt-call.ts';
+import type { ModelAnswer, ModelCall } from './language-model.ts';
+import { formatModelName } from './model-name.ts';
+
+export const defaultCallLimits: CallLimits = {
+  attemptTimeoutMs: 45_000,
+  callTimeoutMs: 45_000,
+  maxBytes: 16 * 2 ** 20,
+};
+
+const maxAttempts = 8;
+
+/**
+ * Makes one call of a model, and repeats it while the provider is out of order or limits the rate. An answer that is cut off by its
+ * length is an answer.
+ *
+ * @throws {ModelError} `refused`, `filtered` or `unavailable`
+ * @throws the signal's reason once it aborts
+ */
+export async function callProvider(
+  caller: ProviderCaller,
+  call: ModelCall,
+  { signal }: { signal: AbortSignal },
+): Promise<ModelAnswer> {
+  const { clock, pacer, quota, random, logger, limits } = caller;
+  const deadline = startDeadlineLater(clock, limits.callTimeoutMs, `The call of ${formatModelName(caller.model)}`);
+  const result = await retryRequest((remainingMs) => attemptCall(caller, call, { remainingMs, signal }), {
+    isSafe: true,
+    maxAttempts,
+    priority: 'normal',
+    clock,
+    pacer: boundPacer(pacer, clock, deadline),
+    quota,
+    random,
+    logger,
+    signal,
+    deadlines: [deadline],
+  });
+  const { content, finishReason, usage, warnings } = result;
+  for (const warning of warnings) if (warning.type === 'unsupported') warnOnce(caller, warning.feature);
+  return { content, finishReason, usage, isReplayed: false };
+}
+
+function warnOnce({ model, logger, ignoredSettings }: ProviderCaller, feature: string): void {
+  const message = `${formatModelName(model)} ignores \`${feature}\`, which it does not support.`;
+  if (ignoredSettings.has(message)) return;
+  ignoredSettings.add(message);
+  logger.warning(message);
+}
+
+interface LateDeadline extends Deadline {
+  hasStarted(): boolean;
+}
+
+/** The wait for the first turn is the pace of the run, and not the provider's fault: the time counts from the first attempt on. */
+function startDeadlineLater(clock: Clock, timeoutMs: number, what: string): LateDeadline {
+  let deadline: Deadline | undefined;
+  const start = () => (deadline ??= startDeadline(clock, timeoutMs, what));
+  return {
+    hasStarted: () => deadline !== undefined,
+    remainingMs: () => start().remainingMs(),
+    throwIfPassed: () => start().throwIfPassed(),
+  };
+}
+
+/** Ends the wait for another attempt at the deadline, at which the retry loop gives up. */
+function boundPacer(pacer: Pacer, clock: Clock, deadline: LateDeadline): Pacer {
+  return {
+    ...pacer,
+    waitForTurn: async (options = {}) => {
+      if (!deadline.hasStarted()) return await pacer.waitForTurn(options);
+      const leaving = new AbortController();
+      const signals = options.signal === undefined ? [] : [options.signal];
+      const waiting = pacer.waitForTurn({ ...options, signal: AbortSignal.any([...signals, leaving.signal]) });
+      const timeout = { clock, afterMs: deadline.remainingMs(), onTimeout: () => leaving.abort('over') };
+      await race(waiting, { signals, timeout });
+    },
+  };
+}

@@ -1,0 +1,177 @@
+import { ModelError } from '../base/errors.ts';
+import { Secret } from '../base/redaction.ts';
+import { hasMoreThanPath, isHeaderSafe, isProtected } from '../http/url.ts';
+
+/** Anthropic's Messages, or Chat Completions, which the other providers are compatible with. */
+export type WireFormat = 'anthropic' | 'compatible';
+
+interface Provider {
+  format: WireFormat;
+  /** Without the version, which a base URL of the environment may leave out, too. */
+  origin: string;
+  versionPath: string;
+  /** The first that is set counts. */
+  keyVariables: readonly [string, ...string[]];
+  baseUrlVariables: readonly [string, ...string[]];
+  needsKey: boolean;
+}
+
+const googleOrigin = 'https://generativelanguage.googleapis.com';
+
+/** Each speaks the format at the base URL that its own documentation names. */
+const providers: ReadonlyMap<string, Provider> = new Map([
+  ['anthropic', { ...defineProvider('ANTHROPIC', 'https://api.anthropic.com'), format: 'anthropic' }],
+  ['openai', defineProvider('OPENAI', 'https://api.openai.com')],
+  [
+    'google',
+    {
+      ...defineProvider('GEMINI', googleOrigin),
+      versionPath: '/v1beta/openai',
+      keyVariables: ['GEMINI_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY'],
+      baseUrlVariables: ['GEMINI_BASE_URL', 'GOOGLE_GENERATIVE_AI_BASE_URL'],
+    },
+  ],
+  ['mistral', defineProvider('MISTRAL', 'https://api.mistral.ai')],
+  ['deepseek', defineProvider('DEEPSEEK', 'https://api.deepseek.com')],
+  ['xai', defineProvider('XAI', 'https://api.x.ai')],
+  ['openrouter', defineProvider('OPENROUTER', 'https://openrouter.ai/api')],
+  // A server on this machine, which has no keys.
+  ['ollama', { ...defineProvider('OLLAMA', 'http://127.0.0.1:11434'), needsKey: false }],
+]);
+
+function defineProvider(prefix: string, origin: string): Provider {
+  return {
+    format: 'compatible',
+    origin,
+    versionPath: '/v1',
+    keyVariables: [`${prefix}_API_KEY`],
+    baseUrlVariables: [`${prefix}_BASE_URL`],
+    needsKey: true,
+  };
+}
+
+/** How to reach one provider. */
+export interface ProviderSettings {
+  provider: string;
+  format: WireFormat;
+  /** With the version, without a slash at the end. */
+  baseUrl: URL;
+  /** Null for a provider that needs none. */
+  apiKey: Secret | null;
+  /** What holds the key, for messages: a variable, or `model-api-keys`. */
+  keyVariable: string;
+  /** The variable that sets the base URL. */
+  baseUrlVariable: string;
+}
+
+/** The providers that an environment gives access to. */
+export interface ProviderDirectory {
+  /**
+   * Finds a provider. A key that is given goes before those of the directory.
+   *
+   * @throws {ModelError} `refused` for a provider that is unknown, has no key, or has a base URL that cannot be used
+   */
+  find(provider: string, apiKey?: Secret): ProviderSettings;
+  /** Every key found, for a redactor. */
+  readonly secrets: readonly Secret[];
+}
+
+export interface ProviderSources {
+  environment: Readonly<Record<string, string | undefined>>;
+  /** Keys by provider, which go before those of the environment. */
+  keys?: ReadonlyMap<string, Secret>;
+}
+
+const givenKeys = 'model-api-keys';
+
+/** Reads the keys and base URLs of providers. A name that is not in the table needs `<NAME>_BASE_URL`, and may have `<NAME>_API_KEY`. */
+export function readProviders({ environment, keys = new Map() }: ProviderSources): ProviderDirectory {
+  const variables = new Map<string, string>();
+  for (const [name, value = ''] of Object.entries(environment)) {
+    if (value.trim() !== '') variables.set(name, value.trim());
+  }
+  const findFirst = (names: readonly string[]) => names.find((name) => variables.has(name));
+  return {
+    secrets: [...keys.values(), ...listKeyVariables(variables).map((name) => new Secret(variables.get(name) ?? ''))],
+    find: (name, apiKey = keys.get(name)) => {
+      const provider = providers.get(name) ?? defineOther(name, variables);
+      const keyVariable = apiKey === undefined ? findFirst(provider.keyVariables) : givenKeys;
+      const key = apiKey ?? (keyVariable === undefined ? null : new Secret(variables.get(keyVariable) ?? ''));
+      if (key === null && provider.needsKey) throw refuseMissingKey(name, provider);
+      if (key !== null && !isHeaderSafe(key.reveal())) throw refuseKey(name, keyVariable ?? givenKeys);
+      const baseUrlVariable = findFirst(provider.baseUrlVariables);
+      return {
+        provider: name,
+        format: provider.format,
+        baseUrl: readBaseUrl(baseUrlVariable === undefined ? undefined : variables.get(baseUrlVariable), {
+          provider,
+          variable: baseUrlVariable ?? provider.baseUrlVariables[0],
+          hasKey: key !== null,
+        }),
+        apiKey: key,
+        keyVariable: keyVariable ?? provider.keyVariables[0],
+        baseUrlVariable: baseUrlVariable ?? provider.baseUrlVariables[0],
+      };
+    },
+  };
+}
+
+/** A compatible endpoint under a name of the user's. */
+function defineOther(name: string, variables: ReadonlyMap<string, string>): Provider {
+  const prefix = name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_');
+  if (!variables.has(`${prefix}_BASE_URL`)) {
+    throw new ModelError(`The provider ${JSON.stringify(name)} is unknown.`, {
+      kind: 'refused',
+      hint: `Write one of ${[...providers.keys()].join(', ')}, or set ${prefix}_BASE_URL to a compatible endpoint.`,
+    });
+  }
+  return { ...defineProvider(prefix, ''), needsKey: false };
+}
+
+/** Keys of unknown names are those of endpoints that the environment names. */
+function listKeyVariables(variables: ReadonlyMap<string, string>): string[] {
+  const known = [...providers.values()].flatMap(({ keyVariables }) => keyVariables);
+  const others = [...variables.keys()]
+    .filter((name) => name.endsWith('_BASE_URL'))
+    .map((name) => name.replace(/_BASE_URL$/, '_API_KEY'));
+  return [...new Set([...known, ...others])].filter((name) => variables.has(name));
+}
+
+function refuseMissingKey(name: string, { keyVariables }: Provider): ModelError {
+  return new ModelError(`There is no API key for the provider ${name}: ${keyVariables.join(' or ')} is not set.`, {
+    kind: 'refused',
+    hint: `Set ${keyVariables[0]} from a secret, or give the key in \`${givenKeys}\`.`,
+  });
+}
+
+/** HTTP clients quote a header that they refuse. */
+function refuseKey(name: string, variable: string): ModelError {
+  return new ModelError(
+    `The API key for the provider ${name} has a space, a line break or another character no key has.`,
+    { kind: 'refused', hint: `Correct the key in ${variable}.` },
+  );
+}
+
+/** Never quoted: it may hold credentials. */
+function readBaseUrl(
+  text: string | undefined,
+  { provider, variable, hasKey }: { provider: Provider; variable: string; hasKey: boolean },
+): URL {
+  if (text === undefined) return new URL(`${provider.origin}${provider.versionPath}`);
+  const url = URL.parse(text);
+  const refuse = (problem: string, hint: string) =>
+    new ModelError(`The base URL in ${variable} ${problem}.`, { kind: 'refused', hint });
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw refuse('is not an http or https URL', 'Write it like https://host/v1.');
+  }
+  if (hasMoreThanPath(url)) throw refuse('has a user, password, query or fragment', 'Leave them out.');
+  if (hasKey && !isProtected(url)) throw refuse('is plain http to another machine', 'Only https protects the API key.');
+  const path = url.pathname.replace(/\/+$/, '');
+  url.pathname = hasVersion(path) ? path : `${path}${provider.versionPath}`;
+  return url;
+}
+
+/** Whether a segment of a path is a version: `v1`, `v1beta`. */
+function hasVersion(path: string): boolean {
+  return path.split('/').some((segment) => /^v\d+(?:[a-z]+\d*)?$/i.test(segment));
+}

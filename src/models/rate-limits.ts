@@ -1,0 +1,102 @@
+import { createPacer, type Pacer } from '../base/pacing.ts';
+import type { Clock } from '../base/time.ts';
+import type { FailedAnswer } from '../http/failed-answer.ts';
+import { parseRetryAfter } from '../http/retry.ts';
+
+type Headers = FailedAnswer['headers'];
+
+/** Limits as providers name them, each with a count that is left and the time of its reset. */
+const limits = [
+  ...['requests', 'tokens', 'input-tokens', 'output-tokens'].map((unit) => ({
+    remaining: `anthropic-ratelimit-${unit}-remaining`,
+    reset: `anthropic-ratelimit-${unit}-reset`,
+  })),
+  ...['requests', 'tokens'].map((unit) => ({
+    remaining: `x-ratelimit-remaining-${unit}`,
+    reset: `x-ratelimit-reset-${unit}`,
+  })),
+  { remaining: 'x-ratelimit-remaining', reset: 'x-ratelimit-reset' },
+];
+
+/**
+ * Reads how long a provider asks to wait: `retry-after-ms`, `retry-after`, or else the reset of the limits that are used up. Undefined
+ * where it does not say.
+ */
+export function readRetryAfterMs(headers: Headers): number | undefined {
+  const exact = Number(readHeader(headers, 'retry-after-ms') ?? Number.NaN);
+  if (Number.isFinite(exact) && exact > 0) return exact;
+  const date = readHeader(headers, 'date');
+  return parseRetryAfter(readHeader(headers, 'retry-after'), date) ?? readResetMs(headers);
+}
+
+/** Reads the time until all limits that are used up are reset; undefined where none is. */
+export function readResetMs(headers: Headers): number | undefined {
+  const waits = limits.flatMap(({ remaining, reset }) => {
+    if (!/^0(?:\.0+)?$/.test(readHeader(headers, remaining)?.trim() ?? '')) return [];
+    const waitMs = parseReset(readHeader(headers, reset)?.trim() ?? '', readHeader(headers, 'date'));
+    return waitMs !== undefined && waitMs > 0 ? [waitMs] : [];
+  });
+  return waits.length === 0 ? undefined : Math.max(...waits);
+}
+
+function readHeader(headers: Headers, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === 'string' ? value : value?.[0];
+}
+
+const unitsMs: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const durationPattern = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
+
+/** From this on a number is a time in epoch milliseconds; as seconds it were 30,000 years. */
+const earliestEpochMs = 1e12;
+
+/**
+ * Reads a reset in one of the forms in use: a duration such as `6m0s` (OpenAI), seconds, epoch milliseconds (OpenRouter) or an RFC 3339
+ * time (Anthropic). Times count from the answer's own Date header, so that a wrong local clock does not matter.
+ */
+function parseReset(text: string, date: string | undefined): number | undefined {
+  if (durationPattern.test(text)) {
+    const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)];
+    return parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (unitsMs[unit] ?? 0), 0);
+  }
+  const sentAtMs = Date.parse(date ?? '');
+  if (/^\d+(?:\.\d+)?$/.test(text)) {
+    const number = Number(text);
+    return finiteOrUndefined(number < earliestEpochMs ? number * 1000 : number - sentAtMs);
+  }
+  if (!/^\d{4}-\d{2}-\d{2}T/.test(text)) return undefined;
+  return finiteOrUndefined(Date.parse(text) - sentAtMs);
+}
+
+function finiteOrUndefined(milliseconds: number): number | undefined {
+  return Number.isFinite(milliseconds) ? milliseconds : undefined;
+}
+
+/** Spreads the calls of one key. */
+export interface ProviderPacer extends Pacer {
+  /** Lets no call begin before `delayMs` have passed, because a limit of the key is used up. */
+  pause(delayMs: number): void;
+}
+
+/** A daily limit is reset in hours, for which a run does not wait: the next call finds out. */
+const longestPauseMs = 60_000;
+
+/** Half of what the smallest paid accounts allow at once; refusals slow it down. */
+const firstPace = { perSecond: 5, burst: 10 };
+
+export function createProviderPacer(clock: Clock, random: () => number): ProviderPacer {
+  const pacer = createPacer(clock, firstPace, random);
+  let pausedUntilMs = 0;
+  return {
+    ...pacer,
+    waitForTurn: async (options) => {
+      await pacer.waitForTurn(options);
+      const waitMs = pausedUntilMs - clock.monotonicMs();
+      // Spread like a wait for Retry-After: all calls of the key begin again together.
+      if (waitMs > 0) await clock.sleep(waitMs + random() * Math.min(1000, waitMs / 10), { signal: options?.signal });
+    },
+    pause: (delayMs) => {
+      pausedUntilMs = Math.max(pausedUntilMs, clock.monotonicMs() + Math.min(delayMs, longestPauseMs));
+    },
+  };
+}

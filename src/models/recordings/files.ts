@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { ConfigurationError, describeError, readErrorCode } from '../../base/errors.ts';
+import { leadsOutOfCheckout, linkOutMessage, readTextFile } from '../../base/files.ts';
+import { tryParseJson } from '../../base/json.ts';
+import type { Redactor } from '../../base/redaction.ts';
+import type { ModelName } from '../language-model.ts';
+import { parseRecording, printRecording, type Recording } from './format.ts';
+import { fingerprintText, redactMembers } from './plain-json.ts';
+
+const maxMebibytes = 32;
+const maxBytes = maxMebibytes * 1024 * 1024;
+
+/** File systems allow 255 bytes; the id of a case has up to 128. */
+const longestModel = 100;
+
+/**
+ * Where the recording of a case and model is, next to its evals file: `recordings/<suite>/<case>.<provider>-<model>.jsonl`. Characters
+ * that a file name may not have become `_`, with a hash of the name, so that two models never share a file.
+ */
+export function locateRecording(
+  evalsFile: string,
+  { suiteId, caseId, model }: { suiteId: string; caseId: string; model: ModelName },
+): string {
+  const name = `${model.provider}-${model.name}`;
+  const safe = name.replaceAll(/[^\w.-]/g, '_').slice(0, longestModel);
+  const suffix = safe === name ? safe : `${safe}-${fingerprintText(JSON.stringify(model)).slice(0, 8)}`;
+  return join(dirname(evalsFile), 'recordings', suiteId, `${caseId}.${suffix}.jsonl`);
+}
+
+/**
+ * Reads a recording; null where there is none.
+ *
+ * @param path relative to `cwd`, as messages show it
+ * @throws {ConfigurationError} with file and line, where it is damaged, too large, or a link out of the checkout
+ */
+export async function readRecording(path: string, cwd: string): Promise<Recording | null> {
+  const fail = (code: string, message: string, hint: string) =>
+    new ConfigurationError([{ code, message, file: path, line: 1, column: 1 }], { hint });
+  const absolute = resolve(cwd, path);
+  try {
+    const { size } = await stat(absolute);
+    if (size > maxBytes) {
+      const found = `${Math.ceil(size / 1024 / 1024)} MiB`;
+      throw fail(
+        'recording-too-large',
+        `The recording has ${found}, and the gate reads at most ${maxMebibytes} MiB`,
+        'Lower `runs` of the case, or shorten what its tools return, and record it again with `mcp-eval-ci record`.',
+      );
+    }
+    if (await leadsOutOfCheckout(path, cwd)) {
+      throw fail('link-out-of-checkout', linkOutMessage, 'Replace the link by the file.');
+    }
+    return parseRecording(await readTextFile(absolute), path);
+  } catch (error) {
+    if (readErrorCode(error) === 'ENOENT') return null;
+    if (error instanceof ConfigurationError) throw error;
+    throw fail(
+      'unreadable-file',
+      `The recording cannot be read: ${describeError(error)}`,
+      'Check the rights of the file.',
+    );
+  }
+}
+
+/**
+ * Writes a recording so that a reader finds the old file or the new one. Only the owner may read it.
+ *
+ * @throws {ConfigurationError} instead of writing, where a known secret would be in the file
+ */
+export async function writeRecording(path: string, recording: Recording, redactor: Redactor): Promise<void> {
+  const text = redactLines(printRecording(recording), redactor);
+  if (redactor.redact(text) !== text || !isReadable(text)) {
+    const message = 'The recording has a part that is a known secret, so the gate did not write it';
+    const hint = 'Change the case or the server so that neither sends the secret to the model, and record again.';
+    throw new ConfigurationError([{ code: 'secret-in-recording', message, file: path }], { hint });
+  }
+  await mkdir(dirname(path), { recursive: true });
+  const temporary = `${path}.${randomUUID()}.tmp`;
+  try {
+    await writeFile(temporary, text, { mode: 0o600, flag: 'wx' });
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+/** Redaction can take away what makes a line one of a recording, such as a number. */
+function isReadable(text: string): boolean {
+  try {
+    parseRecording(text, '');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Secrets can become known after a call was recorded. */
+function redactLines(text: string, redactor: Redactor): string {
+  const lines = text.split('\n').map((line) => {
+    return redactor.redact(line) === line ? line : JSON.stringify(redactMembers(tryParseJson(line), redactor));
+  });
+  return lines.join('\n');
+}

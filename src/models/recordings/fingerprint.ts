@@ -1,0 +1,194 @@
+import type { Redactor } from '../../base/redaction.ts';
+import { clipText } from '../../base/text.ts';
+import type { ModelCall } from '../language-model.ts';
+import type { StoredCall, StoredMessage, StoredPart, StoredTool, StoredValue } from './format.ts';
+import { ignoreInOutput, type IgnoreRules } from './ignore.ts';
+import { fingerprintJson, fingerprintText, printCanonicalJson, redactMembers, toPlainJson } from './plain-json.ts';
+
+/** Longer values are stored as their beginning and their fingerprint. */
+const longestWhole = 4000;
+const clippedLength = 1000;
+
+/** Of all values whose fingerprints are remembered at the same time. */
+const maxRememberedLength = 16 * 1024 * 1024;
+
+/** What a call sends. Two calls are the same where all fingerprints are equal, in their order. */
+export interface SentCall {
+  stored: StoredCall;
+  parameters: string;
+  tools: readonly string[];
+  messages: readonly string[];
+}
+
+/** Takes calls apart in one way: those made now, and those of a recording. */
+export interface Fingerprinter {
+  readCall(call: ModelCall): SentCall;
+  /** Applies the patterns of `ignore` and the secrets of today to a recorded call. */
+  readStored(call: StoredCall): SentCall;
+}
+
+interface Fingerprinted<T> {
+  stored: T;
+  fingerprint: string;
+}
+
+type ToolPart = Extract<ModelCall['prompt'][number], { role: 'tool' }>['content'][number];
+
+/**
+ * Nothing that a call says is left out: tools, messages and their parts are fingerprinted as a whole, and every other member is a
+ * parameter. Order counts, except that of keys. Secrets are redacted, and what `ignore` excludes is replaced, before anything is hashed.
+ */
+export function createFingerprinter({ redactor, ignore }: { redactor: Redactor; ignore: IgnoreRules }): Fingerprinter {
+  const readTool = (tool: unknown): Fingerprinted<StoredTool> => {
+    const { name, ...members } = redactMembers(tool, redactor);
+    return joinMembers(
+      String(name),
+      Object.entries(members).map(([key, value]) => [key, store({}, value)]),
+    );
+  };
+  const readPart = (part: ToolPart | Record<string, unknown>): Fingerprinted<StoredPart> => {
+    const { type, toolCallId, toolName, output, ...rest } = redactMembers(part, redactor);
+    const name = { type: String(type), toolCallId: String(toolCallId), toolName: String(toolName) };
+    return store(name, output === undefined ? rest : { ...rest, output: ignoreInOutput(output, ignore) });
+  };
+  const readMessage = (message: ModelCall['prompt'][number]): Fingerprinted<StoredMessage> => {
+    const { role } = message;
+    if (role === 'tool') {
+      const { role: _role, content, ...rest } = message;
+      return joinParts(content.map(readPart), redactMembers(rest, redactor));
+    }
+    const { role: _role, ...rest } = redactMembers(message, redactor);
+    return role === 'assistant' ? nameAnswer(fingerprintJson(rest)) : store({ role }, rest);
+  };
+
+  const readStoredTool = (tool: StoredTool): Fingerprinted<StoredTool> =>
+    joinMembers(
+      tool.name,
+      Object.entries(tool.members).map(([key, stored]) => [
+        key,
+        'value' in stored ? store({}, toPlainJson(stored.value, redactor)) : keep({}, stored),
+      ]),
+    );
+  const readStoredPart = (part: StoredPart): Fingerprinted<StoredPart> => {
+    const { type, toolCallId, toolName } = part;
+    const name = { type, toolCallId, toolName };
+    return 'value' in part ? readPart({ ...asMembers(part.value), ...name }) : keep(name, part);
+  };
+  const readStoredMessage = (message: StoredMessage): Fingerprinted<StoredMessage> => {
+    const { role } = message;
+    if (role === 'assistant') return nameAnswer(message.fingerprint);
+    if (role === 'tool')
+      return joinParts(message.parts.map(readStoredPart), redactMembers(message.rest ?? {}, redactor));
+    return 'value' in message ? store({ role }, redactMembers(message.value, redactor)) : keep({ role }, message);
+  };
+
+  // By value: what a caller changes in an object and hands over again counts.
+  const rememberTools = rememberByValue((tools: ModelCall['tools']) => tools.map(readTool));
+  const rememberMessage = rememberByValue(readMessage);
+  // By identity: nothing changes a recording that was read.
+  const rememberStoredTools = rememberByIdentity((tools: readonly StoredTool[]) => tools.map(readStoredTool));
+  const rememberStoredMessage = rememberByIdentity(readStoredMessage);
+  return {
+    readCall: ({ prompt, tools, ...parameters }) =>
+      joinCall(redactMembers(parameters, redactor), rememberTools(tools), prompt.map(rememberMessage)),
+    readStored: ({ messages, tools, parameters }) =>
+      joinCall(
+        redactMembers(parameters, redactor),
+        rememberStoredTools(tools),
+        messages.map((message) => rememberStoredMessage(message)),
+      ),
+  };
+}
+
+function joinMembers(
+  name: string,
+  members: ReadonlyArray<readonly [string, Fingerprinted<StoredValue>]>,
+): Fingerprinted<StoredTool> {
+  const stored = Object.fromEntries(members.map(([key, member]) => [key, member.stored]));
+  const fingerprints = Object.fromEntries(members.map(([key, member]) => [key, member.fingerprint]));
+  return { stored: { name, members: stored }, fingerprint: fingerprintJson(['tool', name, fingerprints]) };
+}
+
+/** The fingerprint of a value, however it is stored. */
+export function fingerprintStored(stored: StoredValue): string {
+  return 'value' in stored ? fingerprintJson(stored.value) : stored.fingerprint;
+}
+
+function store<T extends object>(name: T, value: unknown): Fingerprinted<T & StoredValue> {
+  const text = printCanonicalJson(value);
+  const fingerprint = fingerprintText(text);
+  const stored =
+    text.length <= longestWhole
+      ? { value }
+      : { clipped: clipText(text, clippedLength), length: text.length, fingerprint };
+  return { stored: { ...name, ...stored }, fingerprint: fingerprintJson([name, fingerprint]) };
+}
+
+function keep<T extends { fingerprint: string }>(name: object, stored: T): Fingerprinted<T> {
+  return { stored, fingerprint: fingerprintJson([name, stored.fingerprint]) };
+}
+
+function nameAnswer(fingerprint: string): Fingerprinted<StoredMessage> {
+  return { stored: { role: 'assistant', fingerprint }, fingerprint: fingerprintJson(['assistant', fingerprint]) };
+}
+
+function joinParts(
+  parts: ReadonlyArray<Fingerprinted<StoredPart>>,
+  rest: Record<string, unknown>,
+): Fingerprinted<StoredMessage> {
+  const stored = parts.map((part) => part.stored);
+  const fingerprints = parts.map((part) => part.fingerprint);
+  return {
+    stored: { role: 'tool', parts: stored, ...(Object.keys(rest).length === 0 ? {} : { rest }) },
+    fingerprint: fingerprintJson(['tool', fingerprints, rest]),
+  };
+}
+
+function joinCall(
+  parameters: Record<string, unknown>,
+  tools: ReadonlyArray<Fingerprinted<StoredTool>>,
+  messages: ReadonlyArray<Fingerprinted<StoredMessage>>,
+): SentCall {
+  return {
+    stored: {
+      parameters,
+      tools: tools.map(({ stored }) => stored),
+      messages: messages.map(({ stored }) => stored),
+    },
+    parameters: fingerprintJson(parameters),
+    tools: tools.map(({ fingerprint }) => fingerprint),
+    messages: messages.map(({ fingerprint }) => fingerprint),
+  };
+}
+
+function asMembers(value: unknown): object {
+  return typeof value === 'object' && value !== null ? value : {};
+}
+
+/** Calls a function once for each value, as far as memory allows. To print a value and look it up costs far less than its hash. */
+function rememberByValue<T, U>(read: (value: T) => U): (value: T) => U {
+  const known = new Map<string, U>();
+  let length = 0;
+  return (value) => {
+    const key = JSON.stringify(value);
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    const fresh = read(value);
+    length += key.length;
+    if (length > maxRememberedLength) {
+      known.clear();
+      length = key.length;
+    }
+    known.set(key, fresh);
+    return fresh;
+  };
+}
+
+function rememberByIdentity<T extends object, U>(read: (value: T) => U): (value: T) => U {
+  const known = new WeakMap<T, U>();
+  return (value) => {
+    const fresh = known.get(value) ?? read(value);
+    known.set(value, fresh);
+    return fresh;
+  };
+}

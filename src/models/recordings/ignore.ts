@@ -1,0 +1,110 @@
+import { RE2JS } from 're2js';
+import { ConfigurationError } from '../../base/errors.ts';
+import { isRecord, tryParseJson } from '../../base/json.ts';
+import { findIgnoreProblem } from '../../suite/ignore-pattern.ts';
+import { replaceInJsonText } from './json-text.ts';
+
+/** Stands in recordings where a pattern of `ignore` excluded something. */
+const ignoredMark = '⟨ignored⟩';
+
+/** What the results of tools may differ in without making a recording stale. */
+export interface IgnoreRules {
+  /** Segments, unescaped. `*` is any one. */
+  pointers: readonly (readonly string[])[];
+  patterns: readonly RE2JS[];
+}
+
+export const ignoreNothing: IgnoreRules = { pointers: [], patterns: [] };
+
+/**
+ * Compiles the patterns of `ignore`.
+ *
+ * @throws {ConfigurationError} where one cannot be used; the reader of the evals file has said so with its location before
+ */
+export function compileIgnore(patterns: readonly string[]): IgnoreRules {
+  const problems = patterns.map(findIgnoreProblem).filter((problem) => problem !== null);
+  if (problems.length > 0) {
+    throw new ConfigurationError(problems.map((message) => ({ code: 'bad-ignore', message })));
+  }
+  const [pointers, expressions] = [true, false].map((isPointer) =>
+    patterns.filter((pattern) => pattern.startsWith('/') === isPointer),
+  );
+  return {
+    pointers: (pointers ?? []).map((pointer) => pointer.split('/').slice(1).map(unescape)),
+    patterns: (expressions ?? []).map((expression) => RE2JS.compile(expression)),
+  };
+}
+
+function unescape(token: string): string {
+  return token.replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
+/**
+ * Replaces what the rules exclude in the output of a tool-result part. Pointers lead into structured content, and into texts and lines
+ * that are JSON; everything else of such a text stays as it is, white space and digits included. Regular expressions apply to every text.
+ */
+export function ignoreInOutput(output: unknown, rules: IgnoreRules): unknown {
+  if (!isRecord(output) || (rules.pointers.length === 0 && rules.patterns.length === 0)) return output;
+  const { type, value } = output;
+  if (type === 'content' && Array.isArray(value)) return { ...output, value: ignoreInBlocks(value, rules) };
+  return value === undefined ? output : { ...output, value: ignoreInValue(value, rules) };
+}
+
+/** A text, the result of a tool as MCP has it, or any other JSON. */
+function ignoreInValue(value: unknown, rules: IgnoreRules): unknown {
+  if (typeof value === 'string') return ignoreInText(value, rules);
+  if (!isRecord(value) || !Array.isArray(value['content'])) return ignoreInDocument(value, rules);
+  const { content, structuredContent, ...rest } = value;
+  return {
+    ...rest,
+    content: ignoreInBlocks(content, rules),
+    ...(structuredContent === undefined ? {} : { structuredContent: ignoreInDocument(structuredContent, rules) }),
+  };
+}
+
+function isTextBlock(value: unknown): value is { type: 'text'; text: string } {
+  return isRecord(value) && value['type'] === 'text' && typeof value['text'] === 'string';
+}
+
+function ignoreInBlocks(blocks: readonly unknown[], rules: IgnoreRules): unknown[] {
+  return blocks.map((block) => {
+    if (isTextBlock(block)) return { ...block, text: ignoreInText(block.text, rules) };
+    const resource = isRecord(block) ? block['resource'] : undefined;
+    if (!isRecord(block) || !isRecord(resource) || typeof resource['text'] !== 'string') return block;
+    return { ...block, resource: { ...resource, text: ignoreInText(resource['text'], rules) } };
+  });
+}
+
+function ignoreInText(text: string, { pointers, patterns }: IgnoreRules): string {
+  if (pointers.length === 0) return applyPatterns(text, patterns);
+  const isDocument = (part: string) => /^\s*[[{]/.test(part) && tryParseJson(part) !== undefined;
+  const replace = (part: string) => replaceInJsonText(part, pointers, JSON.stringify(ignoredMark));
+  // A model gets several texts of a result as one, each after a line break.
+  const parts = isDocument(text) ? [text] : text.split('\n');
+  return applyPatterns(parts.map((part) => (isDocument(part) ? replace(part) : part)).join('\n'), patterns);
+}
+
+function ignoreInDocument(document: unknown, { pointers, patterns }: IgnoreRules): unknown {
+  const pointed = pointers.reduce((value, segments) => replaceMember(value, segments), document);
+  return patterns.length === 0 ? pointed : applyToTexts(pointed, patterns);
+}
+
+function replaceMember(value: unknown, [segment, ...rest]: readonly string[]): unknown {
+  if (segment === undefined) return ignoredMark;
+  const replace = (key: string, member: unknown) =>
+    segment === '*' || segment === key ? replaceMember(member, rest) : member;
+  if (Array.isArray(value)) return value.map((item, index) => replace(String(index), item));
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, replace(key, member)]));
+}
+
+function applyToTexts(value: unknown, patterns: readonly RE2JS[]): unknown {
+  if (typeof value === 'string') return applyPatterns(value, patterns);
+  if (Array.isArray(value)) return value.map((item) => applyToTexts(item, patterns));
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, applyToTexts(member, patterns)]));
+}
+
+function applyPatterns(text: string, patterns: readonly RE2JS[]): string {
+  return patterns.reduce((each, pattern) => pattern.matcher(each).replaceAll(ignoredMark), text);
+}

@@ -1,0 +1,115 @@
+import type { Redactor } from '../../base/redaction.ts';
+import type { ModelAnswer, ModelName, ModelRequest } from '../language-model.ts';
+import { recordedAnswerSchema, type RecordedAnswer } from './answer-schema.ts';
+import type { RecordedIteration, Recording, StoredCall } from './format.ts';
+import { toPlainJson } from './plain-json.ts';
+
+/** Collects the calls of one iteration, in their order. */
+export interface IterationRecorder {
+  add(sent: StoredCall, answer: ModelAnswer, recordedAt: string): void;
+  /** Drops all calls, and those that follow: a conversation without its end is no recording. */
+  discard(reason: string): void;
+}
+
+/** The iterations of a case and model in which the provider answered at least once. */
+export interface CollectedIterations {
+  caseId: string;
+  model: ModelName;
+  /** By their number, from 1. */
+  iterations: ReadonlyMap<number, RecordedIteration>;
+  /** Iterations that could not be recorded, and why. */
+  skipped: ReadonlyMap<number, string>;
+}
+
+/** Collects what iterations say to models and get back, however many run at the same time. */
+export interface Recorder {
+  begin(request: Pick<ModelRequest, 'caseId' | 'model' | 'iterationNumber'>): IterationRecorder;
+  /** In the order in which cases and models began. */
+  list(): CollectedIterations[];
+}
+
+interface Attempt {
+  calls: Array<{ sent: StoredCall; answer: ModelAnswer }>;
+  /** The oldest of its calls. */
+  recordedAt: string | null;
+  hasLiveAnswer: boolean;
+  discarded: string | null;
+}
+
+/** Everything is redacted before it is kept. Of an iteration that runs again the last complete attempt counts. */
+export function createRecorder({ redactor }: { redactor: Redactor }): Recorder {
+  const cases = new Map<string, { caseId: string; model: ModelName; attempts: Map<number, Attempt[]> }>();
+  const begin = ({ caseId, model, iterationNumber }: Parameters<Recorder['begin']>[0]): Attempt => {
+    const key = JSON.stringify([caseId, model.provider, model.name]);
+    const collected = cases.get(key) ?? { caseId, model, attempts: new Map<number, Attempt[]>() };
+    cases.set(key, collected);
+    const attempt = { calls: [], recordedAt: null, hasLiveAnswer: false, discarded: null };
+    collected.attempts.set(iterationNumber, [...(collected.attempts.get(iterationNumber) ?? []), attempt]);
+    return attempt;
+  };
+  return {
+    begin: (request) => {
+      const attempt = begin(request);
+      const discard = (reason: string) => {
+        attempt.discarded ??= reason;
+        attempt.calls = [];
+      };
+      return {
+        discard,
+        add: (sent, answer, recordedAt) => {
+          if (attempt.discarded !== null) return;
+          attempt.calls.push({ sent, answer });
+          attempt.hasLiveAnswer ||= !answer.isReplayed;
+          if (attempt.recordedAt === null || recordedAt < attempt.recordedAt) attempt.recordedAt = recordedAt;
+        },
+      };
+    },
+    list: () =>
+      [...cases.values()]
+        .map(({ caseId, model, attempts }) => ({ caseId, model, ...listIterations(attempts, redactor) }))
+        .filter(({ iterations, skipped }) => iterations.size > 0 || skipped.size > 0),
+  };
+}
+
+function listIterations(
+  attempts: ReadonlyMap<number, readonly Attempt[]>,
+  redactor: Redactor,
+): Pick<CollectedIterations, 'iterations' | 'skipped'> {
+  const iterations = new Map<number, RecordedIteration>();
+  const skipped = new Map<number, string>();
+  for (const [iterationNumber, each] of attempts) {
+    const complete = each.findLast(({ hasLiveAnswer, discarded }) => hasLiveAnswer && discarded === null);
+    const discarded = each.findLast((attempt) => attempt.discarded !== null)?.discarded;
+    const answers = complete?.calls.map(({ answer }) => redactAnswer(answer, redactor)) ?? [];
+    const calls = answers.flatMap((answer, index) => {
+      const sent = complete?.calls[index]?.sent;
+      return answer === null || sent === undefined ? [] : [{ sent, answer }];
+    });
+    if (typeof complete?.recordedAt === 'string' && calls.length === complete.calls.length) {
+      iterations.set(iterationNumber, { recordedAt: complete.recordedAt, calls });
+    } else if (complete !== undefined || typeof discarded === 'string') {
+      skipped.set(iterationNumber, discarded ?? 'An answer of the model has a part that recordings do not know.');
+    }
+  }
+  return { iterations, skipped };
+}
+
+/** Null where an answer has what no recording can hold. */
+function redactAnswer({ isReplayed: _isReplayed, ...answer }: ModelAnswer, redactor: Redactor): RecordedAnswer | null {
+  // JSON has no undefined.
+  const plain: unknown = JSON.parse(JSON.stringify(toPlainJson(answer, redactor)));
+  return recordedAnswerSchema.safeParse(plain).data ?? null;
+}
+
+/** Adds new iterations to those of an earlier recording, which they replace by their number. Null starts anew. */
+export function mergeRecording(
+  earlier: Recording | null,
+  collected: Pick<CollectedIterations, 'model' | 'iterations'>,
+  providerPackage: Recording['package'],
+): Recording {
+  return {
+    model: collected.model,
+    package: providerPackage,
+    iterations: new Map([...(earlier?.iterations ?? []), ...collected.iterations]),
+  };
+}

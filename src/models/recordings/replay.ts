@@ -1,0 +1,109 @@
+import { clipText } from '../../base/text.ts';
+import type { ModelAnswer, ModelName } from '../language-model.ts';
+import { explainDifferences } from './explain.ts';
+import type { Fingerprinter, SentCall } from './fingerprint.ts';
+import type { RecordedIteration, Recording } from './format.ts';
+
+const longestReason = 1500;
+const dayMs = 24 * 3_600_000;
+
+/** What a recording has for one call: its answer, or why there is none. */
+type ReplayedCall =
+  | { kind: 'fresh'; answer: ModelAnswer; recordedAt: string }
+  | { kind: 'stale' | 'missing'; reason: string };
+
+export interface ReplayOptions {
+  /** Null where there is none for the case and the model. */
+  recording: Recording | null;
+  model: ModelName;
+  iterationNumber: number;
+  fingerprinter: Fingerprinter;
+  /** What is recorded longer ago is stale. */
+  maximumAgeMs: number;
+  /** Epoch milliseconds. */
+  nowMs: number;
+}
+
+/** Reads the answers of one iteration, call by call. */
+export interface Replay {
+  /** Once a call has no answer, no later one has: the conversation is another. */
+  read(call: SentCall): ReplayedCall;
+}
+
+/** An answer is only read for a call that is the recorded one in every part, at the position where it was recorded. */
+export function openReplay({ recording, model, iterationNumber, fingerprinter, ...limits }: ReplayOptions): Replay {
+  const iteration = recording?.iterations.get(iterationNumber);
+  let turn = 0;
+  let failure = findObstacle({ recording, model, iterationNumber, ...limits });
+  const readNext = (call: SentCall): ReplayedCall => {
+    const recorded = iteration?.calls[turn];
+    if (iteration === undefined || recorded === undefined) {
+      return { kind: 'missing', reason: `There is no recording of call ${turn + 1} of iteration ${iterationNumber}.` };
+    }
+    const then = fingerprinter.readStored(recorded.sent);
+    if (isSameCall(then, call)) {
+      turn += 1;
+      const answer = { ...recorded.answer, content: [...recorded.answer.content], isReplayed: true };
+      return { kind: 'fresh', answer, recordedAt: iteration.recordedAt };
+    }
+    const what = `The recording of call ${turn + 1} of iteration ${iterationNumber} is stale.`;
+    const reason = clipText([what, ...explainDifferences(then, call)].join(' '), longestReason);
+    return { kind: 'stale', reason };
+  };
+  return {
+    read: (call) => {
+      if (failure !== null) return failure;
+      const result = readNext(call);
+      if (result.kind !== 'fresh') failure = result;
+      return result;
+    },
+  };
+}
+
+/** Why a recording cannot be used for an iteration, whatever its calls are. */
+function findObstacle(options: Omit<ReplayOptions, 'fingerprinter'>): Exclude<ReplayedCall, { kind: 'fresh' }> | null {
+  const { recording, model, iterationNumber } = options;
+  const asked = `${model.provider}/${model.name}`;
+  if (recording === null) return { kind: 'missing', reason: `There is no recording of this case with ${asked}.` };
+  const recorded = `${recording.model.provider}/${recording.model.name}`;
+  if (recorded !== asked) {
+    return {
+      kind: 'stale',
+      reason: `The recording is stale. It was made with ${recorded}, and the case asks for ${asked}.`,
+    };
+  }
+  const iteration = recording.iterations.get(iterationNumber);
+  const age = iteration === undefined ? null : explainAge(iteration, options);
+  return age === null
+    ? null
+    : { kind: 'stale', reason: `The recording of iteration ${iterationNumber} is stale. ${age}` };
+}
+
+function explainAge(
+  { recordedAt }: RecordedIteration,
+  { maximumAgeMs, nowMs }: Pick<ReplayOptions, 'maximumAgeMs' | 'nowMs'>,
+): string | null {
+  const ageMs = nowMs - Date.parse(recordedAt);
+  const date = recordedAt.slice(0, 10);
+  // Clocks differ, but not by a day; a date far ahead would keep a recording fresh for ever.
+  if (ageMs < -dayMs) return `Its date, ${date}, is in the future.`;
+  if (ageMs <= maximumAgeMs) return null;
+  return `It was made on ${date}, ${formatDays(ageMs)} ago; recordings are used for ${formatDays(maximumAgeMs)}.`;
+}
+
+function formatDays(durationMs: number): string {
+  const days = Number((durationMs / dayMs).toFixed(1));
+  return `${days} ${days === 1 ? 'day' : 'days'}`;
+}
+
+function isSameCall(recorded: SentCall, now: SentCall): boolean {
+  return (
+    recorded.parameters === now.parameters &&
+    isSameList(recorded.tools, now.tools) &&
+    isSameList(recorded.messages, now.messages)
+  );
+}
+
+function isSameList(recorded: readonly string[], now: readonly string[]): boolean {
+  return recorded.length === now.length && recorded.every((fingerprint, index) => fingerprint === now[index]);
+}

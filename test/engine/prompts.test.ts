@@ -1,0 +1,320 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ModelError } from '../../src/base/errors.ts';
+import { systemClock } from '../../src/base/time.ts';
+import type { CaseOutcome } from '../../src/engine/outcome.ts';
+import { runCase } from '../../src/engine/run-case.ts';
+import type { Target } from '../../src/mcp/session.ts';
+import type { TestCase } from '../../src/model/case.ts';
+import type { Step } from '../../src/model/step.ts';
+import { assertStep, callStep, createCase } from '../support/factories/case-factory.ts';
+import { createScriptedSession, type ScriptedAnswer } from '../support/models/scripted-session.ts';
+import { startFixtureMcpServer, text, type FixtureMcpServer } from '../support/servers/fixture-mcp-server.ts';
+
+let server: FixtureMcpServer;
+let target: Target;
+
+beforeAll(async () => {
+  server = await startFixtureMcpServer({
+    'get-sum': {
+      description: 'Adds two numbers.',
+      inputSchema: {
+        type: 'object',
+        properties: { a: { type: 'number' }, b: { type: 'number' } },
+        required: ['a', 'b'],
+      },
+      call: ({ args }) => text(`The sum is ${Number(args['a']) + Number(args['b'])}.`),
+    },
+    fail: { call: () => ({ ...text('out of order'), isError: true }) },
+    picture: { call: () => ({ content: [{ type: 'image', data: 'AAAA', mimeType: 'image/png' }] }) },
+  });
+  target = { url: server.url, serverName: 'math', protocol: 'legacy' };
+});
+
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+});
+
+const ask = (prompt: string, id = 'ask'): Step => ({ id, kind: 'prompt', prompt });
+const callSum = { tool: 'get-sum', input: { a: 2, b: 3 } };
+const sumCalled = assertStep({ type: 'toolCalledWith', toolName: 'get-sum', args: { args: { a: 2 } } });
+const says5 = assertStep({ type: 'responseContains', needle: '5' });
+
+async function talk(
+  steps: Step[],
+  script: ReadonlyArray<ScriptedAnswer | Error>,
+  overrides: Partial<TestCase> = {},
+): Promise<{ outcome: CaseOutcome; session: ReturnType<typeof createScriptedSession> }> {
+  const session = createScriptedSession(script);
+  const outcome = await runCase(createCase(steps, overrides), target, {
+    clock: systemClock,
+    timeoutMs: 30_000,
+    openModel: async () => session,
+  });
+  return { outcome, session };
+}
+
+function summarize({ outcome: { status, result, error, steps } }: { outcome: CaseOutcome }): unknown {
+  return { status, result, error, steps: steps.map((step) => step.status) };
+}
+
+describe('a prompt', () => {
+  it('passes when the model calls the expected tool and says the expected text', async () => {
+    const talked = await talk(
+      [ask('What is 2 + 3?'), sumCalled, says5],
+      [
+        { calls: [callSum], tokens: { input: 10, output: 4 } },
+        { text: 'It is 5.', tokens: { input: 20, output: 6 } },
+      ],
+      { advancedConfig: { system: 'You add.', temperature: 0 } },
+    );
+    expect(summarize(talked)).toEqual({
+      status: 'completed',
+      result: 'passed',
+      error: null,
+      steps: ['ok', 'ok', 'ok'],
+    });
+    const { outcome, session } = talked;
+    expect(outcome.actualToolCalls).toEqual([{ toolName: 'get-sum', arguments: { a: 2, b: 3 } }]);
+    expect(outcome.steps[0]?.evidence).toEqual({ toolCalls: [{ name: 'get-sum', args: { a: 2, b: 3 }, ok: true }] });
+    expect(outcome.usage).toEqual({
+      modelCalls: 2,
+      replayedCalls: 0,
+      inputTokens: 30,
+      cachedInputTokens: 0,
+      outputTokens: 10,
+      unmeasuredCalls: 0,
+    });
+    expect(session.asked[0]).toMatchObject({
+      temperature: 0,
+      prompt: [
+        { role: 'system', content: 'You add.' },
+        { role: 'user', content: [{ type: 'text', text: 'What is 2 + 3?' }] },
+      ],
+      tools: [
+        { type: 'function', name: 'get-sum', description: 'Adds two numbers.', inputSchema: { required: ['a', 'b'] } },
+        { type: 'function', name: 'fail' },
+        { type: 'function', name: 'picture' },
+      ],
+    });
+    expect(session.asked[1]?.prompt.slice(2)).toEqual([
+      {
+        role: 'assistant',
+        content: [{ type: 'tool-call', toolCallId: '1-0', toolName: 'get-sum', input: { a: 2, b: 3 } }],
+      },
+      {
+        role: 'tool',
+        content: [
+          {
+            type: 'tool-result',
+            toolCallId: '1-0',
+            toolName: 'get-sum',
+            output: { type: 'text', value: 'The sum is 5.' },
+          },
+        ],
+      },
+    ]);
+    expect(outcome.trace.messages.map(({ role }) => role)).toEqual([
+      'system',
+      'user',
+      'assistant',
+      'tool',
+      'assistant',
+    ]);
+    expect(outcome.trace.spans.map(({ category }) => category)).toEqual(['llm', 'tool', 'llm', 'step', 'step', 'step']);
+  });
+
+  it('fails when the model calls nothing and says something else', async () => {
+    const talked = await talk([ask('What is 2 + 3?'), sumCalled], [{ text: 'I do not know.' }]);
+    expect(summarize(talked)).toEqual({
+      status: 'completed',
+      result: 'failed',
+      error: [
+        'toolCalledWith: expected a call of get-sum with {"a":2}, found 0; no tool was called.',
+        'In turn 1 the model did not call get-sum.',
+      ].join('\n'),
+      steps: ['ok', 'fail'],
+    });
+    expect((await talk([ask('What?'), says5], [{ text: 'It is 6.' }])).outcome.result).toBe('failed');
+  });
+
+  it('continues one conversation with the next prompt, and keeps pinned calls out of it', async () => {
+    const { session, outcome } = await talk(
+      [ask('One'), callStep('get-sum', { a: 1, b: 1 }), ask('Two', 'again')],
+      [{ text: 'First.' }, { text: 'Second.' }],
+    );
+    expect(outcome.result).toBe('passed');
+    expect(session.asked[1]?.prompt.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
+  });
+
+  it('makes parallel calls in their order and answers each', async () => {
+    const { session, outcome } = await talk(
+      [ask('Add')],
+      [{ calls: [callSum, { tool: 'picture', input: {} }] }, { text: 'Done.' }],
+    );
+    expect(outcome.actualToolCalls.map(({ toolName }) => toolName)).toEqual(['get-sum', 'picture']);
+    expect(session.asked[1]?.prompt.at(-1)).toMatchObject({
+      role: 'tool',
+      content: [
+        { toolCallId: '1-0', output: { type: 'text' } },
+        {
+          toolCallId: '1-1',
+          output: {
+            type: 'content',
+            value: [{ type: 'file', data: { type: 'data', data: 'AAAA' }, mediaType: 'image/png' }],
+          },
+        },
+      ],
+    });
+  });
+
+  it.each([
+    [{ tool: 'get-sun', input: {} }, 'The server lists no tool "get-sun"; did you mean "get-sum"?'],
+    [{ tool: 'get-sum', text: '{"a": 2' }, 'The arguments of get-sum are not a JSON object.'],
+    [
+      { tool: 'get-sum', input: { a: 'x', b: 3 } },
+      'The arguments of get-sum break its inputSchema: /a must be number.',
+    ],
+  ])(
+    'answers a call that cannot be made with an error, records it and leaves it to the case: %j',
+    async (call, reason) => {
+      const script = [{ calls: [call] }, { text: 'Sorry.' }];
+      const { session, outcome } = await talk([ask('Add')], script);
+      expect(outcome).toMatchObject({ status: 'completed', result: 'failed', error: reason });
+      expect(outcome.actualToolCalls.map(({ toolName }) => toolName)).toEqual([call.tool]);
+      expect(session.asked[1]?.prompt.at(-1)).toMatchObject({
+        content: [{ output: { type: 'error-text', value: reason } }],
+      });
+      const lenient = await talk([ask('Add')], script, { advancedConfig: { failOnToolError: false } });
+      expect(lenient.outcome.result).toBe('passed');
+    },
+  );
+
+  it('fails on an error of a tool that the model called, unless an assertion expects it', async () => {
+    const script = [{ calls: [{ tool: 'fail', input: {} }] }, { text: 'It failed.' }];
+    const failed = await talk([ask('Try')], script);
+    expect(failed.outcome).toMatchObject({ result: 'failed', error: 'fail answered with an error: "out of order".' });
+    const expected = assertStep({ type: 'toolResultIsError', isError: true, toolName: 'fail' });
+    expect((await talk([ask('Try'), expected], script)).outcome.result).toBe('passed');
+  });
+
+  it('refuses a call that the policy forbids, and does not count it', async () => {
+    const script = [{ calls: [{ tool: 'fail', input: {} }] }, { text: 'I may not.' }];
+    const neverCalled = assertStep({ type: 'toolNeverCalled', toolName: 'fail' });
+    const { outcome, session } = await talk([ask('Try'), neverCalled], script, {
+      advancedConfig: { toolPolicy: { deny: ['fail'] } },
+    });
+    expect(outcome.result).toBe('passed');
+    expect(outcome.actualToolCalls).toEqual([]);
+    expect(session.asked[1]?.prompt.at(-1)).toMatchObject({
+      content: [{ output: { type: 'error-text', value: 'Calls of fail are not allowed here.' } }],
+    });
+    const allowed = await talk([ask('Try')], script, { advancedConfig: { toolPolicy: { allow: ['get-sum'] } } });
+    expect(allowed.outcome.actualToolCalls).toEqual([]);
+  });
+
+  it('ends without a result when the policy names a tool that does not exist', async () => {
+    const { outcome } = await talk([ask('Try')], [], { advancedConfig: { toolPolicy: { deny: ['fial'] } } });
+    expect(outcome).toMatchObject({
+      status: 'failed',
+      result: null,
+      error: '`toolPolicy` names the tool "fial", which the server does not list; did you mean "fail"?',
+    });
+  });
+
+  it('offers decoys, and records the call of one as an error', async () => {
+    const decoys = [{ name: 'send-mail', description: 'Sends a mail.' }];
+    const script = [{ calls: [{ tool: 'send-mail', input: { to: 'a' } }] }, { text: 'Sent.' }];
+    const { session, outcome } = await talk(
+      [ask('Mail'), assertStep({ type: 'toolNeverCalled', toolName: 'send-mail' })],
+      script,
+      {
+        advancedConfig: { decoys, failOnToolError: false },
+      },
+    );
+    expect(session.asked[0]?.tools.map(({ name }) => name)).toEqual(['get-sum', 'fail', 'picture', 'send-mail']);
+    expect(outcome).toMatchObject({ result: 'failed', error: 'toolNeverCalled: send-mail was called once.' });
+    const clash = await talk([ask('Mail')], script, { advancedConfig: { decoys: [{ name: 'fail' }] } });
+    expect(clash.outcome.result).toBeNull();
+  });
+
+  it.each([
+    [[{ text: 'It is', finish: 'length' as const }], 'The model reached its output limit before it was done.'],
+    [
+      [{ calls: [callSum] }, { calls: [callSum] }],
+      'The model asked for another tool in its answer 2, and `maxSteps` allows 2.',
+    ],
+  ])('fails when the model reaches a limit', async (script, reason) => {
+    const { outcome } = await talk([ask('Add'), says5], script, { advancedConfig: { maxSteps: 2 } });
+    expect(outcome).toMatchObject({ status: 'completed', result: 'failed', error: reason });
+  });
+
+  it('asserts that the model calls nothing in a negative case', async () => {
+    const negative = { isNegativeTest: true };
+    expect((await talk([ask('Hello')], [{ text: 'Hi.' }], negative)).outcome.result).toBe('passed');
+    const called = await talk([ask('Hello')], [{ calls: [callSum] }, { text: '5' }], negative);
+    expect(called.outcome).toMatchObject({
+      result: 'failed',
+      error: 'In turn 1 the model called unexpectedly get-sum.',
+    });
+  });
+});
+
+describe('a model without an answer', () => {
+  const unavailable = new ModelError('The provider scripted gave no answer.', { kind: 'unavailable' });
+  const refused = new ModelError('scripted refuses the key.', { kind: 'refused', hint: 'Check SCRIPTED_API_KEY.' });
+  const stale = new ModelError('The recording is stale: the result of get-sum changed.', { kind: 'stale' });
+
+  it('leaves the iteration without a result, and the run going', async () => {
+    const { outcome } = await talk([ask('Add'), says5], [unavailable]);
+    expect(outcome).toMatchObject({
+      status: 'failed',
+      result: null,
+      error: 'The provider scripted gave no answer.',
+      stopsRun: false,
+    });
+  });
+
+  it('stops the run when no other call could succeed', async () => {
+    const { outcome } = await talk([ask('Add'), says5], [refused]);
+    expect(outcome).toMatchObject({
+      status: 'failed',
+      result: null,
+      error: 'scripted refuses the key. Check SCRIPTED_API_KEY.',
+      stopsRun: true,
+    });
+    const none = await runCase(createCase([ask('Add')]), target, { clock: systemClock, timeoutMs: 30_000 });
+    expect(none).toMatchObject({ status: 'failed', result: null, stopsRun: true });
+  });
+
+  it('judges by what happened before a recording went stale, and never passes', async () => {
+    const script = [{ calls: [callSum] }, stale];
+    const undecided = await talk([ask('Add'), sumCalled, says5, callStep('get-sum', { a: 1, b: 1 })], script);
+    expect(summarize(undecided)).toEqual({
+      status: 'failed',
+      result: null,
+      error: 'The recording is stale: the result of get-sum changed.',
+      steps: ['skipped', 'ok', 'skipped', 'skipped'],
+    });
+    const decided = await talk([ask('Add'), assertStep({ type: 'toolNeverCalled', toolName: 'get-sum' })], script);
+    expect(decided.outcome).toMatchObject({ status: 'completed', result: 'failed' });
+    const only = await talk([ask('Add'), sumCalled], script);
+    expect(only.outcome.result).toBeNull();
+  });
+
+  it('does not count the time of the model against the server', async () => {
+    const session = createScriptedSession([{ text: 'Late.' }]);
+    const slow = {
+      ...session,
+      answer: async (...args: Parameters<typeof session.answer>) => {
+        await systemClock.sleep(400);
+        return await session.answer(...args);
+      },
+    };
+    const outcome = await runCase(createCase([ask('Add')]), target, {
+      clock: systemClock,
+      timeoutMs: 300,
+      openModel: async () => slow,
+    });
+    expect(outcome.result).toBe('passed');
+  });
+});

@@ -1,0 +1,289 @@
+import type Anthropic from '@anthropic-ai/sdk';
+import type OpenAI from 'openai';
+import { expect, it } from 'vitest';
+import type { ModelCall } from '../../src/models/language-model.ts';
+import { toAssistantMessage, toToolMessage } from '../../src/models/messages.ts';
+import { readProviders } from '../../src/models/providers.ts';
+import { buildCall, openEnd, openTestSource, testModels, testProviderKey } from '../support/models/model-source.ts';
+import {
+  openScriptedProvider,
+  type ModelReply,
+  type ProviderFormat,
+  type ProviderRequest,
+} from '../support/models/scripted-provider.ts';
+
+/** A pixel. */
+const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=';
+
+const call = {
+  prompt: [
+    { role: 'system', content: 'You help people find their notes.' },
+    { role: 'user', content: [{ type: 'text', text: 'What do my notes say?' }] },
+  ],
+  tools: [
+    {
+      type: 'function',
+      name: 'read_note',
+      description: 'Reads a note.',
+      inputSchema: { type: 'object', properties: { id: { type: 'number' } }, required: ['id'] },
+    },
+  ],
+  temperature: 0,
+  maxOutputTokens: 500,
+} satisfies ModelCall;
+
+const parallelCalls: ModelReply = {
+  reasoning: { text: 'There are two notes.', signature: 'c2lnbmF0dXJl' },
+  text: 'I read both.',
+  toolCalls: [
+    { id: 'call_a', name: 'read_note', arguments: { id: 1 } },
+    { id: 'call_b', name: 'read_note', arguments: { id: 2 } },
+    { id: 'call_c', name: 'no_such_tool', arguments: {} },
+  ],
+};
+
+const results = toToolMessage([
+  { toolCallId: 'call_a', toolName: 'read_note', content: [{ type: 'text', text: 'Buy milk' }], isError: false },
+  {
+    toolCallId: 'call_b',
+    toolName: 'read_note',
+    content: [
+      { type: 'text', text: 'A drawing:' },
+      { type: 'image', mediaType: 'image/png', data: png },
+    ],
+    isError: false,
+  },
+  { toolCallId: 'call_c', toolName: 'no_such_tool', content: [{ type: 'text', text: 'No such tool.' }], isError: true },
+]);
+
+/** Has the model call tools, answers the calls, and returns the second request. */
+async function holdConversation(
+  format: ProviderFormat,
+  reply = parallelCalls,
+  options: { provider?: string } = {},
+): Promise<ProviderRequest | undefined> {
+  await using provider = await openScriptedProvider({ format, answers: [reply, { text: 'Milk.' }] });
+  const { provider: name = testModels[format].provider } = options;
+  const prefix = name.toUpperCase();
+  const environment = { [`${prefix}_API_KEY`]: testProviderKey, [`${prefix}_BASE_URL`]: provider.baseUrl };
+  await using source = openTestSource(
+    { format, baseUrl: provider.baseUrl },
+    { providers: readProviders({ environment }) },
+  );
+  const session = await source.openSession({
+    model: { provider: name, name: testModels[format].name },
+    caseId: 'case_1',
+    iterationNumber: 1,
+    apiKeys: new Map(),
+  });
+  const answer = await session.answer(call, openEnd);
+  await session.answer({ ...call, prompt: [...call.prompt, toAssistantMessage(answer), results] }, openEnd);
+  return provider.requests[1];
+}
+
+/** The package describes the newest models only, which refuse a temperature; this one takes it. */
+type SampledParams = Anthropic.MessageCreateParamsNonStreaming & { temperature: number };
+
+it('writes a conversation as the Messages API describes it', async () => {
+  const request = await holdConversation('anthropic');
+  expect(request?.body).toEqual({
+    model: 'claude-haiku-4-5',
+    max_tokens: 500,
+    temperature: 0,
+    system: [{ type: 'text', text: 'You help people find their notes.' }],
+    tools: [
+      {
+        name: 'read_note',
+        description: 'Reads a note.',
+        input_schema: { type: 'object', properties: { id: { type: 'number' } }, required: ['id'] },
+      },
+    ],
+    messages: [
+      { role: 'user', content: [{ type: 'text', text: 'What do my notes say?' }] },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'thinking', thinking: 'There are two notes.', signature: 'c2lnbmF0dXJl' },
+          { type: 'text', text: 'I read both.' },
+          { type: 'tool_use', id: 'call_a', name: 'read_note', input: { id: 1 }, caller: { type: 'direct' } },
+          { type: 'tool_use', id: 'call_b', name: 'read_note', input: { id: 2 }, caller: { type: 'direct' } },
+          { type: 'tool_use', id: 'call_c', name: 'no_such_tool', input: {}, caller: { type: 'direct' } },
+        ],
+      },
+      {
+        role: 'user',
+        content: [
+          { type: 'tool_result', tool_use_id: 'call_a', content: 'Buy milk' },
+          {
+            type: 'tool_result',
+            tool_use_id: 'call_b',
+            content: [
+              { type: 'text', text: 'A drawing:' },
+              { type: 'image', source: { type: 'base64', media_type: 'image/png', data: png } },
+            ],
+          },
+          { type: 'tool_result', tool_use_id: 'call_c', content: 'No such tool.', is_error: true },
+        ],
+      },
+    ],
+  } satisfies SampledParams);
+  expect(request?.headers).toMatchObject({ 'x-api-key': testProviderKey, 'anthropic-version': '2023-06-01' });
+});
+
+/** What providers other than OpenAI want back, in addition to what OpenAI describes. */
+type ReasoningParams = Omit<OpenAI.ChatCompletionCreateParamsNonStreaming, 'messages'> & {
+  messages: Array<
+    | Exclude<OpenAI.ChatCompletionMessageParam, { role: 'assistant' }>
+    | (OpenAI.ChatCompletionAssistantMessageParam & { reasoning_content?: string })
+  >;
+};
+
+const toolCalls = [
+  { id: 'call_a', type: 'function', function: { name: 'read_note', arguments: '{"id":1}' } },
+  { id: 'call_b', type: 'function', function: { name: 'read_note', arguments: '{"id":2}' } },
+  { id: 'call_c', type: 'function', function: { name: 'no_such_tool', arguments: '{}' } },
+] satisfies OpenAI.ChatCompletionMessageToolCall[];
+
+const toolMessages = [
+  { role: 'tool', tool_call_id: 'call_a', content: 'Buy milk' },
+  { role: 'tool', tool_call_id: 'call_b', content: 'A drawing:\n[image 1 of the next message]' },
+  { role: 'tool', tool_call_id: 'call_c', content: 'No such tool.' },
+  {
+    role: 'user',
+    content: [
+      { type: 'text', text: 'The images of the tool results above, in their order:' },
+      { type: 'image_url', image_url: { url: `data:image/png;base64,${png}` } },
+    ],
+  },
+] satisfies OpenAI.ChatCompletionMessageParam[];
+
+const { reasoning: _reasoning, ...withoutReasoning } = parallelCalls;
+
+it('writes a conversation as the Chat Completions API describes it, with the limit of output that OpenAI reads', async () => {
+  const request = await holdConversation('compatible', withoutReasoning);
+  expect(request?.body).toEqual({
+    model: 'gpt-5-mini',
+    max_completion_tokens: 500,
+    temperature: 0,
+    tools: [
+      {
+        type: 'function',
+        function: {
+          name: 'read_note',
+          description: 'Reads a note.',
+          parameters: { type: 'object', properties: { id: { type: 'number' } }, required: ['id'] },
+        },
+      },
+    ],
+    messages: [
+      { role: 'system', content: 'You help people find their notes.' },
+      { role: 'user', content: 'What do my notes say?' },
+      { role: 'assistant', content: 'I read both.', tool_calls: toolCalls },
+      ...toolMessages,
+    ],
+  } satisfies OpenAI.ChatCompletionCreateParamsNonStreaming);
+  expect(request?.headers).toMatchObject({ authorization: `Bearer ${testProviderKey}` });
+});
+
+it('sends reasoning back to a compatible provider, and names the limit of output as it does', async () => {
+  const request = await holdConversation('compatible', parallelCalls, { provider: 'deepseek' });
+  const messages: ReasoningParams['messages'] = [
+    { role: 'system', content: 'You help people find their notes.' },
+    { role: 'user', content: 'What do my notes say?' },
+    {
+      role: 'assistant',
+      content: 'I read both.',
+      reasoning_content: 'There are two notes.',
+      tool_calls: toolCalls,
+    },
+    ...toolMessages,
+  ];
+  expect(request?.body).toMatchObject({ max_tokens: 500, messages });
+  expect(request?.body).not.toHaveProperty('max_completion_tokens');
+});
+
+it('sends no reasoning back to Mistral, which refuses it', async () => {
+  const request = await holdConversation('compatible', parallelCalls, { provider: 'mistral' });
+  expect(JSON.stringify(request?.body)).not.toContain('There are two notes.');
+  expect(request?.body['messages']).toMatchObject([
+    {},
+    {},
+    { role: 'assistant', tool_calls: toolCalls },
+    {},
+    {},
+    {},
+    {},
+  ]);
+});
+
+it('sends the signature of a thought back to Google', async () => {
+  const signature = 'dGhvdWdodA==';
+  const withSignature = {
+    id: 'chatcmpl_1',
+    choices: [
+      {
+        index: 0,
+        finish_reason: 'tool_calls',
+        message: {
+          role: 'assistant',
+          content: null,
+          tool_calls: [{ ...toolCalls[0], extra_content: { google: { thought_signature: signature } } }],
+        },
+      },
+    ],
+  };
+  await using provider = await openScriptedProvider({
+    format: 'compatible',
+    answers: [{ status: 200, body: withSignature }, { text: 'Milk.' }],
+  });
+  const environment = { GEMINI_API_KEY: testProviderKey, GEMINI_BASE_URL: provider.baseUrl };
+  await using source = openTestSource(
+    { format: 'compatible', baseUrl: provider.baseUrl },
+    { providers: readProviders({ environment }) },
+  );
+  const model = { provider: 'google', name: 'gemini-3-flash' };
+  const session = await source.openSession({ model, caseId: 'case_1', iterationNumber: 1, apiKeys: new Map() });
+  const answer = await session.answer(call, openEnd);
+  const result = { toolCallId: 'call_a', toolName: 'read_note', content: [], isError: false };
+  const prompt = [...call.prompt, toAssistantMessage(answer), toToolMessage([result])];
+  await session.answer({ ...call, prompt }, openEnd);
+  expect(provider.requests[1]?.body['messages']).toMatchObject([
+    {},
+    {},
+    { tool_calls: [{ id: 'call_a', extra_content: { google: { thought_signature: signature } } }] },
+    { role: 'tool', tool_call_id: 'call_a', content: '' },
+  ]);
+});
+
+it.each<ProviderFormat>(['anthropic', 'compatible'])(
+  'lets a model see arguments that were no object, in the %s format',
+  async (format) => {
+    const request = await holdConversation(format, {
+      toolCalls: [
+        { id: 'call_a', name: 'read_note', arguments: '{"id":' },
+        { id: 'call_b', name: 'read_note', arguments: '' },
+        { id: 'call_c', name: 'no_such_tool', arguments: '[1]' },
+      ],
+    });
+    const text = JSON.stringify(request?.body);
+    expect(text.match(/INVALID_JSON/g)?.length).toBe(format === 'anthropic' ? 3 : 2);
+  },
+);
+
+it.each<ProviderFormat>(['anthropic', 'compatible'])(
+  'lets a call decide about tools, in the %s format',
+  async (format) => {
+    await using provider = await openScriptedProvider({ format, answers: [{ text: 'Hi.' }, { text: 'Hi.' }] });
+    await using source = openTestSource({ format, baseUrl: provider.baseUrl });
+    const session = await source.openTestSession();
+    const toolChoice = { type: 'tool', toolName: 'read_note' } as const;
+    await session.answer(buildCall('Hello', { tools: call.tools, toolChoice }), openEnd);
+    await session.answer(buildCall('Hello', { toolChoice }), openEnd);
+    expect(provider.requests.map(({ body }) => body['tool_choice'])).toEqual([
+      format === 'anthropic'
+        ? ({ type: 'tool', name: 'read_note' } satisfies Anthropic.ToolChoice)
+        : ({ type: 'function', function: { name: 'read_note' } } satisfies OpenAI.ChatCompletionToolChoiceOption),
+      undefined,
+    ]);
+  },
+);
