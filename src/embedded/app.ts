@@ -5,7 +5,7 @@ import type { Logger } from '../base/logger.ts';
 import type { Secret } from '../base/redaction.ts';
 import type { Clock } from '../base/time.ts';
 import type { ServerWitnesses } from '../model/process-end.ts';
-import type { ModelSource } from '../models/language-model.ts';
+import type { ModelName, ModelSource } from '../models/language-model.ts';
 import { limitRate, type RateLimit, requireApiKey, requireLoopbackHost } from './access.ts';
 import type { BodySchemas } from './bodies/suite.ts';
 import type { ProtocolTable } from './connect.ts';
@@ -45,6 +45,8 @@ export interface ServiceParts {
   scheduling: Pick<RunScheduling, 'getConcurrency' | 'onScheduled'>;
   witnesses: ServerWitnesses | null;
   models: ModelSource | null;
+  /** Used where a request, a case and its suite name none. */
+  defaultModel: ModelName | null;
   relay: Pick<RelayEdge, 'issue' | 'revoke'>;
 }
 
