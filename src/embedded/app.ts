@@ -17,6 +17,7 @@ import type { RelayEdge } from './relay/edge.ts';
 import type { BodyReader } from './request.ts';
 import { createAccountRoutes } from './routes/account.ts';
 import { createCaseBatchRoutes, createCaseRoutes } from './routes/cases.ts';
+import { createGenerateRoutes } from './routes/generate.ts';
 import { createIngestRoutes } from './routes/ingest.ts';
 import { createRunRoutes } from './routes/runs.ts';
 import { createServerRoutes } from './routes/servers.ts';
@@ -71,6 +72,7 @@ export function createApp(parts: ServiceParts, access: { apiKey: Secret; rateLim
     createCaseBatchRoutes(parts),
     createCaseRoutes(parts),
     createIngestRoutes(parts),
+    createGenerateRoutes({ ...parts, connect }),
   ]) {
     api.route('/', routes);
   }
