@@ -53,13 +53,13 @@ function readTitle(value: unknown): string {
 
 /**
  * Why a draft tests nothing, or nothing that can pass: a case must expect calls of tools that exist, and a negative one must expect
- * none. Null where it is good.
+ * none. Null where it is good. Without `toolNames`, any tool may exist.
  */
-export function findDraftProblem({ turns, isNegative }: Draft, toolNames: ReadonlySet<string>): string | null {
+export function findDraftProblem({ turns, isNegative }: Draft, toolNames: ReadonlySet<string> | null): string | null {
   const calls = turns.flatMap(({ expectedToolCalls }) => expectedToolCalls);
   if (isNegative) return calls.length === 0 ? null : 'A negative case expects no tool calls, and this one does.';
   if (calls.length === 0) return 'The case expects no tool call, so that it would pass whatever the model does.';
-  const unknown = calls.find(({ toolName }) => !toolNames.has(toolName));
+  const unknown = calls.find(({ toolName }) => toolNames?.has(toolName) === false);
   return unknown === undefined ? null : `No server has the tool ${JSON.stringify(unknown.toolName.slice(0, 200))}.`;
 }
 
