@@ -10,7 +10,7 @@ export default defineConfig({
     isolate: false,
     reporters: ['default', new FaultMatrixReporter()],
     setupFiles: ['test/support/property-seed.ts'],
-    globalSetup: ['test/support/servers/bundle-servers.ts'],
+    globalSetup: ['test/support/servers/bundle-servers.ts', 'test/support/process/bundle-command.ts'],
     // Real servers and child processes start in these tests; slow machines need room, and nothing asserts on time.
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -33,6 +33,8 @@ export const localLimits: ServiceLimits = {
   ...contractLimits,
   iterationsPerCase: 100,
   testsPerRequest: 5000,
+  // A budget of the policy bounds them.
+  llmCallsPerRun: 1_000_000,
   concurrentRuns: 16,
   maxBodyBytes: 64 * 1024 * 1024,
 };

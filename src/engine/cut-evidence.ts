@@ -1,9 +1,9 @@
 import { endSentence } from '../base/text.ts';
-import type { ApiType, Check, CheckByType, ToolResultType } from '../model/assertion.ts';
+import type { ApiType, Check, CheckByType, ObservationType, ToolResultType } from '../model/assertion.ts';
 import type { CheckState } from '../model/trace.ts';
-import type { Evidence, Judgement } from './evidence.ts';
+import { type Evidence, type Judgement, leaveUnmeasured } from './evidence.ts';
 
-/** A judgement that no continuation of the transcript changes. */
+/** The states that no continuation of the transcript changes. */
 type FinalStates = 'none' | 'passed' | 'failed' | 'both';
 
 /** The final states of a kind, or how they follow from the transcript before the cut. */
@@ -18,9 +18,18 @@ const ofApi: Finalities<ApiType> = {
   toolCalledAtLeastOnce: 'passed',
   toolNeverCalled: 'failed',
   firstToolWas: (_, { toolCalls }) => (toolCalls.length > 0 ? 'both' : 'none'),
+  // Once the earlier tool was called, every later call of the other has it before it.
+  toolCalledBefore: ({ toolName }, { toolCalls }) =>
+    toolCalls.some((call) => call.toolName === toolName) ? 'both' : 'failed',
+  toolCallCountUnder: 'failed',
+  onlyToolsCalled: 'failed',
+  argumentsMatchToolSchema: 'failed',
+  noDestructiveToolCalled: 'failed',
+  noToolErrors: 'failed',
+  toolResultSizeUnder: 'failed',
   responseContains: 'none',
   responseMatches: 'none',
-  noToolErrors: 'failed',
+  responseCloseTo: 'none',
   finalAssistantMessageNonEmpty: 'none',
   // Tokens that were not measured yet may be later.
   tokenBudgetUnder: (_, { tokensUsed }) => (tokensUsed === null ? 'none' : 'failed'),
@@ -30,33 +39,40 @@ const ofApi: Finalities<ApiType> = {
   widgetNoConsoleErrors: 'failed',
 };
 
-/** The latest result may be another one in the end. */
+const ofObservations: Finalities<ObservationType> = {
+  noEndingQuestion: 'none',
+  noRepeatedIdenticalCall: 'failed',
+  noDeprecatedToolCalled: 'failed',
+  toolErrorNamesInput: 'failed',
+  fullPageHasContinuation: 'failed',
+};
+
+/** The latest result may be another one in the end; a result that is one of all stays that. */
 const ofToolResults: Finalities<ToolResultType> = {
-  toolResultContains: 'none',
-  toolResultMatches: 'none',
+  toolResultContains: ({ latest = false }) => (latest ? 'none' : 'passed'),
+  toolResultMatches: ({ latest = false }) => (latest ? 'none' : 'passed'),
+  // It fails, too, as long as there is no result.
+  toolResultMatchesSchema: ({ latest = false, toolName }, { toolResults }) =>
+    !latest && toolResults.some((result) => toolName === undefined || result.toolName === toolName) ? 'failed' : 'none',
+  toolLatencyUnder: ({ latest = false }) => (latest ? 'none' : 'failed'),
   toolResultEquals: 'none',
-  toolResultSchema: 'none',
   toolResultIsError: 'none',
-  toolLatencyUnder: 'none',
   toolNotFound: 'none',
 };
 
-const finalities: Finalities<Check['type']> = { ...ofApi, ...ofToolResults };
+/** `not` turns over what is final already. */
+const finalities: Finalities<Check['type']> = { ...ofApi, ...ofObservations, ...ofToolResults, not: 'both' };
 
-/**
- * Takes back a judgement of a transcript that was cut, unless it would be the same however the transcript went on.
- */
+/** Takes back a judgement of a transcript that was cut, unless it would be the same however the transcript went on. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- ties the entry of the table to the fields
 export function limitToFinal<Type extends Check['type']>(
   judgement: Judgement,
   { type, fields, evidence }: { type: Type; fields: CheckByType[Type]; evidence: Evidence },
 ): Judgement {
-  if (evidence.isCut === null) return judgement;
+  if (evidence.isCut === null || judgement.failsClosed === 'malformed') return judgement;
   const finality: Finality<Type> = finalities[type];
   const final = typeof finality === 'function' ? finality(fields, evidence) : finality;
-  return isFinal(judgement.state, final)
-    ? judgement
-    : { state: 'unmeasured', reason: `not measured: ${endSentence(evidence.isCut)}` };
+  return isFinal(judgement.state, final) ? judgement : leaveUnmeasured(`not measured: ${endSentence(evidence.isCut)}`);
 }
 
 function isFinal(state: CheckState, final: FinalStates): boolean {

@@ -1,4 +1,4 @@
-import type { Check, CheckByType } from '../model/assertion.ts';
+import type { Check, CheckByType, JsonObject } from '../model/assertion.ts';
 import type { ToolCall } from '../model/run.ts';
 import type { CheckState } from '../model/trace.ts';
 import type { SchemaBudget } from './schema-check.ts';
@@ -7,6 +7,8 @@ import type { SchemaBudget } from './schema-check.ts';
 export interface Evidence {
   toolCalls: readonly ToolCall[];
   toolResults: readonly ToolResult[];
+  /** The tools that the server lists, by name; null if no list was captured. */
+  tools: ReadonlyMap<string, ToolDefinition> | null;
   /** Text of the last assistant message; empty where that one only calls tools, and where no model took part. */
   finalAssistantMessage: string;
   /** Messages of the user; a case that only calls tools has none. */
@@ -20,18 +22,31 @@ export interface Evidence {
   isCut: string | null;
 }
 
+/** What a server declares about a tool, as far as checks ask for it. */
+export interface ToolDefinition {
+  description: string | null;
+  inputSchema: JsonObject;
+  /** Null where the tool declares none. */
+  annotations: JsonObject | null;
+}
+
 /** What one tool call came to. */
 export interface ToolResult {
   toolName: string;
+  /** Of the call; null if they were not captured. */
+  arguments: JsonObject | null;
   /** The text blocks of the result, one per line, or the message of the error that came instead of a result. */
   text: string;
   /** Undefined where the result carries none. */
   structuredContent: unknown;
+  /** Of the result as JSON, before anything is cut for storage; null if it was not measured. */
+  sizeBytes: number | null;
   /** Whether the tool said so (`isError`), or the server answered with a JSON-RPC error. */
   isError: boolean;
   /** Why this counts as a tool error, one sentence; null for a good result. */
   toolError: string | null;
-  latencyMs: number;
+  /** Null if it was not measured. */
+  latencyMs: number | null;
   /** Whether the server lists the tool; null if unknown. */
   isListed: boolean | null;
 }
@@ -41,6 +56,11 @@ export interface Judgement {
   state: CheckState;
   /** One sentence without the predicate's name, such as `get-sum was called 2 times.` */
   reason: string;
+  /**
+   * Set for a failed check of which the transcript says nothing: it cannot be read, or it fails where nothing was measured. Negating
+   * it must not make it pass.
+   */
+  failsClosed?: 'malformed' | 'unmeasured';
 }
 
 /** The judgement of what was measured. */
@@ -54,6 +74,20 @@ export function pass(reason: string): Judgement {
 
 export function fail(reason: string): Judgement {
   return { state: 'failed', reason };
+}
+
+/** Fails a check that cannot be read, whatever happened. */
+export function refuse(reason: string): Judgement {
+  return { state: 'failed', reason, failsClosed: 'malformed' };
+}
+
+/** Fails a check that the API fails where nothing was measured. */
+export function failUnmeasured(reason: string): Judgement {
+  return { state: 'failed', reason, failsClosed: 'unmeasured' };
+}
+
+export function leaveUnmeasured(reason: string): Judgement {
+  return { state: 'unmeasured', reason };
 }
 
 /** How each type of check is judged. */

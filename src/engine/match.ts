@@ -1,5 +1,5 @@
 import { isJsonEqual, isRecord } from '../base/json.ts';
-import type { ArgumentMatching, JsonObject } from '../model/assertion.ts';
+import { type ArgumentMatching, isAdvisory, type JsonObject } from '../model/assertion.ts';
 import type { MatchOptions } from '../model/case.ts';
 import type { ToolCall } from '../model/run.ts';
 import type { Step } from '../model/step.ts';
@@ -122,6 +122,7 @@ export function listExpectedCalls(steps: readonly Step[]): ToolCall[][] {
   for (const step of steps) {
     if (step.kind === 'prompt') turns.push([]);
     if (step.kind !== 'assert' || !('type' in step.assertion) || step.assertion.type !== 'toolCalledWith') continue;
+    if (isAdvisory(step.assertion)) continue;
     const { toolName, args } = step.assertion;
     turns.at(-1)?.push({ toolName, arguments: args.args });
   }

@@ -1,5 +1,5 @@
 import { isRecord } from '../base/json.ts';
-import type { Check } from '../model/assertion.ts';
+import { type Check, isAdvisory } from '../model/assertion.ts';
 import { defaultMatchOptions, type TestCase, toPublicMatchOptions } from '../model/case.ts';
 import type { StepResult, ToolCall } from '../model/run.ts';
 import type { Step } from '../model/step.ts';
@@ -79,6 +79,7 @@ export async function judgeChecks(
   for (const predicate of listChecks(testCase)) {
     const { state, reason } = await judgePredicate(predicate, transcript, schemas);
     predicates.push({ predicate, passed: state === 'passed', state, reason });
+    if (isAdvisory(predicate)) continue;
     if (state === 'unmeasured') unscored ??= reason;
     if (state === 'failed') hasFailed = true;
   }
@@ -173,7 +174,8 @@ export function describeFailures({ steps: caseSteps }: TestCase, judged: Judged)
       .filter(({ stepIndex }) => !isRepeated(readAssertionType(caseSteps[stepIndex])))
       .map(({ stepId, reason }) => reason ?? `Step ${printValue(stepId)} failed.`),
     ...judged.predicates
-      .filter(({ passed, predicate }) => !passed && !isRepeated(isRecord(predicate) ? predicate['type'] : undefined))
+      .filter(({ state, predicate }) => state === 'failed' && !isAdvisory(predicate))
+      .filter(({ predicate }) => !isRepeated(isRecord(predicate) ? predicate['type'] : undefined))
       .map(({ reason }) => reason),
     ...judged.prompts.map(describeTurn),
   ].filter((reason) => reason !== null);

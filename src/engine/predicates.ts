@@ -1,67 +1,34 @@
 import type { z } from 'zod';
 import { describeError } from '../base/errors.ts';
 import { isRecord } from '../base/json.ts';
-import { type ApiType, type Check, type CheckByType, checkSchemas, noBrowserReason } from '../model/assertion.ts';
+import {
+  type Check,
+  type CheckByType,
+  checkSchemas,
+  findRoleProblem,
+  noBrowserReason,
+  resolveAliases,
+} from '../model/assertion.ts';
+import { callJudgements } from './call-checks.ts';
 import { limitToFinal } from './cut-evidence.ts';
-import { decide, type Evidence, fail, type Judgement, type Judgements, pass } from './evidence.ts';
-import { matchesArguments } from './match.ts';
-import { clipReason, joinWithin, maxListLength, printValue } from './reasons.ts';
+import { definitionJudgements } from './definition-checks.ts';
+import { type Evidence, failUnmeasured, type Judgement, type Judgements, leaveUnmeasured, refuse } from './evidence.ts';
+import { clipReason, printValue } from './reasons.ts';
+import { responseJudgements } from './response-checks.ts';
 import type { SchemaBudget } from './schema-check.ts';
 import { toolResultJudgements } from './tool-result-checks.ts';
 
-/** The API's own limit on what `responseMatches` searches, in characters. */
-const longestSearchedMessage = 100_000;
-
-/** A quantified group that is quantified again: the shape that makes a backtracking matcher take for ever. */
-const nestedQuantifier = /[+*}]\??\)[+*{]/;
-
-/** The API's predicates. Every one fails when what it asks about was not measured. */
-const apiJudgements: Judgements<ApiType> = {
-  toolCalledWith: judgeCalledWith,
-  toolCalledAtLeastOnce: ({ toolName }, evidence) => {
-    const count = countCalls(evidence, toolName);
-    return decide(count > 0, `${toolName} was ${formatTimes(count)}; ${listCalled(evidence)}.`);
-  },
-  toolNeverCalled: ({ toolName }, evidence) => {
-    const count = countCalls(evidence, toolName);
-    return decide(count === 0, `${toolName} was ${formatTimes(count)}.`);
-  },
-  firstToolWas: ({ toolName }, { toolCalls: [first] }) =>
-    first === undefined
-      ? fail(`no tool was called, so ${toolName} was not the first.`)
-      : decide(first.toolName === toolName, `the first tool was ${first.toolName}, expected ${toolName}.`),
-  responseContains: ({ needle, caseSensitive }, { finalAssistantMessage: message }) => {
-    const passed =
-      caseSensitive === true ? message.includes(needle) : message.toLowerCase().includes(needle.toLowerCase());
-    return decide(
-      passed,
-      `${describeMessage(message)} and ${passed ? 'contains' : 'does not contain'} ${printValue(needle)}.`,
-    );
-  },
-  responseMatches: judgeResponseMatches,
-  noToolErrors: (_, { toolResults }) => {
-    const errors = toolResults.flatMap((result) => result.toolError ?? []);
-    if (errors.length === 0) return pass('no tool answered with an error.');
-    const sentences = errors.map((error) => error.replace(/\.$/, ''));
-    return fail(`${joinWithin(sentences, maxListLength)}.`);
-  },
-  finalAssistantMessageNonEmpty: (_, { finalAssistantMessage: message }) =>
-    decide(message.trim() !== '', `${describeMessage(message)}.`),
-  tokenBudgetUnder: ({ tokens }, { tokensUsed }) =>
-    tokensUsed === null
-      ? fail(`no tokens were measured, so nothing is known to be under ${tokens}.`)
-      : decide(tokensUsed < tokens, `${tokensUsed} tokens were used; the budget is under ${tokens}.`),
-  turnCountUnder: ({ turns }, { userMessages }) =>
-    decide(
-      userMessages < turns,
-      `the user took ${userMessages === 1 ? '1 turn' : `${userMessages} turns`}; the limit is under ${turns}.`,
-    ),
+const judgements: Judgements = {
+  ...callJudgements,
+  ...definitionJudgements,
+  ...responseJudgements,
+  ...toolResultJudgements,
   widgetRendered: judgeNothingRendered,
   widgetRenderLatencyUnder: judgeNothingRendered,
   widgetNoConsoleErrors: judgeNothingRendered,
+  not: async ({ assertion }, evidence, schemas) => negate(await judgeCheck(assertion, evidence, schemas)),
 };
 
-const judgements: Judgements = { ...apiJudgements, ...toolResultJudgements };
 const readers: { [Type in Check['type']]: z.ZodType<CheckByType[Type]> } = checkSchemas;
 
 /**
@@ -75,17 +42,25 @@ export async function judgePredicate(
   predicate: unknown,
   evidence: Evidence,
   schemas?: SchemaBudget,
+): Promise<Pick<Judgement, 'state' | 'reason'>> {
+  const { state, reason } = await judgeCheck(predicate, evidence, schemas);
+  return { state, reason: clipReason(reason) };
+}
+
+async function judgeCheck(
+  predicate: unknown,
+  evidence: Evidence,
+  schemas: SchemaBudget | undefined,
 ): Promise<Judgement> {
-  const type = isRecord(predicate) ? predicate['type'] : undefined;
-  if (!isJudged(type)) {
-    return fail(`unknown predicate type ${printValue(type)}: nothing can be judged by it.`);
-  }
+  const check = isRecord(predicate) ? resolveAliases(predicate) : {};
+  const { type } = check;
+  if (!isJudged(type)) return refuse(`unknown predicate type ${printValue(type)}: nothing can be judged by it.`);
   try {
-    const judgement = await judgeType(type, predicate, { evidence, schemas });
-    return { ...judgement, reason: clipReason(`${type}: ${judgement.reason}`) };
+    const judgement = await judgeType(type, check, { evidence, schemas });
+    return { ...judgement, reason: `${type}: ${judgement.reason}` };
   } catch (error) {
     schemas?.limit?.signal.throwIfAborted();
-    return fail(clipReason(`${type}: malformed predicate: ${describeError(error)}`));
+    return refuse(`${type}: malformed predicate: ${describeError(error)}`);
   }
 }
 
@@ -97,77 +72,29 @@ function isJudged(type: unknown): type is Check['type'] {
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- ties what one table reads to what the other judges
 async function judgeType<Type extends Check['type']>(
   type: Type,
-  predicate: unknown,
+  check: Record<string, unknown>,
   { evidence, schemas }: { evidence: Evidence; schemas: SchemaBudget | undefined },
 ): Promise<Judgement> {
-  const parsed = readers[type].safeParse(predicate);
-  if (parsed.success) {
-    const judgement = await judgements[type](parsed.data, evidence, schemas);
-    return limitToFinal(judgement, { type, fields: parsed.data, evidence });
+  const parsed = readers[type].safeParse(check);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const field = issue === undefined || issue.path.length === 0 ? '' : `${issue.path.join('.')}: `;
+    return refuse(`the predicate is malformed: ${field}${issue?.message ?? 'it is not an object'}.`);
   }
-  const [issue] = parsed.error.issues;
-  const field = issue === undefined || issue.path.length === 0 ? '' : `${issue.path.join('.')}: `;
-  return fail(`the predicate is malformed: ${field}${issue?.message ?? 'it is not an object'}.`);
+  const problem = findRoleProblem(check);
+  if (problem !== null) return refuse(`the predicate is malformed: ${problem.field}: ${problem.message}.`);
+  const judgement = await judgements[type](parsed.data, evidence, schemas);
+  return limitToFinal(judgement, { type, fields: parsed.data, evidence });
 }
 
-function judgeCalledWith(fields: CheckByType['toolCalledWith'], evidence: Evidence): Judgement {
-  const { toolName, args, minCount = 1 } = fields;
-  const calls = evidence.toolCalls.filter((call) => call.toolName === toolName);
-  const fitting = calls.filter((call) =>
-    matchesArguments(args.args, call.arguments, args.argumentMatching ?? 'partial'),
-  );
-  const passed = fitting.length >= minCount;
-  const wanted = `${toolName} with ${printValue(args.args)}${minCount === 1 ? '' : ` at least ${minCount} times`}`;
-  if (passed) return pass(`called ${wanted}.`);
-  const latest = calls.findLast((call) => !fitting.includes(call));
-  const actual =
-    latest === undefined ? listCalled(evidence) : `the latest other call had ${printValue(latest.arguments)}`;
-  return fail(`expected a call of ${wanted}, found ${fitting.length}; ${actual}.`);
-}
-
-function judgeResponseMatches(
-  { pattern }: CheckByType['responseMatches'],
-  { finalAssistantMessage: message }: Evidence,
-): Judgement {
-  if (nestedQuantifier.test(pattern)) {
-    return fail(`the pattern ${printValue(pattern)} nests quantifiers, which can take for ever.`);
-  }
-  if (message.length > longestSearchedMessage) {
-    return fail(`the final assistant message is longer than ${longestSearchedMessage} characters.`);
-  }
-  let regExp: RegExp;
-  try {
-    regExp = new RegExp(pattern);
-  } catch {
-    return fail(`the pattern ${printValue(pattern)} is not a regular expression.`);
-  }
-  const passed = regExp.test(message);
-  return decide(
-    passed,
-    `${describeMessage(message)} and ${passed ? 'matches' : 'does not match'} ${printValue(pattern)}.`,
-  );
+/** The judgement of the opposite, which says as much about the transcript: what was not measured stays that. */
+function negate(judgement: Judgement): Judgement {
+  const { state, reason, failsClosed } = judgement;
+  if (failsClosed === 'malformed' || state === 'unmeasured') return judgement;
+  if (failsClosed === 'unmeasured') return leaveUnmeasured(reason);
+  return { state: state === 'passed' ? 'failed' : 'passed', reason };
 }
 
 function judgeNothingRendered(): Judgement {
-  return fail(noBrowserReason);
-}
-
-function countCalls(evidence: Evidence, toolName: string): number {
-  return evidence.toolCalls.filter((call) => call.toolName === toolName).length;
-}
-
-function formatTimes(count: number): string {
-  if (count === 0) return 'never called';
-  return count === 1 ? 'called once' : `called ${count} times`;
-}
-
-function listCalled(evidence: Evidence): string {
-  const names = [...new Set(evidence.toolCalls.map((call) => call.toolName))];
-  return names.length === 0 ? 'no tool was called' : `tools called: ${names.join(', ')}`;
-}
-
-function describeMessage(message: string): string {
-  return message === ''
-    ? 'the final assistant message is empty'
-    : `the final assistant message is ${printValue(message)}`;
+  return failUnmeasured(noBrowserReason);
 }

@@ -4,7 +4,7 @@ import { describeUnreachable } from '../mcp/faults.ts';
 import { openRenewableSession } from '../mcp/renewable-session.ts';
 import type { Session, Target } from '../mcp/session.ts';
 import { ExcessError } from '../mcp/traffic-budget.ts';
-import { type Assertion, noBrowserReason } from '../model/assertion.ts';
+import { type Assertion, isAdvisory, noBrowserReason } from '../model/assertion.ts';
 import type { TestCase } from '../model/case.ts';
 import type { ServerVisit } from '../model/process-end.ts';
 import type { StepResult } from '../model/run.ts';
@@ -194,7 +194,7 @@ function describeInterruption(
 
 /**
  * Judges an assert step on the transcript so far. A failed one ends the iteration, and one that was not measured ends it
- * without a result.
+ * without a result. An advisory one only gives its reason.
  */
 export async function runAssertStep(
   assertion: Assertion,
@@ -205,6 +205,7 @@ export async function runAssertStep(
     return { status: 'fail', reason: `${assertion.kind}: ${noBrowserReason}`, effect: 'stop' };
   const { state, reason } = await judgePredicate(assertion, evidence, schemas);
   if (state === 'passed') return { status: 'ok', reason: null, effect: 'continue' };
+  if (isAdvisory(assertion)) return { status: 'ok', reason: clipReason(`Advisory: ${reason}`), effect: 'continue' };
   // Of a cut transcript, later asserts may still be decided.
   if (state === 'unmeasured' && evidence.isCut !== null) return { status: 'skipped', reason, effect: 'continue' };
   return { status: 'fail', reason, effect: state === 'unmeasured' ? 'give-up' : 'stop' };

@@ -192,13 +192,14 @@ export async function checkSchema(
   value: unknown,
   {
     checksFormats = false,
+    namesClasses = false,
     budget = { time: startSchemaTime(), limit: null },
-  }: { checksFormats?: boolean; budget?: SchemaBudget } = {},
+  }: { checksFormats?: boolean; namesClasses?: boolean; budget?: SchemaBudget } = {},
 ): Promise<SchemaCheck> {
   if (isTooDeep(schema)) return { kind: 'stopped', reason: `the schema is nested deeper than ${maxJsonDepth} levels` };
   if (isTooDeep(value)) return { kind: 'stopped', reason: `the value is nested deeper than ${maxJsonDepth} levels` };
   using _held = budget.limit?.hold();
-  const job = { schema: printSchema(schema), value, checksFormats };
+  const job = { schema: printSchema(schema), value, checksFormats, namesClasses };
   return await thread.judge(job, { time: budget.time, signal: budget.limit?.signal });
 }
 

@@ -23,6 +23,8 @@ export interface SchemaJob {
   value: unknown;
   /** Formats are annotations unless this is set (JSON Schema 2020-12 §7.2.1). */
   checksFormats: boolean;
+  /** Whether a mismatch says first of which class it is, such as `missing required`. */
+  namesClasses?: boolean;
 }
 
 /** Schemas of a suite are few and judged often. Beyond this many, everything compiled so far is let go. */
@@ -82,23 +84,23 @@ export function judgeBySchema(job: SchemaJob, onInvalid: (judgement: SchemaJudge
 }
 
 function validateValue(
-  { schema, value, checksFormats }: SchemaJob,
+  { schema, value, checksFormats, namesClasses = false }: SchemaJob,
   onInvalid: (judgement: SchemaJudgement) => void,
 ): SchemaJudgement {
   // Finding all takes the longer the more is wrong, so that it is left to values known to be wrong.
   const validate = compileSchema(schema, { checksFormats, findsAll: false });
   if (typeof validate === 'string') return { kind: 'unusable', reason: validate };
   if (validate(value)) return { kind: 'valid' };
-  const first = describeErrors(validate);
+  const first = describeErrors(validate, namesClasses);
   onInvalid(first);
   const all = countParts(value) > maxParts ? validate : compileSchema(schema, { checksFormats, findsAll: true });
-  return typeof all === 'string' || all(value) ? first : describeErrors(all);
+  return typeof all === 'string' || all(value) ? first : describeErrors(all, namesClasses);
 }
 
-function describeErrors({ errors }: ValidateFunction): SchemaJudgement {
+function describeErrors({ errors }: ValidateFunction, namesClasses: boolean): SchemaJudgement {
   const mismatches = new Set<string>();
   for (const error of errors ?? []) {
-    mismatches.add(describeMismatch(error));
+    mismatches.add(namesClasses ? classifyMismatch(error) : describeMismatch(error));
     if (mismatches.size === maxMismatches) break;
   }
   return { kind: 'invalid', mismatches: [...mismatches] };
@@ -146,6 +148,23 @@ function compilePattern(pattern: string): { test(text: string): boolean; toStrin
   const expression = RE2JS.compile(pattern);
   // The validator distinguishes patterns by what they print as, the way regular expressions do.
   return { test: (text) => expression.matcher(text).find(), toString: () => `/${pattern}/` };
+}
+
+/** The classes of mismatches that have a name, by the keyword that says so. */
+const mismatchClasses = new Map([
+  ['required', 'missing required'],
+  ['dependentRequired', 'missing required'],
+  ['type', 'wrong type'],
+  ['enum', 'not in enum'],
+  ['const', 'not in enum'],
+  ['additionalProperties', 'forbidden key'],
+  ['unevaluatedProperties', 'forbidden key'],
+  ['propertyNames', 'forbidden key'],
+]);
+
+function classifyMismatch(error: ErrorObject): string {
+  const name = mismatchClasses.get(error.keyword);
+  return name === undefined ? describeMismatch(error) : `${name} (${describeMismatch(error)})`;
 }
 
 function describeMismatch({ keyword, instancePath, message, params }: ErrorObject): string {

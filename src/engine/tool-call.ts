@@ -1,6 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import { endSentence } from '../base/text.ts';
-import { type Assertion, type Check, expectsToolError, type JsonObject } from '../model/assertion.ts';
+import { type Check, expectsToolError, type JsonObject, readToolName } from '../model/assertion.ts';
 import type { WitnessedEnd } from '../model/process-end.ts';
 import type { StepResult, ToolCall } from '../model/run.ts';
 import type { Step } from '../model/step.ts';
@@ -9,7 +9,7 @@ import { composeTraceParent, type TraceIds } from '../otlp/ids.ts';
 import { type Connection, describeLoss, explainFailedRequest, type ProcessLoss } from './process-loss.ts';
 import { clipReason, joinWithin, maxListLength, printValue } from './reasons.ts';
 import { checkSchema, type SchemaBudget } from './schema-check.ts';
-import { lookUpTool, type ToolLookup } from './tool-list.ts';
+import { listTools, lookUpTool, type ToolLookup } from './tool-list.ts';
 import { type CallOutput, type CallRecord, readText, type Transcript } from './transcript.ts';
 
 /** What a step came to. */
@@ -80,6 +80,9 @@ export async function runToolCallStep(
   if (tool.kind === 'lost') return giveUpByLoss(tool.witnessed, 'tools/list', evidence);
   if (tool.kind === 'unreachable') return end('give-up', describeNoAnswer('tools/list', tool.message));
   if (tool.kind === 'refused' || (tool.kind === 'missing' && !mayBeMissing)) return end('stop', tool.reason);
+
+  const listing = await listTools(connection);
+  if (listing.kind === 'list') transcript.tools = listing.list;
 
   const call = { toolName, arguments: step.arguments };
   const origin = { step, stepIndex, promptIndex: null, isListed: tool.kind === 'listed' };
@@ -264,8 +267,4 @@ export function listExcusedSteps(steps: readonly Step[], checks: readonly Check[
     }
   }
   return { errors, missing, prompts };
-}
-
-function readToolName(assertion: Assertion): string | undefined {
-  return 'toolName' in assertion ? assertion.toolName : undefined;
 }

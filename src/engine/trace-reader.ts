@@ -3,8 +3,12 @@ import { isRecord } from '../base/json.ts';
 /** A tool call as a service's trace records it. */
 export interface TracedCall {
   toolName: string | null;
+  /** Null where the trace has none that are an object. */
+  arguments: Record<string, unknown> | null;
   /** Null where the trace has no result of it, or none that can be read. */
   output: ToolOutput | null;
+  /** Its position among the calls in the order in which they were made; those that only a result or a span records come last. */
+  callOrder: number;
   /** From the call to its answer; null where nothing measured it. */
   latencyMs: number | null;
   /** The step that made the call or prompted the model to; null where the trace does not say. */
@@ -19,13 +23,14 @@ export interface TraceRecord {
   calls: TracedCall[];
   /** Tools that the trace says were called in some turn, whether it shows the calls or not. */
   namedTools: string[];
+  /** Text of the last message of the model; empty where that one only calls tools, and where there is none. */
+  finalAssistantMessage: string;
+  userMessages: number;
 }
 
 /** A call before its span was looked up. */
-interface CallRecord {
+interface CallRecord extends Pick<TracedCall, 'toolName' | 'arguments' | 'output' | 'callOrder'> {
   toolCallId: string | null;
-  toolName: string | null;
-  output: ToolOutput | null;
 }
 
 /**
@@ -35,23 +40,37 @@ interface CallRecord {
 export function readTrace(trace: unknown): TraceRecord | null {
   if (!isRecord(trace) || !Array.isArray(trace['messages'])) return null;
   const spans = listObjects(trace['spans']);
-  const records = readMessages(listObjects(trace['messages']));
+  const messages = listObjects(trace['messages']);
+  const records = readMessages(messages);
   const known = new Set(records.map(({ toolCallId }) => toolCallId));
   // A call that only a span records was made all the same.
   for (const span of spans) {
     const toolCallId = readText(span['toolCallId']);
     if (span['category'] !== 'tool' || toolCallId === null || known.has(toolCallId)) continue;
     known.add(toolCallId);
-    records.push({ toolCallId, toolName: null, output: null });
+    records.push({ toolCallId, toolName: null, arguments: null, output: null, callOrder: Infinity });
   }
-  const calls = records.map(({ toolCallId, toolName, output }): TracedCall => {
+  const calls = records.map(({ toolCallId, toolName, ...call }): TracedCall => {
     const span = spans.find((span) => {
       return toolCallId !== null && span['toolCallId'] === toolCallId && span['category'] !== 'error';
     });
-    return { toolName: toolName ?? readText(span?.['toolName']), output, ...readSpan(span, spans) };
+    return { toolName: toolName ?? readText(span?.['toolName']), ...call, ...readSpan(span, spans) };
   });
   const turns = listObjects(trace['prompts']).flatMap((turn) => listObjects(turn['actualToolCalls']));
-  return { calls, namedTools: turns.flatMap((call) => readText(call['toolName']) ?? []) };
+  return {
+    calls,
+    namedTools: turns.flatMap((call) => readText(call['toolName']) ?? []),
+    finalAssistantMessage: readContent(messages.findLast(({ role }) => role === 'assistant')?.['content']),
+    userMessages: messages.filter(({ role }) => role === 'user').length,
+  };
+}
+
+/** The text of a message; parts are joined as the API joins them. */
+function readContent(content: unknown): string {
+  if (typeof content === 'string') return content;
+  return listObjects(content)
+    .map((part) => (part['type'] === 'text' && typeof part['text'] === 'string' ? part['text'] : ''))
+    .join('');
 }
 
 function readMessages(messages: ReadonlyArray<Record<string, unknown>>): CallRecord[] {
@@ -60,14 +79,24 @@ function readMessages(messages: ReadonlyArray<Record<string, unknown>>): CallRec
   for (const part of messages.flatMap(({ content }) => listObjects(content))) {
     const toolCallId = readText(part['toolCallId']);
     const toolName = readText(part['toolName']);
-    if (part['type'] === 'tool-call') waiting.push({ toolCallId, toolName, output: null });
+    if (part['type'] === 'tool-call') {
+      const { input, args = input } = part;
+      const callOrder = waiting.length + answered.length;
+      waiting.push({ toolCallId, toolName, arguments: isRecord(args) ? args : null, output: null, callOrder });
+    }
     if (part['type'] !== 'tool-result') continue;
     // Some traces leave the ids out; their results then answer the calls in order.
     const index = waiting.findIndex((call) => call.toolCallId === toolCallId);
     const [call] = index === -1 ? [] : waiting.splice(index, 1);
     const earlier = toolCallId === null ? -1 : answered.findIndex((call) => call.toolCallId === toolCallId);
     if (earlier !== -1) answered.splice(earlier, 1);
-    answered.push({ toolCallId, toolName: toolName ?? call?.toolName ?? null, output: readToolOutput(part) });
+    answered.push({
+      toolCallId,
+      toolName: toolName ?? call?.toolName ?? null,
+      arguments: call?.arguments ?? null,
+      output: readToolOutput(part),
+      callOrder: call?.callOrder ?? Infinity,
+    });
   }
   return [...answered, ...waiting];
 }

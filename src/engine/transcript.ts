@@ -5,6 +5,7 @@ import type { ToolCall } from '../model/run.ts';
 import type { TraceMessage, TracePart, TraceSpan } from '../model/trace.ts';
 import { addUsage, type ModelUsage, noModelUsage } from '../model/usage.ts';
 import type { ModelAnswer, ModelName } from '../models/language-model.ts';
+import { measureUsage } from '../models/usage.ts';
 import type { Evidence, ToolResult } from './evidence.ts';
 import type { Turn } from './match.ts';
 
@@ -126,23 +127,11 @@ export class Transcript implements Evidence {
       return [{ type: 'tool-call', toolCallId, toolName: part.toolName, input: readJson(part.input) }];
     });
     this.messages.push({ role: 'assistant', content: parts });
-    const { total: inputTokens, cacheRead } = usage.inputTokens;
+    const { total: inputTokens } = usage.inputTokens;
     const { total: outputTokens } = usage.outputTokens;
     const isMeasured = inputTokens !== undefined && outputTokens !== undefined;
     this.#tokens = isMeasured && this.#tokens !== null ? this.#tokens + inputTokens + outputTokens : null;
-    this.usage = addUsage(
-      this.usage,
-      isReplayed
-        ? { ...noModelUsage, replayedCalls: 1 }
-        : {
-            modelCalls: 1,
-            replayedCalls: 0,
-            inputTokens: inputTokens ?? 0,
-            cachedInputTokens: cacheRead ?? 0,
-            outputTokens: outputTokens ?? 0,
-            unmeasuredCalls: isMeasured ? 0 : 1,
-          },
-    );
+    this.usage = addUsage(this.usage, measureUsage({ usage, isReplayed }));
     this.spans.push({
       id: `answer_${this.usage.modelCalls + this.usage.replayedCalls}`,
       parentId: stepSpanId(origin.stepIndex),
@@ -225,7 +214,7 @@ export class Transcript implements Evidence {
             },
           ],
         });
-        const result = { ...readResult(toolName, output, output.answeredAtMs - startMs), isListed };
+        const result = { ...readResult(call, output, output.answeredAtMs - startMs), isListed };
         this.toolResults.push(result);
         this.#askedAtMs = output.answeredAtMs;
         return result;
@@ -261,19 +250,26 @@ function readJson(text: string): unknown {
   }
 }
 
-function readResult(toolName: string, output: CallOutput, latencyMs: number): Omit<ToolResult, 'isListed'> {
+function readResult(call: ToolCall, output: CallOutput, latencyMs: number): Omit<ToolResult, 'isListed'> {
   const { toolError } = output;
+  const shared = { toolName: call.toolName, arguments: call.arguments, toolError, latencyMs };
   if (output.kind === 'error') {
-    return { toolName, text: output.message, structuredContent: undefined, isError: true, toolError, latencyMs };
+    const { message } = output;
+    return { ...shared, text: message, structuredContent: undefined, isError: true, sizeBytes: measureBytes(message) };
   }
+  const { result } = output;
   return {
-    toolName,
-    text: readText(output.result),
-    structuredContent: output.result.structuredContent,
-    isError: output.result.isError === true,
-    toolError,
-    latencyMs,
+    ...shared,
+    text: readText(result),
+    structuredContent: result.structuredContent,
+    isError: result.isError === true,
+    sizeBytes: measureBytes(result),
   };
+}
+
+/** Of the value as JSON, in bytes. */
+function measureBytes(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
 }
 
 /** The text blocks of a result, one per line. */

@@ -15,6 +15,7 @@ import { createTeardown, explainInterruption, type RunLifetime, startRunLifetime
 import { noIterationLog, openIterationLog, openTraceLog, type TraceLog } from './run/trace-log.ts';
 import { composePolicy } from './judge/compose-policy.ts';
 import { createResultKeeper, type KeptResults } from './run/keep-results.ts';
+import type { MadeRecording } from './run/open-models.ts';
 import type { RemoteResources } from './run/cleanup-journal.ts';
 import type { GatePlan } from './plan/plan.ts';
 import type { PlannedBaseline } from './plan/plan-past.ts';
@@ -59,6 +60,8 @@ export interface GateResult {
   tracePath: string | null;
   /** What is uploaded in addition to the report; null where nothing is. */
   kept: KeptResults | null;
+  /** Answers of providers in this gate, as recordings. */
+  recordings: readonly MadeRecording[];
   /** 0 passed, or what the policy lets pass · 1 failed · 3 inconclusive · 129, 130, 131, 143 stopped by a signal. */
   exitCode: 0 | 1 | 3 | 129 | 130 | 131 | 143;
 }
@@ -79,12 +82,12 @@ export async function gate(plan: GatePlan, context: GateContext, { announce }: G
   if (plan.merge !== null) {
     const { report, exit } = judgeShards(plan.merge, plan);
     for (const warning of exit.warnings) context.logger.warning(warning);
-    return { report, evidence: null, tracePath: null, kept: null, exitCode: exit.exitCode };
+    return { report, evidence: null, tracePath: null, kept: null, recordings: [], exitCode: exit.exitCode };
   }
   using lifetime = startRunLifetime(clock, { timeoutMs: plan.timeoutMs, signal });
 
   const ran = await runSuites(plan, { ...context, lifetime, today });
-  const { server, serverNotes, suites, baseline, evidence, tracePath, kept } = ran;
+  const { server, serverNotes, suites, baseline, evidence, tracePath, kept, recordings } = ran;
   const policy = composePolicy(suites, { plan, baseline, today });
   const { exit, ...judgement } = judgeGate(
     suites.map(({ results }) => results),
@@ -103,7 +106,7 @@ export async function gate(plan: GatePlan, context: GateContext, { announce }: G
   );
   for (const warning of [...listStale(judgement.suites), ...exit.warnings]) context.logger.warning(warning);
   const exitCode = lifetime.abort.reason instanceof CancelledError ? lifetime.abort.reason.exitCode : exit.exitCode;
-  return { report, evidence: redactDeep(evidence, context.redactor), tracePath, kept, exitCode };
+  return { report, evidence: redactDeep(evidence, context.redactor), tracePath, kept, recordings, exitCode };
 }
 
 /** A part of the cases is no point of a trend of the whole. */
@@ -131,6 +134,7 @@ async function runSuites(
   evidence: Evidence;
   tracePath: string | null;
   kept: KeptResults | null;
+  recordings: MadeRecording[];
 }> {
   const { clock, logger, redactor, environment, processMarker } = context;
   const onProgress = context.onProgress ?? (() => {});
@@ -142,10 +146,16 @@ async function runSuites(
   const servers = createTestServers(plan, { witnesses, environment, processMarker });
   let traceLog: TraceLog | null = null;
   let { baseline } = plan;
+  let recordings: MadeRecording[] = [];
   let isOver = false;
   try {
     const reaching = { ...context, signal: lifetime.cancelRun, deadline: lifetime.deadline, witnesses };
     await using service = await connectService(plan, reaching);
+    await using _recordings = {
+      [Symbol.asyncDispose]: async () => {
+        recordings = (await service.models?.collect()) ?? [];
+      },
+    };
     await using teardown = createTeardown(logger, () =>
       isOver && !lifetime.cancelRun.aborted ? lifetime.deadline.remainingMs() : 0,
     );
@@ -190,7 +200,7 @@ async function runSuites(
   const kept = keeper?.kept() ?? null;
   const server = servers.report();
   const serverNotes = servers.listNotes();
-  return { server, serverNotes, suites, baseline, evidence: evidence.collect(), tracePath, kept };
+  return { server, serverNotes, suites, baseline, evidence: evidence.collect(), tracePath, kept, recordings };
 }
 
 interface RanSuites {

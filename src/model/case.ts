@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { argumentMatching, type Check } from './assertion.ts';
+import type { Check } from './assertion.ts';
+import { argumentMatching } from './check-schemas.ts';
 import type { Step } from './step.ts';
 
 /**

@@ -59,7 +59,7 @@ export interface TracePrompt {
 /** `unmeasured` says that the evidence does not decide the check, which is neither a pass nor a failure. */
 export type CheckState = 'passed' | 'failed' | 'unmeasured';
 
-/** The outcome of one predicate: case-level ones first, then those of the turns. */
+/** The outcome of one predicate, which changes no result where its own `role` is `advisory`: case-level ones first, then those of the turns. */
 export interface PredicateResult {
   predicate: unknown;
   /** Whether the state is `passed`; readers of the API know this field alone. */

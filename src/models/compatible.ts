@@ -1,11 +1,13 @@
-import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import { createOpenAICompatible, VERSION } from '@ai-sdk/openai-compatible';
 import type { LanguageModelV4, LanguageModelV4FilePart, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { generator } from '../base/version.ts';
 import type { ModelName } from './language-model.ts';
 import type { ProviderSettings } from './providers.ts';
 
+export const providerPackage = { name: '@ai-sdk/openai-compatible', version: VERSION };
+
 /** Makes a model that speaks the Chat Completions API. */
-export function createCompatibleModel(
+export function createModel(
   { provider: name, baseUrl, apiKey }: ProviderSettings,
   { model, fetch }: { model: ModelName; fetch: typeof globalThis.fetch },
 ): LanguageModelV4 {

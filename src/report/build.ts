@@ -1,6 +1,7 @@
 import type { Comparison } from '../model/comparison.ts';
 import {
   type DemandReport,
+  type ModelsReport,
   type Report,
   reportSchemaVersion,
   type Revision,
@@ -11,6 +12,7 @@ import {
   type Totals,
   type Trend,
 } from '../model/report.ts';
+import { computeCost } from '../model/cost.ts';
 import { decideDisposition } from '../model/disposition.ts';
 import { computePassRate } from '../model/rate.ts';
 import type { CaseReport } from '../model/case-report.ts';
@@ -35,6 +37,8 @@ export interface ReportInput {
   shard?: ShardReport | null;
   comparison?: Comparison | null;
   trend?: Trend | null;
+  /** Null where no model took part. */
+  models?: ModelsReport | null;
   /** What a reader should know in addition to the verdict. */
   notes?: readonly string[];
   /** By default every verdict does that is not `passed`. */
@@ -84,12 +88,14 @@ export function buildReport(input: ReportInput): Report {
             trial: trials?.find((trial) => trial.case === testCase.id),
             analysis: analyses?.[index],
             flaky,
+            prices: input.policy.prices,
             suiteOutcome: verdict.outcome,
           }),
         )
         .toSorted((a, b) => rankCase(a) - rankCase(b)),
     ),
     comparison: structuredClone(input.comparison ?? null),
+    models: structuredClone(input.models ?? null),
     trend: structuredClone(input.trend ?? null),
     run: suites.find(({ run }) => run !== null)?.run ?? null,
     notes: [...(input.notes ?? [])],
@@ -163,11 +169,12 @@ interface Placement {
   trial: ProbationCase | undefined;
   analysis: Pick<CaseReport, 'classification' | 'repeats'> | undefined;
   flaky: Sourced<FlakyEffect>;
+  prices: GatePolicy['prices'];
   suiteOutcome: VerdictOutcome;
 }
 
 function buildCase(suiteId: string, testCase: CaseResults, placement: Placement): CaseReport {
-  const { entry, analysis, flaky, suiteOutcome } = placement;
+  const { entry, analysis, flaky, prices, suiteOutcome } = placement;
   const { id, title, passed, failed, planned, location } = testCase;
   const outcome = judgeCase(testCase);
   const quarantine =
@@ -201,6 +208,10 @@ function buildCase(suiteId: string, testCase: CaseResults, placement: Placement)
     retries: structuredClone(testCase.retries),
     flaky: flakyEffect,
     repeats: structuredClone(analysis?.repeats ?? []),
+    model: testCase.model,
+    usage: structuredClone(testCase.usage),
+    cost: testCase.usage === null ? null : computeCost([testCase], prices).amount,
+    replayed: { ...testCase.replayed },
   };
 }
 

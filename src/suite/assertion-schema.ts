@@ -1,125 +1,53 @@
-import { RE2JS } from 're2js';
 import { z } from 'zod';
-import { describeError } from '../base/errors.ts';
-import { createCheckSchemas, isCheckType, type Assertion, type Check } from '../model/assertion.ts';
-import { createWidgetSchemas } from '../model/widget.ts';
-import { withIssueCode, text } from './scalar-schemas.ts';
-import { findSchemaProblems } from './schema-problems.ts';
+import { isRecord } from '../base/json.ts';
+import {
+  type Assertion,
+  type Check,
+  findNegationProblem,
+  findRoleProblem,
+  formerSchemaType,
+  isCheckType,
+  type NegatableCheck,
+  resolveAliases,
+} from '../model/assertion.ts';
+import { createNotSchema, policyFields } from '../model/check-schemas.ts';
+import { checkSchemasOfFiles, widgetSchemas } from './assertion-values.ts';
 
-const positive = z.int().min(1);
+const { api, observations, toolResult } = checkSchemasOfFiles;
+const gatingSchemas = { ...api, ...toolResult };
 
-/** Hosted services refuse longer arguments. */
-const maxArgumentsLength = 100_000;
-
-export const toolArguments = z
-  .record(z.string(), z.unknown())
-  .refine(
-    (value) => JSON.stringify(value).length <= maxArgumentsLength,
-    withIssueCode('arguments-too-long', `Arguments may have at most ${maxArgumentsLength} characters as JSON`),
-  )
-  .meta({ description: 'Arguments of the call.' });
-
-/** A repeated group whose body ends in a repetition: what the service refuses to run, so it is refused here. */
-const nestedQuantifier = /[+*}]\??\)[+*{]/;
-
-const responsePattern = text.superRefine((pattern, context) => {
-  const reason = nestedQuantifier.test(pattern)
-    ? 'a repeated group that ends in a repetition can take exponential time'
-    : explainThrow(() => new RegExp(pattern));
-  addPatternIssue(pattern, reason, context);
-});
-
-const re2Pattern = text.superRefine((pattern, context) => {
-  addPatternIssue(
-    pattern,
-    explainThrow(() => RE2JS.compile(pattern)),
-    context,
-  );
-});
-
-function addPatternIssue(pattern: string, reason: string | undefined, context: z.RefinementCtx): void {
-  if (reason === undefined) return;
-  const message = `The pattern ${JSON.stringify(pattern)} is refused: ${reason}`;
-  context.addIssue({ code: 'custom', message, params: { code: 'unsafe-pattern' } });
-}
-
-function explainThrow(compile: () => unknown): string | undefined {
-  try {
-    compile();
-    return undefined;
-  } catch (error) {
-    return describeError(error);
-  }
-}
-
-/** RFC 6901 §3; the empty pointer is the whole document. */
-const pointerPattern = /^(?:\/(?:[^~/]|~[01])*)*$/;
-
-const pointer = z
-  .string()
-  .refine(
-    (value) => pointerPattern.test(value),
-    withIssueCode('bad-pointer', (value) => `${JSON.stringify(value)} is not a JSON Pointer; write \`/key/0\``),
-  )
-  .meta({
-    pattern: pointerPattern.source,
-    description: 'JSON Pointer into the structured content, or into text read as JSON.',
-  });
-
-const jsonSchema = z.union([z.record(z.string(), z.unknown()), z.boolean()]).superRefine((schema, context) => {
-  for (const { path, isKey, message } of findSchemaProblems(schema)) {
-    context.addIssue({ code: 'custom', message, path: [...path], params: { code: 'bad-schema', isKey } });
-  }
-});
-
-const { api, toolResult } = createCheckSchemas({
-  isClosed: true,
-  toolName: text,
-  text,
-  pattern: responsePattern,
-  re2Pattern,
-  pointer,
-  jsonSchema,
-  arguments: toolArguments,
-  value: z.unknown(),
-  count: positive,
-  milliseconds: positive,
-});
-const checkSchemas = { ...api, ...toolResult };
-const checks: readonly z.ZodObject[] = Object.values(checkSchemas);
-
-const { assertions: widgetSchemas, actions } = createWidgetSchemas({
-  toolName: text,
-  text,
-  index: z.int().min(0),
-  wait: z.int().min(0).max(30_000),
-  emptyLocator: withIssueCode(
-    'bad-locator',
-    'An element is found by at least one of `role`, `text`, `css` and `testId`',
-  ),
-});
-
-/** What an `interact` step does. */
-export const actionSchema = z
-  .union(actions)
-  .meta({ id: 'action', title: 'action', description: 'What is done to the rendered widget.' });
+/** Former names and fields, which mean the same as the present ones. */
+const { type: _type, needle: formerText, ...containsFields } = toolResult.toolResultContains.shape;
+const { type: _name, ...schemaFields } = toolResult.toolResultMatchesSchema.shape;
+const aliases = [
+  z.strictObject({ type: z.literal('toolResultContains'), text: formerText, ...containsFields }),
+  z.strictObject({ type: z.literal(formerSchemaType), ...schemaFields }),
+];
 
 const widgetSchema = z.discriminatedUnion('kind', widgetSchemas);
 
 /** The one short form that is more than a renamed field: `arguments` stands for the doubled `args.args`. */
-const { toolName: calledTool, args, minCount } = checkSchemas.toolCalledWith.shape;
-const toolCalledWithSchema = z.strictObject({
-  toolCalledWith: calledTool,
-  arguments: args.shape.args.exactOptional(),
-  argumentMatching: args.shape.argumentMatching,
-  minCount,
-});
+const { toolName: calledTool, args, minCount, role, severity } = api.toolCalledWith.shape;
+const toolCalledWithSchema = shareForm(
+  z.strictObject({
+    toolCalledWith: calledTool,
+    arguments: args.shape.args.exactOptional(),
+    argumentMatching: args.shape.argumentMatching,
+    minCount,
+    role,
+    severity,
+  }),
+  'short-toolCalledWith',
+);
+
+/** Fields that name a tool, and are the main one of a kind only where it has no other. */
+const toolFields: ReadonlySet<string> = new Set(['toolName', 'beforeToolName']);
 
 /** How a file writes one kind of assertion apart from the API's shape. */
 interface WrittenKind {
   discriminator: 'type' | 'kind';
   name: string;
-  /** The field that the short form `{ <name>: <main field>, … }` stands for: the first that is not `toolName`, or else that. */
+  /** The field that the short form `{ <name>: <main field>, … }` stands for: the first that names no tool, or else the first. */
   mainField: string | undefined;
   /** Null for a kind that is written as its name, and for `toolCalledWith`. */
   shortForm: z.ZodObject | null;
@@ -128,14 +56,21 @@ interface WrittenKind {
 }
 
 const kinds = new Map(
-  [...checks, ...widgetSchemas].map((schema) => describeKind(schema)).map((kind) => [kind.name, kind]),
+  [...aliases, ...Object.values(gatingSchemas), ...Object.values(observations), ...widgetSchemas]
+    .map((schema) => describeKind(schema))
+    .map((kind) => [kind.name, kind]),
 );
 
+/** The value of the first field of a form in the API's shape. */
+function readName({ shape: { type, kind } }: z.ZodObject): string {
+  return String(type instanceof z.ZodLiteral ? type.value : kind instanceof z.ZodLiteral && kind.value);
+}
+
 function describeKind(schema: z.ZodObject): WrittenKind {
-  const { type, kind, ...fields } = schema.shape;
-  const name = String(type instanceof z.ZodLiteral ? type.value : kind instanceof z.ZodLiteral && kind.value);
-  const names = Object.keys(fields);
-  const mainField = names.find((field) => field !== 'toolName') ?? names[0];
+  const { type, kind: _kind, ...fields } = schema.shape;
+  const name = readName(schema);
+  const names = Object.keys(fields).filter((field) => !policyFields.includes(field));
+  const mainField = names.find((field) => !toolFields.has(field)) ?? names[0];
   const { [mainField ?? '']: main, ...others } = fields;
   const required = main instanceof z.ZodExactOptional ? main.unwrap() : main;
   const hasOwnForm = Object.hasOwn(toolCalledWithSchema.shape, name);
@@ -143,28 +78,85 @@ function describeKind(schema: z.ZodObject): WrittenKind {
     discriminator: type === undefined ? 'kind' : 'type',
     name,
     mainField,
-    shortForm: required === undefined || hasOwnForm ? null : z.strictObject({ [name]: required, ...others }),
+    shortForm:
+      required === undefined || hasOwnForm
+        ? null
+        : shareForm(z.strictObject({ [name]: required, ...others }), `short-${name}`),
     isBare: Object.values(fields).every((field) => field instanceof z.ZodExactOptional),
   };
 }
 
-const bareNames = z.enum([...kinds.values()].filter(({ isBare }) => isBare).map(({ name }) => name));
+function listForms(schemas: readonly z.ZodObject[]): [z.ZodType, ...z.ZodType[]] {
+  const names = new Set(schemas.map(readName));
+  const written = [...names].flatMap((name) => kinds.get(name) ?? []);
+  const bareNames = z.enum(written.filter(({ isBare }) => isBare).map(({ name }) => name));
+  const shortForms = written.flatMap(({ shortForm }) => shortForm ?? []);
+  return [bareNames, ...schemas, toolCalledWithSchema, ...shortForms];
+}
 
-function listShortForms(discriminators: ReadonlyArray<'type' | 'kind'>): z.ZodObject[] {
-  return [...kinds.values()].flatMap(({ discriminator, shortForm }) =>
-    shortForm !== null && discriminators.includes(discriminator) ? [shortForm] : [],
-  );
+/** A form with an id is written once into the JSON Schema, however many alternatives it is among. */
+function shareForm<Form extends z.ZodObject>(form: Form, id: string): Form {
+  return form.meta({ ...form.meta(), id });
+}
+
+const plainChecks: readonly z.ZodObject[] = [
+  ...[...Object.values(gatingSchemas), ...Object.values(observations)].map((schema) =>
+    shareForm(schema, readName(schema)),
+  ),
+  ...aliases.map((schema, index) => shareForm(schema.meta({ deprecated: true }), `former-${index + 1}`)),
+];
+
+/** What no file may write, which only gets a message of its own. */
+const nestedNot = z.strictObject({ not: z.unknown() }).meta({ not: {} });
+
+/** What `not` wraps; heuristics and another `not` are among it so that they get a message of their own. */
+const negatedSchema = z
+  .union([...listForms(plainChecks), nestedNot])
+  .superRefine((written, context) => {
+    const message = findNegationProblem(expandShortForm(written));
+    if (message !== null) context.addIssue({ code: 'custom', message, params: { code: 'bad-negation' } });
+  })
+  .meta({ id: 'negated', title: 'assertion', description: 'What must not hold.' });
+
+const notForms = [
+  shareForm(createNotSchema(negatedSchema), 'not'),
+  shareForm(z.strictObject({ not: negatedSchema, role, severity }), 'short-not'),
+];
+
+function refuseBadRole(written: unknown, context: z.RefinementCtx): void {
+  const problem = findRoleProblem(expandShortForm(written));
+  if (problem !== null) {
+    context.addIssue({ code: 'custom', message: problem.message, params: { code: 'bad-role' } });
+  }
 }
 
 /** A check as a file may write it: its bare name, the API's shape, or the short form. */
 export const writtenCheckSchema = z
-  .union([bareNames, ...checks, toolCalledWithSchema, ...listShortForms(['type'])])
+  .union([...listForms(plainChecks), ...notForms])
+  .superRefine(refuseBadRole)
   .meta({ id: 'check', title: 'check', description: 'What must hold at the end of an iteration.' });
 
 /** What an `assert` step may write: a check, or an assertion on a rendered widget. */
 export const writtenAssertionSchema = z
-  .union([bareNames, ...checks, ...widgetSchemas, toolCalledWithSchema, ...listShortForms(['type', 'kind'])])
+  .union([...listForms([...plainChecks, ...widgetSchemas]), ...notForms])
+  .superRefine(refuseBadRole)
   .meta({ id: 'assertion', title: 'assertion', description: 'What must hold at this point of the case.' });
+
+/** Checks in the API's shape, inside and out. */
+const checkSchemas = {
+  ...gatingSchemas,
+  ...observations,
+  not: createNotSchema(
+    z.unknown().transform((negated): NegatableCheck => {
+      const { type } = z.looseObject({ type: z.custom<NegatableCheck['type']>(isGatingType) }).parse(negated);
+      return gatingSchemas[type].parse(negated);
+    }),
+  ),
+};
+
+function isGatingType(type: unknown): type is NegatableCheck['type'] {
+  return typeof type === 'string' && Object.hasOwn(gatingSchemas, type);
+}
 
 /**
  * Turns a check that `writtenCheckSchema` accepted into the API's shape.
@@ -185,19 +177,30 @@ export function parseAssertion(written: unknown): Assertion {
   return widget.success ? widget.data : parseCheck(written);
 }
 
+/** Writes out a short form, and gives every part its present name. */
 function expandShortForm(written: unknown): unknown {
+  const expanded = expandKind(written);
+  return isRecord(expanded) ? resolveAliases(expanded) : expanded;
+}
+
+function expandKind(written: unknown): unknown {
   if (typeof written === 'string') return { type: written };
+  if (!isRecord(written)) return written;
+  if ('not' in written || written['type'] === 'not') {
+    const { type: _not, not, assertion = not, ...others } = written;
+    return { type: 'not', assertion: expandShortForm(assertion), ...others };
+  }
   const withArguments = toolCalledWithSchema.safeParse(written);
   if (withArguments.success) {
-    const { toolCalledWith, arguments: args = {}, argumentMatching, minCount } = withArguments.data;
+    const { toolCalledWith, arguments: args = {}, argumentMatching, ...others } = withArguments.data;
     return {
       type: 'toolCalledWith',
       toolName: toolCalledWith,
       args: { args, ...(argumentMatching !== undefined && { argumentMatching }) },
-      ...(minCount !== undefined && { minCount }),
+      ...others,
     };
   }
-  if (typeof written !== 'object' || written === null || 'type' in written || 'kind' in written) return written;
+  if ('type' in written || 'kind' in written) return written;
   const entries = Object.entries(written).map(([key, value]) => {
     const { discriminator, mainField } = kinds.get(key) ?? {};
     return discriminator === undefined || mainField === undefined

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { appendAll } from '../base/lists.ts';
-import { type Check, expectsToolError } from '../model/assertion.ts';
+import { type Check, expectsToolError, isAdvisory } from '../model/assertion.ts';
 import { type ChecksEnvelope, defaultMatchOptions } from '../model/case.ts';
 import type { Step } from '../model/step.ts';
 import type { SourceLocation, Suite, SuiteCase } from '../model/suite.ts';
@@ -141,8 +141,8 @@ function exceptNoToolErrors(suiteChecks: readonly Check[], envelope: ChecksEnvel
   return { mode: 'replace', list: resolveChecks(inherited, envelope) };
 }
 
-function isNoToolErrors({ type }: Check): boolean {
-  return type === 'noToolErrors';
+function isNoToolErrors(check: Check): boolean {
+  return check.type === 'noToolErrors' && !isAdvisory(check);
 }
 
 /** Room for a `-2` and the like below the 128 characters that an id may have. */

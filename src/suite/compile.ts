@@ -1,4 +1,4 @@
-import { expectsToolError, isToolResultAssertion } from '../model/assertion.ts';
+import { expectsToolError, isAdvisory, isOwnAssertion } from '../model/assertion.ts';
 import type { Assertion } from '../model/assertion.ts';
 import { toInternalMatchOptions } from '../model/case.ts';
 import type { TestCase } from '../model/case.ts';
@@ -8,9 +8,9 @@ import type { Suite, SuiteCase } from '../model/suite.ts';
 import { resolveChecks } from './build.ts';
 
 /**
- * `embedded` is our own service, which knows assertions on what a tool answered and a time limit per iteration.
- * `contract` is any service of this API, which knows neither: they are left out, and every test names a model and a
- * provider, without which the API creates no run.
+ * `embedded` is our own service, which knows assertions on what a tool answered, advice and a time limit per iteration.
+ * `contract` is any service of this API. Older versions fail assertions that they do not know, and let advice decide: both are left
+ * out, and every test names a model and a provider, without which the API creates no run.
  */
 export type Dialect = 'embedded' | 'contract';
 
@@ -33,7 +33,8 @@ export function compileSuite(suite: Suite, options: CompileOptions): TestCase[] 
 /** Compiles one case of a suite. */
 export function compileCase(testCase: SuiteCase, suite: Suite, { serverName, dialect }: CompileOptions): TestCase {
   const model = testCase.model ?? suite.model;
-  const knows = (assertion: Assertion) => dialect === 'embedded' || !isToolResultAssertion(assertion);
+  const knows = (assertion: Assertion) =>
+    dialect === 'embedded' || !(isOwnAssertion(assertion) || isAdvisory(assertion));
   const steps = testCase.steps
     .map(({ step }) => nameServer(step, serverName))
     .filter((step) => step.kind !== 'assert' || knows(step.assertion));

@@ -11,8 +11,8 @@ export function outlineSuite(suite: Suite, whole: Suite): SuiteOutline {
     name,
     file: location.file,
     cases: cases.map((testCase) => {
-      const { id, title, tags, isRequired, location, runs } = testCase;
-      return { id, title, tags, isRequired, location, definitionHash: hashDefinition(testCase, suite), runs };
+      const { id, title, tags, isRequired, location, model, runs } = testCase;
+      return { id, title, tags, isRequired, location, model, definitionHash: hashDefinition(testCase, suite), runs };
     }),
     leftOut: whole.cases.map((testCase) => testCase.id).filter((caseId) => !selected.has(caseId)),
   };

@@ -9,13 +9,8 @@ import {
 import { maxConcurrency } from '../model/concurrency.ts';
 import { createStepShapes, type Step } from '../model/step.ts';
 import { serverUnderTest } from '../model/suite.ts';
-import {
-  actionSchema,
-  parseAssertion,
-  toolArguments,
-  writtenAssertionSchema,
-  writtenCheckSchema,
-} from './assertion-schema.ts';
+import { parseAssertion, writtenAssertionSchema, writtenCheckSchema } from './assertion-schema.ts';
+import { actionSchema, toolArguments } from './assertion-values.ts';
 import { type Finding, quoteValue } from './findings.ts';
 import { findIgnoreProblem } from './ignore-pattern.ts';
 import { policyFileSchema, suitePolicySchema } from './policy-schema.ts';

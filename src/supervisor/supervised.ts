@@ -64,11 +64,16 @@ export function joinSupervisor(): Supervision {
 function sendBeats(send: (message: GateMessage) => void): void {
   const readRss = process.platform === 'linux' ? () => null : () => process.memoryUsage.rss();
   const supervisor = process.ppid;
+  // As the supervisor does for the gate: either one that was halted goes on.
+  const continueSupervisor = () => {
+    if (process.platform !== 'win32' && process.ppid === supervisor) sendSignal(supervisor, 'SIGCONT');
+  };
   setInterval(() => {
     send({ kind: 'beat', rssBytes: readRss() });
-    // As the supervisor does for the gate: either one that was halted goes on.
-    if (process.platform !== 'win32' && process.ppid === supervisor) sendSignal(supervisor, 'SIGCONT');
+    continueSupervisor();
   }, beatIntervalMs).unref();
+  // Halted since the last beat, it would never see that the gate has ended.
+  process.on('exit', continueSupervisor);
 }
 
 /** Every process that is started may lead a group; a number that is none is no group to end, either. */

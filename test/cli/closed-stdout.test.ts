@@ -1,15 +1,13 @@
 import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { commandPath } from '../support/process/bundled-command.ts';
 import { listChildVariables } from '../support/process/child-environment.ts';
-
-const entry = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
 /** A pipeline of a shell: the command starts once the reader of its stdout has closed the pipe and said so. */
 const pipeline = `{ read -r _; "$0" "$@"; echo "exit code $?" >&2; } | { exec 0<&-; echo closed >&2; }`;
 
 async function runWithoutReader(args: readonly string[], cwd = process.cwd()): Promise<string> {
-  const child = spawn('sh', ['-c', pipeline, process.execPath, entry, ...args], {
+  const child = spawn('sh', ['-c', pipeline, process.execPath, commandPath, ...args], {
     cwd,
     env: listChildVariables(),
     stdio: ['pipe', 'ignore', 'pipe'],

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -13,6 +12,7 @@ import { startGitHubApi } from '../support/github/github-api.ts';
 import { jobToken } from '../support/runner/github-job.ts';
 import { createPullRequestEvent, createScheduleEvent, createWorkflowRunEvent } from '../support/runner/events.ts';
 import { type ActionRun, runAction } from '../support/runner/run-action.ts';
+import { everythingServerPath } from '../support/servers/bundled-servers.ts';
 import { canMake } from '../support/process/sandbox-lab.ts';
 import { createWorkspace, greenEvals, type Workspace } from '../support/workspace.ts';
 import { listYamlBlocks, wrapSteps } from '../support/text/yaml-blocks.ts';
@@ -22,18 +22,17 @@ import { listYamlBlocks, wrapSteps } from '../support/text/yaml-blocks.ts';
 
 const hasSandbox = (await canMake('unshare')) || (await canMake('bwrap'));
 
-const everything = new URL('../../node_modules/@modelcontextprotocol/server-everything/dist/index.js', import.meta.url);
 
 function createRepository(): Promise<Workspace> {
   return createWorkspace({
-    'build/index.js': `import(${JSON.stringify(everything.href)});\n`,
+    'build/index.js': `import(${JSON.stringify(everythingServerPath)});\n`,
     'evals/everything.evals.yaml': greenEvals,
   });
 }
 
 /** The same case with a server that does worse: the tool is asked for what it does not say. */
 async function worsen({ path }: Workspace): Promise<void> {
-  const text = `process.stdin.pipe(require('node:child_process').spawn(process.execPath, [${JSON.stringify(fileURLToPath(everything))}], {
+  const text = `process.stdin.pipe(require('node:child_process').spawn(process.execPath, [${JSON.stringify(everythingServerPath)}], {
   stdio: ['pipe', 'pipe', 'inherit'],
 }).on('spawn', function () {
   this.stdout.on('data', (data) => process.stdout.write(String(data).replaceAll('Echo: hello', 'Echo: hullo')));

@@ -6,7 +6,7 @@ import { findFreePort } from '../support/network/free-port.ts';
 import { createPullRequestEvent, createPullRequestTargetEvent, createScheduleEvent } from '../support/runner/events.ts';
 import { type ActionRun, type ActionRunOptions, runAction } from '../support/runner/run-action.ts';
 import { startServeProcess } from '../support/service/serve-process.ts';
-import { createWorkspace, everythingOverStdio } from '../support/workspace.ts';
+import { createWorkspace, everythingOverHttp, everythingOverStdio } from '../support/workspace.ts';
 
 // The committed dist/ against the installed command's `serve`: two processes that share nothing but the API. The tests run
 // at the same time, since a hosted job keeps to the pace of a request a second for most of its life; each has a service of
@@ -115,7 +115,7 @@ describe('every way to run a gate', () => {
 async function serveOverHttp(): Promise<Record<string, string>> {
   const port = await findFreePort();
   return {
-    'server-command': everythingOverStdio.replace(/stdio$/, 'streamableHttp'),
+    'server-command': everythingOverHttp,
     'server-url': `http://127.0.0.1:${port}/mcp`,
     'server-env': `PORT=${port}`,
   };

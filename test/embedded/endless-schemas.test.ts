@@ -74,7 +74,7 @@ it('fails the cases that cannot be checked by the schemas of the server, and jud
       status: 'failed',
       result: null,
       error:
-        'toolResultSchema: the result of healthy could not be checked: it does not end within 10 s. Simplify the schema, or check a part of the result with toolResultEquals.',
+        'toolResultMatchesSchema: the result of healthy could not be checked: it does not end within 10 s. Simplify the schema, or check a part of the result with toolResultEquals.',
     },
   });
 }, 120_000);

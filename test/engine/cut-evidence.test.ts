@@ -14,6 +14,12 @@ type TranscriptEvent =
   | { kind: 'user' }
   | { kind: 'usage'; tokens: number };
 
+/** `c` is not listed. */
+const tools = new Map([
+  ['a', { description: null, inputSchema: { properties: { x: { const: 0 } } }, annotations: {} }],
+  ['b', { description: 'Deprecated.', inputSchema: { type: 'object' }, annotations: { destructiveHint: true } }],
+]);
+
 function toEvidence(events: readonly TranscriptEvent[]): Evidence {
   const calls = events.filter((event) => event.kind === 'call');
   const usages = events.filter((event) => event.kind === 'usage');
@@ -22,7 +28,9 @@ function toEvidence(events: readonly TranscriptEvent[]): Evidence {
     toolResults: calls.map(({ toolName, x, isError, latencyMs }) =>
       createToolResult({
         toolName,
-        text: String(x),
+        arguments: { x, limit: 1 },
+        text: x === 0 ? '0' : '[1]',
+        sizeBytes: latencyMs,
         isError,
         toolError: isError ? `${toolName} answered with an error: "${x}".` : null,
         latencyMs,
@@ -32,6 +40,7 @@ function toEvidence(events: readonly TranscriptEvent[]): Evidence {
     finalAssistantMessage: events.findLast((event) => event.kind === 'assistant')?.text ?? '',
     userMessages: events.filter((event) => event.kind === 'user').length,
     tokensUsed: usages.length === 0 ? null : usages.reduce((sum, { tokens }) => sum + tokens, 0),
+    tools,
   });
 }
 
@@ -51,10 +60,29 @@ const checks: readonly Check[] = [
   { type: 'widgetRendered' },
   { type: 'widgetRenderLatencyUnder', ms: 5 },
   { type: 'widgetNoConsoleErrors' },
-  { type: 'toolResultContains', text: '1', toolName: 'a' },
-  { type: 'toolResultMatches', pattern: '^1$' },
-  { type: 'toolResultEquals', value: 1 },
-  { type: 'toolResultSchema', schema: { const: 1 } },
+  { type: 'toolCalledBefore', toolName: 'a', beforeToolName: 'b' },
+  { type: 'toolCalledBefore', toolName: 'a', beforeToolName: 'a' },
+  { type: 'toolCallCountUnder', count: 2, toolName: 'a' },
+  { type: 'onlyToolsCalled', toolNames: ['a', 'b'] },
+  { type: 'argumentsMatchToolSchema' },
+  { type: 'noDestructiveToolCalled' },
+  { type: 'toolResultSizeUnder', maxBytes: 5 },
+  { type: 'responseCloseTo', reference: 'yes', maxDistance: 0.5 },
+  { type: 'noEndingQuestion', role: 'advisory' },
+  { type: 'noRepeatedIdenticalCall', role: 'advisory' },
+  { type: 'noDeprecatedToolCalled', role: 'advisory' },
+  { type: 'toolErrorNamesInput', role: 'advisory' },
+  { type: 'fullPageHasContinuation', role: 'advisory' },
+  { type: 'not', assertion: { type: 'toolNeverCalled', toolName: 'a' } },
+  { type: 'not', assertion: { type: 'toolCalledAtLeastOnce', toolName: 'a' } },
+  { type: 'not', assertion: { type: 'tokenBudgetUnder', tokens: 10 } },
+  { type: 'not', assertion: { type: 'widgetRendered' } },
+  { type: 'toolResultContains', needle: '1', toolName: 'a' },
+  { type: 'toolResultContains', needle: '1', latest: true },
+  { type: 'toolResultMatches', pattern: '^0$' },
+  { type: 'toolResultEquals', value: 0 },
+  { type: 'toolResultMatchesSchema', schema: { const: 0 } },
+  { type: 'toolResultMatchesSchema', schema: { const: 0 }, latest: true },
   { type: 'toolResultIsError', isError: true },
   { type: 'toolLatencyUnder', ms: 5, toolName: 'a' },
   { type: 'toolNotFound', toolName: 'c' },
@@ -80,24 +108,66 @@ const events: fc.Arbitrary<TranscriptEvent> = fc.oneof(
 );
 const transcripts = fc.array(events, { maxLength: 5 });
 
+const call = (toolName: string, x: number, isError = false): TranscriptEvent => ({
+  kind: 'call',
+  toolName,
+  x,
+  isError,
+  latencyMs: 9,
+});
+
 describe('a check on a transcript that was cut', () => {
-  const first = {
-    toolCalls: [{ toolName: 'a', arguments: { x: 1 } }],
-    toolResults: [createToolResult({ toolName: 'a' })],
-  };
+  const calls = [call('b', 1, true), call('b', 1), call('a', 1)];
 
   it.each([
-    [{ type: 'toolCalledWith', toolName: 'a', args: { args: {} } }, 'passed'],
-    [{ type: 'toolCalledWith', toolName: 'b', args: { args: {} } }, 'unmeasured'],
-    [{ type: 'toolNeverCalled', toolName: 'a' }, 'failed'],
-    [{ type: 'toolNeverCalled', toolName: 'b' }, 'unmeasured'],
-    [{ type: 'firstToolWas', toolName: 'a' }, 'passed'],
-    [{ type: 'firstToolWas', toolName: 'b' }, 'failed'],
-    [{ type: 'noToolErrors' }, 'unmeasured'],
-    [{ type: 'tokenBudgetUnder', tokens: 9 }, 'unmeasured'],
-    [{ type: 'toolResultIsError', isError: false }, 'unmeasured'],
-  ])('of %j is %s after one call', async (check, state) => {
-    expect((await judgePredicate(check, createEvidence({ ...first, isCut }))).state).toBe(state);
+    ['toolCalledWith', { toolName: 'a', args: { args: {} } }],
+    ['toolCalledAtLeastOnce', { toolName: 'a' }],
+    ['firstToolWas', { toolName: 'b' }],
+    ['toolCalledBefore', { toolName: 'b', beforeToolName: 'a' }],
+    ['toolResultContains', { needle: '1' }],
+    ['toolResultMatches', { pattern: '1' }],
+    ['not', { assertion: { type: 'noToolErrors' } }],
+  ])('passes %s %j if it holds already and what follows cannot change that', async (type, fields) => {
+    expect(await judgeCut({ type, ...fields }, calls)).toBe('passed');
+  });
+
+  it.each([
+    ['toolNeverCalled', { toolName: 'a' }],
+    ['firstToolWas', { toolName: 'a' }],
+    ['toolCalledBefore', { toolName: 'a', beforeToolName: 'b' }],
+    ['toolCallCountUnder', { count: 3 }],
+    ['onlyToolsCalled', { toolNames: ['b'] }],
+    ['argumentsMatchToolSchema', {}],
+    ['noDestructiveToolCalled', {}],
+    ['noToolErrors', {}],
+    ['toolResultSizeUnder', { maxBytes: 5 }],
+    ['toolLatencyUnder', { ms: 5 }],
+    ['toolResultMatchesSchema', { schema: { const: 0 } }],
+    ['tokenBudgetUnder', { tokens: 1 }],
+    ['turnCountUnder', { turns: 1 }],
+    ['noRepeatedIdenticalCall', { role: 'advisory' }],
+    ['noDeprecatedToolCalled', { role: 'advisory' }],
+    ['fullPageHasContinuation', { role: 'advisory' }],
+    ['not', { assertion: { type: 'toolCalledAtLeastOnce', toolName: 'a' } }],
+  ])('fails %s %j if it is violated already and what follows cannot change that', async (type, fields) => {
+    const events = [{ kind: 'user' as const }, ...calls, { kind: 'usage' as const, tokens: 8 }];
+    expect(await judgeCut({ type, ...fields }, events)).toBe('failed');
+  });
+
+  it.each([
+    ['toolCalledWith', { toolName: 'c', args: { args: {} } }],
+    ['toolNeverCalled', { toolName: 'c' }],
+    ['toolCalledBefore', { toolName: 'c', beforeToolName: 'd' }],
+    ['onlyToolsCalled', { toolNames: ['a', 'b'] }],
+    ['tokenBudgetUnder', { tokens: 9 }],
+    ['responseContains', { needle: 'no' }],
+    ['toolResultIsError', { isError: false }],
+    ['toolResultContains', { needle: '2' }],
+    ['toolResultContains', { needle: '1', latest: true }],
+    ['toolResultMatchesSchema', { schema: {}, toolName: 'c' }],
+    ['not', { assertion: { type: 'toolNeverCalled', toolName: 'c' } }],
+  ])('does not measure %s %j, which what follows could change', async (type, fields) => {
+    expect(await judgeCut({ type, ...fields }, calls)).toBe('unmeasured');
   });
 
   it('is unmeasured for the reason of the cut', async () => {
@@ -108,30 +178,23 @@ describe('a check on a transcript that was cut', () => {
   });
 
   it('fails a predicate that is malformed or unknown, which nothing that follows can change', async () => {
-    const evidence = createEvidence({ isCut });
-    expect((await judgePredicate({ type: 'looksNice' }, evidence)).state).toBe('failed');
-    expect((await judgePredicate({ type: 'firstToolWas', toolName: '' }, evidence)).state).toBe('failed');
+    expect(await judgeCut({ type: 'looksNice' }, [])).toBe('failed');
+    expect(await judgeCut({ type: 'firstToolWas', toolName: '' }, [])).toBe('failed');
+    expect(await judgeCut({ type: 'toolResultMatches', pattern: '(' }, [])).toBe('failed');
   });
 
   it('has the state that it has however the transcript goes on, if it is decided', async () => {
-    const seen = new Set<string>();
     await fc.assert(
       fc.asyncProperty(transcripts, transcripts, fc.constantFrom(...checks), async (before, after, check) => {
-        const { state } = await judgePredicate(check, { ...toEvidence(before), isCut });
-        seen.add(`${check.type} ${state}`);
+        const state = await judgeCut(check, before);
         if (state === 'unmeasured') return;
         expect((await judgePredicate(check, toEvidence([...before, ...after]))).state).toBe(state);
       }),
-      { numRuns: 2000 },
-    );
-    // The property says nothing about a kind that it never saw decided.
-    expect([...seen]).toEqual(
-      expect.arrayContaining([
-        'toolCalledWith passed',
-        'firstToolWas failed',
-        'noToolErrors failed',
-        'turnCountUnder failed',
-      ]),
+      { numRuns: 4000 },
     );
   });
 });
+
+async function judgeCut(check: object, events: readonly TranscriptEvent[]) {
+  return (await judgePredicate(check, { ...toEvidence(events), isCut })).state;
+}

@@ -26,6 +26,16 @@ const outcomes: Array<[assertion: string, checks: string, outcome: 'passed' | 'f
   ['toolResultSchema: { type: object, required: [sum] }', '{ toolLatencyUnder: 60000 }', 'passed'],
   ['toolResultIsError: false', '{ toolResultMatches: "^one$", toolName: echo }', 'passed'],
   ['toolResultIsError: false', '{ toolResultMatches: "^two$", toolName: echo }', 'failed'],
+  ['toolResultContains: one', '{ toolLatencyUnder: 60000, latest: true }', 'passed'],
+  ['toolResultContains: one, latest: true', '', 'failed'],
+  ['toolResultMatchesSchema: { type: object }', '', 'failed'],
+  ['not: { toolResultContains: one, toolName: fail }', '{ not: noToolErrors }', 'passed'],
+  ['not: { toolResultContains: broke }', '', 'failed'],
+  ['not: { toolCalledWith: echo, arguments: { message: two } }', '{ not: { toolNeverCalled: data } }', 'passed'],
+  ['not: { toolCalledWith: echo, arguments: { message: one } }', '', 'failed'],
+  ['not: { toolCalledBefore: fail, beforeToolName: echo }', '{ not: { responseContains: five } }', 'passed'],
+  ['not: { toolCallCountUnder: 9 }', '', 'failed'],
+  ['not: { turnCountUnder: 1 }', '', 'failed'],
 ];
 
 function readOnlyCase(assertion: string, checks: string): Suite {

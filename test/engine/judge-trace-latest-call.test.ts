@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findLatestCall } from '../../src/engine/judge-trace.ts';
+import { findLatestCall } from '../../src/engine/trace-calls.ts';
 import { readTrace } from '../../src/engine/trace-reader.ts';
 import type { Step } from '../../src/model/step.ts';
 import { assertStep, callStep } from '../support/factories/case-factory.ts';

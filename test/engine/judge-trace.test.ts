@@ -28,7 +28,7 @@ function judgeOnlyCase(trace: unknown, suite: Suite): Promise<OwnJudgement> {
 }
 
 const assert = (assertion: Assertion, id = 'asserts') => ({ id, kind: 'assert', assertion });
-const contains = (text: string, id?: string) => assert({ type: 'toolResultContains', text }, id);
+const contains = (text: string, id?: string) => assert({ type: 'toolResultContains', needle: text }, id);
 const call = (id: string, toolName = 'get-sum') => ({ id, kind: 'toolCall', toolName });
 const prompt = (id: string) => ({ id, kind: 'prompt', prompt: 'Add.' });
 const unscored = (reason: string) => ({ kind: 'unscored', reason });
@@ -53,7 +53,7 @@ cases:
 `);
     expect(suite.cases.map((item) => listTraceAssertions(item, suite))).toEqual([
       [
-        { assertion: { type: 'toolResultContains', text: 'x' }, step: { id: 'has-x', index: 1, kind: 'assert' } },
+        { assertion: { type: 'toolResultContains', needle: 'x' }, step: { id: 'has-x', index: 1, kind: 'assert' } },
         { assertion: { type: 'toolLatencyUnder', ms: 100 }, step: null },
         { assertion: { type: 'toolResultIsError', isError: false }, step: null },
       ],
@@ -77,7 +77,7 @@ describe('judgeTrace', () => {
   it('judges checks at the end', async () => {
     const messages = [...createCallMessages('1', { text: 'early' }), ...createCallMessages('2', { text: 'late' })];
     const judgeCheck = (text: string) =>
-      judge({ messages }, [call('a'), call('b')], { checks: [{ toolResultContains: text }] });
+      judge({ messages }, [call('a'), call('b')], { checks: [{ toolResultContains: text, latest: true }] });
     expect(await judgeCheck('late')).toEqual({ kind: 'passed' });
     expect(await judgeCheck('early')).toMatchObject({ kind: 'failed', step: null });
   });
@@ -89,8 +89,8 @@ describe('judgeTrace', () => {
     [{ type: 'toolResultIsError', isError: true }, 'failed'],
     [{ type: 'toolResultEquals', value: 5, path: '/sum' }, 'passed'],
     [{ type: 'toolResultEquals', value: 6, path: '/sum' }, 'failed'],
-    [{ type: 'toolResultSchema', schema: { required: ['sum'] } }, 'passed'],
-    [{ type: 'toolResultSchema', schema: { required: ['product'] } }, 'failed'],
+    [{ type: 'toolResultMatchesSchema', schema: { required: ['sum'] } }, 'passed'],
+    [{ type: 'toolResultMatchesSchema', schema: { required: ['product'] } }, 'failed'],
     [{ type: 'toolLatencyUnder', ms: 41 }, 'passed'],
     [{ type: 'toolLatencyUnder', ms: 40 }, 'failed'],
   ] as const)('judges %j by its own predicate: %s', async (assertion, kind) => {
@@ -158,6 +158,44 @@ describe('judgeTrace', () => {
     );
     expect((await judgeOutput({ type: 'error-text', value: 'It broke.' })).kind).toBe('failed');
     expect((await judgeOutput({ type: 'json', value: { content: [] } })).kind).toBe('failed');
+  });
+
+  it.each([
+    [{ type: 'argumentsMatchToolSchema' }],
+    [{ type: 'noDestructiveToolCalled' }],
+    [{ type: 'toolResultSizeUnder', maxBytes: 1 }],
+    [{ type: 'tokenBudgetUnder', tokens: 1 }],
+    [{ type: 'widgetRendered' }],
+  ] as const)('does not judge { not: %j }, of which no trace says anything', async (assertion) => {
+    expect(await judge(trace, [call('sum'), assert({ type: 'not', assertion })])).toEqual(
+      unscored('not could not be judged: the trace does not have what it is about.'),
+    );
+  });
+
+  it('does not judge the calls of a trace that leaves some out', async () => {
+    const never = assert({ type: 'not', assertion: { type: 'toolCalledAtLeastOnce', toolName: 'drop' } });
+    expect(await judge(trace, [call('sum'), never])).toEqual({ kind: 'passed' });
+    expect(await judge(trace, [call('sum'), call('more'), never])).toEqual(
+      unscored('not could not be judged: the trace does not have the tool call in step "sum".'),
+    );
+    const prompts = [{ actualToolCalls: [{ toolName: 'get-sum' }, { toolName: 'drop' }] }];
+    expect(await judge({ ...trace, prompts }, [prompt('p'), never])).toEqual(
+      unscored('not could not be judged: the trace does not name one of the tool calls before it.'),
+    );
+  });
+
+  it('does not judge the last message before the last prompt', async () => {
+    const isSilent = assert({ type: 'not', assertion: { type: 'responseContains', needle: 'five' } });
+    const messages = [{ role: 'assistant', content: 'It is five.' }];
+    expect((await judge({ messages }, [prompt('p'), isSilent])).kind).toBe('failed');
+    expect((await judge({ messages }, [prompt('p'), isSilent, prompt('q')])).kind).toBe('unscored');
+  });
+
+  it('leaves advice to the service', () => {
+    const suite = read(
+      'suite: S\ncases: [{ title: C, steps: [{ toolCall: a }, { assert: { toolLatencyUnder: 1, role: advisory } }] }]',
+    );
+    expect(listTraceAssertions(suite.cases[0]!, suite)).toEqual([]);
   });
 
   it('judges a text that equals the expected one, although it is no document', async () => {

@@ -52,7 +52,7 @@ describe('judgePredicate', () => {
     [{ type: 'turnCountUnder', turns: '3' }],
     [{ type: 'toolResultContains', text: '' }],
     [{ type: 'toolResultEquals', path: '' }],
-    [{ type: 'toolResultSchema', schema: 'object' }],
+    [{ type: 'toolResultMatchesSchema', schema: 'object' }],
     [{ type: 'toolResultIsError', isError: 'true' }],
     [{ type: 'toolLatencyUnder', ms: 0 }],
   ])('fails %j, which is malformed', async (predicate) => {
@@ -100,7 +100,9 @@ describe('judgePredicate', () => {
     structuredContent: fc.option(fc.jsonValue(), { nil: undefined }),
     isError: fc.boolean(),
     toolError: fc.option(fc.string(), { nil: null }),
-    latencyMs: fc.double({ min: 0, noNaN: true }),
+    latencyMs: fc.option(fc.double({ min: 0, noNaN: true })),
+    arguments: fc.option(fc.dictionary(fc.string(), fc.jsonValue())),
+    sizeBytes: fc.option(fc.nat()),
     isListed: fc.option(fc.boolean()),
   });
   const evidences = fc.record({
@@ -109,6 +111,7 @@ describe('judgePredicate', () => {
     finalAssistantMessage: fc.string(),
     userMessages: fc.nat(),
     tokensUsed: fc.option(fc.nat(), { nil: null }),
+    tools: fc.constant(null),
     isCut: fc.option(fc.string()),
   });
 

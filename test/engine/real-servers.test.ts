@@ -27,9 +27,9 @@ describe('runCase on server-everything over HTTP', () => {
 
   it('passes a sum that is right and fails one that is not', async () => {
     const sum = callStep('get-sum', { a: 2, b: 3 });
-    const right = await run(server.url, [sum, assertStep({ type: 'toolResultContains', text: '5' })]);
+    const right = await run(server.url, [sum, assertStep({ type: 'toolResultContains', needle: '5' })]);
     expect(right).toMatchObject({ status: 'completed', result: 'passed', error: null });
-    const wrong = await run(server.url, [sum, assertStep({ type: 'toolResultContains', text: '6' })]);
+    const wrong = await run(server.url, [sum, assertStep({ type: 'toolResultContains', needle: '6' })]);
     expect(wrong).toMatchObject({
       status: 'completed',
       result: 'failed',
@@ -42,7 +42,7 @@ describe('runCase on server-everything over HTTP', () => {
       callStep('get-structured-content', { location: 'Chicago' }),
       assertStep({ type: 'toolResultEquals', path: '/humidity', value: 82 }),
       assertStep({
-        type: 'toolResultSchema',
+        type: 'toolResultMatchesSchema',
         schema: { required: ['temperature'], properties: { temperature: { type: 'integer' } } },
       }),
     ]);
@@ -75,7 +75,7 @@ describe('runCase on a stdio server behind the bridge', () => {
     const outcome = await run(server.url, [
       callStep('create_entities', { entities: [{ name: 'Ann', entityType: 'person', observations: ['likes tea'] }] }),
       callStep('read_graph'),
-      assertStep({ type: 'toolResultContains', text: 'likes tea' }),
+      assertStep({ type: 'toolResultContains', needle: 'likes tea' }),
     ]);
     expect(outcome.error).toBeNull();
     await rm(directory, { recursive: true });
@@ -87,7 +87,7 @@ describe('runCase on a stdio server behind the bridge', () => {
     await using server = await openTestServer({ command: `node_modules/.bin/mcp-server-filesystem ${directory}` });
     const outcome = await run(server.url, [
       callStep('read_text_file', { path: path.join(directory, 'note.txt') }),
-      assertStep({ type: 'toolResultContains', text: 'buy milk' }),
+      assertStep({ type: 'toolResultContains', needle: 'buy milk' }),
       callStep('read_text_file', { path: '/etc/hostname' }),
       assertStep({ type: 'toolResultIsError', isError: true }),
     ]);

@@ -3,7 +3,7 @@ import { systemClock } from '../../src/base/time.ts';
 import type { CaseOutcome } from '../../src/engine/outcome.ts';
 import { runCase } from '../../src/engine/run-case.ts';
 import type { Target } from '../../src/mcp/session.ts';
-import { noBrowserReason, type Assertion, type Check } from '../../src/model/assertion.ts';
+import { noBrowserReason, type Assertion, type Check, type NegatableCheck } from '../../src/model/assertion.ts';
 import type { TestCase } from '../../src/model/case.ts';
 import type { Step } from '../../src/model/step.ts';
 import { assertStep, callStep, createCase } from '../support/factories/case-factory.ts';
@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 const sum = callStep('get-sum', { a: 2, b: 3 });
-const sumIs5 = assertStep({ type: 'toolResultContains', text: '5' });
+const sumIs5 = assertStep({ type: 'toolResultContains', needle: '5' });
 
 async function run(steps: Step[], overrides: Partial<TestCase> = {}): Promise<CaseOutcome> {
   return await runCase(createCase(steps, overrides), target, { clock: systemClock, timeoutMs: 30_000 });
@@ -56,7 +56,7 @@ describe('runCase', () => {
   });
 
   it('ends at a failed assert and skips what follows', async () => {
-    const outcome = await run([sum, assertStep({ type: 'toolResultContains', text: '6' }), callStep('weather')]);
+    const outcome = await run([sum, assertStep({ type: 'toolResultContains', needle: '6' }), callStep('weather')]);
     expect(summarize(outcome)).toEqual({
       status: 'completed',
       result: 'failed',
@@ -157,7 +157,7 @@ describe('runCase', () => {
     const steps = [
       callStep('refuse'),
       assertStep({ type: 'toolResultIsError', isError: true }),
-      assertStep({ type: 'toolResultContains', text: 'must be a number' }),
+      assertStep({ type: 'toolResultContains', needle: 'must be a number' }),
     ];
     expect((await run(steps)).result).toBe('passed');
   });
@@ -221,6 +221,56 @@ describe('runCase', () => {
       );
     },
   );
+
+  it('reports advice, and lets it change nothing', async () => {
+    const six = { type: 'toolResultContains', needle: '6', role: 'advisory' } as const;
+    const steps = [sum, assertStep(six), callStep('weather')];
+    const outcome = await run(steps, { predicates: { mode: 'replace', list: [six] } });
+    expect(summarize(outcome)).toEqual({
+      status: 'completed',
+      result: 'passed',
+      error: null,
+      steps: ['ok', 'ok', 'ok'],
+    });
+    const reason = 'toolResultContains: the result of get-sum is "The sum is 5." and does not contain "6".';
+    expect(outcome.steps[1]?.reason).toBe(`Advisory: ${reason}`);
+    expect(outcome.predicates).toMatchObject([{ predicate: six, passed: false, state: 'failed' }]);
+    const unmeasured: Check = { type: 'noDestructiveToolCalled', role: 'advisory' };
+    expect((await run([sum], { predicates: { mode: 'replace', list: [unmeasured] } })).result).toBe('passed');
+    const expected = assertStep({ type: 'toolResultIsError', isError: true, role: 'advisory' });
+    expect((await run([callStep('fail'), expected])).result).toBe('failed');
+  });
+
+  it('gives an iteration no result for a check that was not measured, unless something fails it', async () => {
+    const unmeasured: Check = { type: 'noDestructiveToolCalled' };
+    const why =
+      'noDestructiveToolCalled: no tool carries annotations, so the server does not say which tools are destructive.';
+    expect(summarize(await run([sum], { predicates: { mode: 'replace', list: [unmeasured] } }))).toEqual({
+      status: 'failed',
+      result: null,
+      error: why,
+      steps: ['ok'],
+    });
+    const list: Check[] = [unmeasured, { type: 'toolNeverCalled', toolName: 'get-sum' }];
+    expect(summarize(await run([sum], { predicates: { mode: 'replace', list } }))).toMatchObject({
+      result: 'failed',
+      error: 'toolNeverCalled: get-sum was called once.',
+    });
+    expect(await run([sum, assertStep(unmeasured)])).toMatchObject({ status: 'failed', result: null, error: why });
+  });
+
+  it('judges arguments by the list of tools that the server gave', async () => {
+    const list: Check[] = [{ type: 'argumentsMatchToolSchema' }];
+    const outcome = await run([sum], { predicates: { mode: 'replace', list } });
+    expect(outcome.predicates).toMatchObject([{ state: 'passed' }]);
+  });
+
+  it('passes a negated assertion that does not hold, and expects the error that it calls for', async () => {
+    const not = (assertion: NegatableCheck) => assertStep({ type: 'not', assertion });
+    expect((await run([sum, not({ type: 'toolResultContains', needle: '6' })])).result).toBe('passed');
+    expect((await run([sum, not({ type: 'toolResultContains', needle: '5' })])).result).toBe('failed');
+    expect((await run([callStep('fail'), not({ type: 'toolResultIsError', isError: false })])).result).toBe('passed');
+  });
 
   it('has no checks to inherit', async () => {
     const list: Check[] = [{ type: 'toolNeverCalled', toolName: 'get-sum' }];

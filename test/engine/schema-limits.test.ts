@@ -158,11 +158,11 @@ describe('runCase on results that cannot be checked', () => {
     const content = JSON.stringify([{ type: 'text', text: nestArrays(10_000) }]);
     await using server = await startRawMcpServer({ text: { call: answerWith(`{"content":${content}}`) } });
     const target = { url: server.url, serverName: 'raw', protocol: 'legacy' as const };
-    const steps = [callStep('text'), assertStep({ type: 'toolResultSchema', schema: { type: 'object' } })];
+    const steps = [callStep('text'), assertStep({ type: 'toolResultMatchesSchema', schema: { type: 'object' } })];
     const outcome = await runCase(createCase(steps), target, options);
     expect(outcome).toMatchObject({
       result: 'failed',
-      error: 'toolResultSchema: the result of text is JSON that is nested deeper than 1000 levels.',
+      error: 'toolResultMatchesSchema: the result of text is JSON that is nested deeper than 1000 levels.',
     });
   });
 });

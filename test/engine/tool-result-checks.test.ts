@@ -43,15 +43,19 @@ describe('judgePredicate on what a tool answered', () => {
 
   it.each([
     [
-      { type: 'toolResultContains', text: '6' },
+      { type: 'toolResultContains', text: '6', latest: true },
       'toolResultContains: the result of get-sum is "The sum of 2 and 3 is 5." and does not contain "6".',
     ],
     [
-      { type: 'toolResultContains', text: 'SUM', caseSensitive: true },
+      { type: 'toolResultContains', needle: 'SUM', caseSensitive: true },
+      'toolResultContains: none of 4 results contains "SUM"; the result of get-sum is "The sum of 2 and 3 is 5.".',
+    ],
+    [
+      { type: 'toolResultContains', needle: 'SUM', caseSensitive: true, toolName: 'get-sum' },
       'toolResultContains: the result of get-sum is "The sum of 2 and 3 is 5." and does not contain "SUM".',
     ],
     [
-      { type: 'toolResultMatches', pattern: '^\\d+$' },
+      { type: 'toolResultMatches', pattern: '^\\d+$', latest: true },
       'toolResultMatches: the result of get-sum is "The sum of 2 and 3 is 5." and does not match "^\\\\d+$".',
     ],
     [
@@ -92,7 +96,7 @@ describe('judgePredicate on what a tool answered', () => {
     ],
     [
       { type: 'toolResultSchema', schema: { properties: { city: { type: 'number' } } }, toolName: 'weather' },
-      'toolResultSchema: the result of weather does not fit the schema: /city must be number. It is {"city":"Oslo","days":[{"high":4},{"high":6}]}.',
+      'toolResultMatchesSchema: the result of weather does not fit the schema: /city must be number. It is {"city":"Oslo","days":[{"high":4},{"high":6}]}.',
     ],
     [
       {
@@ -100,11 +104,11 @@ describe('judgePredicate on what a tool answered', () => {
         schema: { required: ['wind'], properties: { city: { format: 'email' } } },
         toolName: 'weather',
       },
-      'toolResultSchema: the result of weather does not fit the schema: it must have required property \'wind\'; /city must match format "email". It is {"city":"Oslo","days":[{"high":4},{"high":6}]}.',
+      'toolResultMatchesSchema: the result of weather does not fit the schema: it must have required property \'wind\'; /city must match format "email". It is {"city":"Oslo","days":[{"high":4},{"high":6}]}.',
     ],
     [
       { type: 'toolResultSchema', schema: { requried: ['wind'] }, toolName: 'weather' },
-      'toolResultSchema: the schema cannot be used: Unknown keyword `requried` of JSON Schema 2020-12; did you mean `required`?',
+      'toolResultMatchesSchema: the schema cannot be used: Unknown keyword `requried` of JSON Schema 2020-12; did you mean `required`?',
     ],
     [
       { type: 'toolResultMatches', pattern: '' },
@@ -112,7 +116,7 @@ describe('judgePredicate on what a tool answered', () => {
     ],
     [
       { type: 'toolResultSchema', schema: true },
-      'toolResultSchema: the result of get-sum is "The sum of 2 and 3 is 5.", which is not JSON, and it has no structuredContent.',
+      'toolResultMatchesSchema: the result of get-sum is "The sum of 2 and 3 is 5.", which is not JSON, and it has no structuredContent.',
     ],
     [
       { type: 'toolResultIsError', isError: true },
@@ -135,7 +139,7 @@ describe('judgePredicate on what a tool answered', () => {
     const schema = { $ref: 'http://127.0.0.1:1/schema.json' };
     expect(await judgePredicate({ type: 'toolResultSchema', schema, toolName: 'json' }, evidence)).toEqual({
       state: 'failed',
-      reason: expect.stringContaining('toolResultSchema: the schema cannot be used: The reference "http'),
+      reason: expect.stringContaining('toolResultMatchesSchema: the schema cannot be used: The reference "http'),
     });
   });
 
@@ -146,12 +150,12 @@ describe('judgePredicate on what a tool answered', () => {
     });
   });
 
-  it('judges the latest result of a tool that answered twice', async () => {
+  it('judges every result of a tool that answered twice, or the latest alone', async () => {
     const toolResults = [createToolResult({ text: 'first' }), createToolResult({ text: 'second' })];
-    const judge = async (text: string) =>
-      (await judgePredicate({ type: 'toolResultContains', text, toolName: 'get-sum' }, createEvidence({ toolResults })))
-        .state;
-    expect([await judge('first'), await judge('second')]).toEqual(['failed', 'passed']);
+    const judge = async (needle: string, latest: boolean) =>
+      (await judgePredicate({ type: 'toolResultContains', needle, latest }, createEvidence({ toolResults }))).state;
+    expect([await judge('first', false), await judge('second', false)]).toEqual(['passed', 'passed']);
+    expect([await judge('first', true), await judge('second', true)]).toEqual(['failed', 'passed']);
   });
 
   it('prefers structuredContent to text that is JSON too', async () => {

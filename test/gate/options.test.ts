@@ -98,6 +98,7 @@ describe('parseGateOptions', () => {
       timeout: 1_800_000,
       baseline: null,
       historyPath: null,
+      recordings: 'auto',
       reportDir: 'mcp-eval-report',
       reportFormats: ['html'],
       reportTo: { annotations: true, summary: true, comment: null, checkRun: false, issue: false },

@@ -25,13 +25,26 @@ const samples: readonly Assertion[] = [
   { type: 'widgetRendered', toolName: 'a' },
   { type: 'widgetRenderLatencyUnder', ms: 1 },
   { type: 'widgetNoConsoleErrors' },
-  { type: 'toolResultContains', text: 'a' },
+  { type: 'toolResultContains', needle: 'a' },
   { type: 'toolResultMatches', pattern: 'a' },
   { type: 'toolResultEquals', value: 1 },
-  { type: 'toolResultSchema', schema: true },
+  { type: 'toolResultMatchesSchema', schema: true },
   { type: 'toolResultIsError', isError: true },
   { type: 'toolLatencyUnder', ms: 1 },
   { type: 'toolNotFound', toolName: 'a' },
+  { type: 'toolCalledBefore', toolName: 'a', beforeToolName: 'b' },
+  { type: 'toolCallCountUnder', count: 1 },
+  { type: 'onlyToolsCalled', toolNames: ['a'] },
+  { type: 'argumentsMatchToolSchema', toolName: 'a' },
+  { type: 'noDestructiveToolCalled' },
+  { type: 'toolResultSizeUnder', maxBytes: 1 },
+  { type: 'responseCloseTo', reference: 'a', maxDistance: 0 },
+  { type: 'noEndingQuestion', role: 'advisory' },
+  { type: 'noRepeatedIdenticalCall', toolName: 'a', role: 'advisory' },
+  { type: 'noDeprecatedToolCalled', role: 'advisory' },
+  { type: 'toolErrorNamesInput', toolName: 'a', role: 'advisory' },
+  { type: 'fullPageHasContinuation', toolName: 'a', role: 'advisory' },
+  { type: 'not', assertion: { type: 'noToolErrors' } },
   { kind: 'textVisible', toolName: 'a', text: 'b' },
   { kind: 'elementVisible', toolName: 'a', target },
   { kind: 'elementHidden', toolName: 'a', target },
@@ -64,15 +77,17 @@ function readName(assertion: Assertion): string {
   return 'type' in assertion ? assertion.type : assertion.kind;
 }
 
-/** The short form: the kind with its first field that is not the name of a tool, or with that, or the name alone. */
+/** The short form: the kind with its first field that does not name a tool, or else the first, or the name alone. */
 function shorten(assertion: Assertion): unknown {
   const name = readName(assertion);
   if ('type' in assertion && assertion.type === 'toolCalledWith') {
     return { toolCalledWith: assertion.toolName, arguments: assertion.args.args };
   }
   const fields = Object.entries(assertion).filter(([key]) => key !== 'type' && key !== 'kind');
-  const main = fields.find(([key]) => key !== 'toolName') ?? fields[0];
-  if (main === undefined) return name;
+  const isMain = (key: string) => !['toolName', 'beforeToolName', 'role'].includes(key);
+  const main = fields.find(([key]) => isMain(key)) ?? fields.find(([key]) => key !== 'role');
+  // A kind without fields of its own says its role in the API's shape.
+  if (main === undefined) return 'role' in assertion ? assertion : name;
   return { [name]: main[1], ...Object.fromEntries(fields.filter((field) => field !== main)) };
 }
 
@@ -89,7 +104,7 @@ describe('every kind of assertion', () => {
   );
 
   it('lacks all of them when its schema has no entry', async () => {
-    const unknown: unknown = JSON.parse('{ "type": "toolCalledBefore", "toolName": "a", "beforeToolName": "b" }');
+    const unknown: unknown = JSON.parse('{ "type": "toolCalledAfter", "toolName": "a", "afterToolName": "b" }');
     const accepts = (value: unknown): value is Assertion => typeof value === 'object';
     expect(accepts(unknown) && (await listMissing(unknown))).toEqual([
       'schema',

@@ -138,6 +138,38 @@ cases:
     ]);
   });
 
+  it('keeps the assertions of the API, and leaves out advice and what is negated', () => {
+    const [test] = compile(
+      `suite: a
+cases:
+  - title: a
+    steps: [{ toolCall: x }, { assert: noToolErrors }]
+    checks:
+      - { toolCalledBefore: x, beforeToolName: y }
+      - { toolCallCountUnder: 3 }
+      - { onlyToolsCalled: [x] }
+      - argumentsMatchToolSchema
+      - noDestructiveToolCalled
+      - { toolResultSizeUnder: 100 }
+      - { responseCloseTo: x, maxDistance: 0.5 }
+      - { turnCountUnder: 3, role: gating }
+      - { turnCountUnder: 2, role: advisory }
+      - { type: noEndingQuestion, role: advisory }
+      - { not: { toolNeverCalled: x } }`,
+      'contract',
+    );
+    expect(test?.predicates?.list.map(({ type }) => type)).toEqual([
+      'toolCalledBefore',
+      'toolCallCountUnder',
+      'onlyToolsCalled',
+      'argumentsMatchToolSchema',
+      'noDestructiveToolCalled',
+      'toolResultSizeUnder',
+      'responseCloseTo',
+      'turnCountUnder',
+    ]);
+  });
+
   it('is all kept for the embedded service', () => {
     const [test] = compile(text);
     expect(test?.steps.map(({ id }) => id)).toEqual(['sum', 'is-five', 'was-called']);

@@ -185,7 +185,7 @@ describe('findings about cases and steps', () => {
     ],
     [
       withSteps('assert: { type: noToolErrors, kind: textVisible }'),
-      'a.yaml:5:39: Unknown key `kind`; known here: `type` (unknown-key)',
+      'a.yaml:5:39: Unknown key `kind`; known here: `type`, `role`, `severity` (unknown-key)',
     ],
     [
       withSteps('assert: toolResultContains'),
@@ -227,6 +227,47 @@ describe('findings about cases and steps', () => {
     [
       withSteps('assert: { toolResultEquals: 5, path: a }'),
       'a.yaml:5:46: "a" is not a JSON Pointer; write `/key/0` (bad-pointer)',
+    ],
+    [
+      withSteps('assert: noEndingQuestion'),
+      'a.yaml:5:17: `noEndingQuestion` is a heuristic and cannot gate; write `role: advisory` (bad-role)',
+    ],
+    [
+      withSteps('assert: { noRepeatedIdenticalCall: a, role: gating }'),
+      'a.yaml:5:17: `noRepeatedIdenticalCall` is a heuristic and cannot gate; write `role: advisory` (bad-role)',
+    ],
+    [
+      withSteps('assert: { turnCountUnder: 3, severity: warn }'),
+      'a.yaml:5:17: `severity` needs `role: advisory` (bad-role)',
+    ],
+    [
+      withSteps('assert: { not: { not: noToolErrors } }'),
+      'a.yaml:5:24: `not` cannot wrap another `not` (bad-negation)',
+    ],
+    [
+      withSteps('assert: { not: noEndingQuestion }'),
+      'a.yaml:5:24: `noEndingQuestion` is a heuristic, which `not` cannot wrap (bad-negation)',
+    ],
+    [
+      withSteps('assert: { not: { toolResultContains: a, role: advisory } }'),
+      'a.yaml:5:24: Write `role` and `severity` next to `not` (bad-negation)',
+    ],
+    [
+      withSteps('assert: { not: { toolResultContains: 5 } }'),
+      'a.yaml:5:46: `toolResultContains` must be text, not 5; write it in quotes (wrong-type)',
+    ],
+    [withSteps('assert: { toolCalledBefore: a }'), 'a.yaml:5:17: The key `beforeToolName` is missing (missing-key)'],
+    [
+      withSteps('assert: { responseCloseTo: a, maxDistance: 2 }'),
+      'a.yaml:5:52: `maxDistance` must be at most 1, not 2 (out-of-range)',
+    ],
+    [
+      withSteps(`assert: { toolResultContains: ${'a'.repeat(1001)} }`),
+      'a.yaml:5:39: `toolResultContains` may have at most 1000 characters (too-long)',
+    ],
+    [
+      withSteps(`assert: { toolResultMatchesSchema: { const: ${'a'.repeat(16 * 1024)} } }`),
+      'a.yaml:5:44: A schema may have at most 16384 bytes as JSON (too-long)',
     ],
     [
       `${withSteps('toolCall: a', 'assert: { toolResultIsError: true }')}\n    checks: [noToolErrors]`,

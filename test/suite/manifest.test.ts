@@ -16,6 +16,7 @@ it('outlineSuite takes from a file what counting its results needs', () => {
         title: 'Adds two numbers',
         tags: ['smoke'],
         isRequired: true,
+        model: null,
         location,
         definitionHash: expect.stringMatching(/^[0-9a-f]{16}$/),
         runs: 3,

@@ -35,6 +35,16 @@ cases:
       - prompt: What is 2 + 3?
 `;
 
+const modelSettings = {
+  system: null,
+  temperature: null,
+  maxSteps: null,
+  toolPolicy: null,
+  decoys: [],
+  decoyFile: null,
+  ownSetting: null,
+};
+
 describe('readSuite', () => {
   it('fills in defaults, layers settings and keeps the place of everything', () => {
     expect(read(sumSuite)).toEqual({
@@ -44,6 +54,7 @@ describe('readSuite', () => {
         name: 'Everything server',
         location: { file: 'evals/a.evals.yaml', line: 1, column: 1 },
         concurrency: null,
+        ignoredInRecordings: [],
         isIndependent: false,
         model: 'anthropic/claude-haiku-4.5',
         protocol: null,
@@ -65,6 +76,8 @@ describe('readSuite', () => {
             timeoutMs: 30_000,
             timeoutLocation: { file: 'evals/a.evals.yaml', line: 5, column: 1 },
             model: null,
+            variantOf: null,
+            modelSettings,
             failOnToolError: true,
             expectedOutput: null,
             scenario: null,
@@ -82,7 +95,7 @@ describe('readSuite', () => {
                 location: { file: 'evals/a.evals.yaml', line: 17, column: 9 },
               },
               {
-                step: { id: 'step-2', kind: 'assert', assertion: { type: 'toolResultContains', text: '5' } },
+                step: { id: 'step-2', kind: 'assert', assertion: { type: 'toolResultContains', needle: '5' } },
                 location: { file: 'evals/a.evals.yaml', line: 19, column: 9 },
               },
             ],
@@ -97,7 +110,9 @@ describe('readSuite', () => {
             runs: 5,
             timeoutMs: 120_000,
             timeoutLocation: { file: 'evals/a.evals.yaml', line: 22, column: 5 },
-            model: null,
+            model: 'anthropic/claude-haiku-4.5',
+            variantOf: null,
+            modelSettings,
             failOnToolError: true,
             expectedOutput: null,
             scenario: null,

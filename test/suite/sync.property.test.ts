@@ -33,7 +33,7 @@ const makeStep = fc.constantFrom<(id: string) => Step>(
   (id) => call(id, { a: 1, b: { c: [2] } }),
   (id) => call(id, {}),
   (id) => ({ id, kind: 'prompt', prompt: 'Add.' }),
-  (id) => ({ id, kind: 'assert', assertion: { type: 'toolResultContains', text: '5' } }),
+  (id) => ({ id, kind: 'assert', assertion: { type: 'toolResultContains', needle: '5' } }),
   (id) => ({ id, kind: 'assert', assertion: { type: 'toolCalledAtLeastOnce', toolName: 'add' } }),
 );
 const steps = fc

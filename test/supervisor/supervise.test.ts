@@ -59,6 +59,14 @@ describe.runIf(process.platform === 'linux')('supervise', () => {
     expect({ exitCode, signal }).toEqual({ exitCode: 0, signal: null });
   });
 
+  it.each([
+    ['pass', 0],
+    ['leave without a word', 3],
+  ])('continues a supervisor that is halted right before the gate is to %s', async (end, expected) => {
+    const { exitCode, signal } = await run(`halt the supervisor and ${end}`);
+    expect({ exitCode, signal }).toEqual({ exitCode: expected, signal: null });
+  });
+
   it('stops the processes of a gate that was killed, and reports it', async () => {
     const { exitCode, output, report } = await run('crash');
     const [, server = ''] = /^server (\d+)$/m.exec(output) ?? [];

@@ -2,11 +2,14 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { everythingServerPath } from './servers/bundled-servers.ts';
 
 /** A directory of its own with some files in it, as a checkout of a user's would be; removed when it is disposed. */
 export interface Workspace extends AsyncDisposable {
   path: string;
   read(file: string): Promise<string>;
+  /** Into a directory that exists. */
+  write(file: string, text: string): Promise<void>;
 }
 
 export async function createWorkspace(files: Readonly<Record<string, string>> = {}): Promise<Workspace> {
@@ -18,17 +21,19 @@ export async function createWorkspace(files: Readonly<Record<string, string>> = 
   return {
     path,
     read: (file) => readFile(join(path, file), 'utf8'),
+    write: (file, text) => writeFile(join(path, file), text),
     [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }),
   };
 }
 
 const packages = fileURLToPath(new URL('../../node_modules', import.meta.url));
+const node = `env NODE_COMPILE_CACHE=${packages}/.cache/node node`;
 
-/**
- * Starts server-everything over stdio from any working directory. Node keeps its compiled modules, because tests start it several
- * hundred times.
- */
-export const everythingOverStdio = `env NODE_COMPILE_CACHE=${packages}/.cache/node node ${packages}/@modelcontextprotocol/server-everything/dist/index.js stdio`;
+/** Starts server-everything over stdio from any working directory. */
+export const everythingOverStdio = `${node} ${everythingServerPath}`;
+
+/** The same server over HTTP, on the port of `PORT`. */
+export const everythingOverHttp = `${node} ${packages}/@modelcontextprotocol/server-everything/dist/index.js streamableHttp`;
 
 /** Three cases on server-everything that pass. */
 export const greenEvals = `suite: Everything

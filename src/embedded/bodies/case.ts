@@ -1,6 +1,12 @@
 import { z } from 'zod';
 import { isRecord } from '../../base/json.ts';
-import type { Assertion, Check } from '../../model/assertion.ts';
+import {
+  type Assertion,
+  type Check,
+  findNegationProblem,
+  findRoleProblem,
+  resolveAliases,
+} from '../../model/assertion.ts';
 import {
   type ChecksEnvelope,
   checksMode,
@@ -21,22 +27,34 @@ import type { ServiceLimits } from '../limits.ts';
  * A predicate: only its `type` is checked here, as the API does. The engine fails closed on an unknown type or a
  * malformed field, so the type claimed here is what it will find or refuse.
  */
-const predicateSchema = z.custom<Check>(
-  (value) => isRecord(value) && typeof value['type'] === 'string' && !('kind' in value),
-  'Expected an object with a string "type" and no "kind"',
-);
+const predicateSchema = z
+  .custom<Record<string, unknown>>(
+    (value) => isRecord(value) && typeof value['type'] === 'string' && !('kind' in value),
+    'Expected an object with a string "type" and no "kind"',
+  )
+  .transform(resolveAliases)
+  .pipe(z.custom<Check>());
 
 /** A predicate that can be judged: a pattern that says something, and a schema whose every word is understood. */
 export const checkSchema = predicateSchema.superRefine(refuseUnusable);
 
 function refuseUnusable(assertion: Assertion, context: z.RefinementCtx): void {
   if (!('type' in assertion)) return;
-  if ('pattern' in assertion && assertion.pattern === '') {
-    context.addIssue({ code: 'custom', path: ['pattern'], message: 'An empty pattern matches everything' });
+  const problem = findRoleProblem(assertion);
+  if (problem !== null) context.addIssue({ code: 'custom', path: [problem.field], message: problem.message });
+  if (assertion.type !== 'not') return refuseUnusableFields(assertion, context, []);
+  const negation = findNegationProblem(assertion.assertion);
+  if (negation === null) refuseUnusableFields(assertion.assertion, context, ['assertion']);
+  else context.addIssue({ code: 'custom', path: ['assertion'], message: negation });
+}
+
+function refuseUnusableFields(check: Check, context: z.RefinementCtx, base: readonly string[]): void {
+  if ('pattern' in check && check.pattern === '') {
+    context.addIssue({ code: 'custom', path: [...base, 'pattern'], message: 'An empty pattern matches everything' });
   }
-  if (assertion.type !== 'toolResultSchema' || assertion.schema === undefined) return;
-  for (const { path, message } of findSchemaProblems(assertion.schema)) {
-    context.addIssue({ code: 'custom', path: ['schema', ...path], message });
+  if (check.type !== 'toolResultMatchesSchema' || check.schema === undefined) return;
+  for (const { path, message } of findSchemaProblems(check.schema)) {
+    context.addIssue({ code: 'custom', path: [...base, 'schema', ...path], message });
   }
 }
 

@@ -7,15 +7,20 @@ import type { PlannedBaseline } from '../plan/plan-past.ts';
 export function composePolicy(
   suites: readonly MeasuredSuite[],
   {
-    plan: { limits, protectionFindings },
+    plan: { limits, pricing, protectionFindings },
     baseline,
     today,
-  }: { plan: Pick<GatePlan, 'limits' | 'protectionFindings'>; baseline: PlannedBaseline | null; today: string },
+  }: {
+    plan: Pick<GatePlan, 'limits' | 'pricing' | 'protectionFindings'>;
+    baseline: PlannedBaseline | null;
+    today: string;
+  },
 ): GatePolicy {
   return {
     today,
     suites: suites.map(({ results: { suiteId }, requirements }) => ({ suiteId, ...requirements })),
     ...limits,
+    ...pricing,
     baseline: baseline?.baseline ?? null,
     lowered: protectionFindings,
   };

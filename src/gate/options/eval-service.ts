@@ -57,8 +57,16 @@ export const evalServiceOptions = {
     brief: 'A key for the models of a provider; may be given again.',
     isList: true,
     description:
-      'Keys for the models of the hosted service, one `provider=key` per line. Default: the service uses its own.',
+      'Keys for models, one `provider=key` per line. Default: variables such as `ANTHROPIC_API_KEY`; a hosted service uses its own keys.',
     default: '',
+  }),
+  recordings: option(choice('recordings', ['auto', 'live', 'record', 'replay']), {
+    group,
+    hint: '<auto|live|record|replay>',
+    brief: 'Where answers of models come from.',
+    description:
+      'Where answers of models come from: `auto` replays recordings that fit and calls the model for the rest, `live` and `record` always call it, `replay` never does.',
+    default: 'auto',
   }),
   queueTimeout: option(duration, {
     group,

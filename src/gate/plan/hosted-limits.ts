@@ -1,6 +1,6 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
 import { formatCount } from '../../base/text.ts';
-import { isToolResultAssertion } from '../../model/assertion.ts';
+import { type Assertion, isAdvisory, isOwnAssertion } from '../../model/assertion.ts';
 import type { Suite, SuiteCase } from '../../model/suite.ts';
 import type { ServiceProfile } from '../../service/profile.ts';
 import { compileCase } from '../../suite/compile.ts';
@@ -20,7 +20,12 @@ export function capRuns(suite: Suite, { limits, name }: ServiceProfile, notes: s
 
 /** Finds what a hosted service would refuse, or take for something else. */
 export function findHostedIssues(suite: Suite, profile: ServiceProfile): ConfigurationIssue[] {
-  return [...findTooManyCases(suite, profile), ...findPromptsWithoutModel(suite), ...findNamesakes(suite, profile)];
+  return [
+    ...findTooManyCases(suite, profile),
+    ...findPromptsWithoutModel(suite),
+    ...findOwnSettings(suite, profile),
+    ...findNamesakes(suite, profile),
+  ];
 }
 
 function findTooManyCases(suite: Suite, { limits, name }: ServiceProfile): ConfigurationIssue[] {
@@ -38,6 +43,19 @@ function findPromptsWithoutModel(suite: Suite): ConfigurationIssue[] {
     const message = `case "${item.title}" has a prompt step and no model; set \`model\` in the case or the suite, such as anthropic/claude-haiku-4.5`;
     return [{ ...prompt.location, code: 'missing-model', message }];
   });
+}
+
+/** A setting without a field in the API would be ignored, and the case judged as another one. */
+function findOwnSettings({ cases }: Suite, { name }: ServiceProfile): ConfigurationIssue[] {
+  const settings = cases
+    .filter(({ steps }) => steps.some(({ step }) => step.kind === 'prompt'))
+    .flatMap(({ modelSettings }) => modelSettings.ownSetting ?? []);
+  const distinct = new Map(settings.map((setting) => [`${setting.location.line}:${setting.location.column}`, setting]));
+  return [...distinct.values()].map(({ key, location }) => ({
+    ...location,
+    code: 'needs-embedded-service',
+    message: `the service ${name} knows no \`${key}\`; remove it, or use \`service: embedded\``,
+  }));
 }
 
 /** A service identifies a case by its title and steps. Two cases that differ only in something else would become one. */
@@ -82,7 +100,11 @@ function isPinned({ steps }: SuiteCase): boolean {
 
 function hasToolResultAssertions(item: SuiteCase, suite: Suite): boolean {
   return (
-    item.steps.some(({ step }) => step.kind === 'assert' && isToolResultAssertion(step.assertion)) ||
-    resolveChecks(suite.checks, item.checks).some(isToolResultAssertion)
+    item.steps.some(({ step }) => step.kind === 'assert' && isJudgedHere(step.assertion)) ||
+    resolveChecks(suite.checks, item.checks).some(isJudgedHere)
   );
+}
+
+function isJudgedHere(assertion: Assertion): boolean {
+  return isOwnAssertion(assertion) && !isAdvisory(assertion);
 }

@@ -85,8 +85,7 @@ async function planFileSuites(
   for (const { suite } of planned)
     appendAll(issues, [...suite.issues, ...findLongTimeouts(suite.suite, options.timeout)]);
   for (const { suite, whole } of planned) {
-    if (profile.name === 'embedded') appendAll(issues, findPromptSteps(suite.suite));
-    else appendAll(issues, findHostedIssues(whole, profile));
+    if (profile.name !== 'embedded') appendAll(issues, findHostedIssues(whole, profile));
     appendAll(notes, listHostedNotes(suite.suite, profile));
   }
   const branch = readServiceBaseline(options)?.branch ?? null;
@@ -160,19 +159,6 @@ function findLongTimeouts({ cases }: Suite, gateTimeoutMs: number): Configuratio
     code: 'timeout-too-long',
     message: `The timeout of ${formatDuration(timeoutMs)} is longer than the whole gate may take, ${formatDuration(gateTimeoutMs)}; shorten it, or raise the option \`timeout\``,
   }));
-}
-
-/** A gate that skipped them would judge less than the file asks for, so they are refused before anything starts. */
-function findPromptSteps(suite: Suite): ConfigurationIssue[] {
-  return suite.cases.flatMap((testCase) =>
-    testCase.steps
-      .filter(({ step }) => step.kind === 'prompt')
-      .map(({ location }) => ({
-        ...location,
-        code: 'prompt-step-unsupported',
-        message: `case "${testCase.title}" has a prompt step, and the embedded service runs no models; leave the case out with \`cases\` or \`tags\`, test its tools with toolCall steps, or use a hosted \`service\``,
-      })),
-  );
 }
 
 /**

@@ -2,7 +2,13 @@ import { ConfigurationError, type ConfigurationIssue } from '../../base/errors.t
 import { isLoopback } from '../../http/url.ts';
 import type { Secret } from '../../base/redaction.ts';
 import { appendAll } from '../../base/lists.ts';
-import { defaultMaximumRegressions, type GatePolicy, type GateRules } from '../../model/policy.ts';
+import {
+  applyPricingDefaults,
+  defaultMaximumRegressions,
+  type GatePolicy,
+  type GateRules,
+  type Pricing,
+} from '../../model/policy.ts';
 import type { Revision, ShardReport } from '../../model/report.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
 import { listUnmatchedSuites } from '../../verdict/merge-policies.ts';
@@ -13,6 +19,8 @@ import type { ReportFormat } from '../options/values.ts';
 import { planCollector, type PlannedCollector, readOtelResource } from './otel-variables.ts';
 import { planMerge, type PlannedMerge } from './plan-merge.ts';
 import { type PlannedPast, planPast, markTrials } from './plan-past.ts';
+import type { PlannedModels } from './plan-models.ts';
+import { planPrompts } from './plan-prompts.ts';
 import { type PlannedServer, planSandbox, planServer } from './plan-server.ts';
 import { type PlannedService, type PlannedUpload, planService, planUpload } from './plan-service.ts';
 import { findRuleIssues } from './rule-issues.ts';
@@ -55,6 +63,8 @@ export interface GatePlan extends PlannedPast {
   traceResource: Readonly<Record<string, string>>;
   /** Where they are sent; null for nowhere. */
   collector: PlannedCollector | null;
+  /** The models that prompts ask; null where no case of a file has a prompt, or a hosted service asks them. */
+  models: PlannedModels | null;
   /** Where the results are uploaded to when the verdict is there; null for nowhere. */
   upload: PlannedUpload | null;
   isDryRun: boolean;
@@ -68,6 +78,8 @@ export interface GatePlan extends PlannedPast {
   protectionFindings: VerdictReason[];
   /** How much worse than the baseline the results may be. */
   limits: Pick<GatePolicy, 'maximumRegressions' | 'maximumRateDrop'>;
+  /** What model calls cost. */
+  pricing: Pricing;
   /** Everything in the plan that no output may show. */
   secrets: readonly Secret[];
 }
@@ -126,6 +138,8 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   const traces = planTraces(options, { ...context, notes }, issues);
   const { collector } = traces;
   const upload = planUploading(options, { ...context, ci }, issues);
+  const pricing = applyPricingDefaults(rules);
+  const models = await planPrompts(options, { ...context, suites, service, pricing }, issues);
   if (issues.length > 0) throw new ConfigurationError(issues);
 
   return {
@@ -155,6 +169,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     hasTraceLog: traces.resource !== null,
     traceResource: traces.resource ?? {},
     upload,
+    models,
     isDryRun: options.dryRun,
     notes,
     remarks: policy.remarks,
@@ -164,7 +179,8 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
       maximumRegressions: rules.maximumRegressions ?? defaultMaximumRegressions,
       maximumRateDrop: rules.maximumRateDrop,
     },
-    secrets: [service, server, github, collector, upload].flatMap((part) => part?.secrets ?? []),
+    pricing: applyPricingDefaults(rules),
+    secrets: [service, server, github, collector, upload, models].flatMap((part) => part?.secrets ?? []),
   };
 }
 

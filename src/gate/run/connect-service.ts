@@ -10,10 +10,12 @@ import { requireProject } from '../../service/project.ts';
 import { type CleanupJournal, type RemoteResources, noCleanupJournal, openCleanupJournal } from './cleanup-journal.ts';
 import type { GatePlan } from '../plan/plan.ts';
 import type { HostedService, PlannedUpload } from '../plan/plan-service.ts';
+import type { PlannedModels } from '../plan/plan-models.ts';
+import type { JobModels } from './open-models.ts';
 import { createJobScheduling, type JobScheduling } from './scheduling.ts';
 
 /** The part of a plan that settles which service is used and how. */
-export type ServicePlan = Pick<GatePlan, 'service' | 'timeoutMs' | 'hasTraceLog'>;
+export type ServicePlan = Pick<GatePlan, 'service' | 'timeoutMs' | 'hasTraceLog' | 'models'>;
 
 /** An eval service that answers, and the project of it that the gate works in. */
 export interface ConnectedService extends AsyncDisposable {
@@ -26,6 +28,8 @@ export interface ConnectedService extends AsyncDisposable {
   readonly protocols: ProtocolTable | null;
   /** Null where the service is a hosted one, which decides itself how iterations overlap. */
   readonly scheduling: JobScheduling | null;
+  /** Null where no case has a prompt, or the service is a hosted one. */
+  readonly models: JobModels | null;
 }
 
 interface OwnServiceOptions {
@@ -67,6 +71,7 @@ async function openOwnService(
   // Loaded lazily: hosted runs need neither the engine nor the store.
   const { localLimits, openEmbeddedService } = await import('../../embedded/open.ts');
   const scheduling = createJobScheduling();
+  const models = plan.models === null ? null : await openJobModels(plan.models, { clock, logger, redactor });
   const service = await openEmbeddedService({
     clock,
     logger,
@@ -77,6 +82,7 @@ async function openOwnService(
     runTimeoutMs: plan.timeoutMs,
     propagatesTraces: plan.hasTraceLog,
     witnesses: witnesses ?? null,
+    models,
   });
   redactor.add(service.apiKey);
   const { baseUrl, apiKey } = service;
@@ -87,8 +93,20 @@ async function openOwnService(
     protocols: service.protocols,
     openJournal: () => noCleanupJournal,
     scheduling,
-    close: async () => await service[Symbol.asyncDispose](),
+    models,
+    close: async () => {
+      await service[Symbol.asyncDispose]();
+      await models?.[Symbol.asyncDispose]();
+    },
   });
+}
+
+async function openJobModels(
+  plan: PlannedModels,
+  options: Pick<OwnServiceOptions, 'clock' | 'logger' | 'redactor'>,
+): Promise<JobModels> {
+  const { openModels } = await import('./open-models.ts');
+  return openModels(plan, options);
 }
 
 async function connectHosted(
@@ -109,6 +127,7 @@ async function connectHosted(
         ? noCleanupJournal
         : openCleanupJournal({ projectId }, saveRemoteResources),
     scheduling: null,
+    models: null,
     close: async () => await urgentClient[Symbol.asyncDispose](),
   });
 }
@@ -130,6 +149,7 @@ async function enterProject(
     protocols: ProtocolTable | null;
     openJournal: (projectId: string) => CleanupJournal;
     scheduling: JobScheduling | null;
+    models: JobModels | null;
     close: () => Promise<void>;
   },
 ): Promise<ConnectedService> {
@@ -140,8 +160,8 @@ async function enterProject(
   try {
     const { id: projectId } = await requireProject(client, { project: options.project, signal: options.signal });
     const journal = options.openJournal(projectId);
-    const { protocols, scheduling } = options;
-    return { client, urgentClient, projectId, journal, protocols, scheduling, [Symbol.asyncDispose]: close };
+    const { protocols, scheduling, models } = options;
+    return { client, urgentClient, projectId, journal, protocols, scheduling, models, [Symbol.asyncDispose]: close };
   } catch (error) {
     await close();
     throw error;

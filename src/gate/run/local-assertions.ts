@@ -1,5 +1,7 @@
+import { isAdvisory } from '../../model/assertion.ts';
 import type { OwnJudgement } from '../../model/results.ts';
 import type { Iteration, StepResult } from '../../model/run.ts';
+import type { Step } from '../../model/step.ts';
 import type { Suite, SuiteCase } from '../../model/suite.ts';
 
 /** Judges assertions that the service does not know, from what it recorded of an iteration. */
@@ -15,7 +17,8 @@ export async function openTraceJudge(suite: Suite, caseIds: ReadonlyMap<string, 
   const { judgeTrace, listTraceAssertions } = await import('../../engine/judge-trace.ts');
   const judged = suite.cases.flatMap((item) => {
     const assertions = listTraceAssertions(item, suite);
-    return assertions.length === 0 ? [] : [{ item, assertions, steps: item.steps.map(({ step }) => step) }];
+    const steps = item.steps.map(({ step }) => step);
+    return assertions.length === 0 && !steps.some(isAdvice) ? [] : [{ item, assertions, steps }];
   });
   if (judged.length === 0) return null;
 
@@ -23,7 +26,7 @@ export async function openTraceJudge(suite: Suite, caseIds: ReadonlyMap<string, 
   const find = ({ testCaseId, title }: Iteration) =>
     byId.get((testCaseId === null ? findByTitle(suite, title)?.id : caseIds.get(testCaseId)) ?? '');
   return {
-    hasAssertions: (iteration) => find(iteration) !== undefined,
+    hasAssertions: (iteration) => (find(iteration)?.assertions.length ?? 0) > 0,
     judge: async (iteration, trace) => {
       const found = find(iteration);
       return found === undefined ? { kind: 'passed' } : await judgeTrace(trace, found.assertions, found.steps);
@@ -33,6 +36,11 @@ export async function openTraceJudge(suite: Suite, caseIds: ReadonlyMap<string, 
       return steps.map((step) => ({ ...step, stepIndex: indices.get(step.stepId) ?? step.stepIndex }));
     },
   };
+}
+
+/** Advice is left out of what the service runs, and moves the steps after it. */
+function isAdvice(step: Step): boolean {
+  return step.kind === 'assert' && isAdvisory(step.assertion);
 }
 
 function findByTitle({ cases }: Suite, title: string | null): SuiteCase | undefined {

@@ -141,6 +141,7 @@ async function runPrepared(
   if (planned.kind === 'file') {
     const { concurrency } = planned;
     service.scheduling?.setSuite(prepared.suiteId, { concurrency, serverId: server?.id });
+    service.models?.setSuite({ suiteId: prepared.outline.id, caseIds: prepared.caseIds, requirements });
   }
   const run = await startRun(prepared, context);
   const started = { ...prepared, caseIds: run.caseIds };

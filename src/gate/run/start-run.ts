@@ -91,7 +91,8 @@ export async function startRun(
 
   const { created, wasReadBack } = await createRunExactlyOnce(client, {
     projectId,
-    run: { ...prepared.run, suiteId, ...(modelApiKeys.size === 0 ? {} : { modelApiKeys }) },
+    // The service inside this process has them already.
+    run: { ...prepared.run, suiteId, ...(modelApiKeys.size === 0 || hosted === null ? {} : { modelApiKeys }) },
     idempotencyKey,
     marker,
     queueTimeoutMs,

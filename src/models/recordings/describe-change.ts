@@ -18,7 +18,9 @@ const leadLength = 20;
 const wrapping = /^(?:\/(?:content|output|value|text|\d+))+/;
 
 interface Change {
+  /** From the message or the result; from the text, where that is JSON. */
   pointer: string;
+  isInText: boolean;
   recorded: unknown;
   now: unknown;
 }
@@ -41,23 +43,30 @@ export function describeStoredChange(recorded: StoredValue, now: StoredValue): s
 /** The same of two JSON values; undefined is none. Values of members with telling names are masked. */
 export function describeChange(recorded: unknown, now: unknown): string {
   const changes: Change[] = [];
-  collectChanges({ pointer: '', recorded, now }, changes);
+  collectChanges({ pointer: '', isInText: false, recorded, now }, changes);
   const rest = changes.length - maxShown;
   return [...changes.slice(0, maxShown).map(printChange), ...(rest > 0 ? [`+${rest} more`] : [])].join('; ');
 }
 
-function collectChanges({ pointer, recorded, now }: Change, changes: Change[]): void {
+function collectChanges(change: Change, changes: Change[]): void {
+  const { recorded, now } = change;
   if (changes.length >= maxChanges || printCanonicalJson(recorded) === printCanonicalJson(now)) return;
   const [before, after] = [openContainer(recorded), openContainer(now)];
   if (before === null || after === null || Array.isArray(before) !== Array.isArray(after)) {
-    changes.push({ pointer, recorded, now });
+    changes.push(change);
     return;
   }
+  const isText = typeof recorded === 'string' && typeof now === 'string';
+  const parent = isText ? '' : change.pointer;
+  const isInText = change.isInText || isText;
   const [was, is] = [new Map(Object.entries(before)), new Map(Object.entries(after))];
+  const earlier = changes.length;
   for (const key of new Set([...was.keys(), ...is.keys()])) {
-    const inner = `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-    collectChanges({ pointer: inner, recorded: was.get(key), now: is.get(key) }, changes);
+    const pointer = `${parent}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    collectChanges({ pointer, isInText, recorded: was.get(key), now: is.get(key) }, changes);
   }
+  // Texts that are the same JSON in other words.
+  if (changes.length === earlier) changes.push(change);
 }
 
 /** An array or an object, or what a text holds that is the JSON of one. */
@@ -66,8 +75,8 @@ function openContainer(value: unknown): object | null {
   return typeof opened === 'object' && !isTooDeep(opened) ? opened : null;
 }
 
-function printChange({ pointer, recorded, now }: Change): string {
-  const shown = clipText(pointer.replace(wrapping, ''), longestPointer);
+function printChange({ pointer, isInText, recorded, now }: Change): string {
+  const shown = clipText(isInText ? pointer : pointer.replace(wrapping, ''), longestPointer);
   const lead = shown === '' ? '' : `${shown} `;
   if (pointer.split('/').some(isSensitiveKey)) return `${lead}changed (its value is masked)`;
   const start = typeof recorded === 'string' && typeof now === 'string' ? findExcerpt(recorded, now) : 0;

@@ -1,7 +1,6 @@
-import { isRecord } from '../../base/json.ts';
 import { describeChange, describeStoredChange } from './describe-change.ts';
 import { fingerprintStored, type SentCall } from './fingerprint.ts';
-import type { StoredMessage, StoredPart, StoredTool } from './format.ts';
+import type { StoredMessage, StoredPart, StoredTool, StoredValue } from './format.ts';
 import { printCanonicalJson } from './plain-json.ts';
 
 /** What parameters and members of tools are called in messages, if not by their names. */
@@ -36,10 +35,14 @@ function isSystem({ role }: StoredMessage): boolean {
 type Members = Readonly<Record<string, unknown>>;
 
 function explainMembers(recorded: Members, now: Members, owner: string): string[] {
-  return [...new Set([...Object.keys(recorded), ...Object.keys(now)])]
-    .toSorted()
-    .filter((name) => printCanonicalJson(recorded[name]) !== printCanonicalJson(now[name]))
-    .map((name) => `The ${nouns.get(name) ?? name}${owner} changed: ${describeChange(recorded[name], now[name])}.`);
+  return listNames(recorded, now)
+    .filter(
+      (name) =>
+        !(name in recorded && name in now) || printCanonicalJson(recorded[name]) !== printCanonicalJson(now[name]),
+    )
+    .map((name) =>
+      endQuote(`The ${nouns.get(name) ?? name}${owner} changed: ${describeChange(recorded[name], now[name])}`),
+    );
 }
 
 function explainTools(recorded: readonly StoredTool[], now: readonly StoredTool[]): string[] {
@@ -62,11 +65,21 @@ function explainTools(recorded: readonly StoredTool[], now: readonly StoredTool[
 }
 
 function explainTool(recorded: StoredTool, now: StoredTool): string[] {
-  if (fingerprintStored(recorded) === fingerprintStored(now)) return [];
-  const owner = ` of tool ${now.name}`;
-  return 'value' in recorded && 'value' in now && isRecord(recorded.value) && isRecord(now.value)
-    ? explainMembers(recorded.value, now.value, owner)
-    : [`The definition${owner} changed: ${describeStoredChange(recorded, now)}.`];
+  const nothing: StoredValue = { value: undefined };
+  return listNames(recorded.members, now.members).flatMap((name) => {
+    const [before = nothing, after = nothing] = [recorded.members[name], now.members[name]];
+    return before !== nothing && after !== nothing && fingerprintStored(before) === fingerprintStored(after)
+      ? []
+      : [
+          endQuote(
+            `The ${nouns.get(name) ?? name} of tool ${now.name} changed: ${describeStoredChange(before, after)}`,
+          ),
+        ];
+  });
+}
+
+function listNames(recorded: Members, now: Members): string[] {
+  return [...new Set([...Object.keys(recorded), ...Object.keys(now)])].toSorted();
 }
 
 /** Once messages do not correspond, those after them belong to another conversation. */
@@ -100,7 +113,7 @@ function explainMessage(recorded: StoredMessage, now: StoredMessage): string[] {
   }
   if (fingerprintStored(recorded) === fingerprintStored(now)) return [];
   const what = now.role === 'system' ? 'system prompt' : 'prompt';
-  return [`The ${what} changed: ${describeStoredChange(recorded, now)}.`];
+  return [endQuote(`The ${what} changed: ${describeStoredChange(recorded, now)}`)];
 }
 
 function explainParts(recorded: readonly StoredPart[], now: readonly StoredPart[]): string[] {
@@ -114,6 +127,11 @@ function explainParts(recorded: readonly StoredPart[], now: readonly StoredPart[
     const [was, is] = [before, after].map(({ type, toolName, toolCallId }) => `${type} of ${toolName} (${toolCallId})`);
     if (was !== is) return [`Result ${index + 1} after an answer differs: recorded ${was}, now ${is}.`];
     if (fingerprintStored(before) === fingerprintStored(after)) return [];
-    return [`The result of ${after.toolName} differs: ${describeStoredChange(before, after)}.`];
+    return [endQuote(`The result of ${after.toolName} differs: ${describeStoredChange(before, after)}`)];
   });
+}
+
+/** Ends a sentence whose last word is quoted, and may have a full stop of its own. */
+function endQuote(sentence: string): string {
+  return /[.!?]"$/.test(sentence) ? sentence : `${sentence}.`;
 }

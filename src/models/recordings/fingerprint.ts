@@ -3,7 +3,7 @@ import { clipText } from '../../base/text.ts';
 import type { ModelCall } from '../language-model.ts';
 import type { StoredCall, StoredMessage, StoredPart, StoredTool, StoredValue } from './format.ts';
 import { ignoreInOutput, type IgnoreRules } from './ignore.ts';
-import { fingerprintJson, fingerprintText, printCanonicalJson, redactMembers } from './plain-json.ts';
+import { fingerprintJson, fingerprintText, printCanonicalJson, redactMembers, toPlainJson } from './plain-json.ts';
 
 /** Longer values are stored as their beginning and their fingerprint. */
 const longestWhole = 4000;
@@ -40,8 +40,11 @@ type ToolPart = Extract<ModelCall['prompt'][number], { role: 'tool' }>['content'
  */
 export function createFingerprinter({ redactor, ignore }: { redactor: Redactor; ignore: IgnoreRules }): Fingerprinter {
   const readTool = (tool: unknown): Fingerprinted<StoredTool> => {
-    const { name, ...rest } = redactMembers(tool, redactor);
-    return store({ name: String(name) }, rest);
+    const { name, ...members } = redactMembers(tool, redactor);
+    return joinMembers(
+      String(name),
+      Object.entries(members).map(([key, value]) => [key, store({}, value)]),
+    );
   };
   const readPart = (part: ToolPart | Record<string, unknown>): Fingerprinted<StoredPart> => {
     const { type, toolCallId, toolName, output, ...rest } = redactMembers(part, redactor);
@@ -59,7 +62,13 @@ export function createFingerprinter({ redactor, ignore }: { redactor: Redactor; 
   };
 
   const readStoredTool = (tool: StoredTool): Fingerprinted<StoredTool> =>
-    'value' in tool ? readTool({ ...asMembers(tool.value), name: tool.name }) : keep({ name: tool.name }, tool);
+    joinMembers(
+      tool.name,
+      Object.entries(tool.members).map(([key, stored]) => [
+        key,
+        'value' in stored ? store({}, toPlainJson(stored.value, redactor)) : keep({}, stored),
+      ]),
+    );
   const readStoredPart = (part: StoredPart): Fingerprinted<StoredPart> => {
     const { type, toolCallId, toolName } = part;
     const name = { type, toolCallId, toolName };
@@ -89,6 +98,15 @@ export function createFingerprinter({ redactor, ignore }: { redactor: Redactor; 
         messages.map((message) => rememberStoredMessage(message)),
       ),
   };
+}
+
+function joinMembers(
+  name: string,
+  members: ReadonlyArray<readonly [string, Fingerprinted<StoredValue>]>,
+): Fingerprinted<StoredTool> {
+  const stored = Object.fromEntries(members.map(([key, member]) => [key, member.stored]));
+  const fingerprints = Object.fromEntries(members.map(([key, member]) => [key, member.fingerprint]));
+  return { stored: { name, members: stored }, fingerprint: fingerprintJson(['tool', name, fingerprints]) };
 }
 
 /** The fingerprint of a value, however it is stored. */

@@ -23,7 +23,8 @@ function storedSchema<T extends z.ZodRawShape>(shape: T) {
   return z.union([z.strictObject({ ...shape, value: z.unknown() }), z.strictObject({ ...shape, ...shortenedShape })]);
 }
 
-const storedToolSchema = storedSchema({ name: z.string() });
+/** Members are stored one by one, so that messages can say which changed, however long they are. */
+const storedToolSchema = z.strictObject({ name: z.string(), members: z.record(z.string(), storedSchema({})) });
 
 /** The value is the part without what is named here. */
 const storedPartSchema = storedSchema({ type: z.string(), toolCallId: z.string(), toolName: z.string() });

@@ -45,7 +45,7 @@ export function toPlainJson(value: unknown, redactor: Redactor): unknown {
   return redactMembers(value, redactor);
 }
 
-/** The same for the members of an object. */
+/** The same for the members of an object, without those that are undefined. */
 export function redactMembers(value: unknown, redactor: Redactor): Record<string, unknown> {
   const prototype: unknown = isRecord(value) ? Object.getPrototypeOf(value) : undefined;
   if (!isRecord(value) || (prototype !== null && prototype !== Object.prototype)) {
@@ -53,6 +53,7 @@ export function redactMembers(value: unknown, redactor: Redactor): Record<string
   }
   const plain = new Map<string, unknown>();
   for (const [key, member] of Object.entries(value)) {
+    if (member === undefined) continue;
     let name = redactor.redact(key);
     while (plain.has(name)) name += '*';
     plain.set(name, toPlainJson(member, redactor));

@@ -29,7 +29,7 @@ export interface RecordedSourceOptions {
   live: ModelSource | null;
   /** Whether the source of providers has a key for one, or the provider needs none. */
   hasKey: (provider: string) => boolean;
-  maximumAgeMs: number;
+  maximumAgeMs: () => number;
   /** Epoch milliseconds. */
   now: () => number;
   /** Collects what the providers answer, in every mode. */
@@ -57,7 +57,7 @@ export function createRecordedSource(options: RecordedSourceOptions): ModelSourc
         request,
         fingerprinter,
         replay: isReading
-          ? openReplay({ recording, model, iterationNumber, fingerprinter, maximumAgeMs, nowMs: now() })
+          ? openReplay({ recording, model, iterationNumber, fingerprinter, maximumAgeMs: maximumAgeMs(), nowMs: now() })
           : null,
         live: mayCall ? live : null,
         hint:
@@ -86,14 +86,13 @@ function createRecordedSession({
   request,
   fingerprinter,
   live,
+  replay,
   hint,
   iteration,
   now,
-  ...parts
 }: SessionParts): ModelSession {
   const report: ReplayReport = { replayed: 0, live: 0, stale: null };
   let session: ModelSession | null = null;
-  let { replay } = parts;
   return {
     model: request.model,
     report: () => ({ ...report }),
@@ -113,7 +112,6 @@ function createRecordedSession({
           hint,
         });
       }
-      replay = null;
       try {
         session ??= await live.openSession(request);
         const answer = await session.answer(call, { signal });

@@ -5,6 +5,7 @@ export function createEvidence(overrides: Partial<Evidence> = {}): Evidence {
   return {
     toolCalls: [],
     toolResults: [],
+    tools: null,
     finalAssistantMessage: '',
     userMessages: 0,
     tokensUsed: null,
@@ -17,8 +18,10 @@ export function createEvidence(overrides: Partial<Evidence> = {}): Evidence {
 export function createToolResult(overrides: Partial<ToolResult> = {}): ToolResult {
   return {
     toolName: 'get-sum',
+    arguments: { a: 2, b: 3 },
     text: 'The sum of 2 and 3 is 5.',
     structuredContent: undefined,
+    sizeBytes: 100,
     isError: false,
     toolError: null,
     latencyMs: 12,

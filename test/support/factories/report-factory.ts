@@ -1,5 +1,12 @@
 import type { RegressionLimits } from '../../../src/model/comparison.ts';
-import { emptyPolicyLayer, type FlakyEffect, type GatePolicy, type SuitePolicy } from '../../../src/model/policy.ts';
+import {
+  applyPricingDefaults,
+  emptyPolicyLayer,
+  type FlakyEffect,
+  type GatePolicy,
+  noGateRules,
+  type SuitePolicy,
+} from '../../../src/model/policy.ts';
 import type { ConcurrencyReport } from '../../../src/model/concurrency.ts';
 import type { Report } from '../../../src/model/report.ts';
 import type { SuiteResults } from '../../../src/model/results.ts';
@@ -14,7 +21,7 @@ import { createCaseResults, createFailure, createSuiteResults } from './results-
 type ReportOverrides = Partial<Omit<ReportInput, 'suites' | 'verdict' | 'comparison' | 'policy'>> & {
   suites?: readonly SuiteResults[];
   policy?: SuitePolicy | ((results: SuiteResults) => SuitePolicy);
-} & Partial<Pick<GatePolicy, 'baseline' | 'lowered'>> &
+} & Partial<Pick<GatePolicy, 'baseline' | 'lowered' | 'prices'>> &
   Partial<RegressionLimits>;
 
 /** The report on these results, judged for real; a small passing suite unless said otherwise. */
@@ -25,6 +32,7 @@ export function createReport({
   lowered = [],
   maximumRegressions = 0,
   maximumRateDrop = null,
+  prices = [],
   ...rest
 }: ReportOverrides = {}): Report {
   const policyOf = typeof policy === 'function' ? policy : () => policy;
@@ -36,6 +44,7 @@ export function createReport({
     })),
     maximumRegressions: { value: maximumRegressions, source: 'default' },
     maximumRateDrop: maximumRateDrop === null ? null : demanded(maximumRateDrop),
+    ...applyPricingDefaults({ ...noGateRules, prices }),
     baseline,
     lowered: [...lowered],
   };

@@ -4,6 +4,7 @@ import { createRedactor } from '../../../src/base/redaction.ts';
 import { gate, type GateResult } from '../../../src/gate/gate.ts';
 import { type GatePlan, planGate } from '../../../src/gate/plan/plan.ts';
 import { publishFiles } from '../../../src/gate/publish/publish-files.ts';
+import { publishRecordings } from '../../../src/gate/publish/publish-recordings.ts';
 import { publishOnline } from '../../../src/gate/publish/publish-online.ts';
 import { createJumpingClock } from '../clocks/bent-clock.ts';
 import { stdioServerPath } from '../servers/bundled-servers.ts';
@@ -65,6 +66,10 @@ export async function runEmbeddedGate(
     environment: variables,
   });
   await publishFiles(result.report, plan, { logger, redactor, summaryPath: null, evidence: result.evidence });
+  if (plan.models !== null) {
+    const isInPlace = plan.models.mode === 'record';
+    await publishRecordings(result.recordings, plan, { isInPlace, logger, redactor });
+  }
   const clock = surroundings.onlineClock ?? createQuickClock();
   await publishOnline(result, plan, { clock, logger, redactor, signal });
   return { ...result, warnings, infos, plan };

@@ -1,8 +1,6 @@
 import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { commandPath } from './bundled-command.ts';
 import { listChildVariables } from './child-environment.ts';
-
-const entry = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url));
 
 export interface CommandResult {
   exitCode: number | null;
@@ -24,7 +22,7 @@ export function runCommand(
     stop?: AbortSignal;
   },
 ): Promise<CommandResult> {
-  const child = spawn(process.execPath, [entry, ...args], {
+  const child = spawn(process.execPath, [commandPath, ...args], {
     cwd: options.cwd,
     env: { ...listChildVariables(), ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],

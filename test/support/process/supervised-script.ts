@@ -3,7 +3,7 @@
  * fallback report. Run by Node itself: `node test/support/process/supervised-script.ts spin report.txt`.
  */
 import { spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { enter } from '../../../src/supervisor/enter.ts';
 import { causePlaceholder } from '../../../src/supervisor/messages.ts';
@@ -18,6 +18,13 @@ function spin(): never {
   for (;;);
 }
 
+/** Returns once the supervisor is halted, before the event loop can send it the next beat. */
+function haltSupervisor(exitCode: number): number {
+  process.kill(process.ppid, 'SIGSTOP');
+  while (!/^State:\s+T/m.test(readFileSync(`/proc/${process.ppid}/status`, 'latin1')));
+  return exitCode;
+}
+
 const behaviours: Record<string, (supervision: Supervision) => Promise<number> | number> = {
   pass: () => 0,
   fail: () => 1,
@@ -27,6 +34,8 @@ const behaviours: Record<string, (supervision: Supervision) => Promise<number> |
     await sleep(3000);
     return 0;
   },
+  'halt the supervisor and pass': () => haltSupervisor(0),
+  'halt the supervisor and leave without a word': () => process.exit(haltSupervisor(0)),
   'spin before the plan': spin,
   spin: (supervision) => {
     plan(supervision, 100);

@@ -15,7 +15,7 @@ function listAttacked(): number[] {
   const found: number[] = [];
   for (let pid = process.ppid; pid > 1; pid = readParent(pid)) {
     const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
-    if (!words.some((word) => /(?:cli\/main|action\/entry)\.ts$|dist\/index\.js$/.test(word))) break;
+    if (!words.some((word) => /(?:cli\/main|action\/entry)\.[jt]s$|dist\/index\.js$/.test(word))) break;
     found.push(pid);
   }
   return found;

@@ -1,19 +1,17 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { createApiCaller } from './api-caller.ts';
+import { commandPath } from '../process/bundled-command.ts';
 import { listChildVariables } from '../process/child-environment.ts';
 import type { ContractService } from './contract-service.ts';
-
-const entry = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url));
 
 /**
  * Starts `mcp-eval-ci serve` in a process of its own: a client that knows only its address
  * sees a hosted service.
  */
 export async function startServeProcess(args: readonly string[] = []): Promise<ContractService> {
-  const child = spawn(process.execPath, [entry, 'serve', ...args], {
+  const child = spawn(process.execPath, [commandPath, 'serve', ...args], {
     env: listChildVariables(),
     stdio: ['ignore', 'pipe', 'inherit'],
   });

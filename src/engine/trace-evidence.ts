@@ -1,0 +1,129 @@
+import { tryParseJson } from '../base/json.ts';
+import type { NegatableCheck } from '../model/assertion.ts';
+import type { Step } from '../model/step.ts';
+import type { Evidence, ToolResult } from './evidence.ts';
+import { type AnsweredCall, findAnsweredCalls, findNamedCalls } from './trace-calls.ts';
+import type { TraceRecord } from './trace-reader.ts';
+
+/** What a kind of check asks about, which a trace may lack. */
+type Subject = 'results' | 'calls' | 'response' | 'other';
+
+const subjects: { readonly [Type in NegatableCheck['type']]: Subject } = {
+  toolCalledWith: 'calls',
+  toolCalledAtLeastOnce: 'calls',
+  toolNeverCalled: 'calls',
+  firstToolWas: 'calls',
+  toolCalledBefore: 'calls',
+  toolCallCountUnder: 'calls',
+  onlyToolsCalled: 'calls',
+  noToolErrors: 'results',
+  toolResultContains: 'results',
+  toolResultMatches: 'results',
+  toolResultMatchesSchema: 'results',
+  toolLatencyUnder: 'results',
+  toolResultEquals: 'results',
+  toolResultIsError: 'results',
+  toolNotFound: 'results',
+  responseContains: 'response',
+  responseMatches: 'response',
+  responseCloseTo: 'response',
+  finalAssistantMessageNonEmpty: 'response',
+  turnCountUnder: 'response',
+  // No trace has the list of tools, the whole size of results, all tokens, or what a browser rendered.
+  argumentsMatchToolSchema: 'other',
+  noDestructiveToolCalled: 'other',
+  toolResultSizeUnder: 'other',
+  tokenBudgetUnder: 'other',
+  widgetRendered: 'other',
+  widgetRenderLatencyUnder: 'other',
+  widgetNoConsoleErrors: 'other',
+};
+
+const nothing: Evidence = {
+  toolCalls: [],
+  toolResults: [],
+  tools: null,
+  finalAssistantMessage: '',
+  userMessages: 0,
+  tokensUsed: null,
+  isCut: null,
+};
+
+type FoundEvidence = { kind: 'found'; evidence: Evidence } | { kind: 'unknown'; reason: string };
+
+/** Collects what a trace says about a check at a position among the steps; `reason` is half a sentence about what is missing. */
+export function findTraceEvidence(
+  check: NegatableCheck,
+  record: TraceRecord,
+  { steps, position }: { steps: readonly Step[]; position: number },
+): FoundEvidence {
+  const subject = subjects[check.type];
+  if (subject === 'calls') {
+    const found = findNamedCalls(record, steps, position);
+    if (found.kind === 'unknown') return found;
+    const toolCalls = found.calls.flatMap(({ toolName, arguments: args }) =>
+      args === null ? [] : { toolName, arguments: args },
+    );
+    return toolCalls.length === found.calls.length
+      ? { kind: 'found', evidence: { ...nothing, toolCalls } }
+      : { kind: 'unknown', reason: 'the trace does not have the arguments of one of the tool calls' };
+  }
+  if (subject === 'results') return findResults(check, record, { steps, position });
+  const isLast = steps.slice(position).every(({ kind }) => kind === 'assert');
+  if (subject === 'other' || !isLast) {
+    return { kind: 'unknown', reason: 'the trace does not have what it is about' };
+  }
+  const { finalAssistantMessage, userMessages } = record;
+  return { kind: 'found', evidence: { ...nothing, finalAssistantMessage, userMessages } };
+}
+
+function findResults(
+  check: NegatableCheck,
+  record: TraceRecord,
+  { steps, position }: { steps: readonly Step[]; position: number },
+): FoundEvidence {
+  const toolName = 'toolName' in check ? check.toolName : undefined;
+  const found = findAnsweredCalls(record, steps, { position, toolName });
+  if (found.kind === 'unknown') return found;
+  const judged = judgesLatest(check) ? found.calls.slice(-1) : found.calls;
+  const gap = judged.map((call) => findGap(check, call)).find((reason) => reason !== null);
+  if (gap !== undefined) return { kind: 'unknown', reason: gap };
+  return { kind: 'found', evidence: { ...nothing, toolResults: judged.map(toToolResult) } };
+}
+
+function judgesLatest(check: NegatableCheck): boolean {
+  if ('latest' in check && check.latest !== undefined) return check.latest;
+  return ['toolResultEquals', 'toolResultIsError', 'toolNotFound'].includes(check.type);
+}
+
+/** What a check asks about and the trace does not say of this call. */
+function findGap(check: NegatableCheck, { toolName, output, latencyMs }: AnsweredCall): string | null {
+  const { type } = check;
+  if (type === 'toolNotFound' && output.isError) return `the trace does not tell whether the server lists ${toolName}`;
+  if (type === 'toolLatencyUnder' && latencyMs === null) return `the trace does not tell how long ${toolName} took`;
+  const { text, structuredContent, isError, isVerbatim } = output;
+  if (type === 'toolResultEquals' && (check.path ?? '') === '' && check.value === text) return null;
+  const asksForDocument = type === 'toolResultEquals' || type === 'toolResultMatchesSchema';
+  return asksForDocument &&
+    !isVerbatim &&
+    !isError &&
+    structuredContent === undefined &&
+    tryParseJson(text) === undefined
+    ? `the trace has only the text of what ${toolName} answered, and that is not JSON`
+    : null;
+}
+
+function toToolResult({ toolName, arguments: args, output, latencyMs }: AnsweredCall): ToolResult {
+  const { text, structuredContent, isError } = output;
+  return {
+    toolName,
+    arguments: args,
+    text,
+    structuredContent,
+    sizeBytes: null,
+    isError,
+    toolError: isError ? `${toolName} answered with an error.` : null,
+    latencyMs,
+    isListed: null,
+  };
+}

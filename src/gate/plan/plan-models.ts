@@ -1,0 +1,136 @@
+import { ConfigurationError, type ConfigurationIssue, describeError, ModelError } from '../../base/errors.ts';
+import { appendAll } from '../../base/lists.ts';
+import type { Secret } from '../../base/redaction.ts';
+import { listProxySecrets, type ProxySettings, readProxySettings } from '../../http/proxy.ts';
+import type { ModelPrice } from '../../model/cost.ts';
+import type { NamedRule, Pricing } from '../../model/policy.ts';
+import type { SourceLocation, Suite, SuiteCase } from '../../model/suite.ts';
+import type { ModelName } from '../../models/language-model.ts';
+import { parseModelName } from '../../models/model-name.ts';
+import { type ProviderDirectory, readProviders, type WireFormat } from '../../models/providers.ts';
+import { locateRecording, readRecording } from '../../models/recordings/files.ts';
+import type { Recording } from '../../models/recordings/format.ts';
+import type { RecordingsMode } from '../../models/recordings/source.ts';
+import type { GateOptions } from '../options/schema.ts';
+
+/** A case with prompts, the model that it asks, and what is recorded of that. */
+export interface PlannedModelCase {
+  suiteId: string;
+  caseId: string;
+  model: ModelName;
+  /** Where its recording is or would be, relative to the working directory. */
+  path: string;
+  /** Null where there is none. */
+  recording: Recording | null;
+  /** What may differ in results of tools. */
+  ignored: readonly string[];
+}
+
+/** The models of a gate whose evals are executed here. */
+export interface PlannedModels {
+  mode: RecordingsMode;
+  providers: ProviderDirectory;
+  proxy: ProxySettings;
+  cases: readonly PlannedModelCase[];
+  /** What calls cost. */
+  pricing: { prices: ReadonlyArray<NamedRule<ModelPrice>>; currency: string };
+  /** Wire formats that may be needed, loaded before the server under test starts. */
+  formats: readonly WireFormat[];
+  /** The keys of all providers. */
+  secrets: readonly Secret[];
+}
+
+/** Finds the models that cases with prompts ask, and reads their recordings. What is wrong goes to `issues`. */
+export async function planModels(
+  { recordings: mode, modelApiKeys }: Pick<GateOptions, 'recordings' | 'modelApiKeys'>,
+  {
+    suites,
+    pricing: { prices, currency },
+    cwd,
+    environment,
+  }: {
+    suites: readonly Suite[];
+    pricing: Pricing;
+    cwd: string;
+    environment: Readonly<Record<string, string | undefined>>;
+  },
+  issues: ConfigurationIssue[],
+): Promise<PlannedModels> {
+  const providers = readProviders({ environment, keys: modelApiKeys });
+  const proxy = readProxySettings(environment);
+  const cases: PlannedModelCase[] = [];
+  const problems = new Map<string, string | null>();
+  for (const { suite, testCase, prompt } of suites.flatMap(listPromptCases)) {
+    if (testCase.model === null) {
+      issues.push({ ...prompt, code: 'missing-model', message: describeMissing(testCase) });
+      continue;
+    }
+    const model = parseModelName(testCase.model);
+    const problem = problems.get(testCase.model) ?? explainProblem(providers, model);
+    if (!problems.has(testCase.model) && problem !== null && (mode === 'live' || mode === 'record')) {
+      issues.push({
+        ...prompt,
+        code: 'model-unavailable',
+        message: `${problem} With \`recordings: ${mode}\` it is called`,
+      });
+    }
+    problems.set(testCase.model, problem);
+    const path = locateRecording(suite.location.file, { suiteId: suite.id, caseId: readBaseId(testCase), model });
+    const recording = mode === 'live' ? null : await tryReadRecording(path, cwd, issues);
+    const { ignoredInRecordings: ignored } = suite;
+    cases.push({ suiteId: suite.id, caseId: testCase.id, model, path, recording, ignored });
+  }
+  return {
+    mode,
+    providers,
+    proxy,
+    cases,
+    pricing: { prices, currency: currency.value },
+    formats: listFormats(providers, mode === 'replay' ? [] : cases),
+    secrets: [...providers.secrets, ...listProxySecrets(proxy)],
+  };
+}
+
+function listPromptCases(suite: Suite): Array<{ suite: Suite; testCase: SuiteCase; prompt: SourceLocation }> {
+  return suite.cases.flatMap((testCase) => {
+    const prompt = testCase.steps.find(({ step }) => step.kind === 'prompt');
+    return prompt === undefined ? [] : [{ suite, testCase, prompt: prompt.location }];
+  });
+}
+
+export function describeMissing({ title }: Pick<SuiteCase, 'title'>): string {
+  return `case "${title}" has a prompt step and no model; set \`model\` in the case or the suite, such as anthropic/claude-haiku-4.5`;
+}
+
+/** Each model has a file of its own, so that the case of the file names it. */
+function readBaseId({ id, variantOf }: SuiteCase): string {
+  return variantOf?.id ?? id;
+}
+
+function explainProblem(providers: ProviderDirectory, { provider }: ModelName): string | null {
+  try {
+    providers.find(provider);
+    return null;
+  } catch (error) {
+    if (error instanceof ModelError) return describeError(error);
+    throw error;
+  }
+}
+
+async function tryReadRecording(path: string, cwd: string, issues: ConfigurationIssue[]): Promise<Recording | null> {
+  try {
+    return await readRecording(path, cwd);
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    appendAll(issues, error.issues);
+    return null;
+  }
+}
+
+/** Those of providers that can be asked. */
+function listFormats(providers: ProviderDirectory, cases: readonly PlannedModelCase[]): WireFormat[] {
+  const formats = cases.flatMap(({ model }) =>
+    explainProblem(providers, model) === null ? [providers.find(model.provider).format] : [],
+  );
+  return [...new Set(formats)];
+}

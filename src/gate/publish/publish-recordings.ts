@@ -1,0 +1,38 @@
+import { join, relative, resolve } from 'node:path';
+import { describeError } from '../../base/errors.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { Redactor } from '../../base/redaction.ts';
+import { formatCount } from '../../base/text.ts';
+import { writeRecording } from '../../models/recordings/files.ts';
+import type { GatePlan } from '../plan/plan.ts';
+import type { MadeRecording } from '../run/open-models.ts';
+
+/**
+ * Writes the recordings of a gate: with `record` next to the evals files, instead of the earlier ones; else below the report directory,
+ * so that they can be reviewed and committed. A recording that cannot be written is a warning.
+ */
+export async function publishRecordings(
+  made: readonly MadeRecording[],
+  { reportDir, cwd }: Pick<GatePlan, 'reportDir' | 'cwd'>,
+  { isInPlace, logger, redactor }: { isInPlace: boolean; logger: Logger; redactor: Redactor },
+): Promise<void> {
+  const written: string[] = [];
+  for (const { path, recording, skipped } of made) {
+    for (const [iteration, reason] of skipped) {
+      logger.warning(`Iteration ${iteration} is not in the recording ${path}: ${reason}`);
+    }
+    if (recording.iterations.size === 0) continue;
+    const label = isInPlace ? path : join(reportDir.label, path);
+    try {
+      await writeRecording(
+        isInPlace ? resolve(cwd, path) : resolve(reportDir.path, relative(cwd, resolve(cwd, path))),
+        recording,
+        redactor,
+      );
+      written.push(label);
+    } catch (error) {
+      logger.warning(`Could not write the recording ${label}: ${describeError(error)}`);
+    }
+  }
+  if (written.length > 0) logger.group(`Wrote ${formatCount(written.length, 'recording')}`, written);
+}

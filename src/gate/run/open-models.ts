@@ -1,0 +1,106 @@
+import type { Logger } from '../../base/logger.ts';
+import type { Redactor } from '../../base/redaction.ts';
+import type { Clock } from '../../base/time.ts';
+import type { SuiteRequirements } from '../../model/policy.ts';
+import type { ModelRequest, ModelSource } from '../../models/language-model.ts';
+import { describePackage } from '../../models/open-provider.ts';
+import { createProviderSource } from '../../models/provider-source.ts';
+import { compileIgnore } from '../../models/recordings/ignore.ts';
+import { createFingerprinter } from '../../models/recordings/fingerprint.ts';
+import type { Recording } from '../../models/recordings/format.ts';
+import { createRecorder, mergeRecording } from '../../models/recordings/record.ts';
+import { createRecordedSource, type RecordedCase } from '../../models/recordings/source.ts';
+import type { PlannedModelCase, PlannedModels } from '../plan/plan-models.ts';
+import { createModelBudget, limitSpending, type ModelBudget } from './model-budget.ts';
+
+/** A recording that a gate made, and where it belongs. */
+export interface MadeRecording {
+  /** Relative to the working directory. */
+  path: string;
+  recording: Recording;
+  /** Iterations that were not recorded, and why. */
+  skipped: ReadonlyMap<number, string>;
+}
+
+/** The models of one gate: providers, recordings, and the limit on calls. */
+export interface JobModels extends ModelSource, AsyncDisposable {
+  /**
+   * Says which suite runs next, which cases of the service inside this process are which of the plan, and what the policy requires.
+   * Suites run one after another; the rounds of one share its budgets.
+   */
+  setSuite(suite: {
+    suiteId: string;
+    caseIds: ReadonlyMap<string, string>;
+    requirements: Pick<SuiteRequirements, 'budgets' | 'maximumRecordingAgeMs'>;
+  }): void;
+  /** The answers that providers gave in this gate, as recordings; none where recordings are not used. */
+  collect(): Promise<MadeRecording[]>;
+}
+
+/** Loads what speaks to the providers of the plan, so that nothing is read from a disk once the server under test runs. */
+export async function loadProviders({ formats }: Pick<PlannedModels, 'formats'>): Promise<void> {
+  await Promise.all(formats.map(describePackage));
+}
+
+export function openModels(
+  plan: PlannedModels,
+  { clock, logger, redactor }: { clock: Clock; logger: Logger; redactor: Redactor },
+): JobModels {
+  const { mode, providers, proxy } = plan;
+  const shared = { clock, logger, redactor };
+  const live = createProviderSource({ providers, proxy, random: Math.random, ...shared });
+  const recorder = createRecorder({ redactor });
+  const planned = new Map<string, PlannedModelCase>();
+  const recorded = new Map<string, RecordedCase>();
+  const findCase = ({ caseId }: Pick<ModelRequest, 'caseId'>): RecordedCase => {
+    const found = recorded.get(caseId);
+    if (found === undefined) throw new Error(`The case ${caseId} of the service is none of the plan.`);
+    return found;
+  };
+  const hasKey = (provider: string) => live.findProblem({ model: { provider, name: '' }, apiKeys: new Map() }) === null;
+  const now = () => clock.now();
+  let budget: ModelBudget = createModelBudget({ modelCalls: null, tokens: null, cost: null }, plan.pricing);
+  let maximumAgeMs = 0;
+  const budgets = new Map<string, ModelBudget>();
+  const limited = limitSpending(live, () => budget);
+  const source = createRecordedSource({
+    mode,
+    findCase,
+    live: limited,
+    hasKey,
+    maximumAgeMs: () => maximumAgeMs,
+    now,
+    recorder,
+  });
+  return {
+    ...source,
+    setSuite: ({ suiteId, caseIds, requirements }) => {
+      maximumAgeMs = requirements.maximumRecordingAgeMs.value;
+      budget = budgets.get(suiteId) ?? createModelBudget(requirements.budgets, plan.pricing);
+      budgets.set(suiteId, budget);
+      for (const [serviceId, caseId] of caseIds) {
+        const found = plan.cases.find((item) => item.suiteId === suiteId && item.caseId === caseId);
+        if (found === undefined || planned.has(serviceId)) continue;
+        planned.set(serviceId, found);
+        const ignore = compileIgnore(found.ignored);
+        recorded.set(serviceId, {
+          recording: found.recording,
+          fingerprinter: createFingerprinter({ redactor, ignore }),
+        });
+      }
+    },
+    collect: async () => {
+      const made: MadeRecording[] = [];
+      for (const collected of mode === 'live' ? [] : recorder.list()) {
+        const found = planned.get(collected.caseId);
+        if (found === undefined) continue;
+        const { path, recording: earlier, model } = found;
+        const providerPackage = await describePackage(providers.find(model.provider).format);
+        const recording = mergeRecording(mode === 'record' ? null : earlier, collected, providerPackage);
+        made.push({ path, recording, skipped: collected.skipped });
+      }
+      return made;
+    },
+    [Symbol.asyncDispose]: async () => await live[Symbol.asyncDispose](),
+  };
+}

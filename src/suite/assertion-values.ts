@@ -1,0 +1,114 @@
+import { RE2JS } from 're2js';
+import { z } from 'zod';
+import { describeError } from '../base/errors.ts';
+import { createCheckSchemas, isSmallSchema, maxNeedleLength, maxSchemaBytes } from '../model/check-schemas.ts';
+import { createWidgetSchemas } from '../model/widget.ts';
+import { withIssueCode, text } from './scalar-schemas.ts';
+import { findSchemaProblems } from './schema-problems.ts';
+
+const positive = z.int().min(1);
+
+/** Hosted services refuse longer arguments. */
+const maxArgumentsLength = 100_000;
+
+export const toolArguments = z
+  .record(z.string(), z.unknown())
+  .refine(
+    (value) => JSON.stringify(value).length <= maxArgumentsLength,
+    withIssueCode('arguments-too-long', `Arguments may have at most ${maxArgumentsLength} characters as JSON`),
+  )
+  .meta({ description: 'Arguments of the call.' });
+
+/** A repeated group whose body ends in a repetition: what the service refuses to run, so it is refused here. */
+const nestedQuantifier = /[+*}]\??\)[+*{]/;
+
+const responsePattern = text.superRefine((pattern, context) => {
+  const reason = nestedQuantifier.test(pattern)
+    ? 'a repeated group that ends in a repetition can take exponential time'
+    : explainThrow(() => new RegExp(pattern));
+  addPatternIssue(pattern, reason, context);
+});
+
+const re2Pattern = text.superRefine((pattern, context) => {
+  addPatternIssue(
+    pattern,
+    explainThrow(() => RE2JS.compile(pattern)),
+    context,
+  );
+});
+
+function addPatternIssue(pattern: string, reason: string | undefined, context: z.RefinementCtx): void {
+  if (reason === undefined) return;
+  const message = `The pattern ${JSON.stringify(pattern)} is refused: ${reason}`;
+  context.addIssue({ code: 'custom', message, params: { code: 'unsafe-pattern' } });
+}
+
+function explainThrow(compile: () => unknown): string | undefined {
+  try {
+    compile();
+    return undefined;
+  } catch (error) {
+    return describeError(error);
+  }
+}
+
+/** RFC 6901 §3; the empty pointer is the whole document. */
+const pointerPattern = /^(?:\/(?:[^~/]|~[01])*)*$/;
+
+const pointer = z
+  .string()
+  .refine(
+    (value) => pointerPattern.test(value),
+    withIssueCode('bad-pointer', (value) => `${JSON.stringify(value)} is not a JSON Pointer; write \`/key/0\``),
+  )
+  .meta({
+    pattern: pointerPattern.source,
+    description: 'JSON Pointer into the structured content, or into text read as JSON.',
+  });
+
+const jsonSchema = z
+  .union([z.record(z.string(), z.unknown()), z.boolean()])
+  .superRefine((schema, context) => {
+    for (const { path, isKey, message } of findSchemaProblems(schema)) {
+      context.addIssue({ code: 'custom', message, path: [...path], params: { code: 'bad-schema', isKey } });
+    }
+  })
+  .refine(isSmallSchema, withIssueCode('too-long', `A schema may have at most ${maxSchemaBytes} bytes as JSON`));
+
+/** Every kind of check with the values that a file may write, in the API's shape. */
+export const checkSchemasOfFiles = createCheckSchemas({
+  isClosed: true,
+  toolName: text,
+  text,
+  needle: z
+    .string()
+    .max(maxNeedleLength)
+    .refine((value) => /\S/.test(value), withIssueCode('empty-text', 'This text must not be empty'))
+    .meta({ pattern: '\\S' }),
+  pattern: responsePattern,
+  re2Pattern,
+  pointer,
+  jsonSchema,
+  arguments: toolArguments,
+  value: z.unknown(),
+  count: positive,
+  milliseconds: positive,
+});
+const { assertions, actions } = createWidgetSchemas({
+  toolName: text,
+  text,
+  index: z.int().min(0),
+  wait: z.int().min(0).max(30_000),
+  emptyLocator: withIssueCode(
+    'bad-locator',
+    'An element is found by at least one of `role`, `text`, `css` and `testId`',
+  ),
+});
+
+/** Assertions on a rendered widget, in the API's shape. */
+export const widgetSchemas = assertions;
+
+/** What an `interact` step does. */
+export const actionSchema = z
+  .union(actions)
+  .meta({ id: 'action', title: 'action', description: 'What is done to the rendered widget.' });

@@ -1,0 +1,139 @@
+import { access, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ConfigurationError } from '../../src/base/errors.ts';
+import { runEmbeddedGate } from '../support/gate/embedded-gate.ts';
+import {
+  openScriptedProvider,
+  type ProviderRequest,
+  type ScriptedProvider,
+  type ScriptedReply,
+} from '../support/models/scripted-provider.ts';
+import { createWorkspace, everythingOverStdio, type Workspace } from '../support/workspace.ts';
+
+const evals = `suite: Sums
+id: sums
+model: anthropic/claude-test
+system: You add numbers.
+cases:
+  - id: adds
+    title: Adds with the tool
+    runs: 2
+    steps:
+      - prompt: What is 2 + 3? Use the tools.
+      - assert: { toolCalledWith: get-sum, arguments: { a: 2, b: 3 } }
+      - assert: { responseContains: "5" }
+`;
+
+/** Calls the tool, then repeats what it answered. */
+function addWithTool({ turn }: ProviderRequest): ScriptedReply {
+  return turn === 1
+    ? { toolCalls: [{ name: 'get-sum', arguments: { a: 2, b: 3 } }], usage: { input: 100, output: 10 } }
+    : { text: 'The sum is 5.', usage: { input: 150, output: 8 } };
+}
+
+async function runModelGate(
+  workspace: Workspace,
+  { provider, inputs = {} }: { provider?: ScriptedProvider; inputs?: Record<string, string> },
+) {
+  const environment =
+    provider === undefined ? {} : { ANTHROPIC_API_KEY: 'sk-canary-anthropic', ANTHROPIC_BASE_URL: provider.baseUrl };
+  const gate = { 'server-command': everythingOverStdio, isolation: 'run', 'report-dir': 'report' };
+  return await runEmbeddedGate(workspace, { ...gate, ...inputs }, { environment });
+}
+
+const recordingPath = 'recordings/sums/adds.anthropic-claude-test.jsonl';
+
+describe('a gate with prompts', () => {
+  it('passes with a model that uses the tool, and fails with one that does not', async () => {
+    await using workspace = await createWorkspace({ 'a.evals.yaml': evals });
+    await using able = await openScriptedProvider({ format: 'anthropic', answers: addWithTool });
+    const green = await runModelGate(workspace, { provider: able });
+    expect(green.report.verdict.outcome).toBe('passed');
+    expect(green.report.totals).toMatchObject({ passed: 2, failed: 0 });
+    expect(able.requests).toHaveLength(4);
+    expect(JSON.stringify(able.requests[0]?.body)).toContain('You add numbers.');
+
+    await using unable = await openScriptedProvider({ format: 'anthropic', answers: () => ({ text: 'Six.' }) });
+    const red = await runModelGate(workspace, { provider: unable });
+    expect(red.report.verdict.outcome).toBe('failed');
+    expect(red.report.cases[0]?.failures[0]?.reasons.join(' ')).toContain('expected a call of get-sum');
+  });
+
+  it('replays what it recorded without a key and without a call', async () => {
+    await using workspace = await createWorkspace({ 'a.evals.yaml': evals });
+    await using provider = await openScriptedProvider({ format: 'anthropic', answers: addWithTool });
+    const recorded = await runModelGate(workspace, { provider, inputs: { recordings: 'record' } });
+    expect(recorded.report.verdict.outcome).toBe('passed');
+    const recording = await readFile(join(workspace.path, recordingPath), 'utf8');
+    expect(recording).not.toContain('sk-canary');
+    const replayed = await runModelGate(workspace, { inputs: { recordings: 'replay' } });
+    expect(replayed.report.verdict.outcome).toBe('passed');
+    const auto = await runModelGate(workspace, {});
+    expect(auto.report.verdict.outcome).toBe('passed');
+    expect(provider.requests).toHaveLength(4);
+  });
+
+  it('is inconclusive without a key and a recording, and says what to do', async () => {
+    await using workspace = await createWorkspace({ 'a.evals.yaml': evals });
+    const { report } = await runModelGate(workspace, {});
+    expect(report.verdict.outcome).toBe('inconclusive');
+    const [failure] = report.cases[0]?.failures ?? [];
+    expect(failure?.reasons.join(' ')).toMatch(/no recording.*mcp-eval-ci record/is);
+  });
+
+  it('is inconclusive when a recording is stale, and says what changed', async () => {
+    await using workspace = await createWorkspace({ 'a.evals.yaml': evals });
+    await using provider = await openScriptedProvider({ format: 'anthropic', answers: addWithTool });
+    await runModelGate(workspace, { provider, inputs: { recordings: 'record' } });
+    await workspace.write('a.evals.yaml', evals.replace('What is 2 + 3?', 'What is 3 + 2?'));
+    const stale = await runModelGate(workspace, { inputs: { recordings: 'replay' } });
+    expect(stale.report.verdict.outcome).toBe('inconclusive');
+    const reasons = stale.report.cases[0]?.failures[0]?.reasons.join(' ') ?? '';
+    expect(reasons).toContain('What is 2 + 3?');
+    expect(reasons).toContain('What is 3 + 2?');
+    // With a key, only what is stale is asked again, and written where it can be reviewed.
+    const auto = await runModelGate(workspace, { provider });
+    expect(auto.report.verdict.outcome).toBe('passed');
+    await access(join(workspace.path, 'report', recordingPath));
+    expect(await readFile(join(workspace.path, recordingPath), 'utf8')).toContain('2 + 3');
+  });
+
+  it('is refused before anything starts when the model must be called and there is no key', async () => {
+    await using workspace = await createWorkspace({ 'a.evals.yaml': evals });
+    await expect(runModelGate(workspace, { inputs: { recordings: 'live' } })).rejects.toThrow(
+      /a\.evals\.yaml:10:\d+: There is no API key for the provider anthropic: ANTHROPIC_API_KEY is not set\./,
+    );
+    await workspace.write('a.evals.yaml', evals.replace('model: anthropic/claude-test\n', ''));
+    await expect(runModelGate(workspace, {})).rejects.toThrow(ConfigurationError);
+  });
+
+  it('stops at the first call that a provider refuses, and names the variable', async () => {
+    await using workspace = await createWorkspace({ 'a.evals.yaml': evals });
+    await using provider = await openScriptedProvider({ format: 'anthropic', answers: () => ({ status: 401 }) });
+    const { report } = await runModelGate(workspace, { provider });
+    expect(report.verdict.outcome).toBe('inconclusive');
+    expect(JSON.stringify(report.verdict.reasons)).toContain('ANTHROPIC_API_KEY');
+    expect(JSON.stringify(report)).not.toContain('sk-canary');
+    expect(provider.requests.length).toBeLessThanOrEqual(2);
+  });
+
+  it('keeps the key of a provider from the server under test', async () => {
+    await using workspace = await createWorkspace({
+      'a.evals.yaml': `suite: Environment
+model: anthropic/claude-test
+cases:
+  - title: Prints it
+    steps:
+      - toolCall: get-env
+      - assert: { toolResultMatches: PATH }
+      - prompt: Hello
+`,
+    });
+    await using provider = await openScriptedProvider({ format: 'anthropic', answers: () => ({ text: 'Hi.' }) });
+    const { report } = await runModelGate(workspace, { provider, inputs: { 'report-formats': 'iterations' } });
+    expect(report.verdict.outcome).toBe('passed');
+    const log = await readFile(join(workspace.path, 'report', 'iterations.jsonl'), 'utf8').catch(() => '');
+    expect(log + JSON.stringify(report)).not.toContain('sk-canary');
+  });
+});

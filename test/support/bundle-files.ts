@@ -1,0 +1,23 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { rolldown } from 'rolldown';
+
+/**
+ * Bundles a program with the packages that it imports into `file` and, for what it imports lazily, files next to it. A run of the tests
+ * that uses them meanwhile never finds half a file.
+ */
+export async function bundleFiles(input: string, file: string): Promise<void> {
+  const target = dirname(file);
+  const directory = join(target, randomUUID());
+  await using bundle = await rolldown({ input, platform: 'node', logLevel: 'warn' });
+  await bundle.write({
+    dir: directory,
+    format: 'esm',
+    entryFileNames: basename(file),
+    chunkFileNames: '[name].js',
+  });
+  await mkdir(target, { recursive: true });
+  for (const name of await readdir(directory)) await rename(join(directory, name), join(target, name));
+  await rm(directory, { recursive: true });
+}
