@@ -39,7 +39,7 @@ interface CreatedRecord {
 export interface ProjectOperation {
   name: string;
   description: string;
-  inputSchema: Record<string, unknown>;
+  readonly inputSchema: Record<string, unknown>;
   needsApproval: boolean;
   /** Says what is wrong with the arguments, in words for the model, where they are. */
   read(args: unknown): OperationCall | { problem: string };
@@ -55,11 +55,14 @@ interface Definition<Input> {
 
 function define<Input>(name: string, definition: Definition<Input>): ProjectOperation {
   const { description, input, request, approval, listCreated = () => [] } = definition;
-  const { $schema: _, ...inputSchema } = z.toJSONSchema(input, { io: 'input' });
   return {
     name,
     description,
-    inputSchema,
+    // Not before it is offered: the service starts with every gate.
+    get inputSchema() {
+      const { $schema: _, ...inputSchema } = z.toJSONSchema(input, { io: 'input' });
+      return inputSchema;
+    },
     needsApproval: approval !== undefined,
     read: (args) => {
       const parsed = input.safeParse(args);
