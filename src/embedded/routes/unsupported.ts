@@ -27,8 +27,6 @@ const unsupported: Record<string, readonly string[]> = {
   ],
   'This service runs no models.': [
     'GET /models',
-    `POST ${suite}/cases/generate`,
-    `POST ${project}/agent`,
     `POST ${project}/eval-runs/:runId/judge`,
     `POST ${project}/eval-runs/:runId/insights`,
   ],

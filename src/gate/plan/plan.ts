@@ -9,7 +9,6 @@ import {
   type GateRules,
 } from '../../model/policy.ts';
 import type { Revision, ShardReport } from '../../model/report.ts';
-import type { Suite } from '../../model/suite.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
 import { listUnmatchedSuites } from '../../verdict/merge-policies.ts';
 import { type CiJob, type ElevatedEvent, readCiJob } from './ci-job.ts';
@@ -20,6 +19,7 @@ import { planCollector, type PlannedCollector, readOtelResource } from './otel-v
 import { planMerge, type PlannedMerge } from './plan-merge.ts';
 import { type PlannedPast, planPast, markTrials } from './plan-past.ts';
 import type { PlannedModels } from './plan-models.ts';
+import { planPrompts } from './plan-prompts.ts';
 import { type PlannedServer, planSandbox, planServer } from './plan-server.ts';
 import { type PlannedService, type PlannedUpload, planService, planUpload } from './plan-service.ts';
 import { findRuleIssues } from './rule-issues.ts';
@@ -135,7 +135,8 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   const traces = planTraces(options, { ...context, notes }, issues);
   const { collector } = traces;
   const upload = planUploading(options, { ...context, ci }, issues);
-  const models = await planPrompts(options, { ...context, suites, service }, issues);
+  const pricing = applyPricingDefaults(rules);
+  const models = await planPrompts(options, { ...context, suites, service, pricing }, issues);
   if (issues.length > 0) throw new ConfigurationError(issues);
 
   return {
@@ -218,22 +219,6 @@ function planTraces(
   if (merge.length > 0) return { collector: null, resource: null };
   const collector = planCollector(environment, { notes, issues });
   return { collector, resource: isWritten || collector !== null ? readOtelResource(environment, notes) : null };
-}
-
-/** The part that knows providers and recordings is loaded only where a case needs it. */
-async function planPrompts(
-  options: GateOptions,
-  { suites, service, ...context }: PlanContext & { suites: readonly PlannedSuite[]; service: PlannedService },
-  issues: ConfigurationIssue[],
-): Promise<PlannedModels | null> {
-  const files = suites.flatMap((planned) => (planned.kind === 'file' ? [planned.suite] : []));
-  if (service.hosted !== null || !files.some(hasPrompts)) return null;
-  const { planModels } = await import('./plan-models.ts');
-  return await planModels(options, { ...context, suites: files }, issues);
-}
-
-function hasPrompts({ cases }: Suite): boolean {
-  return cases.some(({ steps }) => steps.some(({ step }) => step.kind === 'prompt'));
 }
 
 function planUploading(

@@ -8,7 +8,7 @@ import type { GatePlan } from '../plan/plan.ts';
 import type { MadeRecording } from '../run/open-models.ts';
 
 /**
- * Writes the recordings of a gate: with `record` next to the evals files, in place of the earlier ones; else below the report directory,
+ * Writes the recordings of a gate: with `record` next to the evals files, instead of the earlier ones; else below the report directory,
  * so that they can be reviewed and committed. A recording that cannot be written is a warning.
  */
 export async function publishRecordings(

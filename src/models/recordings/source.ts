@@ -29,7 +29,7 @@ export interface RecordedSourceOptions {
   live: ModelSource | null;
   /** Whether the source of providers has a key for one, or the provider needs none. */
   hasKey: (provider: string) => boolean;
-  maximumAgeMs: number;
+  maximumAgeMs: () => number;
   /** Epoch milliseconds. */
   now: () => number;
   /** Collects what the providers answer, in every mode. */
@@ -57,7 +57,7 @@ export function createRecordedSource(options: RecordedSourceOptions): ModelSourc
         request,
         fingerprinter,
         replay: isReading
-          ? openReplay({ recording, model, iterationNumber, fingerprinter, maximumAgeMs, nowMs: now() })
+          ? openReplay({ recording, model, iterationNumber, fingerprinter, maximumAgeMs: maximumAgeMs(), nowMs: now() })
           : null,
         live: mayCall ? live : null,
         hint:

@@ -20,7 +20,6 @@ describe('operations of the API that this service lacks', () => {
       'This service talks to MCP servers in runs alone; use a case with a toolCall step.',
     ],
     ['post', '/eval-runs/x/judge', 'This service runs no models.'],
-    ['post', '/eval-suites/x/cases/generate', 'This service runs no models.'],
   ] as const)('are distinguished from wrong paths: %s %s', async (method, path, message) => {
     const { status, body } = await service.project[method](path);
     expect({ status, body }).toEqual({ status: 422, body: { code: 'FEATURE_NOT_SUPPORTED', message } });

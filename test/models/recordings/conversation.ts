@@ -182,7 +182,7 @@ export function createSource(setup: SourceSetup): { source: ModelSource; recorde
     findCase: () => ({ recording: setup.recording ?? null, fingerprinter }),
     live: setup.live ?? null,
     hasKey: () => setup.hasKey ?? false,
-    maximumAgeMs: setup.maximumAgeMs ?? 30 * day,
+    maximumAgeMs: () => setup.maximumAgeMs ?? 30 * day,
     now: () => setup.nowMs ?? recordedOn,
     recorder,
   });
