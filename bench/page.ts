@@ -90,7 +90,7 @@ function createLargeEvidence(report: Report, { runs, traces }: Shape): Evidence 
         iterationId,
         iterationNumber: number,
         outcome,
-        isReplayed: null,
+        isReplayed: false,
         durationMs: 50 + number * 7,
       };
     }),
