@@ -128,7 +128,7 @@ function readText(message: LanguageModelV4Message | undefined): string {
 function readResults(message: LanguageModelV4Message): string[] {
   if (message.role !== 'tool') return [];
   return message.content.map((part) =>
-    part.type === 'tool-result' && 'value' in part.output ? String(part.output.value) : '',
+    part.type === 'tool-result' && part.output.type === 'text' ? part.output.value : '',
   );
 }
 
