@@ -129,7 +129,10 @@ export function buildOutcome(
     usage: transcript.usage === noModelUsage ? null : transcript.usage,
     stopsRun: ending.stopsRun ?? false,
   };
-  const hasFailed = steps.some(({ status }) => status === 'fail') || prompts.some(({ passed }) => !passed);
+  const hasFailed =
+    steps.some(({ status }) => status === 'fail') ||
+    prompts.some(({ passed }) => !passed) ||
+    predicates.some(({ state, predicate }) => state === 'failed' && !isAdvisory(predicate));
   const unscored = transcript.isCut ?? checks.unscored;
   return unscored === null || hasFailed ? outcome : withholdResult(outcome, unscored);
 }
