@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { findAnswer, type IdempotentRequest } from './request.ts';
 import type { Store } from './store/open.ts';
 
-/** What came of a request, and whether an earlier one with the same key had it done. */
+/** The answer to a request, and whether an earlier one with the same key got it first. */
 export interface OnceAnswer<Answer> {
   answer: Answer;
   isRepeat: boolean;

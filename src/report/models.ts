@@ -1,5 +1,4 @@
-import { formatCount } from '../base/text.ts';
-import { formatMoney } from '../model/cost.ts';
+import { formatCount, formatMoney } from '../base/text.ts';
 import { computePassRate, formatPassRate, formatUpperRate } from '../model/rate.ts';
 import type { CaseReport } from '../model/case-report.ts';
 import type { ModelsReport, ModelSummary, Report } from '../model/report.ts';
@@ -38,7 +37,8 @@ export function describeCost(cost: number | null, { currency }: Pick<ModelsRepor
 /** Says what the models of a gate used and cost, a sentence each; `models` is what the report has of them. */
 export function listSpending(models: ModelsReport): string[] {
   const { usage, cost, costGaps } = models;
-  const used = `Models: calls ${describeCalls(usage)}; tokens ${describeTokens(usage)}; cost ${describeCost(cost, models)}.`;
+  const spent = cost === null ? '' : `; cost ${describeCost(cost, models)}`;
+  const used = `In all: calls ${describeCalls(usage)}; tokens ${describeTokens(usage)}${spent}.`;
   const hidden = costGaps.length - maxGaps;
   const gaps = costGaps.slice(0, maxGaps).map((gap) => truncateText(gap, maxGapLength));
   return [

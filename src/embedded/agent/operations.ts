@@ -23,6 +23,8 @@ export interface OperationCall {
   input: unknown;
   request: RouteRequest;
   approval: Approval | null;
+  /** What of the answer the model is shown. */
+  show(answer: unknown): unknown;
   /** What the answer says that the request created. */
   listCreated(answer: unknown): CreatedRecord[];
 }
@@ -39,7 +41,7 @@ interface CreatedRecord {
 export interface ProjectOperation {
   name: string;
   description: string;
-  inputSchema: Record<string, unknown>;
+  readonly inputSchema: Record<string, unknown>;
   needsApproval: boolean;
   /** Says what is wrong with the arguments, in words for the model, where they are. */
   read(args: unknown): OperationCall | { problem: string };
@@ -50,16 +52,20 @@ interface Definition<Input> {
   input: z.ZodType<Input>;
   request: (input: Input) => RouteRequest;
   approval?: (input: Input) => Approval;
+  show?: (answer: unknown) => unknown;
   listCreated?: (answer: unknown, input: Input) => CreatedRecord[];
 }
 
 function define<Input>(name: string, definition: Definition<Input>): ProjectOperation {
-  const { description, input, request, approval, listCreated = () => [] } = definition;
-  const { $schema: _, ...inputSchema } = z.toJSONSchema(input, { io: 'input' });
+  const { description, input, request, approval, show = (answer) => answer, listCreated = () => [] } = definition;
   return {
     name,
     description,
-    inputSchema,
+    // Not before it is offered: the service starts with every gate.
+    get inputSchema() {
+      const { $schema: _, ...inputSchema } = z.toJSONSchema(input, { io: 'input' });
+      return inputSchema;
+    },
     needsApproval: approval !== undefined,
     read: (args) => {
       const parsed = input.safeParse(args);
@@ -69,6 +75,7 @@ function define<Input>(name: string, definition: Definition<Input>): ProjectOper
         input: data,
         request: request(data),
         approval: approval?.(data) ?? null,
+        show,
         listCreated: (answer) => listCreated(answer, data),
       };
     },
@@ -92,6 +99,10 @@ const drafts = z
   });
 
 const suiteTarget = (suiteId: string) => ({ target: { type: 'eval_suite', selector: suiteId } });
+/** Not the URL: its path or query may be the key of the server, and a provider has no need for it. */
+const serversAnswer = z.object({
+  items: z.array(z.object({ id: z.string(), name: z.string(), enabled: z.boolean(), transportType: z.string() })),
+});
 const suiteAnswer = z.looseObject({ suiteId: z.string(), name: z.string() });
 const batchAnswer = z.looseObject({ created: z.array(z.looseObject({ id: z.string(), title: z.string() })) });
 
@@ -115,6 +126,7 @@ export function listOperations(model: string): ProjectOperation[] {
       description: 'Lists the MCP servers of the project, with their ids.',
       input: nothing,
       request: () => ({ method: 'GET', path: '/servers' }),
+      show: (answer) => serversAnswer.parse(answer),
     }),
     define('list_eval_suites', {
       description: 'Lists the eval suites of the project, with the latest run of each.',

@@ -129,7 +129,7 @@ async function execute(
   for (const { path, ...created } of call.listCreated(answer)) {
     record.createdResources.push({ ...created, url: `${projectUrl}${path}` });
   }
-  return renderText(JSON.stringify(answer));
+  return renderText(JSON.stringify(call.show(answer)));
 }
 
 function hash(value: unknown): string {

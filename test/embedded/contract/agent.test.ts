@@ -105,6 +105,14 @@ describe('a turn of the agent', () => {
     expect(readPrompt(0, 1)).toContain(suiteId);
   });
 
+  it('knows the servers of its project without their URLs, which may hold keys', async () => {
+    const serverId = await script([calls('list_project_servers'), done]);
+    await saveServer(service, { name: 'tunnel', url: 'http://127.0.0.1:9/mcp?k=secret-canary' });
+    await take();
+    expect(readPrompt(0, 1)).toContain(serverId);
+    expect(readPrompt(0, 1)).not.toContain('secret-canary');
+  });
+
   it.each([
     ['an id that leads elsewhere', 'get_eval_suite', { suiteId: '../servers' }, 'suiteId: Expected an id'],
     ['an unknown field', 'list_eval_suites', { project: 'other' }, 'Unrecognized key: "project"'],
@@ -112,7 +120,7 @@ describe('a turn of the agent', () => {
     ['a tool that does not exist', 'drop_table', {}, 'There is no tool'],
     ['a tool that fails', 'bad_name_', {}, 'It broke.'],
     ['a server that breaks the connection', 'drop', {}, 'gave no answer'],
-  ])('tells the model about %s', async (_what, tool, input, problem) => {
+  ])('answers the model with an error for %s', async (_what, tool, input, problem) => {
     await script([calls(tool, input), done]);
     expect((await take()).body.reply).toBe('Done.');
     expect(readPrompt(0, 1)?.replaceAll('\\', '')).toContain(problem);
