@@ -53,6 +53,7 @@ const tally = createTally(
       isRequired: false,
       location: null,
       definitionHash: null,
+      model: null,
       runs: Number(runs),
     })),
     leftOut: [],
@@ -76,6 +77,8 @@ const policy = {
   suites: [{ suiteId: results.suiteId, ...requirements }],
   maximumRegressions: defaultMaximumRegressions,
   maximumRateDrop: null,
+  prices: [],
+  currency: { value: 'USD', source: 'default' },
   baseline: null,
   lowered: [],
 };

@@ -106,6 +106,9 @@ function drawCase(
     unscored: 0,
     durationsMs: [],
     tokensUsed: 0,
+    model: null,
+    usage: null,
+    replayed: { passed: 0, total: 0 },
     failures: [],
     retries: [],
   };

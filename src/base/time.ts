@@ -77,6 +77,19 @@ export function formatDuration(durationMs: number): string {
   return seconds === 0 || minutes >= 60 ? parts.join(' ') : `${parts.join(' ')} ${seconds} s`;
 }
 
+const dayMs = 24 * 3_600_000;
+
+/** Reads whole days, `30d`, into milliseconds; undefined for anything else. */
+export function parseDays(text: string): number | undefined {
+  const days = /^\s*(\d+)\s*d\s*$/.exec(text)?.[1];
+  return days === undefined ? undefined : Number(days) * dayMs;
+}
+
+/** Prints milliseconds as the days that they are: `30d`. */
+export function formatDays(durationMs: number): string {
+  return `${Number((durationMs / dayMs).toFixed(1))}d`;
+}
+
 /** What ends a wait before its promise settles. */
 export interface RaceLimits<U> {
   /** The first that aborts ends the wait with its own reason. */

@@ -16,6 +16,7 @@ import { addJudgeCommand } from './judge.ts';
 import { redactText } from './logger.ts';
 import { addMergeCommand } from './merge.ts';
 import { addPublishCommand } from './publish.ts';
+import { addRecordCommand } from './record.ts';
 import { addRunCommand } from './run.ts';
 import { addServeCommand } from './serve.ts';
 import { addTunnelCommand } from './tunnel.ts';
@@ -48,7 +49,7 @@ Exit codes:
     exitCode = code;
   };
   const redactor = createRedactor();
-  for (const addCommand of [addRunCommand, addMergeCommand, addPublishCommand])
+  for (const addCommand of [addRunCommand, addRecordCommand, addMergeCommand, addPublishCommand])
     addCommand(program, setExitCode, { redactor, supervision });
   for (const addCommand of [addJudgeCommand, addValidateCommand, addServeCommand, addTunnelCommand])
     addCommand(program, setExitCode, redactor);

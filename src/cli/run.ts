@@ -3,6 +3,7 @@ import { systemClock } from '../base/time.ts';
 import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Redactor } from '../base/redaction.ts';
+import type { Report } from '../model/report.ts';
 import { limitHeapGrowth } from '../gate/host-process.ts';
 import { listKnownSecrets, listOptions, type OptionDescription, readGateOptions } from '../gate/options.ts';
 import { elsewhere, findElsewhere, isFlagOf } from '../gate/options/surfaces.ts';
@@ -29,21 +30,16 @@ export interface RunFlags {
   texts: Record<string, string>;
   /** Flags of another command. */
   refused?: readonly ConfigurationIssue[];
+  /** Whether recordings are written next to the evals files, and decide the exit code. */
+  isRecording?: boolean;
 }
 
 /** Adds `run`: the gate, with the action's inputs as flags. */
 export function addRunCommand(program: Command, setExitCode: (code: number) => void, context: GateProcess): void {
   const options = listOptions().filter(({ name }) => isFlagOf('run', name));
-  const command = program
-    .command('run')
-    .description('Run evals against an MCP server and judge the pass rate.')
-    .argument('[files...]', 'evals files, as if given with --evals');
-  addGateOptions(command, options);
-  for (const { name, hint } of elsewhere) command.addOption(new Option(`--${name} ${hint}`).hideHelp());
-  addFormatOption(command);
+  const command = program.command('run').description('Run evals against an MCP server and judge the pass rate.');
+  addRunFlags(command, options);
   command
-    .addOption(new Option('--quiet', 'Print no progress, only the report.').helpGroup('Output:'))
-    .addOption(new Option('--verbose', 'Print what is tried and tried again, too.').helpGroup('Output:'))
     .addHelpText(
       'after',
       `
@@ -55,11 +51,22 @@ Exit codes:
   0 passed · 1 failed · 2 configuration or usage · 3 inconclusive`,
     )
     .action(async (files: string[], flags: Record<string, unknown>) => {
-      setExitCode(await runGate(readFlags(files, flags, options), context));
+      setExitCode(await runGate(readRunFlags(files, flags, options), context));
     });
 }
 
-function readFlags(
+/** Adds what a command takes that runs evals: files, the options of the gate, and how its output looks. */
+export function addRunFlags(command: Command, options: readonly OptionDescription[]): void {
+  command.argument('[files...]', 'evals files, as if given with --evals');
+  addGateOptions(command, options);
+  for (const { name, hint } of elsewhere) command.addOption(new Option(`--${name} ${hint}`).hideHelp());
+  addFormatOption(command);
+  command
+    .addOption(new Option('--quiet', 'Print no progress, only the report.').helpGroup('Output:'))
+    .addOption(new Option('--verbose', 'Print what is tried and tried again, too.').helpGroup('Output:'));
+}
+
+export function readRunFlags(
   files: readonly string[],
   flags: Record<string, unknown>,
   options: readonly OptionDescription[],
@@ -78,7 +85,7 @@ function readFlags(
 
 /** Runs the gate with these texts of its options, prints and publishes the results, and returns the exit code. */
 export async function runGate(
-  { quiet, verbose, format, texts, refused = [] }: RunFlags,
+  { quiet, verbose, format, texts, refused = [], isRecording = false }: RunFlags,
   { redactor, supervision }: GateProcess,
 ): Promise<number> {
   limitHeapGrowth();
@@ -103,7 +110,8 @@ export async function runGate(
 
   for (const secret of listKnownSecrets(texts, environment)) redactor.add(secret);
   try {
-    return await runPlan({ quiet, format, texts, refused }, { logger, progress, redactor, supervision });
+    const flags = { quiet, format, texts, refused, isRecording };
+    return await runPlan(flags, { logger, progress, redactor, supervision });
   } catch (error) {
     if (error instanceof ConfigurationError) {
       const summaryPath = environment['GITHUB_STEP_SUMMARY'] ?? null;
@@ -116,7 +124,7 @@ export async function runGate(
 }
 
 async function runPlan(
-  { quiet, format, texts, refused }: Omit<RunFlags, 'verbose'> & Required<Pick<RunFlags, 'refused'>>,
+  { quiet, format, texts, refused, isRecording }: Required<Omit<RunFlags, 'verbose'>>,
   { logger, progress, redactor, supervision }: GateProcess & { logger: Logger; progress: ProgressDisplay },
 ): Promise<number> {
   const { stdout, stderr, env: environment } = process;
@@ -128,7 +136,8 @@ async function runPlan(
     for (const line of preview) stdout.write(`${redactText(line, redactor)}\n`);
     return 0;
   }
-  const { exitCode } = await runJob(options, context, {
+  const { exitCode, report } = await runJob(options, context, {
+    isRecording,
     summaryPath: environment['GITHUB_STEP_SUMMARY'] ?? null,
     supervision,
     ...(quiet ? {} : { onProgress: progress.listener }),
@@ -143,5 +152,11 @@ async function runPlan(
       if (written.length > 0) logger.info(`Reports: ${written.join(', ')}`);
     },
   });
-  return exitCode;
+  return isRecording ? judgeRecording(report, exitCode) : exitCode;
+}
+
+/** What was recorded is good or bad evals, which the gate judges later; what could not be recorded is missing then. */
+function judgeRecording({ cases }: Report, exitCode: number): number {
+  if (exitCode > 3) return exitCode;
+  return cases.every(({ model, planned, total }) => model === null || planned <= total) ? 0 : 3;
 }

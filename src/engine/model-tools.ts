@@ -76,7 +76,8 @@ export async function makeModelCall(
   }
   const declared = offer.list?.get(toolName);
   const args = readArguments(input);
-  const call = { toolName, arguments: args ?? {} };
+  // As the model wrote them, so that no check takes them for arguments that fit.
+  const call = { toolName, arguments: args ?? { INVALID_JSON: input } };
   const record = transcript.beginModelCall(call, { ...origin, isListed: declared !== undefined });
   const refuse = (message: string): ModelCallAnswer => {
     const toolError = clipReason(message);

@@ -22,8 +22,8 @@ import { readDocument } from './result-documents.ts';
 import { checkSchema, type SchemaBudget } from './schema-check.ts';
 
 /**
- * Checks of what tools answered. The kinds that the API has judge every result in scope, which may be one tool's, or the latest alone;
- * ours judge the latest, and fail where there is none.
+ * Checks of what tools answered. The kinds that the API has judge every result in scope, which may be one tool's, or the latest alone; the
+ * others judge the latest, and fail where there is none.
  */
 export const toolResultJudgements: Judgements<ToolResultType | 'toolResultSizeUnder' | 'fullPageHasContinuation'> = {
   toolResultContains: (fields, evidence) => {

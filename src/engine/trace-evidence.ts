@@ -1,6 +1,6 @@
+import { tryParseJson } from '../base/json.ts';
 import type { NegatableCheck } from '../model/assertion.ts';
 import type { Step } from '../model/step.ts';
-import { tryParseJson } from '../base/json.ts';
 import type { Evidence, ToolResult } from './evidence.ts';
 import { type AnsweredCall, findAnsweredCalls, findNamedCalls } from './trace-calls.ts';
 import type { TraceRecord } from './trace-reader.ts';

@@ -5,6 +5,7 @@ import type { ToolCall } from '../model/run.ts';
 import type { TraceMessage, TracePart, TraceSpan } from '../model/trace.ts';
 import { addUsage, type ModelUsage, noModelUsage } from '../model/usage.ts';
 import type { ModelAnswer, ModelName } from '../models/language-model.ts';
+import { measureUsage } from '../models/usage.ts';
 import type { Evidence, ToolResult } from './evidence.ts';
 import type { Turn } from './match.ts';
 
@@ -126,23 +127,11 @@ export class Transcript implements Evidence {
       return [{ type: 'tool-call', toolCallId, toolName: part.toolName, input: readJson(part.input) }];
     });
     this.messages.push({ role: 'assistant', content: parts });
-    const { total: inputTokens, cacheRead } = usage.inputTokens;
+    const { total: inputTokens } = usage.inputTokens;
     const { total: outputTokens } = usage.outputTokens;
     const isMeasured = inputTokens !== undefined && outputTokens !== undefined;
     this.#tokens = isMeasured && this.#tokens !== null ? this.#tokens + inputTokens + outputTokens : null;
-    this.usage = addUsage(
-      this.usage,
-      isReplayed
-        ? { ...noModelUsage, replayedCalls: 1 }
-        : {
-            modelCalls: 1,
-            replayedCalls: 0,
-            inputTokens: inputTokens ?? 0,
-            cachedInputTokens: cacheRead ?? 0,
-            outputTokens: outputTokens ?? 0,
-            unmeasuredCalls: isMeasured ? 0 : 1,
-          },
-    );
+    this.usage = addUsage(this.usage, measureUsage({ usage, isReplayed }));
     this.spans.push({
       id: `answer_${this.usage.modelCalls + this.usage.replayedCalls}`,
       parentId: stepSpanId(origin.stepIndex),

@@ -73,6 +73,8 @@ interface JobSinks extends ReportSinks, Pick<GateContext, 'onProgress' | 'saveRe
   supervision?: Supervision;
   /** Renders what the supervisor writes in addition to the files if the gate does not finish. */
   renderFallback?: (report: Report, files: WrittenFiles, plan: GatePlan) => FallbackReport;
+  /** Whether answers of models are recorded next to the evals files. */
+  isRecording?: boolean;
   /** Put into the environment of every process that is started; the supervisor's unless given. */
   processMarker?: string;
 }
@@ -135,7 +137,11 @@ export async function runPlan(plan: GatePlan, context: GateContext, sinks: Repor
   return await publishGate(plan, context, sinks);
 }
 
-async function publishGate(plan: GatePlan, context: GateContext, sinks: ReportSinks & GateHooks): Promise<JobResult> {
+async function publishGate(
+  plan: GatePlan,
+  context: GateContext,
+  sinks: ReportSinks & GateHooks & Pick<JobSinks, 'isRecording'>,
+): Promise<JobResult> {
   const { clock, logger, redactor, signal } = context;
   const { summaryPath = null } = sinks;
   const result = await gate(plan, context, sinks);
@@ -145,7 +151,7 @@ async function publishGate(plan: GatePlan, context: GateContext, sinks: ReportSi
   const written = await publishFiles(report, plan, { logger, redactor, summaryPath, evidence });
   if (plan.models !== null) {
     const { publishRecordings } = await import('./publish/publish-recordings.ts');
-    const isInPlace = plan.models.mode === 'record';
+    const isInPlace = sinks.isRecording === true || plan.models.mode === 'record';
     await publishRecordings(result.recordings, plan, { isInPlace, logger, redactor });
   }
   if (plan.annotations && sinks.onAnnotations !== undefined) {
@@ -175,7 +181,7 @@ export async function previewJob(options: GateOptions, context: JobContext): Pro
  * Loads every part that a gate loads lazily, so that the server under test cannot overwrite a file that is still to be loaded. The
  * post step and a dry run need none of them.
  */
-async function loadChunks({ models }: GatePlan): Promise<void> {
+async function loadChunks({ models, github }: GatePlan): Promise<void> {
   if (models !== null) {
     const [{ loadProviders }] = await Promise.all([
       import('./run/open-models.ts'),
@@ -189,5 +195,6 @@ async function loadChunks({ models }: GatePlan): Promise<void> {
     import('./run/job-tunnel.ts'),
     import('../report/html/page.ts'),
     import('../server/open.ts'),
+    ...(github === null ? [] : [import('../github/client.ts')]),
   ]);
 }

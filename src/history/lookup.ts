@@ -30,7 +30,13 @@ export function findInHistory(records: readonly HistoryRecord[], source: string)
   );
   if (found === undefined) return undefined;
   const { startedAt, commit, branch, cases } = found;
-  return { source, startedAt, commit, branch, cases: cases.map((testCase) => ({ ...testCase, title: null })) };
+  return {
+    source,
+    startedAt,
+    commit,
+    branch,
+    cases: cases.map(({ replayed: _replayed, ...testCase }) => ({ ...testCase, title: null })),
+  };
 }
 
 /** How a baseline names a gate of the history; everything else is a path. */

@@ -19,6 +19,7 @@ const recordSchema = z
         id: z.string(),
         passed: z.int().min(0),
         total: z.int().min(0),
+        replayed: z.int().min(0).exactOptional(),
         hash: z.string().nullable(),
         ms: z.number().min(0).nullable(),
       }),
@@ -29,8 +30,8 @@ const recordSchema = z
     commit,
     branch,
     outcome: verdict,
-    cases: cases.map(({ suite, id, passed, total, hash, ms }) => {
-      return { suiteId: suite, id, passed, total, definitionHash: hash, durationMs: ms };
+    cases: cases.map(({ suite, id, passed, total, replayed = 0, hash, ms }) => {
+      return { suiteId: suite, id, passed, total, replayed, definitionHash: hash, durationMs: ms };
     }),
   }));
 
@@ -42,8 +43,9 @@ export function renderHistoryLine({ startedAt, revision, verdict, cases }: Repor
     commit: revision?.commit ?? null,
     branch: revision?.branch ?? null,
     verdict: verdict.outcome,
-    cases: cases.map(({ suiteId, id, passed, total, definitionHash, durationMs }) => {
-      return { suite: suiteId, id, passed, total, hash: definitionHash, ms: durationMs };
+    cases: cases.map(({ suiteId, id, passed, total, replayed, definitionHash, durationMs }) => {
+      const mark = replayed.total === 0 ? {} : { replayed: replayed.total };
+      return { suite: suiteId, id, passed, total, ...mark, hash: definitionHash, ms: durationMs };
     }),
   };
   return escapeJson(JSON.stringify(record));

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { dispositions } from './disposition.ts';
 import { flakyEffects, probationSchema, quarantineEntrySchema } from './policy.ts';
-import { count, countsSchema, fraction, milliseconds } from './quantities.ts';
+import { count, countsSchema, fraction, milliseconds, money } from './quantities.ts';
 import { toolCallSchema } from './run.ts';
+import { modelUsageSchema } from './usage.ts';
 import { outcomeSchema } from './verdict.ts';
 
 /** Enough to see what broke; a case that fails a thousand times fails for few reasons. */
@@ -80,5 +81,11 @@ export const caseReportSchema = z.object({
     .nullable()
     .describe('How a flaky case counts: as at first, as in its last round, or not at all; null for any other.'),
   repeats: z.array(repeatRatesSchema).describe('From the iterations of the first round, by k.'),
+  model: z.string().nullable().describe('`provider/name`; null where no model takes part, or the service chose it.'),
+  usage: modelUsageSchema
+    .nullable()
+    .describe('What its model calls used in all rounds; null where no model took part.'),
+  cost: money.nullable().describe('Of its model calls, by the prices of the policy; null where that is not known.'),
+  replayed: countsSchema.describe('Scored iterations in which at least one answer came from a recording.'),
 });
 export type CaseReport = z.infer<typeof caseReportSchema>;

@@ -17,6 +17,8 @@ export interface HistoryCase {
   passed: number;
   /** Scored iterations. */
   total: number;
+  /** Those of the scored iterations in which a recording answered. */
+  replayed: number;
   definitionHash: string | null;
   /** Median over the scored iterations, in milliseconds. */
   durationMs: number | null;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { baselineSchema } from './comparison.ts';
-import { count, fraction, milliseconds } from './quantities.ts';
+import { currencySchema, defaultCurrency, type ModelPrice, modelPriceSchema } from './cost.ts';
+import { count, fraction, milliseconds, money } from './quantities.ts';
 import type { Sourced } from './source.ts';
 import { reasonSchema } from './verdict.ts';
 
@@ -9,7 +10,7 @@ function sourced<T extends z.ZodType>(value: T) {
   return z.object({ value, source: z.string() });
 }
 
-/** A rule on a tag or a case: by its id or title as written, by its id alone once the plan has resolved it. */
+/** A rule on a tag, a model or a case: a case by its id or title as written, by its id alone once the plan has resolved it. */
 function named<T extends z.ZodType>(value: T) {
   return z.object({ name: z.string(), value, source: z.string() });
 }
@@ -59,6 +60,8 @@ export type ProbationCase = z.infer<typeof probationSchema>;
 const budgetsSchema = z
   .object({
     tokens: sourced(count).nullable().describe('Of models, over all iterations.'),
+    modelCalls: sourced(count).nullable().describe('Calls of models, over all iterations; recorded answers are none.'),
+    cost: sourced(money).nullable().describe('Of the model calls, by the prices of the policy.'),
     wallTimeMs: sourced(milliseconds).nullable().describe('From the creation of the run to its end.'),
     p95IterationMs: sourced(milliseconds).nullable().describe('What 95% of the iterations must not exceed.'),
     infrastructureErrors: sourced(count).nullable().describe('Iterations that may end without a result.'),
@@ -69,6 +72,10 @@ export type Budgets = z.infer<typeof budgetsSchema>;
 const requirementsSchema = z.object({
   minimumPassRate: sourced(fraction),
   tags: z.array(named(fraction)).describe('Minimum pass rates of the cases with a tag, together.'),
+  models: z.array(named(fraction)).describe('Minimum pass rates of the cases with a model, together.'),
+  poolModels: sourced(z.boolean()).describe(
+    'Whether the models of a suite share one rate; else the minimum of the suite is required of each, too.',
+  ),
   cases: z.array(named(fraction)).describe('Minimum pass rates of single cases, by id.'),
   required: z.array(named(z.literal(true))).describe('Cases that the policy requires, by id.'),
   confidence: sourced(fraction).nullable().describe('How sure it has to be that a minimum is met, or is not.'),
@@ -82,6 +89,7 @@ const requirementsSchema = z.object({
   retryFailed: sourced(retryRounds),
   flaky: sourced(flakyEffects),
   budgets: budgetsSchema,
+  maximumRecordingAgeMs: sourced(milliseconds).describe('Recordings of models that are older count as stale.'),
   trials: z.array(probationSchema).describe('Cases on probation, from the history.'),
 });
 
@@ -110,12 +118,17 @@ export const gatePolicySchema = z.object({
   suites: z.array(z.object({ suiteId: z.string(), ...requirementsSchema.shape })),
   maximumRegressions: sourced(count).describe('How many cases may regress, over all suites.'),
   maximumRateDrop: sourced(fraction).nullable().describe('By how much the pass rate of a suite may fall, 0 to 1.'),
+  prices: z.array(named(modelPriceSchema)).describe('Of models, for a million tokens.'),
+  currency: sourced(currencySchema).describe('Of the prices.'),
   baseline: baselineSchema.nullable().describe('What the results are compared with; null where nothing is.'),
   lowered: z.array(reasonSchema).describe('Where the change lowers what its base protects.'),
 });
 
 /** Everything that a gate is judged by. With the results, it decides the verdict. */
 export type GatePolicy = z.infer<typeof gatePolicySchema>;
+
+/** What model calls cost. */
+export type Pricing = Pick<GatePolicy, 'prices' | 'currency'>;
 
 /** What a change must not lower where it is judged by the policy of its base. */
 export const protections = ['requiredCases', 'suites', 'minima', 'quarantine', 'baselines'] as const;
@@ -127,6 +140,10 @@ export interface GateRules {
   maximumRegressions: Sourced<number> | null;
   /** A fraction: how far the pass rate of a suite may fall against the baseline. */
   maximumRateDrop: Sourced<number> | null;
+  /** What models cost, by `provider/name`. */
+  prices: Array<NamedRule<ModelPrice>>;
+  /** A code of ISO 4217. */
+  currency: Sourced<string> | null;
   /** In how many gates of the history a case must have passed before it counts. */
   probation: Sourced<number> | null;
   /** Whether a run is cancelled as soon as nothing outstanding can change its verdict. */
@@ -137,6 +154,8 @@ export interface GateRules {
 export const noGateRules: GateRules = {
   maximumRegressions: null,
   maximumRateDrop: null,
+  prices: [],
+  currency: null,
   probation: null,
   stopEarly: null,
 };
@@ -156,6 +175,8 @@ export interface PolicyFile {
 export const emptyPolicyLayer: PolicyLayer = {
   minimumPassRate: null,
   tags: [],
+  models: [],
+  poolModels: null,
   cases: [],
   required: [],
   confidence: null,
@@ -166,7 +187,15 @@ export const emptyPolicyLayer: PolicyLayer = {
   onStaleQuarantine: null,
   retryFailed: null,
   flaky: null,
-  budgets: { tokens: null, wallTimeMs: null, p95IterationMs: null, infrastructureErrors: null },
+  budgets: {
+    tokens: null,
+    modelCalls: null,
+    cost: null,
+    wallTimeMs: null,
+    p95IterationMs: null,
+    infrastructureErrors: null,
+  },
+  maximumRecordingAgeMs: null,
 };
 
 /** Where nothing says how many iterations must pass, all of them must. */
@@ -174,6 +203,17 @@ export const defaultMinimum: Sourced<number> = { value: 1, source: 'default' };
 
 /** Without a rule, no case may regress. */
 export const defaultMaximumRegressions: Sourced<number> = { value: 0, source: 'default' };
+
+/** So that a mistake in a case costs no fortune. */
+export const defaultModelCalls: Sourced<number> = { value: 300, source: 'default' };
+
+/** A month: models and servers have moved on by then. */
+export const defaultRecordingAge: Sourced<number> = { value: 30 * 24 * 3_600_000, source: 'default' };
+
+/** Fills in the defaults of what models cost. */
+export function applyPricingDefaults({ prices, currency }: Pick<GateRules, 'prices' | 'currency'>): Pricing {
+  return { prices, currency: currency ?? { value: defaultCurrency, source: 'default' } };
+}
 
 /** Fills in the defaults. */
 export function applyPolicyDefaults(layer: PolicyLayer): SuiteRequirements {
@@ -187,5 +227,8 @@ export function applyPolicyDefaults(layer: PolicyLayer): SuiteRequirements {
     onStaleQuarantine: layer.onStaleQuarantine ?? { value: 'warn', source: 'default' },
     retryFailed: layer.retryFailed ?? { value: 0, source: 'default' },
     flaky: layer.flaky ?? { value: 'fail', source: 'default' },
+    poolModels: layer.poolModels ?? { value: false, source: 'default' },
+    budgets: { ...layer.budgets, modelCalls: layer.budgets.modelCalls ?? defaultModelCalls },
+    maximumRecordingAgeMs: layer.maximumRecordingAgeMs ?? defaultRecordingAge,
   };
 }

@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { caseReportSchema, repeatRatesSchema } from './case-report.ts';
 import { comparisonSchema } from './comparison.ts';
+import { currencySchema } from './cost.ts';
 import { concurrencySchema } from './concurrency.ts';
 import { gatePolicySchema } from './policy.ts';
-import { count, fraction, milliseconds } from './quantities.ts';
+import { count, countsSchema, fraction, milliseconds, money } from './quantities.ts';
 import { reportedResultsSchema, retryRoundSchema, runReportSchema } from './results.ts';
+import { modelUsageSchema } from './usage.ts';
 import { outcomeSchema, verdictSchema } from './verdict.ts';
 
 /** Raised when a field is renamed or changes meaning; new fields alone do not raise it. */
@@ -21,8 +23,11 @@ export type Totals = z.infer<typeof totalsSchema>;
 
 const demandSchema = z.object({
   kind: z.enum(['minimum-pass-rate', 'required-case', 'budget', 'quarantine']),
-  scope: z.enum(['suite', 'tag', 'case', 'budget']),
-  subject: z.string().nullable().describe('The tag, the title of the case, or the budget; null for the suite.'),
+  scope: z.enum(['suite', 'tag', 'model', 'case', 'budget']),
+  subject: z
+    .string()
+    .nullable()
+    .describe('The tag, the model, the title of the case, or the budget; null for the suite.'),
   demand: z.string().describe('What is demanded, in a few words.'),
   source: z.string().describe('An option, a `file:line`, or `default`.'),
   state: z.enum(['met', 'not-met', 'unknown']),
@@ -64,6 +69,10 @@ const suiteReportSchema = z.object({
   concurrency: concurrencySchema
     .nullable()
     .describe('How many iterations ran at the same time, and why; null where a hosted service decided that.'),
+  usage: modelUsageSchema
+    .nullable()
+    .describe('What its model calls used in all rounds; null where no model took part.'),
+  cost: money.nullable().describe('Of its model calls, by the prices of the policy; null where that is not known.'),
 });
 export type SuiteReport = z.infer<typeof suiteReportSchema>;
 
@@ -131,6 +140,33 @@ const trendSchema = z.object({
 /** The gates before this one, of the same branch: at most `maxTrendRuns`. */
 export type Trend = z.infer<typeof trendSchema>;
 
+const spendingShape = {
+  usage: modelUsageSchema,
+  cost: money.nullable().describe('By the prices of the policy; null where a part of it is not known.'),
+};
+
+const modelSummarySchema = z.object({
+  model: z.string().describe('`provider/name`.'),
+  ...countsSchema.shape,
+  replayed: count.describe('Those of the scored iterations in which at least one answer came from a recording.'),
+  range: z
+    .object({ lower: fraction, upper: fraction })
+    .nullable()
+    .describe('Of the pass rate of live iterations, with 95% confidence; null where there are none.'),
+  ...spendingShape,
+});
+export type ModelSummary = z.infer<typeof modelSummarySchema>;
+
+const modelsSchema = z.object({
+  models: z.array(modelSummarySchema).describe('Over the cases that count, each model in the order of its first case.'),
+  ...spendingShape,
+  currency: currencySchema,
+  costGaps: z.array(z.string()).describe('What is not known of the cost; empty where it is known.'),
+});
+
+/** What the models of a gate made of its cases, and what they cost. */
+export type ModelsReport = z.infer<typeof modelsSchema>;
+
 /** The shape of `report.json`. Unknown fields are allowed: the version changes only when a known one does. */
 export const reportSchema = z.object({
   schemaVersion: z.literal(reportSchemaVersion),
@@ -148,6 +184,7 @@ export const reportSchema = z.object({
   comparison: comparisonSchema
     .nullable()
     .describe('Against the baseline; null where none was given, or none was found.'),
+  models: modelsSchema.nullable().describe('How the models fared and what they cost; null where none took part.'),
   trend: trendSchema.nullable().describe('Earlier gates of the branch; null where no history is kept.'),
   run: runReportSchema.nullable().describe('The run of the first suite that has one.'),
   notes: z.array(z.string()).describe('What a reader should know in addition to the verdict.'),

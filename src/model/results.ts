@@ -3,6 +3,7 @@ import { type CaseReport, caseReportSchema, type IterationFailure } from './case
 import { concurrencySchema } from './concurrency.ts';
 import { count, countsSchema, milliseconds } from './quantities.ts';
 import { runSchema } from './run.ts';
+import { modelUsageSchema } from './usage.ts';
 import { reasonSchema } from './verdict.ts';
 
 /** The page of a run, where a service has one. */
@@ -34,6 +35,11 @@ const caseResultsSchema = z.object({
   unscored: count.describe('Iterations that ended without a result.'),
   durationsMs: z.array(milliseconds).describe('Of the scored iterations that reported one.'),
   tokensUsed: count.describe('Over all iterations, further rounds included.'),
+  model: z.string().nullable().describe('`provider/name`; null where no model takes part, or the service chose it.'),
+  usage: modelUsageSchema
+    .nullable()
+    .describe('Over all iterations, further rounds included; null where no model took part.'),
+  replayed: countsSchema.describe('Scored iterations in which at least one answer came from a recording.'),
   failures: caseReportSchema.shape.failures,
   retries: z.array(countsSchema).describe('What the further rounds made of it.'),
 });
@@ -95,7 +101,7 @@ export interface SuiteOutline extends Pick<SuiteResults, 'name' | 'file' | 'left
 
 export interface CaseOutline extends Pick<
   CaseResults,
-  'id' | 'title' | 'tags' | 'isRequired' | 'location' | 'definitionHash'
+  'id' | 'title' | 'tags' | 'isRequired' | 'location' | 'definitionHash' | 'model'
 > {
   /** How many iterations the plan asks for; null for as many as the service decides. */
   runs: number | null;

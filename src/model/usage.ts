@@ -31,3 +31,15 @@ export function addUsage(one: ModelUsage, other: ModelUsage): ModelUsage {
     unmeasuredCalls: one.unmeasuredCalls + other.unmeasuredCalls,
   };
 }
+
+/** The sum over what is known; null where no model took part in any. */
+export function joinUsage(parts: ReadonlyArray<ModelUsage | null>): ModelUsage | null {
+  return parts
+    .filter((usage) => usage !== null)
+    .reduce<ModelUsage | null>((sum, usage) => (sum === null ? usage : addUsage(sum, usage)), null);
+}
+
+/** Whether there was any call at all; a service may report of a case without a model that it used nothing. */
+export function hasUsage(usage: ModelUsage): boolean {
+  return Object.values(usage).some((amount) => amount > 0);
+}

@@ -13,6 +13,7 @@ export const reasonSchema = z.object({
     'below-minimum',
     'minimum-unsettled',
     'tag-below-minimum',
+    'model-below-minimum',
     'case-below-minimum',
     'required-failed',
     'regressed',

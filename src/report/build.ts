@@ -1,6 +1,7 @@
 import type { Comparison } from '../model/comparison.ts';
 import {
   type DemandReport,
+  type ModelsReport,
   type Report,
   reportSchemaVersion,
   type Revision,
@@ -11,6 +12,7 @@ import {
   type Totals,
   type Trend,
 } from '../model/report.ts';
+import { computeCost } from '../model/cost.ts';
 import { decideDisposition } from '../model/disposition.ts';
 import { computePassRate } from '../model/rate.ts';
 import type { CaseReport } from '../model/case-report.ts';
@@ -18,6 +20,7 @@ import type { CaseResults, ReportedResults, RunReport, SuiteResults } from '../m
 import type { Sourced } from '../model/source.ts';
 import type { FlakyEffect, GatePolicy, QuarantineEntry, ProbationCase } from '../model/policy.ts';
 import type { Run } from '../model/run.ts';
+import { joinUsage } from '../model/usage.ts';
 import type { Verdict, VerdictOutcome } from '../model/verdict.ts';
 
 export interface ReportInput {
@@ -35,6 +38,8 @@ export interface ReportInput {
   shard?: ShardReport | null;
   comparison?: Comparison | null;
   trend?: Trend | null;
+  /** Null where no model took part. */
+  models?: ModelsReport | null;
   /** What a reader should know in addition to the verdict. */
   notes?: readonly string[];
   /** By default every verdict does that is not `passed`. */
@@ -63,7 +68,8 @@ export interface JudgedSuite {
 
 /** Puts results and verdicts into the report, deeply frozen; cases worst first within each suite. */
 export function buildReport(input: ReportInput): Report {
-  const suites = input.suites.map(buildSuite);
+  const { prices } = input.policy;
+  const suites = input.suites.map((judged) => buildSuite(judged, prices));
   return deepFreeze({
     schemaVersion: reportSchemaVersion,
     generator: { ...input.generator },
@@ -84,12 +90,14 @@ export function buildReport(input: ReportInput): Report {
             trial: trials?.find((trial) => trial.case === testCase.id),
             analysis: analyses?.[index],
             flaky,
+            prices,
             suiteOutcome: verdict.outcome,
           }),
         )
         .toSorted((a, b) => rankCase(a) - rankCase(b)),
     ),
     comparison: structuredClone(input.comparison ?? null),
+    models: structuredClone(input.models ?? null),
     trend: structuredClone(input.trend ?? null),
     run: suites.find(({ run }) => run !== null)?.run ?? null,
     notes: [...(input.notes ?? [])],
@@ -134,8 +142,9 @@ function addTotals(suites: readonly SuiteReport[]): Totals {
   };
 }
 
-function buildSuite(judged: JudgedSuite): SuiteReport {
+function buildSuite(judged: JudgedSuite, prices: GatePolicy['prices']): SuiteReport {
   const { results, verdict, minimumPassRate, demands = [] } = judged;
+  const usage = joinUsage(results.cases.map((testCase) => testCase.usage));
   return {
     id: results.suiteId,
     name: results.name,
@@ -151,6 +160,8 @@ function buildSuite(judged: JudgedSuite): SuiteReport {
     repeats: structuredClone(judged.repeats ?? null),
     stoppedEarly: results.isStoppedEarly ? countStopped(results) : null,
     concurrency: structuredClone(results.concurrency),
+    usage: structuredClone(usage),
+    cost: usage === null ? null : computeCost(results.cases, prices).amount,
   };
 }
 
@@ -163,11 +174,12 @@ interface Placement {
   trial: ProbationCase | undefined;
   analysis: Pick<CaseReport, 'classification' | 'repeats'> | undefined;
   flaky: Sourced<FlakyEffect>;
+  prices: GatePolicy['prices'];
   suiteOutcome: VerdictOutcome;
 }
 
 function buildCase(suiteId: string, testCase: CaseResults, placement: Placement): CaseReport {
-  const { entry, analysis, flaky, suiteOutcome } = placement;
+  const { entry, analysis, flaky, prices, suiteOutcome } = placement;
   const { id, title, passed, failed, planned, location } = testCase;
   const outcome = judgeCase(testCase);
   const quarantine =
@@ -201,6 +213,10 @@ function buildCase(suiteId: string, testCase: CaseResults, placement: Placement)
     retries: structuredClone(testCase.retries),
     flaky: flakyEffect,
     repeats: structuredClone(analysis?.repeats ?? []),
+    model: testCase.model,
+    usage: structuredClone(testCase.usage),
+    cost: testCase.usage === null ? null : computeCost([testCase], prices).amount,
+    replayed: { ...testCase.replayed },
   };
 }
 

@@ -109,7 +109,7 @@ const plainChecks: readonly z.ZodObject[] = [
 /** What no file may write, which only gets a message of its own. */
 const nestedNot = z.strictObject({ not: z.unknown() }).meta({ not: {} });
 
-/** What `not` wraps; heuristics and another `not` are among it so that the message about them is theirs. */
+/** What `not` wraps; heuristics and another `not` are among it so that they get a message of their own. */
 const negatedSchema = z
   .union([...listForms(plainChecks), nestedNot])
   .superRefine((written, context) => {

@@ -8,13 +8,15 @@ export function buildPolicyLayer(written: WrittenPolicy, document: SourceDocumen
   const locate = (...inner: PropertyKey[]): string => locateText(document, [...path, ...inner]);
   const place = <T>(value: T | undefined, ...inner: PropertyKey[]): Sourced<T> | null =>
     value === undefined ? null : { value, source: locate(...inner) };
-  const placeRates = (key: 'tags' | 'cases'): Array<NamedRule<number>> =>
+  const placeRates = (key: 'tags' | 'models' | 'cases'): Array<NamedRule<number>> =>
     Object.entries(written[key] ?? {}).map(([name, value]) => ({ name, value, source: locate(key, name) }));
   const budgets = written.budgets ?? {};
   return {
     ...emptyPolicyLayer,
     minimumPassRate: place(written.minimumPassRate, 'minimumPassRate'),
     tags: placeRates('tags'),
+    models: placeRates('models'),
+    poolModels: place(written.poolModels, 'poolModels'),
     cases: placeRates('cases'),
     required: (written.required ?? []).map((name, index) => ({
       name,
@@ -34,10 +36,13 @@ export function buildPolicyLayer(written: WrittenPolicy, document: SourceDocumen
     flaky: place(written.flaky, 'flaky'),
     budgets: {
       tokens: place(budgets.tokens, 'budgets', 'tokens'),
+      modelCalls: place(budgets.modelCalls, 'budgets', 'modelCalls'),
+      cost: place(budgets.cost, 'budgets', 'cost'),
       wallTimeMs: place(budgets.wallTime, 'budgets', 'wallTime'),
       p95IterationMs: place(budgets.p95IterationTime, 'budgets', 'p95IterationTime'),
       infrastructureErrors: place(budgets.infrastructureErrors, 'budgets', 'infrastructureErrors'),
     },
+    maximumRecordingAgeMs: place(written.recordings?.maximumAge, 'recordings', 'maximumAge'),
   };
 }
 
@@ -48,6 +53,12 @@ export function buildGateRules(written: WrittenGateRules, document: SourceDocume
   return {
     maximumRegressions: place('maximumRegressions', written.maximumRegressions),
     maximumRateDrop: place('maximumRateDrop', written.maximumRateDrop),
+    prices: Object.entries(written.prices ?? {}).map(([name, { cachedInput, ...price }]) => ({
+      name,
+      value: { ...price, cachedInput: cachedInput ?? price.input },
+      source: locateText(document, ['prices', name]),
+    })),
+    currency: place('currency', written.currency),
     probation: place('probation', written.probation),
     stopEarly: place('stopEarly', written.stopEarly),
   };

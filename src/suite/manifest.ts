@@ -11,8 +11,10 @@ export function outlineSuite(suite: Suite, whole: Suite): SuiteOutline {
     name,
     file: location.file,
     cases: cases.map((testCase) => {
-      const { id, title, tags, isRequired, location, runs } = testCase;
-      return { id, title, tags, isRequired, location, definitionHash: hashDefinition(testCase, suite), runs };
+      const { id, title, tags, isRequired, location, steps, runs } = testCase;
+      // Without a prompt no model takes part, whichever is named.
+      const model = steps.some(({ step }) => step.kind === 'prompt') ? testCase.model : null;
+      return { id, title, tags, isRequired, location, model, definitionHash: hashDefinition(testCase, suite), runs };
     }),
     leftOut: whole.cases.map((testCase) => testCase.id).filter((caseId) => !selected.has(caseId)),
   };

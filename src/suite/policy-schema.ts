@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { flakyEffects, inconclusiveEffects, protections, retryRounds, staleEffects } from '../model/policy.ts';
 import { parsePassRate } from '../model/rate.ts';
-import { withIssueCode, passRate, pointDrop, text, timeout } from './scalar-schemas.ts';
+import { ageInDays, modelPattern, passRate, pointDrop, text, timeout, withIssueCode } from './scalar-schemas.ts';
+import { quoteValue } from './findings.ts';
 
 /** A confidence written as a percentage, as a fraction: from 50 % up to, and without, 100 %. */
 const confidence = z
@@ -44,9 +45,44 @@ const quarantineShape = {
   expires: date.meta({ description: 'The last day on which it does not count, in UTC.', examples: ['2026-12-31'] }),
 };
 
+/** A mapping whose keys are models. */
+function byModel<T extends z.ZodType>(value: T) {
+  return z.record(text, value).superRefine((written, context) => {
+    for (const name of Object.keys(written)) {
+      if (modelPattern.test(name)) continue;
+      const message = `${quoteValue(name)} is not a model; write \`provider/name\``;
+      context.addIssue({ code: 'custom', path: [name], message, params: { code: 'bad-model', isKey: true } });
+    }
+  });
+}
+
+/** Far above what any provider takes, and far from where sums lose precision. */
+const price = z.number().min(0).max(100_000);
+
+const priceSchema = z
+  .strictObject({
+    input: price.meta({ description: 'For a million input tokens.' }),
+    cachedInput: price
+      .exactOptional()
+      .meta({ description: 'For a million input tokens from the cache of the provider. Default: `input`.' }),
+    output: price.meta({ description: 'For a million output tokens, reasoning included.' }),
+  })
+  .meta({ examples: [{ input: 1, cachedInput: 0.1, output: 5 }] });
+
 const budgetsSchema = z
   .strictObject({
     tokens: z.int().min(0).exactOptional().meta({ description: 'Tokens of models, over all iterations.' }),
+    modelCalls: z
+      .int()
+      .min(0)
+      .exactOptional()
+      .meta({ description: 'Calls of models, over all iterations. Recorded answers are none. Default: 300.' }),
+    cost: z
+      .number()
+      .min(0)
+      .max(1e9)
+      .exactOptional()
+      .meta({ description: 'Cost of the model calls, in the `currency` of the policy, by its `prices`.' }),
     wallTime: timeout
       .exactOptional()
       .meta({ description: 'Time of the run; when it is over, the run is cancelled.', examples: ['10m'] }),
@@ -68,6 +104,17 @@ const commonShape = {
     .record(text, passRate)
     .exactOptional()
     .meta({ description: 'Minimum pass rates of the cases with a tag, together.' }),
+  models: byModel(passRate)
+    .exactOptional()
+    .meta({ description: 'Minimum pass rates of the cases with a model, together, by `provider/name`.' }),
+  poolModels: z.boolean().exactOptional().meta({
+    description:
+      'Whether the models of a suite share one pass rate. By default each of several models must reach the minimum of the suite.',
+  }),
+  recordings: z
+    .strictObject({ maximumAge: ageInDays.exactOptional() })
+    .exactOptional()
+    .meta({ description: 'Which recorded answers of models count.' }),
   confidence: confidence.exactOptional(),
   onInconclusive: inconclusiveEffects.exactOptional().meta({
     description: 'What it means for the job when the results do not settle the verdict; it stays inconclusive.',
@@ -117,6 +164,20 @@ const gateShape = {
     .exactOptional()
     .meta({ description: 'How many cases may regress against the `baseline`, over all suites. Default: 0.' }),
   maximumRateDrop: pointDrop.exactOptional(),
+  prices: byModel(priceSchema)
+    .exactOptional()
+    .meta({ description: 'What models cost, by `provider/name`, for a million tokens. There are no built-in prices.' }),
+  currency: z
+    .string()
+    .refine(
+      (written) => /^[A-Z]{3}$/.test(written),
+      withIssueCode(
+        'bad-currency',
+        (written) => `${quoteValue(written)} is not the code of a currency; write three capital letters, such as USD`,
+      ),
+    )
+    .exactOptional()
+    .meta({ pattern: '^[A-Z]{3}$', description: 'Of the `prices`, an ISO 4217 code. Default: USD.' }),
   probation: z.int().min(0).max(100).exactOptional().meta({
     description:
       'A case counts once it has passed in so many gates of `history-path` in a row. 0, the default, counts every case.',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseDuration } from '../base/time.ts';
+import { formatDays, parseDays, parseDuration } from '../base/time.ts';
 import { bothProtocolsMessage, type ProtocolChoice, protocolChoices } from '../model/protocol.ts';
 import { parsePassRate } from '../model/rate.ts';
 import { quoteValue } from './findings.ts';
@@ -32,7 +32,7 @@ export const id = z
   )
   .meta({ pattern: idPattern.source });
 
-const modelPattern = /^[^/\s]+\/\S+$/;
+export const modelPattern = /^[^/\s]+\/\S+$/;
 
 /** A model's id in the hosted form. */
 export const modelId = z
@@ -65,6 +65,29 @@ export const timeout = z
       timeoutMs === undefined
         ? `${quoteValue(written)} is not a duration; write a number with its unit, such as 60s, 500ms or 2m`
         : `${quoteValue(written)} is out of range; a timeout is from 1ms to 24h`;
+    context.addIssue({ code: 'custom', message, params: { code: 'bad-duration' } });
+    return z.NEVER;
+  });
+
+const shortestAgeMs = 24 * 3_600_000;
+const longestAgeMs = 3650 * shortestAgeMs;
+
+/** An age written in days, such as `30d`, in milliseconds; JSON Schema has the text alone. */
+export const ageInDays = z
+  .unknown()
+  .meta({
+    type: 'string',
+    pattern: '^\\s*\\d+\\s*d\\s*$',
+    description: 'Older recordings count as stale. Default: 30d.',
+    examples: ['30d'],
+  })
+  .transform((written, context) => {
+    const ageMs = typeof written === 'string' ? parseDays(written) : undefined;
+    if (ageMs !== undefined && ageMs >= shortestAgeMs && ageMs <= longestAgeMs) return ageMs;
+    const message =
+      ageMs === undefined
+        ? `${quoteValue(written)} is not an age; write a number of days, such as 30d`
+        : `${quoteValue(written)} is out of range; an age is from ${formatDays(shortestAgeMs)} to ${formatDays(longestAgeMs)}`;
     context.addIssue({ code: 'custom', message, params: { code: 'bad-duration' } });
     return z.NEVER;
   });

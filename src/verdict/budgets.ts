@@ -1,7 +1,8 @@
-import { formatCount } from '../base/text.ts';
+import { formatCount, formatMoney } from '../base/text.ts';
 import { findGreatest } from '../base/lists.ts';
 import { formatDuration } from '../base/time.ts';
-import type { Budgets } from '../model/policy.ts';
+import { computeCost } from '../model/cost.ts';
+import type { Budgets, Pricing } from '../model/policy.ts';
 import { describeSource, type Sourced } from '../model/source.ts';
 import type { SuiteResults } from '../model/results.ts';
 import type { Assessment } from './assessment.ts';
@@ -14,18 +15,27 @@ interface Budget {
   spent: number | null;
   what: string;
   format: (value: number) => string;
+  /** Why it is not known what was spent. */
+  why?: string;
   /** What is met although nothing was measured: the gate's own clock holds it while the run is going on. */
   isHeldElsewhere?: boolean;
 }
 
 /**
  * Judges what complete runs of one suite spent against its budgets, quarantined cases included: they cost the same. Of runs next to
- * each other, the time of the longest counts.
+ * each other, the time of the longest counts. The default number of model calls is part of the result only where it was exceeded.
  */
-export function assessBudgets(runs: readonly SuiteResults[], budgets: Budgets): Assessment[] {
+export function assessBudgets(
+  runs: readonly SuiteResults[],
+  budgets: Budgets,
+  { prices, currency }: Pricing,
+): Assessment[] {
   const cases = runs.flatMap((results) => results.cases);
   const durationsMs = cases.flatMap((testCase) => testCase.durationsMs);
   const times = runs.map(measureRun).filter((time) => time !== null);
+  const modelCalls = sum(cases, ({ usage }) => usage?.modelCalls ?? 0);
+  const isDefaultKept = budgets.modelCalls?.source === 'default' && modelCalls <= budgets.modelCalls.value;
+  const cost = computeCost(cases, prices);
   const list: Budget[] = [
     {
       key: 'tokens',
@@ -33,6 +43,21 @@ export function assessBudgets(runs: readonly SuiteResults[], budgets: Budgets): 
       spent: sum(cases, ({ tokensUsed }) => tokensUsed),
       what: 'The iterations used',
       format: (value) => formatCount(value, 'token'),
+    },
+    {
+      key: 'modelCalls',
+      limit: isDefaultKept ? null : budgets.modelCalls,
+      spent: modelCalls,
+      what: 'The iterations made',
+      format: (value) => formatCount(value, 'model call'),
+    },
+    {
+      key: 'cost',
+      limit: budgets.cost,
+      spent: cost.amount,
+      why: `What the model calls cost is not known: ${cost.gaps.join('; ')}`,
+      what: 'The model calls cost',
+      format: (value) => formatMoney(value, currency.value),
     },
     {
       key: 'wallTime',
@@ -62,7 +87,7 @@ export function assessBudgets(runs: readonly SuiteResults[], budgets: Budgets): 
   return list.flatMap((budget) => (budget.limit === null ? [] : assessBudget(budget, budget.limit)));
 }
 
-function assessBudget({ key, spent, what, format, isHeldElsewhere }: Budget, limit: Sourced<number>): Assessment {
+function assessBudget({ key, spent, what, why, format, isHeldElsewhere }: Budget, limit: Sourced<number>): Assessment {
   const base = {
     kind: 'budget' as const,
     scope: 'budget' as const,
@@ -75,7 +100,12 @@ function assessBudget({ key, spent, what, format, isHeldElsewhere }: Budget, lim
   if (spent === null) {
     return isHeldElsewhere === true
       ? { ...base, code: 'budget-exceeded', state: 'met', finding: `Kept by the clock of the gate; ${allowed}` }
-      : { ...base, code: 'demand-unjudged', state: 'unknown', finding: `Nothing was measured for it; ${allowed}` };
+      : {
+          ...base,
+          code: 'demand-unjudged',
+          state: 'unknown',
+          finding: `${why ?? 'Nothing was measured for it'}; ${allowed}`,
+        };
   }
   const isKept = spent <= limit.value || key === 'infrastructureErrors';
   const finding = `${what} ${format(spent)}, ${allowed}`;

@@ -76,6 +76,8 @@ function assessCompletion(
 function hasOtherDemands({ budgets, quarantine, onStaleQuarantine }: SuiteRequirements): boolean {
   return (
     budgets.tokens !== null ||
+    budgets.cost !== null ||
+    (budgets.modelCalls !== null && budgets.modelCalls.source !== 'default') ||
     budgets.p95IterationMs !== null ||
     budgets.wallTimeMs !== null ||
     (onStaleQuarantine.value === 'fail' && quarantine.length > 0)

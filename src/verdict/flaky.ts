@@ -1,6 +1,7 @@
 import type { FlakyEffect, SuiteRequirements } from '../model/policy.ts';
 import type { CaseClass } from '../model/case-report.ts';
 import type { CaseResults, RetryRound, SuiteResults } from '../model/results.ts';
+import { joinUsage } from '../model/usage.ts';
 import { splitQuarantine } from './quarantine.ts';
 
 /**
@@ -28,7 +29,17 @@ export function countFlaky(cases: readonly CaseResults[], effect: FlakyEffect): 
     const last = testCase.retries.at(-1);
     if (last === undefined || classifyCase(testCase) !== 'flaky') return [testCase];
     if (effect === 'report') return [];
-    return [{ ...testCase, planned: last.total, passed: last.passed, failed: last.total - last.passed, unscored: 0 }];
+    return [
+      {
+        ...testCase,
+        planned: last.total,
+        passed: last.passed,
+        failed: last.total - last.passed,
+        unscored: 0,
+        // Of later rounds it is not kept which iterations were live; with recordings in the first, none counts as live.
+        replayed: testCase.replayed.total === 0 ? testCase.replayed : last,
+      },
+    ];
   });
 }
 
@@ -60,6 +71,7 @@ export function addRetryRound(results: SuiteResults, round: RetryRound, found: r
       return {
         ...testCase,
         tokensUsed: testCase.tokensUsed + again.tokensUsed,
+        usage: joinUsage([testCase.usage, again.usage]),
         retries: round.shortfall === null ? [...testCase.retries, counts] : testCase.retries,
       };
     }),

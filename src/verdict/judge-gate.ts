@@ -1,11 +1,13 @@
 import type { Comparison } from '../model/comparison.ts';
 import type { GatePolicy, SuiteRequirements } from '../model/policy.ts';
+import type { ModelsReport } from '../model/report.ts';
 import type { SuiteResults } from '../model/results.ts';
 import type { Verdict, VerdictReason } from '../model/verdict.ts';
 import { compareWithBaseline, listRegressions, applyFlakyEffect } from './compare.ts';
 import { decideExit, type ExitDecision } from './exit.ts';
 import { joinRuns } from './join-runs.ts';
 import { assessSuite, joinVerdicts, type SuiteJudgement } from './judge.ts';
+import { summarizeModels } from './summarize-models.ts';
 
 /** A suite that was judged, with the results of all its runs together. */
 export interface JudgedSuite extends SuiteJudgement {
@@ -21,6 +23,8 @@ export interface GateJudgement {
   verdict: Verdict;
   /** Null where nothing is compared. */
   comparison: Comparison | null;
+  /** Null where no model took part. */
+  models: ModelsReport | null;
   /** What the verdict means for the job. */
   exit: ExitDecision;
 }
@@ -43,13 +47,14 @@ export function judgeGate(results: readonly SuiteResults[], policy: GatePolicy):
   const { today } = policy;
   const suites = measured.map(({ results, parts, requirements }) => {
     const findings = reasons.filter(({ suiteId }) => suiteId === results.suiteId);
-    const judged = assessSuite(results, { policy: { requirements, today }, findings, parts });
+    const judged = assessSuite(results, { policy: { requirements, today }, findings, parts, pricing: policy });
     return { results, parts, requirements, ...judged };
   });
   return {
     suites,
     verdict: joinVerdicts(suites.map(({ verdict }) => verdict)),
     comparison,
+    models: summarizeModels(measured, policy),
     exit: decideExit(suites.map(({ results: { name }, verdict, requirements }) => ({ name, verdict, requirements }))),
   };
 }

@@ -1,5 +1,13 @@
 import type { Sourced } from '../model/source.ts';
-import type { FlakyEffect, SuitePolicy, SuiteRequirements, ProbationCase } from '../model/policy.ts';
+import {
+  applyPricingDefaults,
+  type FlakyEffect,
+  noGateRules,
+  type Pricing,
+  type ProbationCase,
+  type SuitePolicy,
+  type SuiteRequirements,
+} from '../model/policy.ts';
 import type { CaseClass, RepeatRates } from '../model/case-report.ts';
 import type { DemandReport, SuiteRepeats } from '../model/report.ts';
 import type { CaseResults, SuiteResults } from '../model/results.ts';
@@ -25,6 +33,8 @@ export interface JudgeOptions {
   findings?: readonly VerdictReason[];
   /** The runs that the results are joined of; by default one. */
   parts?: readonly SuiteResults[];
+  /** What model calls cost; by default no price is known. */
+  pricing?: Pricing;
 }
 
 /** A suite's verdict, and what it rests on. */
@@ -62,7 +72,7 @@ export function judgeSuite(results: SuiteResults, options: JudgeOptions): Verdic
  * same results give the same verdict in whatever order they were counted.
  */
 export function assessSuite(results: SuiteResults, options: JudgeOptions): SuiteJudgement {
-  const { policy, findings = [], parts = [results] } = options;
+  const { policy, findings = [], parts = [results], pricing = applyPricingDefaults(noGateRules) } = options;
   const { requirements: demands, today } = policy;
   const { counted: notQuarantined, quarantined } = splitQuarantine(results.cases, demands, today);
   const counted = countFlaky(notQuarantined, demands.flaky.value);
@@ -87,7 +97,7 @@ export function assessSuite(results: SuiteResults, options: JudgeOptions): Suite
       verdict: combineGaps(results, { gaps, decided, lowered: findings.filter(isProtection) }),
       demands: [
         ...assessRules(asCounted, counted, demands),
-        ...assessBudgets(parts, demands.budgets),
+        ...assessBudgets(parts, demands.budgets, pricing),
         ...quarantine,
       ].map((assessment) =>
         toDemandReport(decided.find((found) => isSame(found, assessment)) ?? leaveOpen(assessment)),
@@ -97,7 +107,7 @@ export function assessSuite(results: SuiteResults, options: JudgeOptions): Suite
   }
   const assessments = [
     ...(isSettled ? assessStopped(results, policy) : assessRules(asCounted, counted, demands)),
-    ...(isSettled ? [] : assessBudgets(parts, demands.budgets)),
+    ...(isSettled ? [] : assessBudgets(parts, demands.budgets, pricing)),
     ...quarantine,
   ];
   const { outcome, reasons } = downgradeWhenTunnelBroke(results, combine(assessments, findings));

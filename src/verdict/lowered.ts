@@ -1,5 +1,13 @@
-import { formatDuration } from '../base/time.ts';
-import type { Budgets, FlakyEffect, InconclusiveEffect, PolicyLayer } from '../model/policy.ts';
+import { formatDays, formatDuration } from '../base/time.ts';
+import {
+  type Budgets,
+  defaultMinimum,
+  defaultModelCalls,
+  defaultRecordingAge,
+  type FlakyEffect,
+  type InconclusiveEffect,
+  type PolicyLayer,
+} from '../model/policy.ts';
 import type { Sourced } from '../model/source.ts';
 import { formatMinimumPassRate } from '../model/rate.ts';
 
@@ -27,17 +35,32 @@ export function listLowered(before: PolicyLayer, after: PolicyLayer): Lowered[] 
 }
 
 function listRates(before: PolicyLayer, after: PolicyLayer): Lowered[] {
-  const byDefault = { value: 1, source: 'default' };
+  const models = [...new Set([...before.models, ...after.models].map(({ name }) => name))];
   return [
-    ...compareRate('the minimum pass rate', before.minimumPassRate ?? byDefault, after.minimumPassRate ?? byDefault),
+    ...compareRate(
+      'the minimum pass rate',
+      before.minimumPassRate ?? defaultMinimum,
+      after.minimumPassRate ?? defaultMinimum,
+    ),
     ...before.tags.flatMap((rate) =>
       compareRate(`the minimum of the tag ${JSON.stringify(rate.name)}`, rate, findRate(after.tags, rate.name)),
     ),
+    ...models.flatMap((name) => {
+      const was = findModelRate(before, name);
+      return was === null
+        ? []
+        : compareRate(`the minimum of the model ${JSON.stringify(name)}`, was, findModelRate(after, name));
+    }),
     ...before.cases.flatMap((rate) =>
       compareRate(`the minimum of the case ${JSON.stringify(rate.name)}`, rate, findRate(after.cases, rate.name)),
     ),
     ...(before.confidence === null ? [] : compareRate('the confidence', before.confidence, after.confidence)),
   ];
+}
+
+/** What is required of a model: its own minimum, else that of the suite, unless models are pooled. */
+function findModelRate({ models, poolModels, minimumPassRate }: PolicyLayer, name: string): Sourced<number> | null {
+  return findRate(models, name) ?? (poolModels?.value === true ? null : (minimumPassRate ?? defaultMinimum));
 }
 
 function findRate(rates: PolicyLayer['tags'], name: string): Sourced<number> | null {
@@ -57,6 +80,8 @@ function listEffects(before: PolicyLayer, after: PolicyLayer): Lowered[] {
     ['`onInconclusive`', (layer) => rank(layer.onInconclusive, 'fail', (value) => effectRanks[value])],
     ['`onNothingRun`', (layer) => rank(layer.onNothingRun, 'fail', (value) => effectRanks[value])],
     ['`reportOnly`', (layer) => rank(layer.reportOnly, false, Number)],
+    ['`poolModels`', (layer) => rank(layer.poolModels, false, Number)],
+    ['`recordings.maximumAge`', rankRecordingAge],
     ['`flaky`', (layer) => rank(layer.flaky, 'fail', (value) => flakyRanks[value])],
     // Only where a flaky case does not count as failed do further rounds mend anything.
     ...(isFlakyFailed ? [] : [['`retryFailed`', retries] satisfies [string, typeof retries]]),
@@ -65,6 +90,11 @@ function listEffects(before: PolicyLayer, after: PolicyLayer): Lowered[] {
     ...effects.flatMap(([what, read]) => compareRanks('minima', what, [read(before), read(after)])),
     ...listBudgets(before.budgets, after.budgets),
   ];
+}
+
+function rankRecordingAge({ maximumRecordingAgeMs }: PolicyLayer): Ranked {
+  const { value, source } = maximumRecordingAgeMs ?? defaultRecordingAge;
+  return { rank: value, shown: formatDays(value), source };
 }
 
 interface Ranked {
@@ -90,11 +120,14 @@ function compareRanks(kind: Lowered['kind'], what: string, [was, is]: readonly [
 function listBudgets(before: Budgets, after: Budgets): Lowered[] {
   const budgets: Array<[string, keyof Budgets, (value: number) => string]> = [
     ['tokens', 'tokens', String],
+    ['modelCalls', 'modelCalls', String],
+    ['cost', 'cost', String],
     ['wallTime', 'wallTimeMs', formatDuration],
     ['p95IterationTime', 'p95IterationMs', formatDuration],
   ];
   const spent = budgets.flatMap(([name, key, format]): Lowered[] => {
-    const [was, is] = [before[key], after[key]];
+    const byDefault = key === 'modelCalls' ? defaultModelCalls : null;
+    const [was, is] = [before[key] ?? byDefault, after[key] ?? byDefault];
     if (was === null || (is !== null && is.value <= was.value)) return [];
     const shown = is === null ? 'none' : format(is.value);
     return [

@@ -9,11 +9,13 @@ type SingleDemand =
   | 'reportOnly'
   | 'onStaleQuarantine'
   | 'retryFailed'
+  | 'poolModels'
+  | 'maximumRecordingAgeMs'
   | 'flaky';
 
 /**
  * Joins what several places say about one suite, the strongest first: a single demand is the first that is made, demands
- * on tags and cases are the first for each name, and required cases and quarantine entries add up.
+ * on tags, models and cases are the first for each name, and required cases and quarantine entries add up.
  */
 export function mergeLayers(layers: readonly PolicyLayer[]): PolicyLayer {
   const first = <K extends SingleDemand>(key: K): PolicyLayer[K] | null =>
@@ -26,6 +28,11 @@ export function mergeLayers(layers: readonly PolicyLayer[]): PolicyLayer {
       layers.flatMap(({ tags }) => tags),
       nameOf,
     ),
+    models: firstOfEach(
+      layers.flatMap(({ models }) => models),
+      nameOf,
+    ),
+    poolModels: first('poolModels'),
     cases: firstOfEach(
       layers.flatMap(({ cases }) => cases),
       nameOf,
@@ -47,10 +54,13 @@ export function mergeLayers(layers: readonly PolicyLayer[]): PolicyLayer {
     flaky: first('flaky'),
     budgets: {
       tokens: firstBudget('tokens'),
+      modelCalls: firstBudget('modelCalls'),
+      cost: firstBudget('cost'),
       wallTimeMs: firstBudget('wallTimeMs'),
       p95IterationMs: firstBudget('p95IterationMs'),
       infrastructureErrors: firstBudget('infrastructureErrors'),
     },
+    maximumRecordingAgeMs: first('maximumRecordingAgeMs'),
   };
 }
 

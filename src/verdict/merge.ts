@@ -1,7 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { formatCount } from '../base/text.ts';
 import { appendAll, findGreatest, findSmallest } from '../base/lists.ts';
-import { defaultMaximumRegressions, type GatePolicy } from '../model/policy.ts';
+import {
+  applyPricingDefaults,
+  defaultMaximumRegressions,
+  type GatePolicy,
+  noGateRules,
+  type Pricing,
+} from '../model/policy.ts';
 import type { Report, ServerReport, ShardReport } from '../model/report.ts';
 import { readResults, type ReportedResults, type SuiteResults } from '../model/results.ts';
 import { firstOfEach } from './merge-policies.ts';
@@ -126,14 +132,21 @@ function findDifferences(members: readonly LabelledReport[], { isJudgedAnew }: {
       maximumRateDrop,
     ];
     const hasOtherLimits = !isJudgedAnew && !isDeepStrictEqual(pickLimits(report), pickLimits(first.report));
+    const hasOtherPrices =
+      !isJudgedAnew && !isDeepStrictEqual(pickPricing(report.policy), pickPricing(first.report.policy));
     const isOtherServer = report.server !== null && !isDeepStrictEqual(report.server, server);
     return [
       ...(isDeepStrictEqual(report.generator, first.report.generator) ? [] : [differs('version of mcp-eval-ci')]),
       ...(isDeepStrictEqual(report.revision, first.report.revision) ? [] : [differs('commit or branch')]),
       ...(isOtherServer ? [differs('server')] : []),
       ...(hasOtherLimits ? [differs('limit of regressions')] : []),
+      ...(hasOtherPrices ? [differs('table of prices')] : []),
     ];
   });
+}
+
+function pickPricing({ prices, currency }: Pricing): Pricing {
+  return { prices, currency };
 }
 
 /** The rules on single cases, of which each shard keeps those on its own. */
@@ -203,6 +216,7 @@ function joinPolicies(members: readonly LabelledReport[], suites: SuitePart[]): 
     suites,
     maximumRegressions: policies[0]?.maximumRegressions ?? defaultMaximumRegressions,
     maximumRateDrop: policies[0]?.maximumRateDrop ?? null,
+    ...(policies[0] === undefined ? applyPricingDefaults(noGateRules) : pickPricing(policies[0])),
     baseline: null,
     lowered: firstOfEach(lowered, ({ code, message }) => `${code} ${message}`),
   };

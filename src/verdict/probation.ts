@@ -8,7 +8,8 @@ const changeRequest = /^(?:PR|MR) \S+$/;
 /**
  * Lists the cases on trial: those that have not passed, in every iteration and with the definition that they have now, in
  * `neededGates` gates in a row. A case that has done so once is trusted from then on: were a failure to take the trust away
- * again, a regression would be red for one night. Required cases are never on trial, and gates of pull requests do not count.
+ * again, a regression would be red for one night. Required cases are never on trial. Gates of pull requests do not count, and neither does
+ * a pass that recordings alone gave: the next one would be the same.
  */
 export function listOnProbation(
   { suiteId, cases }: { suiteId: string; cases: readonly CaseOutline[] },
@@ -22,7 +23,8 @@ export function listOnProbation(
       record.cases.filter((testCase) => testCase.suiteId === suiteId && testCase.id === id && testCase.total > 0),
     );
     let inARow = 0;
-    for (const { passed, total, definitionHash: then } of gates) {
+    for (const { passed, total, replayed, definitionHash: then } of gates) {
+      if (replayed >= total && passed === total) continue;
       const isSame = then !== null && then === definitionHash;
       inARow = isSame && passed === total ? inARow + 1 : 0;
       if (inARow >= neededGates) return [];

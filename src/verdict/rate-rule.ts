@@ -1,10 +1,16 @@
 import { formatCount } from '../base/text.ts';
 import { describeSource, type Sourced } from '../model/source.ts';
-import { computePassRate, formatMinimumPassRate, formatPassRate, meetsMinimumPassRate } from '../model/rate.ts';
+import {
+  computePassRate,
+  formatMinimumPassRate,
+  formatPassRate,
+  formatUpperRate,
+  meetsMinimumPassRate,
+} from '../model/rate.ts';
 import type { CaseResults } from '../model/results.ts';
 import type { DemandReport } from '../model/report.ts';
 import { countScored, sum } from './count.ts';
-import { computeClusteredInterval, type ClusteredInterval } from './statistics/clustered.ts';
+import { type Cluster, computeClusteredInterval, type ClusteredInterval } from './statistics/clustered.ts';
 import { computeWilsonInterval } from './statistics/wilson.ts';
 
 /** More than any gate runs; beyond it a rate is as good as at its minimum. */
@@ -15,6 +21,9 @@ const mostIterations = 100_000;
  * interval of the rate does: it is met where the lower bound reaches the minimum, not met where the upper bound stays
  * below, else unknown, with the number of further iterations that would settle it. A minimum of 100 % is always a matter
  * of counting, since no number of iterations shows it.
+ *
+ * Recorded answers are the same every time and show nothing about the rate of a model, so that the interval is that of live iterations.
+ * Where all iterations are replayed, the count decides.
  */
 export function assessRate(
   cases: readonly CaseResults[],
@@ -26,17 +35,18 @@ export function assessRate(
   const counted = `${passed} of ${formatCount(scored, 'iteration')} passed (${formatPassRate(computePassRate(passed, scored))}), the minimum is ${formatMinimumPassRate(minimum.value)} (${describeSource(minimum.source)})`;
   const demand = `at least ${formatMinimumPassRate(minimum.value)} pass`;
   const interval =
-    confidence === null || minimum.value >= 1
-      ? null
-      : computeClusteredInterval(
-          cases.map((testCase) => ({ passed: testCase.passed, total: testCase.passed + testCase.failed })),
-          confidence.value,
-        );
+    confidence === null || minimum.value >= 1 ? null : computeClusteredInterval(cases.map(countLive), confidence.value);
+  const replayed = sum(cases, (testCase) => testCase.replayed.total);
   if (confidence === null || interval === null) {
-    return { state: isReached ? 'met' : 'not-met', finding: counted, demand };
+    const why =
+      confidence !== null && minimum.value < 1 && replayed > 0
+        ? '; recordings answered in all of them, so that the count decides'
+        : '';
+    return { state: isReached ? 'met' : 'not-met', finding: counted + why, demand };
   }
   const sure = formatMinimumPassRate(confidence.value);
-  const measured = `${counted}; with ${sure} confidence the rate is from ${formatPassRate(interval.lower)} to ${formatUpperBound(interval.upper)}`;
+  const live = replayed === 0 ? '' : ` of the ${formatCount(scored - replayed, 'live iteration')}`;
+  const measured = `${counted}; with ${sure} confidence the rate${live} is from ${formatPassRate(interval.lower)} to ${formatUpperRate(interval.upper)}`;
   const state = isReached
     ? interval.lower >= minimum.value
       ? 'met'
@@ -46,7 +56,7 @@ export function assessRate(
       : 'unknown';
   const advice =
     state === 'unknown'
-      ? `, which leaves it open; ${describeFurther(countFurtherIterations(interval, scored, { minimum: minimum.value, confidence: confidence.value }), cases)}`
+      ? `, which leaves it open; ${describeFurther(countFurtherIterations(interval, scored - replayed, { minimum: minimum.value, confidence: confidence.value }), cases)}`
       : '';
   return { state, finding: measured + advice, demand: `${demand}, with ${sure} confidence` };
 }
@@ -66,23 +76,38 @@ export function boundRate(
 ): Pick<DemandReport, 'state' | 'finding'> {
   const { passed, scored } = countScored(cases);
   const most = countScored(best);
-  const totals = best.map((testCase) => testCase.passed + testCase.failed).filter((total) => total > 0);
-  const fewest = totals.length === 1 ? most.scored : most.scored ** 2 / sum(totals, (total) => total ** 2);
   const isCounted = confidence === null || minimum.value >= 1 || most.scored === 0;
+  const isCountOut = !meetsMinimumPassRate(most.passed, most.scored, minimum.value);
   const upper = isCounted
     ? (computePassRate(most.passed, most.scored) ?? 1)
-    : computeWilsonInterval((most.passed / most.scored) * fewest, fewest, confidence.value).upper;
-  const isOut = isCounted ? !meetsMinimumPassRate(most.passed, most.scored, minimum.value) : upper < minimum.value;
+    : computeGreatestBound(best.map(countLive), {
+        confidence: confidence.value,
+        hasReplayed: best.some(({ replayed }) => replayed.total > 0),
+      });
+  const isOut = isCounted ? isCountOut : isCountOut && upper < minimum.value;
   const rate = scored === 0 ? '' : ` (${formatPassRate(computePassRate(passed, scored))})`;
   const outstanding = formatCount(most.scored - scored, 'iteration');
   const verb = most.scored - scored === 1 ? 'has' : 'have';
   const reach = isCounted
     ? `if all passed, the rate would be ${formatPassRate(upper)}`
-    : `if all passed, the rate would be at most ${formatUpperBound(upper)} with ${formatMinimumPassRate(confidence.value)} confidence`;
+    : `if all passed, the rate would be at most ${formatUpperRate(upper)} with ${formatMinimumPassRate(confidence.value)} confidence`;
   return {
     state: isOut ? 'not-met' : 'unknown',
     finding: `${passed} of ${formatCount(scored, 'iteration')} passed${rate}, the minimum is ${formatMinimumPassRate(minimum.value)} (${describeSource(minimum.source)}); ${outstanding} ${verb} no result, and ${reach}`,
   };
+}
+
+/** Of live iterations at their best. With recordings, it is open which of the missing ones will be live. */
+function computeGreatestBound(
+  clusters: readonly Cluster[],
+  { confidence, hasReplayed }: { confidence: number; hasReplayed: boolean },
+): number {
+  const totals = clusters.map(({ total }) => total).filter((total) => total > 0);
+  const total = sum(totals, (each) => each);
+  if (total === 0) return 1;
+  const several = total ** 2 / sum(totals, (each) => each ** 2);
+  const fewest = hasReplayed ? 1 : totals.length === 1 ? total : several;
+  return computeWilsonInterval((sum(clusters, ({ passed }) => passed) / total) * fewest, fewest, confidence).upper;
 }
 
 /**
@@ -110,16 +135,18 @@ export function countFurtherIterations(
   return low;
 }
 
+/** Counts the scored iterations of a case without those in which a recording answered. */
+export function countLive({ passed, failed, replayed }: CaseResults): Cluster {
+  return { passed: passed - replayed.passed, total: passed + failed - replayed.total };
+}
+
 function describeFurther(further: number | null, cases: readonly CaseResults[]): string {
+  // The live iterations alone are on one side of the minimum, and with the recorded ones they are on the other.
+  if (further === 0) return 'the recorded iterations say otherwise';
   if (further === null) return 'the rate is so close to the minimum that no reasonable number of iterations settles it';
   const where =
     cases.length > 1 && cases.some(({ planned }) => planned > 1)
       ? ' in cases of their own, since repeats of one case are alike,'
       : '';
   return `about ${formatCount(further, 'further iteration')}${where} would settle it at this rate`;
-}
-
-/** Rounded up, as the lower bound is rounded down: the range as printed holds the range as computed. */
-function formatUpperBound(upper: number): string {
-  return formatPassRate(Math.min(1, Math.ceil(upper * 1000 - 1e-9) / 1000));
 }

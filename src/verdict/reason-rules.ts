@@ -30,6 +30,7 @@ export const reasonRules: Readonly<Record<ReasonCode, ReasonRule>> = {
   'minimum-met': judged,
   'below-minimum': judged,
   'tag-below-minimum': judged,
+  'model-below-minimum': judged,
   'case-below-minimum': judged,
   'required-failed': judged,
   regressed: judged,

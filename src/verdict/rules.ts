@@ -37,7 +37,8 @@ function assessAll(
   const scope = { ...cases, cases: results.cases, confidence: demands.confidence };
   return [
     assessSuiteRate(demands.minimumPassRate, scope),
-    ...demands.tags.map((demand) => assessTagRate(demand, scope)),
+    ...demands.tags.map((demand) => assessGroupRate(tagGroup, demand, scope)),
+    ...listModelRules(results.cases, demands).map((demand) => assessGroupRate(modelGroup, demand, scope)),
     ...demands.cases.map((demand) => assessCaseRate(demand, scope)),
     ...listRequired(results.cases, demands).map((required) => assessRequired(required, scope)),
   ];
@@ -46,6 +47,7 @@ function assessAll(
 const rateCodes = {
   suite: { met: 'minimum-met', 'not-met': 'below-minimum', unknown: 'minimum-unsettled' },
   tag: { met: 'minimum-met', 'not-met': 'tag-below-minimum', unknown: 'minimum-unsettled' },
+  model: { met: 'minimum-met', 'not-met': 'model-below-minimum', unknown: 'minimum-unsettled' },
   case: { met: 'minimum-met', 'not-met': 'case-below-minimum', unknown: 'minimum-unsettled' },
 } as const;
 
@@ -82,27 +84,50 @@ function assessSuiteRate(minimum: Sourced<number>, scope: RuleInput): Assessment
   };
 }
 
-function assessTagRate(demand: NamedRule<number>, scope: RuleInput): Assessment {
+/** Cases that share a minimum. */
+interface CaseGroup {
+  scope: 'tag' | 'model';
+  has: (testCase: CaseResults, name: string) => boolean;
+}
+
+const tagGroup: CaseGroup = { scope: 'tag', has: ({ tags }, name) => tags.includes(name) };
+const modelGroup: CaseGroup = { scope: 'model', has: ({ model }, name) => model === name };
+
+/**
+ * Lists the minimum of each model that the suite has cases of: its own where the policy names one; else that of the suite, where it has
+ * several models that the policy does not pool.
+ */
+function listModelRules(cases: readonly CaseResults[], demands: SuiteRequirements): Array<NamedRule<number>> {
+  const models = [...new Set(cases.map(({ model }) => model).filter((model) => model !== null))].toSorted();
+  const isEach = models.length > 1 && !demands.poolModels.value;
+  return models.flatMap((name) => {
+    const own = demands.models.find((rule) => rule.name === name);
+    if (own !== undefined) return [own];
+    return isEach ? [{ ...demands.minimumPassRate, name }] : [];
+  });
+}
+
+function assessGroupRate({ scope: kind, has }: CaseGroup, demand: NamedRule<number>, scope: RuleInput): Assessment {
   const { cases, counted } = scope;
   const base = {
     kind: 'minimum-pass-rate' as const,
-    scope: 'tag' as const,
+    scope: kind,
     subject: demand.name,
     demand: `at least ${formatMinimumPassRate(demand.value)} pass`,
     source: demand.source,
     isDecisive: true,
   };
-  const carriers = counted.filter(({ tags }) => tags.includes(demand.name));
+  const carriers = counted.filter((testCase) => has(testCase, demand.name));
   if (countScored(carriers).scored === 0) {
-    const excluded = carriers.length > 0 ? [] : cases.filter(({ tags }) => tags.includes(demand.name));
-    return { ...base, ...describeUnjudged(`the tag ${JSON.stringify(demand.name)}`, demand.source, excluded) };
+    const excluded = carriers.length > 0 ? [] : cases.filter((testCase) => has(testCase, demand.name));
+    return { ...base, ...describeUnjudged(`the ${kind} ${JSON.stringify(demand.name)}`, demand.source, excluded) };
   }
   const assessed = assessScopedRate(carriers, demand, scope);
   return {
     ...base,
     ...assessed,
-    code: rateCodes.tag[assessed.state],
-    finding: `Of the tag ${JSON.stringify(demand.name)}, ${assessed.finding}`,
+    code: rateCodes[kind][assessed.state],
+    finding: `Of the ${kind} ${JSON.stringify(demand.name)}, ${assessed.finding}`,
   };
 }
 

@@ -2,6 +2,7 @@ import { findGreatest } from '../base/lists.ts';
 import { maxFailuresPerCase, maxFailuresPerSuite } from '../model/case-report.ts';
 import type { CaseOutline, CaseResults, OwnJudgement, SuiteOutline, SuiteResults } from '../model/results.ts';
 import type { Iteration, StepResult } from '../model/run.ts';
+import { hasUsage, joinUsage, type ModelUsage } from '../model/usage.ts';
 import { describeFailure, type FailureEvidence } from './failure.ts';
 
 /**
@@ -54,6 +55,9 @@ interface CaseTally {
   counts: Record<IterationOutcome, number>;
   durationsMs: number[];
   tokensUsed: number;
+  usage: ModelUsage | null;
+  /** Of the counts above, those of iterations in which a recording answered. */
+  replayed: Record<IterationOutcome, number>;
   evidence: { failed: KeptIteration[]; unscored: KeptIteration[] };
 }
 
@@ -67,6 +71,7 @@ interface SeenIteration {
   outcome: IterationOutcome;
   /** Whether the service passed it in every reading, and we did not. */
   isOverruled: boolean;
+  isReplayed: boolean;
 }
 
 export function createTally(suite: SuiteOutline, options: TallyOptions): Tally {
@@ -86,9 +91,10 @@ export function createTally(suite: SuiteOutline, options: TallyOptions): Tally {
     list.push(evidence);
     keptCount += 1;
   };
-  const retract = ({ tally, outcome }: SeenIteration, iterationId: string) => {
+  const retract = ({ tally, outcome, isReplayed }: SeenIteration, iterationId: string) => {
     if (tally === undefined) return;
     tally.counts[outcome] -= 1;
+    if (isReplayed) tally.replayed[outcome] -= 1;
     if (outcome === 'passed') return;
     const rest = tally.evidence[outcome].filter(({ iteration }) => iteration.id !== iterationId);
     keptCount -= tally.evidence[outcome].length - rest.length;
@@ -102,7 +108,8 @@ export function createTally(suite: SuiteOutline, options: TallyOptions): Tally {
       const outcome = overruling?.kind ?? scoreIteration(iteration);
       const earlier = seen.get(iteration.id);
       if (earlier === undefined) {
-        seen.set(iteration.id, { tally, outcome, isOverruled: overruling !== null });
+        const isReplayed = isIterationReplayed(iteration);
+        seen.set(iteration.id, { tally, outcome, isOverruled: overruling !== null, isReplayed });
         if ((options.earlier?.scored.get(iteration.id) ?? outcome) !== outcome) contradicted.add(iteration.id);
         if (tally === undefined) return null;
         countIteration(tally, outcome, iteration);
@@ -119,6 +126,7 @@ export function createTally(suite: SuiteOutline, options: TallyOptions): Tally {
         if (earlier.outcome !== 'unscored' && outcome !== 'unscored') contradicted.add(iteration.id);
         earlier.outcome = 'unscored';
         tally.counts.unscored += 1;
+        if (earlier.isReplayed) tally.replayed.unscored += 1;
       }
       return earlier.tally === undefined ? null : { caseId: earlier.tally.outline.id, outcome: earlier.outcome };
     },
@@ -168,12 +176,14 @@ function openCase(outline: CaseOutline): CaseTally {
     counts: { passed: 0, failed: 0, unscored: 0 },
     durationsMs: [],
     tokensUsed: 0,
+    usage: null,
+    replayed: { passed: 0, failed: 0, unscored: 0 },
     evidence: { failed: [], unscored: [] },
   };
 }
 
-function closeCase({ outline, counts, durationsMs, tokensUsed, evidence }: CaseTally): CaseResults {
-  const { id, title, tags, isRequired, location, definitionHash, runs } = outline;
+function closeCase({ outline, counts, durationsMs, tokensUsed, usage, replayed, evidence }: CaseTally): CaseResults {
+  const { id, title, tags, isRequired, location, definitionHash, model, runs } = outline;
   return {
     id,
     title,
@@ -185,6 +195,9 @@ function closeCase({ outline, counts, durationsMs, tokensUsed, evidence }: CaseT
     ...counts,
     durationsMs: [...durationsMs],
     tokensUsed,
+    model,
+    usage,
+    replayed: { passed: replayed.passed, total: replayed.passed + replayed.failed },
     failures: [evidence.failed, evidence.unscored]
       .map((kept) => kept.map((evidence) => describeFailure(evidence.iteration, evidence)))
       .flatMap((failures) => failures.toSorted((a, b) => (a.iterationNumber ?? 0) - (b.iterationNumber ?? 0)))
@@ -209,16 +222,24 @@ function indexUniqueTitles(cases: readonly CaseOutline[]): Map<string, string> {
   );
 }
 
-function countIteration(tally: CaseTally, outcome: IterationOutcome, { durationMs, tokensUsed }: Iteration): void {
+function countIteration(tally: CaseTally, outcome: IterationOutcome, iteration: Iteration): void {
+  const { durationMs, tokensUsed, usage } = iteration;
   tally.counts[outcome] += 1;
+  if (isIterationReplayed(iteration)) tally.replayed[outcome] += 1;
   // Spent, whatever came of it.
   tally.tokensUsed += tokensUsed ?? 0;
+  if (usage !== null && hasUsage(usage)) tally.usage = joinUsage([tally.usage, usage]);
   if (outcome !== 'unscored' && durationMs !== null) tally.durationsMs.push(durationMs);
 }
 
 /** What our own assertions overruled says already which of them did not hold. */
 function isUnexplained({ steps, overruling }: KeptIteration): boolean {
   return steps === null && overruling === null;
+}
+
+/** Whether a recording gave at least one of the answers. */
+export function isIterationReplayed({ usage }: Pick<Iteration, 'usage'>): boolean {
+  return usage !== null && usage.replayedCalls > 0;
 }
 
 /** How an iteration counts. `unscored` is neither: it ended without a result, or with one unknown to us. */

@@ -162,7 +162,7 @@ describe('runCase on results that cannot be checked', () => {
     const outcome = await runCase(createCase(steps), target, options);
     expect(outcome).toMatchObject({
       result: 'failed',
-      error: 'toolResultSchema: the result of text is JSON that is nested deeper than 1000 levels.',
+      error: 'toolResultMatchesSchema: the result of text is JSON that is nested deeper than 1000 levels.',
     });
   });
 });

@@ -118,7 +118,7 @@ function pick<T>(list: readonly T[], at: number): T {
   return item;
 }
 
-/** Puts a word at the end of a text, or in the place of one of its words. */
+/** Puts a word at the end of a text, or instead of one of its words. */
 function edit(text: string, { at, word }: { at: number; word: string }): string {
   const words = text.split(' ');
   if (at % 5 === 0) return `${text} ${word}`;

@@ -51,7 +51,7 @@ describe('planShard', () => {
   });
 
   it('cuts by how long the cases took the last time', () => {
-    const base = { suiteId: 'one', passed: 1, total: 1, definitionHash: null };
+    const base = { suiteId: 'one', passed: 1, total: 1, replayed: 0, definitionHash: null };
     const older = createHistoryRecord({ cases: [{ ...base, id: 'd', durationMs: 9000 }] });
     const newer = createHistoryRecord({
       cases: [

@@ -8,6 +8,7 @@ import {
   createRedReport,
   createReport,
 } from '../support/factories/report-factory.ts';
+import { createCaseResults, createSuiteResults } from '../support/factories/results-factory.ts';
 
 describe('a line of the history', () => {
   it('is one small record', () => {
@@ -15,6 +16,13 @@ describe('a line of the history', () => {
     expect(renderHistoryLine(report)).toBe(
       '{"v":1,"time":"2026-09-21T12:00:00.000Z","commit":"abc","branch":"main","verdict":"passed","cases":[{"suite":"math","id":"adds","passed":3,"total":3,"hash":"5f2c1b0a9d8e7f60","ms":null}]}',
     );
+  });
+
+  it('marks iterations in which a recording answered', () => {
+    const cases = [createCaseResults({ replayed: { passed: 2, total: 2 } })];
+    const line = renderHistoryLine(createReport({ suites: [createSuiteResults({ cases })] }));
+    expect(line).toContain('"passed":3,"total":3,"replayed":2,');
+    expect(parseHistory(line).records[0]?.cases[0]?.replayed).toBe(2);
   });
 
   it.each([createReport(), createRedReport(), createInconclusiveReport(), createHostileReport('a\nb\u2028##[x]"')])(
@@ -30,8 +38,8 @@ describe('a line of the history', () => {
           commit: null,
           branch: null,
           outcome: report.verdict.outcome,
-          cases: report.cases.map(({ suiteId, id, passed, total, definitionHash, durationMs }) => {
-            return { suiteId, id, passed, total, definitionHash, durationMs };
+          cases: report.cases.map(({ suiteId, id, passed, total, replayed, definitionHash, durationMs }) => {
+            return { suiteId, id, passed, total, replayed: replayed.total, definitionHash, durationMs };
           }),
         },
       ]);

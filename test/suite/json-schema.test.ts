@@ -27,6 +27,10 @@ const valid = [
   withStep('{ kind: toolCall, toolName: a }, { kind: assert, assertion: { type: toolLatencyUnder, ms: 4 } }'),
   withStep('{ interact: a, action: { kind: click, target: { css: a } } }, { assert: { textVisible: a, toolName: b } }'),
   withStep('{ assert: { toolCalledWith: a, arguments: {} } }, { assert: { toolResultSchema: false } }'),
+  withStep('{ assert: { not: { toolResultContains: a } } }, { assert: { type: not, assertion: noToolErrors } }'),
+  withStep('{ assert: { toolCallCountUnder: 3, role: advisory, severity: warn } }'),
+  withStep('{ assert: { type: noEndingQuestion, role: advisory } }, { assert: { onlyToolsCalled: [] } }'),
+  withStep('{ assert: { toolResultMatchesSchema: { const: 1 }, latest: true } }'),
 ];
 
 const invalid = [
@@ -56,6 +60,11 @@ const invalid = [
   withStep('{ assert: { toolResultEquals: 5, path: a } }'),
   withStep('{ assert: { toolResultSchema: [] } }'),
   withStep('{ assert: { type: noToolErrors, kind: textVisible } }'),
+  withStep('{ assert: { type: noToolErrors, role: nice } }'),
+  withStep('{ assert: { not: { not: noToolErrors } } }'),
+  withStep('{ assert: { not: { textVisible: a, toolName: b } } }'),
+  withStep('{ assert: { toolCalledBefore: a } }'),
+  withStep('{ assert: { responseCloseTo: a, maxDistance: 2 } }'),
   withStep('{ interact: a, action: { kind: click, target: { nth: 1 } } }'),
 ];
 

@@ -16,7 +16,7 @@ reportOnly: true
 onStaleQuarantine: fail
 retryFailed: 2
 flaky: pass
-budgets: { tokens: 2000, wallTime: 5m, p95IterationTime: 1.5s, infrastructureErrors: 2 }
+budgets: { tokens: 2000, modelCalls: 40, cost: 0.5, wallTime: 5m, p95IterationTime: 1.5s, infrastructureErrors: 2 }
 quarantine:
   - suite: everything
     case: sum
@@ -28,6 +28,9 @@ suites:
     minimumPassRate: 99.5
     cases: { sum: 80% }
     required: [echo]
+models: { anthropic/claude-haiku-4.5: 80% }
+poolModels: true
+recordings: { maximumAge: 14d }
 `;
 
 describe('readPolicy', () => {
@@ -42,6 +45,9 @@ describe('readPolicy', () => {
         common: {
           minimumPassRate: place(0.9, 1),
           tags: [{ name: 'smoke', ...place(1, 2) }],
+          models: [{ name: 'anthropic/claude-haiku-4.5', ...place(0.8, 22) }],
+          poolModels: place(true, 23),
+          maximumRecordingAgeMs: place(14 * 24 * 3_600_000, 24),
           cases: [],
           required: [],
           confidence: place(0.95, 3),
@@ -54,6 +60,8 @@ describe('readPolicy', () => {
           flaky: place('pass', 9),
           budgets: {
             tokens: place(2000, 10),
+            modelCalls: place(40, 10),
+            cost: place(0.5, 10),
             wallTimeMs: place(300_000, 10),
             p95IterationMs: place(1500, 10),
             infrastructureErrors: place(2, 10),
@@ -96,12 +104,12 @@ describe('readPolicy', () => {
     ['stopEarly: yes', '1 wrong-type: `stopEarly` must be true or false, not "yes"'],
     [
       'suites: { everything: { probation: 2 } }',
-      '1 unknown-key: Unknown key `probation`; known here: `minimumPassRate`, `tags`, `confidence`, `onInconclusive`, `onNothingRun`, `reportOnly`, `onStaleQuarantine`, `retryFailed`, `flaky`, `budgets`, `cases`, `required`, `quarantine`',
+      '1 unknown-key: Unknown key `probation`; known here: `minimumPassRate`, `tags`, `models`, `poolModels`, `recordings`, `confidence`, `onInconclusive`, `onNothingRun`, `reportOnly`, `onStaleQuarantine`, `retryFailed`, `flaky`, `budgets`, `cases`, `required`, `quarantine`',
     ],
     ['flaky: retry', '1 unknown-value: `flaky` cannot be "retry"; known here: `fail`, `pass`, `report`'],
     [
       'cases: { a: 90% }',
-      '1 unknown-key: Unknown key `cases`; known here: `$schema`, `maximumRegressions`, `maximumRateDrop`, `probation`, `stopEarly`, `minimumPassRate`, `tags`, `confidence`, `onInconclusive`, `onNothingRun`, `reportOnly`, `onStaleQuarantine`, `retryFailed`, `flaky`, `budgets`, `quarantine`, `suites`, `protect`',
+      '1 unknown-key: Unknown key `cases`; known here: `$schema`, `maximumRegressions`, `maximumRateDrop`, `prices`, `currency`, `probation`, `stopEarly`, `minimumPassRate`, `tags`, `models`, `poolModels`, `recordings`, `confidence`, `onInconclusive`, `onNothingRun`, `reportOnly`, `onStaleQuarantine`, `retryFailed`, `flaky`, `budgets`, `quarantine`, `suites`, `protect`',
     ],
     ['tags: { smoke: 0.9 }', '1 bad-pass-rate: 0.9 could mean 0.9% or 90%; write the one you mean with its % sign'],
     [
@@ -125,6 +133,20 @@ describe('readPolicy', () => {
       '1 missing-key: The key `suite` is missing',
     ],
     ['onInconclusive: pas', '1 unknown-value: `onInconclusive` cannot be "pas"; did you mean `pass`?'],
+    ['models: { haiku: 90% }', '1 bad-model: "haiku" is not a model; write `provider/name`'],
+    ['models: { a/b: 0.9 }', '1 bad-pass-rate: 0.9 could mean 0.9% or 90%; write the one you mean with its % sign'],
+    ['prices: { haiku: { input: 1, output: 5 } }', '1 bad-model: "haiku" is not a model; write `provider/name`'],
+    ['prices: { a/b: { input: 1 } }', '1 missing-key: The key `output` is missing'],
+    ['prices: { a/b: { input: -1, output: 5 } }', '1 out-of-range: `input` must be at least 0, not -1'],
+    [
+      'currency: dollars',
+      '1 bad-currency: "dollars" is not the code of a currency; write three capital letters, such as USD',
+    ],
+    ['budgets: { modelCalls: 1.5 }', '1 wrong-type: `modelCalls` must be a whole number, not 1.5'],
+    ['budgets: { cost: 5 USD }', '1 wrong-type: `cost` must be a number, not "5 USD"'],
+    ['recordings: { maximumAge: 30 }', '1 bad-duration: 30 is not an age; write a number of days, such as 30d'],
+    ['recordings: { maximumAge: 12h }', '1 bad-duration: "12h" is not an age; write a number of days, such as 30d'],
+    ['recordings: { maximumAge: 0d }', '1 bad-duration: "0d" is out of range; an age is from 1d to 3650d'],
     ['', '1 empty-file: The file is empty; write a policy or leave it out'],
   ])('says what is wrong with %j', (text, finding) => {
     expect(listFindings(text)).toEqual([finding]);
@@ -152,10 +174,18 @@ describe('the policy of an evals file', () => {
 
 describe('readPolicy of rules about the gate', () => {
   it('keeps where each is stated, and leaves out those that are not', () => {
-    const text = 'probation: 5\nstopEarly: true\nmaximumRegressions: 2\nmaximumRateDrop: 5%\n';
+    const prices = 'prices:\n  a/b: { input: 1, cachedInput: 0.1, output: 5 }\n  c/d: { input: 2, output: 6 }\n';
+    const rules = 'probation: 5\nstopEarly: true\nmaximumRegressions: 2\nmaximumRateDrop: 5%\n';
+    const text = `${rules}${prices}currency: EUR\n`;
     expect(read(text).policy?.gate).toEqual({
       maximumRegressions: { value: 2, source: 'policy.yaml:3' },
       maximumRateDrop: { value: 0.05, source: 'policy.yaml:4' },
+      // Without a price of its own, a cached token costs what any other does.
+      prices: [
+        { name: 'a/b', value: { input: 1, cachedInput: 0.1, output: 5 }, source: 'policy.yaml:6' },
+        { name: 'c/d', value: { input: 2, cachedInput: 2, output: 6 }, source: 'policy.yaml:7' },
+      ],
+      currency: { value: 'EUR', source: 'policy.yaml:8' },
       probation: { value: 5, source: 'policy.yaml:1' },
       stopEarly: { value: true, source: 'policy.yaml:2' },
     });

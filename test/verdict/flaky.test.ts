@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { FlakyEffect } from '../../src/model/policy.ts';
+import { emptyPolicyLayer, type FlakyEffect } from '../../src/model/policy.ts';
 import type { CaseResults } from '../../src/model/results.ts';
 import { compareWithBaseline, listRegressions, applyFlakyEffect } from '../../src/verdict/compare.ts';
 import { addRetryRound, classifyCase, listStillFailing } from '../../src/verdict/flaky.ts';
@@ -118,6 +118,7 @@ describe('a flaky case', () => {
 });
 
 const budgetOfOne = {
+  ...emptyPolicyLayer.budgets,
   tokens: null,
   wallTimeMs: null,
   p95IterationMs: null,

@@ -13,6 +13,8 @@ describe('mergeLayers', () => {
         ...emptyPolicyLayer,
         confidence: at(0.9, 'input'),
         tags: [named('smoke', 1, 'input')],
+        models: [named('a/b', 0.7, 'input')],
+        poolModels: at(false, 'input'),
         required: [{ name: 'a', value: true, source: 'input' }],
         budgets: { ...emptyPolicyLayer.budgets, tokens: at(10, 'input') },
         quarantine: [createQuarantineEntry({ case: 'a', source: 'input' })],
@@ -22,8 +24,16 @@ describe('mergeLayers', () => {
         minimumPassRate: at(0.8, 'file'),
         confidence: at(0.99, 'file'),
         tags: [named('smoke', 0.5, 'file'), named('slow', 0.5, 'file')],
+        models: [named('a/b', 0.9, 'file'), named('c/d', 0.9, 'file')],
+        poolModels: at(true, 'file'),
+        maximumRecordingAgeMs: at(9, 'file'),
         required: [{ name: 'b', value: true, source: 'file' }],
-        budgets: { ...emptyPolicyLayer.budgets, tokens: at(20, 'file'), wallTimeMs: at(5, 'file') },
+        budgets: {
+          ...emptyPolicyLayer.budgets,
+          tokens: at(20, 'file'),
+          cost: at(2, 'file'),
+          wallTimeMs: at(5, 'file'),
+        },
         quarantine: [createQuarantineEntry({ case: 'a', source: 'file' }), createQuarantineEntry({ case: 'b' })],
       },
     ]);
@@ -31,9 +41,12 @@ describe('mergeLayers', () => {
       minimumPassRate: at(0.8, 'file'),
       confidence: at(0.9, 'input'),
       required: [{ name: 'a' }, { name: 'b' }],
-      budgets: { tokens: at(10, 'input'), wallTimeMs: at(5, 'file'), p95IterationMs: null },
+      poolModels: at(false, 'input'),
+      maximumRecordingAgeMs: at(9, 'file'),
+      budgets: { tokens: at(10, 'input'), cost: at(2, 'file'), wallTimeMs: at(5, 'file'), p95IterationMs: null },
     });
     expect(joined.tags).toEqual([named('smoke', 1, 'input'), named('slow', 0.5, 'file')]);
+    expect(joined.models).toEqual([named('a/b', 0.7, 'input'), named('c/d', 0.9, 'file')]);
     expect(joined.quarantine.map((entry) => [entry.case, entry.source])).toEqual([
       ['a', 'input'],
       ['b', 'policy.yaml:9'],

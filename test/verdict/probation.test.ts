@@ -45,6 +45,16 @@ describe('listOnProbation', () => {
     expect(listOnProbation(outline(), gates([2, 2, 2], { definitionHash: null }), 3)).toHaveLength(1);
   });
 
+  it('does not count a pass that recordings alone gave, and counts their failure', () => {
+    const replayed = (passed: readonly number[]) => gates(passed, { replayed: 2 });
+    expect(listOnProbation(outline(), [...gates([2, 2]), ...replayed([2, 2, 2])], 3)).toMatchObject([
+      { passedGates: 2 },
+    ]);
+    expect(listOnProbation(outline(), [...gates([2]), ...replayed([2]), ...gates([2, 2])], 3)).toEqual([]);
+    expect(listOnProbation(outline(), [...gates([2, 2]), ...replayed([1])], 3)).toMatchObject([{ passedGates: 0 }]);
+    expect(listOnProbation(outline(), gates([2, 2, 2], { replayed: 1 }), 3)).toEqual([]);
+  });
+
   it('does not count gates of pull requests, of other suites, and those without a result', () => {
     expect(listOnProbation(outline(), gates([2, 2, 2], {}, 'PR 12'), 3)).toHaveLength(1);
     expect(listOnProbation(outline(), gates([2, 2, 2], { suiteId: 'other' }), 3)).toHaveLength(1);

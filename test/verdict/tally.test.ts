@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { maxFailuresPerCase, maxFailuresPerSuite } from '../../src/model/case-report.ts';
 import type { OwnJudgement } from '../../src/model/results.ts';
 import type { Iteration, StepResult } from '../../src/model/run.ts';
+import { noModelUsage } from '../../src/model/usage.ts';
 import { outlineSuite } from '../../src/suite/manifest.ts';
 import { createTally, scoreIteration } from '../../src/verdict/tally.ts';
 import { createRun } from '../support/factories/results-factory.ts';
@@ -60,6 +61,35 @@ describe('createTally', () => {
       createIteration({ id: 'it_3', tokensUsed: null }),
     ];
     expect(tallyAll(iterations).cases[0]?.tokensUsed).toBe(120);
+  });
+
+  it('adds up what models used, and counts the iterations in which a recording answered', () => {
+    const live = { ...noModelUsage, modelCalls: 2, inputTokens: 100, cachedInputTokens: 40, outputTokens: 10 };
+    const mixed = { ...live, replayedCalls: 1 };
+    const replayed = { ...noModelUsage, replayedCalls: 3 };
+    const [first, other] = tallyAll([
+      createIteration({ id: '1', usage: live }),
+      createIteration({ id: '2', usage: mixed }),
+      createIteration({ id: '3', usage: replayed, result: 'failed' }),
+      createIteration({ id: '4', usage: replayed, status: 'failed', result: null }),
+      createIteration({ id: '5', testCaseId: 'svc_same_1', usage: noModelUsage }),
+    ]).cases;
+    expect(first).toMatchObject({ passed: 2, failed: 1, unscored: 1, replayed: { passed: 1, total: 2 } });
+    expect(first?.usage).toEqual({
+      modelCalls: 4,
+      replayedCalls: 7,
+      inputTokens: 200,
+      cachedInputTokens: 80,
+      outputTokens: 20,
+      unmeasuredCalls: 0,
+    });
+    expect(other).toMatchObject({ passed: 1, usage: null, replayed: { passed: 0, total: 0 } });
+  });
+
+  it('takes an iteration out of the replayed ones whose result is contradicted', () => {
+    const usage = { ...noModelUsage, replayedCalls: 1 };
+    const iterations = [createIteration({ usage }), createIteration({ usage, result: 'failed' })];
+    expect(tallyAll(iterations).cases[0]).toMatchObject({ passed: 0, unscored: 1, replayed: { passed: 0, total: 0 } });
   });
 
   it('counts an iteration that it cannot place as unknown, never as a case’s', () => {

@@ -10,7 +10,11 @@ export function composePolicy(
     plan: { limits, protectionFindings },
     baseline,
     today,
-  }: { plan: Pick<GatePlan, 'limits' | 'protectionFindings'>; baseline: PlannedBaseline | null; today: string },
+  }: {
+    plan: Pick<GatePlan, 'limits' | 'protectionFindings'>;
+    baseline: PlannedBaseline | null;
+    today: string;
+  },
 ): GatePolicy {
   return {
     today,

@@ -1,6 +1,6 @@
 import { generator } from '../../base/version.ts';
 import { buildTrend } from '../../history/lookup.ts';
-import { applyPolicyDefaults, type GatePolicy } from '../../model/policy.ts';
+import { applyPolicyDefaults, applyPricingDefaults, type GatePolicy } from '../../model/policy.ts';
 import type { Report } from '../../model/report.ts';
 import { readResults, type SuiteResults } from '../../model/results.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
@@ -78,6 +78,7 @@ function replaceRules(
     }),
     maximumRegressions: file?.gate.maximumRegressions ?? policy.maximumRegressions,
     maximumRateDrop: file?.gate.maximumRateDrop ?? policy.maximumRateDrop,
+    ...(file !== null && file.gate.prices.length > 0 ? applyPricingDefaults(file.gate) : {}),
     baseline: baseline?.baseline ?? policy.baseline,
     lowered: firstOfEach([...policy.lowered, ...lowered], ({ code, message }) => `${code} ${message}`),
   };

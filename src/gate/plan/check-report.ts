@@ -40,10 +40,13 @@ function listCountContradictions({ suiteId, cases, iterationsRead, unknownIterat
   const problems: string[] = [];
   const say = (id: string, problem: string) => problems.push(`the case ${quote(id)} ${problem}`);
   let read = unknownIterations;
-  for (const { id, planned, passed, failed, unscored, retries, durationsMs } of cases) {
+  for (const { id, planned, passed, failed, unscored, retries, durationsMs, replayed } of cases) {
     read += passed + failed + unscored;
     if (planned < 1) say(id, 'was planned with no iteration');
     if (durationsMs.length > passed + failed) say(id, 'has more durations than scored iterations');
+    if (replayed.passed > passed || replayed.total - replayed.passed > failed) {
+      say(id, 'has more replayed iterations than scored ones');
+    }
     if (retries.some((round) => round.passed > round.total)) say(id, 'passed more often than it ran in a retry');
     if (retries.length > 0 && failed === 0) say(id, 'was run again without having failed');
   }
@@ -67,8 +70,8 @@ function listJudgedContradictions(report: Report): string[] {
   return problems;
 }
 
-function pickJudged({ verdict, totals, suites, cases, comparison, run }: Report) {
-  return { verdict, totals, suites, cases, comparison, run };
+function pickJudged({ verdict, totals, suites, cases, comparison, models, run }: Report) {
+  return { verdict, totals, suites, cases, comparison, models, run };
 }
 
 /** What another version may word in another way. */

@@ -2,6 +2,8 @@ import { ConfigurationError, type ConfigurationIssue, describeError, ModelError 
 import { appendAll } from '../../base/lists.ts';
 import type { Secret } from '../../base/redaction.ts';
 import { listProxySecrets, type ProxySettings, readProxySettings } from '../../http/proxy.ts';
+import type { ModelPrice } from '../../model/cost.ts';
+import type { NamedRule, Pricing } from '../../model/policy.ts';
 import type { SourceLocation, Suite, SuiteCase } from '../../model/suite.ts';
 import type { ModelName } from '../../models/language-model.ts';
 import { parseModelName } from '../../models/model-name.ts';
@@ -30,6 +32,8 @@ export interface PlannedModels {
   providers: ProviderDirectory;
   proxy: ProxySettings;
   cases: readonly PlannedModelCase[];
+  /** What calls cost. */
+  pricing: { prices: ReadonlyArray<NamedRule<ModelPrice>>; currency: string };
   /** Wire formats that may be needed, loaded before the server under test starts. */
   formats: readonly WireFormat[];
   /** The keys of all providers. */
@@ -41,9 +45,15 @@ export async function planModels(
   { recordings: mode, modelApiKeys }: Pick<GateOptions, 'recordings' | 'modelApiKeys'>,
   {
     suites,
+    pricing: { prices, currency },
     cwd,
     environment,
-  }: { suites: readonly Suite[]; cwd: string; environment: Readonly<Record<string, string | undefined>> },
+  }: {
+    suites: readonly Suite[];
+    pricing: Pricing;
+    cwd: string;
+    environment: Readonly<Record<string, string | undefined>>;
+  },
   issues: ConfigurationIssue[],
 ): Promise<PlannedModels> {
   const providers = readProviders({ environment, keys: modelApiKeys });
@@ -61,7 +71,7 @@ export async function planModels(
       issues.push({
         ...prompt,
         code: 'model-unavailable',
-        message: `${problem} With \`recordings: ${mode}\` it is called`,
+        message: `${problem} \`recordings: ${mode}\` always calls the model`,
       });
     }
     problems.set(testCase.model, problem);
@@ -75,6 +85,7 @@ export async function planModels(
     providers,
     proxy,
     cases,
+    pricing: { prices, currency: currency.value },
     formats: listFormats(providers, mode === 'replay' ? [] : cases),
     secrets: [...providers.secrets, ...listProxySecrets(proxy)],
   };
@@ -101,8 +112,9 @@ function explainProblem(providers: ProviderDirectory, { provider }: ModelName): 
     providers.find(provider);
     return null;
   } catch (error) {
-    if (error instanceof ModelError) return describeError(error);
-    throw error;
+    if (!(error instanceof ModelError)) throw error;
+    const { hint } = error;
+    return hint === undefined ? describeError(error) : `${describeError(error)} ${hint}`;
   }
 }
 

@@ -148,7 +148,7 @@ function planStoredRequirements(
   };
 }
 
-function findUnknownNames({ cases, required, tags }: PolicyLayer, whole: Suite): ConfigurationIssue[] {
+function findUnknownNames({ cases, required, tags, models }: PolicyLayer, whole: Suite): ConfigurationIssue[] {
   const issues: ConfigurationIssue[] = [];
   const names = whole.cases.flatMap(listNames);
   for (const { name, source } of [...cases, ...required]) {
@@ -161,6 +161,12 @@ function findUnknownNames({ cases, required, tags }: PolicyLayer, whole: Suite):
     if (known.includes(name)) continue;
     const message = `The policy demands something of the tag ${JSON.stringify(name)}, which no case of ${whole.location.file} has${suggestNearest(name, known)}`;
     issues.push({ ...placeIssue(source), code: 'unknown-tag', message });
+  }
+  const used = [...new Set(whole.cases.flatMap(({ model }) => model ?? []))];
+  for (const { name, source } of models) {
+    if (used.includes(name)) continue;
+    const message = `The policy requires something of the model ${JSON.stringify(name)}, which no case of ${whole.location.file} uses${suggestNearest(name, used)}`;
+    issues.push({ ...placeIssue(source), code: 'unknown-model', message });
   }
   return issues;
 }

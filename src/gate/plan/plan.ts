@@ -2,9 +2,13 @@ import { ConfigurationError, type ConfigurationIssue } from '../../base/errors.t
 import { isLoopback } from '../../http/url.ts';
 import type { Secret } from '../../base/redaction.ts';
 import { appendAll } from '../../base/lists.ts';
-import { defaultMaximumRegressions, type GatePolicy, type GateRules } from '../../model/policy.ts';
+import {
+  applyPricingDefaults,
+  defaultMaximumRegressions,
+  type GatePolicy,
+  type GateRules,
+} from '../../model/policy.ts';
 import type { Revision, ShardReport } from '../../model/report.ts';
-import type { Suite } from '../../model/suite.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
 import { listUnmatchedSuites } from '../../verdict/merge-policies.ts';
 import { type CiJob, type ElevatedEvent, readCiJob } from './ci-job.ts';
@@ -15,6 +19,7 @@ import { planCollector, type PlannedCollector, readOtelResource } from './otel-v
 import { planMerge, type PlannedMerge } from './plan-merge.ts';
 import { type PlannedPast, planPast, markTrials } from './plan-past.ts';
 import type { PlannedModels } from './plan-models.ts';
+import { planPrompts } from './plan-prompts.ts';
 import { type PlannedServer, planSandbox, planServer } from './plan-server.ts';
 import { type PlannedService, type PlannedUpload, planService, planUpload } from './plan-service.ts';
 import { findRuleIssues } from './rule-issues.ts';
@@ -70,8 +75,8 @@ export interface GatePlan extends PlannedPast {
   policyNotes: string[];
   /** Where the change lowers what its base protects. */
   protectionFindings: VerdictReason[];
-  /** How much worse than the baseline the results may be. */
-  limits: Pick<GatePolicy, 'maximumRegressions' | 'maximumRateDrop'>;
+  /** How much worse than the baseline the results may be, and what model calls cost. */
+  limits: Pick<GatePolicy, 'maximumRegressions' | 'maximumRateDrop' | 'prices' | 'currency'>;
   /** Everything in the plan that no output may show. */
   secrets: readonly Secret[];
 }
@@ -130,7 +135,8 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   const traces = planTraces(options, { ...context, notes }, issues);
   const { collector } = traces;
   const upload = planUploading(options, { ...context, ci }, issues);
-  const models = await planPrompts(options, { ...context, suites, service }, issues);
+  const pricing = applyPricingDefaults(rules);
+  const models = await planPrompts(options, { ...context, suites, service, pricing }, issues);
   if (issues.length > 0) throw new ConfigurationError(issues);
 
   return {
@@ -169,6 +175,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     limits: {
       maximumRegressions: rules.maximumRegressions ?? defaultMaximumRegressions,
       maximumRateDrop: rules.maximumRateDrop,
+      ...applyPricingDefaults(rules),
     },
     secrets: [service, server, github, collector, upload, models].flatMap((part) => part?.secrets ?? []),
   };
@@ -212,22 +219,6 @@ function planTraces(
   if (merge.length > 0) return { collector: null, resource: null };
   const collector = planCollector(environment, { notes, issues });
   return { collector, resource: isWritten || collector !== null ? readOtelResource(environment, notes) : null };
-}
-
-/** The part that knows providers and recordings is loaded only where a case needs it. */
-async function planPrompts(
-  options: GateOptions,
-  { suites, service, ...context }: PlanContext & { suites: readonly PlannedSuite[]; service: PlannedService },
-  issues: ConfigurationIssue[],
-): Promise<PlannedModels | null> {
-  const files = suites.flatMap((planned) => (planned.kind === 'file' ? [planned.suite] : []));
-  if (service.hosted !== null || !files.some(hasPrompts)) return null;
-  const { planModels } = await import('./plan-models.ts');
-  return await planModels(options, { ...context, suites: files }, issues);
-}
-
-function hasPrompts({ cases }: Suite): boolean {
-  return cases.some(({ steps }) => steps.some(({ step }) => step.kind === 'prompt'));
 }
 
 function planUploading(

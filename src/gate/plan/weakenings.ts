@@ -45,6 +45,7 @@ export function listWeakenings(
     return [
       ...listRemovedCases(was, is, names),
       ...listLostTags(was, is, names),
+      ...listLostModels(was, is, names),
       ...listLimits(was.suite, is.suite, names),
       ...listLoweredPolicy(was, is, names),
     ];
@@ -132,6 +133,21 @@ function listLostTags(was: SuiteBar, is: SuiteBar, { base }: ChangeNames): Weake
   );
 }
 
+/** A model that no case uses is judged by nothing. */
+function listLostModels(was: SuiteBar, is: SuiteBar, { base, noun }: ChangeNames): Weakening[] {
+  const uses = ({ suite }: SuiteBar, name: string) => suite.cases.some(({ model }) => model === name);
+  return was.policy.models
+    .filter(({ name }) => uses(was, name) && !uses(is, name))
+    .map(({ name, source }) => ({
+      protection: 'minima',
+      code: 'requirement-lowered',
+      key: `model ${is.suite.id} ${name}`,
+      message: `No case of ${is.suite.location.file} uses the model ${JSON.stringify(name)} in this ${noun}, of which ${base} requires a pass rate (${source}).`,
+      remedy: 'Restore the model',
+      suiteId: is.suite.id,
+    }));
+}
+
 /** More time and fewer iterations make a case easier to pass. */
 function listLimits(was: Suite, is: Suite, { base }: ChangeNames): Weakening[] {
   const pairs = was.cases.flatMap((earlier) => {
@@ -159,9 +175,15 @@ function listLimits(was: Suite, is: Suite, { base }: ChangeNames): Weakening[] {
 
 function listLoweredPolicy(was: SuiteBar, is: SuiteBar, names: ChangeNames): Weakening[] {
   const isThere = (id: string) => findCase(is.suite, id) !== undefined;
-  const before = { ...was.policy, cases: was.policy.cases.filter(({ name }) => isThere(name)) };
+  const isUsed = ({ name }: { name: string }) => is.suite.cases.some(({ model }) => model === name);
+  const before = {
+    ...was.policy,
+    cases: was.policy.cases.filter(({ name }) => isThere(name)),
+    models: was.policy.models.filter(isUsed),
+  };
+  const after = { ...is.policy, models: is.policy.models.filter(isUsed) };
   const inSuite = ` of the suite ${JSON.stringify(is.suite.name)}`;
-  return listLowered(before, is.policy).map((lowered) =>
+  return listLowered(before, after).map((lowered) =>
     describeLowered(lowered, { inSuite, suiteId: is.suite.id }, names),
   );
 }
@@ -248,11 +270,13 @@ export function adaptLayers({ suite: before, fileLayers, ownLayer, required }: S
     before.cases.some((item) => item.id === id) && !suite.cases.some((item) => item.id === id);
   const knownTags = new Set(suite.cases.flatMap(({ tags }) => tags));
   const wasTag = (tag: string) => before.cases.some(({ tags }) => tags.includes(tag));
+  const uses = ({ cases }: Suite, name: string) => cases.some(({ model }) => model === name);
   const adapt = (layer: PolicyLayer): PolicyLayer => ({
     ...layer,
     cases: layer.cases.filter(({ name }) => !isGone(name)),
     required: layer.required.filter(({ name }) => !isGone(name)),
     tags: layer.tags.filter(({ name }) => knownTags.has(name) || !wasTag(name)),
+    models: layer.models.filter(({ name }) => uses(suite, name) || !uses(before, name)),
   });
   const own = adapt(ownLayer);
   const flagged = [...required].flatMap(([name, source]) =>

@@ -56,13 +56,17 @@ async function renderFallback(
   const today = startedAt.toISOString().slice(0, 'YYYY-MM-DD'.length);
   const { revision, shard, policyNotes } = plan;
   const policy = composePolicy(suites, { plan: { ...plan, protectionFindings: [] }, baseline: null, today });
-  const { suites: judged, verdict } = judgeGate(
+  const {
+    suites: judged,
+    verdict,
+    models,
+  } = judgeGate(
     suites.map(({ results }) => results),
     policy,
   );
   const about = { startedAt: startedAt.toISOString(), durationMs: 0, generator, revision, shard, server: null };
   const report = buildReport(
-    redactDeep({ ...about, policy, suites: judged, verdict, notes: policyNotes, stopsJob: true }, redactor),
+    redactDeep({ ...about, policy, suites: judged, verdict, models, notes: policyNotes, stopsJob: true }, redactor),
   );
   const inReports = (name: string, text: string) => ({
     path: resolve(plan.reportDir.path, name),

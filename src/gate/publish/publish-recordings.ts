@@ -8,7 +8,7 @@ import type { GatePlan } from '../plan/plan.ts';
 import type { MadeRecording } from '../run/open-models.ts';
 
 /**
- * Writes the recordings of a gate: with `record` next to the evals files, in place of the earlier ones; else below the report directory,
+ * Writes the recordings of a gate: with `record` next to the evals files, instead of the earlier ones; else below the report directory,
  * so that they can be reviewed and committed. A recording that cannot be written is a warning.
  */
 export async function publishRecordings(
@@ -34,5 +34,6 @@ export async function publishRecordings(
       logger.warning(`Could not write the recording ${label}: ${describeError(error)}`);
     }
   }
+  if (isInPlace && made.length === 0) logger.info('Every recording fits; the gate recorded nothing.');
   if (written.length > 0) logger.group(`Wrote ${formatCount(written.length, 'recording')}`, written);
 }

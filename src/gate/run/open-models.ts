@@ -1,7 +1,7 @@
-import { ModelError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Redactor } from '../../base/redaction.ts';
 import type { Clock } from '../../base/time.ts';
+import type { SuiteRequirements } from '../../model/policy.ts';
 import type { ModelRequest, ModelSource } from '../../models/language-model.ts';
 import { describePackage } from '../../models/open-provider.ts';
 import { createProviderSource } from '../../models/provider-source.ts';
@@ -11,6 +11,7 @@ import type { Recording } from '../../models/recordings/format.ts';
 import { createRecorder, mergeRecording } from '../../models/recordings/record.ts';
 import { createRecordedSource, type RecordedCase } from '../../models/recordings/source.ts';
 import type { PlannedModelCase, PlannedModels } from '../plan/plan-models.ts';
+import { createModelBudget, limitSpending, type ModelBudget } from './model-budget.ts';
 
 /** A recording that a gate made, and where it belongs. */
 export interface MadeRecording {
@@ -23,14 +24,18 @@ export interface MadeRecording {
 
 /** The models of one gate: providers, recordings, and the limit on calls. */
 export interface JobModels extends ModelSource, AsyncDisposable {
-  /** Says which cases of the service inside this process are which of the plan, and how many calls the next run may make. */
-  setSuite(suite: { suiteId: string; caseIds: ReadonlyMap<string, string>; maxCalls: number }): void;
+  /**
+   * Says which suite runs next, which cases of the service inside this process are which of the plan, and what the policy requires.
+   * Suites run one after another; the rounds of one share its budgets.
+   */
+  setSuite(suite: {
+    suiteId: string;
+    caseIds: ReadonlyMap<string, string>;
+    requirements: Pick<SuiteRequirements, 'budgets' | 'maximumRecordingAgeMs'>;
+  }): void;
   /** The answers that providers gave in this gate, as recordings; none where recordings are not used. */
   collect(): Promise<MadeRecording[]>;
 }
-
-/** How old a recording may be, where the policy does not say. */
-const defaultMaximumAgeMs = 30 * 24 * 3_600_000;
 
 /** Loads what speaks to the providers of the plan, so that nothing is read from a disk once the server under test runs. */
 export async function loadProviders({ formats }: Pick<PlannedModels, 'formats'>): Promise<void> {
@@ -52,34 +57,28 @@ export function openModels(
     if (found === undefined) throw new Error(`The case ${caseId} of the service is none of the plan.`);
     return found;
   };
-  const hasKey = (provider: string) => live.findProblem({ model: { provider, name: '' }, apiKeys: new Map() }) === null;
+  const findProviderProblem = (provider: string) =>
+    live.findProblem({ model: { provider, name: '' }, apiKeys: new Map() });
   const now = () => clock.now();
-  const maximumAgeMs = defaultMaximumAgeMs;
-  let callsLeft = 0;
-  let maxCalls = 0;
-  const limited: ModelSource = {
-    findProblem: (request) => live.findProblem(request),
-    openSession: async (request) => {
-      const session = await live.openSession(request);
-      return {
-        model: session.model,
-        answer: async (call, options) => {
-          if (callsLeft === 0) {
-            const message = `The budget modelCalls allows ${maxCalls} calls of models, and another one was needed.`;
-            throw new ModelError(message, { kind: 'over-budget', hint: 'Raise `budgets.modelCalls` in the policy.' });
-          }
-          callsLeft -= 1;
-          return await session.answer(call, options);
-        },
-      };
-    },
-  };
-  const source = createRecordedSource({ mode, findCase, live: limited, hasKey, maximumAgeMs, now, recorder });
+  let budget: ModelBudget = createModelBudget({ modelCalls: null, tokens: null, cost: null }, plan.pricing);
+  let maximumAgeMs = 0;
+  const budgets = new Map<string, ModelBudget>();
+  const limited = limitSpending(live, () => budget);
+  const source = createRecordedSource({
+    mode,
+    findCase,
+    live: limited,
+    findProviderProblem,
+    maximumAgeMs: () => maximumAgeMs,
+    now,
+    recorder,
+  });
   return {
     ...source,
-    setSuite: ({ suiteId, caseIds, maxCalls: most }) => {
-      maxCalls = most;
-      callsLeft = most;
+    setSuite: ({ suiteId, caseIds, requirements }) => {
+      maximumAgeMs = requirements.maximumRecordingAgeMs.value;
+      budget = budgets.get(suiteId) ?? createModelBudget(requirements.budgets, plan.pricing);
+      budgets.set(suiteId, budget);
       for (const [serviceId, caseId] of caseIds) {
         const found = plan.cases.find((item) => item.suiteId === suiteId && item.caseId === caseId);
         if (found === undefined || planned.has(serviceId)) continue;

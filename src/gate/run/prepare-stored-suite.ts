@@ -128,6 +128,7 @@ export function outlineStoredCase(stored: WireCase): CaseOutline {
     isRequired: false,
     location: null,
     definitionHash: hashStoredDefinition(stored),
+    model: null,
     runs: null,
   };
 }

@@ -141,7 +141,7 @@ async function runPrepared(
   if (planned.kind === 'file') {
     const { concurrency } = planned;
     service.scheduling?.setSuite(prepared.suiteId, { concurrency, serverId: server?.id });
-    service.models?.setSuite({ suiteId: prepared.outline.id, caseIds: prepared.caseIds, maxCalls: defaultModelCalls });
+    service.models?.setSuite({ suiteId: prepared.outline.id, caseIds: prepared.caseIds, requirements });
   }
   const run = await startRun(prepared, context);
   const started = { ...prepared, caseIds: run.caseIds };
@@ -203,9 +203,6 @@ async function logLocalTraces(
   if (traceLog === null || serviceOptions.hosted !== null) return;
   await logTraces(runId, traceLog, { service, signal: lifetime.abort, logger });
 }
-
-/** How often models may be called in one run of a suite, as in the API. */
-const defaultModelCalls = 300;
 
 /** The end of a suite of which nothing was run. */
 const nothingRun: SuiteEnd = {

@@ -40,8 +40,8 @@ function unescape(token: string): string {
 }
 
 /**
- * Replaces what the rules exclude in the output of a tool-result part. Pointers lead into structured content, and into texts that are
- * JSON; everything else of such a text stays as it is, white space and digits included. Regular expressions apply to every text.
+ * Replaces what the rules exclude in the output of a tool-result part. Pointers lead into structured content, and into texts and lines
+ * that are JSON; everything else of such a text stays as it is, white space and digits included. Regular expressions apply to every text.
  */
 export function ignoreInOutput(output: unknown, rules: IgnoreRules): unknown {
   if (!isRecord(output) || (rules.pointers.length === 0 && rules.patterns.length === 0)) return output;
@@ -75,12 +75,13 @@ function ignoreInBlocks(blocks: readonly unknown[], rules: IgnoreRules): unknown
   });
 }
 
-function ignoreInText(text: string, rules: IgnoreRules): string {
-  const isDocument = rules.pointers.length > 0 && /^\s*[[{]/.test(text) && tryParseJson(text) !== undefined;
-  return applyPatterns(
-    isDocument ? replaceInJsonText(text, rules.pointers, JSON.stringify(ignoredMark)) : text,
-    rules.patterns,
-  );
+function ignoreInText(text: string, { pointers, patterns }: IgnoreRules): string {
+  if (pointers.length === 0) return applyPatterns(text, patterns);
+  const isDocument = (part: string) => /^\s*[[{]/.test(part) && tryParseJson(part) !== undefined;
+  const replace = (part: string) => replaceInJsonText(part, pointers, JSON.stringify(ignoredMark));
+  // A model gets several texts of a result as one, each after a line break.
+  const parts = isDocument(text) ? [text] : text.split('\n');
+  return applyPatterns(parts.map((part) => (isDocument(part) ? replace(part) : part)).join('\n'), patterns);
 }
 
 function ignoreInDocument(document: unknown, { pointers, patterns }: IgnoreRules): unknown {

@@ -100,6 +100,14 @@ describe('the patterns of `ignore`', () => {
     });
   });
 
+  it('lead into each line that is JSON where the whole text is not', () => {
+    const output = { type: 'text', value: 'Two notes:\n{"id": 7}\n[1\n{"id": 8}\n' };
+    expect(ignore(output, '/id')).toEqual({
+      type: 'text',
+      value: `Two notes:\n{"id": "${ignored}"}\n[1\n{"id": "${ignored}"}\n`,
+    });
+  });
+
   it('do not apply to text that is no JSON, or whose JSON is a single value', () => {
     for (const value of ['{"id":7', 'id: 7', '"id"', '7']) {
       expect(ignore({ type: 'text', value }, '/id')).toEqual({ type: 'text', value });

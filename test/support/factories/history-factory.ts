@@ -2,7 +2,7 @@ import type { HistoryRecord } from '../../../src/model/history.ts';
 
 /** A gate of `main` that passed, with a case that passed and one of which half did. */
 export function createHistoryRecord(overrides: Partial<HistoryRecord> = {}): HistoryRecord {
-  const base = { suiteId: 'math', total: 2, definitionHash: '5f2c1b0a9d8e7f60', durationMs: 100 };
+  const base = { suiteId: 'math', total: 2, replayed: 0, definitionHash: '5f2c1b0a9d8e7f60', durationMs: 100 };
   return {
     startedAt: '2026-09-20T03:00:00.000Z',
     commit: '0123456789abcdef0123456789abcdef01234567',

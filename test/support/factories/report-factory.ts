@@ -1,11 +1,19 @@
 import type { RegressionLimits } from '../../../src/model/comparison.ts';
-import { emptyPolicyLayer, type FlakyEffect, type GatePolicy, type SuitePolicy } from '../../../src/model/policy.ts';
+import {
+  applyPricingDefaults,
+  emptyPolicyLayer,
+  type FlakyEffect,
+  type GatePolicy,
+  noGateRules,
+  type SuitePolicy,
+} from '../../../src/model/policy.ts';
 import type { ConcurrencyReport } from '../../../src/model/concurrency.ts';
 import type { Report } from '../../../src/model/report.ts';
 import type { SuiteResults } from '../../../src/model/results.ts';
 import { type ReportInput, buildReport } from '../../../src/report/build.ts';
 import { buildTrend } from '../../../src/history/lookup.ts';
 import { judgeGate } from '../../../src/verdict/judge-gate.ts';
+import { noModelUsage } from '../../../src/model/usage.ts';
 import { createBaseline, createBaselineCase } from './baseline-factory.ts';
 import { createHistoryRecord } from './history-factory.ts';
 import { atLeast, createPolicy, createQuarantineEntry, demanded } from './policy-factory.ts';
@@ -14,7 +22,7 @@ import { createCaseResults, createFailure, createSuiteResults } from './results-
 type ReportOverrides = Partial<Omit<ReportInput, 'suites' | 'verdict' | 'comparison' | 'policy'>> & {
   suites?: readonly SuiteResults[];
   policy?: SuitePolicy | ((results: SuiteResults) => SuitePolicy);
-} & Partial<Pick<GatePolicy, 'baseline' | 'lowered'>> &
+} & Partial<Pick<GatePolicy, 'baseline' | 'lowered' | 'prices'>> &
   Partial<RegressionLimits>;
 
 /** The report on these results, judged for real; a small passing suite unless said otherwise. */
@@ -25,6 +33,7 @@ export function createReport({
   lowered = [],
   maximumRegressions = 0,
   maximumRateDrop = null,
+  prices = [],
   ...rest
 }: ReportOverrides = {}): Report {
   const policyOf = typeof policy === 'function' ? policy : () => policy;
@@ -36,6 +45,7 @@ export function createReport({
     })),
     maximumRegressions: { value: maximumRegressions, source: 'default' },
     maximumRateDrop: maximumRateDrop === null ? null : demanded(maximumRateDrop),
+    ...applyPricingDefaults({ ...noGateRules, prices }),
     baseline,
     lowered: [...lowered],
   };
@@ -326,6 +336,8 @@ export function createHostileReport(text: string): Report {
   const cases = ['a', 'b'].map((id) =>
     createCaseResults({
       id,
+      model: id === 'a' ? text : `${text} ${text}`,
+      usage: { ...noModelUsage, modelCalls: 1, inputTokens: 10 },
       title: text,
       tags: [text],
       isRequired: id === 'a',

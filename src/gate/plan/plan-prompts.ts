@@ -1,0 +1,36 @@
+import type { ConfigurationIssue } from '../../base/errors.ts';
+import type { Pricing } from '../../model/policy.ts';
+import type { Suite } from '../../model/suite.ts';
+import type { GateOptions } from '../options/schema.ts';
+import type { PlannedModels } from './plan-models.ts';
+import type { PlannedService } from './plan-service.ts';
+import type { PlannedSuite } from './plan-suites.ts';
+
+/**
+ * Plans which models are asked; null where no prompt is answered here. The part that knows providers and recordings is loaded only
+ * where a case needs it.
+ */
+export async function planPrompts(
+  options: Pick<GateOptions, 'recordings' | 'modelApiKeys'>,
+  {
+    suites,
+    service,
+    ...context
+  }: {
+    suites: readonly PlannedSuite[];
+    service: Pick<PlannedService, 'hosted'>;
+    pricing: Pricing;
+    cwd: string;
+    environment: Readonly<Record<string, string | undefined>>;
+  },
+  issues: ConfigurationIssue[],
+): Promise<PlannedModels | null> {
+  const files = suites.flatMap((planned) => (planned.kind === 'file' ? [planned.suite] : []));
+  if (service.hosted !== null || !files.some(hasPrompts)) return null;
+  const { planModels } = await import('./plan-models.ts');
+  return await planModels(options, { ...context, suites: files }, issues);
+}
+
+function hasPrompts({ cases }: Suite): boolean {
+  return cases.some(({ steps }) => steps.some(({ step }) => step.kind === 'prompt'));
+}

@@ -1,0 +1,77 @@
+import { ModelError } from '../../base/errors.ts';
+import { computeCost, type ModelPrice } from '../../model/cost.ts';
+import type { Budgets, NamedRule } from '../../model/policy.ts';
+import { describeSource, type Sourced } from '../../model/source.ts';
+import { addUsage, type ModelUsage, noModelUsage } from '../../model/usage.ts';
+import { formatModelName } from '../../models/model-name.ts';
+import type { ModelAnswer, ModelSource } from '../../models/language-model.ts';
+import { measureUsage } from '../../models/usage.ts';
+
+type SpendingBudgets = Pick<Budgets, 'modelCalls' | 'tokens' | 'cost'>;
+
+/** What the calls of a suite may use together, over all its rounds. */
+export interface ModelBudget {
+  /**
+   * Lets one more call through.
+   *
+   * @throws {ModelError} `over-budget` where a budget is used up
+   */
+  begin(): void;
+  add(model: string, answer: ModelAnswer): void;
+}
+
+export function createModelBudget(
+  budgets: SpendingBudgets,
+  { prices, currency }: { prices: ReadonlyArray<NamedRule<ModelPrice>>; currency: string },
+): ModelBudget {
+  const used = new Map<string, ModelUsage>();
+  let calls = 0;
+  const refuse = (name: string, { value, source }: Sourced<number>, unit: string) => {
+    const message = `The budget ${name} is ${value}${unit} (${describeSource(source)}), and it is used up.`;
+    return new ModelError(message, { kind: 'over-budget', hint: `Raise \`budgets.${name}\` in the policy.` });
+  };
+  return {
+    begin: () => {
+      const { modelCalls, tokens, cost } = budgets;
+      if (modelCalls !== null && calls >= modelCalls.value) throw refuse('modelCalls', modelCalls, ' calls');
+      const total = [...used.values()].reduce(addUsage, noModelUsage);
+      if (tokens !== null && total.inputTokens + total.outputTokens > tokens.value) throw refuse('tokens', tokens, '');
+      if (cost !== null) {
+        const { amount, gaps } = computeCost(
+          [...used].map(([model, usage]) => ({ model, usage })),
+          prices,
+        );
+        // Without a price a budget of money could never be kept.
+        if (amount === null) {
+          const message = `The budget cost cannot be kept: ${gaps.join('; ')}.`;
+          throw new ModelError(message, { kind: 'over-budget' });
+        }
+        if (amount > cost.value) throw refuse('cost', cost, ` ${currency}`);
+      }
+      calls += 1;
+    },
+    add: (model, answer) => {
+      used.set(model, addUsage(used.get(model) ?? noModelUsage, measureUsage(answer)));
+    },
+  };
+}
+
+/** Holds the calls of a source to the budget of the suite that is running. */
+export function limitSpending(source: ModelSource, currentBudget: () => ModelBudget): ModelSource {
+  return {
+    findProblem: (request) => source.findProblem(request),
+    openSession: async (request) => {
+      const session = await source.openSession(request);
+      return {
+        model: session.model,
+        answer: async (call, options) => {
+          const budget = currentBudget();
+          budget.begin();
+          const answer = await session.answer(call, options);
+          budget.add(formatModelName(request.model), answer);
+          return answer;
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import { formatCount } from '../base/text.ts';
+import { money } from './quantities.ts';
+import type { ModelUsage } from './usage.ts';
+
+const tokensPerPrice = 1_000_000;
+
+export const modelPriceSchema = z.object({
+  input: money,
+  cachedInput: money.describe('Of input tokens that the provider read from its cache.'),
+  output: money,
+});
+
+/** What a provider takes for a million tokens, in the currency of the policy. */
+export type ModelPrice = z.infer<typeof modelPriceSchema>;
+
+/** A code of ISO 4217. */
+export const currencySchema = z.string().regex(/^[A-Z]{3}$/);
+
+/** What amounts are printed with where the policy names none. */
+export const defaultCurrency = 'USD';
+
+/** What calls of one model used; `model` is null where only the service knows it. */
+export interface ModelSpending {
+  model: string | null;
+  usage: ModelUsage | null;
+}
+
+export interface Cost {
+  /** Null where part of it is not known. */
+  amount: number | null;
+  /** What is not known of it, and what to do about it; a clause each. */
+  gaps: string[];
+}
+
+/**
+ * Computes what model calls cost: tokens by price. Recorded answers cost nothing. Unknown where a model that was called has no price,
+ * and where a provider did not report its tokens. The order of the parts makes no difference.
+ */
+export function computeCost(
+  spending: readonly ModelSpending[],
+  prices: ReadonlyArray<{ name: string; value: ModelPrice }>,
+): Cost {
+  const byModel = Map.groupBy(spending, ({ model }) => model);
+  const costs = [...byModel]
+    .toSorted(([a], [b]) => ((a ?? '') < (b ?? '') ? -1 : 1))
+    .map(([model, parts]) => {
+      const calls = parts.flatMap(({ usage }) => (usage === null ? [] : [usage])).filter(isPaid);
+      if (calls.length === 0) return { amount: 0, gaps: [] };
+      if (model === null) return { amount: null, gaps: ['the service does not say which model was called'] };
+      const price = prices.find(({ name }) => name === model)?.value;
+      return priceCalls(calls, { name: JSON.stringify(model), price });
+    });
+  const gaps = costs.flatMap((cost) => cost.gaps);
+  const amount = costs.reduce((sum, cost) => sum + (cost.amount ?? 0), 0);
+  return { amount: gaps.length > 0 ? null : roundMoney(amount), gaps };
+}
+
+function priceCalls(
+  calls: readonly ModelUsage[],
+  { name, price }: { name: string; price: ModelPrice | undefined },
+): Cost {
+  const sum = (key: keyof ModelUsage) => calls.reduce((total, usage) => total + usage[key], 0);
+  const unmeasured = sum('unmeasuredCalls');
+  const gaps = [
+    ...(price === undefined ? [`no price for ${name}; add it to \`prices\``] : []),
+    ...(unmeasured > 0
+      ? [`the provider of ${name} did not report the tokens of ${formatCount(unmeasured, 'call')}`]
+      : []),
+  ];
+  if (price === undefined || gaps.length > 0) return { amount: null, gaps };
+  const cached = Math.min(sum('cachedInputTokens'), sum('inputTokens'));
+  const amount =
+    (sum('inputTokens') - cached) * price.input + cached * price.cachedInput + sum('outputTokens') * price.output;
+  return { amount: roundMoney(amount / tokensPerPrice), gaps: [] };
+}
+
+function isPaid({ modelCalls, inputTokens, outputTokens, unmeasuredCalls }: ModelUsage): boolean {
+  return modelCalls + inputTokens + outputTokens + unmeasuredCalls > 0;
+}
+
+/** To nine decimals, without the noise of binary fractions behind them, so that a budget that is just reached is kept. */
+function roundMoney(amount: number): number {
+  return Math.round(amount * 1e9) / 1e9;
+}

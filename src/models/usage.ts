@@ -1,0 +1,17 @@
+import { type ModelUsage, noModelUsage } from '../model/usage.ts';
+import type { ModelAnswer } from './language-model.ts';
+
+/** What one answer used; one from a recording used nothing. */
+export function measureUsage({ usage, isReplayed }: Pick<ModelAnswer, 'usage' | 'isReplayed'>): ModelUsage {
+  if (isReplayed) return { ...noModelUsage, replayedCalls: 1 };
+  const { total: inputTokens, cacheRead } = usage.inputTokens;
+  const { total: outputTokens } = usage.outputTokens;
+  return {
+    modelCalls: 1,
+    replayedCalls: 0,
+    inputTokens: inputTokens ?? 0,
+    cachedInputTokens: cacheRead ?? 0,
+    outputTokens: outputTokens ?? 0,
+    unmeasuredCalls: inputTokens === undefined || outputTokens === undefined ? 1 : 0,
+  };
+}

@@ -1,0 +1,57 @@
+import { computeCost } from '../model/cost.ts';
+import type { Pricing, SuitePolicy, SuiteRequirements } from '../model/policy.ts';
+import type { ModelsReport, ModelSummary } from '../model/report.ts';
+import type { CaseResults, SuiteResults } from '../model/results.ts';
+import { joinUsage, noModelUsage } from '../model/usage.ts';
+import { countScored, sum } from './count.ts';
+import { countFlaky } from './flaky.ts';
+import { splitQuarantine } from './quarantine.ts';
+import { countLive } from './rate-rule.ts';
+import { computeClusteredInterval } from './statistics/clustered.ts';
+
+const rangeConfidence = 0.95;
+
+/**
+ * Sums up how the models of a gate fared over the cases that count, and what they used and cost over all cases; null where no model
+ * took part. A requirement with a `confidence` has an interval of its own.
+ */
+export function summarizeModels(
+  suites: ReadonlyArray<{ results: SuiteResults; requirements: SuiteRequirements }>,
+  { today, prices, currency }: Pricing & Pick<SuitePolicy, 'today'>,
+): ModelsReport | null {
+  const cases = suites.flatMap(({ results }) => results.cases);
+  if (cases.every(({ model, usage }) => model === null && usage === null)) return null;
+  const counted = suites.flatMap(({ results, requirements }) =>
+    countFlaky(splitQuarantine(results.cases, requirements, today).counted, requirements.flaky.value),
+  );
+  const names = [...new Set(cases.flatMap(({ model }) => model ?? []))];
+  const cost = computeCost(cases, prices);
+  return {
+    models: names.map((name) => {
+      const isOwn = ({ model }: CaseResults) => model === name;
+      return { model: name, ...countModel(counted.filter(isOwn)), ...sumSpending(cases.filter(isOwn), prices) };
+    }),
+    ...sumSpending(cases, prices),
+    currency: currency.value,
+    costGaps: cost.gaps,
+  };
+}
+
+function countModel(cases: readonly CaseResults[]): Pick<ModelSummary, 'passed' | 'total' | 'replayed' | 'range'> {
+  const { passed, scored } = countScored(cases);
+  const interval = computeClusteredInterval(cases.map(countLive), rangeConfidence);
+  return {
+    passed,
+    total: scored,
+    replayed: sum(cases, ({ replayed }) => replayed.total),
+    // Sums of roots end a last digit beyond what a rate can be.
+    range: interval === null ? null : { lower: Math.max(0, interval.lower), upper: Math.min(1, interval.upper) },
+  };
+}
+
+function sumSpending(cases: readonly CaseResults[], prices: Pricing['prices']): Pick<ModelSummary, 'usage' | 'cost'> {
+  return {
+    usage: { ...(joinUsage(cases.map(({ usage }) => usage)) ?? noModelUsage) },
+    cost: computeCost(cases, prices).amount,
+  };
+}

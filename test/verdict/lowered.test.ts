@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { emptyPolicyLayer, type PolicyLayer } from '../../src/model/policy.ts';
+import { listLowered } from '../../src/verdict/lowered.ts';
+import { atLeast, demanded } from '../support/factories/policy-factory.ts';
+
+const day = 24 * 3_600_000;
+const model = (minimum: number) => ({ models: [{ name: 'a/b', ...demanded(minimum) }] });
+const budget = (budgets: Partial<PolicyLayer['budgets']>) => ({ budgets: { ...emptyPolicyLayer.budgets, ...budgets } });
+
+const compare = (before: Partial<PolicyLayer>, after: Partial<PolicyLayer>) =>
+  listLowered({ ...emptyPolicyLayer, ...before }, { ...emptyPolicyLayer, ...after }).map(
+    ({ what, before: was, after: is }) => `${what}: ${was} -> ${is}`,
+  );
+
+describe('what a policy requires less of models', () => {
+  it.each<[string, Partial<PolicyLayer>, Partial<PolicyLayer>, string]>([
+    ['lowers the minimum of a model', model(0.9), model(0.8), 'the minimum of the model "a/b": 90% -> 80%'],
+    [
+      'removes the minimum of a model above that of the suite',
+      { ...atLeast(0.8), ...model(0.9) },
+      atLeast(0.8),
+      'the minimum of the model "a/b": 90% -> 80%',
+    ],
+    [
+      'gives a model a minimum below that of the suite',
+      atLeast(0.9),
+      { ...atLeast(0.9), ...model(0.5) },
+      'the minimum of the model "a/b": 90% -> 50%',
+    ],
+    ['pools the models', {}, { poolModels: demanded(true) }, '`poolModels`: false -> true'],
+    [
+      'accepts older recordings',
+      {},
+      { maximumRecordingAgeMs: demanded(60 * day) },
+      '`recordings.maximumAge`: 30d -> 60d',
+    ],
+    [
+      'raises the default number of model calls',
+      {},
+      budget({ modelCalls: demanded(301) }),
+      'the budget `modelCalls`: 300 -> 301',
+    ],
+    ['removes the budget of cost', budget({ cost: demanded(0.5) }), {}, 'the budget `cost`: 0.5 -> none'],
+  ])('is found where a change %s', (_, before, after, found) => {
+    expect(compare(before, after)).toEqual([found]);
+  });
+
+  it.each<[string, Partial<PolicyLayer>, Partial<PolicyLayer>]>([
+    ['gives a model a minimum above that of the suite', atLeast(0.8), { ...atLeast(0.8), ...model(0.9) }],
+    ['removes the minimum of a model below that of the suite', { ...atLeast(0.9), ...model(0.5) }, atLeast(0.9)],
+    ['takes the models apart', { poolModels: demanded(true) }, {}],
+    ['accepts only younger recordings', {}, { maximumRecordingAgeMs: demanded(7 * day) }],
+    ['allows fewer model calls', {}, budget({ modelCalls: demanded(10) })],
+    ['removes a budget that was above the default', budget({ modelCalls: demanded(500) }), {}],
+    ['sets a budget of cost', {}, budget({ cost: demanded(2) })],
+  ])('is nothing where a change %s', (_, before, after) => {
+    expect(compare(before, after)).toEqual([]);
+  });
+});
