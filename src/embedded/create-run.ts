@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Clock } from '../base/time.ts';
 import type { RunCreateBody } from './bodies/suite.ts';
-import type { ModelSource } from '../models/language-model.ts';
+import type { ModelName, ModelSource } from '../models/language-model.ts';
 import type { ConnectedTarget } from './connect.ts';
 import { ApiError } from './envelope.ts';
 import { planRunCases, requireNamedServers, type PlannedCase } from './plan-run-cases.ts';
@@ -210,6 +210,11 @@ function planIterations(
         model === null || models === null
           ? null
           : async () => await models.openSession({ model, caseId, iterationNumber, apiKeys }),
+      openJudge:
+        models === null
+          ? null
+          : async (judge: ModelName) =>
+              await models.openSession({ model: judge, caseId, iterationNumber, apiKeys, purpose: 'judge' }),
     };
   });
   return { testCase, readOnlyTools, iterations };

@@ -22,7 +22,6 @@ import { listYamlBlocks, wrapSteps } from '../support/text/yaml-blocks.ts';
 
 const hasSandbox = (await canMake('unshare')) || (await canMake('bwrap'));
 
-
 function createRepository(): Promise<Workspace> {
   return createWorkspace({
     'build/index.js': `import(${JSON.stringify(everythingServerPath)});\n`,

@@ -101,7 +101,9 @@ export function createPageReport(): Report {
     createHistoryRecord({
       startedAt: `2026-09-${String(day).padStart(2, '0')}T02:00:00.000Z`,
       outcome,
-      cases: [{ suiteId: 'weather', id: 'asks', passed, total: 40, replayed: 0, definitionHash: null, durationMs: null }],
+      cases: [
+        { suiteId: 'weather', id: 'asks', passed, total: 40, replayed: 0, definitionHash: null, durationMs: null },
+      ],
     });
   const trend = buildTrend(
     [

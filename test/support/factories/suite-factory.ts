@@ -34,6 +34,7 @@ export function createSuiteCase(overrides: Partial<SuiteCase> = {}): SuiteCase {
     match: defaultMatchOptions,
     checks: { mode: 'inherit', list: [] },
     steps: [],
+    judges: [],
     ...overrides,
   };
 }
