@@ -162,6 +162,7 @@ export function createPageEvidence(report: Report): Evidence {
         iterationId: failure?.iterationId ?? `it_${id}_${number}`,
         iterationNumber: number,
         outcome: failure === undefined ? (isScored ? 'passed' : 'unscored') : 'failed',
+        isReplayed: null,
         durationMs: isScored ? (failure?.durationMs ?? (durationMs ?? 100) * (1 + ((number * 7) % 5) / 10)) : null,
       };
     }),
