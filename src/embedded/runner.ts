@@ -9,7 +9,7 @@ import { runCase } from '../engine/run-case.ts';
 import { closeSchemaThread } from '../engine/schema-check.ts';
 import type { Target } from '../mcp/session.ts';
 import type { TestCase } from '../model/case.ts';
-import { describeProcessEnd, type ProcessEnd, type ServerWitnesses } from '../model/process-end.ts';
+import { describeProcessEnd, lastLinesHeading, type ProcessEnd, type ServerWitnesses } from '../model/process-end.ts';
 import { meetsMinimumPassRate } from '../model/rate.ts';
 import { identifyTrace } from '../otlp/ids.ts';
 import type { ProtocolTable } from './connect.ts';
@@ -241,5 +241,5 @@ function isCulprit({ loss }: CaseOutcome): boolean {
 
 function describeUnexplained(end: ProcessEnd): string {
   const sentence = `The server ${describeProcessEnd(end)} under this iteration and did not when the iteration was run again alone, so the crash cannot be attributed to a case.`;
-  return end.lastLines.length === 0 ? sentence : [sentence, 'Its last lines on stderr:', ...end.lastLines].join('\n');
+  return end.lastLines.length === 0 ? sentence : [sentence, lastLinesHeading, ...end.lastLines].join('\n');
 }

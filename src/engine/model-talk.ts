@@ -87,5 +87,5 @@ function explainNoAnswer(error: ModelError, transcript: Transcript): StepOutcome
     return { status: 'skipped', reason, effect: 'continue' };
   }
   const stopsRun = kind === 'refused' || kind === 'over-budget';
-  return { status: 'fail', reason, effect: 'give-up', stopsRun };
+  return { status: 'fail', reason, effect: 'unmeasured', stopsRun };
 }

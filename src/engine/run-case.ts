@@ -161,9 +161,12 @@ async function runSteps(
       outcome =
         excess === null ? await runStep(step, stepIndex) : { status: 'fail', reason: excess.message, effect: 'stop' };
       if (outcome.effect === 'stop') ending = completed;
-      if (outcome.effect === 'give-up') {
-        const { reason, loss, stopsRun } = outcome;
-        ending = { status: 'failed', reason, ...(loss && { loss }), ...(stopsRun && { stopsRun }) };
+      if (outcome.effect === 'give-up' || outcome.effect === 'unmeasured') {
+        const { reason, loss, stopsRun, effect } = outcome;
+        const more = { ...(loss && { loss }), ...(stopsRun && { stopsRun }) };
+        const isDecided = effect === 'unmeasured' && results.some(({ status }) => status === 'fail');
+        ending = isDecided ? { ...completed, ...more } : { status: 'failed', reason, ...more };
+        if (isDecided) outcome = { ...outcome, status: 'skipped' };
       }
     } catch (error) {
       ending = interrupt(step);
@@ -208,5 +211,5 @@ export async function runAssertStep(assertion: Assertion, evidence: Evidence, ai
   if (isAdvisory(assertion)) return { status: 'ok', reason: clipReason(`Advisory: ${reason}`), effect: 'continue' };
   // Of a cut transcript, later asserts may still be decided.
   if (state === 'unmeasured' && evidence.isCut !== null) return { status: 'skipped', reason, effect: 'continue' };
-  return { status: 'fail', reason, effect: state === 'unmeasured' ? 'give-up' : 'stop' };
+  return { status: 'fail', reason, effect: state === 'unmeasured' ? 'unmeasured' : 'stop' };
 }

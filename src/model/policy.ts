@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { baselineSchema } from './comparison.ts';
-import { defaultCurrency, type ModelPrice, modelPriceSchema } from './cost.ts';
+import { currencySchema, defaultCurrency, type ModelPrice, modelPriceSchema } from './cost.ts';
 import { count, fraction, milliseconds, money } from './quantities.ts';
 import type { Sourced } from './source.ts';
 import { reasonSchema } from './verdict.ts';
@@ -121,7 +121,7 @@ export const gatePolicySchema = z.object({
   maximumRegressions: sourced(count).describe('How many cases may regress, over all suites.'),
   maximumRateDrop: sourced(fraction).nullable().describe('By how much the pass rate of a suite may fall, 0 to 1.'),
   prices: z.array(named(modelPriceSchema)).describe('Of models, for a million tokens.'),
-  currency: sourced(z.string()).describe('Of the prices, a code of ISO 4217.'),
+  currency: sourced(currencySchema).describe('Of the prices.'),
   baseline: baselineSchema.nullable().describe('What the results are compared with; null where nothing is.'),
   lowered: z.array(reasonSchema).describe('Where the change lowers what its base protects.'),
 });

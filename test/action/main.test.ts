@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { renderReportJson } from '../../src/report/json.ts';
+import { actionPath } from '../support/process/bundled-command.ts';
 import { listChildVariables } from '../support/process/child-environment.ts';
 import { readExampleInputs, readExampleJob } from '../support/runner/example-workflow.ts';
 import { type GitHubApi, refusals, startGitHubApi } from '../support/github/github-api.ts';
@@ -18,15 +18,13 @@ import { createWorkflowRunEvent } from '../support/runner/events.ts';
 import { createShardReports } from '../support/factories/shard-factory.ts';
 import { createWorkspace, everythingOverStdio, greenEvals, redEvals, type Workspace } from '../support/workspace.ts';
 
-const entry = fileURLToPath(new URL('../../src/action/entry.ts', import.meta.url));
-
 interface Stage {
   exitCode: number;
   stdout: string;
   commands: RunnerCommand[];
 }
 
-/** Starts the action from its sources, with files of the runner that a test may spoil by `env`. */
+/** Starts the action, with files of the runner that a test may spoil by `env`. */
 async function start(
   workspace: Workspace,
   inputs: Record<string, string>,
@@ -38,11 +36,11 @@ async function start(
   await mkdir(join(workspace.path, '.runner'), { recursive: true });
   for (const file of Object.values(files)) await writeFile(join(workspace.path, '.runner', file), '');
   // The name of the file that is started says which action it is.
-  const script = join(workspace.path, '.runner', `${action}.ts`);
+  const script = join(workspace.path, '.runner', `${action}.js`);
   await rm(script, { force: true });
-  await symlink(entry, script);
+  await symlink(actionPath, script);
   // One process for all iterations, because these tests do not examine the server.
-  const server = { 'server-command': everythingOverStdio, isolation: 'run' };
+  const server = { 'server-command': everythingOverStdio, isolation: 'run', sandbox: 'off' };
   const inputVariables = Object.entries({ ...server, ...inputs }).map(([name, value]) => [
     `INPUT_${name.toUpperCase()}`,
     value,

@@ -27,6 +27,8 @@ export interface AttackOptions {
   sandbox: 'off' | 'auto';
   /** How much longer than promised a gate may take on a slow machine. */
   slack?: number;
+  /** What to run; the sources of the command unless given. */
+  command?: string;
   /** Runs a copy of `lib/`, which the attack may overwrite. */
   isCopied?: boolean;
   timeoutS?: number;
@@ -37,12 +39,12 @@ const bystanderTitle = 'is not attacked';
 /** Runs one gate with a case for each attack, or with the one attack that needs a gate of its own. */
 export async function runServerAttacks(
   attacks: readonly ServerAttack[],
-  { sandbox, slack = 1, isCopied = false, timeoutS = 20 }: AttackOptions,
+  { sandbox, command = join(root, 'src/cli/main.ts'), slack = 1, isCopied = false, timeoutS = 20 }: AttackOptions,
 ): Promise<AttackedGate> {
   const isAlone = attacks.length === 1 && attacks[0]?.isAlone === true;
   await using copy = await createWorkspace();
   await using workspace = await createAttackedWorkspace(attacks, isAlone);
-  const entry = isCopied ? await copyCommand(copy) : join(root, 'src/cli/main.ts');
+  const entry = isCopied ? await copyCommand(copy) : command;
   const targets: Targets = {
     workspace: workspace.path,
     files: Object.fromEntries(Object.entries(decisiveFiles).map(([name, file]) => [name, join(workspace.path, file)])),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { commandPath } from '../support/process/bundled-command.ts';
 import { canMake } from '../support/process/sandbox-lab.ts';
 import type { ServerAttack } from './attack.ts';
 import { type AttackedGate, type AttackOptions, runServerAttacks } from './run-server-attacks.ts';
@@ -7,7 +8,7 @@ import { codeAttacks, fileAttacks, loneAttacks, sharedAttacks, signalStorm } fro
 // One gate for each class of attacks; `npm run test:adversary` runs every variant at every moment with every answer.
 
 /** A slow machine decides nothing. */
-const patient = { slack: 10, timeoutS: 60 };
+const patient = { command: commandPath, slack: 10, timeoutS: 60 };
 const off: AttackOptions = { ...patient, sandbox: 'off' };
 const auto: AttackOptions = { ...patient, sandbox: 'auto' };
 

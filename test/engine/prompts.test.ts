@@ -301,6 +301,15 @@ describe('a model without an answer', () => {
     expect(only.outcome.result).toBeNull();
   });
 
+  it('fails an iteration in which a pinned call had failed before', async () => {
+    const { outcome } = await talk([callStep('fail'), ask('Add')], [unavailable]);
+    expect(outcome).toMatchObject({
+      status: 'completed',
+      result: 'failed',
+      error: 'fail answered with an error: "out of order".',
+    });
+  });
+
   it('does not count the time of the model against the server', async () => {
     const session = createScriptedSession([{ text: 'Late.' }]);
     const slow = {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { matrix, type PhaseName, phases, type Row } from './matrix.ts';
 import { type Certificates, makeCertificates } from '../support/faults/certificates.ts';
 import { hasOpenssl } from '../support/network/https-server.ts';
-import { runCell } from '../support/faults/run-cell.ts';
+import { runSeeds } from '../support/faults/run-cell.ts';
 
 declare module 'vitest' {
   interface TaskMeta {
@@ -11,7 +11,7 @@ declare module 'vitest' {
   }
 }
 
-/** So many jobs are run per cell; another first seed repeats what another run found. */
+/** At most so many jobs are run per cell; another first seed repeats what another run found. */
 const seeds = Array.from({ length: 5 }, (_, index) => Number(process.env['FAULT_SEED'] ?? 0) * 5 + index);
 
 /** Runs every cell of a phase, each with all seeds. */
@@ -32,10 +32,10 @@ export function describePhase(phase: PhaseName, rows: readonly Row[] = matrix): 
       it.skipIf(needsTls && !hasOpenssl)(`fault ${fault}: ${what}`, async ({ task }) => {
         task.meta.cell = { fault, what, phase };
         const cell = { letter, phase: phases[phase], blows };
-        const differences: string[] = [];
-        for (const seed of seeds) {
-          differences.push(...(await runCell(cell, { seed, ...(needsTls ? { certificates: certificates! } : {}) })));
-        }
+        const differences = await runSeeds(cell, {
+          seeds,
+          ...(needsTls ? { certificates: certificates! } : {}),
+        });
         expect(differences.join('\n')).toBe('');
       });
     }

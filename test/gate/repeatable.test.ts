@@ -1,19 +1,15 @@
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runEmbeddedGate } from '../support/gate/embedded-gate.ts';
+import { everythingServerPath, filesystemServerPath, memoryServerPath } from '../support/servers/bundled-servers.ts';
 import { createWorkspace } from '../support/workspace.ts';
-
-const { resolve } = createRequire(import.meta.url);
-const start = (name: string) =>
-  `${process.execPath} ${resolve(`@modelcontextprotocol/server-${name}/package.json`).replace('package.json', 'dist/index.js')}`;
 
 const gates = 5;
 
 /** Real servers: one that keeps nothing, one over a folder, one over a file. Cases see what earlier ones wrote. */
 const servers = {
   everything: {
-    command: `${start('everything')} stdio`,
+    command: `${process.execPath} ${everythingServerPath}`,
     rule: 'read-only',
     evals: `suite: Everything
 cases:
@@ -24,7 +20,7 @@ cases:
 `,
   },
   filesystem: {
-    command: `${start('filesystem')} .`,
+    command: `${process.execPath} ${filesystemServerPath} .`,
     rule: 'not-read-only',
     evals: `suite: Filesystem
 cases:
@@ -35,7 +31,7 @@ cases:
 `,
   },
   memory: {
-    command: start('memory'),
+    command: `${process.execPath} ${memoryServerPath}`,
     rule: 'not-read-only',
     evals: `suite: Memory
 cases:

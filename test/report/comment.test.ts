@@ -131,7 +131,7 @@ describe('renderComment', () => {
         const report = createReport({ suites: [createSuiteResults({ name: texts[0] ?? '', cases })], notes: texts });
         expect(listForeignNodes(renderInJob(report, texts[1] ?? ''))).toEqual([]);
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 });

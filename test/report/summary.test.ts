@@ -97,7 +97,7 @@ describe('renderSummary', () => {
       fc.property(hostileText, (text) => {
         expect(listActiveNodes(renderSummary(createHostileReport(text)))).toEqual([]);
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 });

@@ -69,7 +69,7 @@ export async function planModels(
       issues.push({
         ...location,
         code: 'model-unavailable',
-        message: `${problem} With \`recordings: ${mode}\` it is called`,
+        message: `${problem} \`recordings: ${mode}\` always calls the model`,
       });
     }
     problems.set(modelId, problem);
@@ -140,8 +140,9 @@ function explainProblem(providers: ProviderDirectory, { provider }: ModelName): 
     providers.find(provider);
     return null;
   } catch (error) {
-    if (error instanceof ModelError) return describeError(error);
-    throw error;
+    if (!(error instanceof ModelError)) throw error;
+    const { hint } = error;
+    return hint === undefined ? describeError(error) : `${describeError(error)} ${hint}`;
   }
 }
 

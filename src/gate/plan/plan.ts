@@ -8,7 +8,6 @@ import {
   defaultMaximumRegressions,
   type GatePolicy,
   type GateRules,
-  type Pricing,
 } from '../../model/policy.ts';
 import type { Revision, ShardReport } from '../../model/report.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
@@ -78,10 +77,8 @@ export interface GatePlan extends PlannedPast {
   policyNotes: string[];
   /** Where the change lowers what its base protects. */
   protectionFindings: VerdictReason[];
-  /** How much worse than the baseline the results may be. */
-  limits: Pick<GatePolicy, 'maximumRegressions' | 'maximumRateDrop'>;
-  /** What model calls cost. */
-  pricing: Pricing;
+  /** How much worse than the baseline the results may be, and what model calls cost. */
+  limits: Pick<GatePolicy, 'maximumRegressions' | 'maximumRateDrop' | 'prices' | 'currency'>;
   /** Everything in the plan that no output may show. */
   secrets: readonly Secret[];
 }
@@ -184,8 +181,8 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     limits: {
       maximumRegressions: rules.maximumRegressions ?? defaultMaximumRegressions,
       maximumRateDrop: rules.maximumRateDrop,
+      ...applyPricingDefaults(rules),
     },
-    pricing: applyPricingDefaults(rules),
     secrets: [service, server, github, collector, upload, models].flatMap((part) => part?.secrets ?? []),
   };
 }

@@ -58,7 +58,8 @@ export function openModels(
     if (found === undefined) throw new Error(`The case ${request.caseId} of the service is none of the plan.`);
     return found;
   };
-  const hasKey = (provider: string) => live.findProblem({ model: { provider, name: '' }, apiKeys: new Map() }) === null;
+  const findProviderProblem = (provider: string) =>
+    live.findProblem({ model: { provider, name: '' }, apiKeys: new Map() });
   const now = () => clock.now();
   let budget: ModelBudget = createModelBudget({ modelCalls: null, tokens: null, cost: null }, plan.pricing);
   let maximumAgeMs = 0;
@@ -68,7 +69,7 @@ export function openModels(
     mode,
     findCase,
     live: limited,
-    hasKey,
+    findProviderProblem,
     maximumAgeMs: () => maximumAgeMs,
     now,
     recorder,

@@ -5,7 +5,7 @@ import { flattenText } from '../../../src/report/escape/plain.ts';
 import { hostileText } from '../../support/text/hostile-text.ts';
 import { listActiveNodes, listMarkdownNodes, readMarkdownText } from '../../support/text/markdown-tree.ts';
 
-const numRuns = 3000;
+const numRuns = 1000;
 
 describe('renderProse', () => {
   it.each([

@@ -51,19 +51,30 @@ export interface Trial {
 
 /** What a seed chooses. */
 export interface Draw {
-  seed: number;
   /** An integer from `least` to `most`, both included. */
   between(least: number, most: number): number;
   pick<T>(items: readonly T[]): T;
+  /** Two of five seeds strike for good, the others only so often that it can be got over. */
+  isForGood(): boolean;
+  isEven(): boolean;
+  /** All choices so far. */
+  readonly choices: readonly unknown[];
 }
 
 /** Makes the choices of a seed. What is picked goes through every item in turn, so that few seeds see all of them. */
 export function createDraw(seed: number): Draw {
   const random = createRandom(seed * 7919);
+  const choices: unknown[] = [];
+  const keep = <T>(choice: T): T => {
+    choices.push(choice);
+    return choice;
+  };
   return {
-    seed,
-    between: (least, most) => least + Math.floor(random() * (most - least + 1)),
-    pick: (items) => items[seed % items.length]!,
+    choices,
+    between: (least, most) => keep(least + Math.floor(random() * (most - least + 1))),
+    pick: (items) => items[keep(seed % items.length)]!,
+    isForGood: () => keep(seed % 5 >= 3),
+    isEven: () => keep(seed % 2 === 0),
   };
 }
 
@@ -84,11 +95,6 @@ export function strike(
   else world.connections.strike({ route, from, count, fault: blow.connect(world) });
 }
 
-/** Two of five seeds strike for good, the others only so often that it can be got over. */
-function isForGood({ seed }: Draw): boolean {
-  return seed % 5 >= 3;
-}
-
 /** Retried: a fault that passes costs attempts and nothing else, one that stays makes the verdict inconclusive. */
 export function R(
   options: Partial<Expectation> & {
@@ -103,7 +109,7 @@ export function R(
   return (phase, blows, draw) => {
     const blow = draw.pick(blows);
     const from = draw.between(1, Math.min(phase.usual, 3));
-    if (isForGood(draw)) {
+    if (draw.isForGood()) {
       return {
         what: `from request ${from} for good`,
         arm: (world) => strike(world, phase, blow, { from, count: forGood }),
@@ -159,7 +165,7 @@ function once(expected: Expectation, attempts = 1): Letter {
 export const D: Letter = (phase, blows, draw) => {
   const picked = draw.pick(blows);
   const blow = isCarriedOut(picked) || draw.between(0, 1) === 0 ? picked : delay(picked);
-  if (isForGood(draw)) {
+  if (draw.isForGood()) {
     return {
       what: 'for good',
       arm: (world) => strike(world, phase, blow, { from: 1, count: forGood }),
@@ -209,7 +215,7 @@ export function K(expected: Partial<Expectation> = {}): Letter {
 export function W(options: { once?: boolean; says?: RegExp } = {}): Letter {
   return (phase, blows, draw) => {
     const blow = draw.pick(blows);
-    if (options.once !== false && !isForGood(draw)) {
+    if (options.once !== false && !draw.isForGood()) {
       return {
         what: 'the first request',
         arm: (world) => strike(world, phase, blow, { from: 1, count: 1 }),
@@ -231,7 +237,7 @@ export function W(options: { once?: boolean; says?: RegExp } = {}): Letter {
 /** A cancelled run: the gate survives a fault that passes; under a lasting fault the run continues, which the gate cannot prevent. */
 export const C: Letter = (phase, blows, draw) => {
   const blow = draw.pick(blows);
-  const count = isForGood(draw) ? forGood : 1;
+  const count = draw.isForGood() ? forGood : 1;
   return {
     what: count === 1 ? 'the first request' : 'for good',
     arm: (world) => strike(world, phase, blow, { from: 1, count }),

@@ -20,7 +20,7 @@ function dials(faults: readonly DialFault[], expected: { exitCode: number; grant
 export function unreachable(kinds: readonly Extract<ConnectFault, string>[]): Letter {
   return trial((draw) => {
     const fault = draw.pick(kinds);
-    const isForGood = draw.seed % 5 >= 3;
+    const isForGood = draw.isForGood();
     const count = isForGood ? Number.MAX_SAFE_INTEGER : draw.between(1, 4);
     return {
       what: isForGood ? `${fault} for good` : `${fault} for ${count} dials`,
@@ -45,7 +45,7 @@ export const untrusted: Letter = trial((draw) => {
 });
 
 export const reset: Letter = trial((draw) => {
-  const isForGood = draw.seed % 5 >= 3;
+  const isForGood = draw.isForGood();
   const count = draw.between(1, 4);
   return {
     what: isForGood ? 'for good' : `${count} dials`,
@@ -60,7 +60,7 @@ export const reset: Letter = trial((draw) => {
 
 /** Connected, but the relay never says hello. */
 export const mute: Letter = trial((draw) => {
-  const isForGood = draw.seed % 5 >= 3;
+  const isForGood = draw.isForGood();
   return {
     what: isForGood ? 'for good' : 'once',
     arm: ({ front }) => front.relay.strikeDials(['silence'], { forGood: isForGood }),
@@ -69,7 +69,7 @@ export const mute: Letter = trial((draw) => {
 });
 
 export const dropped: Letter = trial((draw, phase) =>
-  draw.seed % 2 === 0
+  draw.isEven()
     ? dials([{ close: 1006 }, { greetThenClose: 1011 }], { exitCode: 0 })(phase, [], draw)
     : reset(phase, [], draw),
 );
@@ -104,7 +104,7 @@ export function taken(code: 4001 | 4002): Letter {
 
 export const refused: Letter = trial((draw, phase) => {
   const fault = draw.pick([{ close: 1008 }, { close: 4003 }, { status: 404 }, { close: 4999 }]);
-  return draw.seed % 2 === 0
+  return draw.isEven()
     ? dials([fault], { exitCode: 0 })(phase, [], draw)
     : dials([fault], { exitCode: 3, says: /refused the connection twice/ })(phase, [], draw);
 });

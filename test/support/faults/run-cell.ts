@@ -4,13 +4,47 @@ import { type Blow, createDraw, type Letter, type Phase, type Trial } from './le
 /** However a job is broken, it ends this long after its own time at the latest. */
 const latestEndMs = timeoutMinutes * 60_000 + 15_000;
 
+interface Cell {
+  letter: Letter;
+  phase: Phase;
+  blows: readonly Blow[];
+}
+
 /** Runs one seed of a cell and says what is other than it should be; empty where nothing is. */
-export async function runCell(
-  cell: { letter: Letter; phase: Phase; blows: readonly Blow[] },
-  options: WorldOptions,
-): Promise<string[]> {
+export async function runCell(cell: Cell, options: WorldOptions): Promise<string[]> {
   const trial = cell.letter(cell.phase, cell.blows, createDraw(options.seed));
-  const { times, ...end } = await runTrial(trial, cell.phase, options);
+  return await judgeTrial(trial, cell.phase, options);
+}
+
+/** Jobs of a cell that may differ in nothing but the jitter of their waits. */
+const leastJobs = 2;
+
+/**
+ * Runs a cell with these seeds and says what is other than it should be. A seed whose choices are those of an earlier one is
+ * left out once there were two jobs.
+ */
+export async function runSeeds(
+  cell: Cell,
+  { seeds, ...options }: Omit<WorldOptions, 'seed'> & { seeds: readonly number[] },
+): Promise<string[]> {
+  const known = new Set<string>();
+  const differences: string[] = [];
+  let jobs = 0;
+  for (const seed of seeds) {
+    const draw = createDraw(seed);
+    const trial = cell.letter(cell.phase, cell.blows, draw);
+    const choices = JSON.stringify(draw.choices);
+    if (jobs >= leastJobs && known.has(choices)) continue;
+    differences.push(...(await judgeTrial(trial, cell.phase, { ...options, seed })));
+    jobs += 1;
+    // The choices that a trial makes while it runs are not known before it does.
+    if (JSON.stringify(draw.choices) === choices) known.add(choices);
+  }
+  return differences;
+}
+
+async function judgeTrial(trial: Trial, phase: Phase, options: WorldOptions): Promise<string[]> {
+  const { times, ...end } = await runTrial(trial, phase, options);
   const differences = findDifferences(trial, end, times);
   return differences.map(
     (difference) => `seed ${options.seed}, ${trial.what}: ${difference}\n${end.said.slice(0, 1500)}`,

@@ -8,7 +8,7 @@ const itemsOf = (value: Item) => value['items'] as Item[];
 
 /** A queue, which is waited in as long as was said. */
 export const queued: Letter = trial((draw) => {
-  if (draw.seed % 5 >= 3) {
+  if (draw.isForGood()) {
     return {
       what: 'no room for good',
       arm: ({ front }) => front.strike({ route: 'run', from: 1, count: Number.MAX_SAFE_INTEGER, fault: full }),
@@ -55,7 +55,7 @@ export const cancelConflict: Letter = trial((draw) => ({
 /** Never taken for an end, unless the run says when it ended; never for a pass. */
 export const oddStatus: Letter = trial((draw) => {
   const count = Number.MAX_SAFE_INTEGER;
-  if (draw.seed % 2 === 0) {
+  if (draw.isEven()) {
     return {
       what: 'with a time at which it ended',
       arm: ({ front }) =>
@@ -68,7 +68,7 @@ export const oddStatus: Letter = trial((draw) => {
       expected: { exitCode: 3, says: /frozen/, tookMs: [0, 60_000] },
     };
   }
-  const isForGood = draw.seed % 5 >= 3;
+  const isForGood = draw.isForGood();
   return {
     what: isForGood ? 'for good' : 'for three polls',
     arm: ({ front }) =>
@@ -103,7 +103,7 @@ export const oddResult: Letter = trial((draw) => {
 
 /** Read once more, since services may lag behind themselves; what still disagrees then is no verdict. */
 export const disagreement: Letter = trial((draw) => {
-  const isForGood = draw.seed % 5 >= 3;
+  const isForGood = draw.isForGood();
   const reads = isForGood ? 99 : 3;
   const kind = draw.pick(['fewer', 'more', 'unfinished', 'twice'] as const);
   const fault = alter((page) => {
@@ -163,10 +163,10 @@ export const endedOtherwise: Letter = trial((draw) => {
 
 /** Nothing of nothing is no pass. */
 export const noIterations: Letter = trial((draw) => ({
-  what: draw.seed % 2 === 0 ? 'no iterations' : 'no iterations, and none counted',
+  what: draw.isEven() ? 'no iterations' : 'no iterations, and none counted',
   arm: ({ front }) => {
     front.strike({ route: 'page', from: 1, count: 99, fault: alter(() => ({ items: [] })) });
-    if (draw.seed % 2 === 0) return;
+    if (draw.isEven()) return;
     const summary = { total: 0, passed: 0, failed: 0, passRate: 1 };
     front.strike({ route: 'poll', from: 1, count: 99, fault: alter((run) => ({ ...run, summary, result: 'passed' })) });
   },

@@ -1,9 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { TestProject } from 'vitest/node';
 import { bundleFiles } from '../bundle-files.ts';
-import { commandPath } from './bundled-command.ts';
+import { actionPath, commandPath, entryDirectory } from './bundled-command.ts';
 
 /** Runs once before all tests, and while they are watched, again before each run. */
 export async function setup(project: TestProject): Promise<void> {
@@ -12,9 +11,11 @@ export async function setup(project: TestProject): Promise<void> {
 }
 
 async function bundle(): Promise<void> {
-  const directory = dirname(commandPath);
-  await mkdir(directory, { recursive: true });
+  await mkdir(entryDirectory, { recursive: true });
   // Without it, Node parses each file twice, once as CommonJS.
-  await writeFile(join(directory, 'package.json'), '{ "type": "module" }\n');
-  await bundleFiles(fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url)), commandPath);
+  await writeFile(`${entryDirectory}/package.json`, '{ "type": "module" }\n');
+  await bundleFiles(locate('cli/main.ts'), commandPath);
+  await bundleFiles(locate('action/entry.ts'), actionPath);
 }
+
+const locate = (file: string) => fileURLToPath(new URL(`../../../src/${file}`, import.meta.url));

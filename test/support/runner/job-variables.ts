@@ -21,6 +21,8 @@ export function listJobVariables(job: {
     // The Node that runs the tests comes first, so that a server's `node` is the same one whatever the machine has.
     PATH: [path.dirname(process.execPath), process.env['PATH'] ?? ''].join(path.delimiter),
     HOME: job.home,
+    // Only the first start compiles dist/.
+    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
     LANG: 'C.UTF-8',
     CI: 'true',
     GITHUB_ACTIONS: 'true',

@@ -1,16 +1,22 @@
 import { cp } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { bundleFiles } from '../bundle-files.ts';
-import { bundleDirectory, everythingServerPath, stdioServerPath } from './bundled-servers.ts';
+import {
+  bundleDirectory,
+  everythingServerPath,
+  filesystemServerPath,
+  memoryServerPath,
+  stdioServerPath,
+} from './bundled-servers.ts';
 
-const everything = fileURLToPath(
-  new URL('../../../node_modules/@modelcontextprotocol/server-everything/dist/', import.meta.url),
-);
+const packages = fileURLToPath(new URL('../../../node_modules/@modelcontextprotocol', import.meta.url));
 
 /** Runs once before all tests; several runs in one checkout may do so at the same time. */
 export async function setup(): Promise<void> {
   await bundleFiles(fileURLToPath(new URL('stdio-server.ts', import.meta.url)), stdioServerPath);
-  await bundleFiles(`${everything}transports/stdio.js`, everythingServerPath);
+  await bundleFiles(`${packages}/server-filesystem/dist/index.js`, filesystemServerPath);
+  await bundleFiles(`${packages}/server-memory/dist/index.js`, memoryServerPath);
+  await bundleFiles(`${packages}/server-everything/dist/transports/stdio.js`, everythingServerPath);
   // The server reads its instructions and some of its resources from there.
-  await cp(`${everything}docs`, `${bundleDirectory}/docs`, { recursive: true });
+  await cp(`${packages}/server-everything/dist/docs`, `${bundleDirectory}/docs`, { recursive: true });
 }

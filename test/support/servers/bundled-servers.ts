@@ -8,3 +8,9 @@ export const stdioServerPath = `${bundleDirectory}/bin/stdio-server.mjs`;
 
 /** server-everything over stdio, as one file. */
 export const everythingServerPath = `${bundleDirectory}/bin/everything-server.mjs`;
+
+/** server-filesystem, as one file. */
+export const filesystemServerPath = `${bundleDirectory}/bin/filesystem-server.mjs`;
+
+/** server-memory, as one file. */
+export const memoryServerPath = `${bundleDirectory}/bin/memory-server.mjs`;
