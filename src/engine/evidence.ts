@@ -1,7 +1,7 @@
 import type { Check, CheckByType, JsonObject } from '../model/assertion.ts';
 import type { ToolCall } from '../model/run.ts';
 import type { CheckState, TraceMessage } from '../model/trace.ts';
-import type { AskJudge } from './judge-check.ts';
+import type { ModelAnswer, ModelCall, ModelName } from '../models/language-model.ts';
 import type { SchemaBudget } from './schema-check.ts';
 
 /** What the assertions of a case are judged on: the transcript so far, in the order in which it happened. */
@@ -93,10 +93,20 @@ export function leaveUnmeasured(reason: string): Judgement {
   return { state: 'unmeasured', reason };
 }
 
+/**
+ * Makes one call of a judge.
+ *
+ * @throws {ModelError} where there is no answer
+ * @throws the reason of the signal once it aborts
+ */
+export type AskJudge = (model: ModelName, call: ModelCall) => Promise<ModelAnswer>;
+
 /** What judging may take in addition to the evidence. */
 export interface JudgingAids extends SchemaBudget {
   /** Null where no model may be asked. */
   askJudge?: AskJudge | null;
+  /** Hears of each recorded answer of a judge that gates: the result of the iteration rests on it. */
+  onReplayedJudgement?: () => void;
 }
 
 /** How each type of check is judged. */

@@ -6,32 +6,30 @@ import type { TraceMessage, TracePart } from '../model/trace.ts';
 import { buildJudgeCall, type JudgedCase, type JudgedPart, type Opinion, readOpinion } from '../models/judge-prompt.ts';
 import type { ModelAnswer, ModelCall, ModelName, ModelSession } from '../models/language-model.ts';
 import { formatModelName, parseModelName } from '../models/model-name.ts';
-import { decide, type Evidence, type Judgement, leaveUnmeasured } from './evidence.ts';
+import { type AskJudge, decide, type Evidence, type Judgement, type JudgingAids, leaveUnmeasured } from './evidence.ts';
 import type { IterationLimit } from './iteration-limit.ts';
 
 /** Opens a model that judges an iteration. */
 export type OpenJudge = (model: ModelName) => Promise<ModelSession>;
 
 /**
- * Makes one call of a judge.
- *
- * @throws {ModelError} where there is no answer
- * @throws the signal's reason once the iteration is over
- */
-export type AskJudge = (model: ModelName, call: ModelCall) => Promise<ModelAnswer>;
-
-/**
  * Connects the judges of one iteration with their models. All checks that name the same model share one session, so that its calls have
- * one order. The time of a call does not count towards that of the iteration.
+ * one order. Their time does not count towards that of the iteration, and its end does not stop them; `signal` does.
  */
-export function createAskJudge(openJudge: OpenJudge, limit: Pick<IterationLimit, 'hold' | 'signal'>): AskJudge {
+export function createAskJudge(
+  openJudge: OpenJudge,
+  {
+    limit,
+    signal = new AbortController().signal,
+  }: { limit: Pick<IterationLimit, 'hold'>; signal?: AbortSignal | undefined },
+): AskJudge {
   const sessions = new Map<string, Promise<ModelSession>>();
   return async (model, call) => {
     using _held = limit.hold();
     const name = formatModelName(model);
     const session = sessions.get(name) ?? openJudge(model);
     sessions.set(name, session);
-    return await (await session).answer(call, { signal: limit.signal });
+    return await (await session).answer(call, { signal });
   };
 }
 
@@ -79,21 +77,25 @@ const maxReasonLength = 400;
  * Judges a conversation by a rubric. Without an opinion the check is unmeasured, and never failed: a model that gives no answer says
  * nothing about the server. Nothing is asked about a conversation that was cut.
  *
- * @throws the signal's reason once the iteration is over
+ * @throws the reason of the signal once it aborts
  */
 export async function judgeByModel(
-  { rubric, model, threshold }: JudgeCheck,
+  { rubric, model, threshold, role }: JudgeCheck,
   { messages, isCut }: Pick<Evidence, 'messages' | 'isCut'>,
-  ask: AskJudge | null,
+  { askJudge = null, onReplayedJudgement }: Pick<JudgingAids, 'askJudge' | 'onReplayedJudgement'>,
 ): Promise<Judgement> {
   if (isCut !== null) return leaveUnmeasured(`not measured: ${endSentence(isCut)}`);
   if (model === undefined) return leaveUnmeasured('not measured: the check names no model.');
-  if (ask === null) return leaveUnmeasured('not measured: no model can be asked here.');
+  if (askJudge === null) return leaveUnmeasured('not measured: no model can be asked here.');
   try {
     const name = parseModelName(model);
     const conversation = messages.flatMap(readParts);
     const judged = { rubric, threshold: threshold ?? null, conversation };
-    const decision = await collectOpinions(judged, (call) => ask(name, call));
+    const decision = await collectOpinions(judged, async (call) => {
+      const answer = await askJudge(name, call);
+      if (answer.isReplayed && role === 'gating') onReplayedJudgement?.();
+      return answer;
+    });
     return decide(decision.isPassed, describeDecision(model, decision, judged.threshold));
   } catch (error) {
     if (!(error instanceof ModelError)) throw error;

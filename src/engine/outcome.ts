@@ -4,7 +4,7 @@ import { defaultMatchOptions, type TestCase, toPublicMatchOptions } from '../mod
 import type { StepResult, ToolCall } from '../model/run.ts';
 import type { Step } from '../model/step.ts';
 import type { PredicateResult, Trace, TracePrompt } from '../model/trace.ts';
-import { type ModelUsage, noModelUsage } from '../model/usage.ts';
+import { addUsage, type ModelUsage, noModelUsage } from '../model/usage.ts';
 import type { JudgingAids, ToolResult } from './evidence.ts';
 import { describeTurn, judgeTurns, listExpectedCalls } from './match.ts';
 import { judgePredicate } from './predicates.ts';
@@ -132,12 +132,18 @@ export function buildOutcome(
     trace: { messages: transcript.messages, spans: transcript.spans, prompts, metadata: { predicates } },
     predicates,
     loss: ending.loss ?? null,
-    usage: transcript.usage === noModelUsage ? null : transcript.usage,
+    usage: sumUsage(transcript),
     stopsRun: ending.stopsRun ?? false,
   };
   const hasFailed = steps.some(({ status }) => status === 'fail') || prompts.some(({ passed }) => !passed);
   const unscored = transcript.isCut ?? checks.unscored;
   return unscored === null || hasFailed ? outcome : withholdResult(outcome, unscored);
+}
+
+/** A replayed judgement marks the iteration as replayed. What judges spend is in the budgets alone, since it is spent on other models. */
+function sumUsage({ usage, replayedJudgements }: Transcript): ModelUsage | null {
+  if (replayedJudgements === 0) return usage === noModelUsage ? null : usage;
+  return addUsage(usage, { ...noModelUsage, replayedCalls: replayedJudgements });
 }
 
 /** Scores an iteration whose server's process ended under a call: that is the failure of the case. */

@@ -34,7 +34,7 @@ const judgements: Judgements = {
   widgetRendered: judgeNothingRendered,
   widgetRenderLatencyUnder: judgeNothingRendered,
   widgetNoConsoleErrors: judgeNothingRendered,
-  judge: async (check, evidence, aids) => await judgeByModel(check, evidence, aids?.askJudge ?? null),
+  judge: async (check, evidence, aids) => await judgeByModel(check, evidence, aids ?? {}),
   not: async ({ assertion }, evidence, aids) => negate(await judgeCheck(assertion, evidence, aids)),
 };
 

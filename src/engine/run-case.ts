@@ -77,7 +77,13 @@ export async function runCase(
   const recording = { transcript, trace: options.trace ?? null, schemas };
   const excused = listExcusedSteps(testCase.steps, listChecks(testCase));
   const anyError = testCase.advancedConfig?.failOnToolError === false;
-  const aids: JudgingAids = { ...schemas, askJudge: openJudge === null ? null : createAskJudge(openJudge, limit) };
+  const aids: JudgingAids = {
+    ...schemas,
+    askJudge: openJudge === null ? null : createAskJudge(openJudge, { limit, signal: options.signal }),
+    onReplayedJudgement: () => {
+      transcript.replayedJudgements += 1;
+    },
+  };
   const talk = createModelTalk(testCase, { openModel, limit });
   const runStep = async (step: Step, stepIndex: number): Promise<StepOutcome> => {
     if (step.kind === 'assert') return await runAssertStep(step.assertion, transcript, aids);

@@ -15,7 +15,7 @@ export interface JudgeIdentity {
 const fingerprint = z.string().regex(/^[\da-f]{32}$/);
 const agreement = z.number().min(-1).max(1);
 
-/** Counts the changes of what judges are told in addition to the rubric. A calibration holds for one version. */
+/** Counts the changes of the instructions that judges get in addition to the rubric. A calibration holds for one version. */
 export const judgeInstructionsVersion = 1;
 
 /** Of the interval in a record. */
@@ -28,7 +28,7 @@ export const calibrationSchema = z.strictObject({
     rubricHash: fingerprint,
     model: z.string().min(1),
     threshold: fraction.nullable(),
-    instructions: z.int().min(1).describe('The version of what the judge was told.'),
+    instructions: z.int().min(1).describe('The version of the instructions of the judge.'),
   }),
   date: z.iso.datetime().describe('When the judge answered; of recorded answers the oldest.'),
   examples: count,

@@ -53,7 +53,7 @@ describe('the opinions of a judge', () => {
     ['fails below it, whatever the judge says itself', createOpinion({ score: 0.69, passed: true }), 'failed'],
   ])('are read by their score, which %s', async (_, opinion, state) => {
     const { askJudge } = openJudge(...scriptOpinions(opinion, opinion));
-    expect(await judgeByModel({ ...judge, threshold: 0.7 }, createEvidence(), askJudge)).toMatchObject({ state });
+    expect(await judgeByModel({ ...judge, threshold: 0.7 }, createEvidence(), { askJudge })).toMatchObject({ state });
   });
 
   it('may be the text of the answer alone, and give a reason that names all scores', async () => {
@@ -63,6 +63,23 @@ describe('the opinions of a judge', () => {
       state: 'failed',
       reason: 'judge: scripted/one failed it, with the scores 0.1, 0.1: It names another city.',
     });
+  });
+});
+
+describe('a recorded opinion', () => {
+  it.each([
+    ['is reported of a judge that gates', gating, 2],
+    ['is not reported of advice', judge, 0],
+  ])('%s', async (_, check, replays) => {
+    const { askJudge } = openJudge(...scriptOpinions(refusal, refusal));
+    let heard = 0;
+    await judgePredicate(check, createEvidence(), {
+      ...aidsOf({ askJudge: async (name, call) => ({ ...(await askJudge(name, call)), isReplayed: true }) }),
+      onReplayedJudgement: () => {
+        heard += 1;
+      },
+    });
+    expect(heard).toBe(replays);
   });
 });
 
@@ -82,7 +99,7 @@ describe('a judge without an opinion', () => {
   it('ends the iteration without a result only where it gates', async () => {
     const error = new ModelError('There is no recording.', { kind: 'missing', hint: 'Re-record.' });
     const step = await runAssertStep(gating, createEvidence(), aidsOf(openJudge(error)));
-    expect(step).toMatchObject({ status: 'fail', effect: 'give-up' });
+    expect(step).toMatchObject({ status: 'fail', effect: 'unmeasured' });
     expect(step.reason).toContain('There is no recording. Re-record.');
     const advice = await runAssertStep(judge, createEvidence(), aidsOf(openJudge(error)));
     expect(advice).toMatchObject({ status: 'ok', effect: 'continue' });

@@ -69,7 +69,10 @@ describe('a gate with a judge', () => {
     );
     expect(recording.split('\n').filter((line) => line.includes('"turn":'))).toHaveLength(3);
     expect(recording).not.toContain('sk-canary');
-    expect((await runJudgedGate(workspace, { recordings: 'replay' })).verdict.outcome).toBe('passed');
+    expect(recorded.cases[0]?.replayed).toEqual({ passed: 0, total: 0 });
+    const replayed = await runJudgedGate(workspace, { recordings: 'replay' });
+    expect(replayed.verdict.outcome).toBe('passed');
+    expect(replayed.cases[0]?.replayed).toEqual({ passed: 1, total: 1 });
     // Another conversation is another call, of which nothing is known.
     await workspace.write('a.evals.yaml', evals.replace('b: 3', 'b: 4'));
     const stale = await runJudgedGate(workspace, { recordings: 'replay' });
