@@ -2,6 +2,7 @@
 // `npm run bench` runs everything; `npm run bench -- throughput` one part.
 import { measureColdStart } from './cold-start.ts';
 import { measurePage } from './page.ts';
+import { measureReplay } from './replay.ts';
 import { measureScale } from './scale.ts';
 import { measureGrowth, measureThroughput } from './throughput.ts';
 import { measureTunnel } from './tunnel.ts';
@@ -11,6 +12,7 @@ const benchmarks = {
   'cold-start': measureColdStart,
   throughput: measureThroughput,
   growth: measureGrowth,
+  replay: measureReplay,
   scale: measureScale,
   tunnel: measureTunnel,
   verdict: measureVerdict,
