@@ -141,7 +141,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   const { collector } = traces;
   const upload = planUploading(options, { ...context, ci }, issues);
   const pricing = applyPricingDefaults(rules);
-  appendAll(issues, await findUncalibratedJudges(suites, { cwd: context.cwd, nowMs }));
+  if (service.hosted === null) appendAll(issues, await findUncalibratedJudges(suites, { cwd: context.cwd, nowMs }));
   const models = await planPrompts(options, { ...context, suites, service, pricing }, issues);
   if (issues.length > 0) throw new ConfigurationError(issues);
 
