@@ -140,7 +140,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   const { collector } = traces;
   const upload = planUploading(options, { ...context, ci }, issues);
   const pricing = applyPricingDefaults(rules);
-  appendAll(issues, await checkJudges(suites, { cwd: context.cwd, nowMs }));
+  if (service.hosted === null) appendAll(issues, await checkJudges(suites, { cwd: context.cwd, nowMs }));
   const models = await planPrompts(options, { ...context, suites, service, pricing }, issues);
   if (issues.length > 0) throw new ConfigurationError(issues);
 
