@@ -95,7 +95,7 @@ export async function runJob(options: GateOptions, context: JobContext, sinks: J
   const { cwd, environment, clock, logger, redactor } = context;
   const { supervision, renderFallback, saveRemoteResources, onProgress } = sinks;
   const startedAt = new Date(clock.now());
-  const plan = await planGate(options, { cwd, environment });
+  const plan = await planGate(options, { cwd, environment, nowMs: clock.now() });
   const signal = context.openSignal();
   sinks.onPlanned?.();
   await loadChunks(plan);
@@ -173,7 +173,7 @@ async function publishGate(
  */
 export async function previewJob(options: GateOptions, context: JobContext): Promise<string[]> {
   const { cwd, environment, clock, logger, redactor } = context;
-  const plan = await planGate(options, { cwd, environment });
+  const plan = await planGate(options, { cwd, environment, nowMs: clock.now() });
   return [...(await previewGate(plan, { clock, logger, redactor, signal: context.openSignal() }))];
 }
 

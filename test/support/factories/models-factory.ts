@@ -10,7 +10,7 @@ import { createCaseResults, createFailure, createSuiteResults } from './results-
 export const [smallModel, largeModel] = ['anthropic/claude-haiku-4.5', 'openai/gpt-5.2'] as const;
 
 /** Of both models. */
-export const modelPrices: Pricing['prices'] = [
+const modelPrices: Pricing['prices'] = [
   { name: smallModel, ...demanded({ input: 1, cachedInput: 0.1, output: 5 }) },
   { name: largeModel, ...demanded({ input: 2, cachedInput: 0.2, output: 10 }) },
 ];
