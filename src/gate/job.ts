@@ -181,7 +181,7 @@ export async function previewJob(options: GateOptions, context: JobContext): Pro
  * Loads every part that a gate loads lazily, so that the server under test cannot overwrite a file that is still to be loaded. The
  * post step and a dry run need none of them.
  */
-async function loadChunks({ models, github }: GatePlan): Promise<void> {
+async function loadChunks({ models, github, upload }: GatePlan): Promise<void> {
   if (models !== null) {
     const [{ loadProviders }] = await Promise.all([
       import('./run/open-models.ts'),
@@ -196,5 +196,6 @@ async function loadChunks({ models, github }: GatePlan): Promise<void> {
     import('../report/html/page.ts'),
     import('../server/open.ts'),
     ...(github === null ? [] : [import('../github/client.ts')]),
+    ...(upload === null ? [] : [import('./publish/upload-results.ts')]),
   ]);
 }

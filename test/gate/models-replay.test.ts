@@ -51,7 +51,7 @@ function removeTimes(text: string): string {
   return text
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
     .replaceAll(/\b\d{13}\b/g, '<time>')
-    .replaceAll(/"(\w*[dD]uration\w*)": ?(?:\d+|\[[\d\s,]*\])/g, '"$1":<duration>')
+    .replaceAll(/"(\w*[dD]uration\w*)": ?(?:[\d.]+|\[[\d\s,.]*\])/g, '"$1":<duration>')
     .replaceAll(/\btime="[\d.]+"/g, 'time="<duration>"')
     .replaceAll(/\b\d+(?:\.\d+)? m?s\b/g, '<duration>')
     .replaceAll(/\b(run|iter|case|c|ste|srv)_[\da-f]{24}\b/g, '$1_<id>');

@@ -34,3 +34,16 @@ export async function planPrompts(
 function asksModels({ cases }: Suite): boolean {
   return cases.some(({ steps, judges }) => judges.length > 0 || steps.some(({ step }) => step.kind === 'prompt'));
 }
+
+/** Finds judges that may not gate, as `findUncalibratedJudges` does, which is loaded only where a case has a judge. */
+export async function checkJudges(
+  suites: readonly PlannedSuite[],
+  context: { cwd: string; nowMs: number },
+): Promise<ConfigurationIssue[]> {
+  const hasJudge = suites.some(
+    (planned) => planned.kind === 'file' && planned.suite.cases.some(({ judges }) => judges.length > 0),
+  );
+  if (!hasJudge) return [];
+  const { findUncalibratedJudges } = await import('./plan-judges.ts');
+  return await findUncalibratedJudges(suites, context);
+}

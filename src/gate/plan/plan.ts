@@ -19,9 +19,8 @@ import type { ReportFormat } from '../options/values.ts';
 import { planCollector, type PlannedCollector, readOtelResource } from './otel-variables.ts';
 import { planMerge, type PlannedMerge } from './plan-merge.ts';
 import { type PlannedPast, planPast, markTrials } from './plan-past.ts';
-import { findUncalibratedJudges } from './plan-judges.ts';
 import type { PlannedModels } from './plan-models.ts';
-import { planPrompts } from './plan-prompts.ts';
+import { checkJudges, planPrompts } from './plan-prompts.ts';
 import { type PlannedServer, planSandbox, planServer } from './plan-server.ts';
 import { type PlannedService, type PlannedUpload, planService, planUpload } from './plan-service.ts';
 import { findRuleIssues } from './rule-issues.ts';
@@ -141,7 +140,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   const { collector } = traces;
   const upload = planUploading(options, { ...context, ci }, issues);
   const pricing = applyPricingDefaults(rules);
-  appendAll(issues, await findUncalibratedJudges(suites, { cwd: context.cwd, nowMs }));
+  appendAll(issues, await checkJudges(suites, { cwd: context.cwd, nowMs }));
   const models = await planPrompts(options, { ...context, suites, service, pricing }, issues);
   if (issues.length > 0) throw new ConfigurationError(issues);
 
