@@ -84,7 +84,15 @@ function createLargeEvidence(report: Report, { runs, traces }: Shape): Evidence 
       const number = index + 1;
       const outcome = ofCase === 'passed' ? 'passed' : 'failed';
       const iterationId = `it_${id.slice('case-'.length)}_${number}`;
-      return { suiteId, caseId: id, iterationId, iterationNumber: number, outcome, durationMs: 50 + number * 7 };
+      return {
+        suiteId,
+        caseId: id,
+        iterationId,
+        iterationNumber: number,
+        outcome,
+        isReplayed: false,
+        durationMs: 50 + number * 7,
+      };
     }),
   );
   const trace = {

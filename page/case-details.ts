@@ -2,6 +2,7 @@ import { formatCount } from '../src/base/text.ts';
 import { formatDuration } from '../src/base/time.ts';
 import type { CaseReport, IterationFailure } from '../src/model/case-report.ts';
 import type { PageData, PageMark } from '../src/report/html/page-data.ts';
+import { describeCalls, describeCost, describeTokens } from '../src/report/models.ts';
 import { compareCalls, type DiffLine, listCallLines } from './diff.ts';
 import { type Child, create, createButton, createDisclosure, quote, say } from './dom.ts';
 import { createTimeline } from './timeline.ts';
@@ -15,7 +16,8 @@ export function createCaseDetails(member: CaseReport, marks: readonly PageMark[]
   const groups = [
     ...Map.groupBy(member.failures, ({ step, reasons, result }) => JSON.stringify([step, reasons, result])).values(),
   ];
-  const omitted = member.failed - member.failures.filter(({ result }) => result !== 'cancelled').length;
+  const scored = member.failures.filter(({ result }) => result !== 'cancelled' && result !== 'unscored');
+  const omitted = member.failed - scored.length;
   return [
     createFacts(member, data),
     ...groups.flatMap((failures) => {
@@ -36,12 +38,20 @@ export function createCaseDetails(member: CaseReport, marks: readonly PageMark[]
 }
 
 function createFacts(member: CaseReport, { report }: PageData): HTMLElement {
-  const { quarantine, definitionHash, id, durationMs } = member;
+  const { quarantine, definitionHash, id, durationMs, model, usage, cost } = member;
   const suite = report.suites.find(({ id }) => id === member.suiteId);
   const facts: Array<[string, string]> = [
     ['Suite', suite?.name ?? member.suiteId],
     ['Id', id],
     ...(durationMs === null ? [] : [['Median', formatDuration(durationMs)] satisfies [string, string]]),
+    ...(model === null ? [] : [['Model', model] satisfies [string, string]]),
+    ...(usage === null || report.models === null
+      ? []
+      : ([
+          ['Calls', describeCalls(usage)],
+          ['Tokens', describeTokens(usage)],
+          ['Cost', describeCost(cost, report.models)],
+        ] satisfies Array<[string, string]>)),
     ...(definitionHash === null ? [] : [['Definition', definitionHash] satisfies [string, string]]),
     ...(quarantine === null
       ? []

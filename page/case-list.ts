@@ -94,6 +94,9 @@ function createCase(item: ListedCase, data: PageData): DrawnCase {
     ...[member.quarantine === null ? null : 'in quarantine', describeTrial(member), describeFlaky(member)].flatMap(
       (word) => (word === null ? [] : [create('span', { class: 'chip' }, word)]),
     ),
+    ...(member.model === null || member.title.includes(member.model)
+      ? []
+      : [create('span', { class: 'chip' }, quote(member.model))]),
     ...member.tags.map((tag) => create('span', { class: 'chip' }, quote(tag))),
   ];
   const row = create(

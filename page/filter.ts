@@ -60,12 +60,16 @@ function rank({ group, member }: ListedCase): number {
   return caseGroups.indexOf(group) * 2 + (member.required ? 0 : 1);
 }
 
-function buildHaystack({ id, title, tags, location, failures, quarantine }: CaseReport, suiteName: string): string {
+function buildHaystack(
+  { id, title, tags, model, location, failures, quarantine }: CaseReport,
+  suiteName: string,
+): string {
   return [
     title,
     id,
     suiteName,
     ...tags,
+    model ?? '',
     location === null ? '' : `${location.file}:${location.line}`,
     quarantine === null ? '' : `${quarantine.owner} ${quarantine.reason}`,
     ...failures.flatMap(({ reasons, expectedToolCalls, actualToolCalls }) => [

@@ -2,6 +2,7 @@ import type { PageData } from '../src/report/html/page-data.ts';
 import { createCaseSection } from './case-list.ts';
 import { createComparisonCard } from './comparison-card.ts';
 import { create } from './dom.ts';
+import { createModelsCard } from './models-card.ts';
 import { createSuiteCard } from './suite-card.ts';
 import { startTheme } from './theme.ts';
 import { createTrendCard } from './trend-card.ts';
@@ -20,6 +21,7 @@ function draw(app: HTMLElement, data: PageData): void {
   const { report } = data;
   const cards = [
     ...report.suites.map((suite) => createSuiteCard(suite)),
+    createModelsCard(report),
     createTrendCard(report),
     createComparisonCard(report),
   ].filter((card) => card !== null);

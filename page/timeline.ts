@@ -7,27 +7,33 @@ const maxBars = 300;
 
 /** Draws how long each iteration took; null where no duration is known. */
 export function createTimeline({ total, planned }: CaseReport, marks: readonly PageMark[]): HTMLElement | null {
-  const timed = marks.flatMap(([number, standing, durationMs]) =>
-    durationMs === null ? [] : [{ name: String(number ?? '–'), standing, durationMs }],
+  const timed = marks.flatMap(([number, standing, durationMs, isReplayed]) =>
+    durationMs === null
+      ? []
+      : [{ name: String(number ?? '–'), standing, durationMs, answers: nameAnswers(isReplayed) }],
   );
   if (timed.length === 0) return null;
   const shown = timed.slice(0, maxBars);
   const longest = Math.max(...shown.map(({ durationMs }) => durationMs));
   const shortest = Math.min(...shown.map(({ durationMs }) => durationMs));
-  const bars = shown.map(({ name, standing, durationMs }) => {
+  const hasAnswers = timed.some(({ answers }) => answers !== null);
+  const bars = shown.map(({ name, standing, durationMs, answers }) => {
     const bar = create('i', {
       class: standing,
-      title: `Iteration ${name}: ${standing}, ${formatDuration(durationMs)}`,
+      title: `Iteration ${name}: ${standing}, ${formatDuration(durationMs)}${answers === null ? '' : `, ${answers}`}`,
     });
     bar.style.blockSize = `${longest === 0 ? 0 : Math.max(2, (durationMs / longest) * 100)}%`;
     return bar;
   });
   const all = Math.max(total, planned);
   const label = `${shown.length === 1 ? 'One iteration' : `${shown.length} iterations`}, from ${formatDuration(shortest)} to ${formatDuration(longest)}`;
-  const rows = shown.map(({ name, standing, durationMs }) =>
-    create('tr', {}, ...[name, standing, formatDuration(durationMs)].map((text) => create('td', {}, text))),
+  const rows = shown.map(({ name, standing, durationMs, answers }) => {
+    const cells = [name, standing, formatDuration(durationMs), ...(hasAnswers ? [answers ?? '–'] : [])];
+    return create('tr', {}, ...cells.map((text) => create('td', {}, text)));
+  });
+  const head = ['Iteration', 'Result', 'Took', ...(hasAnswers ? ['Answers'] : [])].map((text) =>
+    create('th', { scope: 'col' }, text),
   );
-  const head = ['Iteration', 'Result', 'Took'].map((text) => create('th', { scope: 'col' }, text));
   return create(
     'section',
     { class: 'timeline' },
@@ -41,4 +47,10 @@ export function createTimeline({ total, planned }: CaseReport, marks: readonly P
       create('table', {}, create('thead', {}, create('tr', {}, ...head)), create('tbody', {}, ...rows)),
     ),
   );
+}
+
+/** Where the answers of the model came from; null without a model. */
+function nameAnswers(isReplayed: boolean | null): string | null {
+  if (isReplayed === null) return null;
+  return isReplayed ? 'recorded' : 'live';
 }

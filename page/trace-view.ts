@@ -53,7 +53,11 @@ function createMessage({ role, parts }: TracedMessage): HTMLElement {
     'li',
     { class: 'message' },
     create('p', { class: 'role' }, quote(role)),
-    create('div', { class: 'parts' }, ...parts.map(createPart)),
+    create(
+      'div',
+      { class: 'parts' },
+      ...(parts.length === 0 ? [create('p', { class: 'fine' }, 'No text and no tool call.')] : parts.map(createPart)),
+    ),
   );
 }
 

@@ -23,6 +23,13 @@ export function formatCount(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
+/** Prints an amount for people, `12.34 USD` or `0.0042 USD`; small ones with two digits that say something. */
+export function formatMoney(amount: number, currency: string): string {
+  if (amount === 0 || amount >= 1) return `${amount.toFixed(2)} ${currency}`;
+  const decimals = Math.min(9, Math.max(2, 1 - Math.floor(Math.log10(amount))));
+  return `${amount.toFixed(decimals)} ${currency}`;
+}
+
 /** Ends a sentence whose last words came from elsewhere, and may have brought their full stop along. */
 export function endSentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;

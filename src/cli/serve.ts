@@ -2,15 +2,24 @@ import { mkdir } from 'node:fs/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { systemClock } from '../base/time.ts';
 import { ConfigurationError, describeError } from '../base/errors.ts';
-import { createRedactor, Secret } from '../base/redaction.ts';
+import { type Redactor, Secret } from '../base/redaction.ts';
 import { listenForInterrupts } from '../gate/host-process.ts';
+import { parseModelName } from '../models/model-name.ts';
 import { createTerminalLogger } from './logger.ts';
 
 /** The contract's own limit, which a client of the hosted service meets too. */
 const contractRateLimit = { perMinute: 60, burst: 10 };
 
+interface ServeFlags {
+  port: number;
+  data?: string;
+  apiKey?: string;
+  model?: string;
+  rateLimit?: boolean;
+}
+
 /** Adds `serve`: the embedded eval service alone, until a signal stops it. */
-export function addServeCommand(program: Command, setExitCode: (code: number) => void): void {
+export function addServeCommand(program: Command, setExitCode: (code: number) => void, redactor: Redactor): void {
   program
     .command('serve')
     .description('Run the embedded eval service alone, on 127.0.0.1, until it is stopped.')
@@ -23,30 +32,44 @@ export function addServeCommand(program: Command, setExitCode: (code: number) =>
     .addOption(
       new Option('--api-key <key>', 'The key that clients must send. Default: a random one.').argParser(parseApiKey),
     )
+    .option(
+      '--model <model>',
+      'The model for the agent, generated cases and prompts that name none, as <provider>/<name>. Its key is read from the environment.',
+    )
     .option('--rate-limit', 'Limit each key to 60 requests a minute with bursts of 10, as the hosted service does.')
     .addHelpText(
       'after',
       '\nPrints one JSON line on stdout when it is ready:\n  {"baseUrl": …, "apiKey": …, "project": …}',
     )
-    .action(async (flags: { port: number; data?: string; apiKey?: string; rateLimit?: boolean }) => {
+    .action(async (flags: ServeFlags) => {
+      const defaultModel = flags.model === undefined ? null : parseModelName(flags.model);
       if (flags.data !== undefined) await createDataDirectory(flags.data);
-      const { openEmbeddedService } = await import('../embedded/open.ts');
+      const [{ openEmbeddedService }, { openServeModels }] = await Promise.all([
+        import('../embedded/open.ts'),
+        import('./serve-models.ts'),
+      ]);
+      if (flags.apiKey !== undefined) redactor.add(new Secret(flags.apiKey));
       const logger = createTerminalLogger({
         write: (text) => process.stderr.write(text),
-        redactor: createRedactor(flags.apiKey === undefined ? [] : [new Secret(flags.apiKey)]),
+        redactor,
         color: false,
         isQuiet: false,
         isVerbose: false,
       });
       const signal = listenForInterrupts(process, (exitCode) => process.exit(exitCode));
+      await using models = await openServeModels(process.env, { clock: systemClock, logger, redactor });
       await using service = await openEmbeddedService({
         clock: systemClock,
         logger,
+        models,
+        defaultModel,
         port: flags.port,
         rateLimit: flags.rateLimit === true ? contractRateLimit : null,
         ...(flags.data === undefined ? {} : { dataDir: flags.data }),
         ...(flags.apiKey === undefined ? {} : { apiKey: new Secret(flags.apiKey) }),
       });
+      const problem = defaultModel && models.findProblem({ model: defaultModel, apiKeys: new Map() });
+      if (problem !== null) logger.warning(`The model of \`--model\` cannot be asked. ${problem}`);
       const ready = { baseUrl: service.baseUrl, apiKey: service.apiKey.reveal(), project: service.projectId };
       process.stdout.write(`${JSON.stringify(ready)}\n`);
       await new Promise<void>((resolve) => {

@@ -5,8 +5,9 @@ import type { Logger } from '../base/logger.ts';
 import type { Secret } from '../base/redaction.ts';
 import type { Clock } from '../base/time.ts';
 import type { ServerWitnesses } from '../model/process-end.ts';
-import type { ModelSource } from '../models/language-model.ts';
+import type { ModelName, ModelSource } from '../models/language-model.ts';
 import { limitRate, type RateLimit, requireApiKey, requireLoopbackHost } from './access.ts';
+import { createDispatch } from './agent/dispatch.ts';
 import type { BodySchemas } from './bodies/suite.ts';
 import type { ProtocolTable } from './connect.ts';
 import { connectTargets } from './connect.ts';
@@ -16,7 +17,9 @@ import type { ServiceLimits } from './limits.ts';
 import type { RelayEdge } from './relay/edge.ts';
 import type { BodyReader } from './request.ts';
 import { createAccountRoutes } from './routes/account.ts';
+import { createAgentRoutes } from './routes/agent.ts';
 import { createCaseBatchRoutes, createCaseRoutes } from './routes/cases.ts';
+import { createGenerateRoutes } from './routes/generate.ts';
 import { createIngestRoutes } from './routes/ingest.ts';
 import { createRunRoutes } from './routes/runs.ts';
 import { createServerRoutes } from './routes/servers.ts';
@@ -45,6 +48,8 @@ export interface ServiceParts {
   scheduling: Pick<RunScheduling, 'getConcurrency' | 'onScheduled'>;
   witnesses: ServerWitnesses | null;
   models: ModelSource | null;
+  /** Used where a request, a case and its suite name none. */
+  defaultModel: ModelName | null;
   relay: Pick<RelayEdge, 'issue' | 'revoke'>;
 }
 
@@ -61,6 +66,8 @@ export function createApp(parts: ServiceParts, access: { apiKey: Secret; rateLim
   const connect = (servers: readonly ServerRecord[]) => connectTargets(servers, parts);
   const creator = createRunCreator(parts, { limits, iterationTimeoutMs, connect });
   const runs = createRunRoutes(parts, creator);
+  // Without the checks of access, for the agent, which acts for a caller that passed them.
+  const inside = new Hono();
   for (const routes of [
     createAccountRoutes(parts),
     createServerRoutes(parts),
@@ -69,11 +76,15 @@ export function createApp(parts: ServiceParts, access: { apiKey: Secret; rateLim
     createCaseBatchRoutes(parts),
     createCaseRoutes(parts),
     createIngestRoutes(parts),
+    createGenerateRoutes({ ...parts, connect }),
   ]) {
     api.route('/', routes);
+    inside.route('/', routes);
   }
   api.route('/projects/:projectId/eval-runs', runs);
   api.route('/eval-runs', runs);
+  inside.route('/projects/:projectId/eval-runs', runs);
+  api.route('/', createAgentRoutes({ ...parts, connect, dispatch: createDispatch(inside) }));
   api.route('/', createUnsupportedRoutes());
 
   const app = new Hono().route(apiPath, api);

@@ -1,16 +1,17 @@
 import { z } from 'zod';
 import type { Clock } from '../base/time.ts';
 import type { RunCreateBody } from './bodies/suite.ts';
-import type { ModelSource } from '../models/language-model.ts';
+import type { ModelName, ModelSource } from '../models/language-model.ts';
 import type { ConnectedTarget } from './connect.ts';
 import { ApiError } from './envelope.ts';
+import { createExactlyOnce } from './exactly-once.ts';
 import { planRunCases, requireNamedServers, type PlannedCase } from './plan-run-cases.ts';
 import { createId } from './id.ts';
 import type { ServiceLimits } from './limits.ts';
 import type { Runner } from './runner.ts';
 import type { RunScheduling } from './schedule.ts';
 import type { Store } from './store/open.ts';
-import { describeRequest, findAnswer, keepAnswer, type IdempotentRequest } from './request.ts';
+import { describeRequest, keepAnswer, type IdempotentRequest } from './request.ts';
 import { requireSuite } from './lookup.ts';
 import { resolveRunRequest, type RunRequest, type RunServer } from './run-request.ts';
 import { scheduleCases } from './schedule.ts';
@@ -48,6 +49,7 @@ export interface RunCreator {
 interface RunParts {
   /** Null where no model can be asked. */
   models: ModelSource | null;
+  defaultModel: ModelName | null;
   store: Store;
   clock: Clock;
   runner: Pick<Runner, 'start' | 'countActive'>;
@@ -66,9 +68,8 @@ export function createRunCreator(
     connect: (servers: readonly RunServer[]) => Promise<ReadonlyMap<string, ConnectedTarget>>;
   },
 ): RunCreator {
-  const { store, clock, runner, models } = parts;
-  /** Keyed runs that are not recorded yet. */
-  const underWay = new Map<string, Promise<RunCreated>>();
+  const { store, clock, runner, models, defaultModel } = parts;
+  const doOnce = createExactlyOnce(store);
   let beingCreated = 0;
 
   /** A run that is being created holds a slot too: its connection takes a while, and others may ask meanwhile. */
@@ -96,6 +97,7 @@ export function createRunCreator(
       matchOptionsOverride: body.matchOptionsOverride,
       iterationTimeoutMs,
       llmCallsPerRun: limits.llmCallsPerRun,
+      defaultModel,
       findModelProblem: (model) =>
         models === null ? 'this service runs none.' : models.findProblem({ model, apiKeys: readApiKeys(body) }),
     });
@@ -114,21 +116,11 @@ export function createRunCreator(
       const { idempotencyKey: _key, modelApiKeys: _modelApiKeys, projectId: _projectId, ...asked } = body;
       const subject = body.suiteId === undefined ? `name:${body.suiteName ?? ''}` : `suite:${body.suiteId}`;
       const request = describeRequest(`run:${projectId}:${subject}`, key, asked);
-      if (request === undefined) return await createRun({ projectId, body, request });
-      const lane = JSON.stringify([request.scope, request.key]);
-      // The same key twice at once: the later request waits for the earlier one and then finds its run.
-      while (underWay.has(lane)) await underWay.get(lane)?.catch(() => {});
-      const answer = findAnswer(store, request, z.custom<RunCreated>());
-      if (answer !== undefined) {
-        return { ...answer, status: store.runs.get(answer.runId)?.status ?? answer.status, deduped: true };
-      }
-      const created = createRun({ projectId, body, request });
-      underWay.set(lane, created);
-      try {
-        return await created;
-      } finally {
-        underWay.delete(lane);
-      }
+      const { answer, isRepeat } = await doOnce(request, z.custom<RunCreated>(), () =>
+        createRun({ projectId, body, request }),
+      );
+      if (!isRepeat) return answer;
+      return { ...answer, status: store.runs.get(answer.runId)?.status ?? answer.status, deduped: true };
     },
   };
 }
@@ -210,6 +202,11 @@ function planIterations(
         model === null || models === null
           ? null
           : async () => await models.openSession({ model, caseId, iterationNumber, apiKeys }),
+      openJudge:
+        models === null
+          ? null
+          : async (judge: ModelName) =>
+              await models.openSession({ model: judge, caseId, iterationNumber, apiKeys, purpose: 'judge' }),
     };
   });
   return { testCase, readOnlyTools, iterations };

@@ -22,6 +22,13 @@ export function requireServer(store: Store, projectId: string, serverId: string)
   return server;
 }
 
+/** A server by its id or by its name, both of which the API's answers do. */
+export function requireNamedServer(store: Store, projectId: string, idOrName: string): ServerRecord {
+  const server = store.servers.get(projectId, idOrName) ?? store.servers.getByName(projectId, idOrName);
+  if (server === undefined) throw notFound(`Server ${JSON.stringify(idOrName)}`);
+  return server;
+}
+
 export function requireSuite(store: Store, projectId: string, suiteId: string): SuiteRecord {
   const suite = store.suites.get(projectId, suiteId);
   if (suite === undefined) throw notFound('Suite');

@@ -8,7 +8,7 @@ import type { Logger } from '../base/logger.ts';
 import { Secret } from '../base/redaction.ts';
 import type { ConcurrencySetting } from '../model/concurrency.ts';
 import type { ServerWitnesses } from '../model/process-end.ts';
-import type { ModelSource } from '../models/language-model.ts';
+import type { ModelName, ModelSource } from '../models/language-model.ts';
 import { apiPath, createApp } from './app.ts';
 import { createBodyReader } from './request.ts';
 import { createBodySchemas } from './bodies/suite.ts';
@@ -63,6 +63,8 @@ export interface EmbeddedOptions {
   propagatesTraces?: boolean;
   /** Where prompts get their models from. None unless given: cases with prompts are refused then. */
   models?: ModelSource | null;
+  /** Answers the agent's turns and generates cases, and runs prompts of suites and cases that name no model. None unless given. */
+  defaultModel?: ModelName | null;
   /** Know the processes of the servers that were started here. None unless given. */
   witnesses?: ServerWitnesses | null;
   /** Replaces single limits of the relay. */
@@ -95,7 +97,7 @@ export async function openEmbeddedService(options: EmbeddedOptions): Promise<Emb
 
   const store = openStore(options.dataDir);
   const project = prepareStore(store, clock.now());
-  const { propagatesTraces = false, witnesses = null, models = null } = options;
+  const { propagatesTraces = false, witnesses = null, models = null, defaultModel = null } = options;
   const scheduling = options.scheduling ?? createUniformScheduling(options.concurrency ?? 'auto');
   const behavior = { scheduling, iterationTimeoutMs, runTimeoutMs, propagatesTraces, witnesses };
   const protocols = createProtocolTable();
@@ -117,6 +119,7 @@ export async function openEmbeddedService(options: EmbeddedOptions): Promise<Emb
       scheduling,
       witnesses,
       models,
+      defaultModel,
       relay,
     },
     { apiKey, rateLimit: options.rateLimit ?? null },

@@ -35,6 +35,8 @@ export interface RunCasesOptions {
   /** A case that asks for more is refused. */
   iterationTimeoutMs: number;
   llmCallsPerRun: number;
+  /** For a case with prompts that names no model, as its suite does not. */
+  defaultModel: ModelName | null;
   /** Says why a model cannot be asked; null where it can. */
   findModelProblem: (model: ModelName) => string | null;
 }
@@ -65,10 +67,11 @@ export function planRunCases(cases: readonly CaseRecord[], options: RunCasesOpti
   return planned;
 }
 
-/** The models that a case runs with: its own, or else the suite's; null stands for none where no step needs one. */
-function listModels(content: CaseContent, { suite }: RunCasesOptions): Array<ModelName | null> {
+/** The models that a case runs with: its own, or else the suite's, or the service's; null stands for none where no step needs one. */
+function listModels(content: CaseContent, { suite, defaultModel }: RunCasesOptions): Array<ModelName | null> {
   if (countPrompts(content.steps) === 0) return [null];
   const named = content.models.length > 0 || suite.model === null ? content.models : [{ model: suite.model }];
+  if (named.length === 0 && defaultModel !== null) return [defaultModel];
   if (named.length === 0) {
     throw invalid(`Case ${JSON.stringify(content.title)} has a prompt and names no model, and neither does its suite.`);
   }
@@ -76,7 +79,7 @@ function listModels(content: CaseContent, { suite }: RunCasesOptions): Array<Mod
 }
 
 /** The API writes `provider/name`, or the provider's own name of the model next to the provider. Without either it means ollama. */
-function readModel({ model, provider }: CaseModel): ModelName {
+export function readModel({ model, provider }: CaseModel): ModelName {
   const slash = model.indexOf('/');
   if (provider !== undefined) {
     return { provider, name: model.startsWith(`${provider}/`) ? model.slice(provider.length + 1) : model };

@@ -116,7 +116,13 @@ function refuseUnsupported(body: RunCreateBody): void {
 function findServer(store: Store, projectId: string, id: string, isNamed: boolean): ServerRecord[] {
   const server = isNamed ? requireServer(store, projectId, id) : store.servers.get(projectId, id);
   if (server === undefined) return [];
-  const { name, transportType, enabled, useOAuth } = server.content;
+  requireReachable(server);
+  return [server];
+}
+
+/** @throws {ApiError} FEATURE_NOT_SUPPORTED or VALIDATION_ERROR for a server that this service cannot or may not connect to. */
+export function requireReachable({ content }: ServerRecord): void {
+  const { name, transportType, enabled, useOAuth } = content;
   const label = `Server ${JSON.stringify(name)}`;
   if (transportType === 'stdio') {
     throw notSupported(
@@ -125,7 +131,6 @@ function findServer(store: Store, projectId: string, id: string, isNamed: boolea
   }
   if (useOAuth === true) throw notSupported(`${label} wants OAuth, and this service cannot sign in anywhere.`);
   if (!enabled) throw invalid(`${label} is disabled.`);
-  return [server];
 }
 
 /** Ids are the service's or the declared ones; the suite's order is kept. */

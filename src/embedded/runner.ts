@@ -3,12 +3,13 @@ import { describeError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { type Clock, formatDuration } from '../base/time.ts';
 import { type CaseOutcome, failByLoss, withholdResult } from '../engine/outcome.ts';
+import type { OpenJudge } from '../engine/judge-check.ts';
 import type { OpenModel } from '../engine/model-talk.ts';
 import { runCase } from '../engine/run-case.ts';
 import { closeSchemaThread } from '../engine/schema-check.ts';
 import type { Target } from '../mcp/session.ts';
 import type { TestCase } from '../model/case.ts';
-import { describeProcessEnd, type ProcessEnd, type ServerWitnesses } from '../model/process-end.ts';
+import { describeProcessEnd, lastLinesHeading, type ProcessEnd, type ServerWitnesses } from '../model/process-end.ts';
 import { meetsMinimumPassRate } from '../model/rate.ts';
 import { identifyTrace } from '../otlp/ids.ts';
 import type { ProtocolTable } from './connect.ts';
@@ -24,6 +25,8 @@ export interface PlannedIteration {
   target: Target;
   /** Null where the case has no prompts, or no model can be asked. */
   openModel: OpenModel | null;
+  /** Null where no model can be asked. */
+  openJudge: OpenJudge | null;
 }
 
 export interface Runner extends AsyncDisposable {
@@ -84,14 +87,14 @@ export function createRunner(options: RunnerOptions): Runner {
 
   const runOnce = async (
     runId: string,
-    { id, testCase, serverId, target, openModel }: PlannedIteration,
+    { id, testCase, serverId, target, openModel, openJudge }: PlannedIteration,
     { signal, isAlone }: { signal: AbortSignal; isAlone: boolean },
   ): Promise<CaseOutcome> => {
     using visit = (await options.witnesses?.find(serverId)?.visit({ isAlone, signal })) ?? null;
     store.iterations.start(id, clock.now());
     const trace = options.propagatesTraces ? identifyTrace({ runId, iterationId: id }) : null;
     const timeoutMs = options.iterationTimeoutMs;
-    const outcome = await runCase(testCase, target, { clock, signal, timeoutMs, trace, visit, openModel });
+    const outcome = await runCase(testCase, target, { clock, signal, timeoutMs, trace, visit, openModel, openJudge });
     if (outcome.protocolVersion !== null) protocols.addSpoken(serverId, outcome.protocolVersion);
     return outcome;
   };
@@ -238,5 +241,5 @@ function isCulprit({ loss }: CaseOutcome): boolean {
 
 function describeUnexplained(end: ProcessEnd): string {
   const sentence = `The server ${describeProcessEnd(end)} under this iteration and did not when the iteration was run again alone, so the crash cannot be attributed to a case.`;
-  return end.lastLines.length === 0 ? sentence : [sentence, 'Its last lines on stderr:', ...end.lastLines].join('\n');
+  return end.lastLines.length === 0 ? sentence : [sentence, lastLinesHeading, ...end.lastLines].join('\n');
 }

@@ -5,7 +5,7 @@ import { startConversation } from '../models/conversation.ts';
 import type { ModelSession } from '../models/language-model.ts';
 import type { IterationLimit } from './iteration-limit.ts';
 import type { Connection } from './process-loss.ts';
-import { clipReason } from './reasons.ts';
+import { clipReason, clipReasonBefore } from './reasons.ts';
 import { type PromptAllowance, type PromptPartner, runPromptStep } from './prompt-step.ts';
 import type { CallRecording, StepOutcome } from './tool-call.ts';
 import type { Transcript } from './transcript.ts';
@@ -81,11 +81,11 @@ function holdLimit(session: ModelSession, limit: Pick<IterationLimit, 'hold'>): 
  */
 function explainNoAnswer(error: ModelError, transcript: Transcript): StepOutcome {
   const { message, hint, kind } = error;
-  const reason = clipReason(hint === undefined ? message : `${message} ${hint}`);
+  const reason = hint === undefined ? clipReason(message) : clipReasonBefore(hint, message);
   if (kind === 'stale' || kind === 'missing') {
     transcript.cut(reason);
     return { status: 'skipped', reason, effect: 'continue' };
   }
   const stopsRun = kind === 'refused' || kind === 'over-budget';
-  return { status: 'fail', reason, effect: 'give-up', stopsRun };
+  return { status: 'fail', reason, effect: 'unmeasured', stopsRun };
 }

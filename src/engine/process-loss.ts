@@ -1,6 +1,6 @@
 import { type CallFault, classifyCallFault } from '../mcp/faults.ts';
 import type { Session, Target } from '../mcp/session.ts';
-import { describeProcessEnd, type ServerVisit, type WitnessedEnd } from '../model/process-end.ts';
+import { describeProcessEnd, lastLinesHeading, type ServerVisit, type WitnessedEnd } from '../model/process-end.ts';
 
 /** What an iteration talks to. */
 export interface Connection {
@@ -40,5 +40,5 @@ export async function explainFailedRequest(
 export function describeLoss({ end }: WitnessedEnd, what: string): string {
   const sentence = `The server ${describeProcessEnd(end)} before it answered ${what}.`;
   if (end.lastLines.length === 0) return `${sentence} It wrote nothing to stderr.`;
-  return [sentence, 'Its last lines on stderr:', ...end.lastLines].join('\n');
+  return [sentence, lastLinesHeading, ...end.lastLines].join('\n');
 }

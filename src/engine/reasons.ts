@@ -24,6 +24,11 @@ export function clipReason(reason: string): string {
   return clipText(reason, longestReason);
 }
 
+/** Cuts a reason in the same way, so that what to do about it still fits behind it. */
+export function clipReasonBefore(hint: string, reason: string): string {
+  return clipReason(`${clipText(reason, Math.max(0, longestReason - hint.length - 1))} ${hint}`);
+}
+
 /** How long a list inside a reason may get, in characters, so that the rest of the sentence has room. */
 export const maxListLength = 360;
 

@@ -17,8 +17,11 @@ export interface StepOutcome {
   status: 'ok' | 'fail' | 'skipped';
   /** One sentence where it is not ok. */
   reason: string | null;
-  /** What follows: the next step, the end of the iteration, or its end without a result because nothing was established. */
-  effect: 'continue' | 'stop' | 'give-up';
+  /**
+   * What follows: the next step, the end of the iteration, or its end without a result because nothing was established. After
+   * `unmeasured` it has a result all the same where an earlier step has failed: what is decided stays decided.
+   */
+  effect: 'continue' | 'stop' | 'give-up' | 'unmeasured';
   /** Where it is given up because the process of the server ended. */
   loss?: ProcessLoss;
   /** Where it is given up for a reason that holds for every other iteration too. */

@@ -9,6 +9,7 @@ import type { GateContext } from './gate.ts';
 import type { GatePlan } from './plan/plan.ts';
 import type { FileSuite, PlannedSuite } from './plan/plan-suites.ts';
 import type { PlannedUpload } from './plan/plan-service.ts';
+import { describeModels } from './preview-models.ts';
 import { findStoredSuite } from './run/prepare-stored-suite.ts';
 import { describeChanges, planStoredSync } from './run/prepare-suite.ts';
 
@@ -24,7 +25,11 @@ export async function previewGate(plan: GatePlan, context: PreviewCalls): Promis
   for (const secret of plan.secrets) context.redactor.add(secret);
   const lines = [
     describeServer(plan),
-    ...plan.suites.flatMap((planned) => [...describeSuite(planned), ...describeRetries(planned)]),
+    ...plan.suites.flatMap((planned) => [
+      ...describeSuite(planned),
+      ...describeRetries(planned),
+      ...(planned.kind === 'file' ? describeModels(planned, { models: plan.models, nowMs: context.clock.now() }) : []),
+    ]),
     ...describePublishing(plan),
     ...plan.notes,
     ...plan.remarks,

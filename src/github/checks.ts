@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { GitHubError } from '../base/errors.ts';
-import { type GitHubClient, parseAnswer } from './client.ts';
+import { parseAnswer } from './answer.ts';
+import type { GitHubClient } from './client.ts';
 import type { Repository } from './repository.ts';
 
 /** A check that is over, as GitHub shows it next to a commit. */

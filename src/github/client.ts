@@ -1,8 +1,7 @@
 import { Octokit } from '@octokit/core';
 import { paginateRest } from '@octokit/plugin-paginate-rest';
 import { fetch, type RequestInit } from 'undici';
-import type { z } from 'zod';
-import { CancelledError, ConfigurationError, ProtocolError } from '../base/errors.ts';
+import { CancelledError, ConfigurationError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Secret } from '../base/redaction.ts';
 import type { Clock, Deadline } from '../base/time.ts';
@@ -114,23 +113,4 @@ function parseToken(token: Secret): string {
   if (isHeaderSafe(text)) return text;
   const message = 'has a space, a line break or another character that no token has';
   throw new ConfigurationError([{ code: 'invalid-github-token', input: 'github-token', message }]);
-}
-
-/**
- * Reads an answer of GitHub's into the part of it that is used.
- *
- * @throws {ProtocolError} with the path of the first mismatch
- */
-export function parseAnswer<T extends z.ZodType>(schema: T, answer: unknown, what: string): z.output<T> {
-  const parsed = schema.safeParse(answer);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const path = issue?.path.join('.') ?? '';
-  throw new ProtocolError(
-    `GitHub's answer to ${what} is not the documented one: ${path || 'value'}: ${issue?.message}`,
-    {
-      path,
-      cause: parsed.error,
-    },
-  );
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { appendAll } from '../base/lists.ts';
-import { type GitHubClient, parseAnswer } from './client.ts';
+import { parseAnswer } from './answer.ts';
+import type { GitHubClient } from './client.ts';
 import type { Repository } from './repository.ts';
 
 /** An issue, as far as it says whose it is and whether it is open. */

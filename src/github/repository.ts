@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { GitHubError, ProtocolError } from '../base/errors.ts';
-import { type GitHubClient, parseAnswer } from './client.ts';
+import { parseAnswer } from './answer.ts';
+import type { GitHubClient } from './client.ts';
 
 /** A repository by its owner and name. */
 export interface Repository {

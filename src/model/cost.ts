@@ -14,7 +14,10 @@ export const modelPriceSchema = z.object({
 /** What a provider takes for a million tokens, in the currency of the policy. */
 export type ModelPrice = z.infer<typeof modelPriceSchema>;
 
-/** The code of ISO 4217 that amounts are printed with where the policy names none. */
+/** A code of ISO 4217. */
+export const currencySchema = z.string().regex(/^[A-Z]{3}$/);
+
+/** What amounts are printed with where the policy names none. */
 export const defaultCurrency = 'USD';
 
 /** What calls of one model used; `model` is null where only the service knows it. */
@@ -79,11 +82,4 @@ function isPaid({ modelCalls, inputTokens, outputTokens, unmeasuredCalls }: Mode
 /** To nine decimals, without the noise of binary fractions behind them, so that a budget that is just reached is kept. */
 function roundMoney(amount: number): number {
   return Math.round(amount * 1e9) / 1e9;
-}
-
-/** Prints an amount for people, `12.34 USD` or `0.0042 USD`; small ones with two digits that say something. */
-export function formatMoney(amount: number, currency: string): string {
-  if (amount === 0 || amount >= 1) return `${amount.toFixed(2)} ${currency}`;
-  const decimals = Math.min(9, Math.max(2, 1 - Math.floor(Math.log10(amount))));
-  return `${amount.toFixed(decimals)} ${currency}`;
 }

@@ -20,6 +20,8 @@ export interface IterationMark {
   iterationNumber: number | null;
   outcome: 'passed' | 'failed' | 'unscored';
   durationMs: number | null;
+  /** Whether a recording gave at least one answer; null where no model took part. */
+  isReplayed: boolean | null;
 }
 
 /** What an iteration did, made readable and cut to a size that many of them can have. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { baselineSchema } from './comparison.ts';
-import { defaultCurrency, type ModelPrice, modelPriceSchema } from './cost.ts';
+import { currencySchema, defaultCurrency, type ModelPrice, modelPriceSchema } from './cost.ts';
 import { count, fraction, milliseconds, money } from './quantities.ts';
 import type { Sourced } from './source.ts';
 import { reasonSchema } from './verdict.ts';
@@ -90,6 +90,8 @@ const requirementsSchema = z.object({
   flaky: sourced(flakyEffects),
   budgets: budgetsSchema,
   maximumRecordingAgeMs: sourced(milliseconds).describe('Recordings of models that are older count as stale.'),
+  minimumJudgeAgreement: sourced(fraction).describe("What Cohen's kappa of a judge that gates reaches at least."),
+  maximumCalibrationAgeMs: sourced(milliseconds).describe('Calibrations of judges that are older count for nothing.'),
   trials: z.array(probationSchema).describe('Cases on probation, from the history.'),
 });
 
@@ -119,7 +121,7 @@ export const gatePolicySchema = z.object({
   maximumRegressions: sourced(count).describe('How many cases may regress, over all suites.'),
   maximumRateDrop: sourced(fraction).nullable().describe('By how much the pass rate of a suite may fall, 0 to 1.'),
   prices: z.array(named(modelPriceSchema)).describe('Of models, for a million tokens.'),
-  currency: sourced(z.string()).describe('Of the prices, a code of ISO 4217.'),
+  currency: sourced(currencySchema).describe('Of the prices.'),
   baseline: baselineSchema.nullable().describe('What the results are compared with; null where nothing is.'),
   lowered: z.array(reasonSchema).describe('Where the change lowers what its base protects.'),
 });
@@ -196,6 +198,8 @@ export const emptyPolicyLayer: PolicyLayer = {
     infrastructureErrors: null,
   },
   maximumRecordingAgeMs: null,
+  minimumJudgeAgreement: null,
+  maximumCalibrationAgeMs: null,
 };
 
 /** Where nothing says how many iterations must pass, all of them must. */
@@ -209,6 +213,12 @@ export const defaultModelCalls: Sourced<number> = { value: 300, source: 'default
 
 /** A month: models and servers have moved on by then. */
 export const defaultRecordingAge: Sourced<number> = { value: 30 * 24 * 3_600_000, source: 'default' };
+
+/** Agreement with people that the literature calls substantial. */
+export const defaultJudgeAgreement: Sourced<number> = { value: 0.6, source: 'default' };
+
+/** Three months: a provider may change what is behind the name of a model. */
+export const defaultCalibrationAge: Sourced<number> = { value: 90 * 24 * 3_600_000, source: 'default' };
 
 /** Fills in the defaults of what models cost. */
 export function applyPricingDefaults({ prices, currency }: Pick<GateRules, 'prices' | 'currency'>): Pricing {
@@ -230,5 +240,7 @@ export function applyPolicyDefaults(layer: PolicyLayer): SuiteRequirements {
     poolModels: layer.poolModels ?? { value: false, source: 'default' },
     budgets: { ...layer.budgets, modelCalls: layer.budgets.modelCalls ?? defaultModelCalls },
     maximumRecordingAgeMs: layer.maximumRecordingAgeMs ?? defaultRecordingAge,
+    minimumJudgeAgreement: layer.minimumJudgeAgreement ?? defaultJudgeAgreement,
+    maximumCalibrationAgeMs: layer.maximumCalibrationAgeMs ?? defaultCalibrationAge,
   };
 }

@@ -1,3 +1,6 @@
+/** Announces, below a reason, what the process of a server wrote last. */
+export const lastLinesHeading = 'Its last lines on stderr:';
+
 /** How a process of the server under test ended by itself, and what it wrote last. */
 export interface ProcessEnd {
   /** Null after a signal. */

@@ -45,6 +45,11 @@ export function formatPassRate(passRate: number | null): string {
   return `${Math.floor(Math.round(passRate * scale) / 1000) / 10}%`;
 }
 
+/** The same of the upper end of a range, rounded up, so that the range as printed holds the range as computed. */
+export function formatUpperRate(upper: number): string {
+  return formatPassRate(Math.min(1, Math.ceil(upper * 1000 - 1e-9) / 1000));
+}
+
 /** Prints a minimum exactly, with up to the four decimals it may have: `90%` or `66.67%`. */
 export function formatMinimumPassRate(minimumPassRate: number): string {
   return `${toPercent(minimumPassRate)}%`;

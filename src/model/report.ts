@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { caseReportSchema, repeatRatesSchema } from './case-report.ts';
 import { comparisonSchema } from './comparison.ts';
+import { currencySchema } from './cost.ts';
 import { concurrencySchema } from './concurrency.ts';
 import { gatePolicySchema } from './policy.ts';
 import { count, countsSchema, fraction, milliseconds, money } from './quantities.ts';
@@ -68,6 +69,10 @@ const suiteReportSchema = z.object({
   concurrency: concurrencySchema
     .nullable()
     .describe('How many iterations ran at the same time, and why; null where a hosted service decided that.'),
+  usage: modelUsageSchema
+    .nullable()
+    .describe('What its model calls used in all rounds; null where no model took part.'),
+  cost: money.nullable().describe('Of its model calls, by the prices of the policy; null where that is not known.'),
 });
 export type SuiteReport = z.infer<typeof suiteReportSchema>;
 
@@ -155,7 +160,7 @@ export type ModelSummary = z.infer<typeof modelSummarySchema>;
 const modelsSchema = z.object({
   models: z.array(modelSummarySchema).describe('Over the cases that count, each model in the order of its first case.'),
   ...spendingShape,
-  currency: z.string(),
+  currency: currencySchema,
   costGaps: z.array(z.string()).describe('What is not known of the cost; empty where it is known.'),
 });
 

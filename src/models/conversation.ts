@@ -41,9 +41,15 @@ export interface Conversation {
   ask<Stop>(prompt: string, partner: TurnPartner<Stop>, options: { signal: AbortSignal }): Promise<TurnEnd<Stop>>;
 }
 
-export function startConversation(session: ModelSession, settings: ConversationSettings): Conversation {
+/** Starts a conversation, or goes on with one of which the messages so far are `history`. */
+export function startConversation(
+  session: ModelSession,
+  settings: ConversationSettings,
+  history: LanguageModelV4Prompt = [],
+): Conversation {
   const { system, temperature, toolChoice, maxSteps } = settings;
   const messages: LanguageModelV4Prompt = system === null ? [] : [{ role: 'system', content: system }];
+  messages.push(...history);
   return {
     ask: async (prompt, { tools, onAnswer, callTool }, { signal }) => {
       messages.push({ role: 'user', content: [{ type: 'text', text: prompt }] });

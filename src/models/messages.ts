@@ -5,7 +5,7 @@ import type {
   LanguageModelV4ToolResultPart,
   SharedV4ProviderMetadata,
 } from '@ai-sdk/provider';
-import { isRecord, tryParseJson } from '../base/json.ts';
+import { isRecord, isTooDeep, tryParseJson } from '../base/json.ts';
 
 type MessageOf<Role extends LanguageModelV4Message['role']> = Extract<LanguageModelV4Message, { role: Role }>;
 export type AssistantMessage = MessageOf<'assistant'>;
@@ -51,12 +51,12 @@ function keepMetadata(metadata: SharedV4ProviderMetadata | undefined): { provide
 
 /**
  * Reads the arguments of a call for the next prompt. Providers take an object only, so anything else is wrapped in one: the model sees
- * what it wrote.
+ * what it wrote. So is an object that nests too deep to be written again.
  */
 function readToolInput(input: string): Record<string, unknown> {
   if (input.trim() === '') return {};
   const value = tryParseJson(input);
-  return isRecord(value) ? value : { INVALID_JSON: input };
+  return isRecord(value) && !isTooDeep(value) ? value : { INVALID_JSON: input };
 }
 
 /** A part of a tool's result, as MCP has it; the data of an image is Base64. */

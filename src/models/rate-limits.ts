@@ -20,13 +20,16 @@ const limits = [
 
 /**
  * Reads how long a provider asks to wait: `retry-after-ms`, `retry-after`, or else the reset of the limits that are used up. Undefined
- * where it does not say.
+ * where it does not say, or asks for no wait.
  */
 export function readRetryAfterMs(headers: Headers): number | undefined {
   const exact = Number(readHeader(headers, 'retry-after-ms') ?? Number.NaN);
   if (Number.isFinite(exact) && exact > 0) return exact;
   const date = readHeader(headers, 'date');
-  return parseRetryAfter(readHeader(headers, 'retry-after'), date) ?? readResetMs(headers);
+  const text = readHeader(headers, 'retry-after');
+  // A reset is when a limit is whole again. A provider that lets calls through before says so.
+  if (/^\s*0+\s*$/.test(text ?? '')) return undefined;
+  return parseRetryAfter(text, date) ?? readResetMs(headers);
 }
 
 /** Reads the time until all limits that are used up are reset; undefined where none is. */

@@ -20,6 +20,7 @@ import type { CaseResults, ReportedResults, RunReport, SuiteResults } from '../m
 import type { Sourced } from '../model/source.ts';
 import type { FlakyEffect, GatePolicy, QuarantineEntry, ProbationCase } from '../model/policy.ts';
 import type { Run } from '../model/run.ts';
+import { joinUsage } from '../model/usage.ts';
 import type { Verdict, VerdictOutcome } from '../model/verdict.ts';
 
 export interface ReportInput {
@@ -67,7 +68,8 @@ export interface JudgedSuite {
 
 /** Puts results and verdicts into the report, deeply frozen; cases worst first within each suite. */
 export function buildReport(input: ReportInput): Report {
-  const suites = input.suites.map(buildSuite);
+  const { prices } = input.policy;
+  const suites = input.suites.map((judged) => buildSuite(judged, prices));
   return deepFreeze({
     schemaVersion: reportSchemaVersion,
     generator: { ...input.generator },
@@ -88,7 +90,7 @@ export function buildReport(input: ReportInput): Report {
             trial: trials?.find((trial) => trial.case === testCase.id),
             analysis: analyses?.[index],
             flaky,
-            prices: input.policy.prices,
+            prices,
             suiteOutcome: verdict.outcome,
           }),
         )
@@ -140,8 +142,9 @@ function addTotals(suites: readonly SuiteReport[]): Totals {
   };
 }
 
-function buildSuite(judged: JudgedSuite): SuiteReport {
+function buildSuite(judged: JudgedSuite, prices: GatePolicy['prices']): SuiteReport {
   const { results, verdict, minimumPassRate, demands = [] } = judged;
+  const usage = joinUsage(results.cases.map((testCase) => testCase.usage));
   return {
     id: results.suiteId,
     name: results.name,
@@ -157,6 +160,8 @@ function buildSuite(judged: JudgedSuite): SuiteReport {
     repeats: structuredClone(judged.repeats ?? null),
     stoppedEarly: results.isStoppedEarly ? countStopped(results) : null,
     concurrency: structuredClone(results.concurrency),
+    usage: structuredClone(usage),
+    cost: usage === null ? null : computeCost(results.cases, prices).amount,
   };
 }
 

@@ -4,6 +4,7 @@ import type { Report, SuiteReport } from '../model/report.ts';
 import type { VerdictOutcome } from '../model/verdict.ts';
 import { describeBaseline, describeChanges } from './comparison.ts';
 import { renderCodeSpan, renderLink, renderLocation, renderProse } from './escape/markdown.ts';
+import { listModelBlocks } from './models.ts';
 import { renderReasons } from './reasons.ts';
 import {
   adviseInconclusive,
@@ -16,7 +17,7 @@ import {
   markCase,
   outcomeMarks,
 } from './wording.ts';
-import { truncateText } from './truncate.ts';
+import { truncateReason, truncateText } from './truncate.ts';
 
 export interface CommentOptions {
   /** In UTF-8. GitHub refuses a comment of more than about 64 KiB; the default stays below it. */
@@ -49,6 +50,7 @@ const maxOpenCases = 5;
 const maxTitleLength = 100;
 const maxReasonLength = 300;
 const maxNotes = 3;
+const maxMatrixRows = 10;
 
 /**
  * Renders the comment on a pull request in Markdown, to be read in ten seconds on a telephone: the verdict and its reason,
@@ -76,6 +78,7 @@ function renderBody(report: Report, detail: DetailLevel, options: CommentOptions
     ...listReasons(report, detail),
     ...listUnread(report),
     ...listSuites(report, detail, options),
+    ...listModelBlocks(report, { maxRows: Math.min(detail.maxCases, maxMatrixRows) }),
     ...listBaseline(report),
     ...listNotes(report),
     '---',
@@ -147,7 +150,7 @@ function renderCase(testCase: CaseReport, { linkLine }: CommentOptions): string 
   const reason = failures[0]?.reasons[0];
   return [
     `- ${markCase(testCase)} ${name}: ${formatPassed(testCase)} passed${location === null ? '' : ` · ${renderLocation(location, linkLine)}`}`,
-    ...(reason === undefined ? [] : [renderCodeSpan(truncateText(readFirstLine(reason), maxReasonLength))]),
+    ...(reason === undefined ? [] : [renderCodeSpan(truncateReason(readFirstLine(reason), maxReasonLength))]),
   ].join('<br>\n  ');
 }
 

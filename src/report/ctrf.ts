@@ -67,6 +67,7 @@ export function renderCtrf(report: Report): string {
         stopsJob: report.stopsJob,
         reasons: report.verdict.reasons.map(({ message }) => cut(message)),
         iterations: report.totals,
+        ...(report.models === null ? {} : { models: report.models }),
       },
     },
   };
@@ -105,6 +106,7 @@ function buildVerdictTest({ id, name, file, verdict: { outcome, reasons } }: Jud
 
 function buildTest(testCase: CaseReport, suite: JudgedSuite): CtrfTest {
   const { id, title, tags, location, durationMs, outcome, passed, failed, total, planned } = testCase;
+  const { model, usage, cost, replayed } = testCase;
   const status = chooseStatus(testCase, suite);
   const [reason] = testCase.failures.flatMap(({ reasons }) => reasons);
   const trace = groupFailures(testCase)
@@ -128,6 +130,7 @@ function buildTest(testCase: CaseReport, suite: JudgedSuite): CtrfTest {
       required: testCase.required,
       iterations: { planned, total, passed, failed },
       passRate: computePassRate(passed, total),
+      ...(usage === null && model === null ? {} : { model, usage, cost, replayed: replayed.total }),
     },
   };
 }

@@ -1,6 +1,6 @@
 import { clipLines, readFirstLine } from '../base/text.ts';
 import type { CaseReport, IterationFailure } from '../model/case-report.ts';
-import { truncateText } from './truncate.ts';
+import { truncateReason, truncateText } from './truncate.ts';
 import { describeToolCall } from './wording.ts';
 
 /** Iterations of one case that failed alike: listed once. */
@@ -48,7 +48,7 @@ function listReasons({ reasons }: IterationFailure): string[] {
       .slice(first.length)
       .split(/\r\n|\r|\n/)
       .slice(1);
-    return [truncateText(first, maxReasonLength), ...clipLines(others, maxOutputLength)];
+    return [truncateReason(first, maxReasonLength), ...clipLines(others, maxOutputLength)];
   });
 }
 

@@ -3,13 +3,17 @@ import type { CaseReport } from '../model/case-report.ts';
 import type { Report, SuiteReport } from '../model/report.ts';
 import { escapeXmlAttribute, escapeXmlText } from './escape/xml.ts';
 import { countOmittedFailures, groupFailures } from './failures.ts';
+import { describeCalls, describeCost, describeTokens } from './models.ts';
 import { describeFlaky, describeTrial } from './rounds.ts';
-import { truncateText } from './truncate.ts';
+import { truncateReason, truncateText } from './truncate.ts';
 import { describeCaseCounts, nameDemand } from './wording.ts';
 
 const maxMessageLength = 500;
 
-type JudgedSuite = Pick<SuiteReport, 'id' | 'name' | 'file' | 'verdict' | 'demands' | 'stoppedEarly'>;
+type JudgedSuite = Pick<
+  SuiteReport,
+  'id' | 'name' | 'file' | 'verdict' | 'demands' | 'stoppedEarly' | 'usage' | 'cost'
+>;
 
 interface Element {
   name: string;
@@ -31,6 +35,8 @@ export function renderJunit(report: Report): string {
     verdict: report.verdict,
     demands: [],
     stoppedEarly: null,
+    usage: null,
+    cost: null,
   };
   const suites = (report.suites.length === 0 ? [gate] : report.suites).map((suite) => buildSuite(report, suite));
   const root: Element = {
@@ -66,18 +72,28 @@ function buildSuite(report: Report, suite: JudgedSuite): Element {
       timestamp: report.startedAt,
       file: suite.file ?? undefined,
     },
-    children: [...listProperties(suite), ...children],
+    children: [...listProperties(suite, report), ...children],
   };
 }
 
-/** The requirements other than the suite's own minimum; viewers list properties, and count none of them. */
-function listProperties({ demands }: JudgedSuite): Element[] {
-  if (demands.length < 2) return [];
-  const children = demands.map((demand): Element => {
+/** The requirements other than the suite's own minimum, and what its models used; viewers list properties, and count none of them. */
+function listProperties({ demands, usage, cost }: JudgedSuite, { models }: Report): Element[] {
+  const children = (demands.length < 2 ? [] : demands).map((demand): Element => {
     const value = truncateText(`${demand.state}: ${demand.demand} (${demand.source})`, maxMessageLength);
-    return { name: 'property', attributes: { name: `demand: ${nameDemand(demand)}`, value } };
+    return buildProperty(`demand: ${nameDemand(demand)}`, value);
   });
-  return [{ name: 'properties', attributes: {}, children }];
+  if (usage !== null && models !== null) {
+    children.push(
+      buildProperty('models: calls', describeCalls(usage)),
+      buildProperty('models: tokens', describeTokens(usage)),
+      buildProperty('models: cost', describeCost(cost, models)),
+    );
+  }
+  return children.length === 0 ? [] : [{ name: 'properties', attributes: {}, children }];
+}
+
+function buildProperty(name: string, value: string): Element {
+  return { name: 'property', attributes: { name, value } };
 }
 
 /** A testcase of its own for what no case explains of the suite's verdict, so that no viewer shows it as passed. */
@@ -86,7 +102,7 @@ function buildVerdictCase(suite: JudgedSuite, name: 'failure' | 'error'): Elemen
   const { outcome } = suite.verdict;
   const element: Element = {
     name,
-    attributes: { message: truncateText(first ?? 'Nothing was established.', maxMessageLength), type: outcome },
+    attributes: { message: truncateReason(first ?? 'Nothing was established.', maxMessageLength), type: outcome },
     ...(others.length === 0 ? {} : { text: others.join('\n') }),
   };
   return {
@@ -151,7 +167,10 @@ function listOutcome(testCase: CaseReport, suite: JudgedSuite): Element[] {
     ];
   }
   const [reason] = testCase.failures.flatMap(({ reasons }) => reasons);
-  const message = truncateText(reason === undefined ? counts : `${counts}: ${readFirstLine(reason)}`, maxMessageLength);
+  const message = truncateReason(
+    reason === undefined ? counts : `${counts}: ${readFirstLine(reason)}`,
+    maxMessageLength,
+  );
   return [
     {
       name: 'failure',

@@ -1,7 +1,7 @@
 import { formatCount } from '../base/text.ts';
 import type { Report } from '../model/report.ts';
 import { renderCodeSpan, renderProse } from './escape/markdown.ts';
-import { truncateText } from './truncate.ts';
+import { truncateReason, truncateText } from './truncate.ts';
 import { nameReasons } from './wording.ts';
 
 /** Why the verdict is what it is, as blocks of Markdown. */
@@ -24,7 +24,7 @@ export function renderReasons(
   const [headline, ...others] = named.map(
     ({ suiteName, message }) =>
       (suiteName === null ? '' : `${renderCodeSpan(truncateText(suiteName, maxTitleLength))}: `) +
-      renderProse(truncateText(message, maxReasonLength)),
+      renderProse(truncateReason(message, maxReasonLength)),
   );
   const hidden = reasons.length - maxReasons;
   const list = [...others, ...(hidden > 0 ? [`and ${formatCount(hidden, 'more reason')}`] : [])];

@@ -7,6 +7,7 @@ import { listComparisonBlocks } from './comparison.ts';
 import { renderCodeSpan, renderLink, renderLocation, renderProse, renderTableCode } from './escape/markdown.ts';
 import { countOmittedFailures, groupFailures } from './failures.ts';
 import { createIterationMarks, type MarkIterations } from './iteration-marks.ts';
+import { listModelBlocks } from './models.ts';
 import { describeFlaky, describeRepeats, describeTrial, findRates, listRoundNotes } from './rounds.ts';
 import { listTrendBlocks } from './trend.ts';
 import { renderReasons } from './reasons.ts';
@@ -64,6 +65,7 @@ const maxTitleLength = 120;
 const maxReasonLength = 500;
 const maxPassedRows = 15;
 const maxComparedRows = 50;
+const maxMatrixRows = 50;
 const maxDemands = 50;
 const maxOpenDemands = 10;
 /** Further failing cases fold away, so that a phone shows the worst and the end of the page. */
@@ -95,6 +97,7 @@ function renderPage(report: Report, page: Page, links: NonNullable<SummaryOption
     ...listReasons(report, page),
     ...listNotes(report, page),
     ...report.suites.flatMap((suite) => listSuite(report, suite, page)),
+    ...listModelBlocks(report, { maxRows: Math.min(page.maxRows, maxMatrixRows) }),
     ...(report.comparison === null
       ? []
       : listComparisonBlocks(report.comparison, { maxRows: Math.min(page.maxRows, maxComparedRows) })),

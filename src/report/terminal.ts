@@ -20,9 +20,17 @@ import {
   nameDemand,
   nameReasons,
 } from './wording.ts';
+import {
+  describeCalls,
+  describeCost,
+  describeModelRange,
+  describeModelRate,
+  describeTokens,
+  listSpending,
+} from './models.ts';
 import { describeFlaky, describeRepeats, describeTrial, listRoundNotes } from './rounds.ts';
 import { listTrendRuns, nameTrend, renderSparkline } from './trend.ts';
-import { truncateText } from './truncate.ts';
+import { truncateReason, truncateText } from './truncate.ts';
 
 const marks: Record<VerdictOutcome, string> = { passed: '✓', failed: '✗', inconclusive: '!' };
 const colors = { passed: 'green', failed: 'red', inconclusive: 'yellow' } as const;
@@ -35,6 +43,7 @@ const maxTitleLength = 120;
 const maxDetailedCases = 25;
 const maxPassedCases = 20;
 const maxDemands = 20;
+const maxModels = 20;
 const demandOutcomes = { met: 'passed', 'not-met': 'failed', unknown: 'inconclusive' } as const;
 
 type Paint = (format: Parameters<typeof styleText>[0], text: string) => string;
@@ -52,6 +61,7 @@ export function renderTerminal(report: Report, options: { color: boolean; column
       .slice(0, maxReasons)
       .flatMap((note) => wrapText(truncateText(note, maxReasonLength), { columns, indent: '  ' })),
     ...report.suites.flatMap((suite) => ['', ...listSuite(report, suite, { columns, paint })]),
+    ...listModels(report, { columns, paint }),
     ...(report.comparison === null ? [] : ['', ...listComparison(report.comparison, { columns, paint })]),
     ...listTrend(report, { columns, paint }),
     '',
@@ -71,7 +81,7 @@ interface Page {
 function listReasons(report: Report, { columns, paint }: Page): string[] {
   const { outcome, reasons } = report.verdict;
   const texts = nameReasons(report, reasons.slice(0, maxReasons)).map(({ suiteName, message }) =>
-    escapeTerminalText(truncateText(suiteName === null ? message : `${suiteName}: ${message}`, maxReasonLength)),
+    escapeTerminalText(truncateReason(suiteName === null ? message : `${suiteName}: ${message}`, maxReasonLength)),
   );
   const [headline, ...others] = [
     ...texts,
@@ -162,6 +172,29 @@ function listCase(testCase: CaseReport, page: Page): string[] {
       ...lines.flatMap((line) => wrapText(line, { columns: page.columns, indent: '        ' })),
     ]),
     ...(omitted > 0 ? [`      and ${formatCount(omitted, 'more failed iteration')}`] : []),
+  ];
+}
+
+function listModels(report: Report, { columns, paint }: Page): string[] {
+  const { models } = report;
+  if (models === null) return [];
+  const hidden = models.models.length - maxModels;
+  return [
+    '',
+    paint('bold', 'Models'),
+    ...models.models.slice(0, maxModels).flatMap((summary) => {
+      const range = describeModelRange(summary, report);
+      const parts = [
+        `${describeModelRate(summary, report)} passed${range === null ? '' : `, ${range} with 95% confidence`}`,
+        `calls ${describeCalls(summary.usage)}`,
+        `tokens ${describeTokens(summary.usage)}`,
+        `cost ${describeCost(summary.cost, models)}`,
+      ];
+      const name = truncateText(summary.model, maxTitleLength);
+      return wrapText(`${name}: ${parts.join('; ')}`, { columns, indent: '  ' });
+    }),
+    ...(hidden > 0 ? [`  and ${formatCount(hidden, 'more model')}`] : []),
+    ...listSpending(models).flatMap((text) => wrapText(text, { columns, indent: '  ' })),
   ];
 }
 

@@ -1,5 +1,16 @@
 import { cutMark } from '../base/text.ts';
 
+/** Of a reason that is cut, how much of its end is kept at most. */
+const maxRemedyLength = 100;
+
+/** Cuts a text as `truncateText` does, in its middle: a reason ends with what to do about it. */
+export function truncateReason(text: string, maxLength: number): string {
+  const end = text.slice(-Math.min(maxRemedyLength, Math.floor(maxLength / 3)));
+  const remedy = end.slice(end.search(/ (?! )/) + 1);
+  if (text.length <= maxLength || remedy === end) return truncateText(text, maxLength);
+  return `${truncateText(text.slice(0, -remedy.length), maxLength - remedy.length - 1)} ${remedy}`;
+}
+
 /**
  * Cuts a text to at most `maxLength` UTF-16 units, the note on what was left out included, and never inside a
  * code point.

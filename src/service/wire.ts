@@ -167,7 +167,7 @@ export type WireRun = z.infer<typeof runSchema>;
 export const toolCallSchema = z.object({ toolName: text, name: text, arguments: openObject, args: openObject });
 export type WireToolCall = z.infer<typeof toolCallSchema>;
 
-const tokens = z.number().nonnegative().nullish();
+const tokens = z.int().nonnegative().max(1e9).nullish();
 
 /** An open document of the service; these are its names. The number of calls and of answers from recordings is the gate's own. */
 const usageSchema = z.object({

@@ -11,7 +11,9 @@ export function outlineSuite(suite: Suite, whole: Suite): SuiteOutline {
     name,
     file: location.file,
     cases: cases.map((testCase) => {
-      const { id, title, tags, isRequired, location, model, runs } = testCase;
+      const { id, title, tags, isRequired, location, steps, runs } = testCase;
+      // Without a prompt no model takes part, whichever is named.
+      const model = steps.some(({ step }) => step.kind === 'prompt') ? testCase.model : null;
       return { id, title, tags, isRequired, location, model, definitionHash: hashDefinition(testCase, suite), runs };
     }),
     leftOut: whole.cases.map((testCase) => testCase.id).filter((caseId) => !selected.has(caseId)),

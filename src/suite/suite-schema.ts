@@ -156,7 +156,7 @@ const modelShape = {
     )
     .exactOptional()
     .meta({ description: 'Models for prompt steps; every case with a prompt runs with each of them.' }),
-  system: text.exactOptional().meta({ description: 'What the model is told before the first prompt.' }),
+  system: text.exactOptional().meta({ description: 'Instructions that the model gets before the first prompt.' }),
   temperature: z.number().min(0).max(2).exactOptional().meta({
     description: "How much the model's answers vary, 0 to 2. Default: the provider's.",
   }),
@@ -215,6 +215,10 @@ export const suiteSchema = z.strictObject({
   suite: text.meta({ description: 'Name of the suite.' }),
   id: id.exactOptional().meta({ description: 'Stable id; defaults to a slug of the name.' }),
   ...modelShape,
+  judgeModel: modelId.exactOptional().meta({
+    description: 'Model of every `judge` that names none, as `provider/name`.',
+    examples: ['openai/gpt-5-mini'],
+  }),
   recordings: z
     .strictObject({ ignore: z.array(ignorePattern).exactOptional() })
     .exactOptional()

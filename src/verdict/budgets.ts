@@ -1,7 +1,7 @@
-import { formatCount } from '../base/text.ts';
+import { formatCount, formatMoney } from '../base/text.ts';
 import { findGreatest } from '../base/lists.ts';
 import { formatDuration } from '../base/time.ts';
-import { computeCost, formatMoney } from '../model/cost.ts';
+import { computeCost } from '../model/cost.ts';
 import type { Budgets, Pricing } from '../model/policy.ts';
 import { describeSource, type Sourced } from '../model/source.ts';
 import type { SuiteResults } from '../model/results.ts';

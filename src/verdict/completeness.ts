@@ -1,4 +1,5 @@
 import { formatCount } from '../base/text.ts';
+import { lastLinesHeading } from '../model/process-end.ts';
 import { describeSource, type Sourced } from '../model/source.ts';
 import type { CaseResults, SuiteResults } from '../model/results.ts';
 import { type Run, isTerminalStatus } from '../model/run.ts';
@@ -128,8 +129,7 @@ function listScoreGaps(
     const budget = tolerated === null ? '' : `, the budget is ${tolerated.value} (${describeSource(tolerated.source)})`;
     const message = `${formatCount(unscored, 'iteration')} ended without a result${budget}.`;
     const [why, ...below] = unjudged?.reasons[0]?.split('\n') ?? [];
-    // Below the reason stands what a process wrote last, under a line that announces it.
-    const output = below.slice(1);
+    const output = below[0] === lastLinesHeading ? below.slice(1) : [];
     reasons.push({
       code: 'results-unknown',
       message: why === undefined ? message : `${message} ${why}`,

@@ -12,7 +12,7 @@ export interface FailureEvidence {
 /** Keeps of an iteration that did not pass what a reader needs in order to see why. */
 export function describeFailure(iteration: Iteration, { steps, overruling }: FailureEvidence): IterationFailure {
   const failedStep = steps?.find((step) => step.status === 'fail') ?? null;
-  const result = overruling?.kind ?? iteration.result ?? iteration.status;
+  const said = iteration.result ?? iteration.status;
   const reasons = listReasons(iteration, failedStep);
   if (overruling !== null) reasons.unshift(overruling.reason);
   const step =
@@ -20,13 +20,18 @@ export function describeFailure(iteration: Iteration, { steps, overruling }: Fai
   return {
     iterationId: iteration.id,
     iterationNumber: iteration.iterationNumber,
-    result,
-    reasons: reasons.length === 0 ? [describeResult(result)] : [...new Set(reasons)],
+    result: overruling?.kind ?? (isWithoutResult(iteration) ? 'unscored' : said),
+    reasons: reasons.length === 0 ? [describeResult(said)] : [...new Set(reasons)],
     step: overruling?.kind === 'failed' ? overruling.step : step,
     durationMs: iteration.durationMs,
     expectedToolCalls: iteration.expectedToolCalls,
     actualToolCalls: iteration.actualToolCalls,
   };
+}
+
+/** Whether it ended by a fault that says nothing about its case: a status of `failed` without a result. */
+function isWithoutResult({ status, result }: Iteration): boolean {
+  return status === 'failed' && result === null;
 }
 
 function listReasons({ error }: Iteration, failedStep: StepResult | null): string[] {

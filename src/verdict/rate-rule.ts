@@ -1,6 +1,12 @@
 import { formatCount } from '../base/text.ts';
 import { describeSource, type Sourced } from '../model/source.ts';
-import { computePassRate, formatMinimumPassRate, formatPassRate, meetsMinimumPassRate } from '../model/rate.ts';
+import {
+  computePassRate,
+  formatMinimumPassRate,
+  formatPassRate,
+  formatUpperRate,
+  meetsMinimumPassRate,
+} from '../model/rate.ts';
 import type { CaseResults } from '../model/results.ts';
 import type { DemandReport } from '../model/report.ts';
 import { countScored, sum } from './count.ts';
@@ -40,7 +46,7 @@ export function assessRate(
   }
   const sure = formatMinimumPassRate(confidence.value);
   const live = replayed === 0 ? '' : ` of the ${formatCount(scored - replayed, 'live iteration')}`;
-  const measured = `${counted}; with ${sure} confidence the rate${live} is from ${formatPassRate(interval.lower)} to ${formatUpperBound(interval.upper)}`;
+  const measured = `${counted}; with ${sure} confidence the rate${live} is from ${formatPassRate(interval.lower)} to ${formatUpperRate(interval.upper)}`;
   const state = isReached
     ? interval.lower >= minimum.value
       ? 'met'
@@ -84,7 +90,7 @@ export function boundRate(
   const verb = most.scored - scored === 1 ? 'has' : 'have';
   const reach = isCounted
     ? `if all passed, the rate would be ${formatPassRate(upper)}`
-    : `if all passed, the rate would be at most ${formatUpperBound(upper)} with ${formatMinimumPassRate(confidence.value)} confidence`;
+    : `if all passed, the rate would be at most ${formatUpperRate(upper)} with ${formatMinimumPassRate(confidence.value)} confidence`;
   return {
     state: isOut ? 'not-met' : 'unknown',
     finding: `${passed} of ${formatCount(scored, 'iteration')} passed${rate}, the minimum is ${formatMinimumPassRate(minimum.value)} (${describeSource(minimum.source)}); ${outstanding} ${verb} no result, and ${reach}`,
@@ -143,9 +149,4 @@ function describeFurther(further: number | null, cases: readonly CaseResults[]):
       ? ' in cases of their own, since repeats of one case are alike,'
       : '';
   return `about ${formatCount(further, 'further iteration')}${where} would settle it at this rate`;
-}
-
-/** Rounded up, as the lower bound is rounded down: the range as printed holds the range as computed. */
-function formatUpperBound(upper: number): string {
-  return formatPassRate(Math.min(1, Math.ceil(upper * 1000 - 1e-9) / 1000));
 }

@@ -28,7 +28,7 @@ function createTestApp() {
   const bodies = createBodySchemas(limits);
   const readBody = createBodyReader(limits.maxBodyBytes);
   const relay = createRelayEdge({ clock: systemClock, limits: defaultRelayLimits });
-  const services = { store, runner, protocols, scheduling, relay, witnesses: null, models: null };
+  const services = { store, runner, protocols, scheduling, relay, witnesses: null, models: null, defaultModel: null };
   const context = { clock: systemClock, logger, limits, readBody, bodies, ...services, iterationTimeoutMs: 1000 };
   const app = createApp(context, { apiKey: new Secret('sk_test'), rateLimit: null });
   const get = async (path: string): Promise<Response> =>

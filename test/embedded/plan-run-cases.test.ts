@@ -38,6 +38,7 @@ function expand(content: Partial<CaseContent>, options: Partial<RunCasesOptions>
     matchOptionsOverride: undefined,
     iterationTimeoutMs: 600_000,
     llmCallsPerRun: 300,
+    defaultModel: null,
     findModelProblem: () => null,
     ...options,
   });
@@ -103,6 +104,30 @@ describe('a case of one tool call', () => {
     ['another call', [callStep('echo'), callStep('echo')]],
   ])('and %s stays as it is', (_what, steps) => {
     expect(expand({ steps }).testCase.steps).toEqual(steps);
+  });
+});
+
+describe('the model of a case with a prompt', () => {
+  const steps = [{ id: 'p', kind: 'prompt' as const, prompt: 'Hello.' }];
+  const defaultModel = { provider: 'scripted', name: 'standard' };
+
+  it.each([
+    ['its own', { models: [{ model: 'scripted/own' }] }, 'scripted/suite', 'own'],
+    ['its suite’s', {}, 'scripted/suite', 'suite'],
+    ['the service’s where neither names one', {}, null, 'standard'],
+  ])('is %s', (_whose, content, model, expected) => {
+    const planned = expand({ steps, ...content }, { suite: { ...suite, model }, defaultModel });
+    expect(planned.model?.name).toBe(expected);
+  });
+
+  it('is required', () => {
+    expect(() => expand({ steps }, { suite: { ...suite, model: null } })).toThrow(
+      'Case "A case" has a prompt and names no model, and neither does its suite.',
+    );
+  });
+
+  it('is none for a case without prompts', () => {
+    expect(expand({}, { defaultModel }).model).toBeNull();
   });
 });
 

@@ -297,8 +297,22 @@ describe('a model without an answer', () => {
     });
     const decided = await talk([ask('Add'), assertStep({ type: 'toolNeverCalled', toolName: 'get-sum' })], script);
     expect(decided.outcome).toMatchObject({ status: 'completed', result: 'failed' });
+    const neverSum = { type: 'toolNeverCalled' as const, toolName: 'get-sum' };
+    const check = { predicates: { mode: 'replace' as const, list: [neverSum] } };
+    expect((await talk([ask('Add')], script, check)).outcome).toMatchObject({ status: 'completed', result: 'failed' });
+    const advice = { predicates: { mode: 'replace' as const, list: [{ ...neverSum, role: 'advisory' as const }] } };
+    expect((await talk([ask('Add')], script, advice)).outcome.result).toBeNull();
     const only = await talk([ask('Add'), sumCalled], script);
     expect(only.outcome.result).toBeNull();
+  });
+
+  it('fails an iteration in which a pinned call had failed before', async () => {
+    const { outcome } = await talk([callStep('fail'), ask('Add')], [unavailable]);
+    expect(outcome).toMatchObject({
+      status: 'completed',
+      result: 'failed',
+      error: 'fail answered with an error: "out of order".',
+    });
   });
 
   it('does not count the time of the model against the server', async () => {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { clipReason, printValue } from '../../src/engine/reasons.ts';
+import { clipReason, clipReasonBefore, printValue } from '../../src/engine/reasons.ts';
 
 describe('printValue', () => {
   it.each([
@@ -46,6 +46,14 @@ describe('clipReason', () => {
 
   it('does not leave half a character behind', () => {
     expect(clipReason(`${'x'.repeat(598)}😀!`).isWellFormed()).toBe(true);
+  });
+});
+
+describe('clipReasonBefore', () => {
+  it('keeps what to do about it, however long the reason is', () => {
+    expect(clipReasonBefore('Record it again.', 'It is stale.')).toBe('It is stale. Record it again.');
+    const cut = clipReasonBefore('Record it again.', 'x'.repeat(2000));
+    expect([cut.length, cut.endsWith('x… Record it again.')]).toEqual([600, true]);
   });
 });
 

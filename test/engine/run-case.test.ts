@@ -85,6 +85,17 @@ describe('runCase', () => {
     });
   });
 
+  it('fails on an error of a tool, although a later assert cannot be measured', async () => {
+    const unmeasured = assertStep({ type: 'noDestructiveToolCalled' });
+    expect(summarize(await run([callStep('fail'), unmeasured]))).toEqual({
+      status: 'completed',
+      result: 'failed',
+      error: 'fail answered with an error: "out of order".',
+      steps: ['fail', 'skipped'],
+    });
+    expect(summarize(await run([sum, unmeasured]))).toMatchObject({ status: 'failed', result: null });
+  });
+
   it('fails on a JSON-RPC error from a live server', async () => {
     expect(summarize(await run([callStep('refuse')]))).toEqual({
       status: 'completed',

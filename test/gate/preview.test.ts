@@ -4,6 +4,9 @@ import { silentLogger } from '../../src/base/logger.ts';
 import { createRedactor } from '../../src/base/redaction.ts';
 import { planGate } from '../../src/gate/plan/plan.ts';
 import { previewGate } from '../../src/gate/preview.ts';
+import { printRecording } from '../../src/models/recordings/format.ts';
+import { createScenario, day, record, recordedOn } from '../models/recordings/conversation.ts';
+import { testProviderKey } from '../support/models/model-source.ts';
 import {
   type ContractService,
   inlineTest,
@@ -15,12 +18,37 @@ import { type GateInputs, readGateInputs } from '../support/gate/gate-inputs.ts'
 import { jobOnBranch, runHostedGate } from '../support/gate/hosted-gate.ts';
 import { openServiceTap } from '../support/service/service-tap.ts';
 import { catchError } from '../support/service/service-client.ts';
-import { everythingOverStdio } from '../support/workspace.ts';
+import { createWorkspace, everythingOverStdio } from '../support/workspace.ts';
 
 const tests = (...titles: string[]) =>
   titles
     .map((title) => `- title: ${title}\n  steps:\n    - toolCall: echo\n      arguments: { message: ${title} }\n`)
     .join('');
+const promptEvals = `suite: Notes
+model: anthropic/claude-test
+maxSteps: 4
+cases:
+  - id: reads
+    title: Reads a note
+    runs: 2
+    steps:
+      - prompt: What does note 7 say?
+      - prompt: And note 8?
+  - id: lists
+    title: Lists notes
+    model: openai/gpt-test
+    maxSteps: 10
+    steps:
+      - prompt: List them.
+  - id: echo
+    title: Asks no model
+    steps:
+      - toolCall: echo
+`;
+const testRecording = printRecording({
+  ...(await record(createScenario())),
+  model: { provider: 'anthropic', name: 'claude-test' },
+});
 const stored = tests('kept', 'gone', 'changed');
 
 let service: ContractService;
@@ -43,6 +71,24 @@ async function preview(inputs: GateInputs, environment: Record<string, string> =
   const context = { clock: systemClock, logger: silentLogger, redactor: createRedactor() };
   const lines = await previewGate(plan, { ...context, signal: new AbortController().signal });
   return { lines, methods: [...new Set(tap.requests.map((request) => request.split(' ')[0]))] };
+}
+
+/** Gives what a dry run says of the models of a suite of which one iteration of one case is recorded. */
+async function previewPrompts(
+  inputs: GateInputs,
+  { environment = {}, nowMs = recordedOn }: { environment?: Record<string, string>; nowMs?: number } = {},
+): Promise<string[]> {
+  await using workspace = await createWorkspace({
+    'notes.evals.yaml': promptEvals,
+    'recordings/notes/reads.anthropic-claude-test.jsonl': testRecording,
+  });
+  const options = readGateInputs({ 'server-command': 'no-such-program', evals: '*.evals.yaml', ...inputs });
+  const plan = await planGate(options, { cwd: workspace.path, environment });
+  const clock = { ...systemClock, now: () => nowMs };
+  const context = { clock, logger: silentLogger, redactor: createRedactor() };
+  const lines = await previewGate(plan, { ...context, signal: new AbortController().signal });
+  expect(lines.join()).not.toContain(testProviderKey);
+  return lines.slice(lines.findIndex((line) => line.includes('recordings: ')));
 }
 
 /** Everything in the project that a run could change. */
@@ -124,6 +170,46 @@ describe('previewGate', () => {
     const { lines, methods } = await preview({ service: 'embedded', tests: tests('kept') });
     expect(lines).toHaveLength(3);
     expect(methods).toEqual([]);
+  });
+
+  it('says how often models can be called, what is recorded and where the keys are', async () => {
+    const anthropic = { ANTHROPIC_API_KEY: testProviderKey };
+    const noOpenAiKey = '  There is no API key for the provider openai: OPENAI_API_KEY is not set.';
+    // Two iterations of two prompts with 4 steps each, and one of one prompt with 10.
+    expect(await previewPrompts({}, { environment: { ...anthropic, OPENAI_API_KEY: testProviderKey } })).toEqual([
+      'Notes: up to 26 model calls with anthropic/claude-test, openai/gpt-test; recordings: auto, 1 of 3 iterations recorded.',
+      '  anthropic: the key is in ANTHROPIC_API_KEY.',
+      '  openai: the key is in OPENAI_API_KEY.',
+    ]);
+    expect(await previewPrompts({ 'model-api-keys': `anthropic=${testProviderKey}` })).toEqual([
+      'Notes: up to 16 model calls with anthropic/claude-test; recordings: auto, 1 of 3 iterations recorded.',
+      '  anthropic: the key is in model-api-keys.',
+      noOpenAiKey,
+    ]);
+    expect(await previewPrompts({})).toEqual([
+      'Notes: no model calls; recordings: auto, 1 of 3 iterations recorded.',
+      '  There is no API key for the provider anthropic: ANTHROPIC_API_KEY is not set.',
+      noOpenAiKey,
+    ]);
+    expect(await previewPrompts({ recordings: 'replay' }, { environment: anthropic })).toEqual([
+      'Notes: no model calls; recordings: replay, 1 of 3 iterations recorded.',
+    ]);
+  });
+
+  it('cuts the model calls at the budget, counts the rounds of retries, and knows old recordings', async () => {
+    const read = async (inputs: GateInputs) => {
+      const context = { environment: { ANTHROPIC_API_KEY: testProviderKey }, nowMs: recordedOn + 8 * day };
+      return (await previewPrompts({ cases: 'reads', ...inputs }, context))[0];
+    };
+    expect(await read({ policy: { budgets: { modelCalls: 10 } } })).toBe(
+      'Notes: up to 16 model calls with anthropic/claude-test, at most 10 by budgets.modelCalls (from policy.budgets.modelCalls); recordings: auto, 1 of 2 iterations recorded.',
+    );
+    expect(await read({ policy: { retryFailed: 2, recordings: { maximumAge: '7d' } } })).toContain(
+      'Notes: up to 48 model calls with anthropic/claude-test; recordings: auto, 1 of 2 iterations recorded, 1 too long ago.',
+    );
+    expect(await read({ recordings: 'record' })).toBe(
+      'Notes: up to 16 model calls with anthropic/claude-test; recordings: record.',
+    );
   });
 
   it('refuses a key, a project and a suite that a run would refuse', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { computeCost, formatMoney } from '../../src/model/cost.ts';
+import { formatMoney } from '../../src/base/text.ts';
+import { computeCost } from '../../src/model/cost.ts';
 import { type ModelUsage, noModelUsage } from '../../src/model/usage.ts';
 
 const prices = [

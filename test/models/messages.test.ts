@@ -27,6 +27,16 @@ describe('toAssistantMessage', () => {
     });
   });
 
+  it.each([
+    ['no object', '[1]'],
+    ['no JSON', '{"id":'],
+    ['nested deeper than can be written', `{"id":${'['.repeat(5000)}${']'.repeat(5000)}}`],
+  ])('wraps arguments that are %s', (_what, input) => {
+    const call = { type: 'tool-call' as const, toolCallId: 'call_1', toolName: 'read_note', input };
+    const [part] = toAssistantMessage({ content: [call] }).content;
+    expect(part).toMatchObject({ type: 'tool-call', input: { INVALID_JSON: input } });
+  });
+
   it('leaves out empty texts and sources, which providers do not take', () => {
     const message = toAssistantMessage({
       content: [

@@ -17,7 +17,7 @@ const short = { attemptTimeoutMs: 150 };
 describe.each(formats)('a provider in the %s format', (format) => {
   const variable = format === 'anthropic' ? 'ANTHROPIC_API_KEY' : 'OPENAI_API_KEY';
 
-  /** Calls a provider once, and returns what came of it next to what it received and how long the waits were. */
+  /** Calls a provider once, and returns the outcome, the requests that the provider received, and how long the waits were. */
   const callOnce = async (answers: ScriptedAnswer | ScriptedAnswer[], limits = {}) => {
     await using provider = await openScriptedProvider({ format, answers });
     await using source = openTestSource({ format, baseUrl: provider.baseUrl }, { limits });

@@ -56,6 +56,8 @@ describe('readRetryAfterMs', () => {
     expect(readRetryAfterMs({ ...limit, 'retry-after': '2', 'retry-after-ms': '1500' })).toBe(1500);
     expect(readRetryAfterMs({ ...limit, 'retry-after': '2' })).toBe(2000);
     expect(readRetryAfterMs(limit)).toBe(3000);
+    expect(readRetryAfterMs({ ...limit, 'retry-after': 'soon' })).toBe(3000);
+    expect(readRetryAfterMs({ ...limit, 'retry-after': '0' })).toBeUndefined();
     expect(readRetryAfterMs({})).toBeUndefined();
   });
 });

@@ -10,6 +10,7 @@ import { renderReportJson } from '../../src/report/json.ts';
 import { renderJunit } from '../../src/report/junit.ts';
 import { renderSummary } from '../../src/report/summary.ts';
 import { renderTerminal } from '../../src/report/terminal.ts';
+import { createModelsReport } from '../support/factories/models-factory.ts';
 import {
   createComparedReport,
   createFlakyReport,
@@ -49,6 +50,7 @@ describe('every format, as a reader sees it', () => {
     ['flaky-pass', createFlakyReport('pass')],
     ['flaky-report', createFlakyReport('report')],
     ['stopped', createStoppedReport()],
+    ['models', createModelsReport()],
     ['hostile', createHostileReport(hostile)],
   ])('renders the %s report', async (name, report) => {
     const golden = (extension: string) => `../golden/${name}.${extension}`;

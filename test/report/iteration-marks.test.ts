@@ -24,6 +24,7 @@ function mark(outcomes: ReadonlyArray<IterationMark['outcome']>, fields: Partial
     iterationNumber: outcomes.length - index,
     outcome,
     durationMs: null,
+    isReplayed: null,
     ...fields,
   }));
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { emptyPolicyLayer } from '../../src/model/policy.ts';
 import { readInlineTests, readSuite } from '../../src/suite/read.ts';
+import { noModelSettings } from '../support/factories/suite-factory.ts';
 
 function read(text: string) {
   return readSuite(text, { file: 'evals/a.evals.yaml' });
@@ -35,16 +36,6 @@ cases:
       - prompt: What is 2 + 3?
 `;
 
-const modelSettings = {
-  system: null,
-  temperature: null,
-  maxSteps: null,
-  toolPolicy: null,
-  decoys: [],
-  decoyFile: null,
-  ownSetting: null,
-};
-
 describe('readSuite', () => {
   it('fills in defaults, layers settings and keeps the place of everything', () => {
     expect(read(sumSuite)).toEqual({
@@ -77,7 +68,7 @@ describe('readSuite', () => {
             timeoutLocation: { file: 'evals/a.evals.yaml', line: 5, column: 1 },
             model: null,
             variantOf: null,
-            modelSettings,
+            modelSettings: noModelSettings,
             failOnToolError: true,
             expectedOutput: null,
             scenario: null,
@@ -112,7 +103,7 @@ describe('readSuite', () => {
             timeoutLocation: { file: 'evals/a.evals.yaml', line: 22, column: 5 },
             model: 'anthropic/claude-haiku-4.5',
             variantOf: null,
-            modelSettings,
+            modelSettings: noModelSettings,
             failOnToolError: true,
             expectedOutput: null,
             scenario: null,

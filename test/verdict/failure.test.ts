@@ -34,6 +34,14 @@ describe('describeFailure', () => {
     });
   });
 
+  it('is unscored where a fault ended the iteration without a result', () => {
+    const read = (fields: Parameters<typeof createIteration>[0]) =>
+      describeFailure(createIteration(fields), { steps: null, overruling: null }).result;
+    expect(read({ status: 'failed', result: null, error: 'The recording is stale.' })).toBe('unscored');
+    expect(read({ status: 'failed', result: 'failed' })).toBe('failed');
+    expect(read({ status: 'cancelled', result: null })).toBe('cancelled');
+  });
+
   it('lists a repeated reason once', () => {
     const iteration = createIteration({ result: 'failed', error: 'Expected 4, got 5.' });
     const steps = [{ ...failedStep, evidence: {} }];

@@ -5,6 +5,7 @@ import type { Report } from '../../src/model/report.ts';
 import type { VerdictReason } from '../../src/model/verdict.ts';
 import { listContradictions } from '../../src/gate/plan/check-report.ts';
 import type { SuiteResults } from '../../src/model/results.ts';
+import { noModelUsage } from '../../src/model/usage.ts';
 import { buildReport } from '../../src/report/build.ts';
 import { parseReport, renderReportJson } from '../../src/report/json.ts';
 import { judgeGate } from '../../src/verdict/judge-gate.ts';
@@ -196,6 +197,48 @@ describe('joinShards', () => {
     expect(judgeUnder(0.6, 120)).toEqual(['minimum-met']);
     expect(judgeUnder(0.7, 120)).toEqual(['tag-below-minimum']);
     expect(judgeUnder(0.6, 119)).toEqual(['budget-exceeded']);
+  });
+
+  it('judges over all shards what a policy requires of models and their cost', () => {
+    const members = ['a/small', 'b/large', 'a/small'].map((model, index) =>
+      createCaseResults({
+        id: `c${index}`,
+        model,
+        passed: index === 2 ? 1 : 3,
+        failed: index === 2 ? 2 : 0,
+        usage: { ...noModelUsage, modelCalls: 3, inputTokens: 1_000_000 },
+      }),
+    );
+    const prices = ['a/small', 'b/large'].map((name) => ({
+      name,
+      ...demanded({ input: 1, cachedInput: 1, output: 1 }),
+    }));
+    const judgeUnder = (model: number, cost: number) => {
+      const budgets = { ...emptyPolicyLayer.budgets, cost: demanded(cost) };
+      const models = [{ name: 'a/small', ...demanded(model) }];
+      const policy = createPolicy({ ...atLeast(0), models, budgets });
+      const suite = createSuiteResults({ cases: members });
+      const shards = createShardReports([suite], 2, (caseIndex) => 1 + Number(caseIndex > 0), policy);
+      const { joined, problems } = join(shards.map((shard) => ({ ...shard, policy: { ...shard.policy, prices } })));
+      expect(problems).toEqual([]);
+      const { verdict, models: summary } = judge(joined);
+      expect(summary).toMatchObject({
+        cost: 3,
+        models: [
+          { passed: 4, total: 6, cost: 2 },
+          { passed: 3, cost: 1 },
+        ],
+      });
+      return verdict.reasons.map(({ code }) => code);
+    };
+    expect(judgeUnder(0.6, 3)).toEqual(['minimum-met']);
+    expect(judgeUnder(0.7, 3)).toEqual(['model-below-minimum']);
+    expect(judgeUnder(0.6, 2.9)).toEqual(['budget-exceeded']);
+  });
+
+  it('refuses shards with different prices', () => {
+    const priced = { ...second, policy: { ...second.policy, currency: { value: 'EUR', source: 'policy.yaml:1' } } };
+    expect(join([first, priced, third]).problems).toEqual(['shards/2 has another table of prices than shards/1']);
   });
 
   it('keeps the requirements that each shard has of its own cases', () => {

@@ -13,6 +13,7 @@ import {
   readIdempotencyKey,
   renderFirstIssue,
 } from '../request.ts';
+import { type DuplicatePolicy, duplicatePolicies, KnownCases } from '../known-cases.ts';
 import type { ServiceLimits } from '../limits.ts';
 import { requireCase, requireProject, requireSuite } from '../lookup.ts';
 import { type CaseRecord, createCaseRecord } from '../store/cases.ts';
@@ -73,7 +74,7 @@ export function createCaseRoutes({
 }
 
 /** A case in the vocabulary of cases. What only inline tests can set is not shown. */
-function renderCase({ id, declaredId, content, createdAt, updatedAt }: CaseRecord) {
+export function renderCase({ id, declaredId, content, createdAt, updatedAt }: CaseRecord) {
   const { advancedConfig: _advancedConfig, matchOptions, ...shown } = content;
   return {
     id,
@@ -84,9 +85,6 @@ function renderCase({ id, declaredId, content, createdAt, updatedAt }: CaseRecor
     updatedAt,
   };
 }
-
-const policies = ['block', 'warn', 'create_anyway'] as const;
-type DuplicatePolicy = (typeof policies)[number];
 
 interface BatchAnswer {
   created: Array<{
@@ -170,41 +168,9 @@ export function createCaseBatchRoutes({
   return routes;
 }
 
-/** What a suite holds already, the batch's earlier items included. */
-class KnownCases {
-  readonly #declaredIds = new Set<string>();
-  readonly #contents = new Set<string>();
-
-  constructor(records: readonly CaseRecord[]) {
-    for (const record of records) this.add(record);
-  }
-
-  add({ declaredId, content }: CaseRecord): void {
-    this.#declaredIds.add(declaredId);
-    this.#contents.add(JSON.stringify(content));
-  }
-
-  hasContent(content: CaseContent): boolean {
-    return this.#contents.has(JSON.stringify(content));
-  }
-
-  refuse(content: CaseContent, declaredId: string | undefined, policy: DuplicatePolicy) {
-    if (declaredId !== undefined && this.#declaredIds.has(declaredId)) {
-      return {
-        code: 'DUPLICATE_CASE_ID',
-        message: `The suite has a case with id ${JSON.stringify(declaredId)} already.`,
-      };
-    }
-    if (policy === 'block' && this.hasContent(content)) {
-      return { code: 'DUPLICATE_CONTENT', message: 'Another case of the suite says the same.' };
-    }
-    return undefined;
-  }
-}
-
 function readPolicy(requested: string | undefined): BatchAnswer['duplicatePolicy'] {
   if (requested === undefined) return { effectivePolicy: 'block', coerced: false };
-  const known = policies.find((policy) => policy === requested);
+  const known = duplicatePolicies.find((policy) => policy === requested);
   return { requestedPolicy: requested, effectivePolicy: known ?? 'block', coerced: known === undefined };
 }
 

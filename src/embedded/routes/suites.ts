@@ -9,10 +9,10 @@ import {
   type SuiteContent,
   type SuitePatchBody,
 } from '../bodies/suite.ts';
-import { notFound, notSupported } from '../envelope.ts';
+import { notSupported } from '../envelope.ts';
 import { createId } from '../id.ts';
 import { type BodyReader, describeRequest, findAnswer, keepAnswer, readIdempotencyKey, readLimit } from '../request.ts';
-import { requireProject, requireServer, requireSuite } from '../lookup.ts';
+import { requireNamedServer, requireProject, requireServer, requireSuite } from '../lookup.ts';
 import { createCaseRecord } from '../store/cases.ts';
 import type { Store } from '../store/open.ts';
 import type { SuiteRecord } from '../store/suites.ts';
@@ -79,7 +79,7 @@ export function createSuiteRoutes({
     if (unsupported.length > 0) {
       throw notSupported(`This service runs suites without environments, hosts or models: ${unsupported.join(', ')}.`);
     }
-    const serverIds = patch.environment?.servers?.map((server) => findServerId(store, project.id, server));
+    const serverIds = patch.environment?.servers?.map((server) => requireNamedServer(store, project.id, server).id);
     const content = patchSuiteContent(before.content, patch, serverIds);
     const now = clock.now();
     store.suites.update({ id: before.id, content, now });
@@ -114,13 +114,6 @@ function patchSuiteContent(before: SuiteContent, patch: SuitePatchBody, serverId
     matchOptions: settings.matchOptions === undefined ? before.matchOptions : settings.matchOptions,
     checks: settings.checks === undefined ? before.checks : (settings.checks ?? []),
   };
-}
-
-/** A suite's environment names servers by id or by name, both of which the API's answers do. */
-function findServerId(store: Store, projectId: string, idOrName: string): string {
-  const server = store.servers.get(projectId, idOrName) ?? store.servers.getByName(projectId, idOrName);
-  if (server === undefined) throw notFound(`Server ${JSON.stringify(idOrName)}`);
-  return server.id;
 }
 
 function renderSuiteSummary(store: Store, { id, projectId, content, createdAt, updatedAt }: SuiteRecord) {

@@ -25,10 +25,8 @@ const unsupported: Record<string, readonly string[]> = {
     `POST ${server}/export`,
     `POST ${server}/oauth/import-tokens`,
   ],
-  'This service runs no models.': [
-    'GET /models',
-    `POST ${suite}/cases/generate`,
-    `POST ${project}/agent`,
+  'This service has no catalog of models; it asks those of the providers whose keys it has.': ['GET /models'],
+  'This service has no judges and no insights; assert what an answer contains.': [
     `POST ${project}/eval-runs/:runId/judge`,
     `POST ${project}/eval-runs/:runId/insights`,
   ],

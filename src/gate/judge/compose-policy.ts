@@ -7,11 +7,11 @@ import type { PlannedBaseline } from '../plan/plan-past.ts';
 export function composePolicy(
   suites: readonly MeasuredSuite[],
   {
-    plan: { limits, pricing, protectionFindings },
+    plan: { limits, protectionFindings },
     baseline,
     today,
   }: {
-    plan: Pick<GatePlan, 'limits' | 'pricing' | 'protectionFindings'>;
+    plan: Pick<GatePlan, 'limits' | 'protectionFindings'>;
     baseline: PlannedBaseline | null;
     today: string;
   },
@@ -20,7 +20,6 @@ export function composePolicy(
     today,
     suites: suites.map(({ results: { suiteId }, requirements }) => ({ suiteId, ...requirements })),
     ...limits,
-    ...pricing,
     baseline: baseline?.baseline ?? null,
     lowered: protectionFindings,
   };

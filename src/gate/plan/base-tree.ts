@@ -3,7 +3,7 @@ import { type ConfigurationIssue, describeError, GateError, ProtocolError } from
 import { silentLogger } from '../../base/logger.ts';
 import type { Secret } from '../../base/redaction.ts';
 import { startDeadline, systemClock } from '../../base/time.ts';
-import { type GitHubClient, openGitHub } from '../../github/client.ts';
+import type { GitHubClient } from '../../github/client.ts';
 import { findCommit, listFilesAt, readFileAt } from '../../github/repository.ts';
 import type { ChangeBase, CiJob } from './ci-job.ts';
 import { describeGitError, runGit } from './git-checkout.ts';
@@ -206,6 +206,7 @@ async function openRemoteBase(
   try {
     const access = readGitHubAccess(token, environment);
     const { repository } = access;
+    const { openGitHub } = await import('../../github/client.ts');
     const ask = async <T>(call: (client: GitHubClient) => Promise<T>): Promise<T> => {
       const deadline = startDeadline(systemClock, timeoutMs, 'Reading the policy of the base');
       await using client = openGitHub({ ...access, clock: systemClock, logger: silentLogger, deadline });

@@ -1,4 +1,5 @@
 import { ConfigurationError, type ConfigurationIssue } from '../../base/errors.ts';
+import { systemClock } from '../../base/time.ts';
 import { isLoopback } from '../../http/url.ts';
 import type { Secret } from '../../base/redaction.ts';
 import { appendAll } from '../../base/lists.ts';
@@ -7,7 +8,6 @@ import {
   defaultMaximumRegressions,
   type GatePolicy,
   type GateRules,
-  type Pricing,
 } from '../../model/policy.ts';
 import type { Revision, ShardReport } from '../../model/report.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
@@ -20,7 +20,7 @@ import { planCollector, type PlannedCollector, readOtelResource } from './otel-v
 import { planMerge, type PlannedMerge } from './plan-merge.ts';
 import { type PlannedPast, planPast, markTrials } from './plan-past.ts';
 import type { PlannedModels } from './plan-models.ts';
-import { planPrompts } from './plan-prompts.ts';
+import { checkJudges, planPrompts } from './plan-prompts.ts';
 import { type PlannedServer, planSandbox, planServer } from './plan-server.ts';
 import { type PlannedService, type PlannedUpload, planService, planUpload } from './plan-service.ts';
 import { findRuleIssues } from './rule-issues.ts';
@@ -76,10 +76,8 @@ export interface GatePlan extends PlannedPast {
   policyNotes: string[];
   /** Where the change lowers what its base protects. */
   protectionFindings: VerdictReason[];
-  /** How much worse than the baseline the results may be. */
-  limits: Pick<GatePolicy, 'maximumRegressions' | 'maximumRateDrop'>;
-  /** What model calls cost. */
-  pricing: Pricing;
+  /** How much worse than the baseline the results may be, and what model calls cost. */
+  limits: Pick<GatePolicy, 'maximumRegressions' | 'maximumRateDrop' | 'prices' | 'currency'>;
   /** Everything in the plan that no output may show. */
   secrets: readonly Secret[];
 }
@@ -88,6 +86,8 @@ export interface GatePlan extends PlannedPast {
 export interface PlanContext {
   cwd: string;
   environment: Readonly<Record<string, string | undefined>>;
+  /** Epoch milliseconds, for the age of calibrations; the time of the machine unless given. */
+  nowMs?: number;
 }
 
 /**
@@ -97,6 +97,7 @@ export interface PlanContext {
  */
 export async function planGate(options: GateOptions, context: PlanContext): Promise<GatePlan> {
   const issues: ConfigurationIssue[] = [];
+  const { nowMs = systemClock.now() } = context;
   const ci = await readCiJob(options, context);
   const service = planService(options, { ci, environment: context.environment }, issues);
   const notes: string[] = [];
@@ -139,6 +140,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   const { collector } = traces;
   const upload = planUploading(options, { ...context, ci }, issues);
   const pricing = applyPricingDefaults(rules);
+  appendAll(issues, await checkJudges(suites, { cwd: context.cwd, nowMs }));
   const models = await planPrompts(options, { ...context, suites, service, pricing }, issues);
   if (issues.length > 0) throw new ConfigurationError(issues);
 
@@ -178,8 +180,8 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     limits: {
       maximumRegressions: rules.maximumRegressions ?? defaultMaximumRegressions,
       maximumRateDrop: rules.maximumRateDrop,
+      ...applyPricingDefaults(rules),
     },
-    pricing: applyPricingDefaults(rules),
     secrets: [service, server, github, collector, upload, models].flatMap((part) => part?.secrets ?? []),
   };
 }

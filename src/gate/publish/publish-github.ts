@@ -2,7 +2,7 @@ import { type Clock, startDeadline } from '../../base/time.ts';
 import { describeError, GitHubError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Redactor } from '../../base/redaction.ts';
-import { type GitHubClient, openGitHub } from '../../github/client.ts';
+import type { GitHubClient } from '../../github/client.ts';
 import type { Repository } from '../../github/repository.ts';
 import type { Report } from '../../model/report.ts';
 import { renderComment } from '../../report/comment.ts';
@@ -41,7 +41,7 @@ export async function publishToGitHub(
   const { logger } = calls;
   const warn = (text: string) => logger.warning(`${text} The verdict stands.`);
   try {
-    await using client = openClient(plan, calls);
+    await using client = await openClient(plan, calls);
     if (comment !== null) {
       await commentOnPullRequest(client, report, { ...plan, ...comment }, { logger, redactor }).catch(
         (error: unknown) => warn(explainNoComment(error, comment.pullNumber)),
@@ -65,8 +65,10 @@ export async function publishToGitHub(
  *
  * @throws {ConfigurationError} when the URL of the API or the token cannot be used
  */
-export function openClient(access: GitHubAccess, calls: GitHubCalls): GitHubClient {
+export async function openClient(access: GitHubAccess, calls: GitHubCalls): Promise<GitHubClient> {
   const deadline = startDeadline(calls.clock, publishTimeoutMs, 'Telling the verdict on GitHub');
+  // Loaded lazily: only some gates speak to GitHub.
+  const { openGitHub } = await import('../../github/client.ts');
   return openGitHub({ ...access, ...calls, deadline });
 }
 

@@ -34,5 +34,6 @@ export async function publishRecordings(
       logger.warning(`Could not write the recording ${label}: ${describeError(error)}`);
     }
   }
+  if (isInPlace && made.length === 0) logger.info('Every recording fits; the gate recorded nothing.');
   if (written.length > 0) logger.group(`Wrote ${formatCount(written.length, 'recording')}`, written);
 }

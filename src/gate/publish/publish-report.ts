@@ -53,7 +53,7 @@ export async function publishReport(
   const report = nameSource(holdAgainstRun(await judgeByOwnPolicy(foreign, options, cwd), run), run);
   const { repository } = access;
 
-  await using client = openClient(access, calls);
+  await using client = await openClient(access, calls);
   let { pullNumber } = options;
   try {
     const pulls = await findPulls(client, repository, { pullNumber, run });

@@ -12,8 +12,9 @@ import {
   type TracedSpan,
 } from '../../model/evidence.ts';
 import type { Iteration } from '../../model/run.ts';
+import { hasUsage } from '../../model/usage.ts';
 import { truncateText } from '../../report/truncate.ts';
-import type { CountedIteration } from '../../verdict/tally.ts';
+import { type CountedIteration, isIterationReplayed } from '../../verdict/tally.ts';
 
 /** Collects what people may want to look into, while the results stream by. */
 export interface EvidenceCollector {
@@ -38,10 +39,12 @@ export function createEvidenceCollector(redactor: Redactor, options: { keepsTrac
   const traces = new Map<string, Evidence['traces'][number]>();
   const hasRoomForTraces = () => options.keepsTraces && traces.size < maxTraces;
   return {
-    addIteration: (suiteId, { id, iterationNumber, durationMs }, { caseId, outcome }) => {
+    addIteration: (suiteId, iteration, { caseId, outcome }) => {
+      const { id, iterationNumber, durationMs, usage } = iteration;
       const key = `${suiteId} ${id}`;
       if (marks.size < maxIterationMarks || marks.has(key)) {
-        marks.set(key, { suiteId, caseId, iterationId: id, iterationNumber, outcome, durationMs });
+        const isReplayed = usage === null || !hasUsage(usage) ? null : isIterationReplayed(iteration);
+        marks.set(key, { suiteId, caseId, iterationId: id, iterationNumber, outcome, durationMs, isReplayed });
       }
     },
     hasRoomForTraces,

@@ -27,8 +27,8 @@ export interface RecordedSourceOptions {
   findCase: (request: ModelRequest) => RecordedCase;
   /** The providers; null where none may be called. */
   live: ModelSource | null;
-  /** Whether the source of providers has a key for one, or the provider needs none. */
-  hasKey: (provider: string) => boolean;
+  /** Says why a provider cannot be called, such as a key that is missing; null where it can. */
+  findProviderProblem: (provider: string) => string | null;
   maximumAgeMs: () => number;
   /** Epoch milliseconds. */
   now: () => number;
@@ -36,14 +36,17 @@ export interface RecordedSourceOptions {
   recorder: Recorder;
 }
 
-const recordHint = 'Re-record with `mcp-eval-ci record`.';
+const recordHints = {
+  stale: 'Re-record with `mcp-eval-ci record`.',
+  missing: 'Record it with `mcp-eval-ci record`.',
+} as const;
 
 /**
  * Answers the calls of iterations from recordings, from a provider, or from both. An iteration that a recording no longer fits goes on
  * with the provider from that call, in the same conversation, and is recorded anew as a whole. Sessions report where answers came from.
  */
 export function createRecordedSource(options: RecordedSourceOptions): ModelSource {
-  const { mode, findCase, live, hasKey, maximumAgeMs, now, recorder } = options;
+  const { mode, findCase, live, findProviderProblem, maximumAgeMs, now, recorder } = options;
   const isReading = mode === 'auto' || mode === 'replay';
   return {
     // Without a key, a recording may still have the answers.
@@ -52,7 +55,8 @@ export function createRecordedSource(options: RecordedSourceOptions): ModelSourc
       const { model, iterationNumber } = request;
       const { provider } = model;
       const { recording, fingerprinter } = findCase(request);
-      const mayCall = mode !== 'replay' && (!isReading || request.apiKeys.has(provider) || hasKey(provider));
+      const problem = mode === 'auto' && !request.apiKeys.has(provider) ? findProviderProblem(provider) : null;
+      const mayCall = mode !== 'replay' && problem === null;
       return createRecordedSession({
         request,
         fingerprinter,
@@ -60,10 +64,7 @@ export function createRecordedSource(options: RecordedSourceOptions): ModelSourc
           ? openReplay({ recording, model, iterationNumber, fingerprinter, maximumAgeMs: maximumAgeMs(), nowMs: now() })
           : null,
         live: mayCall ? live : null,
-        hint:
-          mode === 'auto'
-            ? `${recordHint} There is no key of ${provider}, so that the gate cannot call the model.`
-            : recordHint,
+        problem,
         iteration: recorder.begin(request),
         now,
       });
@@ -76,8 +77,8 @@ interface SessionParts {
   fingerprinter: Fingerprinter;
   replay: Replay | null;
   live: ModelSource | null;
-  /** What to do where neither has an answer. */
-  hint: string;
+  /** Why there is no `live`, if that is not the mode. */
+  problem: string | null;
   iteration: IterationRecorder;
   now: () => number;
 }
@@ -87,7 +88,7 @@ function createRecordedSession({
   fingerprinter,
   live,
   replay,
-  hint,
+  problem,
   iteration,
   now,
 }: SessionParts): ModelSession {
@@ -107,10 +108,12 @@ function createRecordedSession({
       }
       report.stale ??= replayed?.reason ?? null;
       if (live === null) {
-        throw new ModelError(replayed?.reason ?? `The gate may not call ${request.model.provider}.`, {
-          kind: replayed?.kind ?? 'refused',
-          hint,
-        });
+        const { kind, reason } = replayed ?? {
+          kind: 'refused',
+          reason: `The gate may not call ${request.model.provider}.`,
+        };
+        const message = problem === null ? reason : `${reason} ${problem}`;
+        throw new ModelError(message, { kind, ...(kind !== 'refused' && { hint: recordHints[kind] }) });
       }
       try {
         session ??= await live.openSession(request);

@@ -19,11 +19,12 @@ export interface PageData {
   leftOut: { cases: number; failures: number; traces: number };
 }
 
-/** Number, outcome and duration of an iteration. */
+/** Number, outcome and duration of an iteration, and whether a recording answered in it; null without a model. */
 export type PageMark = [
   iterationNumber: number | null,
   outcome: 'passed' | 'failed' | 'unscored',
   durationMs: number | null,
+  isReplayed: boolean | null,
 ];
 
 /** How much of the report the page holds. Tried from the fullDetail to the shortest until the text fits. */
@@ -112,7 +113,12 @@ function groupMarks(evidence: Evidence | null): Map<string, PageMark[]> {
       name,
       members
         .toSorted((a, b) => (a.iterationNumber ?? 0) - (b.iterationNumber ?? 0))
-        .map(({ iterationNumber, outcome, durationMs }) => [iterationNumber, outcome, durationMs]),
+        .map(({ iterationNumber, outcome, durationMs, isReplayed }) => [
+          iterationNumber,
+          outcome,
+          durationMs,
+          isReplayed,
+        ]),
     ]),
   );
 }

@@ -19,8 +19,7 @@ describe('operations of the API that this service lacks', () => {
       '/servers/x/tools/call',
       'This service talks to MCP servers in runs alone; use a case with a toolCall step.',
     ],
-    ['post', '/eval-runs/x/judge', 'This service runs no models.'],
-    ['post', '/eval-suites/x/cases/generate', 'This service runs no models.'],
+    ['post', '/eval-runs/x/judge', 'This service has no judges and no insights; assert what an answer contains.'],
   ] as const)('are distinguished from wrong paths: %s %s', async (method, path, message) => {
     const { status, body } = await service.project[method](path);
     expect({ status, body }).toEqual({ status: 422, body: { code: 'FEATURE_NOT_SUPPORTED', message } });
@@ -33,6 +32,11 @@ describe('operations of the API that this service lacks', () => {
       expect({ status, code: body.code }).toEqual({ status: 422, code: 'FEATURE_NOT_SUPPORTED' });
     },
   );
+
+  it.each(['/eval-suites/x/cases/generate', '/agent'])('do not include %s, which needs a model', async (path) => {
+    const { body } = await service.project.post(path, { messages: [{ role: 'user', content: 'Hello.' }] });
+    expect(body.message).not.toContain('This service has no');
+  });
 
   it('do not include other methods of the same paths', async () => {
     expect((await service.project.get('/tunnels')).status).toBe(404);

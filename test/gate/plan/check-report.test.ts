@@ -7,9 +7,11 @@ import { listContradictions } from '../../../src/gate/plan/check-report.ts';
 import { readReport } from '../../../src/gate/plan/read-report.ts';
 import type { Report } from '../../../src/model/report.ts';
 import { renderReportJson } from '../../../src/report/json.ts';
+import { readPolicy } from '../../../src/suite/read-policy.ts';
 import { parseReport } from '../../../src/report/json.ts';
 import { damage, gateReports, listPlaces } from '../../support/gate/damaged-report.ts';
 import { atLeast, createPolicy, createQuarantineEntry } from '../../support/factories/policy-factory.ts';
+import { createModelsReport, largeModel, smallModel } from '../../support/factories/models-factory.ts';
 import {
   createComparedReport,
   createFlakyReport,
@@ -25,6 +27,8 @@ import { createWorkspace } from '../../support/workspace.ts';
 
 const roundTrip = (report: Report): unknown => JSON.parse(renderReportJson(report));
 
+const modelsPolicy = (text: string) => readPolicy(text, { file: 'policy.yaml' }).policy;
+
 const judgeAgain = (report: Report): Report['verdict']['outcome'] =>
   rejudgeReport(report, { minimumPassRate: null, baseline: null, policy: null }).report.verdict.outcome;
 
@@ -39,6 +43,26 @@ function judgeDamaged(value: unknown): Report['verdict']['outcome'] | undefined 
   return listContradictions(report).length > 0 ? undefined : judgeAgain(report);
 }
 
+describe('rejudgeReport', () => {
+  const judgeBy = (text: string) => {
+    const rules = { minimumPassRate: null, baseline: null, policy: modelsPolicy(text) };
+    return rejudgeReport(createModelsReport(), rules).report;
+  };
+
+  it('applies the prices of a policy file, and else keeps those of the report', () => {
+    const prices = `prices: { ${smallModel}: { input: 100, output: 0 }, ${largeModel}: { input: 0, output: 0 } }`;
+    expect(judgeBy(`${prices}\ncurrency: EUR`).models).toMatchObject({ cost: 0.6, currency: 'EUR' });
+    expect(judgeBy('minimumPassRate: 50%').models).toMatchObject({ cost: 0.0725, currency: 'USD' });
+  });
+
+  it('applies the rules of a policy file on models', () => {
+    const outcomeBy = (text: string) => judgeBy(`${text}\nbudgets: { infrastructureErrors: 1 }`).verdict.outcome;
+    expect(outcomeBy('minimumPassRate: 85%')).toBe('failed');
+    expect(outcomeBy('minimumPassRate: 85%\npoolModels: true')).toBe('passed');
+    expect(outcomeBy(`minimumPassRate: 85%\nmodels: { ${largeModel}: 80% }`)).toBe('passed');
+  });
+});
+
 describe('the check of a report', () => {
   it.each([
     ['green', createGreenReport()],
@@ -50,6 +74,7 @@ describe('the check of a report', () => {
     ['flaky, passing', createFlakyReport('pass')],
     ['flaky, reported', createFlakyReport('report')],
     ['stopped', createStoppedReport()],
+    ['models', createModelsReport()],
   ])('accepts the %s report', (_, report) => {
     expect(listContradictions(parseReport(roundTrip(report)))).toEqual([]);
   });

@@ -155,12 +155,35 @@ cases:
       'a.yaml:23: The policy demands something of the case "smu", which a.yaml does not have; did you mean `sum`? (unknown-case)',
       'a.yaml:23: The policy demands something of the tag "slow", which no case of a.yaml has (unknown-tag)',
     ]);
+    expect(await listIssues({}, { 'a.yaml': withPolicy('{ models: { a/b: 50% } }') })).toEqual([
+      'a.yaml:23: The policy requires something of the model "a/b", which no case of a.yaml uses (unknown-model)',
+    ]);
+    expect(await listIssues({ policy: 'p.yaml' }, { 'p.yaml': 'models: { a/b: 50% }' })).toEqual([]);
     expect(await listIssues({ policy: 'p.yaml' }, { 'p.yaml': 'tags: { slow: 50% }' })).toEqual([]);
     expect(await listIssues({ policy: 'p.yaml' }, { 'p.yaml': 'suites: { Everything: { required: [ech] } }' })).toEqual(
       [
         'p.yaml:1: The policy demands something of the case "ech", which a.yaml does not have; did you mean `echo`? (unknown-case)',
       ],
     );
+  });
+
+  it('carries the prices, the limit of model calls and the age of recordings', async () => {
+    const { limits, suites } = await plan(
+      { policy: 'p.yaml' },
+      { 'p.yaml': 'prices: { a/b: { input: 1, output: 5 } }\nrecordings: { maximumAge: 7d }' },
+    );
+    expect(limits).toMatchObject({
+      prices: [{ name: 'a/b', value: { input: 1, cachedInput: 1, output: 5 }, source: 'p.yaml:1' }],
+      currency: { value: 'USD', source: 'default' },
+    });
+    expect(suites).toMatchObject([
+      {
+        requirements: {
+          budgets: { modelCalls: { value: 300, source: 'default' } },
+          maximumRecordingAgeMs: { value: 7 * 24 * 3_600_000, source: 'p.yaml:2' },
+        },
+      },
+    ]);
   });
 
   it('must be provable by some number of iterations', async () => {

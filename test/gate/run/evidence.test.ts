@@ -4,6 +4,7 @@ import { createEvidenceCollector, keepTrace } from '../../../src/gate/run/eviden
 import { maxIterationMarks, maxTraces } from '../../../src/model/evidence.ts';
 import { runEmbeddedGate, writeSayingCases } from '../../support/gate/embedded-gate.ts';
 import { readPage } from '../../support/text/html-tree.ts';
+import { type ModelUsage, noModelUsage } from '../../../src/model/usage.ts';
 import { createIteration } from '../../support/factories/suite-factory.ts';
 import { createCallMessages, createCallSpan } from '../../support/factories/trace-factory.ts';
 import { createWorkspace } from '../../support/workspace.ts';
@@ -23,7 +24,22 @@ describe('createEvidenceCollector', () => {
         iterationNumber: 1,
         outcome: 'unscored',
         durationMs: 100,
+        isReplayed: null,
       },
+    ]);
+  });
+
+  it('says of an iteration whether a recording answered, where a model took part', () => {
+    const collector = createEvidenceCollector(createRedactor(), { keepsTraces: true });
+    const add = (id: string, usage: ModelUsage | null) =>
+      collector.addIteration('math', createIteration({ id, usage }), { caseId: 'adds', outcome: 'passed' });
+    add('live', { ...noModelUsage, modelCalls: 2 });
+    add('mixed', { ...noModelUsage, modelCalls: 1, replayedCalls: 1 });
+    add('none', noModelUsage);
+    expect(collector.collect().iterations.map(({ iterationId, isReplayed }) => [iterationId, isReplayed])).toEqual([
+      ['live', false],
+      ['mixed', true],
+      ['none', null],
     ]);
   });
 

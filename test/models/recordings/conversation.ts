@@ -162,6 +162,9 @@ export async function converse(
 export const recordedOn = Date.parse('2026-03-01T10:00:00.000Z');
 export const day = 24 * 3_600_000;
 
+/** Why a provider without a key cannot be called. */
+export const noKey = 'ANTHROPIC_API_KEY is not set.';
+
 export interface SourceSetup {
   mode: RecordingsMode;
   recording?: Recording | null;
@@ -181,7 +184,7 @@ export function createSource(setup: SourceSetup): { source: ModelSource; recorde
     mode: setup.mode,
     findCase: () => ({ recording: setup.recording ?? null, fingerprinter }),
     live: setup.live ?? null,
-    hasKey: () => setup.hasKey ?? false,
+    findProviderProblem: () => (setup.hasKey === true ? null : noKey),
     maximumAgeMs: () => setup.maximumAgeMs ?? 30 * day,
     now: () => setup.nowMs ?? recordedOn,
     recorder,

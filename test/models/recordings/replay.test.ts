@@ -259,7 +259,7 @@ describe('a replay', () => {
     expect(none.error).toMatchObject({
       kind: 'missing',
       message: 'There is no recording of this case with anthropic/claude-haiku-4.5.',
-      hint: 'Re-record with `mcp-eval-ci record`.',
+      hint: 'Record it with `mcp-eval-ci record`.',
     });
     const { source } = createSource({ recording, mode: 'replay' });
     const second = await source.openSession(createRequest(scenario.model, 2));

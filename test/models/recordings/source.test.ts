@@ -12,6 +12,7 @@ import {
   createScriptedSource,
   createSource,
   day,
+  noKey,
   providerPackage,
   record,
   recordedOn,
@@ -94,13 +95,21 @@ describe('where answers come from', () => {
     `);
   });
 
-  it('says what to do where a recording is stale and there is no key', async () => {
+  it('says what to do where a recording is missing or stale and there is no key', async () => {
     const live = createScriptedSource(scenario);
     const { source } = createSource({ mode: 'auto', live, hasKey: false });
     const session = await source.openSession(createRequest(scenario.model));
     await expect(converse(session, scenario)).rejects.toMatchObject({
       kind: 'missing',
-      hint: 'Re-record with `mcp-eval-ci record`. There is no key of anthropic, so that the gate cannot call the model.',
+      message: `There is no recording of this case with anthropic/claude-haiku-4.5. ${noKey}`,
+      hint: 'Record it with `mcp-eval-ci record`.',
+    });
+    const old = createSource({ mode: 'auto', live, recording: await record(scenario), nowMs: recordedOn + 31 * day });
+    const again = await old.source.openSession(createRequest(scenario.model));
+    await expect(converse(again, scenario)).rejects.toMatchObject({
+      kind: 'stale',
+      message: expect.stringMatching(/^The recording of iteration 1 is stale\..* ANTHROPIC_API_KEY is not set\.$/),
+      hint: 'Re-record with `mcp-eval-ci record`.',
     });
   });
 

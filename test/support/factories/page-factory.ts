@@ -101,7 +101,9 @@ export function createPageReport(): Report {
     createHistoryRecord({
       startedAt: `2026-09-${String(day).padStart(2, '0')}T02:00:00.000Z`,
       outcome,
-      cases: [{ suiteId: 'weather', id: 'asks', passed, total: 40, replayed: 0, definitionHash: null, durationMs: null }],
+      cases: [
+        { suiteId: 'weather', id: 'asks', passed, total: 40, replayed: 0, definitionHash: null, durationMs: null },
+      ],
     });
   const trend = buildTrend(
     [
@@ -160,6 +162,7 @@ export function createPageEvidence(report: Report): Evidence {
         iterationId: failure?.iterationId ?? `it_${id}_${number}`,
         iterationNumber: number,
         outcome: failure === undefined ? (isScored ? 'passed' : 'unscored') : 'failed',
+        isReplayed: null,
         durationMs: isScored ? (failure?.durationMs ?? (durationMs ?? 100) * (1 + ((number * 7) % 5) / 10)) : null,
       };
     }),

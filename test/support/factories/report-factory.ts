@@ -13,6 +13,7 @@ import type { SuiteResults } from '../../../src/model/results.ts';
 import { type ReportInput, buildReport } from '../../../src/report/build.ts';
 import { buildTrend } from '../../../src/history/lookup.ts';
 import { judgeGate } from '../../../src/verdict/judge-gate.ts';
+import { noModelUsage } from '../../../src/model/usage.ts';
 import { createBaseline, createBaselineCase } from './baseline-factory.ts';
 import { createHistoryRecord } from './history-factory.ts';
 import { atLeast, createPolicy, createQuarantineEntry, demanded } from './policy-factory.ts';
@@ -335,6 +336,8 @@ export function createHostileReport(text: string): Report {
   const cases = ['a', 'b'].map((id) =>
     createCaseResults({
       id,
+      model: id === 'a' ? text : `${text} ${text}`,
+      usage: { ...noModelUsage, modelCalls: 1, inputTokens: 10 },
       title: text,
       tags: [text],
       isRequired: id === 'a',

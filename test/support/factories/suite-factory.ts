@@ -1,9 +1,20 @@
 import type { Iteration } from '../../../src/model/run.ts';
 import { defaultMatchOptions } from '../../../src/model/case.ts';
 import { emptyPolicyLayer } from '../../../src/model/policy.ts';
-import type { Suite, SuiteCase } from '../../../src/model/suite.ts';
+import type { ModelSettings, Suite, SuiteCase } from '../../../src/model/suite.ts';
 
 const location = { file: 'evals/math.evals.yaml', line: 7, column: 5 };
+
+/** Where neither case nor suite says anything about the model. */
+export const noModelSettings: ModelSettings = {
+  system: null,
+  temperature: null,
+  maxSteps: null,
+  toolPolicy: null,
+  decoys: [],
+  decoyFile: null,
+  ownSetting: null,
+};
 
 /** A loaded case of one iteration that calls `add`, unless said otherwise. */
 export function createSuiteCase(overrides: Partial<SuiteCase> = {}): SuiteCase {
@@ -19,21 +30,14 @@ export function createSuiteCase(overrides: Partial<SuiteCase> = {}): SuiteCase {
     timeoutLocation: null,
     model: null,
     variantOf: null,
-    modelSettings: {
-      system: null,
-      temperature: null,
-      maxSteps: null,
-      toolPolicy: null,
-      decoys: [],
-      decoyFile: null,
-      ownSetting: null,
-    },
+    modelSettings: noModelSettings,
     failOnToolError: true,
     expectedOutput: null,
     scenario: null,
     match: defaultMatchOptions,
     checks: { mode: 'inherit', list: [] },
     steps: [],
+    judges: [],
     ...overrides,
   };
 }

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { emptyPolicyLayer, type FlakyEffect } from '../../../src/model/policy.ts';
 import type { Report } from '../../../src/model/report.ts';
-import type { SuiteResults } from '../../../src/model/results.ts';
+import type { CaseResults, SuiteResults } from '../../../src/model/results.ts';
+import { noModelUsage } from '../../../src/model/usage.ts';
 import { createBaseline, createBaselineCase } from '../factories/baseline-factory.ts';
 import { atLeast, createPolicy, createQuarantineEntry, demanded } from '../factories/policy-factory.ts';
 import { createReport } from '../factories/report-factory.ts';
@@ -10,6 +11,7 @@ import { createCaseResults, createFailure, createSuiteResults } from '../factori
 
 const ids = ['case-0', 'case-1', 'case-2'];
 const rate = fc.constantFrom(0.5, 0.8, 1);
+const models = ['a/small', 'b/large'] as const;
 
 const policies = fc
   .record({
@@ -20,11 +22,22 @@ const policies = fc
     minimum: fc.option(fc.record({ id: fc.constantFrom(...ids), rate }), { nil: null }),
     required: fc.subarray(ids),
     quarantined: fc.option(fc.constantFrom(...ids), { nil: null }),
+    model: fc.option(rate, { nil: null }),
+    isPooled: fc.boolean(),
+    confidence: fc.constantFrom(null, null, null, 0.8),
+    cost: fc.constantFrom(null, null, null, 0.001, 0),
   })
-  .map(({ overall, tokens, flaky, tag, minimum, required, quarantined }) =>
+  .map(({ overall, tokens, cost, flaky, tag, model, isPooled, confidence, minimum, required, quarantined }) =>
     createPolicy({
       ...atLeast(overall),
-      budgets: { ...emptyPolicyLayer.budgets, tokens: tokens === null ? null : demanded(tokens) },
+      budgets: {
+        ...emptyPolicyLayer.budgets,
+        tokens: tokens === null ? null : demanded(tokens),
+        cost: cost === null ? null : demanded(cost),
+      },
+      models: model === null ? [] : [{ name: models[0], ...demanded(model) }],
+      poolModels: demanded(isPooled),
+      confidence: confidence === null ? null : demanded(confidence),
       flaky: demanded(flaky),
       tags: tag === null ? [] : [{ name: 'smoke', ...demanded(tag) }],
       cases: minimum === null ? [] : [{ name: minimum.id, ...demanded(minimum.rate) }],
@@ -52,12 +65,27 @@ export const plannedSuites: fc.Arbitrary<SuiteResults[]> = fc.tuple(suiteOrSound
       planned: Math.max(1, member.planned),
       title: `Case ${line}`,
       tokensUsed: 100 * member.passed,
+      ...(index === 0 ? useModel(member, line) : {}),
       tags: line === 0 ? ['smoke'] : [],
       location: { file: 'x', line: line + 1, column: 1 },
       failures: member.failed > 0 ? [createFailure()] : [],
     })),
   })),
 );
+
+/** Half of what passed was recorded, and so was half of what failed. */
+function useModel({ passed, failed }: CaseResults, line: number): Partial<CaseResults> {
+  const replayed = { passed: Math.floor(passed / 2), failed: Math.floor(failed / 2) };
+  const replayedCalls = replayed.passed + replayed.failed;
+  const modelCalls = passed + failed - replayedCalls;
+  return {
+    model: models[line % 2] ?? null,
+    usage: { ...noModelUsage, modelCalls, replayedCalls, inputTokens: 100 * modelCalls, outputTokens: 10 * modelCalls },
+    replayed: { passed: replayed.passed, total: replayedCalls },
+  };
+}
+
+const prices = models.map((name) => ({ name, ...demanded({ input: 1, cachedInput: 0.1, output: 5 }) }));
 
 /** Reports as gates write them, of every outcome, with policies and with a baseline or without. */
 export const gateReports: fc.Arbitrary<Report> = fc
@@ -68,7 +96,7 @@ export const gateReports: fc.Arbitrary<Report> = fc
         cases.map(({ id, definitionHash }) => createBaselineCase({ suiteId, id, passed: 3, total: 3, definitionHash })),
       ),
     );
-    return createReport({ suites, policy, baseline: isCompared ? baseline : null, maximumRegressions });
+    return createReport({ suites, policy, prices, baseline: isCompared ? baseline : null, maximumRegressions });
   });
 
 export type Place = Array<string | number>;

@@ -1,0 +1,179 @@
+import { Hono } from 'hono';
+import { z } from 'zod';
+import { formatModelName } from '../../models/model-name.ts';
+import { createActionStore } from '../agent/actions.ts';
+import { executeAction, type ExecutionParts } from '../agent/execute.ts';
+import { listOperations, runSuiteOperation } from '../agent/operations.ts';
+import { openProjectServers } from '../agent/project-servers.ts';
+import { type AgentMessage, runTurn, type TurnAnswer } from '../agent/turn.ts';
+import { collectTools, propose, type TurnContext, type TurnRecord } from '../agent/turn-tools.ts';
+import { type ChosenModel, explainModelError, type ModelParts, requireModel } from '../ask-model.ts';
+import { ApiError } from '../envelope.ts';
+import { createExactlyOnce } from '../exactly-once.ts';
+import { requireProject } from '../lookup.ts';
+import { type BodyReader, describeRequest, keepAnswer } from '../request.ts';
+import { answerWithin } from '../time-limit.ts';
+
+/** The API's own limits. */
+const maxMessages = 50;
+const maxMessageLength = 8000;
+const maxMessageBytes = 8192;
+const maxHistoryBytes = 98_304;
+const maxConcurrentTurns = 4;
+const turnTimeoutMs = 90_000;
+
+/** Longer than any operation gives itself. */
+const executionTimeoutMs = 200_000;
+
+const messageSchema = z.strictObject({
+  role: z.enum(['user', 'assistant']),
+  content: z
+    .string()
+    .min(1)
+    .max(maxMessageLength)
+    .refine((text) => Buffer.byteLength(text) <= maxMessageBytes, `Expected at most ${maxMessageBytes} bytes`),
+});
+
+const conversationId = z.string().min(1).max(64).exactOptional();
+
+/** Open, as in the API: unknown fields are ignored. */
+const turnSchema = z.object({
+  messages: z
+    .array(messageSchema)
+    .min(1)
+    .max(maxMessages)
+    .refine((messages) => countBytes(messages) <= maxHistoryBytes, `Expected at most ${maxHistoryBytes} bytes in total`)
+    .refine((messages) => messages.at(-1)?.role === 'user', 'Expected a message of the user at the end'),
+  /** It travels on as a header. */
+  idempotencyKey: z
+    .string()
+    .min(1)
+    .max(200)
+    .regex(/^[\x20-\x7e]+$/, 'Expected printable ASCII')
+    .exactOptional(),
+  /** Where an approval can be collected. Without it, nothing that needs one is offered to the model. */
+  conversationId,
+  slackChannelId: conversationId,
+});
+
+function countBytes(messages: readonly AgentMessage[]): number {
+  return messages.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0);
+}
+
+type TurnReport = TurnAnswer & TurnRecord;
+type AgentParts = ExecutionParts & ModelParts & { readBody: BodyReader };
+
+/** The agent: a model with the operations of a project and the tools of its servers, one turn per request. */
+export function createAgentRoutes(parts: AgentParts): Hono {
+  const { store, clock, dispatch, readBody } = parts;
+  const actions = createActionStore(clock);
+  const doOnce = createExactlyOnce(store);
+  const takeSlot = createSlots();
+  const routes = new Hono();
+
+  routes.post('/projects/:projectId/agent', async (c) => {
+    const projectId = requireProject(store, c.req.param('projectId')).id;
+    const { idempotencyKey, ...body } = await readBody(c.req, turnSchema);
+    const request = describeRequest(`agent:${projectId}`, idempotencyKey, body);
+    const { answer } = await doOnce(request, z.custom<TurnReport>(), async () => {
+      const chosen = requireModel(parts, { operation: 'The agent' });
+      using _slot = takeSlot();
+      const record: TurnRecord = { toolCalls: [], createdResources: [], proposedActions: [] };
+      const context: TurnContext = {
+        projectId,
+        conversationId: body.conversationId ?? body.slackChannelId ?? null,
+        turnKey: idempotencyKey,
+        projectUrl: new URL(c.req.url.replace(/\/agent(?:\?.*)?$/, '')).href,
+        record,
+        dispatch,
+        actions,
+      };
+      const limits = { clock, timeoutMs: turnTimeoutMs, client: c.req.raw.signal, what: 'The turn' };
+      try {
+        const answered = await answerWithin(
+          (signal) => takeTurn(parts, { chosen, messages: body.messages, context }, signal),
+          limits,
+        );
+        offerRuns(context);
+        const report: TurnReport = { ...answered, ...record };
+        keepAnswer(store, request, report);
+        return report;
+      } catch (error) {
+        throw addRecord(explainModelError(error), record);
+      }
+    });
+    return c.json(answer);
+  });
+
+  routes.post('/projects/:projectId/proposed-actions/:actionId/execute', async (c) => {
+    const projectId = requireProject(store, c.req.param('projectId')).id;
+    // Only the id says what is executed.
+    await readBody(c.req, z.strictObject({}));
+    const action = actions.claim(projectId, c.req.param('actionId'));
+    const result = await answerWithin((signal) => executeAction(action, parts, { projectId, signal }), {
+      clock,
+      timeoutMs: executionTimeoutMs,
+      client: c.req.raw.signal,
+      what: 'The action',
+    });
+    const { actionId, operation, kind } = action.proposal;
+    return c.json({ actionId, operation, status: 'succeeded', kind, result });
+  });
+  return routes;
+}
+
+async function takeTurn(
+  { store, clock, connect }: AgentParts,
+  { chosen, messages, context }: { chosen: ChosenModel; messages: readonly AgentMessage[]; context: TurnContext },
+  signal: AbortSignal,
+): Promise<TurnAnswer> {
+  const { projectId, conversationId, actions } = context;
+  await using servers = await openProjectServers(store.servers.list(projectId), { connect, clock, signal });
+  const session = await chosen.openSession();
+  const input = {
+    history: messages.slice(0, -1),
+    prompt: messages.at(-1)?.content ?? '',
+    tools: collectTools(listOperations(formatModelName(chosen.model)), servers.opened, context),
+    actions: conversationId === null ? [] : actions.list({ projectId, conversationId }),
+    unreachable: servers.unreachable,
+  };
+  return await runTurn(session, input, signal);
+}
+
+/** A suite that a turn created comes with the proposal to run it, as in the API. */
+function offerRuns(context: TurnContext): void {
+  if (context.conversationId === null) return;
+  for (const { type, id } of context.record.createdResources) {
+    const call = type === 'eval_suite' ? runSuiteOperation.read({ suiteId: id }) : null;
+    if (call === null || 'problem' in call || call.approval === null) continue;
+    const { approval, request } = call;
+    propose(context, { operation: runSuiteOperation.name, approval, work: { kind: 'request', request } });
+  }
+}
+
+/** A turn that fails may have done something: its refusal says what. */
+function addRecord(error: unknown, { createdResources, proposedActions }: TurnRecord): unknown {
+  if (!(error instanceof ApiError)) return error;
+  const details = {
+    ...error.details,
+    ...(createdResources.length === 0 ? {} : { createdResources }),
+    ...(proposedActions.length === 0 ? {} : { proposedActions }),
+  };
+  return new ApiError(error.code, error.message, { details, cause: error });
+}
+
+function createSlots(): () => Disposable {
+  let taken = 0;
+  return () => {
+    if (taken >= maxConcurrentTurns) {
+      const message = `${maxConcurrentTurns} turns are under way; wait until one has ended.`;
+      throw new ApiError('RATE_LIMITED', message, { details: { maxConcurrentTurns } });
+    }
+    taken += 1;
+    return {
+      [Symbol.dispose]: () => {
+        taken -= 1;
+      },
+    };
+  };
+}

@@ -1,0 +1,159 @@
+import { formatCount, formatMoney } from '../base/text.ts';
+import { computePassRate, formatPassRate, formatUpperRate } from '../model/rate.ts';
+import type { CaseReport } from '../model/case-report.ts';
+import type { ModelsReport, ModelSummary, Report } from '../model/report.ts';
+import type { ModelUsage } from '../model/usage.ts';
+import { renderProse, renderTableCode } from './escape/markdown.ts';
+import { truncateText } from './truncate.ts';
+
+const maxNameLength = 60;
+const maxTitleLength = 120;
+const maxGapLength = 300;
+/** More columns are not read side by side. */
+const maxColumns = 8;
+const maxGaps = 3;
+
+/** Says how many answers came from where: `12 live, 8 recorded`. */
+export function describeCalls({ modelCalls, replayedCalls }: ModelUsage): string {
+  const parts = [
+    ...(modelCalls > 0 ? [`${modelCalls} live`] : []),
+    ...(replayedCalls > 0 ? [`${replayedCalls} recorded`] : []),
+  ];
+  return parts.length === 0 ? 'none' : parts.join(', ');
+}
+
+/** Says what live calls used: `12000 in (3000 cached), 900 out`. */
+export function describeTokens({ inputTokens, cachedInputTokens, outputTokens, unmeasuredCalls }: ModelUsage): string {
+  const cached = cachedInputTokens > 0 ? ` (${cachedInputTokens} cached)` : '';
+  const unmeasured = unmeasuredCalls > 0 ? `, ${formatCount(unmeasuredCalls, 'call')} not measured` : '';
+  const isNothing = inputTokens + outputTokens + unmeasuredCalls === 0;
+  return isNothing ? 'none' : `${inputTokens} in${cached}, ${outputTokens} out${unmeasured}`;
+}
+
+export function describeCost(cost: number | null, { currency }: Pick<ModelsReport, 'currency'>): string {
+  return cost === null ? 'not known' : formatMoney(cost, currency);
+}
+
+/** Says what the models of a gate used and cost, a sentence each; `models` is what the report has of them. */
+export function listSpending(models: ModelsReport): string[] {
+  const { usage, cost, costGaps } = models;
+  const spent = cost === null ? '' : `; cost ${describeCost(cost, models)}`;
+  const used = `In all: calls ${describeCalls(usage)}; tokens ${describeTokens(usage)}${spent}.`;
+  const hidden = costGaps.length - maxGaps;
+  const gaps = costGaps.slice(0, maxGaps).map((gap) => truncateText(gap, maxGapLength));
+  return [
+    used,
+    ...(usage.replayedCalls > 0 ? ['Recorded answers cost nothing.'] : []),
+    ...(costGaps.length === 0
+      ? []
+      : [`The cost is not known: ${[...gaps, ...(hidden > 0 ? [`and ${hidden} more`] : [])].join('; ')}.`]),
+  ];
+}
+
+/** Says how many iterations of a model passed: `14 of 20 (70%)`. A rate over part of them looks like a result and is none. */
+export function describeModelRate({ passed, total }: ModelSummary, { verdict }: Pick<Report, 'verdict'>): string {
+  const rate =
+    verdict.outcome === 'inconclusive' || total === 0 ? '' : ` (${formatPassRate(computePassRate(passed, total))})`;
+  return `${passed} of ${total}${rate}`;
+}
+
+/** The 95% range of the rate of live iterations, `48.1% to 85.5%`; null where there is none, and while nothing was established. */
+export function describeModelRange({ range }: ModelSummary, { verdict }: Pick<Report, 'verdict'>): string | null {
+  if (range === null || verdict.outcome === 'inconclusive') return null;
+  return `${formatPassRate(range.lower)} to ${formatUpperRate(range.upper)}`;
+}
+
+/** A case of the file, and how it fared with each model. */
+export interface MatrixRow {
+  suiteId: string;
+  title: string;
+  /** In the order of the report's models; null where it does not run with one of them. */
+  cells: Array<CaseReport | null>;
+}
+
+/** Lists the cases that run with models, worst first; none where no case runs with several. */
+export function listMatrixRows({ models, cases }: Pick<Report, 'models' | 'cases'>): MatrixRow[] {
+  const columns = new Map((models?.models ?? []).map(({ model }, index) => [model, index]));
+  const rows = new Map<string, MatrixRow>();
+  for (const testCase of cases) {
+    const column = columns.get(testCase.model ?? '');
+    if (column === undefined) continue;
+    const { suiteId, location } = testCase;
+    const title = removeModel(testCase);
+    const key = JSON.stringify([suiteId, title, location]);
+    const row = rows.get(key) ?? { suiteId, title, cells: Array.from({ length: columns.size }, () => null) };
+    row.cells[column] ??= testCase;
+    rows.set(key, row);
+  }
+  const all = [...rows.values()];
+  return all.some(({ cells }) => cells.filter((cell) => cell !== null).length > 1) ? all : [];
+}
+
+/** A case with several models has one title for each. */
+function removeModel({ title, model }: CaseReport): string {
+  const suffix = ` (${model})`;
+  return title.endsWith(suffix) ? title.slice(0, -suffix.length) : title;
+}
+
+/** Lists the part of a job summary or a comment that is about models, as blocks of Markdown; none where no model took part. */
+export function listModelBlocks(report: Report, { maxRows }: { maxRows: number }): string[] {
+  const { models } = report;
+  if (models === null) return [];
+  const matrix = listMatrixRows(report);
+  const shown = matrix.slice(0, maxRows);
+  const hiddenModels = models.models.length - maxColumns;
+  return [
+    '### Models',
+    ...(models.models.length === 0 ? [] : [renderTable(report, models, shown)]),
+    ...(hiddenModels > 0 ? [`${formatCount(hiddenModels, 'more model')}; the report lists them.`] : []),
+    ...(matrix.length > shown.length
+      ? [`${formatCount(matrix.length - shown.length, 'more case')}; the report lists them.`]
+      : []),
+    listSpending(models).map(renderProse).join(' '),
+  ];
+}
+
+function renderTable(report: Report, models: ModelsReport, matrix: readonly MatrixRow[]): string {
+  const columns = models.models.slice(0, maxColumns);
+  const row = (label: string, cells: readonly string[]) => `| ${[label, ...cells].join(' | ')} |`;
+  const isKnown = columns.some((model) => describeModelRange(model, report) !== null);
+  return [
+    row(
+      '',
+      columns.map(({ model }) => renderTableCode(truncateText(model, maxNameLength))),
+    ),
+    `|${'---|'.repeat(columns.length + 1)}`,
+    ...matrix.map(({ title, cells }) =>
+      row(renderTableCode(truncateText(title, maxTitleLength)), cells.slice(0, columns.length).map(formatCell)),
+    ),
+    row(
+      'Passed',
+      columns.map((model) => describeModelRate(model, report)),
+    ),
+    ...(isKnown
+      ? [
+          row(
+            '95% range, live',
+            columns.map((model) => describeModelRange(model, report) ?? '–'),
+          ),
+        ]
+      : []),
+    row(
+      'Calls',
+      columns.map(({ usage }) => describeCalls(usage)),
+    ),
+    row(
+      'Tokens',
+      columns.map(({ usage }) => describeTokens(usage)),
+    ),
+    row(
+      'Cost',
+      columns.map(({ cost }) => describeCost(cost, models)),
+    ),
+  ].join('\n');
+}
+
+/** `4 of 5`, a dash where the case does not run with the model. */
+export function formatCell(cell: CaseReport | null): string {
+  return cell === null ? '–' : `${cell.passed} of ${Math.max(cell.planned, cell.total)}`;
+}
