@@ -96,7 +96,7 @@ async function recordCases(directory: string): Promise<void> {
         findProblem: () => null,
         openSession: async () => ({ model, answer: async (call) => answer(call) }),
       },
-      hasKey: () => true,
+      findProviderProblem: () => null,
       maximumAgeMs: () => Number.POSITIVE_INFINITY,
       now: () => Date.now(),
       recorder,
