@@ -96,7 +96,6 @@ async function recordCases(directory: string): Promise<void> {
         findProblem: () => null,
         openSession: async () => ({ model, answer: async (call) => answer(call) }),
       },
-      hasKey: () => true,
       maximumAgeMs: () => Number.POSITIVE_INFINITY,
       now: () => Date.now(),
       recorder,
