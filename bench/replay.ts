@@ -96,6 +96,7 @@ async function recordCases(directory: string): Promise<void> {
         findProblem: () => null,
         openSession: async () => ({ model, answer: async (call) => answer(call) }),
       },
+      findProviderProblem: () => null,
       maximumAgeMs: () => Number.POSITIVE_INFINITY,
       now: () => Date.now(),
       recorder,

@@ -30,9 +30,10 @@ const sharedChunks = [
   { name: 'mcp', test: /\/node_modules\/(?:@modelcontextprotocol|ajv|ajv-formats)\//, priority: 3 },
   { name: 'tunnel', test: /\/node_modules\/ws\/|\/lib\/tunnel\//, priority: 2 },
   { name: 'engine', test: /\/lib\/(?:engine|server)\//, priority: 1 },
+  { name: 'online', test: /\/lib\/(?:github\/client|gate\/publish\/upload-results)\.js$/, priority: 1 },
   {
     name: 'models',
-    test: /\/lib\/models\/(?!anthropic|compatible)|\/lib\/gate\/(?:plan\/plan|run\/open)-models\.js$|publish-recordings\.js$|\/@ai-sdk\/provider(?:-utils)?\//,
+    test: /\/lib\/models\/(?!anthropic|compatible)|\/lib\/gate\/(?:plan\/plan|run\/open)-models\.js$|\/(?:plan-judges|load-decoys|calibration)\.js$|publish-recordings\.js$|\/@ai-sdk\/provider(?:-utils)?\//,
     priority: 1,
   },
 ];

@@ -11,6 +11,7 @@ import { createRedactor } from '../base/redaction.ts';
 import { generator } from '../base/version.ts';
 import { escapeTerminalText } from '../report/escape/log.ts';
 import type { Supervision } from '../supervisor/supervised.ts';
+import { addCalibrateCommand } from './calibrate.ts';
 import { completeBooleanFlags } from './gate-options.ts';
 import { addJudgeCommand } from './judge.ts';
 import { redactText } from './logger.ts';
@@ -51,7 +52,13 @@ Exit codes:
   const redactor = createRedactor();
   for (const addCommand of [addRunCommand, addRecordCommand, addMergeCommand, addPublishCommand])
     addCommand(program, setExitCode, { redactor, supervision });
-  for (const addCommand of [addJudgeCommand, addValidateCommand, addServeCommand, addTunnelCommand])
+  for (const addCommand of [
+    addJudgeCommand,
+    addCalibrateCommand,
+    addValidateCommand,
+    addServeCommand,
+    addTunnelCommand,
+  ])
     addCommand(program, setExitCode, redactor);
   // Set on every command: subcommands copy settings only when they are created after.
   // The longest flag leaves descriptions less than the 40 columns below which they would not be wrapped.

@@ -202,6 +202,11 @@ function planIterations(
         model === null || models === null
           ? null
           : async () => await models.openSession({ model, caseId, iterationNumber, apiKeys }),
+      openJudge:
+        models === null
+          ? null
+          : async (judge: ModelName) =>
+              await models.openSession({ model: judge, caseId, iterationNumber, apiKeys, purpose: 'judge' }),
     };
   });
   return { testCase, readOnlyTools, iterations };

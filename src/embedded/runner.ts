@@ -3,6 +3,7 @@ import { describeError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { type Clock, formatDuration } from '../base/time.ts';
 import { type CaseOutcome, failByLoss, withholdResult } from '../engine/outcome.ts';
+import type { OpenJudge } from '../engine/judge-check.ts';
 import type { OpenModel } from '../engine/model-talk.ts';
 import { runCase } from '../engine/run-case.ts';
 import { closeSchemaThread } from '../engine/schema-check.ts';
@@ -24,6 +25,8 @@ export interface PlannedIteration {
   target: Target;
   /** Null where the case has no prompts, or no model can be asked. */
   openModel: OpenModel | null;
+  /** Null where no model can be asked. */
+  openJudge: OpenJudge | null;
 }
 
 export interface Runner extends AsyncDisposable {
@@ -84,14 +87,14 @@ export function createRunner(options: RunnerOptions): Runner {
 
   const runOnce = async (
     runId: string,
-    { id, testCase, serverId, target, openModel }: PlannedIteration,
+    { id, testCase, serverId, target, openModel, openJudge }: PlannedIteration,
     { signal, isAlone }: { signal: AbortSignal; isAlone: boolean },
   ): Promise<CaseOutcome> => {
     using visit = (await options.witnesses?.find(serverId)?.visit({ isAlone, signal })) ?? null;
     store.iterations.start(id, clock.now());
     const trace = options.propagatesTraces ? identifyTrace({ runId, iterationId: id }) : null;
     const timeoutMs = options.iterationTimeoutMs;
-    const outcome = await runCase(testCase, target, { clock, signal, timeoutMs, trace, visit, openModel });
+    const outcome = await runCase(testCase, target, { clock, signal, timeoutMs, trace, visit, openModel, openJudge });
     if (outcome.protocolVersion !== null) protocols.addSpoken(serverId, outcome.protocolVersion);
     return outcome;
   };

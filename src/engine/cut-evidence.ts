@@ -1,5 +1,5 @@
 import { endSentence } from '../base/text.ts';
-import type { ApiType, Check, CheckByType, ObservationType, ToolResultType } from '../model/assertion.ts';
+import type { ApiType, Check, CheckByType, JudgedType, ObservationType, ToolResultType } from '../model/assertion.ts';
 import type { CheckState } from '../model/trace.ts';
 import { type Evidence, type Judgement, leaveUnmeasured } from './evidence.ts';
 
@@ -60,8 +60,17 @@ const ofToolResults: Finalities<ToolResultType> = {
   toolNotFound: 'none',
 };
 
+/** A judge sees the whole conversation, or it judges another one. */
+const ofJudges: Finalities<JudgedType> = { judge: 'none' };
+
 /** `not` turns over what is final already. */
-const finalities: Finalities<Check['type']> = { ...ofApi, ...ofObservations, ...ofToolResults, not: 'both' };
+const finalities: Finalities<Check['type']> = {
+  ...ofApi,
+  ...ofObservations,
+  ...ofToolResults,
+  ...ofJudges,
+  not: 'both',
+};
 
 /** Takes back a judgement of a transcript that was cut, unless it would be the same however the transcript went on. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- ties the entry of the table to the fields

@@ -1,6 +1,7 @@
 import type { Check, CheckByType, JsonObject } from '../model/assertion.ts';
 import type { ToolCall } from '../model/run.ts';
-import type { CheckState } from '../model/trace.ts';
+import type { CheckState, TraceMessage } from '../model/trace.ts';
+import type { ModelAnswer, ModelCall, ModelName } from '../models/language-model.ts';
 import type { SchemaBudget } from './schema-check.ts';
 
 /** What the assertions of a case are judged on: the transcript so far, in the order in which it happened. */
@@ -9,6 +10,8 @@ export interface Evidence {
   toolResults: readonly ToolResult[];
   /** The tools that the server lists, by name; null if no list was captured. */
   tools: ReadonlyMap<string, ToolDefinition> | null;
+  /** The conversation, with the pinned calls. Empty where it was not captured. */
+  messages: readonly TraceMessage[];
   /** Text of the last assistant message; empty where that one only calls tools, and where no model took part. */
   finalAssistantMessage: string;
   /** Messages of the user; a case that only calls tools has none. */
@@ -90,11 +93,27 @@ export function leaveUnmeasured(reason: string): Judgement {
   return { state: 'unmeasured', reason };
 }
 
+/**
+ * Makes one call of a judge.
+ *
+ * @throws {ModelError} where there is no answer
+ * @throws the reason of the signal once it aborts
+ */
+export type AskJudge = (model: ModelName, call: ModelCall) => Promise<ModelAnswer>;
+
+/** What judging may take in addition to the evidence. */
+export interface JudgingAids extends SchemaBudget {
+  /** Null where no model may be asked. */
+  askJudge?: AskJudge | null;
+  /** Hears of each recorded answer of a judge that gates: the result of the iteration rests on it. */
+  onReplayedJudgement?: () => void;
+}
+
 /** How each type of check is judged. */
 export type Judgements<Types extends Check['type'] = Check['type']> = {
   [Type in Types]: (
     check: CheckByType[Type],
     evidence: Evidence,
-    schemas: SchemaBudget | undefined,
+    aids: JudgingAids | undefined,
   ) => Judgement | Promise<Judgement>;
 };

@@ -130,6 +130,7 @@ async function judgeAssertion(
 ): Promise<OwnJudgement> {
   const { assertion, step } = item;
   const asserted = assertion.type === 'not' ? assertion.assertion : assertion;
+  if (asserted.type === 'judge') return giveUp(item, 'a judge needs the embedded service');
   const found = findTraceEvidence(asserted, record, { steps, position: step?.index ?? steps.length });
   if (found.kind === 'unknown') return giveUp(item, found.reason);
   const { state, reason } = await judgePredicate(assertion, found.evidence, schemas);

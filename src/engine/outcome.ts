@@ -1,16 +1,15 @@
 import { isRecord } from '../base/json.ts';
-import { type Check, isAdvisory } from '../model/assertion.ts';
+import { type Check, isAdvisory, isJudge } from '../model/assertion.ts';
 import { defaultMatchOptions, type TestCase, toPublicMatchOptions } from '../model/case.ts';
 import type { StepResult, ToolCall } from '../model/run.ts';
 import type { Step } from '../model/step.ts';
 import type { PredicateResult, Trace, TracePrompt } from '../model/trace.ts';
-import { type ModelUsage, noModelUsage } from '../model/usage.ts';
-import type { ToolResult } from './evidence.ts';
+import { addUsage, type ModelUsage, noModelUsage } from '../model/usage.ts';
+import type { JudgingAids, ToolResult } from './evidence.ts';
 import { describeTurn, judgeTurns, listExpectedCalls } from './match.ts';
 import { judgePredicate } from './predicates.ts';
 import type { ProcessLoss } from './process-loss.ts';
 import { joinWithin, printValue } from './reasons.ts';
-import type { SchemaBudget } from './schema-check.ts';
 import type { Transcript } from './transcript.ts';
 
 /** The outcome of one iteration of one case. */
@@ -64,27 +63,34 @@ export interface JudgedChecks {
 }
 
 /**
- * Judges the checks that a case ends with.
+ * Judges the checks that a case ends with. Models judge last, and only where no step and no other check that gates has failed:
+ * `hasFailedStep` says whether a step did.
  *
  * @throws the reason of the limit's signal once it aborts.
  */
 export async function judgeChecks(
   testCase: TestCase,
   transcript: Transcript,
-  schemas: SchemaBudget,
+  { hasFailedStep, ...aids }: JudgingAids & { hasFailedStep: boolean },
 ): Promise<JudgedChecks> {
-  const predicates: PredicateResult[] = [];
-  let unscored: string | null = null;
-  let hasFailed = false;
-  for (const predicate of listChecks(testCase)) {
-    const { state, reason } = await judgePredicate(predicate, transcript, schemas);
-    predicates.push({ predicate, passed: state === 'passed', state, reason });
-    if (isAdvisory(predicate)) continue;
-    if (state === 'unmeasured') unscored ??= reason;
-    if (state === 'failed') hasFailed = true;
+  const checks = listChecks(testCase);
+  const judged = new Map<Check, PredicateResult>();
+  const hasFailed = () =>
+    [...judged.values()].some(({ predicate, state }) => state === 'failed' && !isAdvisory(predicate));
+  for (const predicate of [...checks.filter((check) => !isJudge(check)), ...checks.filter(isJudge)]) {
+    const isNeeded = !isJudge(predicate) || !(hasFailedStep || hasFailed());
+    const { state, reason } = isNeeded ? await judgePredicate(predicate, transcript, aids) : notAsked;
+    judged.set(predicate, { predicate, passed: state === 'passed', state, reason });
   }
-  return { predicates, unscored: hasFailed ? null : unscored };
+  const predicates = checks.flatMap((check) => judged.get(check) ?? []);
+  const open = predicates.find(({ predicate, state }) => state === 'unmeasured' && !isAdvisory(predicate));
+  return { predicates, unscored: hasFailed() ? null : (open?.reason ?? null) };
 }
+
+const notAsked = {
+  state: 'unmeasured',
+  reason: 'judge: not asked, because something else has failed already.',
+} as const;
 
 const noChecks: JudgedChecks = { predicates: [], unscored: null };
 
@@ -126,7 +132,7 @@ export function buildOutcome(
     trace: { messages: transcript.messages, spans: transcript.spans, prompts, metadata: { predicates } },
     predicates,
     loss: ending.loss ?? null,
-    usage: transcript.usage === noModelUsage ? null : transcript.usage,
+    usage: sumUsage(transcript),
     stopsRun: ending.stopsRun ?? false,
   };
   const hasFailed =
@@ -135,6 +141,12 @@ export function buildOutcome(
     predicates.some(({ state, predicate }) => state === 'failed' && !isAdvisory(predicate));
   const unscored = transcript.isCut ?? checks.unscored;
   return unscored === null || hasFailed ? outcome : withholdResult(outcome, unscored);
+}
+
+/** A replayed judgement marks the iteration as replayed. What judges spend is in the budgets alone, since it is spent on other models. */
+function sumUsage({ usage, replayedJudgements }: Transcript): ModelUsage | null {
+  if (replayedJudgements === 0) return usage === noModelUsage ? null : usage;
+  return addUsage(usage, { ...noModelUsage, replayedCalls: replayedJudgements });
 }
 
 /** Scores an iteration whose server's process ended under a call: that is the failure of the case. */

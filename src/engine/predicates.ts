@@ -12,10 +12,18 @@ import {
 import { callJudgements } from './call-checks.ts';
 import { limitToFinal } from './cut-evidence.ts';
 import { definitionJudgements } from './definition-checks.ts';
-import { type Evidence, failUnmeasured, type Judgement, type Judgements, leaveUnmeasured, refuse } from './evidence.ts';
+import {
+  type Evidence,
+  failUnmeasured,
+  type Judgement,
+  type Judgements,
+  type JudgingAids,
+  leaveUnmeasured,
+  refuse,
+} from './evidence.ts';
+import { judgeByModel } from './judge-check.ts';
 import { clipReason, printValue } from './reasons.ts';
 import { responseJudgements } from './response-checks.ts';
-import type { SchemaBudget } from './schema-check.ts';
 import { toolResultJudgements } from './tool-result-checks.ts';
 
 const judgements: Judgements = {
@@ -26,7 +34,8 @@ const judgements: Judgements = {
   widgetRendered: judgeNothingRendered,
   widgetRenderLatencyUnder: judgeNothingRendered,
   widgetNoConsoleErrors: judgeNothingRendered,
-  not: async ({ assertion }, evidence, schemas) => negate(await judgeCheck(assertion, evidence, schemas)),
+  judge: async (check, evidence, aids) => await judgeByModel(check, evidence, aids ?? {}),
+  not: async ({ assertion }, evidence, aids) => negate(await judgeCheck(assertion, evidence, aids)),
 };
 
 const readers: { [Type in Check['type']]: z.ZodType<CheckByType[Type]> } = checkSchemas;
@@ -41,25 +50,21 @@ const readers: { [Type in Check['type']]: z.ZodType<CheckByType[Type]> } = check
 export async function judgePredicate(
   predicate: unknown,
   evidence: Evidence,
-  schemas?: SchemaBudget,
+  aids?: JudgingAids,
 ): Promise<Pick<Judgement, 'state' | 'reason'>> {
-  const { state, reason } = await judgeCheck(predicate, evidence, schemas);
+  const { state, reason } = await judgeCheck(predicate, evidence, aids);
   return { state, reason: clipReason(reason) };
 }
 
-async function judgeCheck(
-  predicate: unknown,
-  evidence: Evidence,
-  schemas: SchemaBudget | undefined,
-): Promise<Judgement> {
+async function judgeCheck(predicate: unknown, evidence: Evidence, aids: JudgingAids | undefined): Promise<Judgement> {
   const check = isRecord(predicate) ? resolveAliases(predicate) : {};
   const { type } = check;
   if (!isJudged(type)) return refuse(`unknown predicate type ${printValue(type)}: nothing can be judged by it.`);
   try {
-    const judgement = await judgeType(type, check, { evidence, schemas });
+    const judgement = await judgeType(type, check, { evidence, aids });
     return { ...judgement, reason: `${type}: ${judgement.reason}` };
   } catch (error) {
-    schemas?.limit?.signal.throwIfAborted();
+    aids?.limit?.signal.throwIfAborted();
     return refuse(`${type}: malformed predicate: ${describeError(error)}`);
   }
 }
@@ -73,7 +78,7 @@ function isJudged(type: unknown): type is Check['type'] {
 async function judgeType<Type extends Check['type']>(
   type: Type,
   check: Record<string, unknown>,
-  { evidence, schemas }: { evidence: Evidence; schemas: SchemaBudget | undefined },
+  { evidence, aids }: { evidence: Evidence; aids: JudgingAids | undefined },
 ): Promise<Judgement> {
   const parsed = readers[type].safeParse(check);
   if (!parsed.success) {
@@ -83,7 +88,7 @@ async function judgeType<Type extends Check['type']>(
   }
   const problem = findRoleProblem(check);
   if (problem !== null) return refuse(`the predicate is malformed: ${problem.field}: ${problem.message}.`);
-  const judgement = await judgements[type](parsed.data, evidence, schemas);
+  const judgement = await judgements[type](parsed.data, evidence, aids);
   return limitToFinal(judgement, { type, fields: parsed.data, evidence });
 }
 

@@ -10,14 +10,15 @@ import type { ServerVisit } from '../model/process-end.ts';
 import type { StepResult } from '../model/run.ts';
 import type { Step } from '../model/step.ts';
 import type { TraceIds } from '../otlp/ids.ts';
-import type { Evidence } from './evidence.ts';
+import type { Evidence, JudgingAids } from './evidence.ts';
 import { type IterationLimit, startIterationLimit } from './iteration-limit.ts';
+import { createAskJudge, type OpenJudge } from './judge-check.ts';
 import { createModelTalk, type OpenModel } from './model-talk.ts';
 import { buildOutcome, type CaseOutcome, completed, type Ending, judgeChecks, listChecks } from './outcome.ts';
 import { judgePredicate } from './predicates.ts';
 import type { Connection } from './process-loss.ts';
 import { clipReason } from './reasons.ts';
-import { type SchemaBudget, startSchemaTime } from './schema-check.ts';
+import { startSchemaTime } from './schema-check.ts';
 import { listExcusedSteps, runToolCallStep, type StepOutcome } from './tool-call.ts';
 import { Transcript } from './transcript.ts';
 
@@ -52,9 +53,10 @@ export async function runCase(
     trace?: TraceIds | null;
     visit?: ServerVisit | null;
     openModel?: OpenModel | null;
+    openJudge?: OpenJudge | null;
   },
 ): Promise<CaseOutcome> {
-  const { clock, visit = null, openModel = null } = options;
+  const { clock, visit = null, openModel = null, openJudge = null } = options;
   const timeoutMs = testCase.advancedConfig?.timeoutMs ?? options.timeoutMs;
   const transcript = new Transcript(clock);
   const opened = await connect(target, {
@@ -75,9 +77,16 @@ export async function runCase(
   const recording = { transcript, trace: options.trace ?? null, schemas };
   const excused = listExcusedSteps(testCase.steps, listChecks(testCase));
   const anyError = testCase.advancedConfig?.failOnToolError === false;
+  const aids: JudgingAids = {
+    ...schemas,
+    askJudge: openJudge === null ? null : createAskJudge(openJudge, { limit, signal: options.signal }),
+    onReplayedJudgement: () => {
+      transcript.replayedJudgements += 1;
+    },
+  };
   const talk = createModelTalk(testCase, { openModel, limit });
   const runStep = async (step: Step, stepIndex: number): Promise<StepOutcome> => {
-    if (step.kind === 'assert') return await runAssertStep(step.assertion, transcript, schemas);
+    if (step.kind === 'assert') return await runAssertStep(step.assertion, transcript, aids);
     if (transcript.isCut !== null) return { status: 'skipped', reason: null, effect: 'continue' };
     if (step.kind === 'toolCall') {
       const ownError = excused.errors.has(stepIndex);
@@ -92,7 +101,8 @@ export async function runCase(
   const ending = await runSteps(testCase.steps, connection, { runStep, interrupt, transcript, results: steps });
   if (ending !== completed) return buildOutcome(testCase, { transcript, steps, ending, protocolVersion });
   try {
-    const checks = await judgeChecks(testCase, transcript, schemas);
+    const hasFailedStep = steps.some(({ status }) => status === 'fail');
+    const checks = await judgeChecks(testCase, transcript, { ...aids, hasFailedStep });
     return buildOutcome(testCase, { transcript, steps, ending, protocolVersion, checks });
   } catch (error) {
     if (limit.stoppedBy() !== 'caller') throw error;
@@ -199,14 +209,10 @@ function describeInterruption(
  * Judges an assert step on the transcript so far. A failed one ends the iteration, and one that was not measured ends it
  * without a result. An advisory one only gives its reason.
  */
-export async function runAssertStep(
-  assertion: Assertion,
-  evidence: Evidence,
-  schemas: SchemaBudget,
-): Promise<StepOutcome> {
+export async function runAssertStep(assertion: Assertion, evidence: Evidence, aids: JudgingAids): Promise<StepOutcome> {
   if (!('type' in assertion))
     return { status: 'fail', reason: `${assertion.kind}: ${noBrowserReason}`, effect: 'stop' };
-  const { state, reason } = await judgePredicate(assertion, evidence, schemas);
+  const { state, reason } = await judgePredicate(assertion, evidence, aids);
   if (state === 'passed') return { status: 'ok', reason: null, effect: 'continue' };
   if (isAdvisory(assertion)) return { status: 'ok', reason: clipReason(`Advisory: ${reason}`), effect: 'continue' };
   // Of a cut transcript, later asserts may still be decided.

@@ -46,6 +46,7 @@ const nothing: Evidence = {
   finalAssistantMessage: '',
   userMessages: 0,
   tokensUsed: null,
+  messages: [],
   isCut: null,
 };
 

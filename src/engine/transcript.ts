@@ -44,6 +44,8 @@ export class Transcript implements Evidence {
   /** What the server declares of its tools; null while nothing has asked. */
   tools: ToolList = null;
   usage: ModelUsage = noModelUsage;
+  /** Recorded answers of judges that gate. Those of advice decide nothing. */
+  replayedJudgements = 0;
   readonly #clock: Clock;
   readonly #startedAtMonotonicMs: number;
   /** Tokens of all answers, those of recordings included; null once one did not say. */

@@ -95,7 +95,7 @@ export async function runJob(options: GateOptions, context: JobContext, sinks: J
   const { cwd, environment, clock, logger, redactor } = context;
   const { supervision, renderFallback, saveRemoteResources, onProgress } = sinks;
   const startedAt = new Date(clock.now());
-  const plan = await planGate(options, { cwd, environment });
+  const plan = await planGate(options, { cwd, environment, nowMs: clock.now() });
   const signal = context.openSignal();
   sinks.onPlanned?.();
   await loadChunks(plan);
@@ -173,7 +173,7 @@ async function publishGate(
  */
 export async function previewJob(options: GateOptions, context: JobContext): Promise<string[]> {
   const { cwd, environment, clock, logger, redactor } = context;
-  const plan = await planGate(options, { cwd, environment });
+  const plan = await planGate(options, { cwd, environment, nowMs: clock.now() });
   return [...(await previewGate(plan, { clock, logger, redactor, signal: context.openSignal() }))];
 }
 
@@ -181,7 +181,7 @@ export async function previewJob(options: GateOptions, context: JobContext): Pro
  * Loads every part that a gate loads lazily, so that the server under test cannot overwrite a file that is still to be loaded. The
  * post step and a dry run need none of them.
  */
-async function loadChunks({ models, github }: GatePlan): Promise<void> {
+async function loadChunks({ models, github, upload }: GatePlan): Promise<void> {
   if (models !== null) {
     const [{ loadProviders }] = await Promise.all([
       import('./run/open-models.ts'),
@@ -196,5 +196,6 @@ async function loadChunks({ models, github }: GatePlan): Promise<void> {
     import('../report/html/page.ts'),
     import('../server/open.ts'),
     ...(github === null ? [] : [import('../github/client.ts')]),
+    ...(upload === null ? [] : [import('./publish/upload-results.ts')]),
   ]);
 }

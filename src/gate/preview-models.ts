@@ -3,95 +3,101 @@ import { formatCount } from '../base/text.ts';
 import { defaultMaxSteps } from '../model/case.ts';
 import { describeSource } from '../model/source.ts';
 import type { SuiteCase } from '../model/suite.ts';
-import type { GatePlan } from './plan/plan.ts';
 import type { PlannedModelCase, PlannedModels } from './plan/plan-models.ts';
 import type { FileSuite } from './plan/plan-suites.ts';
 
+/** A judge whose first opinion fails is asked for two more. */
+const opinionsPerJudge = 3;
+
 /**
- * Says how often the prompts of a suite can call models at most, how much is recorded, and where the keys are. The count is that of a run
- * in which no recording fits and every prompt takes all of its steps.
+ * Says how often the prompts and judges of a suite can call models at most, how much is recorded, and where the keys are. The count is
+ * that of a run in which no recording fits, every prompt takes all of its steps, and no judge is sure at once.
  */
 export function describeModels(
   { suite, requirements }: FileSuite,
-  { models, nowMs }: Pick<GatePlan, 'models'> & { nowMs: number },
+  { models, nowMs }: { models: PlannedModels | null; nowMs: number },
 ): string[] {
-  const cases = suite.cases.filter((testCase) => countPrompts(testCase) > 0);
+  const cases = models?.cases.filter(({ suiteId }) => suiteId === suite.id) ?? [];
   if (models === null || cases.length === 0) return [];
   const { budgets, retryFailed, maximumRecordingAgeMs } = requirements;
-  const calls = new Map<string, number>();
-  for (const testCase of cases) {
-    const name = testCase.model ?? '';
-    calls.set(name, (calls.get(name) ?? 0) + countCalls(testCase) * (1 + retryFailed.value));
-  }
-  const problems = new Map([...calls.keys()].map((name) => [name, findProblem(models, name)]));
-  const callable = models.mode === 'replay' ? [] : [...calls].filter(([name]) => problems.get(name) === null);
-  const total = callable.reduce((sum, [, count]) => sum + count, 0);
-  const recorded =
-    models.mode === 'auto' || models.mode === 'replay'
-      ? `, ${describeRecorded(cases, { suiteId: suite.id, models, oldestMs: nowMs - maximumRecordingAgeMs.value })}`
-      : '';
-  const names = callable.map(([name]) => name).join(', ');
-  const ceiling = total === 0 ? 'no model calls' : `up to ${formatCount(total, 'model call')} with ${names}`;
+  const byId = new Map(suite.cases.map((testCase) => [testCase.id, testCase]));
+  const providers = new Map(cases.map(({ model }) => [model.provider, describeKey(models, model.provider)]));
+  const callable = cases.filter(({ model }) => models.mode !== 'replay' && providers.get(model.provider)?.isCallable);
+  const calls = callable.reduce((sum, asked) => sum + countCalls(asked, byId), 0) * (1 + retryFailed.value);
+  const names = [...new Set(callable.map(({ model }) => `${model.provider}/${model.name}`))].join(', ');
+  const ceiling = calls === 0 ? 'no model calls' : `up to ${formatCount(calls, 'model call')} with ${names}`;
   const limit = budgets.modelCalls;
   const cut =
-    limit === null || limit.value >= total
+    limit === null || limit.value >= calls
       ? ''
       : `, at most ${limit.value} by budgets.modelCalls (${describeSource(limit.source)})`;
+  const isReading = models.mode === 'auto' || models.mode === 'replay';
+  const recorded = isReading ? describeRecorded(cases, { byId, oldestMs: nowMs - maximumRecordingAgeMs.value }) : '';
   return [
     `${suite.name}: ${ceiling}${cut}; recordings: ${models.mode}${recorded}.`,
-    ...(models.mode === 'replay' ? [] : describeKeys(models, [...calls.keys()])),
+    ...(models.mode === 'replay' ? [] : [...providers.values()].map(({ line }) => line)),
   ];
 }
 
-function countPrompts({ steps }: SuiteCase): number {
-  return steps.filter(({ step }) => step.kind === 'prompt').length;
-}
-
-function countCalls(testCase: SuiteCase): number {
-  return testCase.runs * countPrompts(testCase) * (testCase.modelSettings.maxSteps ?? defaultMaxSteps);
+function countCalls({ caseId, model, purpose }: PlannedModelCase, byId: ReadonlyMap<string, SuiteCase>): number {
+  const testCase = byId.get(caseId);
+  if (testCase === undefined) return 0;
+  const { runs, steps, judges, modelSettings } = testCase;
+  if (purpose === null) {
+    const prompts = steps.filter(({ step }) => step.kind === 'prompt').length;
+    return runs * prompts * (modelSettings.maxSteps ?? defaultMaxSteps);
+  }
+  const name = `${model.provider}/${model.name}`.toLowerCase();
+  return runs * opinionsPerJudge * judges.filter(({ judge }) => judge.model?.toLowerCase() === name).length;
 }
 
 function describeRecorded(
-  cases: readonly SuiteCase[],
-  { suiteId, models, oldestMs }: { suiteId: string; models: PlannedModels; oldestMs: number },
+  cases: readonly PlannedModelCase[],
+  context: { byId: ReadonlyMap<string, SuiteCase>; oldestMs: number },
 ): string {
-  const iterations = cases.flatMap(({ id, runs }) => {
-    const planned = models.cases.find((item) => item.suiteId === suiteId && item.caseId === id);
-    return Array.from({ length: runs }, (_, index) => readDate(planned, index + 1));
-  });
-  const dates = iterations.filter((date) => date !== null);
-  const old = dates.filter((date) => date < oldestMs).length;
-  const counted = `${dates.length} of ${formatCount(iterations.length, 'iteration')} recorded`;
-  return old === 0 ? counted : `${counted}, ${old} too long ago`;
+  const [prompts, judges] = [null, 'judge'].map((purpose) =>
+    countRecorded(
+      cases.filter((asked) => asked.purpose === purpose),
+      context,
+    ),
+  );
+  return [
+    prompts === undefined || prompts.all === 0
+      ? ''
+      : `, ${prompts.recorded} of ${formatCount(prompts.all, 'iteration')} recorded${describeOld(prompts.old)}`,
+    judges === undefined || judges.all === 0
+      ? ''
+      : `, judges of ${judges.recorded} of ${formatCount(judges.all, 'iteration')} recorded${describeOld(judges.old)}`,
+  ].join('');
 }
 
-/** When an iteration was recorded; null where it was not. */
-function readDate(planned: PlannedModelCase | undefined, iterationNumber: number): number | null {
-  const iteration = planned?.recording?.iterations.get(iterationNumber);
-  return iteration === undefined ? null : Date.parse(iteration.recordedAt);
+function describeOld(count: number): string {
+  return count === 0 ? '' : ` (${count} too long ago)`;
 }
 
-function readProvider(name: string): string {
-  return name.slice(0, name.indexOf('/')).toLowerCase();
+function countRecorded(
+  cases: readonly PlannedModelCase[],
+  { byId, oldestMs }: { byId: ReadonlyMap<string, SuiteCase>; oldestMs: number },
+): { all: number; recorded: number; old: number } {
+  const dates = cases.flatMap(({ caseId, recording }) =>
+    Array.from({ length: byId.get(caseId)?.runs ?? 0 }, (_, index) => {
+      const iteration = recording?.iterations.get(index + 1);
+      return iteration === undefined ? null : Date.parse(iteration.recordedAt);
+    }),
+  );
+  const recorded = dates.filter((date) => date !== null);
+  return { all: dates.length, recorded: recorded.length, old: recorded.filter((date) => date < oldestMs).length };
 }
 
-/** Why a model cannot be called; null where it can. */
-function findProblem({ providers }: PlannedModels, name: string): string | null {
+/** Names what holds the key of a provider, and never the key. */
+function describeKey({ providers }: PlannedModels, provider: string): { isCallable: boolean; line: string } {
   try {
-    providers.find(readProvider(name));
-    return null;
+    const { apiKey, keyVariable } = providers.find(provider);
+    const line =
+      apiKey === null ? `${provider} is called without a key.` : `${provider}: the key is in ${keyVariable}.`;
+    return { isCallable: true, line: `  ${line}` };
   } catch (error) {
-    if (error instanceof ModelError) return describeError(error);
+    if (error instanceof ModelError) return { isCallable: false, line: `  ${describeError(error)}` };
     throw error;
   }
-}
-
-/** One line for each provider: the name of what holds its key, and never the key. */
-function describeKeys(models: PlannedModels, names: readonly string[]): string[] {
-  return [...new Set(names.map(readProvider))].map((provider) => {
-    const problem = findProblem(models, `${provider}/`);
-    if (problem !== null) return `  ${problem}`;
-    const { apiKey, keyVariable } = models.providers.find(provider);
-    return apiKey === null ? `  ${provider} is called without a key.` : `  ${provider}: the key is in ${keyVariable}.`;
-  });
 }

@@ -36,6 +36,12 @@ export interface TrafficBudget {
   readonly excess: ExcessError | null;
   /** @throws {ExcessError} when it is one too many. */
   addRequest(): void;
+  /**
+   * Counts the chunks of one response with this content type.
+   *
+   * @throws {ExcessError} from the returned function, when a chunk is too much.
+   */
+  openCount(contentType: string): (chunk: Uint8Array) => void;
   /** The response with a body that counts, and that fails with the ExcessError. */
   watch(response: Response): Response;
 }
@@ -60,6 +66,19 @@ export function createTrafficBudget(limits: TrafficLimits, scope: string): Traff
     if (spent.values > limits.values) return `sent JSON of more than ${limits.values} values`;
     return depth > limits.depth ? `sent JSON that is nested deeper than ${limits.depth} levels` : null;
   };
+  const openCount = (contentType: string) => {
+    const isEventStream = contentType.trim().toLowerCase().startsWith('text/event-stream');
+    const scanner = createResponseScanner({ isEventStream });
+    return (chunk: Uint8Array) => {
+      const { events, values } = scanner.found;
+      scanner.scan(chunk);
+      spent.bytes += chunk.byteLength;
+      spent.events += scanner.found.events - events;
+      spent.values += scanner.found.values - values;
+      const found = findExcess(scanner.found.depth);
+      if (found !== null) throw cross(found);
+    };
+  };
   return {
     signal: over.signal,
     get excess() {
@@ -70,22 +89,12 @@ export function createTrafficBudget(limits: TrafficLimits, scope: string): Traff
       spent.requests += 1;
       if (spent.requests > limits.requests) throw cross(`caused more than ${limits.requests} requests`);
     },
+    openCount,
     watch: (response) => {
       const { body, status, statusText, headers } = response;
       // Only a body can be too large; and not every status may have one.
       if (body === null) return response;
-      const scanner = createResponseScanner({
-        isEventStream: headers.get('content-type')?.trim().toLowerCase().startsWith('text/event-stream') === true,
-      });
-      const count = (chunk: Uint8Array) => {
-        const { events, values } = scanner.found;
-        scanner.scan(chunk);
-        spent.bytes += chunk.byteLength;
-        spent.events += scanner.found.events - events;
-        spent.values += scanner.found.values - values;
-        const found = findExcess(scanner.found.depth);
-        if (found !== null) throw cross(found);
-      };
+      const count = openCount(headers.get('content-type') ?? '');
       return new Response(mapBody(body, count), { status, statusText, headers });
     },
   };

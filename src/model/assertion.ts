@@ -15,7 +15,7 @@ export type JsonObject = Record<string, unknown>;
 
 const filledText = z.string().min(1);
 
-const { api, observations, toolResult } = createCheckSchemas({
+const { api, observations, toolResult, judged } = createCheckSchemas({
   isClosed: false,
   toolName: filledText,
   text: filledText,
@@ -33,10 +33,11 @@ const { api, observations, toolResult } = createCheckSchemas({
   value: z.unknown().refine((value) => value !== undefined, 'expected a value'),
   count: z.int().min(1),
   milliseconds: z.number().positive(),
+  model: filledText,
 });
 
 const gating = { ...api, ...toolResult };
-const asserting = { ...gating, ...observations };
+const asserting = { ...gating, ...observations, ...judged };
 
 type AssertingByType = { [Type in keyof typeof asserting]: z.infer<(typeof asserting)[Type]> };
 
@@ -49,6 +50,7 @@ export function findNegationProblem(check: unknown): string | null {
   const { type } = check;
   if (type === 'not') return '`not` cannot wrap another `not`';
   if (isObservationType(type)) return `\`${type}\` is a heuristic, which \`not\` cannot wrap`;
+  if (type === 'judge') return '`not` cannot wrap a `judge`; write the opposite in its rubric';
   return 'role' in check || 'severity' in check ? 'Write `role` and `severity` next to `not`' : null;
 }
 
@@ -66,6 +68,8 @@ export type CheckByType = { [Type in keyof typeof checkSchemas]: z.infer<(typeof
 export type ApiType = keyof typeof api;
 export type ObservationType = keyof typeof observations;
 export type ToolResultType = keyof typeof toolResult;
+export type JudgedType = keyof typeof judged;
+export type JudgeCheck = CheckByType['judge'];
 
 /** Anything with a `type`. */
 export type Check = CheckByType[keyof CheckByType];
@@ -73,7 +77,7 @@ export type ToolResultAssertion = CheckByType[ToolResultType];
 export type Assertion = Check | WidgetAssertion;
 
 /** What only the gate judges: in the engine, and from the trace of a hosted run. */
-export type OwnAssertion = ToolResultAssertion | CheckByType['not'];
+export type OwnAssertion = ToolResultAssertion | JudgeCheck | CheckByType['not'];
 
 const checkTypes: ReadonlySet<string> = new Set(Object.keys(checkSchemas));
 
@@ -118,14 +122,23 @@ export function findRoleProblem(check: unknown): { field: 'role' | 'severity'; m
   return severity === undefined ? null : { field: 'severity', message: '`severity` needs `role: advisory`' };
 }
 
-/** Whether a check is reported alone, and never changes a result. */
+/** Whether a check is reported alone, and never changes a result. A judge only gates where it says so. */
 export function isAdvisory(check: unknown): boolean {
-  return isRecord(check) && check['role'] === 'advisory';
+  if (!isRecord(check)) return false;
+  return check['type'] === 'judge' ? check['role'] !== 'gating' : check['role'] === 'advisory';
 }
 
-/** Whether an assertion is judged by the gate alone: one on what a tool answered, or a negated one. */
+/** Whether a model judges an assertion. */
+export function isJudge(assertion: Assertion): assertion is JudgeCheck {
+  return 'type' in assertion && assertion.type === 'judge';
+}
+
+/** Whether an assertion is judged by the gate alone: one on what a tool answered, one for a model, or a negated one. */
 export function isOwnAssertion(assertion: Assertion): assertion is OwnAssertion {
-  return 'type' in assertion && (assertion.type === 'not' || Object.hasOwn(toolResult, assertion.type));
+  return (
+    'type' in assertion &&
+    (assertion.type === 'not' || Object.hasOwn(judged, assertion.type) || Object.hasOwn(toolResult, assertion.type))
+  );
 }
 
 /** Whether an assertion holds only if the call it judges has failed. An advisory one need not hold. */

@@ -28,6 +28,8 @@ export interface CheckValues {
   /** A whole number from 1. */
   count: z.ZodType<number>;
   milliseconds: z.ZodType<number>;
+  /** `provider/name`. */
+  model: z.ZodType<string>;
 }
 
 /** Of the text that `toolResultContains` searches for, in characters: the API's limit. */
@@ -45,7 +47,10 @@ export function isSmallSchema(schema: Record<string, unknown> | boolean): boolea
 const policy = {
   role: z
     .enum(['gating', 'advisory'])
-    .meta({ id: 'role', description: '`advisory` reports the check, which then never changes a result.' })
+    .meta({
+      id: 'role',
+      description: '`advisory` reports the check, which then never changes a result. The default of a `judge`.',
+    })
     .exactOptional(),
   severity: z.literal('warn').exactOptional().meta({ description: 'Only with `role: advisory`.' }),
 };
@@ -190,7 +195,22 @@ export function createCheckSchemas(values: CheckValues) {
       }),
     }),
   };
-  return { api, observations, toolResult };
+
+  /** Checks that a model judges. They are advisory unless they say that they gate, for which they need a calibration. */
+  const judged = {
+    judge: object({
+      type: z.literal('judge'),
+      rubric: text.meta({ description: 'What the judge looks for, in words.' }),
+      model: values.model
+        .exactOptional()
+        .meta({ description: "The model that judges, as `provider/name`. Default: the suite's `judgeModel`." }),
+      threshold: z.number().min(0).max(1).exactOptional().meta({
+        description:
+          'The score, 0 to 1, from which the judge passes. Default: the judge says itself whether it passes.',
+      }),
+    }),
+  };
+  return { api, observations, toolResult, judged };
 }
 
 /** A check that holds where another does not. What it wraps differs between the file and the wire. */

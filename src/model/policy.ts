@@ -90,6 +90,8 @@ const requirementsSchema = z.object({
   flaky: sourced(flakyEffects),
   budgets: budgetsSchema,
   maximumRecordingAgeMs: sourced(milliseconds).describe('Recordings of models that are older count as stale.'),
+  minimumJudgeAgreement: sourced(fraction).describe("What Cohen's kappa of a judge that gates reaches at least."),
+  maximumCalibrationAgeMs: sourced(milliseconds).describe('Calibrations of judges that are older count for nothing.'),
   trials: z.array(probationSchema).describe('Cases on probation, from the history.'),
 });
 
@@ -196,6 +198,8 @@ export const emptyPolicyLayer: PolicyLayer = {
     infrastructureErrors: null,
   },
   maximumRecordingAgeMs: null,
+  minimumJudgeAgreement: null,
+  maximumCalibrationAgeMs: null,
 };
 
 /** Where nothing says how many iterations must pass, all of them must. */
@@ -209,6 +213,12 @@ export const defaultModelCalls: Sourced<number> = { value: 300, source: 'default
 
 /** A month: models and servers have moved on by then. */
 export const defaultRecordingAge: Sourced<number> = { value: 30 * 24 * 3_600_000, source: 'default' };
+
+/** Agreement with people that the literature calls substantial. */
+export const defaultJudgeAgreement: Sourced<number> = { value: 0.6, source: 'default' };
+
+/** Three months: a provider may change what is behind the name of a model. */
+export const defaultCalibrationAge: Sourced<number> = { value: 90 * 24 * 3_600_000, source: 'default' };
 
 /** Fills in the defaults of what models cost. */
 export function applyPricingDefaults({ prices, currency }: Pick<GateRules, 'prices' | 'currency'>): Pricing {
@@ -230,5 +240,7 @@ export function applyPolicyDefaults(layer: PolicyLayer): SuiteRequirements {
     poolModels: layer.poolModels ?? { value: false, source: 'default' },
     budgets: { ...layer.budgets, modelCalls: layer.budgets.modelCalls ?? defaultModelCalls },
     maximumRecordingAgeMs: layer.maximumRecordingAgeMs ?? defaultRecordingAge,
+    minimumJudgeAgreement: layer.minimumJudgeAgreement ?? defaultJudgeAgreement,
+    maximumCalibrationAgeMs: layer.maximumCalibrationAgeMs ?? defaultCalibrationAge,
   };
 }

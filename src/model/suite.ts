@@ -1,6 +1,6 @@
 import type { ChecksEnvelope, DecoyTool, MatchOptions, ToolPolicy } from './case.ts';
 import type { Step } from './step.ts';
-import type { Check } from './assertion.ts';
+import type { Check, JudgeCheck } from './assertion.ts';
 import type { ConcurrencySetting } from './concurrency.ts';
 import type { Sourced } from './source.ts';
 import type { PolicyLayer } from './policy.ts';
@@ -65,6 +65,14 @@ export interface SuiteCase {
   match: MatchOptions;
   checks: ChecksEnvelope;
   steps: LocatedStep[];
+  /** Those of its steps and of its checks, the inherited ones among them. */
+  judges: LocatedJudge[];
+}
+
+/** A check that a model judges, where it is written. */
+export interface LocatedJudge {
+  judge: JudgeCheck;
+  location: SourceLocation;
 }
 
 /** What a model is given in addition to the prompts of a case; null leaves it to the provider. */

@@ -66,6 +66,8 @@ export interface ModelRequest {
   iterationNumber: number;
   /** Keys that came with the run, by provider; they go before those of the source. */
   apiKeys: ReadonlyMap<string, string>;
+  /** Set where the model judges the case instead of taking part in it. Judges have recordings of their own. */
+  purpose?: 'judge';
 }
 
 /** Where iterations get their models from: providers, recordings, or both. */

@@ -13,7 +13,7 @@ import {
 import { createNotSchema, policyFields } from '../model/check-schemas.ts';
 import { checkSchemasOfFiles, widgetSchemas } from './assertion-values.ts';
 
-const { api, observations, toolResult } = checkSchemasOfFiles;
+const { api, observations, toolResult, judged } = checkSchemasOfFiles;
 const gatingSchemas = { ...api, ...toolResult };
 
 /** Former names and fields, which mean the same as the present ones. */
@@ -56,7 +56,7 @@ interface WrittenKind {
 }
 
 const kinds = new Map(
-  [...aliases, ...Object.values(gatingSchemas), ...Object.values(observations), ...widgetSchemas]
+  [...aliases, ...Object.values(gatingSchemas), ...Object.values(observations), judged.judge, ...widgetSchemas]
     .map((schema) => describeKind(schema))
     .map((kind) => [kind.name, kind]),
 );
@@ -100,7 +100,7 @@ function shareForm<Form extends z.ZodObject>(form: Form, id: string): Form {
 }
 
 const plainChecks: readonly z.ZodObject[] = [
-  ...[...Object.values(gatingSchemas), ...Object.values(observations)].map((schema) =>
+  ...[...Object.values(gatingSchemas), ...Object.values(observations), judged.judge].map((schema) =>
     shareForm(schema, readName(schema)),
   ),
   ...aliases.map((schema, index) => shareForm(schema.meta({ deprecated: true }), `former-${index + 1}`)),
@@ -109,7 +109,7 @@ const plainChecks: readonly z.ZodObject[] = [
 /** What no file may write, which only gets a message of its own. */
 const nestedNot = z.strictObject({ not: z.unknown() }).meta({ not: {} });
 
-/** What `not` wraps; heuristics and another `not` are among it so that they get a message of their own. */
+/** What `not` wraps; heuristics, judges and another `not` are among it so that they get a message of their own. */
 const negatedSchema = z
   .union([...listForms(plainChecks), nestedNot])
   .superRefine((written, context) => {
@@ -146,6 +146,7 @@ export const writtenAssertionSchema = z
 const checkSchemas = {
   ...gatingSchemas,
   ...observations,
+  ...judged,
   not: createNotSchema(
     z.unknown().transform((negated): NegatableCheck => {
       const { type } = z.looseObject({ type: z.custom<NegatableCheck['type']>(isGatingType) }).parse(negated);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { describeError } from '../base/errors.ts';
 import { createCheckSchemas, isSmallSchema, maxNeedleLength, maxSchemaBytes } from '../model/check-schemas.ts';
 import { createWidgetSchemas } from '../model/widget.ts';
-import { withIssueCode, text } from './scalar-schemas.ts';
+import { modelId, withIssueCode, text } from './scalar-schemas.ts';
 import { findSchemaProblems } from './schema-problems.ts';
 
 const positive = z.int().min(1);
@@ -93,6 +93,7 @@ export const checkSchemasOfFiles = createCheckSchemas({
   value: z.unknown(),
   count: positive,
   milliseconds: positive,
+  model: modelId,
 });
 const { assertions, actions } = createWidgetSchemas({
   toolName: text,

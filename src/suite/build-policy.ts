@@ -43,6 +43,8 @@ export function buildPolicyLayer(written: WrittenPolicy, document: SourceDocumen
       infrastructureErrors: place(budgets.infrastructureErrors, 'budgets', 'infrastructureErrors'),
     },
     maximumRecordingAgeMs: place(written.recordings?.maximumAge, 'recordings', 'maximumAge'),
+    minimumJudgeAgreement: place(written.judges?.minimumAgreement, 'judges', 'minimumAgreement'),
+    maximumCalibrationAgeMs: place(written.judges?.maximumAge, 'judges', 'maximumAge'),
   };
 }
 

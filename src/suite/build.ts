@@ -7,8 +7,9 @@ import type { SourceLocation, Suite, SuiteCase } from '../model/suite.ts';
 import { parseCheck } from './assertion-schema.ts';
 import { buildPolicyLayer, locateText } from './build-policy.ts';
 import type { Finding } from './findings.ts';
+import { fillJudgeModel, fillModelOfStep, findJudgesWithoutModel, locateJudges, locateStepJudges } from './judges.ts';
 import { buildModelSettings, findTwoModelKeys, listCaseModels } from './model-settings.ts';
-import type { SourceDocument } from './source-document.ts';
+import type { DocumentPath, SourceDocument } from './source-document.ts';
 import { findServerIds, parseSteps, type WrittenCase, type WrittenSuite } from './suite-schema.ts';
 
 /** How long an iteration may take where the file does not say. */
@@ -18,17 +19,29 @@ export const defaultTimeoutMs = 60_000;
 export function buildSuite(written: WrittenSuite, document: SourceDocument): { suite: Suite; findings: Finding[] } {
   const findings: Finding[] = [];
   const ids = assignIds(written.cases, 'case');
-  const checks = (written.checks ?? []).map(parseCheck);
+  const { judgeModel } = written;
+  const checks = (written.checks ?? []).map((check) => fillJudgeModel(parseCheck(check), judgeModel));
+  const judges = locateJudges(checks, document, ['checks']);
   const match = { ...defaultMatchOptions, ...written.match };
 
   appendAll(findings, findTwoModelKeys(written, document, []));
+  appendAll(findings, findJudgesWithoutModel(judges));
 
   const cases = written.cases.flatMap((testCase, index): SuiteCase[] => {
     const path = ['cases', index];
     appendAll(findings, findTwoModelKeys(testCase, document, path));
-    const steps = parseSteps(testCase.steps);
+    const steps = parseSteps(testCase.steps).map((step) => fillModelOfStep(step, judgeModel));
     appendAll(findings, findServerIds(testCase.steps, document, [...path, 'steps']));
-    const ownChecks = parseCaseChecks(testCase.checks);
+    const ownChecks = parseCaseChecks(testCase.checks, judgeModel);
+    const ownJudges = [
+      ...locateStepJudges(steps, document, [...path, 'steps']),
+      ...locateJudges(
+        ownChecks.mode === 'inherit' ? [] : ownChecks.list,
+        document,
+        locateChecks(testCase.checks, path),
+      ),
+    ];
+    appendAll(findings, findJudgesWithoutModel(ownJudges));
     const expectsError = findErrorExpectation(steps, ownChecks);
     if (expectsError !== undefined && ownChecks.mode !== 'inherit' && ownChecks.list.some(isNoToolErrors)) {
       const message =
@@ -56,6 +69,7 @@ export function buildSuite(written: WrittenSuite, document: SourceDocument): { s
       match: { ...match, ...testCase.match },
       checks: expectsError === undefined ? ownChecks : exceptNoToolErrors(checks, ownChecks),
       steps: steps.map((step, position) => ({ step, location: document.locateValue([...path, 'steps', position]) })),
+      judges: [...(ownChecks.mode === 'replace' ? [] : judges), ...ownJudges],
     };
     return expandModels(built, listCaseModels(written, testCase));
   });
@@ -120,10 +134,15 @@ export function resolveChecks(suiteChecks: readonly Check[], envelope: ChecksEnv
   }
 }
 
-function parseCaseChecks(written: WrittenCase['checks']): ChecksEnvelope {
+function parseCaseChecks(written: WrittenCase['checks'], judgeModel: string | undefined): ChecksEnvelope {
   if (written === undefined) return { mode: 'inherit', list: [] };
-  if (Array.isArray(written)) return { mode: 'extend', list: written.map(parseCheck) };
-  return { mode: written.mode, list: (written.list ?? []).map(parseCheck) };
+  const [mode, list] = Array.isArray(written) ? (['extend', written] as const) : [written.mode, written.list ?? []];
+  return { mode, list: list.map((check) => fillJudgeModel(parseCheck(check), judgeModel)) };
+}
+
+/** The path of the list among the checks of a case. */
+function locateChecks(written: WrittenCase['checks'], path: DocumentPath): DocumentPath {
+  return Array.isArray(written) ? [...path, 'checks'] : [...path, 'checks', 'list'];
 }
 
 /** The path, inside the case, of the first assertion that a tool answers with an error. */

@@ -30,7 +30,6 @@ export async function loadDecoys(
     if (Array.isArray(found)) read.set(path, found);
     else issues.push(...found.issues.map((issue) => ({ ...location, ...issue })));
   }
-  if (files.size === 0) return { suite, issues };
   const cases = suite.cases.map((testCase) => {
     const decoys = read.get(testCase.modelSettings.decoyFile?.path ?? '');
     return decoys === undefined ? testCase : { ...testCase, modelSettings: { ...testCase.modelSettings, decoys } };

@@ -6,7 +6,6 @@ import { describeError } from '../base/errors.ts';
 import { appendAll } from '../base/lists.ts';
 import type { Suite } from '../model/suite.ts';
 import { compareText } from './findings.ts';
-import { loadDecoys } from './load-decoys.ts';
 import { readSuite } from './read.ts';
 import { describeTooLarge, maxFileBytes } from './source-document.ts';
 
@@ -42,6 +41,11 @@ export async function loadSuites(patterns: string[], options: { cwd: string }): 
     const reading = await readFileSuite(file, options.cwd);
     appendAll(findings, reading.findings);
     if (reading.suite === null) continue;
+    if (reading.suite.cases.every(({ modelSettings }) => modelSettings.decoyFile === null)) {
+      suites.push(reading.suite);
+      continue;
+    }
+    const { loadDecoys } = await import('./load-decoys.ts');
     const { suite, issues } = await loadDecoys(reading.suite, { cwd: options.cwd, directory: dirname(file) });
     appendAll(findings, issues);
     suites.push(suite);

@@ -115,6 +115,23 @@ const commonShape = {
     .strictObject({ maximumAge: ageInDays.exactOptional() })
     .exactOptional()
     .meta({ description: 'Which recorded answers of models count.' }),
+  judges: z
+    .strictObject({
+      minimumAgreement: z
+        .number()
+        .min(0)
+        .max(1)
+        .exactOptional()
+        .meta({
+          description: "What the lower bound of Cohen's kappa reaches at least, 0 to 1. Default: 0.6.",
+          examples: [0.6],
+        }),
+      maximumAge: ageInDays
+        .exactOptional()
+        .meta({ description: 'Older calibrations count for nothing. Default: 90d.', examples: ['90d'] }),
+    })
+    .exactOptional()
+    .meta({ description: 'Which calibration a judge that gates needs.' }),
   confidence: confidence.exactOptional(),
   onInconclusive: inconclusiveEffects.exactOptional().meta({
     description: 'What it means for the job when the results do not settle the verdict; it stays inconclusive.',

@@ -215,6 +215,10 @@ export const suiteSchema = z.strictObject({
   suite: text.meta({ description: 'Name of the suite.' }),
   id: id.exactOptional().meta({ description: 'Stable id; defaults to a slug of the name.' }),
   ...modelShape,
+  judgeModel: modelId.exactOptional().meta({
+    description: 'Model of every `judge` that names none, as `provider/name`.',
+    examples: ['openai/gpt-5-mini'],
+  }),
   recordings: z
     .strictObject({ ignore: z.array(ignorePattern).exactOptional() })
     .exactOptional()

@@ -1,6 +1,8 @@
 import { formatDays, formatDuration } from '../base/time.ts';
 import {
   type Budgets,
+  defaultCalibrationAge,
+  defaultJudgeAgreement,
   defaultMinimum,
   defaultModelCalls,
   defaultRecordingAge,
@@ -81,7 +83,9 @@ function listEffects(before: PolicyLayer, after: PolicyLayer): Lowered[] {
     ['`onNothingRun`', (layer) => rank(layer.onNothingRun, 'fail', (value) => effectRanks[value])],
     ['`reportOnly`', (layer) => rank(layer.reportOnly, false, Number)],
     ['`poolModels`', (layer) => rank(layer.poolModels, false, Number)],
-    ['`recordings.maximumAge`', rankRecordingAge],
+    ['`recordings.maximumAge`', (layer) => rankAge(layer.maximumRecordingAgeMs ?? defaultRecordingAge)],
+    ['`judges.minimumAgreement`', rankJudgeAgreement],
+    ['`judges.maximumAge`', (layer) => rankAge(layer.maximumCalibrationAgeMs ?? defaultCalibrationAge)],
     ['`flaky`', (layer) => rank(layer.flaky, 'fail', (value) => flakyRanks[value])],
     // Only where a flaky case does not count as failed do further rounds mend anything.
     ...(isFlakyFailed ? [] : [['`retryFailed`', retries] satisfies [string, typeof retries]]),
@@ -92,9 +96,13 @@ function listEffects(before: PolicyLayer, after: PolicyLayer): Lowered[] {
   ];
 }
 
-function rankRecordingAge({ maximumRecordingAgeMs }: PolicyLayer): Ranked {
-  const { value, source } = maximumRecordingAgeMs ?? defaultRecordingAge;
+function rankAge({ value, source }: Sourced<number>): Ranked {
   return { rank: value, shown: formatDays(value), source };
+}
+
+function rankJudgeAgreement({ minimumJudgeAgreement }: PolicyLayer): Ranked {
+  const { value, source } = minimumJudgeAgreement ?? defaultJudgeAgreement;
+  return { rank: -value, shown: String(value), source };
 }
 
 interface Ranked {

@@ -11,6 +11,8 @@ type SingleDemand =
   | 'retryFailed'
   | 'poolModels'
   | 'maximumRecordingAgeMs'
+  | 'minimumJudgeAgreement'
+  | 'maximumCalibrationAgeMs'
   | 'flaky';
 
 /**
@@ -61,6 +63,8 @@ export function mergeLayers(layers: readonly PolicyLayer[]): PolicyLayer {
       infrastructureErrors: firstBudget('infrastructureErrors'),
     },
     maximumRecordingAgeMs: first('maximumRecordingAgeMs'),
+    minimumJudgeAgreement: first('minimumJudgeAgreement'),
+    maximumCalibrationAgeMs: first('maximumCalibrationAgeMs'),
   };
 }
 

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { formatConfigurationIssue } from '../../src/base/errors.ts';
 import { readInlineTests, readSuite } from '../../src/suite/read.ts';
+import { readLabels } from '../../src/suite/read-labels.ts';
 import { readPolicy } from '../../src/suite/read-policy.ts';
 import { openWorkflowValidator, type WorkflowValidator } from '../support/runner/workflow-validator.ts';
 import { judgeBlockKind, listYamlBlocks, wrapSteps, type YamlBlock } from '../support/text/yaml-blocks.ts';
@@ -52,8 +53,12 @@ async function findProblems(block: YamlBlock): Promise<string[]> {
       return readInlineTests(block.text, { file: block.file, name: 'tests' }).findings.map(formatConfigurationIssue);
     case 'policy':
       return readPolicy(block.text, { file: block.file }).findings.map(formatConfigurationIssue);
+    case 'labels':
+      return readLabels(block.text, { file: block.file }).findings.map(formatConfigurationIssue);
     case 'unknown':
-      return ['This block is neither a workflow, nor steps, nor an evals file, nor a list of cases, nor a policy.'];
+      return [
+        'This block is neither a workflow, nor steps, nor an evals file, nor a list of cases, nor a policy, nor labels.',
+      ];
   }
 }
 
@@ -145,6 +150,7 @@ describe('the validation', () => {
   it('reports an evals file with an unknown key, and a block of no known kind', async () => {
     expect(await findProblems(block('suite: a\ncasess: []\ncases: []\n'))).not.toEqual([]);
     expect(await findProblems(block('some: thing\n'))).toHaveLength(1);
+    expect(await findProblems(block('examples: []\n'))).not.toEqual([]);
   });
 
   it('finds blocks inside lists, with their line', () => {

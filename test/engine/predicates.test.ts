@@ -112,6 +112,7 @@ describe('judgePredicate', () => {
     userMessages: fc.nat(),
     tokensUsed: fc.option(fc.nat(), { nil: null }),
     tools: fc.constant(null),
+    messages: fc.constant([]),
     isCut: fc.option(fc.string()),
   });
 

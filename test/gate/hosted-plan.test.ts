@@ -41,6 +41,15 @@ describe('planGate for a hosted service', () => {
     });
   });
 
+  it('refuses a judge that gates, which only the service in this process can ask, and leaves out advice', async () => {
+    const judged = (role: string) =>
+      `- title: Polite\n  checks: [{ judge: It is polite., model: openai/gpt-5-mini${role} }]\n  steps: [{ toolCall: echo }]\n`;
+    expect(await listIssues({ tests: judged(', role: gating') })).toEqual([
+      'tests:2:12: the service svc knows no judge; remove `role: gating`, or use `service: embedded` (needs-embedded-service)',
+    ]);
+    expect(await listIssues({ tests: judged('') })).toEqual([]);
+  });
+
   it('goes without a tunnel only where the service can reach the server', async () => {
     const never = { tunnel: 'never', 'server-command': '' };
     expect(await listIssues({ ...never, 'server-url': 'https://example.com/mcp' })).toEqual([]);

@@ -82,7 +82,7 @@ async function previewPrompts(
     'notes.evals.yaml': promptEvals,
     'recordings/notes/reads.anthropic-claude-test.jsonl': testRecording,
   });
-  const options = readGateInputs({ 'server-command': 'no-such-program', evals: '*.evals.yaml', ...inputs });
+  const options = readGateInputs({ 'server-command': 'no-such-program', evals: 'notes.evals.yaml', ...inputs });
   const plan = await planGate(options, { cwd: workspace.path, environment });
   const clock = { ...systemClock, now: () => nowMs };
   const context = { clock, logger: silentLogger, redactor: createRedactor() };
@@ -205,11 +205,38 @@ describe('previewGate', () => {
       'Notes: up to 16 model calls with anthropic/claude-test, at most 10 by budgets.modelCalls (from policy.budgets.modelCalls); recordings: auto, 1 of 2 iterations recorded.',
     );
     expect(await read({ policy: { retryFailed: 2, recordings: { maximumAge: '7d' } } })).toContain(
-      'Notes: up to 48 model calls with anthropic/claude-test; recordings: auto, 1 of 2 iterations recorded, 1 too long ago.',
+      'Notes: up to 48 model calls with anthropic/claude-test; recordings: auto, 1 of 2 iterations recorded (1 too long ago).',
     );
     expect(await read({ recordings: 'record' })).toBe(
       'Notes: up to 16 model calls with anthropic/claude-test; recordings: record.',
     );
+  });
+
+  it('counts three opinions of each judge', async () => {
+    const judged = `suite: Judged
+model: anthropic/claude-test
+judgeModel: anthropic/claude-judge
+checks:
+  - judge: The answer is polite.
+cases:
+  - title: Greets
+    runs: 2
+    maxSteps: 1
+    steps:
+      - prompt: Hello
+      - assert: { judge: It greets. }
+      - assert: { judge: It is short., model: ollama/judge }
+`;
+    const lines = await previewPrompts(
+      { evals: '', tests: judged },
+      { environment: { ANTHROPIC_API_KEY: testProviderKey } },
+    );
+    // Two iterations: a prompt, two judges with one model and one judge with the other, three times each.
+    expect(lines).toEqual([
+      'Judged: up to 20 model calls with anthropic/claude-test, anthropic/claude-judge, ollama/judge; recordings: auto, 0 of 2 iterations recorded, judges of 0 of 4 iterations recorded.',
+      '  anthropic: the key is in ANTHROPIC_API_KEY.',
+      '  ollama is called without a key.',
+    ]);
   });
 
   it('refuses a key, a project and a suite that a run would refuse', async () => {

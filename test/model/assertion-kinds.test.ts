@@ -44,6 +44,7 @@ const samples: readonly Assertion[] = [
   { type: 'noDeprecatedToolCalled', role: 'advisory' },
   { type: 'toolErrorNamesInput', toolName: 'a', role: 'advisory' },
   { type: 'fullPageHasContinuation', toolName: 'a', role: 'advisory' },
+  { type: 'judge', rubric: 'a', model: 'b/c', threshold: 0.7 },
   { type: 'not', assertion: { type: 'noToolErrors' } },
   { kind: 'textVisible', toolName: 'a', text: 'b' },
   { kind: 'elementVisible', toolName: 'a', target },

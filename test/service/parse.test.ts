@@ -86,6 +86,7 @@ describe('parseIterationPage', () => {
         error: null,
         model: null,
         tokensUsed: null,
+        usage: null,
         actualToolCalls: [],
         expectedToolCalls: [],
       },

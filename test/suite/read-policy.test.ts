@@ -31,6 +31,7 @@ suites:
 models: { anthropic/claude-haiku-4.5: 80% }
 poolModels: true
 recordings: { maximumAge: 14d }
+judges: { minimumAgreement: 0.7, maximumAge: 30d }
 `;
 
 describe('readPolicy', () => {
@@ -48,6 +49,8 @@ describe('readPolicy', () => {
           models: [{ name: 'anthropic/claude-haiku-4.5', ...place(0.8, 22) }],
           poolModels: place(true, 23),
           maximumRecordingAgeMs: place(14 * 24 * 3_600_000, 24),
+          minimumJudgeAgreement: place(0.7, 25),
+          maximumCalibrationAgeMs: place(30 * 24 * 3_600_000, 25),
           cases: [],
           required: [],
           confidence: place(0.95, 3),
@@ -104,12 +107,12 @@ describe('readPolicy', () => {
     ['stopEarly: yes', '1 wrong-type: `stopEarly` must be true or false, not "yes"'],
     [
       'suites: { everything: { probation: 2 } }',
-      '1 unknown-key: Unknown key `probation`; known here: `minimumPassRate`, `tags`, `models`, `poolModels`, `recordings`, `confidence`, `onInconclusive`, `onNothingRun`, `reportOnly`, `onStaleQuarantine`, `retryFailed`, `flaky`, `budgets`, `cases`, `required`, `quarantine`',
+      '1 unknown-key: Unknown key `probation`; known here: `minimumPassRate`, `tags`, `models`, `poolModels`, `recordings`, `judges`, `confidence`, `onInconclusive`, `onNothingRun`, `reportOnly`, `onStaleQuarantine`, `retryFailed`, `flaky`, `budgets`, `cases`, `required`, `quarantine`',
     ],
     ['flaky: retry', '1 unknown-value: `flaky` cannot be "retry"; known here: `fail`, `pass`, `report`'],
     [
       'cases: { a: 90% }',
-      '1 unknown-key: Unknown key `cases`; known here: `$schema`, `maximumRegressions`, `maximumRateDrop`, `prices`, `currency`, `probation`, `stopEarly`, `minimumPassRate`, `tags`, `models`, `poolModels`, `recordings`, `confidence`, `onInconclusive`, `onNothingRun`, `reportOnly`, `onStaleQuarantine`, `retryFailed`, `flaky`, `budgets`, `quarantine`, `suites`, `protect`',
+      '1 unknown-key: Unknown key `cases`; known here: `$schema`, `maximumRegressions`, `maximumRateDrop`, `prices`, `currency`, `probation`, `stopEarly`, `minimumPassRate`, `tags`, `models`, `poolModels`, `recordings`, `judges`, `confidence`, `onInconclusive`, `onNothingRun`, `reportOnly`, `onStaleQuarantine`, `retryFailed`, `flaky`, `budgets`, `quarantine`, `suites`, `protect`',
     ],
     ['tags: { smoke: 0.9 }', '1 bad-pass-rate: 0.9 could mean 0.9% or 90%; write the one you mean with its % sign'],
     [
@@ -147,6 +150,9 @@ describe('readPolicy', () => {
     ['recordings: { maximumAge: 30 }', '1 bad-duration: 30 is not an age; write a number of days, such as 30d'],
     ['recordings: { maximumAge: 12h }', '1 bad-duration: "12h" is not an age; write a number of days, such as 30d'],
     ['recordings: { maximumAge: 0d }', '1 bad-duration: "0d" is out of range; an age is from 1d to 3650d'],
+    ['judges: { minimumAgreement: 60% }', '1 wrong-type: `minimumAgreement` must be a number, not "60%"'],
+    ['judges: { minimumAgreement: 60 }', '1 out-of-range: `minimumAgreement` must be at most 1, not 60'],
+    ['judges: { maximumAge: 90 }', '1 bad-duration: 90 is not an age; write a number of days, such as 30d'],
     ['', '1 empty-file: The file is empty; write a policy or leave it out'],
   ])('says what is wrong with %j', (text, finding) => {
     expect(listFindings(text)).toEqual([finding]);

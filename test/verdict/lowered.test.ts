@@ -35,6 +35,18 @@ describe('what a policy requires less of models', () => {
       '`recordings.maximumAge`: 30d -> 60d',
     ],
     [
+      'accepts judges that agree less with people',
+      { minimumJudgeAgreement: demanded(0.7) },
+      {},
+      '`judges.minimumAgreement`: 0.7 -> 0.6',
+    ],
+    [
+      'accepts older calibrations',
+      {},
+      { maximumCalibrationAgeMs: demanded(91 * day) },
+      '`judges.maximumAge`: 90d -> 91d',
+    ],
+    [
       'raises the default number of model calls',
       {},
       budget({ modelCalls: demanded(301) }),
@@ -50,6 +62,8 @@ describe('what a policy requires less of models', () => {
     ['removes the minimum of a model below that of the suite', { ...atLeast(0.9), ...model(0.5) }, atLeast(0.9)],
     ['takes the models apart', { poolModels: demanded(true) }, {}],
     ['accepts only younger recordings', {}, { maximumRecordingAgeMs: demanded(7 * day) }],
+    ['wants judges that agree more with people', {}, { minimumJudgeAgreement: demanded(0.8) }],
+    ['accepts only younger calibrations', {}, { maximumCalibrationAgeMs: demanded(30 * day) }],
     ['allows fewer model calls', {}, budget({ modelCalls: demanded(10) })],
     ['removes a budget that was above the default', budget({ modelCalls: demanded(500) }), {}],
     ['sets a budget of cost', {}, budget({ cost: demanded(2) })],

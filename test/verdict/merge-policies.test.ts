@@ -27,6 +27,7 @@ describe('mergeLayers', () => {
         models: [named('a/b', 0.9, 'file'), named('c/d', 0.9, 'file')],
         poolModels: at(true, 'file'),
         maximumRecordingAgeMs: at(9, 'file'),
+        minimumJudgeAgreement: at(0.7, 'file'),
         required: [{ name: 'b', value: true, source: 'file' }],
         budgets: {
           ...emptyPolicyLayer.budgets,
@@ -43,6 +44,8 @@ describe('mergeLayers', () => {
       required: [{ name: 'a' }, { name: 'b' }],
       poolModels: at(false, 'input'),
       maximumRecordingAgeMs: at(9, 'file'),
+      minimumJudgeAgreement: at(0.7, 'file'),
+      maximumCalibrationAgeMs: null,
       budgets: { tokens: at(10, 'input'), cost: at(2, 'file'), wallTimeMs: at(5, 'file'), p95IterationMs: null },
     });
     expect(joined.tags).toEqual([named('smoke', 1, 'input'), named('slow', 0.5, 'file')]);

@@ -62,8 +62,8 @@ export const evalServiceOptions = {
   }),
   recordings: option(choice('recordings', ['auto', 'live', 'record', 'replay']), {
     group,
-    hint: '<auto|live|record|replay>',
-    brief: 'Where answers of models come from.',
+    hint: '<mode>',
+    brief: 'Where model answers come from: auto, live, record or replay.',
     description:
       'Where answers of models come from: `auto` replays recordings that fit and calls the model for the rest, `live` and `record` always call it, `replay` never does.',
     default: 'auto',

@@ -24,6 +24,7 @@ export function findHostedIssues(suite: Suite, profile: ServiceProfile): Configu
     ...findTooManyCases(suite, profile),
     ...findPromptsWithoutModel(suite),
     ...findOwnSettings(suite, profile),
+    ...findGatingJudges(suite, profile),
     ...findNamesakes(suite, profile),
   ];
 }
@@ -55,6 +56,17 @@ function findOwnSettings({ cases }: Suite, { name }: ServiceProfile): Configurat
     ...location,
     code: 'needs-embedded-service',
     message: `the service ${name} knows no \`${key}\`; remove it, or use \`service: embedded\``,
+  }));
+}
+
+/** Only the service in this process asks judges. */
+function findGatingJudges({ cases }: Suite, { name }: ServiceProfile): ConfigurationIssue[] {
+  const gating = cases.flatMap(({ judges }) => judges.filter(({ judge }) => !isAdvisory(judge)));
+  const distinct = new Map(gating.map((judge) => [`${judge.location.line}:${judge.location.column}`, judge]));
+  return [...distinct.values()].map(({ location }) => ({
+    ...location,
+    code: 'needs-embedded-service',
+    message: `the service ${name} knows no judge; remove \`role: gating\`, or use \`service: embedded\``,
   }));
 }
 

@@ -13,11 +13,13 @@ import type { Recording } from '../../models/recordings/format.ts';
 import type { RecordingsMode } from '../../models/recordings/source.ts';
 import type { GateOptions } from '../options/schema.ts';
 
-/** A case with prompts, the model that it asks, and what is recorded of that. */
+/** A case with prompts or judges, a model that it asks, and what is recorded of that. */
 export interface PlannedModelCase {
   suiteId: string;
   caseId: string;
   model: ModelName;
+  /** Null where the model takes part in the case. */
+  purpose: 'judge' | null;
   /** Where its recording is or would be, relative to the working directory. */
   path: string;
   /** Null where there is none. */
@@ -40,7 +42,7 @@ export interface PlannedModels {
   secrets: readonly Secret[];
 }
 
-/** Finds the models that cases with prompts ask, and reads their recordings. What is wrong goes to `issues`. */
+/** Finds the models that cases ask in prompts and as judges, and reads their recordings. What is wrong goes to `issues`. */
 export async function planModels(
   { recordings: mode, modelApiKeys }: Pick<GateOptions, 'recordings' | 'modelApiKeys'>,
   {
@@ -60,26 +62,32 @@ export async function planModels(
   const proxy = readProxySettings(environment);
   const cases: PlannedModelCase[] = [];
   const problems = new Map<string, string | null>();
+  const planCase = async ({ suite, testCase, modelId, purpose, location }: AskedModel): Promise<void> => {
+    const model = parseModelName(modelId);
+    const problem = problems.get(modelId) ?? explainProblem(providers, model);
+    if (!problems.has(modelId) && problem !== null && (mode === 'live' || mode === 'record')) {
+      issues.push({
+        ...location,
+        code: 'model-unavailable',
+        message: `${problem} \`recordings: ${mode}\` always calls the model`,
+      });
+    }
+    problems.set(modelId, problem);
+    // Each model has a file of its own, so that the case of the file names it. A judge judges each of them apart.
+    const caseId = purpose === 'judge' ? `${testCase.id}.judge` : readBaseId(testCase);
+    const path = locateRecording(suite.location.file, { suiteId: suite.id, caseId, model });
+    const recording = mode === 'live' ? null : await tryReadRecording(path, cwd, issues);
+    const { ignoredInRecordings: ignored } = suite;
+    cases.push({ suiteId: suite.id, caseId: testCase.id, model, purpose, path, recording, ignored });
+  };
   for (const { suite, testCase, prompt } of suites.flatMap(listPromptCases)) {
     if (testCase.model === null) {
       issues.push({ ...prompt, code: 'missing-model', message: describeMissing(testCase) });
       continue;
     }
-    const model = parseModelName(testCase.model);
-    const problem = problems.get(testCase.model) ?? explainProblem(providers, model);
-    if (!problems.has(testCase.model) && problem !== null && (mode === 'live' || mode === 'record')) {
-      issues.push({
-        ...prompt,
-        code: 'model-unavailable',
-        message: `${problem} \`recordings: ${mode}\` always calls the model`,
-      });
-    }
-    problems.set(testCase.model, problem);
-    const path = locateRecording(suite.location.file, { suiteId: suite.id, caseId: readBaseId(testCase), model });
-    const recording = mode === 'live' ? null : await tryReadRecording(path, cwd, issues);
-    const { ignoredInRecordings: ignored } = suite;
-    cases.push({ suiteId: suite.id, caseId: testCase.id, model, path, recording, ignored });
+    await planCase({ suite, testCase, modelId: testCase.model, purpose: null, location: prompt });
   }
+  for (const judge of suites.flatMap(listJudges)) await planCase(judge);
   return {
     mode,
     providers,
@@ -102,7 +110,27 @@ export function describeMissing({ title }: Pick<SuiteCase, 'title'>): string {
   return `case "${title}" has a prompt step and no model; set \`model\` in the case or the suite, such as anthropic/claude-haiku-4.5`;
 }
 
-/** Each model has a file of its own, so that the case of the file names it. */
+/** A model that a case asks, and where it says so. */
+interface AskedModel {
+  suite: Suite;
+  testCase: SuiteCase;
+  modelId: string;
+  purpose: 'judge' | null;
+  location: SourceLocation;
+}
+
+/** Every judge of every case, each model once. */
+function listJudges(suite: Suite): AskedModel[] {
+  return suite.cases.flatMap((testCase) => {
+    const byModel = new Map<string, SourceLocation>();
+    for (const { judge, location } of testCase.judges) {
+      if (judge.model !== undefined && !byModel.has(judge.model)) byModel.set(judge.model, location);
+    }
+    return [...byModel].map(([modelId, location]) => ({ suite, testCase, modelId, purpose: 'judge', location }));
+  });
+}
+
+/** The case of the file, which runs with several models. */
 function readBaseId({ id, variantOf }: SuiteCase): string {
   return variantOf?.id ?? id;
 }

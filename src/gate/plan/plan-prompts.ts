@@ -7,7 +7,7 @@ import type { PlannedService } from './plan-service.ts';
 import type { PlannedSuite } from './plan-suites.ts';
 
 /**
- * Plans which models are asked; null where no prompt is answered here. The part that knows providers and recordings is loaded only
+ * Plans which models are asked; null where no prompt is answered here, and nothing judged. The part that knows providers and recordings is loaded only
  * where a case needs it.
  */
 export async function planPrompts(
@@ -26,11 +26,24 @@ export async function planPrompts(
   issues: ConfigurationIssue[],
 ): Promise<PlannedModels | null> {
   const files = suites.flatMap((planned) => (planned.kind === 'file' ? [planned.suite] : []));
-  if (service.hosted !== null || !files.some(hasPrompts)) return null;
+  if (service.hosted !== null || !files.some(asksModels)) return null;
   const { planModels } = await import('./plan-models.ts');
   return await planModels(options, { ...context, suites: files }, issues);
 }
 
-function hasPrompts({ cases }: Suite): boolean {
-  return cases.some(({ steps }) => steps.some(({ step }) => step.kind === 'prompt'));
+function asksModels({ cases }: Suite): boolean {
+  return cases.some(({ steps, judges }) => judges.length > 0 || steps.some(({ step }) => step.kind === 'prompt'));
+}
+
+/** Finds judges that may not gate, as `findUncalibratedJudges` does, which is loaded only where a case has a judge. */
+export async function checkJudges(
+  suites: readonly PlannedSuite[],
+  context: { cwd: string; nowMs: number },
+): Promise<ConfigurationIssue[]> {
+  const hasJudge = suites.some(
+    (planned) => planned.kind === 'file' && planned.suite.cases.some(({ judges }) => judges.length > 0),
+  );
+  if (!hasJudge) return [];
+  const { findUncalibratedJudges } = await import('./plan-judges.ts');
+  return await findUncalibratedJudges(suites, context);
 }

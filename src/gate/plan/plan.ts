@@ -1,4 +1,5 @@
 import { ConfigurationError, type ConfigurationIssue } from '../../base/errors.ts';
+import { systemClock } from '../../base/time.ts';
 import { isLoopback } from '../../http/url.ts';
 import type { Secret } from '../../base/redaction.ts';
 import { appendAll } from '../../base/lists.ts';
@@ -19,7 +20,7 @@ import { planCollector, type PlannedCollector, readOtelResource } from './otel-v
 import { planMerge, type PlannedMerge } from './plan-merge.ts';
 import { type PlannedPast, planPast, markTrials } from './plan-past.ts';
 import type { PlannedModels } from './plan-models.ts';
-import { planPrompts } from './plan-prompts.ts';
+import { checkJudges, planPrompts } from './plan-prompts.ts';
 import { type PlannedServer, planSandbox, planServer } from './plan-server.ts';
 import { type PlannedService, type PlannedUpload, planService, planUpload } from './plan-service.ts';
 import { findRuleIssues } from './rule-issues.ts';
@@ -85,6 +86,8 @@ export interface GatePlan extends PlannedPast {
 export interface PlanContext {
   cwd: string;
   environment: Readonly<Record<string, string | undefined>>;
+  /** Epoch milliseconds, for the age of calibrations; the time of the machine unless given. */
+  nowMs?: number;
 }
 
 /**
@@ -94,6 +97,7 @@ export interface PlanContext {
  */
 export async function planGate(options: GateOptions, context: PlanContext): Promise<GatePlan> {
   const issues: ConfigurationIssue[] = [];
+  const { nowMs = systemClock.now() } = context;
   const ci = await readCiJob(options, context);
   const service = planService(options, { ci, environment: context.environment }, issues);
   const notes: string[] = [];
@@ -136,6 +140,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   const { collector } = traces;
   const upload = planUploading(options, { ...context, ci }, issues);
   const pricing = applyPricingDefaults(rules);
+  if (service.hosted === null) appendAll(issues, await checkJudges(suites, { cwd: context.cwd, nowMs }));
   const models = await planPrompts(options, { ...context, suites, service, pricing }, issues);
   if (issues.length > 0) throw new ConfigurationError(issues);
 

@@ -12,7 +12,6 @@ import type { PlannedCollector } from '../plan/otel-variables.ts';
 import type { GatePlan } from '../plan/plan.ts';
 import { traceLogName } from '../run/trace-log.ts';
 import { publishToGitHub } from './publish-github.ts';
-import { uploadResults } from './upload-results.ts';
 
 /**
  * Reports the verdict to GitHub, to a trace collector and to a hosted project, as far as the plan asks for it. Runs after the files
@@ -30,6 +29,7 @@ export async function publishOnline(
     await publishTraces(tracePath, collector, sending);
   }
   if (upload !== null && kept !== null) {
+    const { uploadResults } = await import('./upload-results.ts');
     await uploadResults({ report, kept, upload, suites }, sending);
   }
 }

@@ -2,7 +2,8 @@ import type { Logger } from '../../base/logger.ts';
 import type { Redactor } from '../../base/redaction.ts';
 import type { Clock } from '../../base/time.ts';
 import type { SuiteRequirements } from '../../model/policy.ts';
-import type { ModelRequest, ModelSource } from '../../models/language-model.ts';
+import type { ModelName, ModelRequest, ModelSource } from '../../models/language-model.ts';
+import { formatModelName } from '../../models/model-name.ts';
 import { describePackage } from '../../models/open-provider.ts';
 import { createProviderSource } from '../../models/provider-source.ts';
 import { compileIgnore } from '../../models/recordings/ignore.ts';
@@ -52,9 +53,9 @@ export function openModels(
   const recorder = createRecorder({ redactor });
   const planned = new Map<string, PlannedModelCase>();
   const recorded = new Map<string, RecordedCase>();
-  const findCase = ({ caseId }: Pick<ModelRequest, 'caseId'>): RecordedCase => {
-    const found = recorded.get(caseId);
-    if (found === undefined) throw new Error(`The case ${caseId} of the service is none of the plan.`);
+  const findCase = (request: ModelRequest): RecordedCase => {
+    const found = recorded.get(nameSlot(request.caseId, request));
+    if (found === undefined) throw new Error(`The case ${request.caseId} of the service is none of the plan.`);
     return found;
   };
   const findProviderProblem = (provider: string) =>
@@ -80,20 +81,22 @@ export function openModels(
       budget = budgets.get(suiteId) ?? createModelBudget(requirements.budgets, plan.pricing);
       budgets.set(suiteId, budget);
       for (const [serviceId, caseId] of caseIds) {
-        const found = plan.cases.find((item) => item.suiteId === suiteId && item.caseId === caseId);
-        if (found === undefined || planned.has(serviceId)) continue;
-        planned.set(serviceId, found);
-        const ignore = compileIgnore(found.ignored);
-        recorded.set(serviceId, {
-          recording: found.recording,
-          fingerprinter: createFingerprinter({ redactor, ignore }),
-        });
+        for (const found of plan.cases.filter((item) => item.suiteId === suiteId && item.caseId === caseId)) {
+          const slot = nameSlot(serviceId, found);
+          if (planned.has(slot)) continue;
+          planned.set(slot, found);
+          const ignore = compileIgnore(found.ignored);
+          recorded.set(slot, {
+            recording: found.recording,
+            fingerprinter: createFingerprinter({ redactor, ignore }),
+          });
+        }
       }
     },
     collect: async () => {
       const made: MadeRecording[] = [];
       for (const collected of mode === 'live' ? [] : recorder.list()) {
-        const found = planned.get(collected.caseId);
+        const found = planned.get(nameSlot(collected.caseId, collected));
         if (found === undefined) continue;
         const { path, recording: earlier, model } = found;
         const providerPackage = await describePackage(providers.find(model.provider).format);
@@ -104,4 +107,9 @@ export function openModels(
     },
     [Symbol.asyncDispose]: async () => await live[Symbol.asyncDispose](),
   };
+}
+
+/** Names a recording of a case: a case has one model that it prompts, and one or several that judge it. */
+function nameSlot(caseId: string, { purpose, model }: { purpose?: 'judge' | null; model: ModelName }): string {
+  return purpose === 'judge' ? JSON.stringify([caseId, formatModelName(model)]) : caseId;
 }

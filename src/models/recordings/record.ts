@@ -15,6 +15,8 @@ export interface IterationRecorder {
 export interface CollectedIterations {
   caseId: string;
   model: ModelName;
+  /** Null where the model took part in the case. */
+  purpose: 'judge' | null;
   /** By their number, from 1. */
   iterations: ReadonlyMap<number, RecordedIteration>;
   /** Iterations that could not be recorded, and why. */
@@ -23,7 +25,7 @@ export interface CollectedIterations {
 
 /** Collects what iterations say to models and get back, however many run at the same time. */
 export interface Recorder {
-  begin(request: Pick<ModelRequest, 'caseId' | 'model' | 'iterationNumber'>): IterationRecorder;
+  begin(request: Pick<ModelRequest, 'caseId' | 'model' | 'iterationNumber' | 'purpose'>): IterationRecorder;
   /** In the order in which cases and models began. */
   list(): CollectedIterations[];
 }
@@ -36,12 +38,16 @@ interface Attempt {
   discarded: string | null;
 }
 
+/** By the number of their iteration. */
+type Attempts = Map<number, Attempt[]>;
+
 /** Everything is redacted before it is kept. Of an iteration that runs again the last complete attempt counts. */
 export function createRecorder({ redactor }: { redactor: Redactor }): Recorder {
-  const cases = new Map<string, { caseId: string; model: ModelName; attempts: Map<number, Attempt[]> }>();
-  const begin = ({ caseId, model, iterationNumber }: Parameters<Recorder['begin']>[0]): Attempt => {
-    const key = JSON.stringify([caseId, model.provider, model.name]);
-    const collected = cases.get(key) ?? { caseId, model, attempts: new Map<number, Attempt[]>() };
+  const cases = new Map<string, Omit<CollectedIterations, 'iterations' | 'skipped'> & { attempts: Attempts }>();
+  const begin = ({ caseId, model, iterationNumber, purpose }: Parameters<Recorder['begin']>[0]): Attempt => {
+    const key = JSON.stringify([caseId, model.provider, model.name, purpose]);
+    const attempts: Attempts = new Map();
+    const collected = cases.get(key) ?? { caseId, model, purpose: purpose ?? null, attempts };
     cases.set(key, collected);
     const attempt = { calls: [], recordedAt: null, hasLiveAnswer: false, discarded: null };
     collected.attempts.set(iterationNumber, [...(collected.attempts.get(iterationNumber) ?? []), attempt]);
@@ -66,7 +72,7 @@ export function createRecorder({ redactor }: { redactor: Redactor }): Recorder {
     },
     list: () =>
       [...cases.values()]
-        .map(({ caseId, model, attempts }) => ({ caseId, model, ...listIterations(attempts, redactor) }))
+        .map(({ attempts, ...request }) => ({ ...request, ...listIterations(attempts, redactor) }))
         .filter(({ iterations, skipped }) => iterations.size > 0 || skipped.size > 0),
   };
 }

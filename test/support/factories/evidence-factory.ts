@@ -9,6 +9,7 @@ export function createEvidence(overrides: Partial<Evidence> = {}): Evidence {
     finalAssistantMessage: '',
     userMessages: 0,
     tokensUsed: null,
+    messages: [],
     isCut: null,
     ...overrides,
   };

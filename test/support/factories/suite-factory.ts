@@ -37,6 +37,7 @@ export function createSuiteCase(overrides: Partial<SuiteCase> = {}): SuiteCase {
     match: defaultMatchOptions,
     checks: { mode: 'inherit', list: [] },
     steps: [],
+    judges: [],
     ...overrides,
   };
 }

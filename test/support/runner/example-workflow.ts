@@ -11,6 +11,7 @@ const workflowSchema = z.object({
       steps: z.array(
         z.object({
           uses: z.string().optional(),
+          run: z.string().optional(),
           with: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]).transform(String)).optional(),
         }),
       ),
@@ -39,6 +40,13 @@ function findOwnStep({ steps }: ExampleJob): ExampleJob['steps'][number] {
   const step = steps.find(({ uses }) => ownAction.test(uses ?? ''));
   if (step === undefined) throw new Error('No step of the job uses an action of this repository.');
   return step;
+}
+
+/** The script of the job that runs this command. */
+export function readExampleScript({ steps }: ExampleJob, command: string): string {
+  const script = steps.find(({ run }) => run?.includes(command) === true)?.run;
+  if (script === undefined) throw new Error(`No step of the job runs ${command}.`);
+  return script;
 }
 
 /** The directory with the action.yml of the action that the job uses. */

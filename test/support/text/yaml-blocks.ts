@@ -8,7 +8,7 @@ export interface YamlBlock {
 }
 
 /** What a block is an example of, as far as its content shows. */
-export type BlockKind = 'workflow' | 'steps' | 'suite' | 'cases' | 'policy' | 'unknown';
+export type BlockKind = 'workflow' | 'steps' | 'suite' | 'cases' | 'policy' | 'labels' | 'unknown';
 
 /** Lists the blocks fenced as `yaml` or `yml`, indentation of the fence taken off. */
 export function listYamlBlocks(file: string, markdown: string): YamlBlock[] {
@@ -30,7 +30,10 @@ export function judgeBlockKind(text: string): BlockKind {
   }
   if (hasKey(value, 'jobs')) return 'workflow';
   if (hasKey(value, 'cases')) return 'suite';
-  return ['minimumPassRate', 'retryFailed', 'protect'].some((key) => hasKey(value, key)) ? 'policy' : 'unknown';
+  if (hasKey(value, 'examples')) return 'labels';
+  return ['minimumPassRate', 'retryFailed', 'protect', 'judges'].some((key) => hasKey(value, key))
+    ? 'policy'
+    : 'unknown';
 }
 
 /** Makes a whole workflow of a list of steps. Where they read outputs of a step `evals` that is not among them, adds it. */

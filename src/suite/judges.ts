@@ -1,0 +1,42 @@
+import { type Check, isJudge } from '../model/assertion.ts';
+import type { Step } from '../model/step.ts';
+import type { LocatedJudge } from '../model/suite.ts';
+import type { Finding } from './findings.ts';
+import type { DocumentPath, SourceDocument } from './source-document.ts';
+
+/** Gives a judge that names no model the one of its suite. Any other check is returned as it is. */
+export function fillJudgeModel(check: Check, judgeModel: string | undefined): Check {
+  if (!isJudge(check) || check.model !== undefined || judgeModel === undefined) return check;
+  return { ...check, model: judgeModel };
+}
+
+/** The same for the assertion of a step. */
+export function fillModelOfStep(step: Step, judgeModel: string | undefined): Step {
+  if (step.kind !== 'assert' || !('type' in step.assertion)) return step;
+  return { ...step, assertion: fillJudgeModel(step.assertion, judgeModel) };
+}
+
+/** Lists the judges among checks, each at its own line. `path` leads to the list. */
+export function locateJudges(checks: readonly Check[], document: SourceDocument, path: DocumentPath): LocatedJudge[] {
+  return checks.flatMap((judge, index) =>
+    isJudge(judge) ? [{ judge, location: document.locateValue([...path, index]) }] : [],
+  );
+}
+
+/** The same for the steps of a case. */
+export function locateStepJudges(steps: readonly Step[], document: SourceDocument, path: DocumentPath): LocatedJudge[] {
+  return steps.flatMap((step, index) =>
+    step.kind === 'assert' && isJudge(step.assertion)
+      ? [{ judge: step.assertion, location: document.locateValue([...path, index]) }]
+      : [],
+  );
+}
+
+/** Finds judges without a model: neither they nor their suite name one. */
+export function findJudgesWithoutModel(judges: readonly LocatedJudge[]): Finding[] {
+  return judges.flatMap(({ judge, location }) => {
+    if (judge.model !== undefined) return [];
+    const message = 'This judge has no model; set `model` next to its rubric, or `judgeModel` in the suite';
+    return [{ ...location, code: 'missing-judge-model', message }];
+  });
+}

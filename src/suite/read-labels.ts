@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import type { SourceLocation } from '../model/suite.ts';
+import { explainIssues } from './explain-issues.ts';
+import { type Finding, sortFindings } from './findings.ts';
+import { modelId, text, withIssueCode } from './scalar-schemas.ts';
+import { parseSource } from './source-document.ts';
+
+const partSchema = z.union([
+  z.strictObject({ system: z.string() }),
+  z.strictObject({ user: z.string() }),
+  z.strictObject({ assistant: z.string() }),
+  z.strictObject({ toolCall: text, arguments: z.record(z.string(), z.unknown()).exactOptional() }),
+  z.strictObject({ toolResult: text, text: z.string(), isError: z.boolean().exactOptional() }),
+]);
+
+const exampleSchema = z.union([
+  z.strictObject({ answer: z.string(), prompt: text.exactOptional(), passed: z.boolean() }),
+  z.strictObject({ conversation: z.array(partSchema).min(1), passed: z.boolean() }),
+]);
+
+/** So that a mistake costs no fortune: each example is up to three calls of a model. */
+const maxExamples = 1000;
+
+const labelsSchema = z.strictObject({
+  judge: z.strictObject({ rubric: text, model: modelId, threshold: z.number().min(0).max(1).exactOptional() }),
+  examples: z
+    .array(exampleSchema)
+    .max(maxExamples)
+    .refine(
+      (examples) => examples.some(({ passed }) => passed) && examples.some(({ passed }) => !passed),
+      withIssueCode('one-label', 'Examples of both labels are needed; add one that passes or one that fails'),
+    ),
+});
+
+/** A part of a conversation, as a judge reads it. */
+type LabelledPart =
+  | { system: string }
+  | { user: string }
+  | { assistant: string }
+  | { toolCall: string; arguments: unknown }
+  | { toolResult: string; text: string; isError: boolean };
+
+/** A conversation, and whether a person says that it passes. */
+export interface LabelledExample {
+  conversation: LabelledPart[];
+  isPassed: boolean;
+  location: SourceLocation;
+}
+
+/** A judge and the examples that it is compared with. */
+export interface Labels {
+  judge: { rubric: string; model: string; threshold: number | null };
+  examples: LabelledExample[];
+}
+
+/**
+ * Reads a file of labelled examples, YAML or JSON, and reports all that is wrong with it at once. Never throws, whatever the text.
+ * `file` is what findings call it. The labels are null exactly where there are findings.
+ */
+export function readLabels(text: string, { file }: { file: string }): { labels: Labels | null; findings: Finding[] } {
+  const { document, findings } = parseSource(text, file);
+  if (document === null) return { labels: null, findings: sortFindings(findings) };
+  const parsed = labelsSchema.safeParse(document.value);
+  const problems = parsed.success ? [] : explainIssues(labelsSchema, document, parsed.error.issues);
+  if (!parsed.success || findings.length > 0) {
+    return { labels: null, findings: sortFindings([...findings, ...problems]) };
+  }
+  const { judge, examples } = parsed.data;
+  return {
+    labels: {
+      judge: { rubric: judge.rubric, model: judge.model, threshold: judge.threshold ?? null },
+      examples: examples.map((example, index) => ({
+        conversation: readConversation(example),
+        isPassed: example.passed,
+        location: document.locateValue(['examples', index]),
+      })),
+    },
+    findings: [],
+  };
+}
+
+function readConversation(example: z.infer<typeof exampleSchema>): LabelledPart[] {
+  if ('answer' in example) {
+    const { prompt, answer } = example;
+    return [...(prompt === undefined ? [] : [{ user: prompt }]), { assistant: answer }];
+  }
+  return example.conversation.map((part) => {
+    if ('toolCall' in part) return { toolCall: part.toolCall, arguments: part.arguments ?? {} };
+    if ('toolResult' in part) return { ...part, isError: part.isError ?? false };
+    return part;
+  });
+}
