@@ -23,6 +23,7 @@ import { createRecorder, mergeRecording } from '../models/recordings/record.ts';
 import { createRecordedSource, type RecordingsMode } from '../models/recordings/source.ts';
 import { type Labels, readLabels } from '../suite/read-labels.ts';
 import { createTerminalLogger, redactText } from './logger.ts';
+import { appendAll } from '../base/lists.ts';
 
 const modes = ['auto', 'live', 'record', 'replay'] as const satisfies readonly RecordingsMode[];
 
@@ -99,7 +100,7 @@ async function readInputs(path: string, policyPath: string | null, cwd: string) 
 async function readLabelsFile(path: string, cwd: string, issues: ConfigurationIssue[]): Promise<Labels | null> {
   try {
     const { labels, findings } = readLabels(await readTextFile(resolve(cwd, path)), { file: path });
-    issues.push(...findings);
+    appendAll(issues, findings);
     return labels;
   } catch (error) {
     const message = `The file cannot be read: ${describeError(error)}`;

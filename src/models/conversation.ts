@@ -2,6 +2,7 @@ import type { LanguageModelV4Prompt, LanguageModelV4ToolCall, LanguageModelV4Too
 import { ModelError } from '../base/errors.ts';
 import type { ModelAnswer, ModelCall, ModelSession } from './language-model.ts';
 import { toAssistantMessage, type ToolResult, toToolMessage } from './messages.ts';
+import { appendAll } from '../base/lists.ts';
 
 /** How a conversation is held; null leaves it to the provider. */
 export interface ConversationSettings {
@@ -49,7 +50,7 @@ export function startConversation(
 ): Conversation {
   const { system, temperature, toolChoice, maxSteps } = settings;
   const messages: LanguageModelV4Prompt = system === null ? [] : [{ role: 'system', content: system }];
-  messages.push(...history);
+  appendAll(messages, history);
   return {
     ask: async (prompt, { tools, onAnswer, callTool }, { signal }) => {
       messages.push({ role: 'user', content: [{ type: 'text', text: prompt }] });

@@ -6,6 +6,7 @@ import type { Suite } from '../model/suite.ts';
 import { explainIssues } from './explain-issues.ts';
 import { maxFileBytes, parseSource } from './source-document.ts';
 import { decoyListSchema } from './suite-schema.ts';
+import { appendAll } from '../base/lists.ts';
 
 interface DecoyPlace {
   cwd: string;
@@ -28,7 +29,11 @@ export async function loadDecoys(
   for (const [path, { location }] of files) {
     const found = await readDecoys(join(place.directory, path), place.cwd);
     if (Array.isArray(found)) read.set(path, found);
-    else issues.push(...found.issues.map((issue) => ({ ...location, ...issue })));
+    else
+      appendAll(
+        issues,
+        found.issues.map((issue) => ({ ...location, ...issue })),
+      );
   }
   const cases = suite.cases.map((testCase) => {
     const decoys = read.get(testCase.modelSettings.decoyFile?.path ?? '');

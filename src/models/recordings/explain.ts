@@ -2,6 +2,7 @@ import { describeChange, describeStoredChange } from './describe-change.ts';
 import { fingerprintStored, type SentCall } from './fingerprint.ts';
 import type { StoredMessage, StoredPart, StoredTool, StoredValue } from './format.ts';
 import { printCanonicalJson } from './plain-json.ts';
+import { appendAll } from '../../base/lists.ts';
 
 /** What parameters and members of tools are called in messages, if not by their names. */
 const nouns: ReadonlyMap<string, string> = new Map([
@@ -93,7 +94,7 @@ function explainMessages(recorded: readonly StoredMessage[], now: readonly Store
       );
       return [...sentences, `Message ${index + 1} of the conversation differs: recorded ${was}, now ${is}.`];
     }
-    sentences.push(...explainMessage(before, after));
+    appendAll(sentences, explainMessage(before, after));
   }
   return sentences;
 }
