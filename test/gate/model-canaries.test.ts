@@ -39,9 +39,22 @@ const known: ReadonlySet<string> = new Set([
 
 /** Where secrets are that no provider is sent: in the evals file, in answers, and with the server. */
 const unsent = [
-  ...['suite name', 'case title', 'pinned argument', 'expected argument', 'expected text'],
-  ...['refusal message', 'error header', 'error dump', 'error page', 'answer of another provider', 'answer header'],
-  ...['resource address', 'result key', 'result value', 'tool title', 'name of the server'],
+  'suite name',
+  'case title',
+  'pinned argument',
+  'expected argument',
+  'expected text',
+  'refusal message',
+  'error header',
+  'error dump',
+  'error page',
+  'answer of another provider',
+  'answer header',
+  'resource address',
+  'result key',
+  'result value',
+  'tool title',
+  'name of the server',
 ];
 
 interface Providers {
