@@ -118,13 +118,13 @@ describe('mcp-eval-ci run', () => {
     expect(await workspace.read('summary')).toContain('The configuration has 3 problems.');
   });
 
-  it('refuses a prompt step before anything starts, naming its line', async () => {
+  it('refuses a prompt step without a model before anything starts, naming its line', async () => {
     await using workspace = await createWorkspace({
-      'evals/prompt.evals.yaml': 'suite: P\nmodel: a/b\ncases:\n  - title: asks\n    steps:\n      - prompt: hi\n',
+      'evals/prompt.evals.yaml': 'suite: P\ncases:\n  - title: asks\n    steps:\n      - prompt: hi\n',
     });
     const result = await runCommand(run, { cwd: workspace.path });
     expect(result).toMatchObject({ exitCode: 2 });
-    expect(result.stderr).toMatch(/^evals\/prompt\.evals\.yaml:6:\d+: .*prompt step/m);
+    expect(result.stderr).toMatch(/^evals\/prompt\.evals\.yaml:5:\d+: .*prompt step and no model/m);
   });
 
   it('exits 2 for a flag that it does not know', async () => {

@@ -16,12 +16,12 @@ import {
   readWorkflow,
 } from '../support/runner/example-workflow.ts';
 import { type ActionRun, runAction } from '../support/runner/run-action.ts';
+import { filesystemServerPath } from '../support/servers/bundled-servers.ts';
 import { findUnprinted, listDocumentedSteps } from '../support/text/documented-commands.ts';
 import { judgeBlockKind, listYamlBlocks } from '../support/text/yaml-blocks.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 const root = join(import.meta.dirname, '../..');
-const server = join(root, 'node_modules/@modelcontextprotocol/server-filesystem/dist/index.js');
 const page = await readFile(join(root, 'docs/models.md'), 'utf8');
 const [path = '', reference = ''] = page.split(/^(?=## Models and providers$)/m);
 const steps = listDocumentedSteps(path);
@@ -55,7 +55,7 @@ afterAll(() => provider[Symbol.asyncDispose]());
 async function installPrograms({ path }: Pick<Workspace, 'path'>): Promise<void> {
   const programs = {
     'node_modules/.bin/mcp-eval-ci': `exec node ${commandPath} "$@"`,
-    'node_modules/.bin/mcp-server-filesystem': `exec node ${server} "$@"`,
+    'node_modules/.bin/mcp-server-filesystem': `exec node ${filesystemServerPath} "$@"`,
     'node_modules/path/npx': 'exec "node_modules/.bin/$@"',
     'node_modules/path/npm': '[ "$1" = install ]',
   };
@@ -152,7 +152,11 @@ describe('the evals in the reference of docs/models.md', () => {
     });
     const { report } = await runEmbeddedGate(
       workspace,
-      { 'server-command': `node ${server} ${workspace.path}`, 'server-cwd': workspace.path, recordings: 'live' },
+      {
+        'server-command': `node ${filesystemServerPath} ${workspace.path}`,
+        'server-cwd': workspace.path,
+        recordings: 'live',
+      },
       { environment: { ANTHROPIC_API_KEY: testProviderKey, ANTHROPIC_BASE_URL: provider.baseUrl } },
     );
     expect(report.verdict).toMatchObject({ outcome: 'passed' });
@@ -185,7 +189,7 @@ describe('record-nightly.yml', () => {
       'recorded/notes/groceries.md': files.get('notes/groceries.md') ?? '',
       'recorded/evals/notes.evals.yaml': files.get('evals/notes.evals.yaml') ?? '',
       'recorded/evals/record-policy.yaml': 'recordings: { maximumAge: 20d }\n',
-      'recorded/build/index.js': `process.argv.push('.');\nimport(${JSON.stringify(server)});\n`,
+      'recorded/build/index.js': `process.argv.push('.');\nimport(${JSON.stringify(filesystemServerPath)});\n`,
     });
     const directory = workspace.path;
     const recorded = { path: join(directory, 'recorded') };

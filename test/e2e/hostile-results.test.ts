@@ -210,7 +210,7 @@ const tellingEvals = (tell: (place: string) => string) =>
         title: tell('server-13'),
         steps: [
           { toolCall: 'speak', arguments: { [tell('server-14')]: tell('server-15') } },
-          { assert: { toolResultContains: tell('server-16') } },
+          { assert: { toolResultEquals: tell('server-16') } },
         ],
       },
       { title: 'Leaks in structured content', steps: [{ toolCall: 'structure' }] },

@@ -25,7 +25,7 @@ describe('the inputs of the action', () => {
 
   it('are few', () => {
     expect(names.length).toBeLessThanOrEqual(42);
-    const added = names.filter((name) => /^sandbox|^report-to$|^comment-id$/.test(name));
+    const added = names.filter((name) => /^sandbox|^report-to$|^comment-id$|^recordings$/.test(name));
     expect(names.length - added.length).toBeLessThanOrEqual(28);
   });
 
