@@ -5,8 +5,8 @@ import type { FixtureTool } from '../support/servers/fixture-mcp-server.ts';
 /** Draws secrets that look like nothing else, each with the name of its place. */
 export interface Canaries {
   /** The secret of a place, which is drawn with the first call for it. */
-  at(place: string): string;
-  list(): Readonly<Record<string, string>>;
+  at: (place: string) => string;
+  list: () => Readonly<Record<string, string>>;
 }
 
 export function drawCanaries(round: number): Canaries {

@@ -11,7 +11,8 @@ import {
 } from '../support/models/independent-provider.ts';
 import type { ProviderFormat } from '../support/models/scripted-provider.ts';
 import { createWorkspace, everythingOverStdio, startReferenceServer, type Workspace } from '../support/workspace.ts';
-import { converseAboutFiles, everythingConversations, memoryConversations } from './model-conversations.ts';
+import { memoryConversations } from './memory-conversations.ts';
+import { converseAboutFiles, everythingConversations } from './model-conversations.ts';
 
 const formats: ProviderFormat[] = ['anthropic', 'compatible'];
 
