@@ -87,7 +87,7 @@ export async function runCase(
   const talk = createModelTalk(testCase, { openModel, limit });
   const runStep = async (step: Step, stepIndex: number): Promise<StepOutcome> => {
     if (step.kind === 'assert') return await runAssertStep(step.assertion, transcript, aids);
-    if (transcript.isCut !== null) return { status: 'skipped', reason: null, effect: 'continue' };
+    if (transcript.cutReason !== null) return { status: 'skipped', reason: null, effect: 'continue' };
     if (step.kind === 'toolCall') {
       const ownError = excused.errors.has(stepIndex);
       const allowance = { anyError, ownError, missingTool: excused.missing.has(stepIndex) };
@@ -216,6 +216,6 @@ export async function runAssertStep(assertion: Assertion, evidence: Evidence, ai
   if (state === 'passed') return { status: 'ok', reason: null, effect: 'continue' };
   if (isAdvisory(assertion)) return { status: 'ok', reason: clipReason(`Advisory: ${reason}`), effect: 'continue' };
   // Of a cut transcript, later asserts may still be decided.
-  if (state === 'unmeasured' && evidence.isCut !== null) return { status: 'skipped', reason, effect: 'continue' };
+  if (state === 'unmeasured' && evidence.cutReason !== null) return { status: 'skipped', reason, effect: 'continue' };
   return { status: 'fail', reason, effect: state === 'unmeasured' ? 'unmeasured' : 'stop' };
 }
