@@ -4,7 +4,7 @@ import { systemClock } from '../../src/base/time.ts';
 import { collectOpinions, judgeByModel } from '../../src/engine/judge-check.ts';
 import { judgeChecks } from '../../src/engine/outcome.ts';
 import { judgePredicate } from '../../src/engine/predicates.ts';
-import { runAssertStep } from '../../src/engine/run-case.ts';
+import { runAssertStep } from '../../src/engine/run-step.ts';
 import { startSchemaTime } from '../../src/engine/schema-check.ts';
 import { Transcript } from '../../src/engine/transcript.ts';
 import type { Check, JudgeCheck } from '../../src/model/assertion.ts';
