@@ -2,6 +2,7 @@ import { RE2JS } from 're2js';
 import { z } from 'zod';
 import { describeError } from '../base/errors.ts';
 import { createCheckSchemas, isSmallSchema, maxNeedleLength, maxSchemaBytes } from '../model/check-schemas.ts';
+import { blankPattern } from '../model/placeholders.ts';
 import { createWidgetSchemas } from '../model/widget.ts';
 import { modelId, withIssueCode, text } from './scalar-schemas.ts';
 import { findSchemaProblems } from './schema-problems.ts';
@@ -23,16 +24,17 @@ export const toolArguments = z
 const nestedQuantifier = /[+*}]\??\)[+*{]/;
 
 const responsePattern = text.superRefine((pattern, context) => {
-  const reason = nestedQuantifier.test(pattern)
+  const tested = blankPattern(pattern);
+  const reason = nestedQuantifier.test(tested)
     ? 'a repeated group that ends in a repetition can take exponential time'
-    : explainThrow(() => new RegExp(pattern));
+    : explainThrow(() => new RegExp(tested));
   addPatternIssue(pattern, reason, context);
 });
 
 const re2Pattern = text.superRefine((pattern, context) => {
   addPatternIssue(
     pattern,
-    explainThrow(() => RE2JS.compile(pattern)),
+    explainThrow(() => RE2JS.compile(blankPattern(pattern))),
     context,
   );
 });
@@ -55,7 +57,7 @@ function explainThrow(compile: () => unknown): string | undefined {
 /** RFC 6901 §3; the empty pointer is the whole document. */
 const pointerPattern = /^(?:\/(?:[^~/]|~[01])*)*$/;
 
-const pointer = z
+export const pointer = z
   .string()
   .refine(
     (value) => pointerPattern.test(value),
