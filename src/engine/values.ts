@@ -2,6 +2,7 @@ import { isTooDeep, isRecord, tryParseJson } from '../base/json.ts';
 import type { Secret } from '../base/redaction.ts';
 import type { Assertion, Check } from '../model/assertion.ts';
 import type { TestCase } from '../model/case.ts';
+import { formatCount } from '../base/text.ts';
 import { type Filling, fillParts, variablePrefix } from '../model/placeholders.ts';
 import type { Step } from '../model/step.ts';
 import { findByPointer } from './json-documents.ts';
@@ -42,7 +43,14 @@ export function createCaseValues(
 ): CaseValues {
   if (advancedConfig?.placeholders !== true) return noValues;
   const captured = new Map<string, unknown>();
-  const builtIn = new Map<string, unknown>(facts === null ? [] : [['iteration', facts.iteration], ['uuid', facts.uuid]]);
+  const builtIn = new Map<string, unknown>(
+    facts === null
+      ? []
+      : [
+          ['iteration', facts.iteration],
+          ['uuid', facts.uuid],
+        ],
+  );
   const find = (name: string): { value: unknown } | null => {
     if (name.startsWith(variablePrefix)) {
       const variable = facts?.variables.get(name.slice(variablePrefix.length));
@@ -63,7 +71,10 @@ export function createCaseValues(
     };
     const filled = fillParts(part, filling);
     if (unset.size === 0) return { filled, reason: null };
-    return { filled, reason: `${[...unset].join(' and ')} has no value, because the step that captures it did not pass.` };
+    return {
+      filled,
+      reason: `${[...unset].join(' and ')} has no value, because the step that captures it did not pass.`,
+    };
   };
   return {
     run: async (step, execute) => {
@@ -123,7 +134,7 @@ function describeAbsence(result: unknown, pointer: string): string {
     if (parent.kind !== 'found') continue;
     const where = head === '' ? 'the result' : head;
     const { value } = parent;
-    if (Array.isArray(value)) return `${where} has ${value.length} items and no such one.`;
+    if (Array.isArray(value)) return `${where} has ${formatCount(value.length, 'item')}.`;
     if (!isRecord(value)) return `${where} is ${printValue(value)}.`;
     const keys = Object.keys(value).map((key) => printValue(key));
     return `${where} has ${keys.length === 0 ? 'no members' : `only ${joinWithin(keys, 300)}`}.`;

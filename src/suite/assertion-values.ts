@@ -2,7 +2,7 @@ import { RE2JS } from 're2js';
 import { z } from 'zod';
 import { describeError } from '../base/errors.ts';
 import { createCheckSchemas, isSmallSchema, maxNeedleLength, maxSchemaBytes } from '../model/check-schemas.ts';
-import { blankPattern } from '../model/placeholders.ts';
+import { blankPattern, findNameProblem } from '../model/placeholders.ts';
 import { createWidgetSchemas } from '../model/widget.ts';
 import { modelId, withIssueCode, text } from './scalar-schemas.ts';
 import { findSchemaProblems } from './schema-problems.ts';
@@ -57,7 +57,7 @@ function explainThrow(compile: () => unknown): string | undefined {
 /** RFC 6901 §3; the empty pointer is the whole document. */
 const pointerPattern = /^(?:\/(?:[^~/]|~[01])*)*$/;
 
-export const pointer = z
+const pointer = z
   .string()
   .refine(
     (value) => pointerPattern.test(value),
@@ -66,6 +66,22 @@ export const pointer = z
   .meta({
     pattern: pointerPattern.source,
     description: 'JSON Pointer into the structured content, or into text read as JSON.',
+  });
+
+/** What a step keeps of its result. */
+export const capture = z
+  .record(z.string(), pointer)
+  .superRefine((names, context) => {
+    for (const name of Object.keys(names)) {
+      const message = findNameProblem(name);
+      if (message !== null) {
+        context.addIssue({ code: 'custom', path: [name], message, params: { code: 'bad-name', isKey: true } });
+      }
+    }
+  })
+  .meta({
+    description: 'Values for later steps: names, and JSON Pointers into the result as the server sent it.',
+    examples: [{ noteId: '/structuredContent/id' }],
   });
 
 const jsonSchema = z

@@ -47,10 +47,7 @@ export function buildSuite(
     appendAll(findings, findServerIds(testCase.steps, document, [...path, 'steps']));
     const parsedChecks = parseCaseChecks(testCase.checks, judgeModel);
     const ownChecks = { ...parsedChecks, list: parsedChecks.list.map((check) => fillParts(check, filling)) };
-    const names =
-      origins === null
-        ? null
-        : checkNames({ row, ...listNamedParts(written, index) }, document);
+    const names = origins === null ? null : checkNames({ row, ...listNamedParts(written, index) }, document);
     appendAll(findings, names?.findings ?? []);
     const ownJudges = [
       ...locateStepJudges(steps, document, [...path, 'steps']),

@@ -60,7 +60,8 @@ export function checkNames(
         findings.push({ ...location, code: 'bad-placeholder', message });
       }
       if (names.includes('uuid') && modelTexts.has(inside.at(-1) ?? '')) {
-        const message = '`{{uuid}}` makes this text another one in every iteration, so that no recording of it is ever found';
+        const message =
+          '`{{uuid}}` makes this text another one in every iteration, so that no recording of it is ever found';
         findings.push({ ...location, code: 'varying-prompt', message });
       }
       for (const name of names) if (!filled.includes(name)) addUse(name, location, filled);

@@ -8,10 +8,9 @@ import {
 } from '../model/case.ts';
 import { maxConcurrency } from '../model/concurrency.ts';
 import { createStepShapes, type Step } from '../model/step.ts';
-import { findNameProblem } from '../model/placeholders.ts';
 import { serverUnderTest } from '../model/suite.ts';
 import { parseAssertion, writtenAssertionSchema, writtenCheckSchema } from './assertion-schema.ts';
-import { actionSchema, pointer, toolArguments } from './assertion-values.ts';
+import { actionSchema, capture, toolArguments } from './assertion-values.ts';
 import { type Finding, quoteValue } from './findings.ts';
 import { findIgnoreProblem } from './ignore-pattern.ts';
 import { policyFileSchema, suitePolicySchema } from './policy-schema.ts';
@@ -19,21 +18,6 @@ import { withIssueCode, id, modelId, protocol, runs, text, timeout } from './sca
 import type { DocumentPath, SourceDocument } from './source-document.ts';
 
 const stepId = id.exactOptional().meta({ description: 'Unique in the case; made when absent.' });
-
-const capture = z
-  .record(z.string(), pointer)
-  .superRefine((names, context) => {
-    for (const name of Object.keys(names)) {
-      const message = findNameProblem(name);
-      if (message !== null) {
-        context.addIssue({ code: 'custom', path: [name], message, params: { code: 'bad-name', isKey: true } });
-      }
-    }
-  })
-  .meta({
-    description: 'Values for later steps: names, and JSON Pointers into the result as the server sent it.',
-    examples: [{ noteId: '/structuredContent/id' }],
-  });
 
 const shapes = createStepShapes(
   {

@@ -42,7 +42,12 @@ describe('a value that a step captures', () => {
   it('keeps its type where it stands alone, and is printed inside a text', async () => {
     const outcome = await run([
       create({ id: '/structuredContent/id', tags: '/structuredContent/tags' }),
-      callStep('echo', { alone: '{{id}}', list: '{{ tags }}', inside: 'note {{id}} {{tags}}', deep: [{ id: '{{id}}' }] }),
+      callStep('echo', {
+        alone: '{{id}}',
+        list: '{{ tags }}',
+        inside: 'note {{id}} {{tags}}',
+        deep: [{ id: '{{id}}' }],
+      }),
       assertStep({
         type: 'toolResultEquals',
         value: { alone: '{{id}}', list: '{{tags}}', inside: 'note 7 ["x"]', deep: [{ id: '{{id}}' }] },
@@ -80,7 +85,7 @@ describe('a value that a step captures', () => {
 
   it.each([
     ['/structuredContent/total', '/structuredContent has only "id"; "tags".'],
-    ['/structuredContent/tags/1', '/structuredContent/tags has 1 items and no such one.'],
+    ['/structuredContent/tags/1', '/structuredContent/tags has 1 item.'],
     ['/content/0/text/id', '/content/0/text is "{\\"note\\":{\\"id\\":\\"a.b\\"}}".'],
     ['/meta', 'the result has only "content"; "structuredContent".'],
   ])('that is not there fails the step: %s', async (pointer, there) => {
@@ -107,7 +112,10 @@ describe('a value that a step captures', () => {
   });
 
   it('that no step captured leaves the iteration without a result', async () => {
-    expect(summarize(await run([callStep('echo', { id: '{{id}}' })]))).toMatchObject({ status: 'failed', result: null });
+    expect(summarize(await run([callStep('echo', { id: '{{id}}' })]))).toMatchObject({
+      status: 'failed',
+      result: null,
+    });
   });
 });
 

@@ -6,7 +6,9 @@ import { readSuite } from '../../src/suite/read.ts';
 
 /** A suite of one case whose steps stand one a line from line 4, at column 9. */
 const withSteps = (...steps: string[]) =>
-  ['suite: s', 'cases:', '  - { title: t, steps: [', ...steps.map((step) => `        ${step},`), '      ] }'].join('\n');
+  ['suite: s', 'cases:', '  - { title: t, steps: [', ...steps.map((step) => `        ${step},`), '      ] }'].join(
+    '\n',
+  );
 
 function read(text: string) {
   return readSuite(text, { file: 'a.yaml' });
@@ -74,7 +76,10 @@ describe('names that have a value', () => {
     };
     const { suite, findings } = read(JSON.stringify(file));
     expect(findings).toEqual([]);
-    expect(suite?.cases[0]).toMatchObject({ placeholders: null, steps: [{ step: { arguments: { text: '{{name}}' } } }] });
+    expect(suite?.cases[0]).toMatchObject({
+      placeholders: null,
+      steps: [{ step: { arguments: { text: '{{name}}' } } }],
+    });
   });
 });
 

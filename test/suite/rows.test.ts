@@ -76,7 +76,9 @@ cases:
   it('is selected as a whole by its own id or title, and row by row by theirs', () => {
     const suite = read(sums(twoRows));
     const select = (name: string) =>
-      selectCases([suite], { cases: [name], tags: [], runs: null }).suites.flatMap(({ cases }) => cases.map(({ id }) => id));
+      selectCases([suite], { cases: [name], tags: [], runs: null }).suites.flatMap(({ cases }) =>
+        cases.map(({ id }) => id),
+      );
     expect(select('sum')).toEqual(['sum-1', 'sum-2']);
     expect(select('sum-2')).toEqual(['sum-2']);
     expect(select('Adds {{a}} and {{b}}')).toEqual(['sum-1', 'sum-2']);
@@ -144,7 +146,10 @@ cases:
 
 describe('findings about rows', () => {
   it.each([
-    [withEach('[{ a: 1 }, {}]', '"{{a}}"'), 'a.yaml:4:22: This row has no `a`, which the case uses as `{{a}}` (missing-column)'],
+    [
+      withEach('[{ a: 1 }, {}]', '"{{a}}"'),
+      'a.yaml:4:22: This row has no `a`, which the case uses as `{{a}}` (missing-column)',
+    ],
     [
       withEach('[{ a: 1, b: 2 }]', '"{{a}}"'),
       'a.yaml:4:20: No step uses the column `b`; write `{{b}}` where it belongs, or remove it (unused-column)',
