@@ -83,10 +83,11 @@ export function fillAsText(text: string, filling: Filling): string {
   return fillPart(text, filling, keepText);
 }
 
-function fillPart(text: string, { find, isFinal }: Filling, quote: Quote): string {
+function fillPart(text: string, filling: Filling, quote: Quote): string {
+  const { isFinal } = filling;
   return text.replaceAll(token, (match, name: string | undefined) => {
     if (name === undefined) return match !== '{{' && isFinal && quote !== quotePattern ? '{{' : match;
-    const found = find(name);
+    const found = filling.find(name);
     if (found === null) return match;
     const printed = quote(printInText(found.value));
     return isFinal ? printed : escape(printed);

@@ -152,7 +152,7 @@ function fillCase({ title, ...fields }: Record<string, unknown>, { key, values }
     name,
     laterParts.has(name) ? fillTypes(value, values) : fillDeep(value, filling),
   ]);
-  const filled = { ...Object.fromEntries(entries) };
+  const filled: Record<string, unknown> = Object.fromEntries(entries);
   if (typeof title !== 'string') return { title, ...filled };
   const isDistinct = readPlaceholders(title).names.some((name) => values.has(name));
   const text = fillAsText(title, filling);
