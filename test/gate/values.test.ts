@@ -74,9 +74,9 @@ describe('values of cases', () => {
       [2, 7],
       [2, 8],
     ]);
-    expect(report.cases[0]?.failures[0]?.reason).toBe(
+    expect(report.cases[0]?.failures[0]?.reasons).toEqual([
       '"noteId" captures /structuredContent/noteId: /structuredContent has only "id".',
-    );
+    ]);
     expect(JSON.stringify(report)).not.toContain('acme-4711');
     expect(exitCode).toBe(1);
   });

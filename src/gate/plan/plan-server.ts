@@ -6,7 +6,7 @@ import { Secret } from '../../base/redaction.ts';
 import { historySource } from '../../history/lookup.ts';
 import type { SandboxOptions } from '../../server/sandbox/open.ts';
 import { splitCommand } from '../../server/split-command.ts';
-import { suggestNearest } from '../../suite/findings.ts';
+import { findNearest } from '../../suite/findings.ts';
 import type { GateOptions } from '../options/schema.ts';
 import { buildReportJsonSchema } from '../../model/report.ts';
 import type { PlannedSuite } from './plan-suites.ts';
@@ -113,7 +113,12 @@ export function findVariableIssues(
   const known = [...serverEnv.keys()];
   const issues = used.flatMap(({ name, location }): ConfigurationIssue[] => {
     if (serverEnv.has(name)) return [];
-    const message = `\`{{env.${name}}}\` has no value, because \`server-env\` does not name ${name}${suggestNearest(name, known)}`;
+    const nearest = findNearest(name, known);
+    const remedy =
+      nearest === undefined
+        ? `add \`${name}\` to pass the job's on, or \`${name}=value\``
+        : `did you mean \`${nearest}\`?`;
+    const message = `\`{{env.${name}}}\` has no value, because \`server-env\` does not name ${name}; ${remedy}`;
     return [{ ...location, code: 'unknown-name', message }];
   });
   if (serverCommand === null && serverUrl !== null && known.length > 0 && used.length === 0) {
