@@ -128,7 +128,7 @@ describe('values of an iteration', () => {
     expect(withheld).toMatchObject({ result: null, actualToolCalls: [] });
   });
 
-  it('leave `{{` alone in a case that has no placeholders, and where it is written as `\\{{`', async () => {
+  it('are not filled in for a case that has no placeholders, nor where a text has `\\{{`', async () => {
     const args = { text: '{{uuid}}' };
     const plain = await run([callStep('echo', args)], { advancedConfig: {} });
     expect(plain.actualToolCalls[0]?.arguments).toEqual(args);

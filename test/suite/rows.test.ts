@@ -73,7 +73,7 @@ cases:
     ]);
   });
 
-  it('is selected as a whole by its own id or title, and row by row by theirs', () => {
+  it('is selected as a whole by its own id or title, and a row by that of the row', () => {
     const suite = read(sums(twoRows));
     const select = (name: string) =>
       selectCases([suite], { cases: [name], tags: [], runs: null }).suites.flatMap(({ cases }) =>
