@@ -81,6 +81,11 @@ export function createCheckSchemas(values: CheckValues) {
   const matching = argumentMatching.meta({
     description: '`partial` compares only the keys given here; `exact` all of them; `ignore` none.',
   });
+  const mimeType = text.exactOptional().meta({ description: '`*` is any text, as in `image/*`.' });
+  const uri = text.exactOptional().meta({ description: 'The whole URI; `*` is any text.' });
+  const minBytes = count.exactOptional().meta({ description: 'Bytes of the data, decoded.' });
+  const maxBytes = minBytes;
+  const blockText = text.exactOptional().meta({ description: 'Text that the block contains, in any case.' });
 
   /** The API's, named and shaped as on the wire (note the doubled `args.args`). A hosted service judges them. */
   const api = {
@@ -202,6 +207,41 @@ export function createCheckSchemas(values: CheckValues) {
     toolResultIsError: object({
       type: z.literal('toolResultIsError'),
       isError: z.boolean().meta({ description: 'Whether the latest result is an error.' }),
+      toolName: ofTool,
+    }),
+    toolResultContent: object({
+      type: z.literal('toolResultContent'),
+      block: z
+        .union([
+          part({ type: z.literal('text'), text: blockText }),
+          part({
+            type: z.literal('image'),
+            mimeType,
+            minBytes,
+            maxBytes,
+            width: count.exactOptional(),
+            height: count.exactOptional(),
+          }),
+          part({ type: z.literal('audio'), mimeType, minBytes, maxBytes }),
+          part({ type: z.literal('resource'), uri, mimeType, text: blockText, minBytes, maxBytes }),
+          part({ type: z.literal('resource_link'), uri, mimeType, name: text.exactOptional() }),
+        ])
+        .meta({ id: 'block', title: 'block', description: 'A block of content that the latest result has.' }),
+      count: count.exactOptional().meta({ description: 'How many blocks are like this; at least one by default.' }),
+      toolName: ofTool,
+    }),
+    toolError: object({
+      type: z.literal('toolError'),
+      error: part({
+        code: z.int().exactOptional().meta({ description: 'Code of a JSON-RPC error, such as -32602.' }),
+        contains: values.needle.exactOptional().meta({ description: 'Text of the error, in any case.' }),
+        matches: re2Pattern.exactOptional().meta({ description: 'RE2 regular expression that the error matches.' }),
+      })
+        .refine((error) => Object.keys(error).length > 0, {
+          message: 'Write at least one of `code`, `contains` and `matches`',
+          params: { code: 'empty-error' },
+        })
+        .meta({ id: 'tool-error', minProperties: 1, description: 'What the error of the latest result is like.' }),
       toolName: ofTool,
     }),
     /** Of the latest call of the tool: the server does not list it, and answered the call with an error. */
