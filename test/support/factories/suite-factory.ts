@@ -76,6 +76,7 @@ export function createIteration(overrides: Partial<Iteration> = {}): Iteration {
     model: null,
     tokensUsed: null,
     usage: null,
+    judges: [],
     actualToolCalls: [],
     expectedToolCalls: [],
     ...overrides,
