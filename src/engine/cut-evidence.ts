@@ -65,13 +65,15 @@ const ofToolResults: Finalities<ToolResultType> = {
 /** A judge sees the whole conversation, or it judges another one. */
 const ofJudges: Finalities<JudgedType> = { judge: 'none' };
 
-/** `not` turns over what is final already. */
+/** These put together what is final already. */
 const finalities: Finalities<Check['type']> = {
   ...ofApi,
   ...ofObservations,
   ...ofToolResults,
   ...ofJudges,
   not: 'both',
+  anyOf: 'both',
+  allOf: 'both',
 };
 
 /** Takes back a judgement of a transcript that was cut, unless it would be the same however the transcript went on. */

@@ -48,6 +48,8 @@ const samples: readonly Assertion[] = [
   { type: 'fullPageHasContinuation', toolName: 'a', role: 'advisory' },
   { type: 'judge', rubric: 'a', model: 'b/c', threshold: 0.7 },
   { type: 'not', assertion: { type: 'noToolErrors' } },
+  { type: 'anyOf', assertions: [{ type: 'noToolErrors' }] },
+  { type: 'allOf', assertions: [{ type: 'not', assertion: { type: 'noToolErrors' } }] },
   { kind: 'textVisible', toolName: 'a', text: 'b' },
   { kind: 'elementVisible', toolName: 'a', target },
   { kind: 'elementHidden', toolName: 'a', target },
