@@ -171,7 +171,8 @@ async function requestCall(
   let result: CallToolResult;
   try {
     const traceParent = trace === null ? undefined : composeTraceParent(trace, record.spanId);
-    result = await session.callTool(toolName, args, { signal, traceParent });
+    const taskSupport = tool.kind === 'listed' ? tool.taskSupport : undefined;
+    result = await session.callTool(toolName, args, { signal, traceParent, taskSupport });
   } catch (error) {
     const fault = await explainFailedRequest(error, connection);
     if (fault.kind === 'lost' || fault.kind === 'unreachable') return fault;

@@ -1,9 +1,12 @@
-import { type CallToolResult, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { type Clock, race } from '../base/time.ts';
 import type { JsonObject } from '../model/assertion.ts';
 import { createFetch } from './fetch.ts';
 import { connectClient } from './handshake.ts';
+import { type Watch, watchNothing } from './notifications.ts';
 import { type EraChoice, type Handshake, listEras, type ProtocolEra } from './protocol.ts';
+import { translateTaskMessages } from './task-messages.ts';
+import { createToolCaller, type TaskSupport, type ToolCaller } from './tool-calls.ts';
 import { createTrafficBudget, type ExcessError, iterationLimits, type TrafficBudget } from './traffic-budget.ts';
 import { watchTraffic } from './traffic.ts';
 
@@ -23,14 +26,12 @@ export interface Session extends AsyncDisposable {
   /** The limit that the server crossed, after which the session is over; null while there is none. */
   readonly excess: ExcessError | null;
   /**
-   * Calls a tool once, below the span that `traceParent` names. Rejects with the SDK's errors, a NetworkError, the ExcessError, or
-   * the signal's reason.
+   * Calls a tool once, below the span that `traceParent` names, and waits for the end of its task where it runs as one. Rejects with
+   * the SDK's errors, a NetworkError, a ProtocolError, the ExcessError, or the signal's reason.
    */
-  callTool(
-    toolName: string,
-    args: JsonObject,
-    options: { signal: AbortSignal; traceParent?: string | undefined },
-  ): Promise<CallToolResult>;
+  callTool: ToolCaller['call'];
+  /** Whether a tool can run as a task here if it requires that. */
+  readonly hasTasks: boolean;
   /**
    * Lists the tools of the server, all pages, always with a request: from a list that it knows, the SDK would judge results
    * itself and withhold the ones that break their schema.
@@ -46,6 +47,7 @@ export interface ToolDeclaration {
   /** Null where the tool has none. */
   annotations: JsonObject | null;
   isReadOnly: boolean;
+  taskSupport: TaskSupport;
 }
 
 /** By name, in the order of the server's list; null where the server declares no tools capability. */
@@ -66,23 +68,34 @@ const minReconnectDelayMs = 100;
  *
  * @throws the SDK's or fetch's error when there is no handshake, {ExcessError} when the server crosses a limit, or the signal's reason.
  */
-export async function openSession(
-  target: Target,
-  { clock, signal, budget = createIterationBudget() }: { clock: Clock; signal: AbortSignal; budget?: TrafficBudget },
-): Promise<Session> {
-  if (target.protocol !== 'auto') return await openSessionAs(target.protocol, target, { clock, signal, budget });
+export async function openSession(target: Target, options: SessionOptions): Promise<Session> {
+  const { signal, budget = createIterationBudget() } = options;
+  const context = { watch: watchNothing, taskTtlMs: defaultTaskTtlMs, ...options, budget };
+  if (target.protocol !== 'auto') return await openSessionAs(target.protocol, target, context);
   const [first, second] = listEras('auto');
   try {
-    return await openSessionAs(first, target, { clock, signal, budget });
+    return await openSessionAs(first, target, context);
   } catch (error) {
     if (signal.aborted || budget.signal.aborted || isNetworkFailure(error)) throw error;
-    return await openSessionAs(second, target, { clock, signal, budget }).catch(() => {
+    return await openSessionAs(second, target, context).catch(() => {
       signal.throwIfAborted();
       budget.signal.throwIfAborted();
       throw error;
     });
   }
 }
+
+export interface SessionOptions {
+  clock: Clock;
+  signal: AbortSignal;
+  budget?: TrafficBudget;
+  /** What the server is asked to report; nothing unless given. */
+  watch?: Watch;
+  /** How long the server keeps a task, in milliseconds. */
+  taskTtlMs?: number;
+}
+
+const defaultTaskTtlMs = 3_600_000;
 
 /** What a server may send in one iteration, over all sessions of it. */
 export function createIterationBudget(): TrafficBudget {
@@ -97,7 +110,7 @@ export function isNetworkFailure(error: unknown): boolean {
 async function openSessionAs(
   era: ProtocolEra,
   target: Target,
-  { clock, signal, budget }: { clock: Clock; signal: AbortSignal; budget: TrafficBudget },
+  { clock, signal, budget, watch, taskTtlMs }: Required<SessionOptions>,
 ): Promise<Session> {
   signal.throwIfAborted();
   const closed = new AbortController();
@@ -110,13 +123,19 @@ async function openSessionAs(
     ...(target.headers !== undefined && { requestInit: { headers: target.headers } }),
   });
   const limits = { timeout: sdkTimeoutMs };
-  const { client, handshake } = await connectClient(transport, era, { signal, budget, timeoutMs: sdkTimeoutMs }).catch(
-    (error: unknown) => {
-      closed.abort('closed');
-      throw error;
-    },
-  );
+  const { client, handshake, routes } = await connectClient(transport, era, {
+    signal,
+    budget,
+    timeoutMs: sdkTimeoutMs,
+    watch,
+  }).catch((error: unknown) => {
+    closed.abort('closed');
+    throw error;
+  });
+  if (era === 'modern') translateTaskMessages(transport);
   const traffic = watchTraffic(transport);
+  const { logLevel } = watch;
+  const caller = createToolCaller(client, { era, clock, routes, request: limits, taskTtlMs, logLevel });
   return {
     get id() {
       return transport.sessionId;
@@ -125,18 +144,17 @@ async function openSessionAs(
     get excess() {
       return budget.excess;
     },
-    callTool: (toolName, args, { signal, traceParent }) => {
-      const meta = traceParent === undefined ? {} : { _meta: { traceparent: traceParent } };
-      const call = { name: toolName, arguments: args, ...meta };
-      const answer = Promise.race([client.callTool(call, { ...limits, signal }), traffic.lost]);
-      return race(answer, { signals: [signal, budget.signal] });
+    hasTasks: caller.hasTasks,
+    callTool: (toolName, args, options) => {
+      const answer = Promise.race([caller.call(toolName, args, options), traffic.lost]);
+      return race(answer, { signals: [options.signal, budget.signal] });
     },
     listTools: async ({ signal }) => {
       if (client.getServerCapabilities()?.tools === undefined) return null;
       const listing = client.listTools(undefined, { ...limits, signal, cacheMode: 'bypass' });
       const { tools } = await race(Promise.race([listing, traffic.lost]), { signals: [signal, budget.signal] });
       return new Map(
-        tools.map(({ name, description, inputSchema, outputSchema, annotations }) => [
+        tools.map(({ name, description, inputSchema, outputSchema, annotations, execution }) => [
           name,
           {
             description: description ?? null,
@@ -144,12 +162,15 @@ async function openSessionAs(
             outputSchema: outputSchema ?? null,
             annotations: annotations === undefined ? null : { ...annotations },
             isReadOnly: annotations?.readOnlyHint === true,
+            taskSupport: execution?.taskSupport ?? 'forbidden',
           },
         ]),
       );
     },
     [Symbol.asyncDispose]: async () => {
-      const goodbye = traffic.waitForNotifications().then(() => transport.terminateSession());
+      const goodbye = Promise.allSettled([traffic.waitForNotifications(), caller.cancelTasks()]).then(() =>
+        transport.terminateSession(),
+      );
       // A session that cannot be ended is the server's to reap; the iteration is judged already.
       await race(
         goodbye.catch(() => {}),
