@@ -29,7 +29,7 @@ const subjects: { readonly [Type in NegatableCheck['type']]: Subject } = {
   responseCloseTo: 'response',
   finalAssistantMessageNonEmpty: 'response',
   turnCountUnder: 'response',
-  // No trace has the list of tools, the whole size of results, all tokens, or what a browser rendered.
+  // No trace has the list of tools, the whole size of results, all tokens, notifications, or what a browser rendered.
   argumentsMatchToolSchema: 'other',
   noDestructiveToolCalled: 'other',
   toolResultSizeUnder: 'other',
@@ -37,6 +37,9 @@ const subjects: { readonly [Type in NegatableCheck['type']]: Subject } = {
   widgetRendered: 'other',
   widgetRenderLatencyUnder: 'other',
   widgetNoConsoleErrors: 'other',
+  progressReported: 'other',
+  logged: 'other',
+  listChanged: 'other',
 };
 
 const nothing: Evidence = {
@@ -47,6 +50,7 @@ const nothing: Evidence = {
   userMessages: 0,
   tokensUsed: null,
   messages: [],
+  notifications: null,
   cutReason: null,
 };
 

@@ -2,11 +2,13 @@ import type { CallToolResult } from '@modelcontextprotocol/client';
 import type { Clock } from '../base/time.ts';
 import type { ToolList } from '../mcp/session.ts';
 import type { ToolCall } from '../model/run.ts';
+import type { CallUpdate, ServerNotification } from '../model/notification.ts';
 import type { TraceMessage, TracePart, TraceSpan } from '../model/trace.ts';
 import { addUsage, type ModelUsage, noModelUsage } from '../model/usage.ts';
 import type { ModelAnswer, ModelName } from '../models/language-model.ts';
 import { measureUsage } from '../models/usage.ts';
 import type { Evidence, ToolResult } from './evidence.ts';
+import { NotificationLog } from './notification-log.ts';
 import type { Turn } from './match.ts';
 
 /** What came back from a tool call, and when, in milliseconds from the start of the iteration. */
@@ -40,6 +42,7 @@ export class Transcript implements Evidence {
   readonly turns: Turn[] = [];
   readonly toolCalls: ToolCall[] = [];
   readonly toolResults: ToolResult[] = [];
+  readonly notifications: NotificationLog;
   #cutReason: string | null = null;
   /** What the server declares of its tools; null while nothing has asked. */
   tools: ToolList = null;
@@ -56,6 +59,7 @@ export class Transcript implements Evidence {
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    this.notifications = new NotificationLog(clock);
     this.startedAtMs = clock.now();
     this.#startedAtMonotonicMs = clock.monotonicMs();
   }
@@ -89,6 +93,11 @@ export class Transcript implements Evidence {
   elapsedMs(): number {
     return this.#clock.monotonicMs() - this.#startedAtMonotonicMs;
   }
+
+  /** Records what the server reports, of itself or of a call. */
+  readonly addNotification = (report: ServerNotification | (CallUpdate & { toolCallId: string; toolName: string })) => {
+    this.notifications.add({ atMs: this.#clock.now(), ...report });
+  };
 
   /** Records a step that ended now. */
   addStepSpan(step: { id: string; kind: string }, stepIndex: number, timing: { startMs: number; isOk: boolean }): void {

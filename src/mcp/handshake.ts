@@ -2,7 +2,7 @@ import { Client, type StreamableHTTPClientTransport } from '@modelcontextprotoco
 import { race } from '../base/time.ts';
 import { generator } from '../base/version.ts';
 import {
-  type ProgressRoutes,
+  type OpenProgress,
   receiveNotifications,
   requestNotifications,
   type Watch,
@@ -19,7 +19,7 @@ const listMaxPages = 1000;
 export interface ConnectedClient {
   client: Client;
   handshake: Handshake;
-  routes: ProgressRoutes;
+  openProgress: OpenProgress;
 }
 
 /**
@@ -46,7 +46,7 @@ export async function connectClient(
     listMaxPages,
     versionNegotiation: { mode: era === 'legacy' ? era : { pin: modernVersion } },
   });
-  const routes = receiveNotifications(client, watch);
+  const openProgress = receiveNotifications(client, watch);
   try {
     const connecting = client
       .connect(transport, { signal, timeout: timeoutMs })
@@ -59,5 +59,5 @@ export async function connectClient(
   const server = client.getServerVersion();
   const protocolVersion = client.getNegotiatedProtocolVersion() ?? (era === 'modern' ? modernVersion : '');
   const handshake = { protocol: era, protocolVersion, name: server?.name ?? null, version: server?.version ?? null };
-  return { client, handshake, routes };
+  return { client, handshake, openProgress };
 }

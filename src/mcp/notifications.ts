@@ -1,24 +1,11 @@
-import type { Client, LoggingLevel } from '@modelcontextprotocol/client';
+import type { Client } from '@modelcontextprotocol/client';
+import { type CallUpdate, changingLists, type LogLevel, type ServerNotification } from '../model/notification.ts';
 import type { ProtocolEra } from './protocol.ts';
-import type { Task } from './tasks.ts';
-
-export const listKinds = ['tools', 'resources', 'prompts'] as const;
-export type ListKind = (typeof listKinds)[number];
-
-/** What a server says unasked, apart from what belongs to a call. */
-export type ServerNotification =
-  | { kind: 'log'; level: LoggingLevel; logger: string | null; data: unknown }
-  | { kind: 'listChanged'; of: ListKind };
-
-/** What a server says of a call that is under way. */
-export type CallUpdate =
-  | { kind: 'progress'; progress: number; total: number | null; message: string | null }
-  | { kind: 'task'; taskId: string; status: Task['status']; message: string | null };
 
 /** What a session asks its server to report. */
 export interface Watch {
   /** The least severe level; null leaves it to the server. */
-  logLevel: LoggingLevel | null;
+  logLevel: LogLevel | null;
   /** Whether changes of lists matter. In 2026-07-28, a server reports them only to clients that ask. */
   lists: boolean;
   onNotification: (notification: ServerNotification) => void;
@@ -26,39 +13,28 @@ export interface Watch {
 
 export const watchNothing: Watch = { logLevel: null, lists: false, onNotification: () => {} };
 
-/** The updates of the calls under way, by the token that their progress is reported under. */
-export interface ProgressRoutes {
-  /** Opens a route until the result is disposed. Progress after the call was answered reaches it too, which a task may report. */
-  open(onUpdate: (update: CallUpdate) => void): Disposable & { token: number };
-}
+/**
+ * Makes the token under which the progress of a call is reported. It stays valid until the session ends: what a task reports may
+ * arrive after its result.
+ */
+export type OpenProgress = (onUpdate: (update: CallUpdate) => void) => number;
 
 /** Receives the progress of calls, log messages and changes of lists. To be called before the client connects. */
-export function receiveNotifications(
-  client: Client,
-  { onNotification }: Pick<Watch, 'onNotification'>,
-): ProgressRoutes {
-  const routes = new Map<number, (update: CallUpdate) => void>();
-  let lastToken = 0;
+export function receiveNotifications(client: Client, { onNotification }: Pick<Watch, 'onNotification'>): OpenProgress {
+  const routes: Array<(update: CallUpdate) => void> = [];
   client.setNotificationHandler('notifications/progress', ({ params }) => {
     const { progressToken, progress, total = null, message = null } = params;
-    routes.get(Number(progressToken))?.({ kind: 'progress', progress, total, message });
+    routes[Number(progressToken)]?.({ kind: 'progress', progress, total, message });
   });
   client.setNotificationHandler('notifications/message', ({ params: { level, logger = null, data } }) => {
     onNotification({ kind: 'log', level, logger, data });
   });
-  for (const of of listKinds) {
+  for (const of of changingLists) {
     client.setNotificationHandler(`notifications/${of}/list_changed`, () =>
       onNotification({ kind: 'listChanged', of }),
     );
   }
-  return {
-    open: (onUpdate) => {
-      lastToken += 1;
-      const token = lastToken;
-      routes.set(token, onUpdate);
-      return { token, [Symbol.dispose]: () => void routes.delete(token) };
-    },
-  };
+  return (onUpdate) => routes.push(onUpdate) - 1;
 }
 
 /**

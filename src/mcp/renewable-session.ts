@@ -39,6 +39,9 @@ export async function openRenewableSession(
       return current.id;
     },
     handshake: current.handshake,
+    get toolListChanges() {
+      return current.toolListChanges;
+    },
     get hasTasks() {
       return current.hasTasks;
     },

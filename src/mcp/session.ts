@@ -1,6 +1,7 @@
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { type Clock, race } from '../base/time.ts';
 import type { JsonObject } from '../model/assertion.ts';
+import type { ServerNotification } from '../model/notification.ts';
 import { createFetch } from './fetch.ts';
 import { connectClient } from './handshake.ts';
 import { type Watch, watchNothing } from './notifications.ts';
@@ -30,6 +31,8 @@ export interface Session extends AsyncDisposable {
    * the SDK's errors, a NetworkError, a ProtocolError, the ExcessError, or the signal's reason.
    */
   callTool: ToolCaller['call'];
+  /** How often the server has reported that its list of tools changed. */
+  readonly toolListChanges: number;
   /** Whether a tool can run as a task here if it requires that. */
   readonly hasTasks: boolean;
   /**
@@ -123,11 +126,16 @@ async function openSessionAs(
     ...(target.headers !== undefined && { requestInit: { headers: target.headers } }),
   });
   const limits = { timeout: sdkTimeoutMs };
-  const { client, handshake, routes } = await connectClient(transport, era, {
+  let toolListChanges = 0;
+  const onNotification = (notification: ServerNotification) => {
+    if (notification.kind === 'listChanged' && notification.of === 'tools') toolListChanges += 1;
+    watch.onNotification(notification);
+  };
+  const { client, handshake, openProgress } = await connectClient(transport, era, {
     signal,
     budget,
     timeoutMs: sdkTimeoutMs,
-    watch,
+    watch: { ...watch, onNotification },
   }).catch((error: unknown) => {
     closed.abort('closed');
     throw error;
@@ -135,7 +143,7 @@ async function openSessionAs(
   if (era === 'modern') translateTaskMessages(transport);
   const traffic = watchTraffic(transport);
   const { logLevel } = watch;
-  const caller = createToolCaller(client, { era, clock, routes, request: limits, taskTtlMs, logLevel });
+  const caller = createToolCaller(client, { era, clock, openProgress, request: limits, taskTtlMs, logLevel });
   return {
     get id() {
       return transport.sessionId;
@@ -143,6 +151,9 @@ async function openSessionAs(
     handshake,
     get excess() {
       return budget.excess;
+    },
+    get toolListChanges() {
+      return toolListChanges;
     },
     hasTasks: caller.hasTasks,
     callTool: (toolName, args, options) => {

@@ -9,6 +9,7 @@ import { z } from 'zod';
 import { ProtocolError } from '../base/errors.ts';
 import { isRecord } from '../base/json.ts';
 import type { Clock } from '../base/time.ts';
+import { taskStatuses } from '../model/notification.ts';
 import type { ProtocolEra } from './protocol.ts';
 
 /** The extension of MCP 2026-07-28 that lets a server answer a call with a task. */
@@ -17,7 +18,7 @@ export const tasksExtension = 'io.modelcontextprotocol/tasks';
 /** What both eras say of a task; 2026-07-28 names times in other words, and puts the outcome of the task into it. */
 export const taskSchema = z.object({
   taskId: z.string().min(1),
-  status: z.enum(['working', 'input_required', 'completed', 'failed', 'cancelled']),
+  status: z.enum(taskStatuses),
   statusMessage: z.string().exactOptional(),
   pollInterval: z.number().exactOptional(),
   pollIntervalMs: z.number().exactOptional(),

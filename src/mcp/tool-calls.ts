@@ -1,9 +1,10 @@
-import { type CallToolResult, type Client, LOG_LEVEL_META_KEY, type LoggingLevel } from '@modelcontextprotocol/client';
+import { type CallToolResult, type Client, LOG_LEVEL_META_KEY } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { isRecord } from '../base/json.ts';
 import type { Clock } from '../base/time.ts';
 import type { JsonObject } from '../model/assertion.ts';
-import type { CallUpdate, ProgressRoutes } from './notifications.ts';
+import type { CallUpdate, LogLevel } from '../model/notification.ts';
+import type { OpenProgress } from './notifications.ts';
 import type { ProtocolEra } from './protocol.ts';
 import { taskMetaKey } from './task-messages.ts';
 import { followTask, readTask, readToolResult, type Task } from './tasks.ts';
@@ -38,17 +39,17 @@ export function createToolCaller(
   {
     era,
     clock,
-    routes,
+    openProgress,
     request,
     taskTtlMs,
     logLevel,
   }: {
     era: ProtocolEra;
     clock: Clock;
-    routes: ProgressRoutes;
+    openProgress: OpenProgress;
     request: { timeout: number };
     taskTtlMs: number;
-    logLevel: LoggingLevel | null;
+    logLevel: LogLevel | null;
   },
 ): ToolCaller {
   const openTasks = new Set<string>();
@@ -75,12 +76,11 @@ export function createToolCaller(
     hasTasks: era === 'modern' || mayBeTask,
     call: async (toolName, args, options) => {
       const { signal, traceParent, taskSupport = 'forbidden', onUpdate = () => {} } = options;
-      using route = routes.open(onUpdate);
       const params = {
         name: toolName,
         arguments: args,
         _meta: {
-          progressToken: route.token,
+          progressToken: openProgress(onUpdate),
           ...(traceParent !== undefined && { traceparent: traceParent }),
           ...(era === 'modern' && logLevel !== null && { [LOG_LEVEL_META_KEY]: logLevel }),
         },

@@ -15,7 +15,7 @@ export type JsonObject = Record<string, unknown>;
 
 const filledText = z.string().min(1);
 
-const { api, observations, toolResult, judged } = createCheckSchemas({
+const { api, observations, toolResult, reported, judged } = createCheckSchemas({
   isClosed: false,
   toolName: filledText,
   text: filledText,
@@ -36,7 +36,7 @@ const { api, observations, toolResult, judged } = createCheckSchemas({
   model: filledText,
 });
 
-const gating = { ...api, ...toolResult };
+const gating = { ...api, ...toolResult, ...reported };
 const asserting = { ...gating, ...observations, ...judged };
 
 type AssertingByType = { [Type in keyof typeof asserting]: z.infer<(typeof asserting)[Type]> };
@@ -68,6 +68,7 @@ export type CheckByType = { [Type in keyof typeof checkSchemas]: z.infer<(typeof
 export type ApiType = keyof typeof api;
 export type ObservationType = keyof typeof observations;
 export type ToolResultType = keyof typeof toolResult;
+export type ReportedType = keyof typeof reported;
 export type JudgedType = keyof typeof judged;
 export type JudgeCheck = CheckByType['judge'];
 
@@ -77,7 +78,7 @@ export type ToolResultAssertion = CheckByType[ToolResultType];
 export type Assertion = Check | WidgetAssertion;
 
 /** What only the gate judges: in the engine, and from the trace of a hosted run. */
-export type OwnAssertion = ToolResultAssertion | JudgeCheck | CheckByType['not'];
+export type OwnAssertion = ToolResultAssertion | CheckByType[ReportedType] | JudgeCheck | CheckByType['not'];
 
 const checkTypes: ReadonlySet<string> = new Set(Object.keys(checkSchemas));
 
@@ -133,12 +134,10 @@ export function isJudge(assertion: Assertion): assertion is JudgeCheck {
   return 'type' in assertion && assertion.type === 'judge';
 }
 
-/** Whether an assertion is judged by the gate alone: one on what a tool answered, one for a model, or a negated one. */
+/** Whether an assertion is judged by the gate alone: on what a tool answered or a server reported, by a model, or a negated one. */
 export function isOwnAssertion(assertion: Assertion): assertion is OwnAssertion {
-  return (
-    'type' in assertion &&
-    (assertion.type === 'not' || Object.hasOwn(judged, assertion.type) || Object.hasOwn(toolResult, assertion.type))
-  );
+  const own = { ...toolResult, ...reported, ...judged };
+  return 'type' in assertion && (assertion.type === 'not' || Object.hasOwn(own, assertion.type));
 }
 
 /** Whether an assertion holds only if the call it judges has failed. An advisory one need not hold. */

@@ -65,6 +65,8 @@ export interface FixtureServerOptions {
   list?: (tools: Tool[], cursor: string | undefined) => ListToolsResult;
   /** Tools, unless given. */
   capabilities?: ServerCapabilities;
+  /** Adds handlers to every server before it is connected, or replaces its own for tools. */
+  prepare?: (server: Server) => void;
 }
 
 /**
@@ -130,7 +132,9 @@ function createMcpServer(
 ): Server {
   const { name = 'fixture', capabilities = { tools: {} }, list = (all) => ({ tools: all }) } = context;
   const server = new Server({ name, version: '1.2.3' }, { capabilities });
-  if (capabilities.tools === undefined) return server;
+  const { prepare = () => {} } = context;
+  prepare(server);
+  if (capabilities.tools === undefined || Object.keys(tools).length === 0) return server;
   server.setRequestHandler('tools/list', ({ params }) => {
     context.log.add('list');
     const all = Object.entries(tools).map(([name, { description, inputSchema, outputSchema, annotations }]) => ({
