@@ -47,6 +47,8 @@ export interface FixtureMcpServer extends AsyncDisposable {
   waitFor: (event: string) => Promise<void>;
   /** Answers every open session with HTTP 404 from now on. */
   forgetSessions: () => void;
+  /** Tells clients of 2026-07-28 that asked for it that the tools changed. */
+  notifyToolsChanged: () => void;
 }
 
 export function text(value: string): CallToolResult {
@@ -83,7 +85,8 @@ export async function startFixtureMcpServer(
     void answer(request, response).catch(() => response.destroy());
   });
   const context = { ...options, log, dropConnections: () => http.closeAllConnections() };
-  const modern = toNodeHandler(createMcpHandler(() => createMcpServer(tools, context), { legacy: 'reject' }));
+  const handler = createMcpHandler(() => createMcpServer(tools, context), { legacy: 'reject' });
+  const modern = toNodeHandler(handler);
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     // Only the requests of 2026-07-28 name their method in a header.
@@ -118,6 +121,7 @@ export async function startFixtureMcpServer(
     events: log.events,
     waitFor: log.waitFor,
     forgetSessions: () => sessions.clear(),
+    notifyToolsChanged: () => handler.notify.toolsChanged(),
     [Symbol.asyncDispose]: async () => {
       http.closeAllConnections();
       http.close();
