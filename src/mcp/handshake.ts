@@ -1,4 +1,4 @@
-import { Client, type StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client, type Transport } from '@modelcontextprotocol/client';
 import { race } from '../base/time.ts';
 import { generator } from '../base/version.ts';
 import {
@@ -32,7 +32,7 @@ export interface ConnectedClient {
  *   or the signal's reason
  */
 export async function connectClient(
-  transport: StreamableHTTPClientTransport,
+  transport: Transport,
   era: ProtocolEra,
   {
     signal,
@@ -44,7 +44,7 @@ export async function connectClient(
   const client = new Client(generator, {
     capabilities: era === 'modern' ? { extensions: { [tasksExtension]: {} } } : {},
     listMaxPages,
-    versionNegotiation: { mode: era === 'legacy' ? era : { pin: modernVersion } },
+    versionNegotiation: { mode: era === 'modern' ? { pin: modernVersion } : 'legacy' },
   });
   const openProgress = receiveNotifications(client, watch);
   try {

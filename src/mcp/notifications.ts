@@ -55,7 +55,7 @@ export async function requestNotifications(
   const capabilities = client.getServerCapabilities() ?? {};
   const options = { signal, timeout: timeoutMs };
   try {
-    if (era === 'legacy' && logLevel !== null && capabilities.logging !== undefined) {
+    if (era !== 'modern' && logLevel !== null && capabilities.logging !== undefined) {
       await client.setLoggingLevel(logLevel, options);
     }
     if (era === 'modern' && lists) {

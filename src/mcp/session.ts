@@ -1,17 +1,18 @@
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { SdkHttpError, SseError } from '@modelcontextprotocol/client';
 import { type Clock, race } from '../base/time.ts';
 import type { JsonObject } from '../model/assertion.ts';
 import type { ServerNotification } from '../model/notification.ts';
 import { createFetch } from './fetch.ts';
 import { connectClient } from './handshake.ts';
 import { type Watch, watchNothing } from './notifications.ts';
-import { type EraChoice, type Handshake, listEras, type ProtocolEra } from './protocol.ts';
+import { type EraChoice, type Handshake, listEras, mayBeOldServer, type ProtocolEra } from './protocol.ts';
 import { translateTaskMessages } from './task-messages.ts';
 import { createToolCaller, type TaskSupport, type ToolCaller } from './tool-calls.ts';
 import { createTrafficBudget, type ExcessError, iterationLimits, type TrafficBudget } from './traffic-budget.ts';
 import { watchTraffic } from './traffic.ts';
+import { createTransport, endSession } from './transport.ts';
 
-/** An MCP server reachable over Streamable HTTP, and what the cases call it. */
+/** An MCP server reachable over HTTP, and what the cases call it. */
 export interface Target {
   url: string;
   serverName: string;
@@ -67,7 +68,7 @@ const minReconnectDelayMs = 100;
 
 /**
  * Opens a session with the target and completes the handshake. With `auto`, eras come in
- * the order in which a server is asked when it is started.
+ * the order in which a server is asked when it is started, HTTP+SSE last.
  *
  * @throws the SDK's or fetch's error when there is no handshake, {ExcessError} when the server crosses a limit, or the signal's reason.
  */
@@ -80,11 +81,17 @@ export async function openSession(target: Target, options: SessionOptions): Prom
     return await openSessionAs(first, target, context);
   } catch (error) {
     if (signal.aborted || budget.signal.aborted || isNetworkFailure(error)) throw error;
-    return await openSessionAs(second, target, context).catch(() => {
-      signal.throwIfAborted();
-      budget.signal.throwIfAborted();
-      throw error;
-    });
+    const others: ProtocolEra[] =
+      error instanceof SdkHttpError && mayBeOldServer(error.status) ? [second, 'sse'] : [second];
+    for (const era of others) {
+      try {
+        return await openSessionAs(era, target, context);
+      } catch {
+        signal.throwIfAborted();
+        budget.signal.throwIfAborted();
+      }
+    }
+    throw error;
   }
 }
 
@@ -107,6 +114,7 @@ export function createIterationBudget(): TrafficBudget {
 
 /** Whether no response came. Fetch reports that as a TypeError, which the SDK wraps while it negotiates. */
 export function isNetworkFailure(error: unknown): boolean {
+  if (error instanceof SseError) return error.code === undefined;
   return error instanceof TypeError || (error instanceof Error && isNetworkFailure(error.cause));
 }
 
@@ -117,7 +125,7 @@ async function openSessionAs(
 ): Promise<Session> {
   signal.throwIfAborted();
   const closed = new AbortController();
-  const transport = new StreamableHTTPClientTransport(new URL(target.url), {
+  const transport = createTransport(target.url, era, {
     fetch: createFetch(budget),
     reconnectionScheduler: (reconnect, delayMs) => {
       const wait = clock.sleep(Math.max(delayMs, minReconnectDelayMs), { signal: closed.signal });
@@ -146,7 +154,7 @@ async function openSessionAs(
   const caller = createToolCaller(client, { era, clock, openProgress, request: limits, taskTtlMs, logLevel });
   return {
     get id() {
-      return transport.sessionId;
+      return 'sessionId' in transport ? transport.sessionId : undefined;
     },
     handshake,
     get excess() {
@@ -180,7 +188,7 @@ async function openSessionAs(
     },
     [Symbol.asyncDispose]: async () => {
       const goodbye = Promise.allSettled([traffic.waitForNotifications(), caller.cancelTasks()]).then(() =>
-        transport.terminateSession(),
+        endSession(transport),
       );
       // A session that cannot be ended is the server's to reap; the iteration is judged already.
       await race(
@@ -189,6 +197,8 @@ async function openSessionAs(
       );
       closed.abort('closed');
       await client.close();
+      // After the server ended the stream, the client has no transport any more, which still waits to open the stream again.
+      await transport.close();
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { JSONRPCMessage, RequestId, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol/client';
 import { isRecord } from '../base/json.ts';
 
 /** Where a call's result carries the task that came instead of one. */
@@ -16,7 +16,7 @@ interface SentRequest {
  * the task; the requests in a task become such a result of `tasks/get`, each once; and the repeated `tasks/get` that answers them
  * becomes `tasks/update`, whose empty answer reads as a task that works.
  */
-export function translateTaskMessages(transport: StreamableHTTPClientTransport): void {
+export function translateTaskMessages(transport: Transport): void {
   const sent = new Map<RequestId, SentRequest>();
   /** Of every task, the requests that were passed on: a server repeats them until it has the answers. */
   const passed = new Map<string, Set<string>>();

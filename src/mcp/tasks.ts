@@ -10,7 +10,6 @@ import { ProtocolError } from '../base/errors.ts';
 import { isRecord } from '../base/json.ts';
 import type { Clock } from '../base/time.ts';
 import { taskStatuses } from '../model/notification.ts';
-import type { ProtocolEra } from './protocol.ts';
 
 /** The extension of MCP 2026-07-28 that lets a server answer a call with a task. */
 export const tasksExtension = 'io.modelcontextprotocol/tasks';
@@ -41,7 +40,8 @@ const pollShare = 1 / 50;
 
 /** How a task is followed. */
 export interface TaskContext {
-  era: ProtocolEra;
+  /** Whether the session speaks 2026-07-28. */
+  isModern: boolean;
   clock: Clock;
   signal: AbortSignal;
   /** Sends a request about the task. */
@@ -59,7 +59,7 @@ export interface TaskContext {
  *   the signal's reason
  */
 export async function followTask(first: Task, context: TaskContext): Promise<CallToolResult> {
-  const { era, clock, signal, request, onChange } = context;
+  const { isModern, clock, signal, request, onChange } = context;
   const { taskId } = first;
   const startedAtMs = clock.monotonicMs();
   let task = first;
@@ -71,7 +71,7 @@ export async function followTask(first: Task, context: TaskContext): Promise<Cal
     const { status } = task;
     if (status === 'completed' || status === 'failed') return await readOutcome(task, context);
     if (status === 'cancelled') throw new ProtocolError(`The server cancelled the task${describeMessage(task)}.`);
-    if (status === 'input_required' && era === 'legacy') return await requestResult(task, context);
+    if (status === 'input_required' && !isModern) return await requestResult(task, context);
     const asked = task.pollIntervalMs ?? task.pollInterval ?? defaultPollMs;
     const elapsedMs = clock.monotonicMs() - startedAtMs;
     const delayMs = Math.min(Math.max(asked, shortestPollMs, elapsedMs * pollShare), longestPollMs);
@@ -95,7 +95,7 @@ export function readToolResult(value: unknown, method: string): CallToolResult {
 }
 
 async function readOutcome(task: Task, context: TaskContext): Promise<CallToolResult> {
-  if (context.era === 'legacy') return await requestResult(task, context);
+  if (!context.isModern) return await requestResult(task, context);
   if (task.status === 'completed') return readToolResult(task.result, 'tasks/get');
   const error = errorSchema.safeParse(task.error).data;
   if (error === undefined) throw new ProtocolError(`The task failed${describeMessage(task)}.`);

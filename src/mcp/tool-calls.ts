@@ -53,13 +53,14 @@ export function createToolCaller(
   },
 ): ToolCaller {
   const openTasks = new Set<string>();
-  const mayBeTask = era === 'legacy' && client.getServerCapabilities()?.tasks?.requests?.tools?.call !== undefined;
+  const isModern = era === 'modern';
+  const mayBeTask = !isModern && client.getServerCapabilities()?.tasks?.requests?.tools?.call !== undefined;
 
   const follow = async (task: Task, { signal, onUpdate = () => {} }: CallOptions) => {
     const { taskId } = task;
     openTasks.add(taskId);
     const result = await followTask(task, {
-      era,
+      isModern,
       clock,
       signal,
       request: (method, params) => client.request({ method, params }, anyResult, { ...request, signal }),
@@ -73,7 +74,7 @@ export function createToolCaller(
   };
 
   return {
-    hasTasks: era === 'modern' || mayBeTask,
+    hasTasks: isModern || mayBeTask,
     call: async (toolName, args, options) => {
       const { signal, traceParent, taskSupport = 'forbidden', onUpdate = () => {} } = options;
       const params = {
@@ -82,14 +83,14 @@ export function createToolCaller(
         _meta: {
           progressToken: openProgress(onUpdate),
           ...(traceParent !== undefined && { traceparent: traceParent }),
-          ...(era === 'modern' && logLevel !== null && { [LOG_LEVEL_META_KEY]: logLevel }),
+          ...(isModern && logLevel !== null && { [LOG_LEVEL_META_KEY]: logLevel }),
         },
       };
       const limits = { ...request, signal };
       if (!mayBeTask || taskSupport === 'forbidden') {
         const result = await client.callTool(params, limits);
         const task = result._meta?.[taskMetaKey];
-        return era === 'legacy' || task === undefined ? result : await follow(readTask(task, 'tools/call'), options);
+        return !isModern || task === undefined ? result : await follow(readTask(task, 'tools/call'), options);
       }
       const asTask = { method: 'tools/call', params: { ...params, task: { ttl: taskTtlMs } } };
       const answer = await client.request(asTask, anyResult, limits);
