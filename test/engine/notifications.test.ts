@@ -117,7 +117,7 @@ describe('a change of the tools', () => {
     ]);
     expect(wrong).toMatchObject({
       result: 'failed',
-      error: 'listChanged: the server reported a change of its tools once.',
+      error: 'not: listChanged: the server reported a change of its tools once.',
     });
   });
 

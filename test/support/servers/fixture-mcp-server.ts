@@ -137,8 +137,10 @@ function createMcpServer(
   const { name = 'fixture', capabilities = { tools: {} }, list = (all) => ({ tools: all }) } = context;
   const server = new Server({ name, version: '1.2.3' }, { capabilities });
   const { prepare = () => {} } = context;
-  prepare(server);
-  if (capabilities.tools === undefined || Object.keys(tools).length === 0) return server;
+  if (capabilities.tools === undefined) {
+    prepare(server);
+    return server;
+  }
   server.setRequestHandler('tools/list', ({ params }) => {
     context.log.add('list');
     const all = Object.entries(tools).map(([name, { description, inputSchema, outputSchema, annotations }]) => ({
@@ -162,6 +164,7 @@ function createMcpServer(
     mcpReq.signal.removeEventListener('abort', onAbort);
     return result;
   });
+  prepare(server);
   return server;
 }
 
