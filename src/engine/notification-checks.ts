@@ -62,7 +62,7 @@ function judgeProgress(fields: CheckByType['progressReported'], evidence: Eviden
   const wanted = message === undefined ? '' : ` with a message that contains ${printValue(message)}`;
   const latest = reports.at(-1);
   const last = latest === undefined ? '' : `, the latest ${describeProgress(latest)}`;
-  const count = `${subject} reported progress ${formatTimes(found.length)}${wanted}${last}`;
+  const count = `${subject} reported ${describeCount(found.length)}${wanted}${last}`;
   return decide(
     found.length >= minCount,
     minCount === 1 ? `${count}.` : `${count}; expected at least ${minCount} times.`,
@@ -131,7 +131,7 @@ function describeProgress({ progress, total, message }: Progress): string {
   return `${progress}${total === null ? '' : ` of ${total}`}${message === null ? '' : ` (${printValue(message)})`}`;
 }
 
-function formatTimes(count: number): string {
-  if (count === 0) return 'never';
-  return count === 1 ? 'once' : `${count} times`;
+function describeCount(count: number): string {
+  if (count === 0) return 'no progress';
+  return count === 1 ? 'progress once' : `progress ${count} times`;
 }

@@ -41,10 +41,7 @@ describe('progressReported', () => {
       'passed',
       'progressReported: the server reported progress once, the latest 1 of 4.',
     ]);
-    expect(await judge({ type }, having([]))).toEqual([
-      'failed',
-      'progressReported: the server reported progress never.',
-    ]);
+    expect(await judge({ type }, having([]))).toEqual(['failed', 'progressReported: the server reported no progress.']);
   });
 
   it('counts the reports of one tool, whose message contains the text', async () => {
