@@ -1,14 +1,14 @@
 import { isRecord } from '../base/json.ts';
 import { type Clock, race } from '../base/time.ts';
 import type { Watch } from '../mcp/notifications.ts';
-import { logLevels, type Notification } from '../model/notification.ts';
+import { logLevels, type Notification, type Report } from '../model/notification.ts';
 import type { TestCase } from '../model/case.ts';
 import type { Trace } from '../model/trace.ts';
 
 /** What a session asks its server to report, so that the checks of the case can be judged; the transcript keeps what it reports. */
 export function createWatch(
   { steps, predicates }: TestCase,
-  { addNotification }: { addNotification: Watch['onNotification'] },
+  { notifications }: { notifications: NotificationLog },
 ): Watch {
   const checks = findChecks([steps, predicates]);
   const levels = checks
@@ -18,7 +18,7 @@ export function createWatch(
   return {
     logLevel: levels.length === 0 ? null : lowest,
     lists: checks.some(({ type }) => type === 'listChanged'),
-    onNotification: addNotification,
+    onNotification: notifications.add,
   };
 }
 
@@ -52,12 +52,14 @@ export class NotificationLog {
     this.#clock = clock;
   }
 
-  add(notification: Notification): void {
+  /** Records what the server reports now, of itself or of a call. */
+  readonly add = (report: Report): void => {
+    const notification: Notification = { atMs: this.#clock.now(), ...report };
     this.#bytes += Buffer.byteLength(JSON.stringify(notification));
     if (this.dropped > 0 || this.entries.length === maxEntries || this.#bytes > maxBytes) this.dropped += 1;
     else this.entries.push(notification);
     for (const listener of this.#listeners) listener();
-  }
+  };
 
   /** For the trace; nothing where there were none. */
   toMetadata(): Pick<NonNullable<Trace['metadata']>, 'notifications' | 'droppedNotifications'> {

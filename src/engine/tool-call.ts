@@ -10,7 +10,8 @@ import { clipReason, joinWithin, maxListLength, printValue } from './reasons.ts'
 import { checkSchema, type SchemaBudget } from './schema-check.ts';
 import { describeNoAnswer, giveUpByLoss, type StepOutcome } from './step-outcome.ts';
 import { listTools, lookUpTool, type ToolLookup } from './tool-list.ts';
-import { type CallOutput, type CallRecord, readText, type Transcript } from './transcript.ts';
+import { type CallOutput, readText } from './call-output.ts';
+import type { CallRecord, Transcript } from './transcript.ts';
 
 /** Which errors of a call the case does not count. One that counts does not end the iteration: later asserts may be about it. */
 export interface CallAllowance {
@@ -154,7 +155,7 @@ async function requestCall(
       signal,
       traceParent,
       taskSupport,
-      onUpdate: (update) => transcript.addNotification({ ...update, toolCallId: record.spanId, toolName }),
+      onUpdate: (update) => transcript.notifications.add({ ...update, toolCallId: record.spanId, toolName }),
     });
   } catch (error) {
     const fault = await explainFailedRequest(error, connection);

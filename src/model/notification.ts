@@ -19,8 +19,8 @@ export type CallUpdate =
 export const taskStatuses = ['working', 'input_required', 'completed', 'failed', 'cancelled'] as const;
 export type TaskStatus = (typeof taskStatuses)[number];
 
-/** One report of a server, in epoch milliseconds. */
-export type Notification = { atMs: number } & (
-  | ServerNotification
-  | (CallUpdate & { toolCallId: string; toolName: string })
-);
+/** What a server reports, of itself or of a call. */
+export type Report = ServerNotification | (CallUpdate & { toolCallId: string; toolName: string });
+
+/** A report with the time at which it arrived, in epoch milliseconds. */
+export type Notification = { atMs: number } & Report;

@@ -176,15 +176,15 @@ describe('the progress of a task', () => {
 describe('the log of notifications', () => {
   it('keeps the first thousand, and counts the others', () => {
     const log = new NotificationLog(new VirtualClock());
-    for (let count = 0; count < 1003; count += 1) log.add({ atMs: 0, kind: 'listChanged', of: 'tools' });
+    for (let count = 0; count < 1003; count += 1) log.add({ kind: 'listChanged', of: 'tools' });
     expect([log.entries.length, log.dropped]).toEqual([1000, 3]);
   });
 
   it('keeps 256 KiB at most, and nothing that follows', () => {
     const log = new NotificationLog(new VirtualClock());
     const data = 'a'.repeat(100 * 1024);
-    for (let count = 0; count < 3; count += 1) log.add({ atMs: 0, kind: 'log', level: 'info', logger: null, data });
-    log.add({ atMs: 0, kind: 'listChanged', of: 'tools' });
+    for (let count = 0; count < 3; count += 1) log.add({ kind: 'log', level: 'info', logger: null, data });
+    log.add({ kind: 'listChanged', of: 'tools' });
     expect([log.entries.length, log.dropped]).toEqual([2, 2]);
   });
 });

@@ -47,7 +47,7 @@ export interface FixtureMcpServer extends AsyncDisposable {
   waitFor: (event: string) => Promise<void>;
   /** Answers every open session with HTTP 404 from now on. */
   forgetSessions: () => void;
-  /** Tells clients of 2026-07-28 that asked for it that the tools changed. */
+  /** Reports to the clients of 2026-07-28 that asked for it that the tools changed. */
   notifyToolsChanged: () => void;
 }
 
