@@ -1,6 +1,8 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
 import { ServerStartError } from '../base/errors.ts';
+import { type ServerAccess, withAccess } from '../mcp/access.ts';
 import type { HandshakeError } from '../mcp/probe-http.ts';
+import { explainAccessRefusal } from './access-refusal.ts';
 
 /** How long a server may refuse every request: some listen before they know all their routes. */
 const refusalTimeoutMs = 5000;
@@ -12,7 +14,7 @@ const eventTimeoutMs = 2000;
 const maxEventBytes = 4096;
 
 /** Statuses that say that no MCP server will ever answer this request at this URL. */
-const lastingStatuses: ReadonlySet<number | undefined> = new Set([401, 403, 404, 405]);
+const lastingStatuses: ReadonlySet<number | undefined> = new Set([404, 405]);
 
 /** What the refusals of one server amount to. */
 export interface RefusalWatch {
@@ -23,7 +25,10 @@ export interface RefusalWatch {
 /** Watches the refusals of the server at `url`: some of them are final, others once they have lasted. */
 export function watchRefusals(
   url: string,
-  options: { signal: AbortSignal; readStderr: () => string[]; fetch?: FetchLike },
+  {
+    access = null,
+    ...options
+  }: { signal: AbortSignal; readStderr: () => string[]; access?: ServerAccess | null | undefined },
 ): RefusalWatch {
   let status: number | null = null;
   let sinceMs = 0;
@@ -37,43 +42,33 @@ export function watchRefusals(
       if (isNew) sinceMs = nowMs;
       if (response === null) return null;
       if (response.location !== null) return createRedirectError(url, response, create);
+      if (response.status === 401 || response.status === 403) {
+        const { status, wwwAuthenticate } = response;
+        const subject = `The server at ${describeUrl(url)}`;
+        return await explainAccessRefusal(
+          url,
+          { status, wwwAuthenticate, message },
+          { access, signal: options.signal, create: (predicate, hint) => create(`${subject} ${predicate}`, hint) },
+        );
+      }
       if (!lastingStatuses.has(response.status)) return null;
       const isOver = nowMs - sinceMs >= refusalTimeoutMs;
-      const isAboutRoute = response.status === 404 || response.status === 405;
-      if (isAboutRoute && (isNew || isOver) && (await speaksOldTransport(url, options))) {
+      const { signal } = options;
+      if ((isNew || isOver) && (await speaksOldTransport(url, { signal, fetch: withAccess(fetch, access) }))) {
         return create(
           `The server at ${describeUrl(url)} speaks the HTTP+SSE transport of MCP 2024-11-05, which the gate does not support.`,
           'Have it serve streamable HTTP and give that URL in `server-url`, or start it over stdio with `server-command` alone.',
         );
       }
-      return isOver ? explainLasting(url, { status: response.status, message }, create) : null;
+      return isOver && response.status === 404 ? explainMissingPath(url, create) : null;
     },
   };
 }
 
 type Create = (message: string, hint: string) => ServerStartError;
 
-function explainLasting(
-  url: string,
-  { status, message }: { status: number; message: string },
-  create: Create,
-): ServerStartError | null {
-  const { origin, pathname, host } = new URL(url);
-  const shownUrl = describeUrl(url);
-  const start = 'start the server without authorization in this job, for example with a setting in `server-env`';
-  if (status === 401) {
-    return create(
-      `The server at ${shownUrl} asks for authorization: ${message}.`,
-      `The gate sends no credentials; ${start}.`,
-    );
-  }
-  if (status === 403) {
-    return create(
-      `The server at ${shownUrl} refuses the gate: ${message}.`,
-      `Have it accept the Host header ${host}. If it asks for authorization: the gate sends no credentials; ${start}.`,
-    );
-  }
-  if (status !== 404) return null;
+function explainMissingPath(url: string, create: Create): ServerStartError {
+  const { origin, pathname } = new URL(url);
   return create(
     `A server answers at ${origin}, but has nothing at the path ${pathname} (HTTP 404).`,
     `Give the path of its MCP endpoint in server-url${pathname === '/mcp' ? '.' : ', which often is /mcp.'}`,
@@ -102,7 +97,7 @@ function createRedirectError(
 /** Whether a GET is answered with the `endpoint` event of the transport that 2025-03-26 replaced. */
 async function speaksOldTransport(
   url: string,
-  { signal, fetch = globalThis.fetch }: { signal: AbortSignal; fetch?: FetchLike },
+  { signal, fetch }: { signal: AbortSignal; fetch: FetchLike },
 ): Promise<boolean> {
   const limit = AbortSignal.any([signal, AbortSignal.timeout(eventTimeoutMs)]);
   try {

@@ -1,4 +1,5 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
+import { findAccessContradictions } from './server-access.ts';
 import { type GateOptions, readServiceBaseline, type ServiceBaseline } from './schema.ts';
 
 /** Finds options that are each right and cannot be meant together. */
@@ -75,6 +76,7 @@ function findServerIssues(options: GateOptions): ConfigurationIssue[] {
       ),
     );
   }
+  issues.push(...findAccessContradictions(options));
   const isIdle = 'has no effect without `server-command`; remove it or start the server here';
   if (serverCommand === null && serverEnv.size > 0) issues.push(issue('server-env', 'needs-server-command', isIdle));
   if (serverCommand === null && serverCwd !== null) issues.push(issue('server-cwd', 'needs-server-command', isIdle));
