@@ -1,17 +1,10 @@
-import type { FetchLike } from '@modelcontextprotocol/client';
 import { ServerStartError } from '../base/errors.ts';
-import { type ServerAccess, withAccess } from '../mcp/access.ts';
+import type { ServerAccess } from '../mcp/access.ts';
 import type { HandshakeError } from '../mcp/probe-http.ts';
 import { explainAccessRefusal } from './access-refusal.ts';
 
 /** How long a server may refuse every request: some listen before they know all their routes. */
 const refusalTimeoutMs = 5000;
-
-/** How long a server may take to say that it speaks the old transport. */
-const eventTimeoutMs = 2000;
-
-/** Its first event is short; whatever is longer is something else. */
-const maxEventBytes = 4096;
 
 /** Statuses that say that no MCP server will ever answer this request at this URL. */
 const lastingStatuses: ReadonlySet<number | undefined> = new Set([404, 405]);
@@ -27,13 +20,13 @@ export function watchRefusals(
   url: string,
   {
     access = null,
-    ...options
+    signal,
+    readStderr,
   }: { signal: AbortSignal; readStderr: () => string[]; access?: ServerAccess | null | undefined },
 ): RefusalWatch {
   let status: number | null = null;
   let sinceMs = 0;
-  const create = (message: string, hint: string) =>
-    new ServerStartError(message, { stderrTail: options.readStderr(), hint });
+  const create = (message: string, hint: string) => new ServerStartError(message, { stderrTail: readStderr(), hint });
 
   return {
     explain: async ({ response, message }, nowMs) => {
@@ -48,18 +41,11 @@ export function watchRefusals(
         return await explainAccessRefusal(
           url,
           { status, wwwAuthenticate, message },
-          { access, signal: options.signal, create: (predicate, hint) => create(`${subject} ${predicate}`, hint) },
+          { access, signal, create: (predicate, hint) => create(`${subject} ${predicate}`, hint) },
         );
       }
       if (!lastingStatuses.has(response.status)) return null;
       const isOver = nowMs - sinceMs >= refusalTimeoutMs;
-      const { signal } = options;
-      if ((isNew || isOver) && (await speaksOldTransport(url, { signal, fetch: withAccess(fetch, access) }))) {
-        return create(
-          `The server at ${describeUrl(url)} speaks the HTTP+SSE transport of MCP 2024-11-05, which the gate does not support.`,
-          'Have it serve streamable HTTP and give that URL in `server-url`, or start it over stdio with `server-command` alone.',
-        );
-      }
       return isOver && response.status === 404 ? explainMissingPath(url, create) : null;
     },
   };
@@ -92,30 +78,6 @@ function createRedirectError(
     `${what} to ${describeUrl(target.href)}${target.search === '' ? '' : '?…'} (HTTP ${status}), and the gate follows no redirects.`,
     'Give that URL in `server-url`.',
   );
-}
-
-/** Whether a GET is answered with the `endpoint` event of the transport that 2025-03-26 replaced. */
-async function speaksOldTransport(
-  url: string,
-  { signal, fetch }: { signal: AbortSignal; fetch: FetchLike },
-): Promise<boolean> {
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(eventTimeoutMs)]);
-  try {
-    const headers = { accept: 'text/event-stream' };
-    const { ok, headers: received, body } = await fetch(url, { headers, redirect: 'manual', signal: limit });
-    const isStream = ok && received.get('content-type')?.startsWith('text/event-stream') === true;
-    let text = '';
-    if (body === null) return false;
-    // Leaving the loop ends the request.
-    for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
-      text += chunk;
-      if (!isStream || text.length > maxEventBytes) return false;
-      if (/^event: ?endpoint\r?$/m.test(text)) return true;
-    }
-  } catch {
-    signal.throwIfAborted();
-  }
-  return false;
 }
 
 /** Without credentials and query, which may be secret. */

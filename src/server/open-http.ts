@@ -37,7 +37,7 @@ export async function openHttpServer(
       token: null,
       protocol: handshake.protocol,
       report: {
-        transport: 'http',
+        transport: handshake.protocol === 'sse' ? 'sse' : 'http',
         name: handshake.name,
         version: handshake.version,
         protocolVersion: handshake.protocolVersion,
