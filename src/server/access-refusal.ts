@@ -48,13 +48,11 @@ export async function explainAccessRefusal(
   const headers = new Headers(wwwAuthenticate === null ? {} : { 'www-authenticate': wwwAuthenticate });
   const challenge = extractWWWAuthenticateParams(new Response(null, { status, headers }));
   const [scheme = null] = /^[\w-]+/.exec(wwwAuthenticate ?? '') ?? [];
-  const said = [
-    challenge.error === undefined ? null : `the error ${quote(challenge.error)}`,
-    challenge.errorDescription === undefined ? null : quote(challenge.errorDescription),
-    challenge.scope === undefined ? null : `the scope ${quote(challenge.scope)}`,
-  ].filter((part) => part !== null);
-  const asked = [scheme === null ? null : `It asks for the scheme ${scheme}`, ...said].filter((part) => part !== null);
-  const detail = asked.length === 0 ? '' : ` ${asked.join(', ')}.`;
+  const scope = challenge.scope === undefined ? '' : ` with the scope ${quote(challenge.scope)}`;
+  const said = [challenge.error, challenge.errorDescription].filter((text) => text !== undefined);
+  const detail =
+    (scheme === null ? '' : ` It asks for ${scheme}${scope}.`) +
+    (said.length === 0 ? '' : ` It says ${said.map(quote).join(': ')}.`);
   const create = (sentence: string, hint: string) => options.create(`${sentence}: ${message}.${detail}`, hint);
 
   if (access?.isRenewable === true) {

@@ -75,7 +75,7 @@ describe('headers for a server', () => {
     for (const location of ['/elsewhere', `${other.origin}/mcp`]) {
       await using http = await startHttpServer(raw(status, '', { location }));
       const url = `${http.origin}/mcp`;
-      await expect(greet(url, openHeaders(url, { 'x-key': 'k1' }))).rejects.toThrow();
+      await expect(greet(url, openHeaders(url, { 'x-key': 'k1' }))).rejects.toThrow('Error POSTing');
       expect(http.requests.map(({ url }) => url)).not.toContain('/elsewhere');
     }
     expect(other.requests).toEqual([]);
@@ -150,7 +150,7 @@ describe('tokens of an OAuth client', () => {
     expect(await greet(server.url, access)).toEqual(hello);
     expect([oauth.tokens.length, refusals]).toEqual([2, 2]);
     isLocked = true;
-    await expect(greet(server.url, access)).rejects.toThrow();
+    await expect(greet(server.url, access)).rejects.toThrow(/HTTP 401|Error POSTing/);
     expect([oauth.tokens.length, refusals]).toEqual([3, 4]);
   });
 
