@@ -21,7 +21,7 @@ function createOutcome(fields: Partial<CaseOutcome>): CaseOutcome {
     predicates: [],
     protocolVersion: '2025-11-25',
     usage: null,
-    stopsRun: false,
+    runStop: null,
     loss: null,
     ...fields,
   };
