@@ -1,11 +1,15 @@
 import { Client, type StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { race } from '../base/time.ts';
 import { generator } from '../base/version.ts';
+import { announce, answerRequests, type ClientAbilities } from './abilities.ts';
 import { type Handshake, modernVersion, type ProtocolEra } from './protocol.ts';
 import type { TrafficBudget } from './traffic-budget.ts';
 
 /** Pages of one list. A server whose list goes on beyond them is taken for one whose list never ends. */
 const listMaxPages = 1000;
+
+/** How often a server may ask for input before it answers one call; scripts are shorter, and a server could ask without end. */
+const maxInputRounds = 100;
 
 /** A client after its handshake. */
 export interface ConnectedClient {
@@ -16,7 +20,7 @@ export interface ConnectedClient {
 /**
  * Makes a client and completes the handshake of one era over HTTP. A client that has no handshake is closed.
  *
- * No capability is advertised, so the SDK refuses what a server asks of its client: sampling, elicitation and roots.
+ * It announces the abilities that it has functions for, and refuses what else a server asks of it.
  *
  * @throws the SDK's or fetch's error when there is no handshake, {ExcessError} when the server crosses a limit,
  *   or the signal's reason
@@ -24,13 +28,20 @@ export interface ConnectedClient {
 export async function connectClient(
   transport: StreamableHTTPClientTransport,
   era: ProtocolEra,
-  { signal, budget, timeoutMs }: { signal: AbortSignal; budget: TrafficBudget; timeoutMs: number },
+  {
+    signal,
+    budget,
+    timeoutMs,
+    abilities = {},
+  }: { signal: AbortSignal; budget: TrafficBudget; timeoutMs: number; abilities?: ClientAbilities },
 ): Promise<ConnectedClient> {
   const client = new Client(generator, {
-    capabilities: {},
+    capabilities: announce(abilities),
+    inputRequired: { maxRounds: maxInputRounds },
     listMaxPages,
     versionNegotiation: { mode: era === 'legacy' ? era : { pin: modernVersion } },
   });
+  answerRequests(client, abilities);
   try {
     const connecting = client.connect(transport, { signal, timeout: timeoutMs });
     await race(connecting, { signals: [signal, budget.signal] });

@@ -1,6 +1,7 @@
 import { SdkHttpError } from '@modelcontextprotocol/client';
 import type { Clock } from '../base/time.ts';
 import type { ServerVisit } from '../model/process-end.ts';
+import type { ClientAbilities } from './abilities.ts';
 import { createIterationBudget, openSession, type Session, type Target } from './session.ts';
 
 /**
@@ -12,10 +13,15 @@ import { createIterationBudget, openSession, type Session, type Target } from '.
  */
 export async function openRenewableSession(
   target: Target,
-  { clock, signal, visit }: { clock: Clock; signal: AbortSignal; visit: ServerVisit | null },
+  {
+    clock,
+    signal,
+    visit,
+    abilities = {},
+  }: { clock: Clock; signal: AbortSignal; visit: ServerVisit | null; abilities?: ClientAbilities },
 ): Promise<Session> {
   const budget = createIterationBudget();
-  let current = await openSession(target, { clock, signal, budget });
+  let current = await openSession(target, { clock, signal, budget, abilities });
   let mayRenew = true;
 
   const isForgotten = async (error: unknown) => {
@@ -29,7 +35,7 @@ export async function openRenewableSession(
       if (signal.aborted || !(await isForgotten(error))) throw error;
       mayRenew = false;
       const forgotten = current;
-      current = await openSession(target, { clock, signal, budget });
+      current = await openSession(target, { clock, signal, budget, abilities });
       await forgotten[Symbol.asyncDispose]();
       return await send(current);
     }
@@ -40,6 +46,7 @@ export async function openRenewableSession(
       return current.id;
     },
     handshake: current.handshake,
+    offered: current.offered,
     get excess() {
       return current.excess;
     },

@@ -1,6 +1,12 @@
-import { type CallToolResult, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import {
+  type CallToolResult,
+  StreamableHTTPClientTransport,
+  UrlElicitationRequiredError,
+} from '@modelcontextprotocol/client';
 import { type Clock, race } from '../base/time.ts';
 import type { JsonObject } from '../model/assertion.ts';
+import { abilities as allAbilities, type Ability } from '../model/client-abilities.ts';
+import { announce, type ClientAbilities, findClaimedLack, findLack } from './abilities.ts';
 import { createFetch } from './fetch.ts';
 import { connectClient } from './handshake.ts';
 import { type EraChoice, type Handshake, listEras, type ProtocolEra } from './protocol.ts';
@@ -20,6 +26,8 @@ export interface Session extends AsyncDisposable {
   /** Undefined where the protocol or the server has no sessions. */
   readonly id: string | undefined;
   readonly handshake: Handshake;
+  /** What its client announced. */
+  readonly offered: readonly Ability[];
   /** The limit that the server crossed, after which the session is over; null while there is none. */
   readonly excess: ExcessError | null;
   /**
@@ -68,15 +76,21 @@ const minReconnectDelayMs = 100;
  */
 export async function openSession(
   target: Target,
-  { clock, signal, budget = createIterationBudget() }: { clock: Clock; signal: AbortSignal; budget?: TrafficBudget },
+  {
+    clock,
+    signal,
+    budget = createIterationBudget(),
+    abilities = {},
+  }: { clock: Clock; signal: AbortSignal; budget?: TrafficBudget; abilities?: ClientAbilities },
 ): Promise<Session> {
-  if (target.protocol !== 'auto') return await openSessionAs(target.protocol, target, { clock, signal, budget });
+  const options = { clock, signal, budget, abilities };
+  if (target.protocol !== 'auto') return await openSessionAs(target.protocol, target, options);
   const [first, second] = listEras('auto');
   try {
-    return await openSessionAs(first, target, { clock, signal, budget });
+    return await openSessionAs(first, target, options);
   } catch (error) {
     if (signal.aborted || budget.signal.aborted || isNetworkFailure(error)) throw error;
-    return await openSessionAs(second, target, { clock, signal, budget }).catch(() => {
+    return await openSessionAs(second, target, options).catch(() => {
       signal.throwIfAborted();
       budget.signal.throwIfAborted();
       throw error;
@@ -97,7 +111,12 @@ export function isNetworkFailure(error: unknown): boolean {
 async function openSessionAs(
   era: ProtocolEra,
   target: Target,
-  { clock, signal, budget }: { clock: Clock; signal: AbortSignal; budget: TrafficBudget },
+  {
+    clock,
+    signal,
+    budget,
+    abilities,
+  }: { clock: Clock; signal: AbortSignal; budget: TrafficBudget; abilities: ClientAbilities },
 ): Promise<Session> {
   signal.throwIfAborted();
   const closed = new AbortController();
@@ -110,31 +129,53 @@ async function openSessionAs(
     ...(target.headers !== undefined && { requestInit: { headers: target.headers } }),
   });
   const limits = { timeout: sdkTimeoutMs };
-  const { client, handshake } = await connectClient(transport, era, { signal, budget, timeoutMs: sdkTimeoutMs }).catch(
-    (error: unknown) => {
-      closed.abort('closed');
-      throw error;
-    },
-  );
+  const { client, handshake } = await connectClient(transport, era, {
+    signal,
+    budget,
+    timeoutMs: sdkTimeoutMs,
+    abilities,
+  }).catch((error: unknown) => {
+    closed.abort('closed');
+    throw error;
+  });
   const traffic = watchTraffic(transport);
+  const announced = announce(abilities);
+  /** Sends a request until it has an answer, and reports what the server needed and was not offered. */
+  const request = async <T>(send: () => Promise<T>, signal: AbortSignal): Promise<T> => {
+    try {
+      return await race(Promise.race([send(), traffic.lost]), { signals: [signal, budget.signal] });
+    } catch (error) {
+      signal.throwIfAborted();
+      const lack = findLack(error, announced);
+      if (lack !== null) abilities.onLack?.(lack);
+      throw error;
+    }
+  };
   return {
     get id() {
       return transport.sessionId;
     },
     handshake,
+    offered: allAbilities.filter((ability) => abilities[ability] !== undefined),
     get excess() {
       return budget.excess;
     },
-    callTool: (toolName, args, { signal, traceParent }) => {
+    callTool: async (toolName, args, { signal, traceParent }) => {
       const meta = traceParent === undefined ? {} : { _meta: { traceparent: traceParent } };
       const call = { name: toolName, arguments: args, ...meta };
-      const answer = Promise.race([client.callTool(call, { ...limits, signal }), traffic.lost]);
-      return race(answer, { signals: [signal, budget.signal] });
+      const send = async () => await request(async () => await client.callTool(call, { ...limits, signal }), signal);
+      const result = await send().catch(async (error: unknown) => {
+        if (!(await acceptsUrls(error, abilities))) throw error;
+        return await send();
+      });
+      const lack = result.isError === true ? findClaimedLack(JSON.stringify(result.content), announced) : null;
+      if (lack !== null) abilities.onLack?.(lack);
+      return result;
     },
     listTools: async ({ signal }) => {
       if (client.getServerCapabilities()?.tools === undefined) return null;
-      const listing = client.listTools(undefined, { ...limits, signal, cacheMode: 'bypass' });
-      const { tools } = await race(Promise.race([listing, traffic.lost]), { signals: [signal, budget.signal] });
+      const list = async () => await client.listTools(undefined, { ...limits, signal, cacheMode: 'bypass' });
+      const { tools } = await request(list, signal);
       return new Map(
         tools.map(({ name, description, inputSchema, outputSchema, annotations }) => [
           name,
@@ -159,4 +200,14 @@ async function openSessionAs(
       await client.close();
     },
   };
+}
+
+/** Whether a call was refused until the user has opened URLs (-32042), and the user accepts to open each of them. */
+async function acceptsUrls(error: unknown, { elicitation }: ClientAbilities): Promise<boolean> {
+  if (!(error instanceof UrlElicitationRequiredError) || elicitation === undefined) return false;
+  if (error.elicitations.length === 0) return false;
+  for (const request of error.elicitations) {
+    if ((await elicitation(request)).action !== 'accept') return false;
+  }
+  return true;
 }
