@@ -7,7 +7,8 @@ import type { IterationLimit } from './iteration-limit.ts';
 import type { Connection } from './process-loss.ts';
 import { clipReason, clipReasonBefore } from './reasons.ts';
 import { type PromptAllowance, type PromptPartner, runPromptStep } from './prompt-step.ts';
-import type { CallRecording, StepOutcome } from './tool-call.ts';
+import type { StepOutcome } from './step-outcome.ts';
+import type { CallRecording } from './tool-call.ts';
 import type { Transcript } from './transcript.ts';
 
 /** Opens the model that an iteration talks to, once, before its first prompt. */

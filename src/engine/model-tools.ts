@@ -11,7 +11,8 @@ import { renderError, renderForModel } from './model-output.ts';
 import type { Connection } from './process-loss.ts';
 import { clipReason, joinWithin, maxListLength, printValue } from './reasons.ts';
 import { checkSchema, type SchemaBudget } from './schema-check.ts';
-import { callTool, type CallRecording, describeNoAnswer, giveUpByLoss, type StepOutcome } from './tool-call.ts';
+import { describeNoAnswer, giveUpByLoss, type StepOutcome } from './step-outcome.ts';
+import { callTool, type CallRecording } from './tool-call.ts';
 import { describeMissing } from './tool-list.ts';
 import type { CallOrigin, CallRecord } from './transcript.ts';
 

@@ -5,7 +5,8 @@ import type { ModelName } from '../models/language-model.ts';
 import { explainBadOffer, makeModelCall, offerTools, type ToolOffer } from './model-tools.ts';
 import type { Connection } from './process-loss.ts';
 import { joinWithin, maxListLength } from './reasons.ts';
-import { type CallRecording, describeNoAnswer, giveUpByLoss, type StepOutcome } from './tool-call.ts';
+import { describeNoAnswer, giveUpByLoss, type StepOutcome } from './step-outcome.ts';
+import type { CallRecording } from './tool-call.ts';
 import { listTools } from './tool-list.ts';
 import type { Transcript } from './transcript.ts';
 

@@ -4,22 +4,22 @@ import { describeUnreachable } from '../mcp/faults.ts';
 import { openRenewableSession } from '../mcp/renewable-session.ts';
 import type { Session, Target } from '../mcp/session.ts';
 import { ExcessError } from '../mcp/traffic-budget.ts';
-import { type Assertion, isAdvisory, noBrowserReason } from '../model/assertion.ts';
 import type { TestCase } from '../model/case.ts';
 import type { ServerVisit } from '../model/process-end.ts';
 import type { StepResult } from '../model/run.ts';
 import type { Step } from '../model/step.ts';
 import type { TraceIds } from '../otlp/ids.ts';
-import type { Evidence, JudgingAids } from './evidence.ts';
+import type { JudgingAids } from './evidence.ts';
 import { type IterationLimit, startIterationLimit } from './iteration-limit.ts';
 import { createAskJudge, type OpenJudge } from './judge-check.ts';
 import { createModelTalk, type OpenModel } from './model-talk.ts';
 import { buildOutcome, type CaseOutcome, completed, type Ending, judgeChecks, listChecks } from './outcome.ts';
-import { judgePredicate } from './predicates.ts';
 import type { Connection } from './process-loss.ts';
 import { clipReason } from './reasons.ts';
+import { runStep, type StepScope } from './run-step.ts';
 import { startSchemaTime } from './schema-check.ts';
-import { listExcusedSteps, runToolCallStep, type StepOutcome } from './tool-call.ts';
+import type { StepOutcome } from './step-outcome.ts';
+import { listExcusedSteps } from './tool-call.ts';
 import { Transcript } from './transcript.ts';
 
 /**
@@ -84,21 +84,21 @@ export async function runCase(
       transcript.replayedJudgements += 1;
     },
   };
-  const talk = createModelTalk(testCase, { openModel, limit });
-  const runStep = async (step: Step, stepIndex: number): Promise<StepOutcome> => {
-    if (step.kind === 'assert') return await runAssertStep(step.assertion, transcript, aids);
-    if (transcript.isCut !== null) return { status: 'skipped', reason: null, effect: 'continue' };
-    if (step.kind === 'toolCall') {
-      const ownError = excused.errors.has(stepIndex);
-      const allowance = { anyError, ownError, missingTool: excused.missing.has(stepIndex) };
-      return await runToolCallStep(step, connection, { ...recording, stepIndex, allowance });
-    }
-    if (step.kind === 'interact') return { status: 'fail', reason: noBrowserReason, effect: 'stop' };
-    const expected = excused.prompts.get(stepIndex) ?? new Set<string | null>();
-    return await talk.runPrompt(step, connection, { ...recording, stepIndex, allowance: { anyError, expected } });
+  const scope: StepScope = {
+    connection,
+    recording,
+    aids,
+    talk: createModelTalk(testCase, { openModel, limit }),
+    excused,
+    anyError,
   };
   const interrupt = (step: Step) => describeInterruption(step, { limit, timeoutMs });
-  const ending = await runSteps(testCase.steps, connection, { runStep, interrupt, transcript, results: steps });
+  const ending = await runSteps(testCase.steps, connection, {
+    runStep: (step, stepIndex) => runStep(step, stepIndex, scope),
+    interrupt,
+    transcript,
+    results: steps,
+  });
   if (ending !== completed) return buildOutcome(testCase, { transcript, steps, ending, protocolVersion });
   try {
     const hasFailedStep = steps.some(({ status }) => status === 'fail');
@@ -203,19 +203,4 @@ function describeInterruption(
   return stoppedBy === 'caller'
     ? { status: 'cancelled', reason: `Cancelled ${where}` }
     : { status: 'timed_out', reason: `Timed out after ${formatDuration(timeoutMs)} ${where}` };
-}
-
-/**
- * Judges an assert step on the transcript so far. A failed one ends the iteration, and one that was not measured ends it
- * without a result. An advisory one only gives its reason.
- */
-export async function runAssertStep(assertion: Assertion, evidence: Evidence, aids: JudgingAids): Promise<StepOutcome> {
-  if (!('type' in assertion))
-    return { status: 'fail', reason: `${assertion.kind}: ${noBrowserReason}`, effect: 'stop' };
-  const { state, reason } = await judgePredicate(assertion, evidence, aids);
-  if (state === 'passed') return { status: 'ok', reason: null, effect: 'continue' };
-  if (isAdvisory(assertion)) return { status: 'ok', reason: clipReason(`Advisory: ${reason}`), effect: 'continue' };
-  // Of a cut transcript, later asserts may still be decided.
-  if (state === 'unmeasured' && evidence.isCut !== null) return { status: 'skipped', reason, effect: 'continue' };
-  return { status: 'fail', reason, effect: state === 'unmeasured' ? 'unmeasured' : 'stop' };
 }

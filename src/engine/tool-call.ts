@@ -1,33 +1,16 @@
 import type { CallToolResult } from '@modelcontextprotocol/client';
-import { endSentence } from '../base/text.ts';
 import { type Check, expectsToolError, type JsonObject, readToolName } from '../model/assertion.ts';
 import type { WitnessedEnd } from '../model/process-end.ts';
-import type { StepResult, ToolCall } from '../model/run.ts';
+import type { ToolCall } from '../model/run.ts';
 import type { Step } from '../model/step.ts';
 import { serverUnderTest } from '../model/suite.ts';
 import { composeTraceParent, type TraceIds } from '../otlp/ids.ts';
-import { type Connection, describeLoss, explainFailedRequest, type ProcessLoss } from './process-loss.ts';
+import { type Connection, explainFailedRequest } from './process-loss.ts';
 import { clipReason, joinWithin, maxListLength, printValue } from './reasons.ts';
 import { checkSchema, type SchemaBudget } from './schema-check.ts';
+import { describeNoAnswer, giveUpByLoss, type StepOutcome } from './step-outcome.ts';
 import { listTools, lookUpTool, type ToolLookup } from './tool-list.ts';
 import { type CallOutput, type CallRecord, readText, type Transcript } from './transcript.ts';
-
-/** What a step came to. */
-export interface StepOutcome {
-  status: 'ok' | 'fail' | 'skipped';
-  /** One sentence where it is not ok. */
-  reason: string | null;
-  /**
-   * What follows: the next step, the end of the iteration, or its end without a result because nothing was established. After
-   * `unmeasured` it has a result all the same where an earlier step has failed: what is decided stays decided.
-   */
-  effect: 'continue' | 'stop' | 'give-up' | 'unmeasured';
-  /** Where it is given up because the process of the server ended. */
-  loss?: ProcessLoss;
-  /** Where it is given up for a reason that holds for every other iteration too. */
-  stopsRun?: boolean;
-  evidence?: NonNullable<StepResult['evidence']>;
-}
 
 /** Which errors of a call the case does not count. One that counts does not end the iteration: later asserts may be about it. */
 export interface CallAllowance {
@@ -95,10 +78,12 @@ export async function runToolCallStep(
   if (answer.kind === 'unreachable') return end('give-up', describeNoAnswer(toolName, answer.message));
   const { isFatal, ...output } = answer;
   const { toolError } = record.complete(output);
+  const result = output.kind === 'result' ? { result: output.result } : {};
   if (toolError === null) {
-    return { status: 'ok', reason: null, effect: 'continue', evidence: { toolCalls: [{ ...evidence, ok: true }] } };
+    const toolCalls = [{ ...evidence, ok: true }];
+    return { status: 'ok', reason: null, effect: 'continue', ...result, evidence: { toolCalls } };
   }
-  if (isFatal) return end('stop', toolError);
+  if (isFatal) return { ...end('stop', toolError), ...result };
   if (allowance.ownError && !mayBeMissing) {
     // The error of a tool that does not exist is not the one that the case expects of it.
     const own = await lookUpTool(toolName, connection, { ofSession: true });
@@ -106,31 +91,13 @@ export async function runToolCallStep(
     if (own.kind === 'unreachable') return end('give-up', describeNoAnswer('tools/list', own.message));
     if (own.kind !== 'listed') return end('stop', own.reason);
   }
-  if (!allowance.ownError && !allowance.anyError) return end('continue', toolError);
+  if (!allowance.ownError && !allowance.anyError) return { ...end('continue', toolError), ...result };
   return {
     status: 'ok',
     reason: null,
     effect: 'continue',
+    ...result,
     evidence: { toolCalls: [{ ...evidence, ok: false, error: toolError }] },
-  };
-}
-
-export function describeNoAnswer(what: string, message: string): string {
-  return clipReason(endSentence(`The server gave no answer to ${what}: ${message}`));
-}
-
-/** The iteration cannot go on; whether it failed depends on what else the process served. */
-export function giveUpByLoss(
-  witnessed: WitnessedEnd,
-  method: string,
-  call?: { name: string; args: JsonObject },
-): StepOutcome {
-  return {
-    status: 'fail',
-    reason: describeLoss(witnessed, method),
-    effect: 'give-up',
-    ...(call !== undefined && { evidence: { toolCalls: [{ ...call, ok: false }] } }),
-    loss: { ...witnessed, isDuringCall: true },
   };
 }
 

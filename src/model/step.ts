@@ -48,3 +48,6 @@ export function createStepSchema(values: StepValues, assertion: z.ZodType<Assert
 
 /** One step of a case, in the API's own shape. */
 export type Step = z.infer<ReturnType<typeof createStepSchema>>;
+
+/** Every kind of step by its name. */
+export type StepByKind = { [Kind in Step['kind']]: Extract<Step, { kind: Kind }> };

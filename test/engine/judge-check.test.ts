@@ -4,7 +4,7 @@ import { systemClock } from '../../src/base/time.ts';
 import { collectOpinions, judgeByModel } from '../../src/engine/judge-check.ts';
 import { judgeChecks } from '../../src/engine/outcome.ts';
 import { judgePredicate } from '../../src/engine/predicates.ts';
-import { runAssertStep } from '../../src/engine/run-case.ts';
+import { runAssertStep } from '../../src/engine/run-step.ts';
 import { startSchemaTime } from '../../src/engine/schema-check.ts';
 import { Transcript } from '../../src/engine/transcript.ts';
 import type { Check, JudgeCheck } from '../../src/model/assertion.ts';
@@ -106,7 +106,7 @@ describe('a judge without an opinion', () => {
   });
 
   it.each([
-    ['a conversation that was cut', judge, { isCut: 'The recording is stale.' }],
+    ['a conversation that was cut', judge, { cutReason: 'The recording is stale.' }],
     ['a check without a model', { type: 'judge' as const, rubric }, {}],
   ])('is not asked about %s', async (_, check, evidence) => {
     const { asked, askJudge } = openJudge();

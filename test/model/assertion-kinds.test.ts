@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createStepsSchema } from '../../src/embedded/bodies/case.ts';
 import { contractLimits } from '../../src/embedded/limits.ts';
 import { startSchemaTime } from '../../src/engine/schema-check.ts';
-import { runAssertStep } from '../../src/engine/run-case.ts';
+import { runAssertStep } from '../../src/engine/run-step.ts';
 import { assertionNames, noBrowserReason, type Assertion } from '../../src/model/assertion.ts';
 import { readSuite } from '../../src/suite/read.ts';
 import { createEvidence } from '../support/factories/evidence-factory.ts';

@@ -1,0 +1,77 @@
+import { type Assertion, isAdvisory, noBrowserReason } from '../model/assertion.ts';
+import type { Step, StepByKind } from '../model/step.ts';
+import type { Evidence, JudgingAids } from './evidence.ts';
+import type { ModelTalk } from './model-talk.ts';
+import { judgePredicate } from './predicates.ts';
+import type { Connection } from './process-loss.ts';
+import { clipReason } from './reasons.ts';
+import type { StepOutcome } from './step-outcome.ts';
+import { type CallRecording, type ExcusedSteps, runToolCallStep } from './tool-call.ts';
+
+/** What the steps of one iteration share. */
+export interface StepScope {
+  connection: Connection;
+  recording: Omit<CallRecording, 'stepIndex'>;
+  aids: JudgingAids;
+  talk: ModelTalk;
+  /** Steps whose errors the case expects. */
+  excused: ExcusedSteps;
+  /** Whether the errors of all tools are allowed. */
+  anyError: boolean;
+}
+
+type RunStep<Kind extends Step['kind']> = (
+  step: StepByKind[Kind],
+  stepIndex: number,
+  scope: StepScope,
+) => Promise<StepOutcome>;
+
+/** How each kind of step is run. */
+const runners: { readonly [Kind in Step['kind']]: RunStep<Kind> } = {
+  assert: async ({ assertion }, _, { recording, aids }) => await runAssertStep(assertion, recording.transcript, aids),
+  toolCall: async (step, stepIndex, { connection, recording, excused, anyError }) => {
+    const ownError = excused.errors.has(stepIndex);
+    const allowance = { anyError, ownError, missingTool: excused.missing.has(stepIndex) };
+    return await runToolCallStep(step, connection, { ...recording, stepIndex, allowance });
+  },
+  prompt: async (step, stepIndex, { connection, recording, talk, excused, anyError }) => {
+    const expected = excused.prompts.get(stepIndex) ?? new Set<string | null>();
+    return await talk.runPrompt(step, connection, { ...recording, stepIndex, allowance: { anyError, expected } });
+  },
+  interact: async () => ({ status: 'fail', reason: noBrowserReason, effect: 'stop' }),
+};
+
+/**
+ * Runs one step of a case. After a cut of the transcript only assertions are judged, since they may be decided already.
+ *
+ * @throws the reason of the iteration's signal once it aborts
+ */
+export async function runStep(step: Step, stepIndex: number, scope: StepScope): Promise<StepOutcome> {
+  const isCut = scope.recording.transcript.cutReason !== null;
+  if (isCut && step.kind !== 'assert') return { status: 'skipped', reason: null, effect: 'continue' };
+  return await runOfKind(step.kind, step, { stepIndex, scope });
+}
+
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- ties the entry of the table to the step
+async function runOfKind<Kind extends Step['kind']>(
+  kind: Kind,
+  step: StepByKind[Kind],
+  { stepIndex, scope }: { stepIndex: number; scope: StepScope },
+): Promise<StepOutcome> {
+  return await runners[kind](step, stepIndex, scope);
+}
+
+/**
+ * Judges an assert step on the transcript so far. A failed one ends the iteration, and one that was not measured ends it
+ * without a result. An advisory one only gives its reason.
+ */
+export async function runAssertStep(assertion: Assertion, evidence: Evidence, aids: JudgingAids): Promise<StepOutcome> {
+  if (!('type' in assertion))
+    return { status: 'fail', reason: `${assertion.kind}: ${noBrowserReason}`, effect: 'stop' };
+  const { state, reason } = await judgePredicate(assertion, evidence, aids);
+  if (state === 'passed') return { status: 'ok', reason: null, effect: 'continue' };
+  if (isAdvisory(assertion)) return { status: 'ok', reason: clipReason(`Advisory: ${reason}`), effect: 'continue' };
+  // Of a cut transcript, later asserts may still be decided.
+  if (state === 'unmeasured' && evidence.cutReason !== null) return { status: 'skipped', reason, effect: 'continue' };
+  return { status: 'fail', reason, effect: state === 'unmeasured' ? 'unmeasured' : 'stop' };
+}
