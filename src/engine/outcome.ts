@@ -1,10 +1,12 @@
 import { isRecord } from '../base/json.ts';
 import { type Check, isAdvisory, isJudge } from '../model/assertion.ts';
 import { defaultMatchOptions, type TestCase, toPublicMatchOptions } from '../model/case.ts';
+import type { UsedAnswer } from '../model/client-abilities.ts';
 import type { StepResult, ToolCall } from '../model/run.ts';
 import type { Step } from '../model/step.ts';
 import type { PredicateResult, Trace, TracePrompt } from '../model/trace.ts';
 import { addUsage, type ModelUsage, noModelUsage } from '../model/usage.ts';
+import type { ClientScript } from './client-script.ts';
 import type { JudgingAids, ToolResult } from './evidence.ts';
 import { describeTurn, judgeTurns, listExpectedCalls } from './match.ts';
 import { judgePredicate } from './predicates.ts';
@@ -43,6 +45,8 @@ export interface CaseOutcome {
   usage: ModelUsage | null;
   /** Whether what ended the iteration would end every other one of the run too. */
   stopsRun: boolean;
+  /** Which answers of the case's script the server was given. */
+  usedAnswers: readonly UsedAnswer[];
 }
 
 /** How the steps came to an end. Only `completed` and `timed_out` are scored. */
@@ -99,6 +103,8 @@ export function buildOutcome(
   testCase: TestCase,
   session: {
     transcript: Transcript;
+    /** Absent where no server asks anything. */
+    script?: Pick<ClientScript, 'lack' | 'used'>;
     steps: readonly StepResult[];
     ending: Ending;
     protocolVersion: string | null;
@@ -106,7 +112,7 @@ export function buildOutcome(
     checks?: JudgedChecks;
   },
 ): CaseOutcome {
-  const { transcript, steps, ending, protocolVersion, checks = noChecks } = session;
+  const { transcript, script, steps, ending, protocolVersion, checks = noChecks } = session;
   const durationMs = Math.round(transcript.elapsedMs());
   const expected = listExpectedCalls(testCase.steps);
   const prompts = judgeTurns(transcript.turns, expected, {
@@ -134,9 +140,14 @@ export function buildOutcome(
     loss: ending.loss ?? null,
     usage: sumUsage(transcript),
     stopsRun: ending.stopsRun ?? false,
+    usedAnswers: script?.used ?? [],
   };
+  const hasFailedStep = steps.some(({ status }) => status === 'fail');
+  const lack = script?.lack ?? null;
+  // A step that fails later has ended the iteration already.
+  if (lack !== null && outcome.result === 'failed' && !hasFailedStep) return withholdResult(outcome, lack);
   const hasFailed =
-    steps.some(({ status }) => status === 'fail') ||
+    hasFailedStep ||
     prompts.some(({ passed }) => !passed) ||
     predicates.some(({ state, predicate }) => state === 'failed' && !isAdvisory(predicate));
   const unscored = transcript.cutReason ?? checks.unscored;

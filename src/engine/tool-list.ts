@@ -1,4 +1,5 @@
 import type { Session, Target, ToolDeclaration, ToolList } from '../mcp/session.ts';
+import type { Ability } from '../model/client-abilities.ts';
 import type { WitnessedEnd } from '../model/process-end.ts';
 import { findNearest } from '../suite/findings.ts';
 import { type Connection, explainFailedRequest } from './process-loss.ts';
@@ -19,8 +20,11 @@ export type UnusableList =
   /** Nothing answered, because the process of the server ended. */
   | { kind: 'lost'; witnessed: WitnessedEnd };
 
-/** A list costs a request, so that the sessions of a run share the first one as long as it has what they call. */
-const sharedLists = new WeakMap<Target, ToolList>();
+/**
+ * A list costs a request, so that the sessions of a run share the first one as long as it has what they call. A server may show more
+ * tools to clients that offer more, so that each offer has a list of its own.
+ */
+const sharedLists = new WeakMap<Target, Map<string, ToolList>>();
 const sessionLists = new WeakMap<Session, ToolList>();
 
 /** How many names a message lists where none is near. */
@@ -39,7 +43,7 @@ export async function lookUpTool(
   { ofSession = false }: { ofSession?: boolean } = {},
 ): Promise<ToolLookup> {
   const { session, target } = connection;
-  const known = sessionLists.get(session) ?? (ofSession ? undefined : sharedLists.get(target));
+  const known = sessionLists.get(session) ?? (ofSession ? undefined : findSharedList(target, session.offered));
   const found = known?.get(toolName);
   if (found !== undefined) return { kind: 'listed', ...found };
   const listing = await requestList(connection);
@@ -58,7 +62,7 @@ export async function lookUpTool(
  */
 export async function listTools(connection: Connection): Promise<{ kind: 'list'; list: ToolList } | UnusableList> {
   const { session, target } = connection;
-  const known = sessionLists.get(session) ?? sharedLists.get(target);
+  const known = sessionLists.get(session) ?? findSharedList(target, session.offered);
   return known === undefined ? await requestList(connection) : { kind: 'list', list: known };
 }
 
@@ -80,8 +84,20 @@ async function requestList(connection: Connection): Promise<{ kind: 'list'; list
     return { kind: 'refused', reason };
   }
   sessionLists.set(session, list);
-  if (!sharedLists.has(target)) sharedLists.set(target, list);
+  shareList(target, session.offered, list);
   return { kind: 'list', list };
+}
+
+/** The list that clients with this offer received first; undefined while none has. */
+export function findSharedList(target: Target, offered: readonly Ability[]): ToolList | undefined {
+  return sharedLists.get(target)?.get(offered.join());
+}
+
+/** Keeps a list for the sessions of a run that offer the same, unless they have one. */
+export function shareList(target: Target, offered: readonly Ability[], list: ToolList): void {
+  const lists = sharedLists.get(target) ?? new Map<string, ToolList>();
+  sharedLists.set(target, lists);
+  if (!lists.has(offered.join())) lists.set(offered.join(), list);
 }
 
 export function describeMissing(toolName: string, list: ToolList): string {

@@ -1,8 +1,10 @@
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import type { Clock } from '../base/time.ts';
 import type { ToolList } from '../mcp/session.ts';
+import type { ClientRequest } from '../model/client-abilities.ts';
 import type { ToolCall } from '../model/run.ts';
 import type { TraceMessage, TracePart, TraceSpan } from '../model/trace.ts';
+import type { Step } from '../model/step.ts';
 import { addUsage, type ModelUsage, noModelUsage } from '../model/usage.ts';
 import type { ModelAnswer, ModelName } from '../models/language-model.ts';
 import { measureUsage } from '../models/usage.ts';
@@ -25,6 +27,21 @@ export interface CallRecord {
   abandon(): void;
 }
 
+/** A request of the server under way. Exactly one of the two is called, once. */
+export interface ClientRequestRecord {
+  /** Null for one that no step led to. */
+  readonly origin: CallOrigin | null;
+  complete(result: unknown): void;
+  /** For a request that is not answered. */
+  abandon(): void;
+}
+
+const clientMethods: { readonly [Name in ClientRequest['ability']]: string } = {
+  elicitation: 'elicitation/create',
+  sampling: 'sampling/createMessage',
+  roots: 'roots/list',
+};
+
 /** The step that a call belongs to; `promptIndex` counts the prompts of the case from 0, and is null for a pinned call. */
 export interface CallOrigin {
   step: { id: string };
@@ -40,6 +57,11 @@ export class Transcript implements Evidence {
   readonly turns: Turn[] = [];
   readonly toolCalls: ToolCall[] = [];
   readonly toolResults: ToolResult[] = [];
+  readonly clientRequests: ClientRequest[] = [];
+  /** Tools that steps or a model called and that the server does not list, with the steps. */
+  readonly unlistedTools: Array<{ toolName: string; stepIndex: number }> = [];
+  /** The step under way; null between two of them. */
+  currentStep: { step: Step; stepIndex: number } | null = null;
   #cutReason: string | null = null;
   /** What the server declares of its tools; null while nothing has asked. */
   tools: ToolList = null;
@@ -90,6 +112,49 @@ export class Transcript implements Evidence {
     return this.#clock.monotonicMs() - this.#startedAtMonotonicMs;
   }
 
+  /** Records what a server asks of its client, below the step under way. */
+  beginClientRequest(request: ClientRequest, params: unknown): ClientRequestRecord {
+    this.clientRequests.push(request);
+    const { ability } = request;
+    const name = clientMethods[ability];
+    const id = `client_${this.clientRequests.length}`;
+    const startMs = this.elapsedMs();
+    const current = this.currentStep;
+    const say = (role: 'server' | 'client', what: unknown) =>
+      this.messages.push({ role, content: [{ type: 'text', text: `${name} ${JSON.stringify(what, null, 2)}` }] });
+    const end = (isOk: boolean) =>
+      this.spans.push({
+        id,
+        ...(current !== null && {
+          parentId: stepSpanId(current.stepIndex),
+          stepIndex: current.stepIndex,
+          authoredStepId: current.step.id,
+        }),
+        name,
+        category: 'client',
+        startMs: this.#toEpochMs(startMs),
+        endMs: this.#toEpochMs(this.elapsedMs()),
+        status: isOk ? 'ok' : 'error',
+      });
+    say('server', params);
+    return {
+      origin: current === null ? null : { ...current, promptIndex: null },
+      complete: (result) => {
+        say('client', result);
+        end(true);
+      },
+      abandon: () => end(false),
+    };
+  }
+
+  /**
+   * Records what a model answered to a server, which was asked for at `askedAtMs`. It is no part of the conversation that the case has
+   * with the model.
+   */
+  addSample(answer: ModelAnswer, timing: { model: ModelName; origin: CallOrigin | null; askedAtMs: number }): void {
+    this.#countAnswer(answer, timing);
+  }
+
   /** Records a step that ended now. */
   addStepSpan(step: { id: string; kind: string }, stepIndex: number, timing: { startMs: number; isOk: boolean }): void {
     this.spans.push({
@@ -116,12 +181,9 @@ export class Transcript implements Evidence {
    * Records an answer of a model, which was asked for when the user or a tool had answered last. Returns the ids by which the trace
    * knows the calls that it asks for: those of a provider may repeat.
    */
-  addAnswer(
-    { content, finishReason, usage, isReplayed }: ModelAnswer,
-    { model, origin }: { model: ModelName; origin: CallOrigin },
-  ): string[] {
+  addAnswer(answer: ModelAnswer, { model, origin }: { model: ModelName; origin: CallOrigin }): string[] {
     const callIds: string[] = [];
-    const parts = content.flatMap((part): TracePart[] => {
+    const parts = answer.content.flatMap((part): TracePart[] => {
       if (part.type === 'text') return [{ type: 'text', text: part.text }];
       if (part.type !== 'tool-call') return [];
       const toolCallId = this.#nextCallId();
@@ -129,6 +191,14 @@ export class Transcript implements Evidence {
       return [{ type: 'tool-call', toolCallId, toolName: part.toolName, input: readJson(part.input) }];
     });
     this.messages.push({ role: 'assistant', content: parts });
+    this.#countAnswer(answer, { model, origin, askedAtMs: this.#askedAtMs });
+    return callIds;
+  }
+
+  #countAnswer(
+    { finishReason, usage, isReplayed }: ModelAnswer,
+    { model, origin, askedAtMs }: { model: ModelName; origin: CallOrigin | null; askedAtMs: number },
+  ): void {
     const { total: inputTokens } = usage.inputTokens;
     const { total: outputTokens } = usage.outputTokens;
     const isMeasured = inputTokens !== undefined && outputTokens !== undefined;
@@ -136,13 +206,13 @@ export class Transcript implements Evidence {
     this.usage = addUsage(this.usage, measureUsage({ usage, isReplayed }));
     this.spans.push({
       id: `answer_${this.usage.modelCalls + this.usage.replayedCalls}`,
-      parentId: stepSpanId(origin.stepIndex),
+      ...(origin !== null && { parentId: stepSpanId(origin.stepIndex) }),
       name: `${model.provider}/${model.name}`,
       category: 'llm',
-      startMs: this.#toEpochMs(this.#askedAtMs),
+      startMs: this.#toEpochMs(askedAtMs),
       endMs: this.#toEpochMs(this.elapsedMs()),
       status: 'ok',
-      ...placeSpan(origin),
+      ...(origin !== null && placeSpan(origin)),
       modelId: model.name,
       provider: model.provider,
       finishReason: finishReason.unified,
@@ -150,7 +220,6 @@ export class Transcript implements Evidence {
       ...(outputTokens !== undefined && { outputTokens }),
       ...(isMeasured && { totalTokens: inputTokens + outputTokens }),
     });
-    return callIds;
   }
 
   /** Records the answer that a model gets to a call that was never made, because it may not be. */

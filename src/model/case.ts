@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Check } from './assertion.ts';
 import { argumentMatching } from './check-schemas.ts';
+import { clientOfferSchema } from './client-abilities.ts';
 import type { Step } from './step.ts';
 
 /**
@@ -77,6 +78,7 @@ export const advancedConfigSchema = z.looseObject({
   maxSteps: z.int().min(1).exactOptional(),
   toolPolicy: toolPolicySchema.exactOptional(),
   decoys: z.array(decoyToolSchema).exactOptional(),
+  client: clientOfferSchema.exactOptional(),
 });
 
 /** Calls of the model per prompt where a case does not say. */

@@ -1,8 +1,11 @@
 import type { ToolCall } from './run.ts';
 
-/** One message of the transcript. Content is text or parts, as the AI SDK writes them. */
+/**
+ * One message of the transcript. Content is text or parts, as the AI SDK writes them. `server` asks its client for something, and
+ * `client` is the answer.
+ */
 export interface TraceMessage {
-  role: 'system' | 'user' | 'assistant' | 'tool';
+  role: 'system' | 'user' | 'assistant' | 'tool' | 'server' | 'client';
   content: string | TracePart[];
 }
 
@@ -26,7 +29,7 @@ export interface TraceSpan {
   id: string;
   parentId?: string;
   name: string;
-  category: 'step' | 'llm' | 'tool' | 'error';
+  category: 'step' | 'llm' | 'tool' | 'client' | 'error';
   startMs: number;
   endMs: number;
   status?: 'ok' | 'error';

@@ -65,6 +65,8 @@ export interface FixtureServerOptions {
   list?: (tools: Tool[], cursor: string | undefined) => ListToolsResult;
   /** Tools, unless given. */
   capabilities?: ServerCapabilities;
+  /** Makes the server of each session, instead of one with the tools. */
+  create?: () => Server;
 }
 
 /**
@@ -81,7 +83,8 @@ export async function startFixtureMcpServer(
     void answer(request, response).catch(() => response.destroy());
   });
   const context = { ...options, log, dropConnections: () => http.closeAllConnections() };
-  const modern = toNodeHandler(createMcpHandler(() => createMcpServer(tools, context), { legacy: 'reject' }));
+  const create = options.create ?? (() => createMcpServer(tools, context));
+  const modern = toNodeHandler(createMcpHandler(create, { legacy: 'reject' }));
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     // Only the requests of 2026-07-28 name their method in a header.
@@ -105,7 +108,7 @@ export async function startFixtureMcpServer(
         log.add('close');
       },
     });
-    await createMcpServer(tools, context).connect(transport);
+    await create().connect(transport);
     return await transport.handleRequest(request, response);
   }
 
