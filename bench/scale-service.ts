@@ -63,6 +63,7 @@ function fillStore(): void {
         predicates: [],
         usage: null,
         stopsRun: false,
+        usedAnswers: [],
       });
       store.runs.count(runId, result);
     }

@@ -8,6 +8,7 @@ import {
   type ClientOffer,
   type ClientRequest,
   type ElicitationAnswer,
+  listOffered,
   offerExamples,
   type SamplingAnswer,
   type UsedAnswer,
@@ -63,6 +64,7 @@ export function createClientScript(offer: ClientOffer, parts: ScriptParts): Clie
     return miss(reason);
   };
   const { elicitation, sampling, roots } = offer;
+  for (const ability of listOffered(offer)) transcript.clientRequests[ability] = [];
   const asked = createAnswerList(elicitation ?? [], (index) => used.push({ ability: 'elicitation', index }));
   const sampled = createAnswerList(sampling === 'model' ? [] : (sampling ?? []), (index) =>
     used.push({ ability: 'sampling', index }),

@@ -1,5 +1,13 @@
 import { endSentence } from '../base/text.ts';
-import type { ApiType, Check, CheckByType, JudgedType, ObservationType, ToolResultType } from '../model/assertion.ts';
+import type {
+  ApiType,
+  Check,
+  CheckByType,
+  ClientType,
+  JudgedType,
+  ObservationType,
+  ToolResultType,
+} from '../model/assertion.ts';
 import type { CheckState } from '../model/trace.ts';
 import { type Evidence, type Judgement, leaveUnmeasured } from './evidence.ts';
 
@@ -60,6 +68,8 @@ const ofToolResults: Finalities<ToolResultType> = {
   toolNotFound: 'none',
 };
 
+const ofClient: Finalities<ClientType> = { elicitationRequested: 'passed', samplingRequested: 'passed' };
+
 /** A judge sees the whole conversation, or it judges another one. */
 const ofJudges: Finalities<JudgedType> = { judge: 'none' };
 
@@ -68,6 +78,7 @@ const finalities: Finalities<Check['type']> = {
   ...ofApi,
   ...ofObservations,
   ...ofToolResults,
+  ...ofClient,
   ...ofJudges,
   not: 'both',
 };

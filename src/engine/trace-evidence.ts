@@ -29,6 +29,9 @@ const subjects: { readonly [Type in NegatableCheck['type']]: Subject } = {
   responseCloseTo: 'response',
   finalAssistantMessageNonEmpty: 'response',
   turnCountUnder: 'response',
+  // Hosted services offer nothing.
+  elicitationRequested: 'other',
+  samplingRequested: 'other',
   // No trace has the list of tools, the whole size of results, all tokens, or what a browser rendered.
   argumentsMatchToolSchema: 'other',
   noDestructiveToolCalled: 'other',
@@ -45,6 +48,7 @@ const nothing: Evidence = {
   tools: null,
   finalAssistantMessage: '',
   userMessages: 0,
+  clientRequests: null,
   tokensUsed: null,
   messages: [],
   cutReason: null,
@@ -103,8 +107,9 @@ function findGap(check: NegatableCheck, { toolName, output, latencyMs }: Answere
   if (type === 'toolNotFound' && output.isError) return `the trace does not tell whether the server lists ${toolName}`;
   if (type === 'toolLatencyUnder' && latencyMs === null) return `the trace does not tell how long ${toolName} took`;
   const { text, structuredContent, isError, isVerbatim } = output;
-  if (type === 'toolResultEquals' && (check.path ?? '') === '' && check.value === text) return null;
-  const asksForDocument = type === 'toolResultEquals' || type === 'toolResultMatchesSchema';
+  const path = 'path' in check ? (check.path ?? '') : '';
+  if (type === 'toolResultEquals' && path === '' && check.value === text) return null;
+  const asksForDocument = type === 'toolResultEquals' || type === 'toolResultMatchesSchema' || path !== '';
   return asksForDocument &&
     !isVerbatim &&
     !isError &&

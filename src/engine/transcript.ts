@@ -1,7 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import type { Clock } from '../base/time.ts';
 import type { ToolList } from '../mcp/session.ts';
-import type { ClientRequest } from '../model/client-abilities.ts';
+import type { Ability, ClientRequest } from '../model/client-abilities.ts';
 import type { ToolCall } from '../model/run.ts';
 import type { TraceMessage, TracePart, TraceSpan } from '../model/trace.ts';
 import type { Step } from '../model/step.ts';
@@ -36,7 +36,7 @@ export interface ClientRequestRecord {
   abandon(): void;
 }
 
-const clientMethods: { readonly [Name in ClientRequest['ability']]: string } = {
+const clientMethods: { readonly [Name in Ability]: string } = {
   elicitation: 'elicitation/create',
   sampling: 'sampling/createMessage',
   roots: 'roots/list',
@@ -57,7 +57,8 @@ export class Transcript implements Evidence {
   readonly turns: Turn[] = [];
   readonly toolCalls: ToolCall[] = [];
   readonly toolResults: ToolResult[] = [];
-  readonly clientRequests: ClientRequest[] = [];
+  /** By the abilities that the case offers. */
+  readonly clientRequests: Partial<Record<Ability, ClientRequest[]>> = {};
   /** Tools that steps or a model called and that the server does not list, with the steps. */
   readonly unlistedTools: Array<{ toolName: string; stepIndex: number }> = [];
   /** The step under way; null between two of them. */
@@ -73,6 +74,7 @@ export class Transcript implements Evidence {
   /** Tokens of all answers, those of recordings included; null once one did not say. */
   #tokens: number | null = 0;
   #callCount = 0;
+  #requestCount = 0;
   /** Since when the iteration waits for the model. */
   #askedAtMs = 0;
 
@@ -114,10 +116,11 @@ export class Transcript implements Evidence {
 
   /** Records what a server asks of its client, below the step under way. */
   beginClientRequest(request: ClientRequest, params: unknown): ClientRequestRecord {
-    this.clientRequests.push(request);
     const { ability } = request;
+    (this.clientRequests[ability] ??= []).push(request);
     const name = clientMethods[ability];
-    const id = `client_${this.clientRequests.length}`;
+    this.#requestCount += 1;
+    const id = `client_${this.#requestCount}`;
     const startMs = this.elapsedMs();
     const current = this.currentStep;
     const say = (role: 'server' | 'client', what: unknown) =>

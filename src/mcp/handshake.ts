@@ -1,4 +1,4 @@
-import { Client, type StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client, type Transport } from '@modelcontextprotocol/client';
 import { race } from '../base/time.ts';
 import { generator } from '../base/version.ts';
 import { announce, answerRequests, type ClientAbilities } from './abilities.ts';
@@ -26,7 +26,7 @@ export interface ConnectedClient {
  *   or the signal's reason
  */
 export async function connectClient(
-  transport: StreamableHTTPClientTransport,
+  transport: Transport,
   era: ProtocolEra,
   {
     signal,
@@ -39,7 +39,7 @@ export async function connectClient(
     capabilities: announce(abilities),
     inputRequired: { maxRounds: maxInputRounds },
     listMaxPages,
-    versionNegotiation: { mode: era === 'legacy' ? era : { pin: modernVersion } },
+    versionNegotiation: { mode: era === 'modern' ? { pin: modernVersion } : 'legacy' },
   });
   answerRequests(client, abilities);
   try {

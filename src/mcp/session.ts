@@ -1,19 +1,16 @@
-import {
-  type CallToolResult,
-  StreamableHTTPClientTransport,
-  UrlElicitationRequiredError,
-} from '@modelcontextprotocol/client';
+import { type CallToolResult, SdkHttpError, SseError, UrlElicitationRequiredError } from '@modelcontextprotocol/client';
 import { type Clock, race } from '../base/time.ts';
 import type { JsonObject } from '../model/assertion.ts';
 import { abilities as allAbilities, type Ability } from '../model/client-abilities.ts';
 import { announce, type ClientAbilities, findClaimedLack, findLack } from './abilities.ts';
 import { createFetch } from './fetch.ts';
 import { connectClient } from './handshake.ts';
-import { type EraChoice, type Handshake, listEras, type ProtocolEra } from './protocol.ts';
+import { type EraChoice, type Handshake, listEras, mayBeOldServer, type ProtocolEra } from './protocol.ts';
 import { createTrafficBudget, type ExcessError, iterationLimits, type TrafficBudget } from './traffic-budget.ts';
 import { watchTraffic } from './traffic.ts';
+import { createTransport, endSession } from './transport.ts';
 
-/** An MCP server reachable over Streamable HTTP, and what the cases call it. */
+/** An MCP server reachable over HTTP, and what the cases call it. */
 export interface Target {
   url: string;
   serverName: string;
@@ -70,7 +67,7 @@ const minReconnectDelayMs = 100;
 
 /**
  * Opens a session with the target and completes the handshake. With `auto`, eras come in
- * the order in which a server is asked when it is started.
+ * the order in which a server is asked when it is started, HTTP+SSE last.
  *
  * @throws the SDK's or fetch's error when there is no handshake, {ExcessError} when the server crosses a limit, or the signal's reason.
  */
@@ -90,11 +87,17 @@ export async function openSession(
     return await openSessionAs(first, target, options);
   } catch (error) {
     if (signal.aborted || budget.signal.aborted || isNetworkFailure(error)) throw error;
-    return await openSessionAs(second, target, options).catch(() => {
-      signal.throwIfAborted();
-      budget.signal.throwIfAborted();
-      throw error;
-    });
+    const others: ProtocolEra[] =
+      error instanceof SdkHttpError && mayBeOldServer(error.status) ? [second, 'sse'] : [second];
+    for (const era of others) {
+      try {
+        return await openSessionAs(era, target, options);
+      } catch {
+        signal.throwIfAborted();
+        budget.signal.throwIfAborted();
+      }
+    }
+    throw error;
   }
 }
 
@@ -105,6 +108,7 @@ export function createIterationBudget(): TrafficBudget {
 
 /** Whether no response came. Fetch reports that as a TypeError, which the SDK wraps while it negotiates. */
 export function isNetworkFailure(error: unknown): boolean {
+  if (error instanceof SseError) return error.code === undefined;
   return error instanceof TypeError || (error instanceof Error && isNetworkFailure(error.cause));
 }
 
@@ -120,7 +124,7 @@ async function openSessionAs(
 ): Promise<Session> {
   signal.throwIfAborted();
   const closed = new AbortController();
-  const transport = new StreamableHTTPClientTransport(new URL(target.url), {
+  const transport = createTransport(target.url, era, {
     fetch: createFetch(budget),
     reconnectionScheduler: (reconnect, delayMs) => {
       const wait = clock.sleep(Math.max(delayMs, minReconnectDelayMs), { signal: closed.signal });
@@ -153,7 +157,7 @@ async function openSessionAs(
   };
   return {
     get id() {
-      return transport.sessionId;
+      return 'sessionId' in transport ? transport.sessionId : undefined;
     },
     handshake,
     offered: allAbilities.filter((ability) => abilities[ability] !== undefined),
@@ -190,7 +194,7 @@ async function openSessionAs(
       );
     },
     [Symbol.asyncDispose]: async () => {
-      const goodbye = traffic.waitForNotifications().then(() => transport.terminateSession());
+      const goodbye = traffic.waitForNotifications().then(() => endSession(transport));
       // A session that cannot be ended is the server's to reap; the iteration is judged already.
       await race(
         goodbye.catch(() => {}),
@@ -198,6 +202,8 @@ async function openSessionAs(
       );
       closed.abort('closed');
       await client.close();
+      // After the server ended the stream, the client has no transport any more, which still waits to open the stream again.
+      await transport.close();
     },
   };
 }

@@ -5,6 +5,7 @@ import {
   createCheckSchemas,
   createNotSchema,
   isSmallSchema,
+  jsonPointerPattern,
   maxNeedleLength,
   maxSchemaBytes,
 } from './check-schemas.ts';
@@ -15,14 +16,14 @@ export type JsonObject = Record<string, unknown>;
 
 const filledText = z.string().min(1);
 
-const { api, observations, toolResult, judged } = createCheckSchemas({
+const { api, observations, toolResult, client, judged } = createCheckSchemas({
   isClosed: false,
   toolName: filledText,
   text: filledText,
   needle: filledText.max(maxNeedleLength),
   pattern: filledText,
   re2Pattern: filledText,
-  pointer: z.string(),
+  pointer: z.string().regex(jsonPointerPattern, 'expected a JSON Pointer, such as /items/0/name'),
   jsonSchema: z
     .custom<JsonObject | boolean>(
       (value) => typeof value === 'boolean' || isRecord(value),
@@ -36,7 +37,7 @@ const { api, observations, toolResult, judged } = createCheckSchemas({
   model: filledText,
 });
 
-const gating = { ...api, ...toolResult };
+const gating = { ...api, ...toolResult, ...client };
 const asserting = { ...gating, ...observations, ...judged };
 
 type AssertingByType = { [Type in keyof typeof asserting]: z.infer<(typeof asserting)[Type]> };
@@ -68,6 +69,7 @@ export type CheckByType = { [Type in keyof typeof checkSchemas]: z.infer<(typeof
 export type ApiType = keyof typeof api;
 export type ObservationType = keyof typeof observations;
 export type ToolResultType = keyof typeof toolResult;
+export type ClientType = keyof typeof client;
 export type JudgedType = keyof typeof judged;
 export type JudgeCheck = CheckByType['judge'];
 
@@ -77,7 +79,7 @@ export type ToolResultAssertion = CheckByType[ToolResultType];
 export type Assertion = Check | WidgetAssertion;
 
 /** What only the gate judges: in the engine, and from the trace of a hosted run. */
-export type OwnAssertion = ToolResultAssertion | JudgeCheck | CheckByType['not'];
+export type OwnAssertion = ToolResultAssertion | CheckByType[ClientType] | JudgeCheck | CheckByType['not'];
 
 const checkTypes: ReadonlySet<string> = new Set(Object.keys(checkSchemas));
 
@@ -137,7 +139,10 @@ export function isJudge(assertion: Assertion): assertion is JudgeCheck {
 export function isOwnAssertion(assertion: Assertion): assertion is OwnAssertion {
   return (
     'type' in assertion &&
-    (assertion.type === 'not' || Object.hasOwn(judged, assertion.type) || Object.hasOwn(toolResult, assertion.type))
+    (assertion.type === 'not' ||
+      Object.hasOwn(judged, assertion.type) ||
+      Object.hasOwn(toolResult, assertion.type) ||
+      Object.hasOwn(client, assertion.type))
   );
 }
 

@@ -13,8 +13,8 @@ import {
 import { createNotSchema, policyFields } from '../model/check-schemas.ts';
 import { checkSchemasOfFiles, widgetSchemas } from './assertion-values.ts';
 
-const { api, observations, toolResult, judged } = checkSchemasOfFiles;
-const gatingSchemas = { ...api, ...toolResult };
+const { api, observations, toolResult, client, judged } = checkSchemasOfFiles;
+const gatingSchemas = { ...api, ...toolResult, ...client };
 
 /** Former names and fields, which mean the same as the present ones. */
 const { type: _type, needle: formerText, ...containsFields } = toolResult.toolResultContains.shape;

@@ -6,6 +6,7 @@ import type { Step } from '../model/step.ts';
 import type { SourceLocation, Suite, SuiteCase } from '../model/suite.ts';
 import { parseCheck } from './assertion-schema.ts';
 import { buildPolicyLayer, locateText } from './build-policy.ts';
+import { buildOffer, findEmptyConditions, findUnofferedRequest } from './client-offer.ts';
 import type { Finding } from './findings.ts';
 import { fillJudgeModel, fillModelOfStep, findJudgesWithoutModel, locateJudges, locateStepJudges } from './judges.ts';
 import { buildModelSettings, findTwoModelKeys, listCaseModels } from './model-settings.ts';
@@ -25,11 +26,14 @@ export function buildSuite(written: WrittenSuite, document: SourceDocument): { s
   const match = { ...defaultMatchOptions, ...written.match };
 
   appendAll(findings, findTwoModelKeys(written, document, []));
+  appendAll(findings, findEmptyConditions(written.client, document, []));
   appendAll(findings, findJudgesWithoutModel(judges));
 
   const cases = written.cases.flatMap((testCase, index): SuiteCase[] => {
     const path = ['cases', index];
     appendAll(findings, findTwoModelKeys(testCase, document, path));
+    appendAll(findings, findEmptyConditions(testCase.client, document, path));
+    const client = buildOffer(written.client, testCase.client, { document, path });
     const steps = parseSteps(testCase.steps).map((step) => fillModelOfStep(step, judgeModel));
     appendAll(findings, findServerIds(testCase.steps, document, [...path, 'steps']));
     const ownChecks = parseCaseChecks(testCase.checks, judgeModel);
@@ -42,6 +46,18 @@ export function buildSuite(written: WrittenSuite, document: SourceDocument): { s
       ),
     ];
     appendAll(findings, findJudgesWithoutModel(ownJudges));
+    const located = [
+      ...steps.flatMap((step, at) =>
+        step.kind === 'assert' ? { check: step.assertion, at: [...path, 'steps', at] } : [],
+      ),
+      ...ownChecks.list.map((check, at) => ({ check, at: [...locateChecks(testCase.checks, path), at] })),
+      ...(ownChecks.mode === 'replace' ? [] : checks.map((check, at) => ({ check, at: ['checks', at] }))),
+    ];
+    for (const { check, at } of located)
+      appendAll(
+        findings,
+        findUnofferedRequest(check, client, () => document.locateValue(at)),
+      );
     const expectsError = findErrorExpectation(steps, ownChecks);
     if (expectsError !== undefined && ownChecks.mode !== 'inherit' && ownChecks.list.some(isNoToolErrors)) {
       const message =
@@ -63,6 +79,7 @@ export function buildSuite(written: WrittenSuite, document: SourceDocument): { s
       modelSettings: buildModelSettings(written, testCase, (key) =>
         document.locateKey(testCase[key] === undefined ? [key] : [...path, key]),
       ),
+      client,
       failOnToolError: testCase.failOnToolError ?? true,
       expectedOutput: testCase.expectedOutput ?? null,
       scenario: testCase.scenario ?? null,

@@ -113,6 +113,7 @@ describe('judgePredicate', () => {
     tokensUsed: fc.option(fc.nat(), { nil: null }),
     tools: fc.constant(null),
     messages: fc.constant([]),
+    clientRequests: fc.constant(null),
     cutReason: fc.option(fc.string()),
   });
 

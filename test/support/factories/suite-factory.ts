@@ -31,6 +31,7 @@ export function createSuiteCase(overrides: Partial<SuiteCase> = {}): SuiteCase {
     model: null,
     variantOf: null,
     modelSettings: noModelSettings,
+    client: null,
     failOnToolError: true,
     expectedOutput: null,
     scenario: null,
