@@ -13,10 +13,11 @@ import {
   type SamplingAnswer,
   type UsedAnswer,
 } from '../model/client-abilities.ts';
+import { beginClientRequest, type ClientRequestRecord } from './client-requests.ts';
 import { clipReason, printValue } from './reasons.ts';
 import { readSamplingText, type SampleModel, toSamplingResult } from './sampling.ts';
 import type { StepOutcome } from './step-outcome.ts';
-import type { ClientRequestRecord, Transcript } from './transcript.ts';
+import type { Transcript } from './transcript.ts';
 
 /** The client of one iteration: what it answers, and what it could not answer. */
 export interface ClientScript {
@@ -71,7 +72,7 @@ export function createClientScript(offer: ClientOffer, parts: ScriptParts): Clie
   );
   const elicit = async (params: ElicitRequestParams): Promise<ElicitResult> => {
     const request = readElicitation(params);
-    const record = transcript.beginClientRequest(request, params);
+    const record = beginClientRequest(transcript, request, params);
     const answer = asked.take(request) ?? refuse(record, describeUnanswered(request, asked.length));
     const result = toElicitResult(answer);
     if (request.mode === 'url' && result.content !== undefined) {
@@ -84,7 +85,7 @@ export function createClientScript(offer: ClientOffer, parts: ScriptParts): Clie
   const sample = async (params: CreateMessageRequestParams) => {
     const message = readSamplingText(params);
     const request: ClientRequest = { ability: 'sampling', message, mode: null, fields: [] };
-    const record = transcript.beginClientRequest(request, params);
+    const record = beginClientRequest(transcript, request, params);
     if (sampling !== 'model') {
       const answer = sampled.take(request) ?? refuse(record, describeUnanswered(request, sampled.length));
       const result = toSamplingResult(answer);
@@ -111,7 +112,7 @@ export function createClientScript(offer: ClientOffer, parts: ScriptParts): Clie
     const request: ClientRequest = { ability: 'roots', message: '', mode: null, fields: [] };
     const listed = (roots ?? []).map((root) => (typeof root === 'string' ? { uri: root } : root));
     for (const index of listed.keys()) used.push({ ability: 'roots', index });
-    transcript.beginClientRequest(request, {}).complete({ roots: listed });
+    beginClientRequest(transcript, request, {}).complete({ roots: listed });
     return listed;
   };
   return {
@@ -204,7 +205,12 @@ function toElicitResult(answer: ElicitationAnswer): ElicitResult {
 function describeUnanswered({ ability, message, mode, fields }: ClientRequest, count: number): string {
   const of = fields.length === 0 ? '' : ` (fields: ${fields.join(', ')})`;
   const what = ability === 'sampling' ? 'sampling' : mode === 'url' ? 'a URL to be opened' : 'elicitation';
-  const answers = count === 0 ? 'it has no answer' : `none of its ${count} answers is left or fits`;
+  const answers =
+    count === 0
+      ? 'it has no answer'
+      : count === 1
+        ? 'its only answer is used or does not fit'
+        : `none of its ${count} answers is left and fits`;
   const example =
     ability === 'sampling' ? '{ text: … }' : mode === 'url' ? 'accept' : `{ accept: { ${fields[0] ?? '…'}: … } }`;
   return `The server asked for ${what}${of}: ${printValue(message)}, and ${answers}. Add an answer to \`client.${ability}\`, such as \`${example}\`.`;

@@ -1,4 +1,3 @@
-import type { CallToolResult } from '@modelcontextprotocol/client';
 import type { Clock } from '../base/time.ts';
 import type { ToolList } from '../mcp/session.ts';
 import type { Ability, ClientRequest } from '../model/client-abilities.ts';
@@ -8,15 +7,9 @@ import type { Step } from '../model/step.ts';
 import { addUsage, type ModelUsage, noModelUsage } from '../model/usage.ts';
 import type { ModelAnswer, ModelName } from '../models/language-model.ts';
 import { measureUsage } from '../models/usage.ts';
+import { type CallOutput, readResult } from './call-output.ts';
 import type { Evidence, ToolResult } from './evidence.ts';
 import type { Turn } from './match.ts';
-
-/** What came back from a tool call, and when, in milliseconds from the start of the iteration. */
-export type CallOutput = { answeredAtMs: number } & (
-  | { kind: 'result'; result: CallToolResult; toolError: string | null }
-  /** The error that came instead of a result. */
-  | { kind: 'error'; message: string; toolError: string; code: number | null }
-);
 
 /** A tool call under way. Exactly one of the two is called, once. */
 export interface CallRecord {
@@ -26,21 +19,6 @@ export interface CallRecord {
   /** For a call that was cut off: it stays in the record, without a result. */
   abandon(): void;
 }
-
-/** A request of the server under way. Exactly one of the two is called, once. */
-export interface ClientRequestRecord {
-  /** Null for one that no step led to. */
-  readonly origin: CallOrigin | null;
-  complete(result: unknown): void;
-  /** For a request that is not answered. */
-  abandon(): void;
-}
-
-const clientMethods: { readonly [Name in Ability]: string } = {
-  elicitation: 'elicitation/create',
-  sampling: 'sampling/createMessage',
-  roots: 'roots/list',
-};
 
 /** The step that a call belongs to; `promptIndex` counts the prompts of the case from 0, and is null for a pinned call. */
 export interface CallOrigin {
@@ -74,7 +52,6 @@ export class Transcript implements Evidence {
   /** Tokens of all answers, those of recordings included; null once one did not say. */
   #tokens: number | null = 0;
   #callCount = 0;
-  #requestCount = 0;
   /** Since when the iteration waits for the model. */
   #askedAtMs = 0;
 
@@ -112,42 +89,6 @@ export class Transcript implements Evidence {
 
   elapsedMs(): number {
     return this.#clock.monotonicMs() - this.#startedAtMonotonicMs;
-  }
-
-  /** Records what a server asks of its client, below the step under way. */
-  beginClientRequest(request: ClientRequest, params: unknown): ClientRequestRecord {
-    const { ability } = request;
-    (this.clientRequests[ability] ??= []).push(request);
-    const name = clientMethods[ability];
-    this.#requestCount += 1;
-    const id = `client_${this.#requestCount}`;
-    const startMs = this.elapsedMs();
-    const current = this.currentStep;
-    const say = (role: 'server' | 'client', what: unknown) =>
-      this.messages.push({ role, content: [{ type: 'text', text: `${name} ${JSON.stringify(what, null, 2)}` }] });
-    const end = (isOk: boolean) =>
-      this.spans.push({
-        id,
-        ...(current !== null && {
-          parentId: stepSpanId(current.stepIndex),
-          stepIndex: current.stepIndex,
-          authoredStepId: current.step.id,
-        }),
-        name,
-        category: 'client',
-        startMs: this.#toEpochMs(startMs),
-        endMs: this.#toEpochMs(this.elapsedMs()),
-        status: isOk ? 'ok' : 'error',
-      });
-    say('server', params);
-    return {
-      origin: current === null ? null : { ...current, promptIndex: null },
-      complete: (result) => {
-        say('client', result);
-        end(true);
-      },
-      abandon: () => end(false),
-    };
   }
 
   /**
@@ -307,7 +248,8 @@ export class Transcript implements Evidence {
   }
 }
 
-function stepSpanId(stepIndex: number): string {
+/** The id of the span of a step. */
+export function stepSpanId(stepIndex: number): string {
   return `step_${stepIndex + 1}`;
 }
 
@@ -322,31 +264,4 @@ function readJson(text: string): unknown {
   } catch {
     return text;
   }
-}
-
-function readResult(call: ToolCall, output: CallOutput, latencyMs: number): Omit<ToolResult, 'isListed'> {
-  const { toolError } = output;
-  const shared = { toolName: call.toolName, arguments: call.arguments, toolError, latencyMs };
-  if (output.kind === 'error') {
-    const { message } = output;
-    return { ...shared, text: message, structuredContent: undefined, isError: true, sizeBytes: measureBytes(message) };
-  }
-  const { result } = output;
-  return {
-    ...shared,
-    text: readText(result),
-    structuredContent: result.structuredContent,
-    isError: result.isError === true,
-    sizeBytes: measureBytes(result),
-  };
-}
-
-/** Of the value as JSON, in bytes. */
-function measureBytes(value: unknown): number {
-  return Buffer.byteLength(JSON.stringify(value));
-}
-
-/** The text blocks of a result, one per line. */
-export function readText(result: CallToolResult): string {
-  return result.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
 }

@@ -61,7 +61,7 @@ describe.each(['legacy', 'modern'] as const)('a server of the %s era that asks i
       status: 'failed',
       result: null,
       error:
-        'The server asked for elicitation (fields: name, colour): "Who are you?", and none of its 1 answers is left or fits. Add an answer to `client.elicitation`, such as `{ accept: { name: … } }`.',
+        'The server asked for elicitation (fields: name, colour): "Who are you?", and its only answer is used or does not fit. Add an answer to `client.elicitation`, such as `{ accept: { name: … } }`.',
     });
     expect(outcome.steps.map(({ status }) => status)).toEqual(['skipped', 'skipped']);
   });

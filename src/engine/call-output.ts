@@ -1,0 +1,38 @@
+import type { CallToolResult } from '@modelcontextprotocol/client';
+import type { ToolCall } from '../model/run.ts';
+import type { ToolResult } from './evidence.ts';
+
+/** What came back from a tool call, and when, in milliseconds from the start of the iteration. */
+export type CallOutput = { answeredAtMs: number } & (
+  | { kind: 'result'; result: CallToolResult; toolError: string | null }
+  /** The error that came instead of a result. */
+  | { kind: 'error'; message: string; toolError: string; code: number | null }
+);
+
+/** What a call came to, as its assertions judge it. */
+export function readResult(call: ToolCall, output: CallOutput, latencyMs: number): Omit<ToolResult, 'isListed'> {
+  const { toolError } = output;
+  const shared = { toolName: call.toolName, arguments: call.arguments, toolError, latencyMs };
+  if (output.kind === 'error') {
+    const { message } = output;
+    return { ...shared, text: message, structuredContent: undefined, isError: true, sizeBytes: measureBytes(message) };
+  }
+  const { result } = output;
+  return {
+    ...shared,
+    text: readText(result),
+    structuredContent: result.structuredContent,
+    isError: result.isError === true,
+    sizeBytes: measureBytes(result),
+  };
+}
+
+/** Of the value as JSON, in bytes. */
+function measureBytes(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
+}
+
+/** The text blocks of a result, one per line. */
+export function readText(result: CallToolResult): string {
+  return result.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
+}
