@@ -62,8 +62,8 @@ function fillStore(): void {
         loss: null,
         predicates: [],
         usage: null,
-        stopsRun: false,
         usedAnswers: [],
+        runStop: null,
       });
       store.runs.count(runId, result);
     }

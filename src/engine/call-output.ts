@@ -14,14 +14,17 @@ export function readResult(call: ToolCall, output: CallOutput, latencyMs: number
   const { toolError } = output;
   const shared = { toolName: call.toolName, arguments: call.arguments, toolError, latencyMs };
   if (output.kind === 'error') {
-    const { message } = output;
-    return { ...shared, text: message, structuredContent: undefined, isError: true, sizeBytes: measureBytes(message) };
+    const { message, code } = output;
+    const none = { structuredContent: undefined, content: [] };
+    return { ...shared, ...none, text: message, errorCode: code, isError: true, sizeBytes: measureBytes(message) };
   }
   const { result } = output;
   return {
     ...shared,
     text: readText(result),
     structuredContent: result.structuredContent,
+    content: result.content,
+    errorCode: null,
     isError: result.isError === true,
     sizeBytes: measureBytes(result),
   };

@@ -30,7 +30,8 @@ export function createModelTalk(testCase: TestCase, openModel: OpenModel | null)
     runPrompt: async (step, connection, recording) => {
       if (openModel === null) {
         const reason = 'Prompt steps need a model, and none is configured here.';
-        return { status: 'fail', reason, effect: 'give-up', stopsRun: true };
+        recording.transcript.runStop = reason;
+        return { status: 'fail', reason, effect: 'give-up' };
       }
       try {
         partner ??= describePartner(testCase, await openModel());
@@ -92,6 +93,6 @@ export function explainNoAnswer(error: ModelError, transcript: Transcript): Step
     transcript.cut(reason);
     return { status: 'skipped', reason, effect: 'continue' };
   }
-  const stopsRun = kind === 'refused' || kind === 'over-budget';
-  return { status: 'fail', reason, effect: 'unmeasured', stopsRun };
+  if (error.endsRun) transcript.runStop = reason;
+  return { status: 'fail', reason, effect: 'unmeasured' };
 }

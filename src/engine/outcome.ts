@@ -43,10 +43,10 @@ export interface CaseOutcome {
   loss: ProcessLoss | null;
   /** What the model calls used; null where no model took part. */
   usage: ModelUsage | null;
-  /** Whether what ended the iteration would end every other one of the run too. */
-  stopsRun: boolean;
   /** Which answers of the case's script the server was given. */
   usedAnswers: readonly UsedAnswer[];
+  /** Why no other iteration of the run could have a result; null where it could. */
+  runStop: string | null;
 }
 
 /** How the steps came to an end. Only `completed` and `timed_out` are scored. */
@@ -55,7 +55,6 @@ export interface Ending {
   /** One sentence; null for `completed`, where the steps and checks tell. */
   reason: string | null;
   loss?: ProcessLoss;
-  stopsRun?: boolean;
 }
 
 export const completed: Ending = { status: 'completed', reason: null };
@@ -139,8 +138,8 @@ export function buildOutcome(
     predicates,
     loss: ending.loss ?? null,
     usage: sumUsage(transcript),
-    stopsRun: ending.stopsRun ?? false,
     usedAnswers: script?.used ?? [],
+    runStop: transcript.runStop,
   };
   const hasFailedStep = steps.some(({ status }) => status === 'fail');
   const lack = script?.lack ?? null;

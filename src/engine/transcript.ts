@@ -45,6 +45,8 @@ export class Transcript implements Evidence {
   /** What the server declares of its tools; null while nothing has asked. */
   tools: ToolList = null;
   usage: ModelUsage = noModelUsage;
+  /** Why no other iteration of the run could have a result, such as a key that is refused. */
+  runStop: string | null = null;
   /** Recorded answers of judges that gate. Those of advice decide nothing. */
   replayedJudgements = 0;
   readonly #clock: Clock;
