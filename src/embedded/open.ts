@@ -24,7 +24,7 @@ import {
 import { createProtocolTable, type ProtocolTable } from './connect.ts';
 import type { RateLimit } from './access.ts';
 import { createRelayEdge } from './relay/edge.ts';
-import { createRunner } from './runner.ts';
+import { type AnswersOfIteration, createRunner } from './runner.ts';
 import type { RunScheduling } from './schedule.ts';
 import { openStore, type Store } from './store/open.ts';
 
@@ -67,6 +67,8 @@ export interface EmbeddedOptions {
   defaultModel?: ModelName | null;
   /** Know the processes of the servers that were started here. None unless given. */
   witnesses?: ServerWitnesses | null;
+  /** Hears which scripted answers of the client iterations used. */
+  onAnswers?: (answers: AnswersOfIteration) => void;
   /** Replaces single limits of the relay. */
   relayLimits?: Partial<RelayLimits>;
 }
@@ -99,7 +101,14 @@ export async function openEmbeddedService(options: EmbeddedOptions): Promise<Emb
   const project = prepareStore(store, clock.now());
   const { propagatesTraces = false, witnesses = null, models = null, defaultModel = null } = options;
   const scheduling = options.scheduling ?? createUniformScheduling(options.concurrency ?? 'auto');
-  const behavior = { scheduling, iterationTimeoutMs, runTimeoutMs, propagatesTraces, witnesses };
+  const behavior = {
+    scheduling,
+    iterationTimeoutMs,
+    runTimeoutMs,
+    propagatesTraces,
+    witnesses,
+    onAnswers: options.onAnswers,
+  };
   const protocols = createProtocolTable();
   const runner = createRunner({ store, protocols, clock, logger, ...behavior });
   const readBody = createBodyReader(limits.maxBodyBytes);
