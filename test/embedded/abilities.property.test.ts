@@ -134,3 +134,17 @@ describe.each(eras)('a case in the %s era', (era) => {
     expect((await run(script, { way: ways[1], era, isWrong: true })).result).toBe('failed');
   });
 });
+
+it('initializes a process that sessions share anew for a client that offers something else', async () => {
+  const bridge = await openTestServer({ env: { ASKS: 'yes' }, isolation: 'run' });
+  resources.push(bridge);
+  const target: Target = { url: bridge.url, serverName: 'asking', protocol: 'legacy' };
+  const script: Script = { calls: [{ tool: 'hidden-elicitation', needs: [], manner: 'input' }], offered: [] };
+  for (const offered of [[], ['elicitation'], ['elicitation'], []] satisfies Ability[][]) {
+    const testCase = createCase([callStep('hidden-elicitation')], {
+      advancedConfig: { client: offer({ ...script, offered }) },
+    });
+    const { result } = await runCase(testCase, target, { clock: systemClock, timeoutMs: 20_000 });
+    expect(result).toBe(offered.length === 0 ? null : 'passed');
+  }
+});
