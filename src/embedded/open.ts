@@ -8,6 +8,7 @@ import type { Logger } from '../base/logger.ts';
 import { Secret } from '../base/redaction.ts';
 import type { ConcurrencySetting } from '../model/concurrency.ts';
 import type { ServerWitnesses } from '../model/process-end.ts';
+import type { Snapshots } from '../engine/evidence.ts';
 import type { ModelName, ModelSource } from '../models/language-model.ts';
 import { apiPath, createApp } from './app.ts';
 import { createBodyReader } from './request.ts';
@@ -67,6 +68,8 @@ export interface EmbeddedOptions {
   defaultModel?: ModelName | null;
   /** Know the processes of the servers that were started here. None unless given. */
   witnesses?: ServerWitnesses | null;
+  /** What `toMatchFile` compares with. None unless given: such checks are not measured then. */
+  snapshots?: Snapshots | null;
   /** Replaces single limits of the relay. */
   relayLimits?: Partial<RelayLimits>;
 }
@@ -99,7 +102,8 @@ export async function openEmbeddedService(options: EmbeddedOptions): Promise<Emb
   const project = prepareStore(store, clock.now());
   const { propagatesTraces = false, witnesses = null, models = null, defaultModel = null } = options;
   const scheduling = options.scheduling ?? createUniformScheduling(options.concurrency ?? 'auto');
-  const behavior = { scheduling, iterationTimeoutMs, runTimeoutMs, propagatesTraces, witnesses };
+  const { snapshots = null } = options;
+  const behavior = { scheduling, iterationTimeoutMs, runTimeoutMs, propagatesTraces, witnesses, snapshots };
   const protocols = createProtocolTable();
   const runner = createRunner({ store, protocols, clock, logger, ...behavior });
   const readBody = createBodyReader(limits.maxBodyBytes);

@@ -5,6 +5,7 @@ import { type Clock, formatDuration } from '../base/time.ts';
 import { type CaseOutcome, failByLoss, withholdResult } from '../engine/outcome.ts';
 import type { OpenJudge } from '../engine/judge-check.ts';
 import type { OpenModel } from '../engine/model-talk.ts';
+import type { Snapshots } from '../engine/evidence.ts';
 import { runCase } from '../engine/run-case.ts';
 import { closeSchemaThread } from '../engine/schema-check.ts';
 import type { Target } from '../mcp/session.ts';
@@ -54,6 +55,7 @@ export interface RunnerOptions {
   propagatesTraces: boolean;
   /** Know the processes of the servers; null where none was started here. */
   witnesses: ServerWitnesses | null;
+  snapshots: Snapshots | null;
 }
 
 /** Iterations in a row that may fail to connect; then the server is gone, and each of the others would only wait for it. */
@@ -94,7 +96,9 @@ export function createRunner(options: RunnerOptions): Runner {
     store.iterations.start(id, clock.now());
     const trace = options.propagatesTraces ? identifyTrace({ runId, iterationId: id }) : null;
     const timeoutMs = options.iterationTimeoutMs;
-    const outcome = await runCase(testCase, target, { clock, signal, timeoutMs, trace, visit, openModel, openJudge });
+    const { snapshots } = options;
+    const more = { trace, visit, openModel, openJudge, snapshots };
+    const outcome = await runCase(testCase, target, { clock, signal, timeoutMs, ...more });
     if (outcome.protocolVersion !== null) protocols.addSpoken(serverId, outcome.protocolVersion);
     return outcome;
   };

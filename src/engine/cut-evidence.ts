@@ -59,6 +59,7 @@ const ofToolResults: Finalities<ToolResultType> = {
   toolResultIsError: 'none',
   toolResultContent: 'none',
   toolError: 'none',
+  toMatchFile: 'none',
   toolNotFound: 'none',
 };
 

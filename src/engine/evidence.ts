@@ -105,10 +105,25 @@ export function leaveUnmeasured(reason: string): Judgement {
  */
 export type AskJudge = (model: ModelName, call: ModelCall) => Promise<ModelAnswer>;
 
+/** The snapshots that results are compared with. */
+export interface Snapshots {
+  /** The text of a file; null where there is none. */
+  read(file: string): string | null;
+  /**
+   * Takes what a file is to hold from now on, and returns what it holds: that of the first result. Null where files are compared and
+   * not written.
+   */
+  update: ((file: string, text: string) => string) | null;
+  /** Removes secrets from JSON. */
+  redact(value: unknown): unknown;
+}
+
 /** What judging may take in addition to the evidence. */
 export interface JudgingAids extends SchemaBudget {
   /** Null where no model may be asked. */
   askJudge?: AskJudge | null;
+  /** Null where none are known, as in a service that a gate did not start. */
+  snapshots?: Snapshots | null;
   /** Hears of each recorded answer of a judge that gates: the result of the iteration rests on it. */
   onReplayedJudgement?: () => void;
 }

@@ -9,7 +9,7 @@ import type { ServerVisit } from '../model/process-end.ts';
 import type { StepResult } from '../model/run.ts';
 import type { Step } from '../model/step.ts';
 import type { TraceIds } from '../otlp/ids.ts';
-import type { JudgingAids } from './evidence.ts';
+import type { JudgingAids, Snapshots } from './evidence.ts';
 import { type IterationLimit, startIterationLimit } from './iteration-limit.ts';
 import { createAskJudge, type OpenJudge } from './judge-check.ts';
 import { createModelTalk, type OpenModel } from './model-talk.ts';
@@ -54,6 +54,7 @@ export async function runCase(
     visit?: ServerVisit | null;
     openModel?: OpenModel | null;
     openJudge?: OpenJudge | null;
+    snapshots?: Snapshots | null;
   },
 ): Promise<CaseOutcome> {
   const { clock, visit = null, openModel = null, openJudge = null } = options;
@@ -79,6 +80,7 @@ export async function runCase(
   const anyError = testCase.advancedConfig?.failOnToolError === false;
   const aids: JudgingAids = {
     ...schemas,
+    snapshots: options.snapshots ?? null,
     askJudge: openJudge === null ? null : createAskJudge(openJudge, { limit, signal: options.signal }),
     onReplayedJudgement: () => {
       transcript.replayedJudgements += 1;

@@ -10,6 +10,7 @@ import type { Finding } from './findings.ts';
 import { fillJudgeModel, fillModelOfStep, findJudgesWithoutModel, locateJudges, locateStepJudges } from './judges.ts';
 import { buildModelSettings, findTwoModelKeys, listCaseModels } from './model-settings.ts';
 import type { DocumentPath, SourceDocument } from './source-document.ts';
+import { placeSnapshots, placeSnapshotsOfStep } from './snapshots.ts';
 import { findServerIds, parseSteps, type WrittenCase, type WrittenSuite } from './suite-schema.ts';
 
 /** How long an iteration may take where the file does not say. */
@@ -20,7 +21,9 @@ export function buildSuite(written: WrittenSuite, document: SourceDocument): { s
   const findings: Finding[] = [];
   const ids = assignIds(written.cases, 'case');
   const { judgeModel } = written;
-  const checks = (written.checks ?? []).map((check) => fillJudgeModel(parseCheck(check), judgeModel));
+  const { file } = document.locateValue([]);
+  const parse = (check: unknown) => placeSnapshots(fillJudgeModel(parseCheck(check), judgeModel), file);
+  const checks = (written.checks ?? []).map(parse);
   const judges = locateJudges(checks, document, ['checks']);
   const match = { ...defaultMatchOptions, ...written.match };
 
@@ -30,9 +33,11 @@ export function buildSuite(written: WrittenSuite, document: SourceDocument): { s
   const cases = written.cases.flatMap((testCase, index): SuiteCase[] => {
     const path = ['cases', index];
     appendAll(findings, findTwoModelKeys(testCase, document, path));
-    const steps = parseSteps(testCase.steps).map((step) => fillModelOfStep(step, judgeModel));
+    const steps = parseSteps(testCase.steps).map((step) =>
+      placeSnapshotsOfStep(fillModelOfStep(step, judgeModel), file),
+    );
     appendAll(findings, findServerIds(testCase.steps, document, [...path, 'steps']));
-    const ownChecks = parseCaseChecks(testCase.checks, judgeModel);
+    const ownChecks = parseCaseChecks(testCase.checks, parse);
     const ownJudges = [
       ...locateStepJudges(steps, document, [...path, 'steps']),
       ...locateJudges(
@@ -134,10 +139,10 @@ export function resolveChecks(suiteChecks: readonly Check[], envelope: ChecksEnv
   }
 }
 
-function parseCaseChecks(written: WrittenCase['checks'], judgeModel: string | undefined): ChecksEnvelope {
+function parseCaseChecks(written: WrittenCase['checks'], parse: (check: unknown) => Check): ChecksEnvelope {
   if (written === undefined) return { mode: 'inherit', list: [] };
   const [mode, list] = Array.isArray(written) ? (['extend', written] as const) : [written.mode, written.list ?? []];
-  return { mode, list: list.map((check) => fillJudgeModel(parseCheck(check), judgeModel)) };
+  return { mode, list: list.map(parse) };
 }
 
 /** The path of the list among the checks of a case. */

@@ -12,10 +12,11 @@ import type { GatePlan } from '../plan/plan.ts';
 import type { HostedService, PlannedUpload } from '../plan/plan-service.ts';
 import type { PlannedModels } from '../plan/plan-models.ts';
 import type { JobModels } from './open-models.ts';
+import { type JobSnapshots, openSnapshots } from './snapshots.ts';
 import { createJobScheduling, type JobScheduling } from './scheduling.ts';
 
 /** The part of a plan that settles which service is used and how. */
-export type ServicePlan = Pick<GatePlan, 'service' | 'timeoutMs' | 'hasTraceLog' | 'models'>;
+export type ServicePlan = Pick<GatePlan, 'service' | 'timeoutMs' | 'hasTraceLog' | 'models' | 'snapshots'>;
 
 /** An eval service that answers, and the project of it that the gate works in. */
 export interface ConnectedService extends AsyncDisposable {
@@ -30,6 +31,8 @@ export interface ConnectedService extends AsyncDisposable {
   readonly scheduling: JobScheduling | null;
   /** Null where no case has a prompt, or the service is a hosted one. */
   readonly models: JobModels | null;
+  /** Null where no case compares with snapshots. */
+  readonly snapshots: JobSnapshots | null;
 }
 
 interface OwnServiceOptions {
@@ -72,6 +75,7 @@ async function openOwnService(
   const { localLimits, openEmbeddedService } = await import('../../embedded/open.ts');
   const scheduling = createJobScheduling();
   const models = plan.models === null ? null : await openJobModels(plan.models, { clock, logger, redactor });
+  const snapshots = plan.snapshots === null ? null : openSnapshots(plan.snapshots, redactor);
   const service = await openEmbeddedService({
     clock,
     logger,
@@ -83,6 +87,7 @@ async function openOwnService(
     propagatesTraces: plan.hasTraceLog,
     witnesses: witnesses ?? null,
     models,
+    snapshots,
   });
   redactor.add(service.apiKey);
   const { baseUrl, apiKey } = service;
@@ -94,6 +99,7 @@ async function openOwnService(
     openJournal: () => noCleanupJournal,
     scheduling,
     models,
+    snapshots,
     close: async () => {
       await service[Symbol.asyncDispose]();
       await models?.[Symbol.asyncDispose]();
@@ -128,6 +134,7 @@ async function connectHosted(
         : openCleanupJournal({ projectId }, saveRemoteResources),
     scheduling: null,
     models: null,
+    snapshots: null,
     close: async () => await urgentClient[Symbol.asyncDispose](),
   });
 }
@@ -150,6 +157,7 @@ async function enterProject(
     openJournal: (projectId: string) => CleanupJournal;
     scheduling: JobScheduling | null;
     models: JobModels | null;
+    snapshots: JobSnapshots | null;
     close: () => Promise<void>;
   },
 ): Promise<ConnectedService> {
@@ -160,8 +168,9 @@ async function enterProject(
   try {
     const { id: projectId } = await requireProject(client, { project: options.project, signal: options.signal });
     const journal = options.openJournal(projectId);
-    const { protocols, scheduling, models } = options;
-    return { client, urgentClient, projectId, journal, protocols, scheduling, models, [Symbol.asyncDispose]: close };
+    const { protocols, scheduling, models, snapshots } = options;
+    const known = { protocols, scheduling, models, snapshots };
+    return { client, urgentClient, projectId, journal, ...known, [Symbol.asyncDispose]: close };
   } catch (error) {
     await close();
     throw error;
