@@ -1,5 +1,13 @@
 import { endSentence } from '../base/text.ts';
-import type { ApiType, Check, CheckByType, JudgedType, ObservationType, ToolResultType } from '../model/assertion.ts';
+import type {
+  ApiType,
+  Check,
+  CheckByType,
+  JudgedType,
+  ObservationType,
+  ReportedType,
+  ToolResultType,
+} from '../model/assertion.ts';
 import type { CheckState } from '../model/trace.ts';
 import { type Evidence, type Judgement, leaveUnmeasured } from './evidence.ts';
 
@@ -63,6 +71,9 @@ const ofToolResults: Finalities<ToolResultType> = {
   toolNotFound: 'none',
 };
 
+/** A report stays one of all; later ones can still break the order of the progress. */
+const ofReports: Finalities<ReportedType> = { progressReported: 'none', logged: 'passed', listChanged: 'passed' };
+
 /** A judge sees the whole conversation, or it judges another one. */
 const ofJudges: Finalities<JudgedType> = { judge: 'none' };
 
@@ -71,6 +82,7 @@ const finalities: Finalities<Check['type']> = {
   ...ofApi,
   ...ofObservations,
   ...ofToolResults,
+  ...ofReports,
   ...ofJudges,
   not: 'both',
   anyOf: 'both',

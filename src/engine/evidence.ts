@@ -1,5 +1,6 @@
 import type { Check, CheckByType, JsonObject } from '../model/assertion.ts';
 import type { ToolCall } from '../model/run.ts';
+import type { Notification } from '../model/notification.ts';
 import type { CheckState, TraceMessage } from '../model/trace.ts';
 import type { ModelAnswer, ModelCall, ModelName } from '../models/language-model.ts';
 import type { SchemaBudget } from './schema-check.ts';
@@ -12,6 +13,8 @@ export interface Evidence {
   tools: ReadonlyMap<string, ToolDefinition> | null;
   /** The conversation, with the pinned calls. Empty where it was not captured. */
   messages: readonly TraceMessage[];
+  /** What the server reported, and how much more than was kept; null if it was not captured. */
+  notifications: { entries: readonly Notification[]; dropped: number } | null;
   /** Text of the last assistant message; empty where that one only calls tools, and where no model took part. */
   finalAssistantMessage: string;
   /** Messages of the user; a case that only calls tools has none. */
@@ -118,14 +121,23 @@ export interface Snapshots {
   redact(value: unknown): unknown;
 }
 
+/** Hears what the calls of judges come to. */
+export interface JudgeLog {
+  /** Notes that a judge is asked now. The function that it returns takes the answer. */
+  beginCall(judge: { model: ModelName; isGating: boolean }): (answer: ModelAnswer) => void;
+  /** Hears why no iteration of the run can have a result. */
+  stopRun(reason: string): void;
+}
+
 /** What judging may take in addition to the evidence. */
 export interface JudgingAids extends SchemaBudget {
   /** Null where no model may be asked. */
   askJudge?: AskJudge | null;
   /** Null where none are known, as in a service that a gate did not start. */
   snapshots?: Snapshots | null;
-  /** Hears of each recorded answer of a judge that gates: the result of the iteration rests on it. */
-  onReplayedJudgement?: () => void;
+  /** Waits until the condition holds, for as long as a notification may be on its way. */
+  waitForNotification?: ((isMet: () => boolean) => Promise<void>) | null;
+  judgeLog?: JudgeLog;
 }
 
 /** How each type of check is judged. */

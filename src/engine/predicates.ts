@@ -23,6 +23,7 @@ import {
   refuse,
 } from './evidence.ts';
 import { judgeByModel } from './judge-check.ts';
+import { notificationJudgements } from './notification-checks.ts';
 import { clipReason, printValue } from './reasons.ts';
 import { responseJudgements } from './response-checks.ts';
 import { toolResultJudgements } from './tool-result-checks.ts';
@@ -32,11 +33,15 @@ const judgements: Judgements = {
   ...definitionJudgements,
   ...responseJudgements,
   ...toolResultJudgements,
+  ...notificationJudgements,
   widgetRendered: judgeNothingRendered,
   widgetRenderLatencyUnder: judgeNothingRendered,
   widgetNoConsoleErrors: judgeNothingRendered,
   judge: async (check, evidence, aids) => await judgeByModel(check, evidence, aids ?? {}),
-  not: async ({ assertion }, evidence, aids) => negate(await judgeCheck(assertion, evidence, aids)),
+  not: async ({ assertion }, evidence, aids) => {
+    // What must not come is not waited for.
+    return negate(await judgeCheck(assertion, evidence, aids && { ...aids, waitForNotification: null }));
+  },
   anyOf: judgeParts,
   allOf: judgeParts,
 };

@@ -31,7 +31,7 @@ const subjects: { readonly [Type in GatingCheck['type']]: Subject } = {
   responseCloseTo: 'response',
   finalAssistantMessageNonEmpty: 'response',
   turnCountUnder: 'response',
-  // No trace has the list of tools, the whole size of results, all tokens, or what a browser rendered.
+  // No trace has the list of tools, the whole size of results, all tokens, notifications, or what a browser rendered.
   argumentsMatchToolSchema: 'other',
   noDestructiveToolCalled: 'other',
   toolResultSizeUnder: 'other',
@@ -41,6 +41,9 @@ const subjects: { readonly [Type in GatingCheck['type']]: Subject } = {
   widgetRendered: 'other',
   widgetRenderLatencyUnder: 'other',
   widgetNoConsoleErrors: 'other',
+  progressReported: 'other',
+  logged: 'other',
+  listChanged: 'other',
 };
 
 const nothing: Evidence = {
@@ -51,6 +54,7 @@ const nothing: Evidence = {
   userMessages: 0,
   tokensUsed: null,
   messages: [],
+  notifications: null,
   cutReason: null,
 };
 

@@ -18,7 +18,7 @@ export type JsonObject = Record<string, unknown>;
 
 const filledText = z.string().min(1);
 
-const { api, observations, toolResult, judged } = createCheckSchemas({
+const { api, observations, toolResult, reported, judged } = createCheckSchemas({
   isClosed: false,
   toolName: filledText,
   text: filledText,
@@ -41,7 +41,7 @@ const { api, observations, toolResult, judged } = createCheckSchemas({
   model: filledText,
 });
 
-const gating = { ...api, ...toolResult };
+const gating = { ...api, ...toolResult, ...reported };
 const asserting = { ...gating, ...observations, ...judged };
 
 type AssertingByType = { [Type in keyof typeof asserting]: z.infer<(typeof asserting)[Type]> };
@@ -113,6 +113,7 @@ export type CheckByType = { [Type in keyof typeof checkSchemas]: z.infer<(typeof
 export type ApiType = keyof typeof api;
 export type ObservationType = keyof typeof observations;
 export type ToolResultType = keyof typeof toolResult;
+export type ReportedType = keyof typeof reported;
 export type JudgedType = keyof typeof judged;
 export type JudgeCheck = CheckByType['judge'];
 
@@ -122,7 +123,12 @@ export type ToolResultAssertion = CheckByType[ToolResultType];
 export type Assertion = Check | WidgetAssertion;
 
 /** What only the gate judges: in the engine, and from the trace of a hosted run. */
-export type OwnAssertion = ToolResultAssertion | JudgeCheck | CheckByType['not'] | CombinedCheck;
+export type OwnAssertion =
+  | ToolResultAssertion
+  | CheckByType[ReportedType]
+  | JudgeCheck
+  | CheckByType['not']
+  | CombinedCheck;
 
 const checkTypes: ReadonlySet<string> = new Set(Object.keys(checkSchemas));
 
@@ -181,15 +187,11 @@ export function isJudge(assertion: Assertion): assertion is JudgeCheck {
   return 'type' in assertion && assertion.type === 'judge';
 }
 
-/** Whether an assertion is judged by the gate alone: one on what a tool answered, one for a model, or one that wraps others. */
+/** Whether an assertion is judged by the gate alone: on what a tool answered or a server reported, by a model, or one that wraps others. */
 export function isOwnAssertion(assertion: Assertion): assertion is OwnAssertion {
-  return (
-    'type' in assertion &&
-    (assertion.type === 'not' ||
-      isCombinationType(assertion.type) ||
-      Object.hasOwn(judged, assertion.type) ||
-      Object.hasOwn(toolResult, assertion.type))
-  );
+  if (!('type' in assertion)) return false;
+  const { type } = assertion;
+  return type === 'not' || isCombinationType(type) || Object.hasOwn({ ...toolResult, ...reported, ...judged }, type);
 }
 
 /** A call that an assertion expects to go wrong: the latest one of `toolName`, or of any tool where that is undefined. */

@@ -1,3 +1,4 @@
+import type { Notification } from './notification.ts';
 import type { ToolCall } from './run.ts';
 
 /** One message of the transcript. Content is text or parts, as the AI SDK writes them. */
@@ -36,6 +37,8 @@ export interface TraceSpan {
   toolCallId?: string;
   toolName?: string;
   mcpErrorCode?: number;
+  /** Of a call of a model: that it judges the case, and takes no part in it. */
+  role?: 'judge';
   modelId?: string;
   provider?: string;
   finishReason?: string;
@@ -74,5 +77,11 @@ export interface Trace {
   messages: TraceMessage[];
   spans: TraceSpan[];
   prompts: TracePrompt[];
-  metadata?: { predicates?: PredicateResult[] };
+  metadata?: {
+    predicates?: PredicateResult[];
+    /** What the server reported, oldest first. */
+    notifications?: Notification[];
+    /** How many more there were. */
+    droppedNotifications?: number;
+  };
 }

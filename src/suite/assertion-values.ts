@@ -8,8 +8,10 @@ import {
   maxNeedleLength,
   maxSchemaBytes,
 } from '../model/check-schemas.ts';
+import { blankPattern, findNameProblem } from '../model/placeholders.ts';
 import { createWidgetSchemas } from '../model/widget.ts';
 import { findIgnoreProblem } from './ignore-pattern.ts';
+import { isSnapshotPath } from './snapshots.ts';
 import { modelId, withIssueCode, text } from './scalar-schemas.ts';
 import { findSchemaProblems } from './schema-problems.ts';
 
@@ -30,16 +32,17 @@ export const toolArguments = z
 const nestedQuantifier = /[+*}]\??\)[+*{]/;
 
 const responsePattern = text.superRefine((pattern, context) => {
-  const reason = nestedQuantifier.test(pattern)
+  const tested = blankPattern(pattern);
+  const reason = nestedQuantifier.test(tested)
     ? 'a repeated group that ends in a repetition can take exponential time'
-    : explainThrow(() => new RegExp(pattern));
+    : explainThrow(() => new RegExp(tested));
   addPatternIssue(pattern, reason, context);
 });
 
 const re2Pattern = text.superRefine((pattern, context) => {
   addPatternIssue(
     pattern,
-    explainThrow(() => RE2JS.compile(pattern)),
+    explainThrow(() => RE2JS.compile(blankPattern(pattern))),
     context,
   );
 });
@@ -70,6 +73,22 @@ const pointer = z
     description: 'JSON Pointer into the structured content, or into text read as JSON.',
   });
 
+/** What a step keeps of its result. */
+export const capture = z
+  .record(z.string(), pointer)
+  .superRefine((names, context) => {
+    for (const name of Object.keys(names)) {
+      const message = findNameProblem(name);
+      if (message !== null) {
+        context.addIssue({ code: 'custom', path: [name], message, params: { code: 'bad-name', isKey: true } });
+      }
+    }
+  })
+  .meta({
+    description: 'Values for later steps: names, and JSON Pointers into the result as the server sent it.',
+    examples: [{ noteId: '/structuredContent/id' }],
+  });
+
 const jsonSchema = z
   .union([z.record(z.string(), z.unknown()), z.boolean()])
   .superRefine((schema, context) => {
@@ -88,11 +107,9 @@ export const ignorePattern = text
     description: "A JSON Pointer into a tool's result, in which `*` is any one segment, or an RE2 regular expression.",
   });
 
-/** A path inside the folder of the evals file, in portable characters, so that a file works on every machine. */
 const snapshot = text
   .refine(
-    (value) =>
-      /^[^/\\:*?"<>|{}]+(?:\/[^/\\:*?"<>|{}]+)*$/.test(value) && value.split('/').every((part) => !/^\.+$/.test(part)),
+    (value) => isSnapshotPath(value.replaceAll(/\{\{[^{}]*\}\}/g, 'column')),
     withIssueCode(
       'bad-snapshot',
       (value) => `${JSON.stringify(value)} is no path inside the folder of this file; write \`snapshots/name.json\``,

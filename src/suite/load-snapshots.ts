@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { dirname, posix, resolve } from 'node:path';
 import { type ConfigurationIssue, describeError } from '../base/errors.ts';
 import { leadsOutOf, readTextFile } from '../base/files.ts';
 import { formatCount } from '../base/text.ts';
 import type { SourceLocation, Suite } from '../model/suite.ts';
 import { resolveChecks } from './build.ts';
-import { listSnapshotFiles } from './snapshots.ts';
+import { isSnapshotPath, listSnapshotFiles } from './snapshots.ts';
 
 /** A snapshot is there to be read by people, and part of a repository. */
 export const maxSnapshotBytes = 256 * 1024;
@@ -29,6 +29,11 @@ export async function loadSnapshots(suites: readonly Suite[], cwd: string): Prom
   for (const [file, { location }] of found) {
     const path = resolve(cwd, file);
     const addIssue = (code: string, message: string) => loaded.issues.push({ ...location, code, message });
+    if (!isSnapshotPath(posix.relative(posix.dirname(location.file), file))) {
+      const written = 'a path inside the folder of the evals file; only columns of `each` are filled in';
+      addIssue('bad-snapshot', `The snapshot ${file} is not ${written}`);
+      continue;
+    }
     try {
       const info = await stat(path).catch(() => null);
       if (info === null) {

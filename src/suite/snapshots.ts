@@ -2,6 +2,11 @@ import { posix } from 'node:path';
 import { type Assertion, type Check, type InnerCheck, isCombination, type NegatableCheck } from '../model/assertion.ts';
 import type { Step } from '../model/step.ts';
 
+/** Whether a path leads into the folder that it starts from, in portable characters, so that the file works on every machine. */
+export function isSnapshotPath(path: string): boolean {
+  return path.split('/').every((part) => /^[^\\:*?"<>|{}]+$/.test(part) && !/^\.+$/.test(part));
+}
+
 /** Lists the snapshots that an assertion, or a part of it, names. */
 export function listSnapshotFiles(assertion: Assertion): string[] {
   if (!('type' in assertion)) return [];
