@@ -21,6 +21,7 @@ import { startSchemaTime } from './schema-check.ts';
 import type { StepOutcome } from './step-outcome.ts';
 import { listExcusedSteps } from './tool-call.ts';
 import { Transcript } from './transcript.ts';
+import { createCaseValues, type IterationFacts } from './values.ts';
 
 /**
  * A handshake may wait for a process to start, on a machine that is busy starting others; a case that is to be quick is no
@@ -40,7 +41,7 @@ const connectTimeoutMs = 60_000;
  * the expected ones in every turn. A negative case is one in which the model must call nothing: calls that steps pin are
  * the author's, not the model's, and do not count.
  *
- * With `trace`, each call carries its span of that trace to the server. With `visit`, the outcome says where the process
+ * With `facts`, placeholders of a case that has some stand for them. With `trace`, each call carries its span of that trace to the server. With `visit`, the outcome says where the process
  * of the server ended before the iteration was over.
  */
 export async function runCase(
@@ -54,9 +55,10 @@ export async function runCase(
     visit?: ServerVisit | null;
     openModel?: OpenModel | null;
     openJudge?: OpenJudge | null;
+    facts?: IterationFacts | null;
   },
 ): Promise<CaseOutcome> {
-  const { clock, visit = null, openModel = null, openJudge = null } = options;
+  const { clock, visit = null, openModel = null, openJudge = null, facts = null } = options;
   const timeoutMs = testCase.advancedConfig?.timeoutMs ?? options.timeoutMs;
   const transcript = new Transcript(clock);
   const opened = await connect(target, {
@@ -80,9 +82,7 @@ export async function runCase(
   const aids: JudgingAids = {
     ...schemas,
     askJudge: openJudge === null ? null : createAskJudge(openJudge, { limit, signal: options.signal }),
-    onReplayedJudgement: () => {
-      transcript.replayedJudgements += 1;
-    },
+    judgeLog: transcript.logJudges(null),
   };
   const scope: StepScope = {
     connection,
@@ -93,21 +93,24 @@ export async function runCase(
     anyError,
   };
   const interrupt = (step: Step) => describeInterruption(step, { limit, timeoutMs });
+  const values = createCaseValues(testCase, { facts, transcript });
   const ending = await runSteps(testCase.steps, connection, {
-    runStep: (step, stepIndex) => runStep(step, stepIndex, scope),
+    runStep: (step, stepIndex) => values.run(step, async (filled) => await runStep(filled, stepIndex, scope)),
     interrupt,
     transcript,
     results: steps,
   });
-  if (ending !== completed) return buildOutcome(testCase, { transcript, steps, ending, protocolVersion });
+  const record = { transcript, steps, protocolVersion };
+  const filled = values.fillCase(testCase);
+  if (ending !== completed) return buildOutcome(filled, { ...record, ending });
   try {
     const hasFailedStep = steps.some(({ status }) => status === 'fail');
-    const checks = await judgeChecks(testCase, transcript, { ...aids, hasFailedStep });
-    return buildOutcome(testCase, { transcript, steps, ending, protocolVersion, checks });
+    const checks = await judgeChecks(testCase, transcript, { ...aids, hasFailedStep, values });
+    return buildOutcome(filled, { ...record, ending, checks });
   } catch (error) {
     if (limit.stoppedBy() !== 'caller') throw error;
     const cancelled: Ending = { status: 'cancelled', reason: 'Cancelled in the checks at the end.' };
-    return buildOutcome(testCase, { transcript, steps, ending: cancelled, protocolVersion });
+    return buildOutcome(filled, { ...record, ending: cancelled });
   }
 }
 
