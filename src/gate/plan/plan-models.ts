@@ -3,6 +3,7 @@ import { appendAll } from '../../base/lists.ts';
 import type { Secret } from '../../base/redaction.ts';
 import { listProxySecrets, type ProxySettings, readProxySettings } from '../../http/proxy.ts';
 import type { ModelPrice } from '../../model/cost.ts';
+import { isAdvisory } from '../../model/assertion.ts';
 import type { NamedRule, Pricing } from '../../model/policy.ts';
 import type { SourceLocation, Suite, SuiteCase } from '../../model/suite.ts';
 import type { ModelName } from '../../models/language-model.ts';
@@ -20,6 +21,8 @@ export interface PlannedModelCase {
   model: ModelName;
   /** Null where the model takes part in the case. */
   purpose: 'judge' | null;
+  /** Whether the case has no result without the answers of the model. */
+  isDecisive: boolean;
   /** Where its recording is or would be, relative to the working directory. */
   path: string;
   /** Null where there is none. */
@@ -62,7 +65,7 @@ export async function planModels(
   const proxy = readProxySettings(environment);
   const cases: PlannedModelCase[] = [];
   const problems = new Map<string, string | null>();
-  const planCase = async ({ suite, testCase, modelId, purpose, location }: AskedModel): Promise<void> => {
+  const planCase = async ({ suite, testCase, modelId, purpose, isDecisive, location }: AskedModel): Promise<void> => {
     const model = parseModelName(modelId);
     const problem = problems.get(modelId) ?? explainProblem(providers, model);
     if (!problems.has(modelId) && problem !== null && (mode === 'live' || mode === 'record')) {
@@ -78,14 +81,15 @@ export async function planModels(
     const path = locateRecording(suite.location.file, { suiteId: suite.id, caseId, model });
     const recording = mode === 'live' ? null : await tryReadRecording(path, cwd, issues);
     const { ignoredInRecordings: ignored } = suite;
-    cases.push({ suiteId: suite.id, caseId: testCase.id, model, purpose, path, recording, ignored });
+    const slot = { suiteId: suite.id, caseId: testCase.id, model, purpose };
+    cases.push({ ...slot, isDecisive, path, recording, ignored });
   };
   for (const { suite, testCase, prompt } of suites.flatMap(listPromptCases)) {
     if (testCase.model === null) {
       issues.push({ ...prompt, code: 'missing-model', message: describeMissing(testCase) });
       continue;
     }
-    await planCase({ suite, testCase, modelId: testCase.model, purpose: null, location: prompt });
+    await planCase({ suite, testCase, modelId: testCase.model, purpose: null, isDecisive: true, location: prompt });
   }
   for (const judge of suites.flatMap(listJudges)) await planCase(judge);
   return {
@@ -116,6 +120,7 @@ interface AskedModel {
   testCase: SuiteCase;
   modelId: string;
   purpose: 'judge' | null;
+  isDecisive: boolean;
   location: SourceLocation;
 }
 
@@ -126,7 +131,10 @@ function listJudges(suite: Suite): AskedModel[] {
     for (const { judge, location } of testCase.judges) {
       if (judge.model !== undefined && !byModel.has(judge.model)) byModel.set(judge.model, location);
     }
-    return [...byModel].map(([modelId, location]) => ({ suite, testCase, modelId, purpose: 'judge', location }));
+    return [...byModel].map(([modelId, location]) => {
+      const isDecisive = testCase.judges.some(({ judge }) => judge.model === modelId && !isAdvisory(judge));
+      return { suite, testCase, modelId, purpose: 'judge', isDecisive, location };
+    });
   });
 }
 
