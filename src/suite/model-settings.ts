@@ -1,4 +1,4 @@
-import type { ModelSettings, SourceLocation } from '../model/suite.ts';
+import type { ModelSettings, SourceLocation, Suite, SuiteCase } from '../model/suite.ts';
 import type { Finding } from './findings.ts';
 import type { DocumentPath, SourceDocument } from './source-document.ts';
 import type { WrittenCase, WrittenSuite } from './suite-schema.ts';
@@ -35,6 +35,21 @@ export function listCaseModels(suite: WrittenSuite, testCase: WrittenCase): Arra
   if (!hasPrompt) return [testCase.model ?? null];
   const own = testCase.models ?? (testCase.model === undefined ? undefined : [testCase.model]);
   return own ?? suite.models ?? [suite.model ?? null];
+}
+
+/** The first prompt of a case; null where it has none. */
+export function locatePrompt({ steps }: Pick<SuiteCase, 'steps'>): SourceLocation | null {
+  return steps.find(({ step }) => step.kind === 'prompt')?.location ?? null;
+}
+
+/** Finds cases with a prompt and without a model. The gate runs none of them, unless a hosted service does it with a model of its own. */
+export function findPromptsWithoutModel({ cases }: Suite): Finding[] {
+  return cases.flatMap((testCase) => {
+    const prompt = locatePrompt(testCase);
+    if (prompt === null || testCase.model !== null) return [];
+    const message = `case "${testCase.title}" has a prompt step and no model; set \`model\` in the case or the suite, such as anthropic/claude-haiku-4.5`;
+    return [{ ...prompt, code: 'missing-model', message }];
+  });
 }
 
 /** Finds a `model` next to `models`, which leaves open which of the two counts. */

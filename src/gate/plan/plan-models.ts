@@ -12,6 +12,7 @@ import { type ProviderDirectory, readProviders, type WireFormat } from '../../mo
 import { locateRecording, readRecording } from '../../models/recordings/files.ts';
 import type { Recording } from '../../models/recordings/format.ts';
 import type { RecordingsMode } from '../../models/recordings/source.ts';
+import { findPromptsWithoutModel, locatePrompt } from '../../suite/model-settings.ts';
 import type { GateOptions } from '../options/schema.ts';
 
 /** A case with prompts or judges, a model that it asks, and what is recorded of that. */
@@ -84,13 +85,8 @@ export async function planModels(
     const slot = { suiteId: suite.id, caseId: testCase.id, model, purpose };
     cases.push({ ...slot, isDecisive, path, recording, ignored });
   };
-  for (const { suite, testCase, prompt } of suites.flatMap(listPromptCases)) {
-    if (testCase.model === null) {
-      issues.push({ ...prompt, code: 'missing-model', message: describeMissing(testCase) });
-      continue;
-    }
-    await planCase({ suite, testCase, modelId: testCase.model, purpose: null, isDecisive: true, location: prompt });
-  }
+  appendAll(issues, suites.flatMap(findPromptsWithoutModel));
+  for (const asked of suites.flatMap(listPrompted)) await planCase(asked);
   for (const judge of suites.flatMap(listJudges)) await planCase(judge);
   return {
     mode,
@@ -103,17 +99,6 @@ export async function planModels(
   };
 }
 
-function listPromptCases(suite: Suite): Array<{ suite: Suite; testCase: SuiteCase; prompt: SourceLocation }> {
-  return suite.cases.flatMap((testCase) => {
-    const prompt = testCase.steps.find(({ step }) => step.kind === 'prompt');
-    return prompt === undefined ? [] : [{ suite, testCase, prompt: prompt.location }];
-  });
-}
-
-export function describeMissing({ title }: Pick<SuiteCase, 'title'>): string {
-  return `case "${title}" has a prompt step and no model; set \`model\` in the case or the suite, such as anthropic/claude-haiku-4.5`;
-}
-
 /** A model that a case asks, and where it says so. */
 interface AskedModel {
   suite: Suite;
@@ -122,6 +107,16 @@ interface AskedModel {
   purpose: 'judge' | null;
   isDecisive: boolean;
   location: SourceLocation;
+}
+
+/** The model of every case with a prompt. */
+function listPrompted(suite: Suite): AskedModel[] {
+  return suite.cases.flatMap((testCase) => {
+    const [location, modelId] = [locatePrompt(testCase), testCase.model];
+    return location === null || modelId === null
+      ? []
+      : [{ suite, testCase, modelId, purpose: null, isDecisive: true, location }];
+  });
 }
 
 /** Every judge of every case, each model once. */
