@@ -11,6 +11,7 @@ import { judgePredicate } from './predicates.ts';
 import type { ProcessLoss } from './process-loss.ts';
 import { joinWithin, printValue } from './reasons.ts';
 import type { Transcript } from './transcript.ts';
+import type { CaseValues } from './values.ts';
 
 /** The outcome of one iteration of one case. */
 export interface CaseOutcome {
@@ -72,7 +73,7 @@ export interface JudgedChecks {
 export async function judgeChecks(
   testCase: TestCase,
   transcript: Transcript,
-  { hasFailedStep, ...aids }: JudgingAids & { hasFailedStep: boolean },
+  { hasFailedStep, values, ...aids }: JudgingAids & { hasFailedStep: boolean; values: Pick<CaseValues, 'fill'> },
 ): Promise<JudgedChecks> {
   const checks = listChecks(testCase);
   const judged = new Map<Check, PredicateResult>();
@@ -80,8 +81,10 @@ export async function judgeChecks(
     [...judged.values()].some(({ predicate, state }) => state === 'failed' && !isAdvisory(predicate));
   for (const predicate of [...checks.filter((check) => !isJudge(check)), ...checks.filter(isJudge)]) {
     const isNeeded = !isJudge(predicate) || !(hasFailedStep || hasFailed());
-    const { state, reason } = isNeeded ? await judgePredicate(predicate, transcript, aids) : notAsked;
-    judged.set(predicate, { predicate, passed: state === 'passed', state, reason });
+    const { filled, reason: gap } = values.fill(predicate);
+    const open = gap === null ? null : { state: 'unmeasured' as const, reason: `${predicate.type}: ${gap}` };
+    const { state, reason } = open ?? (isNeeded ? await judgePredicate(filled, transcript, aids) : notAsked);
+    judged.set(predicate, { predicate: filled, passed: state === 'passed', state, reason });
   }
   const predicates = checks.flatMap((check) => judged.get(check) ?? []);
   const open = predicates.find(({ predicate, state }) => state === 'unmeasured' && !isAdvisory(predicate));
@@ -130,7 +133,12 @@ export function buildOutcome(
     protocolVersion,
     startedAtMs: transcript.startedAtMs,
     durationMs,
-    trace: { messages: transcript.messages, spans: transcript.spans, prompts, metadata: { predicates } },
+    trace: {
+      messages: transcript.messages,
+      spans: transcript.spans,
+      prompts,
+      metadata: { predicates, ...transcript.notifications.toMetadata() },
+    },
     predicates,
     loss: ending.loss ?? null,
     usage: transcript.usage === noModelUsage ? null : transcript.usage,

@@ -2,7 +2,7 @@ import { endSentence } from '../base/text.ts';
 import { type Clock, formatDuration } from '../base/time.ts';
 import { describeUnreachable } from '../mcp/faults.ts';
 import { openRenewableSession } from '../mcp/renewable-session.ts';
-import type { Session, Target } from '../mcp/session.ts';
+import type { Session, SessionOptions, Target } from '../mcp/session.ts';
 import { ExcessError } from '../mcp/traffic-budget.ts';
 import type { TestCase } from '../model/case.ts';
 import type { ServerVisit } from '../model/process-end.ts';
@@ -12,6 +12,7 @@ import type { TraceIds } from '../otlp/ids.ts';
 import type { JudgingAids } from './evidence.ts';
 import { type IterationLimit, startIterationLimit } from './iteration-limit.ts';
 import { createAskJudge, type OpenJudge } from './judge-check.ts';
+import { createWatch } from './notification-log.ts';
 import { createModelTalk, type OpenModel } from './model-talk.ts';
 import { buildOutcome, type CaseOutcome, completed, type Ending, judgeChecks, listChecks } from './outcome.ts';
 import type { Connection } from './process-loss.ts';
@@ -21,12 +22,16 @@ import { startSchemaTime } from './schema-check.ts';
 import type { StepOutcome } from './step-outcome.ts';
 import { listExcusedSteps } from './tool-call.ts';
 import { Transcript } from './transcript.ts';
+import { createCaseValues, type IterationFacts } from './values.ts';
 
 /**
  * A handshake may wait for a process to start, on a machine that is busy starting others; a case that is to be quick is no
  * reason to give it less. Where the case may take longer, so may the handshake.
  */
 const connectTimeoutMs = 60_000;
+
+/** How much longer than an iteration a server keeps its tasks: the time in which a model is asked is not counted. */
+const extraTaskTtlMs = 600_000;
 
 /**
  * Runs one iteration of a case in an MCP session of its own, and judges it. Resolves whatever the server does.
@@ -40,7 +45,7 @@ const connectTimeoutMs = 60_000;
  * the expected ones in every turn. A negative case is one in which the model must call nothing: calls that steps pin are
  * the author's, not the model's, and do not count.
  *
- * With `trace`, each call carries its span of that trace to the server. With `visit`, the outcome says where the process
+ * With `facts`, placeholders of a case that has some stand for them. With `trace`, each call carries its span of that trace to the server. With `visit`, the outcome says where the process
  * of the server ended before the iteration was over.
  */
 export async function runCase(
@@ -54,16 +59,17 @@ export async function runCase(
     visit?: ServerVisit | null;
     openModel?: OpenModel | null;
     openJudge?: OpenJudge | null;
+    facts?: IterationFacts | null;
   },
 ): Promise<CaseOutcome> {
-  const { clock, visit = null, openModel = null, openJudge = null } = options;
+  const { clock, visit = null, openModel = null, openJudge = null, facts = null } = options;
   const timeoutMs = testCase.advancedConfig?.timeoutMs ?? options.timeoutMs;
   const transcript = new Transcript(clock);
   const opened = await connect(target, {
     clock,
     signal: options.signal,
     timeoutMs: Math.max(timeoutMs, connectTimeoutMs),
-    visit,
+    session: { visit, watch: createWatch(testCase, transcript), taskTtlMs: timeoutMs + extraTaskTtlMs },
   });
   if ('ending' in opened) {
     return buildOutcome(testCase, { transcript, steps: [], ending: opened.ending, protocolVersion: null });
@@ -80,6 +86,7 @@ export async function runCase(
   const aids: JudgingAids = {
     ...schemas,
     askJudge: openJudge === null ? null : createAskJudge(openJudge, { limit, signal: options.signal }),
+    waitForNotification: (isMet) => transcript.notifications.waitUntil(isMet, limit.signal),
     judgeLog: transcript.logJudges(null),
   };
   const scope: StepScope = {
@@ -91,21 +98,24 @@ export async function runCase(
     anyError,
   };
   const interrupt = (step: Step) => describeInterruption(step, { limit, timeoutMs });
+  const values = createCaseValues(testCase, { facts, transcript });
   const ending = await runSteps(testCase.steps, connection, {
-    runStep: (step, stepIndex) => runStep(step, stepIndex, scope),
+    runStep: (step, stepIndex) => values.run(step, async (filled) => await runStep(filled, stepIndex, scope)),
     interrupt,
     transcript,
     results: steps,
   });
-  if (ending !== completed) return buildOutcome(testCase, { transcript, steps, ending, protocolVersion });
+  const record = { transcript, steps, protocolVersion };
+  const filled = values.fillCase(testCase);
+  if (ending !== completed) return buildOutcome(filled, { ...record, ending });
   try {
     const hasFailedStep = steps.some(({ status }) => status === 'fail');
-    const checks = await judgeChecks(testCase, transcript, { ...aids, hasFailedStep });
-    return buildOutcome(testCase, { transcript, steps, ending, protocolVersion, checks });
+    const checks = await judgeChecks(testCase, transcript, { ...aids, hasFailedStep, values });
+    return buildOutcome(filled, { ...record, ending, checks });
   } catch (error) {
     if (limit.stoppedBy() !== 'caller') throw error;
     const cancelled: Ending = { status: 'cancelled', reason: 'Cancelled in the checks at the end.' };
-    return buildOutcome(testCase, { transcript, steps, ending: cancelled, protocolVersion });
+    return buildOutcome(filled, { ...record, ending: cancelled });
   }
 }
 
@@ -115,12 +125,17 @@ async function connect(
     clock,
     signal,
     timeoutMs,
-    visit,
-  }: { clock: Clock; signal: AbortSignal | undefined; timeoutMs: number; visit: ServerVisit | null },
+    session: { visit, ...options },
+  }: {
+    clock: Clock;
+    signal: AbortSignal | undefined;
+    timeoutMs: number;
+    session: Pick<SessionOptions, 'watch' | 'taskTtlMs'> & { visit: ServerVisit | null };
+  },
 ): Promise<{ session: Session } | { ending: Ending }> {
   using limit = startIterationLimit(clock, timeoutMs, signal);
   try {
-    return { session: await openRenewableSession(target, { clock, signal: limit.signal, visit }) };
+    return { session: await openRenewableSession(target, { ...options, clock, signal: limit.signal, visit }) };
   } catch (error) {
     const stoppedBy = limit.stoppedBy();
     if (stoppedBy === 'caller') return { ending: { status: 'cancelled', reason: 'Cancelled before the first step.' } };

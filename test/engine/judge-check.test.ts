@@ -7,6 +7,7 @@ import { judgePredicate } from '../../src/engine/predicates.ts';
 import { runAssertStep } from '../../src/engine/run-step.ts';
 import { startSchemaTime } from '../../src/engine/schema-check.ts';
 import { Transcript } from '../../src/engine/transcript.ts';
+import { noValues } from '../../src/engine/values.ts';
 import type { Check, JudgeCheck } from '../../src/model/assertion.ts';
 import type { TraceMessage } from '../../src/model/trace.ts';
 import { noModelUsage } from '../../src/model/usage.ts';
@@ -229,6 +230,7 @@ describe('the checks of a case with judges', () => {
     const judged = await judgeChecks(testCase, new Transcript(systemClock), {
       ...aidsOf({ askJudge }),
       hasFailedStep,
+      values: noValues,
     });
     return { ...judged, asked: asked.length, states: judged.predicates.map(({ state }) => state) };
   }

@@ -3,11 +3,15 @@ import { dirname, isAbsolute, resolve, sep } from 'node:path';
 import { ConfigurationError, type ConfigurationIssue } from '../../base/errors.ts';
 import { appendAll } from '../../base/lists.ts';
 import { Secret } from '../../base/redaction.ts';
+import { listProxySecrets } from '../../http/proxy.ts';
 import { historySource } from '../../history/lookup.ts';
+import type { AccessOptions } from '../../server/running-server.ts';
 import type { SandboxOptions } from '../../server/sandbox/open.ts';
 import { splitCommand } from '../../server/split-command.ts';
+import { findNearest } from '../../suite/findings.ts';
 import type { GateOptions } from '../options/schema.ts';
 import { buildReportJsonSchema } from '../../model/report.ts';
+import { listAccessSecrets, planAccess } from './plan-access.ts';
 import type { PlannedSuite } from './plan-suites.ts';
 
 /** The server under test, as it is going to be started or found. */
@@ -21,6 +25,8 @@ export interface PlannedServer {
   /** Those of the values that no output may show. */
   secrets: readonly Secret[];
   readyTimeoutMs: number;
+  /** Null where requests carry nothing to be let in. */
+  access: AccessOptions | null;
   /** What its processes may see and change; null for all that the gate itself may. */
   sandbox: SandboxOptions | null;
 }
@@ -40,8 +46,15 @@ export async function planServer(
     const message = `${JSON.stringify(options.serverCwd ?? '.')} is not a directory; it is taken relative to the working directory, so check the path and that an earlier step makes it`;
     issues.push({ input: 'server-cwd', code: 'no-directory', message });
   }
-  const secrets = [...listSecrets(environment, options.serverEnv), ...listUrlSecrets(url)];
-  return { command, url, cwd, environment, secrets, readyTimeoutMs: options.serverReadyTimeout, sandbox: null };
+  const access = planAccess(options, context.environment, issues);
+  const secrets = [
+    ...listSecrets(environment, options.serverEnv),
+    ...listUrlSecrets(url),
+    ...keepDistinct(listAccessSecrets(options)),
+    ...(access?.proxy === undefined ? [] : listProxySecrets(access.proxy)),
+  ];
+  const readyTimeoutMs = options.serverReadyTimeout;
+  return { command, url, cwd, environment, secrets, access, readyTimeoutMs, sandbox: null };
 }
 
 function findCommandIssues(command: string): readonly ConfigurationIssue[] {
@@ -62,6 +75,10 @@ function listSecrets(environment: ReadonlyMap<string, Secret>, written: GateOpti
   const secrets = [...environment]
     .filter(([name, value]) => written.get(name) === null || isSecret(name, value))
     .map(([, value]) => value);
+  return keepDistinct(secrets);
+}
+
+function keepDistinct(secrets: readonly Secret[]): Secret[] {
   if (secrets.length === 0) return [];
   // `failed` hides nothing, and taken out of everything it would take the verdict along.
   const vocabulary = JSON.stringify(buildReportJsonSchema());
@@ -100,6 +117,32 @@ function resolveEnvironment(
     }
   }
   return resolved;
+}
+
+/** Finds variables that cases use and `server-env` does not name, and a `server-env` that neither a case nor a server gets. */
+export function findVariableIssues(
+  { serverEnv, serverCommand, serverUrl }: Pick<GateOptions, 'serverEnv' | 'serverCommand' | 'serverUrl'>,
+  suites: readonly PlannedSuite[],
+): ConfigurationIssue[] {
+  const files = suites.flatMap((planned) => (planned.kind === 'file' ? [planned.suite] : []));
+  const used = files.flatMap(({ cases }) => cases.flatMap(({ placeholders }) => placeholders?.variables ?? []));
+  const known = [...serverEnv.keys()];
+  const issues = used.flatMap(({ name, location }): ConfigurationIssue[] => {
+    if (serverEnv.has(name)) return [];
+    const nearest = findNearest(name, known);
+    const remedy =
+      nearest === undefined
+        ? `add \`${name}\` to pass the job's on, or \`${name}=value\``
+        : `did you mean \`${nearest}\`?`;
+    const message = `\`{{env.${name}}}\` has no value, because \`server-env\` does not name ${name}; ${remedy}`;
+    return [{ ...location, code: 'unknown-name', message }];
+  });
+  if (serverCommand === null && serverUrl !== null && known.length > 0 && used.length === 0) {
+    const message = 'has no effect without `server-command`, because no case uses `{{env.NAME}}`; remove it';
+    issues.push({ input: 'server-env', code: 'needs-server-command', message });
+  }
+  // The rows of a case, and the cases with one check of their suite, share its location.
+  return [...new Map(issues.map((issue) => [JSON.stringify(issue), issue])).values()];
 }
 
 /** Files by which a step passes values to the runner, and the event that started the workflow. */
