@@ -4,6 +4,8 @@ import type { JsonObject } from '../model/assertion.ts';
 import { createFetch } from './fetch.ts';
 import { connectClient } from './handshake.ts';
 import { type EraChoice, type Handshake, listEras, type ProtocolEra } from './protocol.ts';
+import { sendRequest, type ServerRequest } from './requests.ts';
+import { watchResources } from './subscriptions.ts';
 import { createTrafficBudget, type ExcessError, iterationLimits, type TrafficBudget } from './traffic-budget.ts';
 import { watchTraffic } from './traffic.ts';
 
@@ -36,6 +38,12 @@ export interface Session extends AsyncDisposable {
    * itself and withhold the ones that break their schema.
    */
   listTools(options: { signal: AbortSignal }): Promise<ToolList>;
+  /** Makes any other request and returns its result. Rejects as `callTool` does, and where the server lacks the capability. */
+  request(request: ServerRequest, options: { signal: AbortSignal }): Promise<unknown>;
+  /** Asks the server to report changes of a resource. Rejects as `request` does. */
+  subscribe(uri: string, options: { signal: AbortSignal }): Promise<void>;
+  /** Waits for a change of a resource that the server reports, and that no earlier wait resolved with. */
+  waitForUpdate(uri: string, options: { signal: AbortSignal }): Promise<void>;
 }
 
 /** What a server declares about a tool. */
@@ -117,6 +125,9 @@ async function openSessionAs(
     },
   );
   const traffic = watchTraffic(transport);
+  const resources = watchResources(client);
+  const bound = <T>(answer: Promise<T>, { signal }: { signal: AbortSignal }) =>
+    race(Promise.race([answer, traffic.lost]), { signals: [signal, budget.signal] });
   return {
     get id() {
       return transport.sessionId;
@@ -148,6 +159,9 @@ async function openSessionAs(
         ]),
       );
     },
+    request: (request, options) => bound(sendRequest(client, request, { ...limits, ...options }), options),
+    subscribe: (uri, options) => bound(resources.subscribe(uri, { ...limits, ...options }), options),
+    waitForUpdate: (uri, options) => bound(resources.waitForUpdate(uri, options), options),
     [Symbol.asyncDispose]: async () => {
       const goodbye = traffic.waitForNotifications().then(() => transport.terminateSession());
       // A session that cannot be ended is the server's to reap; the iteration is judged already.

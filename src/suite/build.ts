@@ -10,7 +10,8 @@ import type { Finding } from './findings.ts';
 import { fillJudgeModel, fillModelOfStep, findJudgesWithoutModel, locateJudges, locateStepJudges } from './judges.ts';
 import { buildModelSettings, findTwoModelKeys, listCaseModels } from './model-settings.ts';
 import type { DocumentPath, SourceDocument } from './source-document.ts';
-import { findServerIds, parseSteps, type WrittenCase, type WrittenSuite } from './suite-schema.ts';
+import { findServerIds, parseSteps } from './step-schema.ts';
+import type { WrittenCase, WrittenSuite } from './suite-schema.ts';
 
 /** How long an iteration may take where the file does not say. */
 export const defaultTimeoutMs = 60_000;

@@ -1,0 +1,226 @@
+import { z } from 'zod';
+import { type Check, findNegationProblem, isAdvisory } from '../model/assertion.ts';
+import { createStepShapes, type Step, type StepByKind } from '../model/step.ts';
+import { serverUnderTest } from '../model/suite.ts';
+import { parseAssertion, parseCheck, writtenAssertionSchema, writtenCheckSchema } from './assertion-schema.ts';
+import { actionSchema, toolArguments } from './assertion-values.ts';
+import { type Finding, quoteValue } from './findings.ts';
+import { id, text, timeout, withIssueCode } from './scalar-schemas.ts';
+import type { DocumentPath, SourceDocument } from './source-document.ts';
+
+const stepId = id.exactOptional().meta({ description: 'Unique in the case; made when absent.' });
+
+const shapes = createStepShapes(
+  {
+    prompt: text.meta({ description: 'What the user says to the model. Needs a model.' }),
+    serverName: text,
+    serverId: text.meta({ not: {}, description: 'Not accepted; write `serverName`.' }),
+    toolName: text.meta({ description: 'Name of the tool that is called, without a model.' }),
+    widgetToolName: text.meta({ description: 'Name of the tool that is called, without a model.' }),
+    arguments: toolArguments,
+    renderTimeoutMs: z.int().min(0).max(120_000),
+    action: actionSchema,
+  },
+  writtenAssertionSchema,
+);
+const { toolName, renderTimeoutMs } = shapes.toolCall;
+/** A file may leave out the server, which is the one under test, and arguments. */
+const serverName = shapes.toolCall.serverName.exactOptional();
+const toolArgs = shapes.toolCall.arguments.exactOptional();
+
+const fullForms = {
+  prompt: z.strictObject({ ...shapes.prompt, id: stepId }),
+  toolCall: z.strictObject({ ...shapes.toolCall, id: stepId, serverName, arguments: toolArgs }),
+  interact: z.strictObject({ ...shapes.interact, id: stepId }),
+  assert: z.strictObject({ ...shapes.assert, id: stepId }),
+};
+
+const shortForms = {
+  prompt: z.strictObject({ prompt: shapes.prompt.prompt, id: stepId }),
+  toolCall: z.strictObject({
+    toolCall: toolName,
+    id: stepId,
+    arguments: toolArgs,
+    server: serverName.meta({ description: 'Name of the server, where a suite has several.' }),
+    renderTimeoutMs,
+  }),
+  interact: z.strictObject({ interact: shapes.interact.toolName, id: stepId, action: shapes.interact.action }),
+  assert: z.strictObject({ assert: shapes.assert.assertion, id: stepId }),
+};
+
+const bare = z.literal(true);
+const uri = text.meta({ description: 'URI of a resource of the server.' });
+const textArguments = z.record(z.string(), z.string()).meta({ description: 'Arguments by name; each is a text.' });
+
+/** Steps that only the gate runs. They have the short form alone. */
+const ownForms = [
+  z.strictObject({ readResource: uri, id: stepId }),
+  z.strictObject({
+    getPrompt: text.meta({ description: 'Name of a prompt of the server.' }),
+    id: stepId,
+    arguments: textArguments.exactOptional(),
+  }),
+  z
+    .strictObject({
+      complete: text.meta({ description: 'Name of the argument that is completed.' }),
+      id: stepId,
+      prompt: text.exactOptional().meta({ description: 'The prompt that has the argument.' }),
+      resourceTemplate: text.exactOptional().meta({ description: 'The URI template that has the argument.' }),
+      value: z.string().exactOptional().meta({ default: '', description: 'What the user has written so far.' }),
+      arguments: textArguments.exactOptional(),
+    })
+    .refine(
+      ({ prompt, resourceTemplate }) => (prompt === undefined) !== (resourceTemplate === undefined),
+      withIssueCode('bad-completion', 'A `complete` step has either a `prompt` or a `resourceTemplate`; write one'),
+    ),
+  z.strictObject({ listTools: bare, id: stepId }),
+  z.strictObject({ listResources: bare, id: stepId }),
+  z.strictObject({ listResourceTemplates: bare, id: stepId }),
+  z.strictObject({ listPrompts: bare, id: stepId }),
+  z.strictObject({ ping: bare, id: stepId }),
+  z.strictObject({ subscribe: uri, id: stepId }),
+  z.strictObject({
+    waitForUpdate: uri.meta({ description: 'URI of a resource that an earlier step subscribes to.' }),
+    id: stepId,
+    within: timeout.exactOptional().meta({ description: 'How long an update may take to come. Default: 10s.' }),
+  }),
+  z.strictObject({ wait: timeout.meta({ description: 'How long to wait.' }), id: stepId }),
+  z.strictObject({
+    command: z
+      .array(z.string())
+      .refine((words) => /\S/.test(words[0] ?? ''), withIssueCode('empty-command', 'A command has a program'))
+      .meta({ minItems: 1, description: 'A program and its arguments, run without a shell.' }),
+    id: stepId,
+    exitCode: z.int().min(0).max(255).exactOptional().meta({ default: 0, description: 'The code that it ends with.' }),
+  }),
+] as const;
+
+/** What can be judged after every round: no heuristic, no judge, nothing advisory. */
+const untilSchema = writtenCheckSchema.superRefine((written, context) => {
+  const check: Check = parseCheck(written);
+  const problem = check.type === 'not' ? null : findNegationProblem(check);
+  if (problem === null && !isAdvisory(check)) return;
+  const message = '`until` takes an assertion that gates, no heuristic and no judge';
+  context.addIssue({ code: 'custom', message, params: { code: 'bad-until' } });
+});
+
+const maxRounds = 1000;
+const defaultRounds = 10;
+const defaultEveryMs = 1000;
+const defaultWithinMs = 10_000;
+
+const repeatableSchema = z
+  .union([fullForms.toolCall, fullForms.assert, shortForms.toolCall, shortForms.assert, ...ownForms])
+  .meta({ id: 'repeated-step', title: 'step', description: 'A step that `repeat` may have.' });
+
+const repeatForm = z.strictObject({
+  repeat: z
+    .array(repeatableSchema)
+    .refine((steps) => steps.length > 0, withIssueCode('no-steps', 'A `repeat` has at least one step'))
+    .meta({ minItems: 1, description: 'Steps that run again and again until an assertion holds.' }),
+  id: stepId,
+  until: untilSchema,
+  times: z.int().min(1).max(maxRounds).exactOptional().meta({ default: defaultRounds, description: 'Rounds at most.' }),
+  every: timeout.exactOptional().meta({ description: 'How long to wait between two rounds. Default: 1s.' }),
+});
+
+/** A step as a file may write it: the API's shape by its `kind`, or the short form by its first key. */
+const writtenStepSchema = z
+  .union([...Object.values(fullForms), ...ownForms, repeatForm, ...Object.values(shortForms)])
+  .meta({ id: 'step', title: 'step', description: 'One step of a case; they run in order.' });
+
+/** The API's limit. */
+const maxSteps = 200;
+
+export const stepsSchema = z
+  .array(writtenStepSchema)
+  .refine((steps) => steps.length > 0, withIssueCode('no-steps', 'A case has at least one step'))
+  .refine((steps) => steps.length <= maxSteps, withIssueCode('too-many-steps', `A case has at most ${maxSteps} steps`))
+  .meta({ minItems: 1, maxItems: maxSteps });
+
+/** The steps of `setup` and `teardown`: none of them needs a model. */
+export const fixtureStepsSchema = z
+  .array(
+    z
+      .union([fullForms.toolCall, fullForms.assert, shortForms.toolCall, shortForms.assert, ...ownForms, repeatForm])
+      .meta({ id: 'fixture-step', title: 'step', description: 'A step before or after those of a case.' }),
+  )
+  .refine((steps) => steps.length <= maxSteps, withIssueCode('too-many-steps', `At most ${maxSteps} steps`))
+  .meta({ maxItems: maxSteps });
+
+export type WrittenStep = z.output<typeof writtenStepSchema>;
+type WrittenOwnStep = z.output<(typeof ownForms)[number]>;
+type WrittenRepeatable = z.output<typeof repeatableSchema>;
+type RepeatedStep = StepByKind['repeat']['steps'][number];
+
+/** Turns the steps of a case into the API's shape; those without an id get `step-<position>`, or the next free one. */
+export function parseSteps(written: readonly WrittenStep[], prefix = 'step'): Step[] {
+  const taken = new Set(written.map((step) => step.id));
+  return written.map((step, index) => {
+    if (step.id !== undefined) return toStep(step, step.id);
+    let number = index + 1;
+    while (taken.has(`${prefix}-${number}`)) number += 1;
+    taken.add(`${prefix}-${number}`);
+    return toStep(step, `${prefix}-${number}`);
+  });
+}
+
+/** Finds the steps of a case that name a server by an id, which no service has given out before the gate connects the server. */
+export function findServerIds(
+  written: readonly WrittenStep[],
+  document: SourceDocument,
+  path: DocumentPath,
+): Finding[] {
+  return written.flatMap((step, index) => {
+    if ('repeat' in step) return findServerIds(step.repeat, document, [...path, index, 'repeat']);
+    if (!('serverId' in step) || step.serverId === undefined) return [];
+    const message = `The id ${quoteValue(step.serverId)} of a server is unknown before the gate connects the server; remove \`serverId\`, and write the name of the server as \`serverName\` where there are several`;
+    return [{ ...document.locateKey([...path, index, 'serverId']), code: 'server-id', message }];
+  });
+}
+
+function toStep(written: WrittenStep, id: string): Step {
+  if ('prompt' in written && !('complete' in written)) return { id, kind: 'prompt', prompt: written.prompt };
+  if ('interact' in written) return { id, kind: 'interact', toolName: written.interact, action: written.action };
+  if ('repeat' in written) {
+    const { repeat, until, times = defaultRounds, every: everyMs = defaultEveryMs } = written;
+    // No id of a file has a dot.
+    const steps = repeat.map((step, index) => toRepeatable(step, step.id ?? `${id}.${index + 1}`));
+    return { id, kind: 'repeat', steps, until: parseCheck(until), times, everyMs };
+  }
+  if ('kind' in written && written.kind === 'interact') return { ...written, id };
+  return toRepeatable(written, id);
+}
+
+function toRepeatable(written: WrittenRepeatable, id: string): RepeatedStep {
+  if ('assert' in written) return { id, kind: 'assert', assertion: parseAssertion(written.assert) };
+  if ('toolCall' in written) {
+    const { toolCall, server = serverUnderTest, arguments: args = {}, renderTimeoutMs } = written;
+    const timeout = renderTimeoutMs === undefined ? {} : { renderTimeoutMs };
+    return { id, kind: 'toolCall', serverName: server, toolName: toolCall, arguments: args, ...timeout };
+  }
+  if (!('kind' in written)) return toOwnStep(written, id);
+  if (written.kind === 'assert') return { id, kind: 'assert', assertion: parseAssertion(written.assertion) };
+  return { serverName: serverUnderTest, arguments: {}, ...written, id };
+}
+
+function toOwnStep(written: WrittenOwnStep, id: string): RepeatedStep {
+  if ('readResource' in written) return { id, kind: 'readResource', uri: written.readResource };
+  if ('getPrompt' in written)
+    return { id, kind: 'getPrompt', name: written.getPrompt, arguments: written.arguments ?? {} };
+  if ('complete' in written) {
+    const { complete: argument, prompt, resourceTemplate = '', value = '', arguments: args = {} } = written;
+    const of = prompt === undefined ? { resourceTemplate } : { prompt };
+    return { id, kind: 'complete', argument, value, of, arguments: args };
+  }
+  if ('subscribe' in written) return { id, kind: 'subscribe', uri: written.subscribe };
+  if ('waitForUpdate' in written) {
+    return { id, kind: 'waitForUpdate', uri: written.waitForUpdate, withinMs: written.within ?? defaultWithinMs };
+  }
+  if ('wait' in written) return { id, kind: 'wait', ms: written.wait };
+  if ('command' in written) return { id, kind: 'command', command: written.command, exitCode: written.exitCode ?? 0 };
+  if ('listTools' in written) return { id, kind: 'listTools' };
+  if ('listResources' in written) return { id, kind: 'listResources' };
+  if ('listResourceTemplates' in written) return { id, kind: 'listResourceTemplates' };
+  return 'listPrompts' in written ? { id, kind: 'listPrompts' } : { id, kind: 'ping' };
+}
