@@ -78,10 +78,12 @@ export function limitToFinal<Type extends Check['type']>(
   judgement: Judgement,
   { type, fields, evidence }: { type: Type; fields: CheckByType[Type]; evidence: Evidence },
 ): Judgement {
-  if (evidence.isCut === null || judgement.failsClosed === 'malformed') return judgement;
+  if (evidence.cutReason === null || judgement.failsClosed === 'malformed') return judgement;
   const finality: Finality<Type> = finalities[type];
   const final = typeof finality === 'function' ? finality(fields, evidence) : finality;
-  return isFinal(judgement.state, final) ? judgement : leaveUnmeasured(`not measured: ${endSentence(evidence.isCut)}`);
+  return isFinal(judgement.state, final)
+    ? judgement
+    : leaveUnmeasured(`not measured: ${endSentence(evidence.cutReason)}`);
 }
 
 function isFinal(state: CheckState, final: FinalStates): boolean {

@@ -22,7 +22,7 @@ export interface Evidence {
    * Why the transcript ends before the iteration would have, one sentence, such as that a recording went stale; null if it does not. What
    * would have followed is unknown, so that a check is decided only where nothing that follows could change it.
    */
-  isCut: string | null;
+  cutReason: string | null;
 }
 
 /** What a server declares about a tool, as far as checks ask for it. */

@@ -81,10 +81,10 @@ const maxReasonLength = 400;
  */
 export async function judgeByModel(
   { rubric, model, threshold, role }: JudgeCheck,
-  { messages, isCut }: Pick<Evidence, 'messages' | 'isCut'>,
+  { messages, cutReason }: Pick<Evidence, 'messages' | 'cutReason'>,
   { askJudge = null, onReplayedJudgement }: Pick<JudgingAids, 'askJudge' | 'onReplayedJudgement'>,
 ): Promise<Judgement> {
-  if (isCut !== null) return leaveUnmeasured(`not measured: ${endSentence(isCut)}`);
+  if (cutReason !== null) return leaveUnmeasured(`not measured: ${endSentence(cutReason)}`);
   if (model === undefined) return leaveUnmeasured('not measured: the check names no model.');
   if (askJudge === null) return leaveUnmeasured('not measured: no model can be asked here.');
   try {

@@ -139,7 +139,7 @@ export function buildOutcome(
     steps.some(({ status }) => status === 'fail') ||
     prompts.some(({ passed }) => !passed) ||
     predicates.some(({ state, predicate }) => state === 'failed' && !isAdvisory(predicate));
-  const unscored = transcript.isCut ?? checks.unscored;
+  const unscored = transcript.cutReason ?? checks.unscored;
   return unscored === null || hasFailed ? outcome : withholdResult(outcome, unscored);
 }
 

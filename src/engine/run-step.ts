@@ -47,7 +47,7 @@ const runners: { readonly [Kind in Step['kind']]: RunStep<Kind> } = {
  * @throws the reason of the iteration's signal once it aborts
  */
 export async function runStep(step: Step, stepIndex: number, scope: StepScope): Promise<StepOutcome> {
-  const isCut = scope.recording.transcript.isCut !== null;
+  const isCut = scope.recording.transcript.cutReason !== null;
   if (isCut && step.kind !== 'assert') return { status: 'skipped', reason: null, effect: 'continue' };
   return await runOfKind(step.kind, step, { stepIndex, scope });
 }
@@ -72,6 +72,6 @@ export async function runAssertStep(assertion: Assertion, evidence: Evidence, ai
   if (state === 'passed') return { status: 'ok', reason: null, effect: 'continue' };
   if (isAdvisory(assertion)) return { status: 'ok', reason: clipReason(`Advisory: ${reason}`), effect: 'continue' };
   // Of a cut transcript, later asserts may still be decided.
-  if (state === 'unmeasured' && evidence.isCut !== null) return { status: 'skipped', reason, effect: 'continue' };
+  if (state === 'unmeasured' && evidence.cutReason !== null) return { status: 'skipped', reason, effect: 'continue' };
   return { status: 'fail', reason, effect: state === 'unmeasured' ? 'unmeasured' : 'stop' };
 }

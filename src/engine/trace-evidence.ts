@@ -47,7 +47,7 @@ const nothing: Evidence = {
   userMessages: 0,
   tokensUsed: null,
   messages: [],
-  isCut: null,
+  cutReason: null,
 };
 
 type FoundEvidence = { kind: 'found'; evidence: Evidence } | { kind: 'unknown'; reason: string };

@@ -40,7 +40,7 @@ export class Transcript implements Evidence {
   readonly turns: Turn[] = [];
   readonly toolCalls: ToolCall[] = [];
   readonly toolResults: ToolResult[] = [];
-  #cut: string | null = null;
+  #cutReason: string | null = null;
   /** What the server declares of its tools; null while nothing has asked. */
   tools: ToolList = null;
   usage: ModelUsage = noModelUsage;
@@ -61,13 +61,13 @@ export class Transcript implements Evidence {
   }
 
   /** Why nothing is known of what the model would have done next; null while everything is. */
-  get isCut(): string | null {
-    return this.#cut;
+  get cutReason(): string | null {
+    return this.#cutReason;
   }
 
   /** Ends the evidence in the middle of a turn: what the model would have done next is unknown. */
   cut(reason: string): void {
-    this.#cut = reason;
+    this.#cutReason = reason;
     const turn = this.turns.at(-1);
     if (turn !== undefined) turn.isCut = true;
   }

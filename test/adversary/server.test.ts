@@ -65,7 +65,8 @@ describe.runIf(process.platform === 'linux')('a server without a sandbox that at
   it.each([
     ['signal SIGINT gate, before, a true answer', 130],
     ['signal SIGTERM supervisor, before, a true answer', 143],
-    ['signal SIGKILL supervisor, after, a true answer', null],
+    // Seen from a later moment, the gate may be over by then.
+    ['signal SIGKILL supervisor, in the list, a true answer', null],
     ['signal SIGSEGV gate, before, a false answer', 3],
     ['log 1, before, a false answer', 1],
   ])('by a %s leaves the gate with %s', { timeout: 300_000 }, async (name, exitCode) => {

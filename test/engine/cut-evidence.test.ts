@@ -5,7 +5,7 @@ import { judgePredicate } from '../../src/engine/predicates.ts';
 import type { Check } from '../../src/model/assertion.ts';
 import { createEvidence, createToolResult } from '../support/factories/evidence-factory.ts';
 
-const isCut = 'The recording of turn 2 is stale';
+const cutReason = 'The recording of turn 2 is stale';
 
 /** What may happen next in an iteration. */
 type TranscriptEvent =
@@ -171,9 +171,9 @@ describe('a check on a transcript that was cut', () => {
   });
 
   it('is unmeasured for the reason of the cut', async () => {
-    expect(await judgePredicate({ type: 'firstToolWas', toolName: 'a' }, createEvidence({ isCut }))).toEqual({
+    expect(await judgePredicate({ type: 'firstToolWas', toolName: 'a' }, createEvidence({ cutReason }))).toEqual({
       state: 'unmeasured',
-      reason: `firstToolWas: not measured: ${isCut}.`,
+      reason: `firstToolWas: not measured: ${cutReason}.`,
     });
   });
 
@@ -196,5 +196,5 @@ describe('a check on a transcript that was cut', () => {
 });
 
 async function judgeCut(check: object, events: readonly TranscriptEvent[]) {
-  return (await judgePredicate(check, { ...toEvidence(events), isCut })).state;
+  return (await judgePredicate(check, { ...toEvidence(events), cutReason })).state;
 }

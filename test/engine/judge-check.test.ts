@@ -106,7 +106,7 @@ describe('a judge without an opinion', () => {
   });
 
   it.each([
-    ['a conversation that was cut', judge, { isCut: 'The recording is stale.' }],
+    ['a conversation that was cut', judge, { cutReason: 'The recording is stale.' }],
     ['a check without a model', { type: 'judge' as const, rubric }, {}],
   ])('is not asked about %s', async (_, check, evidence) => {
     const { asked, askJudge } = openJudge();

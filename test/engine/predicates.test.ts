@@ -113,7 +113,7 @@ describe('judgePredicate', () => {
     tokensUsed: fc.option(fc.nat(), { nil: null }),
     tools: fc.constant(null),
     messages: fc.constant([]),
-    isCut: fc.option(fc.string()),
+    cutReason: fc.option(fc.string()),
   });
 
   it('always returns a reason of at most 600 characters, whatever the predicate and the transcript', async () => {

@@ -10,7 +10,7 @@ export function createEvidence(overrides: Partial<Evidence> = {}): Evidence {
     userMessages: 0,
     tokensUsed: null,
     messages: [],
-    isCut: null,
+    cutReason: null,
     ...overrides,
   };
 }
