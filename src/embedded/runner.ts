@@ -90,11 +90,15 @@ export function createRunner(options: RunnerOptions): Runner {
     { id, testCase, serverId, target, openModel, openJudge }: PlannedIteration,
     { signal, isAlone }: { signal: AbortSignal; isAlone: boolean },
   ): Promise<CaseOutcome> => {
-    using visit = (await options.witnesses?.find(serverId)?.visit({ isAlone, signal })) ?? null;
+    const witness = options.witnesses?.find(serverId) ?? null;
+    using visit = (await witness?.visit({ isAlone, signal })) ?? null;
     store.iterations.start(id, clock.now());
     const trace = options.propagatesTraces ? identifyTrace({ runId, iterationId: id }) : null;
     const timeoutMs = options.iterationTimeoutMs;
-    const outcome = await runCase(testCase, target, { clock, signal, timeoutMs, trace, visit, openModel, openJudge });
+    const outcome = await runCase(testCase, target, {
+      ...{ clock, signal, timeoutMs, trace, visit, openModel, openJudge },
+      runCommand: witness?.runCommand ?? null,
+    });
     if (outcome.protocolVersion !== null) protocols.addSpoken(serverId, outcome.protocolVersion);
     return outcome;
   };

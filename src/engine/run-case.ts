@@ -5,7 +5,7 @@ import { openRenewableSession } from '../mcp/renewable-session.ts';
 import type { Session, Target } from '../mcp/session.ts';
 import { ExcessError } from '../mcp/traffic-budget.ts';
 import type { TestCase } from '../model/case.ts';
-import type { ServerVisit } from '../model/process-end.ts';
+import type { RunCommand, ServerVisit } from '../model/process-end.ts';
 import type { StepResult } from '../model/run.ts';
 import type { Step } from '../model/step.ts';
 import type { TraceIds } from '../otlp/ids.ts';
@@ -54,9 +54,11 @@ export async function runCase(
     visit?: ServerVisit | null;
     openModel?: OpenModel | null;
     openJudge?: OpenJudge | null;
+    /** Null where no program may be run. */
+    runCommand?: RunCommand | null;
   },
 ): Promise<CaseOutcome> {
-  const { clock, visit = null, openModel = null, openJudge = null } = options;
+  const { clock, visit = null, openModel = null, openJudge = null, runCommand = null } = options;
   const timeoutMs = testCase.advancedConfig?.timeoutMs ?? options.timeoutMs;
   const transcript = new Transcript(clock);
   const opened = await connect(target, {
@@ -91,6 +93,8 @@ export async function runCase(
     talk: createModelTalk(testCase, { openModel, limit }),
     excused,
     anyError,
+    clock,
+    runCommand,
   };
   const interrupt = (step: Step) => describeInterruption(step, { limit, timeoutMs });
   const ending = await runSteps(testCase.steps, connection, {

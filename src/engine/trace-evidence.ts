@@ -42,6 +42,7 @@ const subjects: { readonly [Type in NegatableCheck['type']]: Subject } = {
 const nothing: Evidence = {
   toolCalls: [],
   toolResults: [],
+  replies: [],
   tools: null,
   finalAssistantMessage: '',
   userMessages: 0,

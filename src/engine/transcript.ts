@@ -6,7 +6,7 @@ import type { TraceMessage, TracePart, TraceSpan } from '../model/trace.ts';
 import { addUsage, type ModelUsage, noModelUsage } from '../model/usage.ts';
 import type { ModelAnswer, ModelName } from '../models/language-model.ts';
 import { measureUsage } from '../models/usage.ts';
-import type { Evidence, ToolResult } from './evidence.ts';
+import type { Evidence, Reply, ToolResult } from './evidence.ts';
 import type { Turn } from './match.ts';
 
 /** What came back from a tool call, and when, in milliseconds from the start of the iteration. */
@@ -40,6 +40,7 @@ export class Transcript implements Evidence {
   readonly turns: Turn[] = [];
   readonly toolCalls: ToolCall[] = [];
   readonly toolResults: ToolResult[] = [];
+  readonly replies: Reply[] = [];
   #cutReason: string | null = null;
   /** What the server declares of its tools; null while nothing has asked. */
   tools: ToolList = null;

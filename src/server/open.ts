@@ -5,8 +5,10 @@ import { buildChildEnvironment, markerVariable } from './environment.ts';
 import { logDescendants, stopMarkedProcesses } from './kill-orphans.ts';
 import { openHttpServer } from './open-http.ts';
 import { openStdioServer } from './open-stdio.ts';
+import type { ProcessWitness } from '../model/process-end.ts';
 import { createOutputTail } from './output-tail.ts';
 import type { ReachedServer, RunningServer, ServerContext, ServerOptions, StartContext } from './running-server.ts';
+import { runCommand } from './run-command.ts';
 import { openSandbox } from './sandbox/open.ts';
 import { splitCommand } from './split-command.ts';
 import { tailLines } from './start-error.ts';
@@ -62,6 +64,7 @@ export async function openServer(options: ServerOptions, context: ServerContext)
     const reached = await reachServer(options, { context, start });
     return {
       ...reached,
+      witness: reached.witness === null || start === null ? null : withCommands(reached.witness, start),
       report: { ...reached.report, sandbox: opened?.report ?? null },
       secrets: reached.token === null ? [] : [new Secret(reached.token)],
       sessionMarker,
@@ -75,6 +78,10 @@ export async function openServer(options: ServerOptions, context: ServerContext)
     await sweep();
     throw error;
   }
+}
+
+function withCommands(witness: ProcessWitness, start: StartContext): ProcessWitness {
+  return { ...witness, runCommand: (command, options) => runCommand(command, start, options) };
 }
 
 function reachServer(

@@ -47,6 +47,8 @@ export interface FixtureMcpServer extends AsyncDisposable {
   waitFor: (event: string) => Promise<void>;
   /** Answers every open session with HTTP 404 from now on. */
   forgetSessions: () => void;
+  /** Reports a change of a resource to the clients that are subscribed, of 2026-07-28, or to all sessions. */
+  reportChange: (uri: string) => Promise<void>;
 }
 
 export function text(value: string): CallToolResult {
@@ -65,6 +67,8 @@ export interface FixtureServerOptions {
   list?: (tools: Tool[], cursor: string | undefined) => ListToolsResult;
   /** Tools, unless given. */
   capabilities?: ServerCapabilities;
+  /** Adds handlers for what is no tool. */
+  prepare?: (server: Server) => void;
 }
 
 /**
@@ -81,7 +85,9 @@ export async function startFixtureMcpServer(
     void answer(request, response).catch(() => response.destroy());
   });
   const context = { ...options, log, dropConnections: () => http.closeAllConnections() };
-  const modern = toNodeHandler(createMcpHandler(() => createMcpServer(tools, context), { legacy: 'reject' }));
+  const handler = createMcpHandler(() => createMcpServer(tools, context), { legacy: 'reject' });
+  const modern = toNodeHandler(handler);
+  const servers: Server[] = [];
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     // Only the requests of 2026-07-28 name their method in a header.
@@ -105,7 +111,9 @@ export async function startFixtureMcpServer(
         log.add('close');
       },
     });
-    await createMcpServer(tools, context).connect(transport);
+    const server = createMcpServer(tools, context);
+    servers.push(server);
+    await server.connect(transport);
     return await transport.handleRequest(request, response);
   }
 
@@ -116,6 +124,10 @@ export async function startFixtureMcpServer(
     events: log.events,
     waitFor: log.waitFor,
     forgetSessions: () => sessions.clear(),
+    reportChange: async (uri) => {
+      handler.notify.resourceUpdated(uri);
+      await Promise.all(servers.map((server) => server.sendResourceUpdated({ uri }).catch(() => {})));
+    },
     [Symbol.asyncDispose]: async () => {
       http.closeAllConnections();
       http.close();
@@ -130,6 +142,7 @@ function createMcpServer(
 ): Server {
   const { name = 'fixture', capabilities = { tools: {} }, list = (all) => ({ tools: all }) } = context;
   const server = new Server({ name, version: '1.2.3' }, { capabilities });
+  context.prepare?.(server);
   if (capabilities.tools === undefined) return server;
   server.setRequestHandler('tools/list', ({ params }) => {
     context.log.add('list');
