@@ -1,4 +1,10 @@
-import { ProtocolError as JsonRpcError, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client';
+import {
+  ProtocolError as JsonRpcError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  SseError,
+} from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { describeError, ProtocolError } from '../base/errors.ts';
 import { isRecord, tryParseJson } from '../base/json.ts';
@@ -85,6 +91,11 @@ export function describeUnreachable(error: unknown): string {
 
 /** Of an error that is not about an HTTP status. */
 export function describeNoResponse(error: unknown): string {
+  if (error instanceof SseError) {
+    const { code } = error;
+    if (code === 200) return 'it answered GET with something else than a stream of events';
+    if (code !== undefined) return `it answered GET with HTTP ${code}`;
+  }
   const malformed = error instanceof Error ? describeMalformedMessage(error.message) : null;
   return malformed === null
     ? describeError(error)

@@ -1,4 +1,4 @@
-import { Client, type StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client, type Transport } from '@modelcontextprotocol/client';
 import { race } from '../base/time.ts';
 import { generator } from '../base/version.ts';
 import { type Handshake, modernVersion, type ProtocolEra } from './protocol.ts';
@@ -22,14 +22,14 @@ export interface ConnectedClient {
  *   or the signal's reason
  */
 export async function connectClient(
-  transport: StreamableHTTPClientTransport,
+  transport: Transport,
   era: ProtocolEra,
   { signal, budget, timeoutMs }: { signal: AbortSignal; budget: TrafficBudget; timeoutMs: number },
 ): Promise<ConnectedClient> {
   const client = new Client(generator, {
     capabilities: {},
     listMaxPages,
-    versionNegotiation: { mode: era === 'legacy' ? era : { pin: modernVersion } },
+    versionNegotiation: { mode: era === 'modern' ? { pin: modernVersion } : 'legacy' },
   });
   try {
     const connecting = client.connect(transport, { signal, timeout: timeoutMs });

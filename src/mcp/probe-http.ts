@@ -1,9 +1,4 @@
-import {
-  type FetchLike,
-  SdkHttpError,
-  StreamableHTTPClientTransport,
-  UnsupportedProtocolVersionError,
-} from '@modelcontextprotocol/client';
+import { type FetchLike, SdkHttpError, UnsupportedProtocolVersionError } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { describeError } from '../base/errors.ts';
 import { tryParseJson } from '../base/json.ts';
@@ -11,8 +6,9 @@ import type { Clock } from '../base/time.ts';
 import type { ProtocolChoice } from '../model/protocol.ts';
 import { describeNoResponse } from './faults.ts';
 import { connectClient } from './handshake.ts';
-import { type Handshake, isWanted, listEras, type ProtocolEra } from './protocol.ts';
+import { type Handshake, isWanted, listEras, mayBeOldServer, type ProtocolEra } from './protocol.ts';
 import { createTrafficBudget } from './traffic-budget.ts';
+import { createTransport, endSession } from './transport.ts';
 
 const retryDelayMs = 100;
 
@@ -73,7 +69,8 @@ export async function waitForHttpServer(
 }
 
 /**
- * Asks the server at `url` once to introduce itself, in the one era and then in the other.
+ * Asks the server at `url` once to introduce itself, in the one era and then in the other. One that refuses both as servers of
+ * 2024-11-05 do is asked over HTTP+SSE.
  *
  * @throws {HandshakeError} when it does not, or only in a revision that was not asked for.
  */
@@ -85,7 +82,12 @@ export async function probeHttpServer(url: string, options: ProbeOptions): Promi
   // Nothing refused the handshake if nothing is there.
   if (refused.response === null) throw refused;
   const other = await tryEra(url, second, options);
-  if (other instanceof HandshakeError) throw other.offered === null ? refused : other;
+  if (other instanceof HandshakeError) {
+    if (other.offered !== null) throw other;
+    const old = mayBeOldServer(refused.response.status) ? await tryEra(url, 'sse', options) : refused;
+    if (old instanceof HandshakeError) throw refused;
+    return requireWanted(old, protocol);
+  }
   if (protocol === 'auto') return requireWanted(other, protocol);
   // A server that is just starting may have refused for that reason alone.
   const again = await tryEra(url, first, options);
@@ -130,7 +132,7 @@ async function tryEra(
 ): Promise<Handshake | HandshakeError> {
   let response: LastResponse | null = null;
   const budget = createTrafficBudget(attemptLimits, 'for a handshake');
-  const transport = new StreamableHTTPClientTransport(new URL(url), {
+  const transport = createTransport(url, era, {
     // A redirect is never followed: the run would not follow it with every request either.
     requestInit: { redirect: 'manual' },
     fetch: async (target, init) => {
@@ -142,8 +144,14 @@ async function tryEra(
     },
   });
   try {
-    const { client, handshake } = await connectClient(transport, era, { signal, budget, timeoutMs: attemptTimeoutMs });
-    if (era === 'legacy') await transport.terminateSession().catch(() => {});
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(attemptTimeoutMs)]);
+    const { client, handshake } = await connectClient(transport, era, {
+      // The SDK's own limit does not hold for the wait for the stream of HTTP+SSE.
+      signal: era === 'sse' ? limit : signal,
+      budget,
+      timeoutMs: attemptTimeoutMs,
+    });
+    if (era === 'legacy') await endSession(transport).catch(() => {});
     await client.close();
     return handshake;
   } catch (error) {

@@ -67,7 +67,7 @@ function judge(handshake: Handshake, choice: ProtocolChoice): StdioProbe {
   return isWanted(handshake, choice) ? { ok: true, handshake } : { ok: false, offered: [handshake.protocolVersion] };
 }
 
-const askAs: Record<ProtocolEra, (peer: StdioPeer) => Promise<Answer>> = {
+const askAs: Record<Exclude<ProtocolEra, 'sse'>, (peer: StdioPeer) => Promise<Answer>> = {
   legacy: async (peer) => {
     const { result, isError, text } = await peer.request('initialize', {
       protocolVersion: latestLegacyVersion,

@@ -2,10 +2,11 @@ import { LATEST_PROTOCOL_VERSION, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcont
 import type { ProtocolChoice } from '../model/protocol.ts';
 
 /**
- * The two families of the protocol: `legacy` opens with an `initialize` handshake and may have sessions (up to 2025-11-25),
- * `modern` is stateless and describes itself in `server/discover` (from 2026-07-28).
+ * How a server is spoken to. `legacy` opens with an `initialize` handshake and may have sessions (up to 2025-11-25), `modern` is
+ * stateless and describes itself in `server/discover` (from 2026-07-28). `sse` is `legacy` over the transport HTTP+SSE of
+ * 2024-11-05: one stream of events brings all messages, and its `endpoint` event says where the client posts.
  */
-export type ProtocolEra = 'legacy' | 'modern';
+export type ProtocolEra = 'legacy' | 'modern' | 'sse';
 
 /** An era, or the first of them that the server accepts. */
 export type EraChoice = ProtocolEra | 'auto';
@@ -23,12 +24,20 @@ export interface Handshake {
 }
 
 /** The era in which a server is asked first, and the one in which it is asked where it refuses that. */
-export function listEras(choice: ProtocolChoice): [ProtocolEra, ProtocolEra] {
+export function listEras(choice: ProtocolChoice): ['legacy' | 'modern', 'legacy' | 'modern'] {
   return choice === modernVersion ? ['modern', 'legacy'] : ['legacy', 'modern'];
+}
+
+/** The statuses of a refused handshake after which the specification has clients try HTTP+SSE ("Backwards Compatibility"). */
+const statusesOfOldServers: ReadonlySet<number | undefined> = new Set([400, 404, 405]);
+
+/** Whether a server that refused the handshake with this status may speak HTTP+SSE. */
+export function mayBeOldServer(status: number | undefined): boolean {
+  return statusesOfOldServers.has(status);
 }
 
 /** Whether a handshake is in a revision that the gate speaks and that was asked for. */
 export function isWanted({ protocol, protocolVersion }: Handshake, choice: ProtocolChoice): boolean {
   if (choice !== 'auto') return protocolVersion === choice;
-  return protocol === 'legacy' ? legacyVersions.includes(protocolVersion) : protocolVersion === modernVersion;
+  return protocol === 'modern' ? protocolVersion === modernVersion : legacyVersions.includes(protocolVersion);
 }

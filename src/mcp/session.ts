@@ -1,15 +1,16 @@
-import { type CallToolResult, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { type CallToolResult, SdkHttpError, SseError } from '@modelcontextprotocol/client';
 import { type Clock, race } from '../base/time.ts';
 import type { JsonObject } from '../model/assertion.ts';
 import { createFetch } from './fetch.ts';
 import { connectClient } from './handshake.ts';
-import { type EraChoice, type Handshake, listEras, type ProtocolEra } from './protocol.ts';
+import { type EraChoice, type Handshake, listEras, mayBeOldServer, type ProtocolEra } from './protocol.ts';
 import { sendRequest, type ServerRequest } from './requests.ts';
 import { watchResources } from './subscriptions.ts';
 import { createTrafficBudget, type ExcessError, iterationLimits, type TrafficBudget } from './traffic-budget.ts';
 import { watchTraffic } from './traffic.ts';
+import { createTransport, endSession } from './transport.ts';
 
-/** An MCP server reachable over Streamable HTTP, and what the cases call it. */
+/** An MCP server reachable over HTTP, and what the cases call it. */
 export interface Target {
   url: string;
   serverName: string;
@@ -70,7 +71,7 @@ const minReconnectDelayMs = 100;
 
 /**
  * Opens a session with the target and completes the handshake. With `auto`, eras come in
- * the order in which a server is asked when it is started.
+ * the order in which a server is asked when it is started, HTTP+SSE last.
  *
  * @throws the SDK's or fetch's error when there is no handshake, {ExcessError} when the server crosses a limit, or the signal's reason.
  */
@@ -84,11 +85,17 @@ export async function openSession(
     return await openSessionAs(first, target, { clock, signal, budget });
   } catch (error) {
     if (signal.aborted || budget.signal.aborted || isNetworkFailure(error)) throw error;
-    return await openSessionAs(second, target, { clock, signal, budget }).catch(() => {
-      signal.throwIfAborted();
-      budget.signal.throwIfAborted();
-      throw error;
-    });
+    const others: ProtocolEra[] =
+      error instanceof SdkHttpError && mayBeOldServer(error.status) ? [second, 'sse'] : [second];
+    for (const era of others) {
+      try {
+        return await openSessionAs(era, target, { clock, signal, budget });
+      } catch {
+        signal.throwIfAborted();
+        budget.signal.throwIfAborted();
+      }
+    }
+    throw error;
   }
 }
 
@@ -99,6 +106,7 @@ export function createIterationBudget(): TrafficBudget {
 
 /** Whether no response came. Fetch reports that as a TypeError, which the SDK wraps while it negotiates. */
 export function isNetworkFailure(error: unknown): boolean {
+  if (error instanceof SseError) return error.code === undefined;
   return error instanceof TypeError || (error instanceof Error && isNetworkFailure(error.cause));
 }
 
@@ -109,7 +117,7 @@ async function openSessionAs(
 ): Promise<Session> {
   signal.throwIfAborted();
   const closed = new AbortController();
-  const transport = new StreamableHTTPClientTransport(new URL(target.url), {
+  const transport = createTransport(target.url, era, {
     fetch: createFetch(budget),
     reconnectionScheduler: (reconnect, delayMs) => {
       const wait = clock.sleep(Math.max(delayMs, minReconnectDelayMs), { signal: closed.signal });
@@ -130,7 +138,7 @@ async function openSessionAs(
     race(Promise.race([answer, traffic.lost]), { signals: [signal, budget.signal] });
   return {
     get id() {
-      return transport.sessionId;
+      return 'sessionId' in transport ? transport.sessionId : undefined;
     },
     handshake,
     get excess() {
@@ -163,7 +171,7 @@ async function openSessionAs(
     subscribe: (uri, options) => bound(resources.subscribe(uri, { ...limits, ...options }), options),
     waitForUpdate: (uri, options) => bound(resources.waitForUpdate(uri, options), options),
     [Symbol.asyncDispose]: async () => {
-      const goodbye = traffic.waitForNotifications().then(() => transport.terminateSession());
+      const goodbye = traffic.waitForNotifications().then(() => endSession(transport));
       // A session that cannot be ended is the server's to reap; the iteration is judged already.
       await race(
         goodbye.catch(() => {}),
@@ -171,6 +179,8 @@ async function openSessionAs(
       );
       closed.abort('closed');
       await client.close();
+      // After the server ended the stream, the client has no transport any more, which still waits to open the stream again.
+      await transport.close();
     },
   };
 }

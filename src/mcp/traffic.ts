@@ -1,4 +1,4 @@
-import type { RequestId, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { type RequestId, SSEClientTransport, SseError, type Transport } from '@modelcontextprotocol/client';
 import { NetworkError, ProtocolError } from '../base/errors.ts';
 import { clipText } from '../base/text.ts';
 import { describeUnreadable, isUnreadableMessage } from './faults.ts';
@@ -9,7 +9,8 @@ const longestId = 200;
 export interface Traffic {
   /**
    * Rejects when the server ends a response without having answered its request: with a ProtocolError where the response held
-   * something else, and a NetworkError where it held nothing. Never resolves.
+   * something else, and a NetworkError where it held nothing. Over HTTP+SSE, where one stream brings all answers, it rejects once that
+   * stream ends, or holds something else while a request is open. Never resolves.
    */
   lost: Promise<never>;
   /** Resolves once every notification under way has been delivered, such as the cancellation of a call. */
@@ -20,7 +21,7 @@ export interface Traffic {
  * Watches what passes through a connected transport. The SDK waits for ever on an event stream that ends without an
  * answer, and closing it would cut off a cancellation that is still being sent.
  */
-export function watchTraffic(transport: StreamableHTTPClientTransport): Traffic {
+export function watchTraffic(transport: Transport): Traffic {
   const lost = Promise.withResolvers<never>();
   // It is raced by calls only; between two of them there is no listener.
   lost.promise.catch(() => {});
@@ -45,7 +46,17 @@ export function watchTraffic(transport: StreamableHTTPClientTransport): Traffic 
   const reportError = transport.onerror;
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport is no EventTarget
   transport.onerror = (error) => {
-    if (isUnreadableMessage(error)) unusable ??= describeUnreadable(error);
+    if (isUnreadableMessage(error)) {
+      unusable ??= describeUnreadable(error);
+      if (transport instanceof SSEClientTransport && unanswered.size > 0) {
+        lost.reject(new ProtocolError(`The event stream of the server holds ${unusable}`));
+      }
+    }
+    if (error instanceof SseError) {
+      lost.reject(new NetworkError('The server closed the event stream that brings its answers.'));
+      // The SDK would open another stream, which is another session.
+      void transport.close();
+    }
     reportError?.(error);
   };
   const send = transport.send.bind(transport);

@@ -105,7 +105,9 @@ const sandboxSchema = z.object({
 export type SandboxReport = z.infer<typeof sandboxSchema>;
 
 const serverSchema = z.object({
-  transport: z.enum(['stdio', 'http']),
+  transport: z
+    .enum(['stdio', 'http', 'sse'])
+    .describe('`http` is streamable HTTP, `sse` the transport HTTP+SSE of MCP 2024-11-05.'),
   name: z.string().nullable().describe('As the server gave it in its handshake.'),
   version: z.string().nullable(),
   protocolVersion: z

@@ -1,37 +1,26 @@
-import type { FetchLike } from '@modelcontextprotocol/client';
 import { ServerStartError } from '../base/errors.ts';
 import type { HandshakeError } from '../mcp/probe-http.ts';
 
 /** How long a server may refuse every request: some listen before they know all their routes. */
 const refusalTimeoutMs = 5000;
 
-/** How long a server may take to say that it speaks the old transport. */
-const eventTimeoutMs = 2000;
-
-/** Its first event is short; whatever is longer is something else. */
-const maxEventBytes = 4096;
-
 /** Statuses that say that no MCP server will ever answer this request at this URL. */
 const lastingStatuses: ReadonlySet<number | undefined> = new Set([401, 403, 404, 405]);
 
 /** What the refusals of one server amount to. */
 export interface RefusalWatch {
-  /** Resolves with the error that ends the wait; null where waiting makes sense. */
-  explain(failure: HandshakeError, nowMs: number): Promise<ServerStartError | null>;
+  /** Returns the error that ends the wait; null where waiting makes sense. */
+  explain(failure: HandshakeError, nowMs: number): ServerStartError | null;
 }
 
 /** Watches the refusals of the server at `url`: some of them are final, others once they have lasted. */
-export function watchRefusals(
-  url: string,
-  options: { signal: AbortSignal; readStderr: () => string[]; fetch?: FetchLike },
-): RefusalWatch {
+export function watchRefusals(url: string, { readStderr }: { readStderr: () => string[] }): RefusalWatch {
   let status: number | null = null;
   let sinceMs = 0;
-  const create = (message: string, hint: string) =>
-    new ServerStartError(message, { stderrTail: options.readStderr(), hint });
+  const create = (message: string, hint: string) => new ServerStartError(message, { stderrTail: readStderr(), hint });
 
   return {
-    explain: async ({ response, message }, nowMs) => {
+    explain: ({ response, message }, nowMs) => {
       const isNew = response?.status !== status;
       status = response?.status ?? null;
       if (isNew) sinceMs = nowMs;
@@ -39,13 +28,6 @@ export function watchRefusals(
       if (response.location !== null) return createRedirectError(url, response, create);
       if (!lastingStatuses.has(response.status)) return null;
       const isOver = nowMs - sinceMs >= refusalTimeoutMs;
-      const isAboutRoute = response.status === 404 || response.status === 405;
-      if (isAboutRoute && (isNew || isOver) && (await speaksOldTransport(url, options))) {
-        return create(
-          `The server at ${describeUrl(url)} speaks the HTTP+SSE transport of MCP 2024-11-05, which the gate does not support.`,
-          'Have it serve streamable HTTP and give that URL in `server-url`, or start it over stdio with `server-command` alone.',
-        );
-      }
       return isOver ? explainLasting(url, { status: response.status, message }, create) : null;
     },
   };
@@ -97,30 +79,6 @@ function createRedirectError(
     `${what} to ${describeUrl(target.href)}${target.search === '' ? '' : '?…'} (HTTP ${status}), and the gate follows no redirects.`,
     'Give that URL in `server-url`.',
   );
-}
-
-/** Whether a GET is answered with the `endpoint` event of the transport that 2025-03-26 replaced. */
-async function speaksOldTransport(
-  url: string,
-  { signal, fetch = globalThis.fetch }: { signal: AbortSignal; fetch?: FetchLike },
-): Promise<boolean> {
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(eventTimeoutMs)]);
-  try {
-    const headers = { accept: 'text/event-stream' };
-    const { ok, headers: received, body } = await fetch(url, { headers, redirect: 'manual', signal: limit });
-    const isStream = ok && received.get('content-type')?.startsWith('text/event-stream') === true;
-    let text = '';
-    if (body === null) return false;
-    // Leaving the loop ends the request.
-    for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
-      text += chunk;
-      if (!isStream || text.length > maxEventBytes) return false;
-      if (/^event: ?endpoint\r?$/m.test(text)) return true;
-    }
-  } catch {
-    signal.throwIfAborted();
-  }
-  return false;
 }
 
 /** Without credentials and query, which may be secret. */

@@ -32,7 +32,7 @@ export async function openHttpServer(
       token: null,
       protocol: handshake.protocol,
       report: {
-        transport: 'http',
+        transport: handshake.protocol === 'sse' ? 'sse' : 'http',
         name: handshake.name,
         version: handshake.version,
         protocolVersion: handshake.protocolVersion,
@@ -132,12 +132,12 @@ async function waitUntilReady(
 
   let lastFailure = 'it has not answered the handshake';
   const readStderr = () => tail.readLines(tailLines);
-  const refusals = watchRefusals(url, { signal: options.signal, readStderr });
-  const onFailure = async (failure: HandshakeError) => {
+  const refusals = watchRefusals(url, { readStderr });
+  const onFailure = (failure: HandshakeError) => {
     // HTTP clients like to quote the URL they could not reach.
     lastFailure = failure.message.replaceAll(url, describeUrl(url));
     if (failure.offered !== null) throw createRevisionError(failure.offered, protocol, tail);
-    const error = await refusals.explain(failure, clock.monotonicMs());
+    const error = refusals.explain(failure, clock.monotonicMs());
     if (error !== null) throw error;
   };
   return await waitForReadiness(

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ConfigurationError } from '../../src/base/errors.ts';
 import { runEmbeddedGate } from '../support/gate/embedded-gate.ts';
 import { type FixtureMcpServer, startFixtureMcpServer, text } from '../support/servers/fixture-mcp-server.ts';
+import { answers, startSseServer } from '../support/servers/sse-server.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 // A server of both eras that keeps its notes in the session, so that it forgets everything in 2026-07-28.
@@ -96,6 +97,37 @@ describe('a server over HTTP that speaks both eras', () => {
       'Any was run in MCP 2025-11-25 (session per iteration; the default).',
     ]);
     expect(exitCode).toBe(0);
+  });
+});
+
+describe('a server over HTTP+SSE', () => {
+  const looking = (needle: string) => `suite: Old
+cases:
+  - title: Looks
+    runs: 2
+    steps:
+      - toolCall: look
+      - assert: { toolResultContains: ${needle} }
+`;
+
+  it.each([
+    ['passes', 'seen', 0],
+    ['fails', 'unseen', 1],
+  ])('is tested like any other, and %s a case', async (_, needle, expected) => {
+    await using http = await startSseServer(answers);
+    await using workspace = await createWorkspace({ 'x.evals.yaml': looking(needle) });
+    const { report, exitCode } = await runEmbeddedGate(workspace, overHttp(`${http.origin}/sse`));
+    expect(report.server).toMatchObject({ transport: 'sse', protocolVersions: ['2024-11-05'] });
+    expect(exitCode).toBe(expected);
+  });
+
+  it('is refused where it would have to be tested through a tunnel', async () => {
+    await using http = await startSseServer(answers);
+    await using workspace = await createWorkspace({ 'x.evals.yaml': looking('seen') });
+    const running = runEmbeddedGate(workspace, overHttp(`${http.origin}/sse`, { tunnel: 'always' }));
+    await expect(running).rejects.toMatchObject({
+      issues: [{ input: 'server-url', code: 'sse-through-tunnel' }],
+    });
   });
 });
 

@@ -45,16 +45,6 @@ const initializes =
     return json(200, { jsonrpc: '2.0', id, ...body })(response, request);
   };
 
-/** As servers of the transport before 2025-03-26 do. */
-const speaksSse =
-  (status: number): Answer =>
-  (response, request) => {
-    if (request.method !== 'GET') return raw(status, 'no')(response, request);
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
-    response.write('event: endpoint\r\ndata: /messages/?session_id=1\r\n\r\n');
-    return undefined;
-  };
-
 describe('a server that refuses the handshake', () => {
   it('with 401 asks for authorization', async () => {
     const body = { error: { message: 'Token is missing' } };
@@ -72,16 +62,7 @@ describe('a server that refuses the handshake', () => {
     `);
   });
 
-  it.each([404, 405])('with %i and an endpoint event speaks the old transport', async (status) => {
-    const { text, requests } = await readRefusal(speaksSse(status), { path: '/sse' });
-    expect(text).toBe(
-      'The server at ORIGIN/sse speaks the HTTP+SSE transport of MCP 2024-11-05, which the gate does not support.\n' +
-        'Have it serve streamable HTTP and give that URL in `server-url`, or start it over stdio with `server-command` alone.',
-    );
-    expect(requests).toBeLessThanOrEqual(3);
-  });
-
-  it('with 404 and no such event has nothing at the path', async () => {
+  it('with 404 has nothing at the path', async () => {
     expect((await readRefusal(raw(404, 'no'), { path: '/' })).text).toMatchInlineSnapshot(`
       "A server answers at ORIGIN, but has nothing at the path / (HTTP 404).
       Give the path of its MCP endpoint in server-url, which often is /mcp."

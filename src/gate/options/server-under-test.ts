@@ -14,7 +14,7 @@ export const serverOptions = {
     hint: '<url>',
     brief: 'Where the server listens on HTTP. Alone, it names a server that runs already.',
     description:
-      'The URL of the MCP endpoint (streamable HTTP). Alone it names a running server; with `server-command`, where the started one listens.',
+      'The URL of the MCP endpoint (streamable HTTP or HTTP+SSE). Alone it names a running server; with `server-command`, where the started one listens.',
     default: '',
   }),
   serverEnv: option(environment, {

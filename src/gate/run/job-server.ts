@@ -80,7 +80,7 @@ export async function startServer(
  * Makes the server of this job known to the service: through a tunnel, or by the URL where it listens. A tunnel that is
  * lost cancels the run.
  *
- * @throws {ConfigurationError} when the project has another server of that name
+ * @throws {ConfigurationError} when the project has another server of that name, or no tunnel can carry what the server speaks
  */
 export async function registerServer(
   running: RunningServer,
@@ -90,6 +90,7 @@ export async function registerServer(
   const { lifetime, teardown, clock, logger, redactor, onProgress } = scope;
   if (!isTunnelled)
     return await createRecord(running.url, { serverName, isOwnServerName }, { service, teardown, lifetime });
+  if (running.report.transport === 'sse') throw refuseTunnel();
   const startedMs = clock.monotonicMs();
   onProgress({ kind: 'tunnel-opening', serverName });
   // Loaded lazily: most gates open no tunnel.
@@ -112,6 +113,13 @@ export async function registerServer(
   lifetime.cancelOn(tunnel.lost);
   onProgress({ kind: 'tunnel-ready', serverName, durationMs: clock.monotonicMs() - startedMs });
   return tunnel;
+}
+
+/** The server announces where to post as a path of its own, and the relay serves it below another one. */
+function refuseTunnel(): ConfigurationError {
+  const message =
+    'is a server over HTTP+SSE, the transport of MCP 2024-11-05, which no tunnel can carry; have it serve streamable HTTP or stdio, or use `service: embedded` with `tunnel: auto`';
+  return new ConfigurationError([{ input: 'server-url', code: 'sse-through-tunnel', message }]);
 }
 
 async function createRecord(

@@ -1,0 +1,39 @@
+import {
+  type FetchLike,
+  SdkErrorCode,
+  SdkHttpError,
+  SSEClientTransport,
+  StreamableHTTPClientTransport,
+  type StreamableHTTPClientTransportOptions,
+} from '@modelcontextprotocol/client';
+import type { ProtocolEra } from './protocol.ts';
+
+type HttpTransport = SSEClientTransport | StreamableHTTPClientTransport;
+
+/**
+ * Makes the transport of an era over HTTP. Over HTTP+SSE, the SDK refuses an announced endpoint on another origin, and a message that
+ * the server refuses is the same error as over streamable HTTP.
+ */
+export function createTransport(
+  url: string,
+  era: ProtocolEra,
+  options: StreamableHTTPClientTransportOptions & { fetch: FetchLike },
+): HttpTransport {
+  if (era !== 'sse') return new StreamableHTTPClientTransport(new URL(url), options);
+  const { fetch, requestInit } = options;
+  return new SSEClientTransport(new URL(url), {
+    ...(requestInit !== undefined && { requestInit }),
+    fetch: async (target, init) => {
+      const response = await fetch(target, init);
+      if (init?.method !== 'POST' || response.ok) return response;
+      const { status, statusText } = response;
+      const details = { status, statusText, text: await response.text() };
+      throw new SdkHttpError(SdkErrorCode.ClientHttpNotImplemented, `HTTP ${status}`, details);
+    },
+  });
+}
+
+/** Ends the session on the server too; over HTTP+SSE it lasts as long as its stream. */
+export async function endSession(transport: HttpTransport): Promise<void> {
+  if (transport instanceof StreamableHTTPClientTransport) await transport.terminateSession();
+}
