@@ -62,6 +62,7 @@ const maxUnreached = 5;
 interface ActiveRun {
   abort: AbortController;
   settled: Promise<void>;
+  warned: Set<string>;
 }
 
 export function createRunner(options: RunnerOptions): Runner {
@@ -85,6 +86,14 @@ export function createRunner(options: RunnerOptions): Runner {
       if (store.iterations.end(id, outcome) && outcome.result !== null) store.runs.count(runId, outcome.result);
     });
 
+  /** Once in a run: what goes wrong in one iteration often does in all. */
+  const warn = (runId: string, message: string) => {
+    const { warned } = active.get(runId) ?? {};
+    if (warned?.has(message) === true) return;
+    warned?.add(message);
+    logger.warning(message);
+  };
+
   const runOnce = async (
     runId: string,
     { id, testCase, serverId, target, openModel, openJudge }: PlannedIteration,
@@ -99,6 +108,7 @@ export function createRunner(options: RunnerOptions): Runner {
       ...{ clock, signal, timeoutMs, trace, visit, openModel, openJudge },
       runCommand: witness?.runCommand ?? null,
     });
+    for (const warning of outcome.warnings) warn(runId, `Case ${JSON.stringify(testCase.title)}: ${warning}`);
     if (outcome.protocolVersion !== null) protocols.addSpoken(serverId, outcome.protocolVersion);
     return outcome;
   };
@@ -171,7 +181,7 @@ export function createRunner(options: RunnerOptions): Runner {
     start: (runId, batches) => {
       const abort = new AbortController();
       const settled = Promise.withResolvers<void>();
-      active.set(runId, { abort, settled: settled.promise });
+      active.set(runId, { abort, settled: settled.promise, warned: new Set() });
       void execute(runId, batches, abort.signal)
         // Only a store that cannot be written leads here; the record says so when the store is opened again.
         .catch((error: unknown) => logger.error(`Run ${runId} broke off: ${describeError(error)}`))
@@ -191,8 +201,8 @@ export function createRunner(options: RunnerOptions): Runner {
   };
 }
 
-function hasConnected({ steps, status }: CaseOutcome): boolean {
-  return status !== 'failed' || steps.some((step) => step.status !== 'skipped');
+function hasConnected({ steps, fixtures, status }: CaseOutcome): boolean {
+  return status !== 'failed' || fixtures.length > 0 || steps.some((step) => step.status !== 'skipped');
 }
 
 function describeUnreached(testCase: TestCase, { error }: CaseOutcome): string {

@@ -43,6 +43,10 @@ export interface CaseOutcome {
   usage: ModelUsage | null;
   /** Whether what ended the iteration would end every other one of the run too. */
   stopsRun: boolean;
+  /** The results of steps before and after those of the case. */
+  fixtures: readonly StepResult[];
+  /** What went wrong without a part in the result, one sentence each. */
+  warnings: readonly string[];
 }
 
 /** How the steps came to an end. Only `completed` and `timed_out` are scored. */
@@ -104,9 +108,11 @@ export function buildOutcome(
     protocolVersion: string | null;
     /** None where the iteration did not get there. */
     checks?: JudgedChecks;
+    /** Still filled while the teardown runs. */
+    fixtures?: { results: readonly StepResult[]; warnings: readonly string[] };
   },
 ): CaseOutcome {
-  const { transcript, steps, ending, protocolVersion, checks = noChecks } = session;
+  const { transcript, steps, ending, protocolVersion, checks = noChecks, fixtures } = session;
   const durationMs = Math.round(transcript.elapsedMs());
   const expected = listExpectedCalls(testCase.steps);
   const prompts = judgeTurns(transcript.turns, expected, {
@@ -134,6 +140,8 @@ export function buildOutcome(
     loss: ending.loss ?? null,
     usage: sumUsage(transcript),
     stopsRun: ending.stopsRun ?? false,
+    fixtures: fixtures?.results ?? [],
+    warnings: fixtures?.warnings ?? [],
   };
   const hasFailed =
     steps.some(({ status }) => status === 'fail') ||

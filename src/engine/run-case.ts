@@ -10,6 +10,7 @@ import type { StepResult } from '../model/run.ts';
 import type { Step } from '../model/step.ts';
 import type { TraceIds } from '../otlp/ids.ts';
 import type { JudgingAids } from './evidence.ts';
+import { openFixtures } from './fixture-steps.ts';
 import { type IterationLimit, startIterationLimit } from './iteration-limit.ts';
 import { createAskJudge, type OpenJudge } from './judge-check.ts';
 import { createModelTalk, type OpenModel } from './model-talk.ts';
@@ -39,6 +40,9 @@ const connectTimeoutMs = 60_000;
  * (unless `failOnToolError` is false, or an assertion expects the error of that very call), and the model's calls match
  * the expected ones in every turn. A negative case is one in which the model must call nothing: calls that steps pin are
  * the author's, not the model's, and do not count.
+ *
+ * The setup of the case comes before its steps, and its teardown after them, whatever happened. A setup that fails leaves the iteration
+ * without a result; a teardown that fails is a warning.
  *
  * With `trace`, each call carries its span of that trace to the server. With `visit`, the outcome says where the process
  * of the server ended before the iteration was over.
@@ -97,21 +101,28 @@ export async function runCase(
     runCommand,
   };
   const interrupt = (step: Step) => describeInterruption(step, { limit, timeoutMs });
+  await using fixtures = openFixtures(
+    { ...testCase.advancedConfig, steps: testCase.steps },
+    { scope, runStep, limit, timeoutMs, signal: options.signal },
+  );
+  const unready = await fixtures.setUp();
+  const record = { transcript, steps, protocolVersion, fixtures };
+  if (unready !== null) return buildOutcome(testCase, { ...record, ending: unready });
   const ending = await runSteps(testCase.steps, connection, {
     runStep: (step, stepIndex) => runStep(step, stepIndex, scope),
     interrupt,
     transcript,
     results: steps,
   });
-  if (ending !== completed) return buildOutcome(testCase, { transcript, steps, ending, protocolVersion });
+  if (ending !== completed) return buildOutcome(testCase, { ...record, ending });
   try {
     const hasFailedStep = steps.some(({ status }) => status === 'fail');
     const checks = await judgeChecks(testCase, transcript, { ...aids, hasFailedStep });
-    return buildOutcome(testCase, { transcript, steps, ending, protocolVersion, checks });
+    return buildOutcome(testCase, { ...record, ending, checks });
   } catch (error) {
     if (limit.stoppedBy() !== 'caller') throw error;
     const cancelled: Ending = { status: 'cancelled', reason: 'Cancelled in the checks at the end.' };
-    return buildOutcome(testCase, { transcript, steps, ending: cancelled, protocolVersion });
+    return buildOutcome(testCase, { ...record, ending: cancelled });
   }
 }
 

@@ -3,7 +3,7 @@ import { appendAll } from '../base/lists.ts';
 import { type Check, expectsToolError, isAdvisory } from '../model/assertion.ts';
 import { type ChecksEnvelope, defaultMatchOptions } from '../model/case.ts';
 import type { Step } from '../model/step.ts';
-import type { SourceLocation, Suite, SuiteCase } from '../model/suite.ts';
+import type { LocatedStep, SourceLocation, Suite, SuiteCase } from '../model/suite.ts';
 import { parseCheck } from './assertion-schema.ts';
 import { buildPolicyLayer, locateText } from './build-policy.ts';
 import type { Finding } from './findings.ts';
@@ -70,6 +70,8 @@ export function buildSuite(written: WrittenSuite, document: SourceDocument): { s
       match: { ...match, ...testCase.match },
       checks: expectsError === undefined ? ownChecks : exceptNoToolErrors(checks, ownChecks),
       steps: steps.map((step, position) => ({ step, location: document.locateValue([...path, 'steps', position]) })),
+      setup: parseFixtures('setup', { written, index, document, findings }),
+      teardown: parseFixtures('teardown', { written, index, document, findings }),
       judges: [...(ownChecks.mode === 'replace' ? [] : judges), ...ownJudges],
     };
     return expandModels(built, listCaseModels(written, testCase));
@@ -94,6 +96,37 @@ export function buildSuite(written: WrittenSuite, document: SourceDocument): { s
     cases,
   };
   return { suite, findings };
+}
+
+/** The suite's setup comes before that of a case, and its teardown after that of a case. */
+function parseFixtures(
+  phase: 'setup' | 'teardown',
+  {
+    written,
+    index,
+    document,
+    findings,
+  }: { written: WrittenSuite; index: number; document: SourceDocument; findings: Finding[] },
+): LocatedStep[] {
+  const lists = [
+    { steps: written[phase] ?? [], path: [phase] },
+    { steps: written.cases[index]?.[phase] ?? [], path: ['cases', index, phase] },
+  ];
+  const ordered = phase === 'setup' ? lists : lists.toReversed();
+  for (const { steps, path } of index === 0 ? ordered : ordered.filter((list) => list.path.length > 1)) {
+    appendAll(findings, findServerIds(steps, document, path));
+  }
+  const locations = ordered.flatMap(({ steps, path }) =>
+    steps.map((_, position) => document.locateValue([...path, position])),
+  );
+  const parsed = parseSteps(
+    ordered.flatMap(({ steps }) => steps),
+    phase,
+  );
+  return locations.flatMap((location, position) => {
+    const step = parsed[position];
+    return step === undefined ? [] : [{ step, location }];
+  });
 }
 
 /** A case that runs with several models is one case of its own for each, since its results are those of a model. */

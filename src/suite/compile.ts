@@ -2,9 +2,9 @@ import { expectsToolError, isAdvisory, isOwnAssertion } from '../model/assertion
 import type { Assertion } from '../model/assertion.ts';
 import { toInternalMatchOptions } from '../model/case.ts';
 import type { TestCase } from '../model/case.ts';
-import type { Step } from '../model/step.ts';
+import { mapToolCalls, type Step } from '../model/step.ts';
 import { serverUnderTest } from '../model/suite.ts';
-import type { Suite, SuiteCase } from '../model/suite.ts';
+import type { LocatedStep, Suite, SuiteCase } from '../model/suite.ts';
 import { resolveChecks } from './build.ts';
 
 /**
@@ -43,7 +43,7 @@ export function compileCase(testCase: SuiteCase, suite: Suite, { serverName, dia
   const failsOnToolError = testCase.failOnToolError && !(dialect === 'contract' && expectsError);
   const advancedConfig = {
     ...compileModelSettings(testCase, dialect),
-    ...(dialect === 'embedded' && { timeoutMs: testCase.timeoutMs }),
+    ...(dialect === 'embedded' && { timeoutMs: testCase.timeoutMs, ...compileFixtures(testCase, serverName) }),
     ...(!failsOnToolError && { failOnToolError: false }),
   };
   return {
@@ -58,6 +58,15 @@ export function compileCase(testCase: SuiteCase, suite: Suite, { serverName, dia
     matchOptions: toInternalMatchOptions(testCase.match),
     predicates: { mode: 'replace', list: resolveChecks(suite.checks, testCase.checks).filter(knows) },
     ...(Object.keys(advancedConfig).length > 0 && { advancedConfig }),
+  };
+}
+
+/** The API has no field for them. */
+function compileFixtures({ setup, teardown }: SuiteCase, serverName: string): TestCase['advancedConfig'] {
+  const compile = (steps: readonly LocatedStep[]) => steps.map(({ step }) => nameServer(step, serverName));
+  return {
+    ...(setup.length > 0 && { setup: compile(setup) }),
+    ...(teardown.length > 0 && { teardown: compile(teardown) }),
   };
 }
 
@@ -83,7 +92,7 @@ export function expectsErrorOfCall(testCase: SuiteCase, suite: Suite): boolean {
 }
 
 function nameServer(step: Step, serverName: string): Step {
-  return step.kind === 'toolCall' && step.serverName === serverUnderTest ? { ...step, serverName } : step;
+  return mapToolCalls(step, (call) => (call.serverName === serverUnderTest ? { ...call, serverName } : call));
 }
 
 /**

@@ -95,14 +95,15 @@ const ownForms = [
   }),
 ] as const;
 
-/** What can be judged after every round: no heuristic, no judge, nothing advisory. */
-const untilSchema = writtenCheckSchema.superRefine((written, context) => {
+/** What can be judged again and again, and without a model: no heuristic, no judge, nothing advisory. */
+const gatingSchema = writtenCheckSchema.superRefine((written, context) => {
   const check: Check = parseCheck(written);
   const problem = check.type === 'not' ? null : findNegationProblem(check);
   if (problem === null && !isAdvisory(check)) return;
-  const message = '`until` takes an assertion that gates, no heuristic and no judge';
-  context.addIssue({ code: 'custom', message, params: { code: 'bad-until' } });
+  const message = 'Only an assertion that gates is allowed here, no heuristic and no judge';
+  context.addIssue({ code: 'custom', message, params: { code: 'not-gating' } });
 });
+const gatingForm = z.strictObject({ assert: gatingSchema, id: stepId });
 
 const maxRounds = 1000;
 const defaultRounds = 10;
@@ -110,7 +111,7 @@ const defaultEveryMs = 1000;
 const defaultWithinMs = 10_000;
 
 const repeatableSchema = z
-  .union([fullForms.toolCall, fullForms.assert, shortForms.toolCall, shortForms.assert, ...ownForms])
+  .union([fullForms.toolCall, shortForms.toolCall, gatingForm, ...ownForms])
   .meta({ id: 'repeated-step', title: 'step', description: 'A step that `repeat` may have.' });
 
 const repeatForm = z.strictObject({
@@ -119,7 +120,7 @@ const repeatForm = z.strictObject({
     .refine((steps) => steps.length > 0, withIssueCode('no-steps', 'A `repeat` has at least one step'))
     .meta({ minItems: 1, description: 'Steps that run again and again until an assertion holds.' }),
   id: stepId,
-  until: untilSchema,
+  until: gatingSchema,
   times: z.int().min(1).max(maxRounds).exactOptional().meta({ default: defaultRounds, description: 'Rounds at most.' }),
   every: timeout.exactOptional().meta({ description: 'How long to wait between two rounds. Default: 1s.' }),
 });
@@ -142,7 +143,7 @@ export const stepsSchema = z
 export const fixtureStepsSchema = z
   .array(
     z
-      .union([fullForms.toolCall, fullForms.assert, shortForms.toolCall, shortForms.assert, ...ownForms, repeatForm])
+      .union([fullForms.toolCall, shortForms.toolCall, gatingForm, ...ownForms, repeatForm])
       .meta({ id: 'fixture-step', title: 'step', description: 'A step before or after those of a case.' }),
   )
   .refine((steps) => steps.length <= maxSteps, withIssueCode('too-many-steps', `At most ${maxSteps} steps`))
@@ -188,7 +189,10 @@ function toStep(written: WrittenStep, id: string): Step {
     const steps = repeat.map((step, index) => toRepeatable(step, step.id ?? `${id}.${index + 1}`));
     return { id, kind: 'repeat', steps, until: parseCheck(until), times, everyMs };
   }
-  if ('kind' in written && written.kind === 'interact') return { ...written, id };
+  if ('kind' in written) {
+    if (written.kind === 'interact') return { ...written, id };
+    if (written.kind === 'assert') return { id, kind: 'assert', assertion: parseAssertion(written.assertion) };
+  }
   return toRepeatable(written, id);
 }
 
@@ -200,7 +204,6 @@ function toRepeatable(written: WrittenRepeatable, id: string): RepeatedStep {
     return { id, kind: 'toolCall', serverName: server, toolName: toolCall, arguments: args, ...timeout };
   }
   if (!('kind' in written)) return toOwnStep(written, id);
-  if (written.kind === 'assert') return { id, kind: 'assert', assertion: parseAssertion(written.assertion) };
   return { serverName: serverUnderTest, arguments: {}, ...written, id };
 }
 

@@ -22,6 +22,8 @@ function createOutcome(fields: Partial<CaseOutcome>): CaseOutcome {
     protocolVersion: '2025-11-25',
     usage: null,
     stopsRun: false,
+    fixtures: [],
+    warnings: [],
     loss: null,
     ...fields,
   };

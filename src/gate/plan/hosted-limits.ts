@@ -1,6 +1,7 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
 import { formatCount } from '../../base/text.ts';
 import { type Assertion, isAdvisory, isOwnAssertion } from '../../model/assertion.ts';
+import { isOwnStep } from '../../model/step.ts';
 import type { Suite, SuiteCase } from '../../model/suite.ts';
 import type { ServiceProfile } from '../../service/profile.ts';
 import { compileCase } from '../../suite/compile.ts';
@@ -23,6 +24,7 @@ export function findHostedIssues(suite: Suite, profile: ServiceProfile): Configu
   return [
     ...findTooManyCases(suite, profile),
     ...findPromptsWithoutModel(suite),
+    ...findOwnSteps(suite, profile),
     ...findOwnSettings(suite, profile),
     ...findGatingJudges(suite, profile),
     ...findNamesakes(suite, profile),
@@ -44,6 +46,21 @@ function findPromptsWithoutModel(suite: Suite): ConfigurationIssue[] {
     const message = `case "${item.title}" has a prompt step and no model; set \`model\` in the case or the suite, such as anthropic/claude-haiku-4.5`;
     return [{ ...prompt.location, code: 'missing-model', message }];
   });
+}
+
+/** Steps that the API does not have, and lists of steps that it has no field for. */
+function findOwnSteps({ cases }: Suite, { name }: ServiceProfile): ConfigurationIssue[] {
+  const own = cases.flatMap(({ setup, steps, teardown }) => [
+    ...setup.map(({ location }) => ({ location, what: 'setup' })),
+    ...steps.filter(({ step }) => isOwnStep(step)).map(({ step, location }) => ({ location, what: step.kind })),
+    ...teardown.map(({ location }) => ({ location, what: 'teardown' })),
+  ]);
+  const distinct = new Map(own.map((found) => [`${found.location.line}:${found.location.column}`, found]));
+  return [...distinct.values()].map(({ location, what }) => ({
+    ...location,
+    code: 'needs-embedded-service',
+    message: `the service ${name} knows no \`${what}\`; remove it, or use \`service: embedded\``,
+  }));
 }
 
 /** A setting without a field in the API would be ignored, and the case judged as another one. */
