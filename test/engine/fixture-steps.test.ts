@@ -44,7 +44,7 @@ const command = (exitCode = 0): Step => ({ id: 'seed', kind: 'command', command:
 
 async function run(
   steps: Step[],
-  advancedConfig: TestCase['advancedConfig'],
+  advancedConfig: NonNullable<TestCase['advancedConfig']>,
   { signal, end = ended }: { signal?: AbortSignal; end?: Partial<CommandEnd> } = {},
 ): Promise<CaseOutcome> {
   notes = [];

@@ -191,3 +191,25 @@ function listServerNames({ step }: LocatedStep): string[] {
 function forgetServerName(located: LocatedStep): LocatedStep {
   return { ...located, step: mapToolCalls(located.step, (call) => ({ ...call, serverName: serverUnderTest })) };
 }
+
+/**
+ * Finds `command` steps of a gate that does not start the server: there, an evals file is data, and nothing that it says may run as a
+ * program of the job.
+ */
+export function findCommandsAlone(
+  suites: readonly PlannedSuite[],
+  server: { command: string | null } | null,
+): ConfigurationIssue[] {
+  if (server === null || server.command !== null) return [];
+  const cases = suites.flatMap((planned) => (planned.kind === 'file' ? planned.suite.cases : []));
+  const commands = cases
+    .flatMap(listAllSteps)
+    .filter(({ step }) => listInnerSteps([step]).some(({ kind }) => kind === 'command'));
+  const distinct = new Map(commands.map(({ location }) => [`${location.file}:${location.line}`, location]));
+  return [...distinct.values()].map((location) => ({
+    ...location,
+    code: 'needs-server-command',
+    message:
+      'A `command` step runs as the server does, and this gate starts no server; set `server-command`, or remove the step',
+  }));
+}
