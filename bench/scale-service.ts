@@ -62,7 +62,7 @@ function fillStore(): void {
         loss: null,
         predicates: [],
         usage: null,
-        stopsRun: false,
+        runStop: null,
       });
       store.runs.count(runId, result);
     }

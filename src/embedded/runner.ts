@@ -145,7 +145,7 @@ export function createRunner(options: RunnerOptions): Runner {
         return;
       }
       record(runId, iteration, outcome);
-      if (outcome.stopsRun) end(runId, 'failed', outcome.error);
+      if (outcome.runStop !== null) end(runId, 'failed', outcome.runStop);
       unreached = hasConnected(outcome) ? 0 : unreached + 1;
       if (unreached >= maxUnreached) end(runId, 'failed', describeUnreached(iteration.testCase, outcome));
     };

@@ -2,6 +2,7 @@ import { describeProcessEnd, type RunCommand } from '../model/process-end.ts';
 import type { StepByKind } from '../model/step.ts';
 import { clipReason, joinWithin, maxListLength, printValue } from './reasons.ts';
 import type { StepOutcome } from './step-outcome.ts';
+import type { Transcript } from './transcript.ts';
 
 /**
  * Runs a program next to the server. Another exit code than the one that the step expects fails it; a program that cannot be started
@@ -11,13 +12,17 @@ import type { StepOutcome } from './step-outcome.ts';
  */
 export async function runCommandStep(
   { command, exitCode: expected }: StepByKind['command'],
-  runCommand: RunCommand | null,
-  signal: AbortSignal,
+  {
+    runCommand,
+    signal,
+    transcript,
+  }: { runCommand: RunCommand | null; signal: AbortSignal; transcript: Pick<Transcript, 'runStop'> },
 ): Promise<StepOutcome> {
   const [program = ''] = command;
   if (runCommand === null) {
     const reason = `The command ${printValue(program)} cannot be run here: the gate did not start the server.`;
-    return { status: 'fail', reason, effect: 'give-up', stopsRun: true };
+    transcript.runStop = reason;
+    return { status: 'fail', reason, effect: 'give-up' };
   }
   const { startError, signal: endedBy, ...result } = await runCommand(command, { signal });
   if (startError !== null) {

@@ -44,6 +44,10 @@ export interface ToolResult {
   text: string;
   /** Undefined where the result carries none. */
   structuredContent: unknown;
+  /** The blocks of the result, none for an error that came instead of one; null if they were not captured. */
+  content: readonly unknown[] | null;
+  /** Of the JSON-RPC error that came instead of a result; null where there is none. */
+  errorCode: number | null;
   /** Of the result as JSON, before anything is cut for storage; null if it was not measured. */
   sizeBytes: number | null;
   /** Whether the tool said so (`isError`), or the server answered with a JSON-RPC error. */

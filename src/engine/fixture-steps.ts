@@ -91,10 +91,10 @@ export function openFixtures(
         const outcome = await runOne('setup', entry, own);
         if (outcome.status !== 'fail') continue;
         if (own.stoppedBy() === 'caller') return { status: 'cancelled', reason: 'Cancelled in the setup.' };
-        const { loss, stopsRun, reason } = outcome;
+        const { loss, reason } = outcome;
         // Whatever ended the process, the case had not begun.
         const lost = loss === undefined ? {} : { loss: { ...loss, isDuringCall: false } };
-        return { status: 'failed', reason, ...lost, ...(stopsRun && { stopsRun }) };
+        return { status: 'failed', reason, ...lost };
       }
       takeBackEvidence(transcript, mark);
       return null;

@@ -41,12 +41,12 @@ export interface CaseOutcome {
   loss: ProcessLoss | null;
   /** What the model calls used; null where no model took part. */
   usage: ModelUsage | null;
-  /** Whether what ended the iteration would end every other one of the run too. */
-  stopsRun: boolean;
   /** The results of steps before and after those of the case. */
   fixtures: readonly StepResult[];
   /** What went wrong without a part in the result, one sentence each. */
   warnings: readonly string[];
+  /** Why no other iteration of the run could have a result; null where it could. */
+  runStop: string | null;
 }
 
 /** How the steps came to an end. Only `completed` and `timed_out` are scored. */
@@ -55,7 +55,6 @@ export interface Ending {
   /** One sentence; null for `completed`, where the steps and checks tell. */
   reason: string | null;
   loss?: ProcessLoss;
-  stopsRun?: boolean;
 }
 
 export const completed: Ending = { status: 'completed', reason: null };
@@ -139,9 +138,9 @@ export function buildOutcome(
     predicates,
     loss: ending.loss ?? null,
     usage: sumUsage(transcript),
-    stopsRun: ending.stopsRun ?? false,
     fixtures: fixtures?.results ?? [],
     warnings: fixtures?.warnings ?? [],
+    runStop: transcript.runStop,
   };
   const hasFailed =
     steps.some(({ status }) => status === 'fail') ||

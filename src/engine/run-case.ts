@@ -183,8 +183,8 @@ async function runSteps(
         excess === null ? await runStep(step, stepIndex) : { status: 'fail', reason: excess.message, effect: 'stop' };
       if (outcome.effect === 'stop') ending = completed;
       if (outcome.effect === 'give-up' || outcome.effect === 'unmeasured') {
-        const { reason, loss, stopsRun, effect } = outcome;
-        const more = { ...(loss && { loss }), ...(stopsRun && { stopsRun }) };
+        const { reason, loss, effect } = outcome;
+        const more = loss && { loss };
         const isDecided = effect === 'unmeasured' && results.some(({ status }) => status === 'fail');
         ending = isDecided ? { ...completed, ...more } : { status: 'failed', reason, ...more };
         if (isDecided) outcome = { ...outcome, status: 'skipped' };

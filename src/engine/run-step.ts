@@ -61,7 +61,8 @@ const runners: { readonly [Kind in Step['kind']]: RunStep<Kind> } = {
     await clock.sleep(ms, { signal: connection.signal });
     return { status: 'ok', reason: null, effect: 'continue' };
   },
-  command: async (step, _, { connection, runCommand }) => await runCommandStep(step, runCommand, connection.signal),
+  command: async (step, _, { connection, runCommand, recording: { transcript } }) =>
+    await runCommandStep(step, { runCommand, transcript, signal: connection.signal }),
   repeat: async (step, stepIndex, scope) => {
     const { connection, aids, clock, recording } = scope;
     const until: Step = { id: step.id, kind: 'assert', assertion: step.until };

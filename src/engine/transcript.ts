@@ -45,6 +45,8 @@ export class Transcript implements Evidence {
   /** What the server declares of its tools; null while nothing has asked. */
   tools: ToolList = null;
   usage: ModelUsage = noModelUsage;
+  /** Why no other iteration of the run could have a result, such as a key that is refused. */
+  runStop: string | null = null;
   /** Recorded answers of judges that gate. Those of advice decide nothing. */
   replayedJudgements = 0;
   readonly #clock: Clock;
@@ -257,14 +259,17 @@ function readResult(call: ToolCall, output: CallOutput, latencyMs: number): Omit
   const { toolError } = output;
   const shared = { toolName: call.toolName, arguments: call.arguments, toolError, latencyMs };
   if (output.kind === 'error') {
-    const { message } = output;
-    return { ...shared, text: message, structuredContent: undefined, isError: true, sizeBytes: measureBytes(message) };
+    const { message, code } = output;
+    const none = { structuredContent: undefined, content: [] };
+    return { ...shared, ...none, text: message, errorCode: code, isError: true, sizeBytes: measureBytes(message) };
   }
   const { result } = output;
   return {
     ...shared,
     text: readText(result),
     structuredContent: result.structuredContent,
+    content: result.content,
+    errorCode: null,
     isError: result.isError === true,
     sizeBytes: measureBytes(result),
   };

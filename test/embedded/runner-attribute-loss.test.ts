@@ -21,9 +21,9 @@ function createOutcome(fields: Partial<CaseOutcome>): CaseOutcome {
     predicates: [],
     protocolVersion: '2025-11-25',
     usage: null,
-    stopsRun: false,
     fixtures: [],
     warnings: [],
+    runStop: null,
     loss: null,
     ...fields,
   };

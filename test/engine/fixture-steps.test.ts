@@ -150,6 +150,6 @@ describe('a command step', () => {
     expect(missing.error).toBe('The command "node" could not be started: spawn node ENOENT.');
     const target = { url: server.url, serverName: 'notes', protocol: 'legacy' as const };
     const refused = await runCase(createCase([command()]), target, { clock: systemClock, timeoutMs: 10_000 });
-    expect(refused).toMatchObject({ status: 'failed', result: null, stopsRun: true });
+    expect(refused).toMatchObject({ status: 'failed', result: null, runStop: refused.error });
   });
 });
