@@ -1,5 +1,13 @@
 import { endSentence } from '../base/text.ts';
-import type { ApiType, Check, CheckByType, JudgedType, ObservationType, ToolResultType } from '../model/assertion.ts';
+import type {
+  ApiType,
+  Check,
+  CheckByType,
+  JudgedType,
+  ObservationType,
+  ReplyType,
+  ToolResultType,
+} from '../model/assertion.ts';
 import type { CheckState } from '../model/trace.ts';
 import { type Evidence, type Judgement, leaveUnmeasured } from './evidence.ts';
 
@@ -62,6 +70,22 @@ const ofToolResults: Finalities<ToolResultType> = {
   toolNotFound: 'none',
 };
 
+/** All of them judge the latest. */
+const ofReplies: Finalities<ReplyType> = {
+  resourceContains: 'none',
+  promptContains: 'none',
+  completionContains: 'none',
+  resourceMatches: 'none',
+  promptMatches: 'none',
+  resourceEquals: 'none',
+  promptEquals: 'none',
+  completionEquals: 'none',
+  resourceMatchesSchema: 'none',
+  promptMatchesSchema: 'none',
+  resourceMimeType: 'none',
+  requestError: 'none',
+};
+
 /** A judge sees the whole conversation, or it judges another one. */
 const ofJudges: Finalities<JudgedType> = { judge: 'none' };
 
@@ -70,6 +94,7 @@ const finalities: Finalities<Check['type']> = {
   ...ofApi,
   ...ofObservations,
   ...ofToolResults,
+  ...ofReplies,
   ...ofJudges,
   not: 'both',
 };

@@ -27,6 +27,19 @@ export interface Evidence {
   cutReason: string | null;
 }
 
+/** Of an iteration in which nothing happened. */
+export const emptyEvidence: Evidence = {
+  toolCalls: [],
+  toolResults: [],
+  replies: [],
+  tools: null,
+  messages: [],
+  finalAssistantMessage: '',
+  userMessages: 0,
+  tokensUsed: null,
+  cutReason: null,
+};
+
 /** What a server declares about a tool, as far as checks ask for it. */
 export interface ToolDefinition {
   description: string | null;

@@ -23,6 +23,7 @@ import {
 } from './evidence.ts';
 import { judgeByModel } from './judge-check.ts';
 import { clipReason, printValue } from './reasons.ts';
+import { replyJudgements } from './reply-checks.ts';
 import { responseJudgements } from './response-checks.ts';
 import { toolResultJudgements } from './tool-result-checks.ts';
 
@@ -31,6 +32,7 @@ const judgements: Judgements = {
   ...definitionJudgements,
   ...responseJudgements,
   ...toolResultJudgements,
+  ...replyJudgements,
   widgetRendered: judgeNothingRendered,
   widgetRenderLatencyUnder: judgeNothingRendered,
   widgetNoConsoleErrors: judgeNothingRendered,

@@ -1,24 +1,12 @@
 import { isRecord } from '../base/json.ts';
 import { type Clock, formatDuration, race } from '../base/time.ts';
 import type { ServerRequest } from '../mcp/requests.ts';
-import type { StepByKind } from '../model/step.ts';
+import type { RequestStep, StepByKind } from '../model/step.ts';
 import type { Reply } from './evidence.ts';
 import { type Connection, explainFailedRequest } from './process-loss.ts';
 import { clipReason, printValue } from './reasons.ts';
 import { describeNoAnswer, giveUpByLoss, type StepOutcome } from './step-outcome.ts';
 import type { Transcript } from './transcript.ts';
-
-type RequestKind =
-  | 'readResource'
-  | 'getPrompt'
-  | 'complete'
-  | 'listTools'
-  | 'listResources'
-  | 'listResourceTemplates'
-  | 'listPrompts'
-  | 'ping';
-
-export type RequestStep = StepByKind[RequestKind];
 
 /** What a step asks the server for, and what assertions call it; null for a request that none is about. */
 interface Question {
@@ -173,7 +161,10 @@ function addReply(transcript: Transcript, reply: Reply, { what, result }: { what
 }
 
 /** Reads what assertions are about: texts, and the document where a reply is more than text. */
-function readReply(kind: RequestKind, result: unknown): Pick<Reply, 'text' | 'structuredContent' | 'mimeTypes'> {
+function readReply(
+  kind: RequestStep['kind'],
+  result: unknown,
+): Pick<Reply, 'text' | 'structuredContent' | 'mimeTypes'> {
   const fields = isRecord(result) ? result : {};
   const nothing = { text: '', structuredContent: undefined, mimeTypes: [] };
   switch (kind) {

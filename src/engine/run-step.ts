@@ -1,7 +1,7 @@
 import type { Clock } from '../base/time.ts';
 import { type Assertion, isAdvisory, noBrowserReason } from '../model/assertion.ts';
 import type { RunCommand } from '../model/process-end.ts';
-import type { Step, StepByKind } from '../model/step.ts';
+import type { RequestStep, Step, StepByKind } from '../model/step.ts';
 import { runCommandStep } from './command-step.ts';
 import type { Evidence, JudgingAids } from './evidence.ts';
 import type { ModelTalk } from './model-talk.ts';
@@ -9,7 +9,7 @@ import { judgePredicate } from './predicates.ts';
 import type { Connection } from './process-loss.ts';
 import { clipReason } from './reasons.ts';
 import { runRepeatStep } from './repeat-step.ts';
-import { type RequestStep, runRequestStep, runSubscribeStep, runWaitForUpdateStep } from './request-step.ts';
+import { runRequestStep, runSubscribeStep, runWaitForUpdateStep } from './request-step.ts';
 import type { StepOutcome } from './step-outcome.ts';
 import { type CallRecording, type ExcusedSteps, listExcusedSteps, runToolCallStep } from './tool-call.ts';
 

@@ -1,7 +1,7 @@
 import { isRecord, tryParseJson } from '../base/json.ts';
 import type { NegatableCheck } from '../model/assertion.ts';
 import type { Step } from '../model/step.ts';
-import type { Evidence, ToolResult } from './evidence.ts';
+import { emptyEvidence, type Evidence, type ToolResult } from './evidence.ts';
 import { type AnsweredCall, findAnsweredCalls, findNamedCalls } from './trace-calls.ts';
 import type { TraceRecord } from './trace-reader.ts';
 
@@ -36,21 +36,21 @@ const subjects: { readonly [Type in NegatableCheck['type']]: Subject } = {
   noDestructiveToolCalled: 'other',
   toolResultSizeUnder: 'other',
   tokenBudgetUnder: 'other',
+  resourceContains: 'other',
+  promptContains: 'other',
+  completionContains: 'other',
+  resourceMatches: 'other',
+  promptMatches: 'other',
+  resourceEquals: 'other',
+  promptEquals: 'other',
+  completionEquals: 'other',
+  resourceMatchesSchema: 'other',
+  promptMatchesSchema: 'other',
+  resourceMimeType: 'other',
+  requestError: 'other',
   widgetRendered: 'other',
   widgetRenderLatencyUnder: 'other',
   widgetNoConsoleErrors: 'other',
-};
-
-const nothing: Evidence = {
-  toolCalls: [],
-  toolResults: [],
-  replies: [],
-  tools: null,
-  finalAssistantMessage: '',
-  userMessages: 0,
-  tokensUsed: null,
-  messages: [],
-  cutReason: null,
 };
 
 type FoundEvidence = { kind: 'found'; evidence: Evidence } | { kind: 'unknown'; reason: string };
@@ -69,7 +69,7 @@ export function findTraceEvidence(
       args === null ? [] : { toolName, arguments: args },
     );
     return toolCalls.length === found.calls.length
-      ? { kind: 'found', evidence: { ...nothing, toolCalls } }
+      ? { kind: 'found', evidence: { ...emptyEvidence, toolCalls } }
       : { kind: 'unknown', reason: 'the trace does not have the arguments of one of the tool calls' };
   }
   if (subject === 'results') return findResults(check, record, { steps, position });
@@ -78,7 +78,7 @@ export function findTraceEvidence(
     return { kind: 'unknown', reason: 'the trace does not have what it is about' };
   }
   const { finalAssistantMessage, userMessages } = record;
-  return { kind: 'found', evidence: { ...nothing, finalAssistantMessage, userMessages } };
+  return { kind: 'found', evidence: { ...emptyEvidence, finalAssistantMessage, userMessages } };
 }
 
 function findResults(
@@ -92,7 +92,7 @@ function findResults(
   const judged = judgesLatest(check) ? found.calls.slice(-1) : found.calls;
   const gap = judged.map((call) => findGap(check, call)).find((reason) => reason !== null);
   if (gap !== undefined) return { kind: 'unknown', reason: gap };
-  return { kind: 'found', evidence: { ...nothing, toolResults: judged.map(toToolResult) } };
+  return { kind: 'found', evidence: { ...emptyEvidence, toolResults: judged.map(toToolResult) } };
 }
 
 function judgesLatest(check: NegatableCheck): boolean {

@@ -16,7 +16,7 @@ export type JsonObject = Record<string, unknown>;
 
 const filledText = z.string().min(1);
 
-const { api, observations, toolResult, judged } = createCheckSchemas({
+const { api, observations, toolResult, reply, judged } = createCheckSchemas({
   isClosed: false,
   toolName: filledText,
   text: filledText,
@@ -37,7 +37,7 @@ const { api, observations, toolResult, judged } = createCheckSchemas({
   model: filledText,
 });
 
-const gating = { ...api, ...toolResult };
+const gating = { ...api, ...toolResult, ...reply };
 const asserting = { ...gating, ...observations, ...judged };
 
 type AssertingByType = { [Type in keyof typeof asserting]: z.infer<(typeof asserting)[Type]> };
@@ -69,6 +69,7 @@ export type CheckByType = { [Type in keyof typeof checkSchemas]: z.infer<(typeof
 export type ApiType = keyof typeof api;
 export type ObservationType = keyof typeof observations;
 export type ToolResultType = keyof typeof toolResult;
+export type ReplyType = keyof typeof reply;
 export type JudgedType = keyof typeof judged;
 export type JudgeCheck = CheckByType['judge'];
 
@@ -78,7 +79,7 @@ export type ToolResultAssertion = CheckByType[ToolResultType];
 export type Assertion = Check | WidgetAssertion;
 
 /** What only the gate judges: in the engine, and from the trace of a hosted run. */
-export type OwnAssertion = ToolResultAssertion | JudgeCheck | CheckByType['not'];
+export type OwnAssertion = ToolResultAssertion | CheckByType[ReplyType] | JudgeCheck | CheckByType['not'];
 
 const checkTypes: ReadonlySet<string> = new Set(Object.keys(checkSchemas));
 
@@ -134,16 +135,17 @@ export function isJudge(assertion: Assertion): assertion is JudgeCheck {
   return 'type' in assertion && assertion.type === 'judge';
 }
 
-/** Whether an assertion is judged by the gate alone: one on what a tool answered, one for a model, or a negated one. */
+/** Whether an assertion is judged by the gate alone: one on what a request came to, one for a model, or a negated one. */
 export function isOwnAssertion(assertion: Assertion): assertion is OwnAssertion {
-  return (
-    'type' in assertion &&
-    (assertion.type === 'not' || Object.hasOwn(judged, assertion.type) || Object.hasOwn(toolResult, assertion.type))
-  );
+  if (!('type' in assertion)) return false;
+  const { type } = assertion;
+  return type === 'not' || [judged, toolResult, reply].some((own) => Object.hasOwn(own, type));
 }
 
 /** A call that an assertion expects to go wrong: the latest one of `toolName`, or of any tool where that is undefined. */
 export interface ExpectedError {
+  /** Of another request, the latest one is expected to. */
+  of: 'tool' | 'request';
   toolName: string | undefined;
   /** Whether the tool need not exist. */
   mayBeMissing: boolean;
@@ -156,15 +158,19 @@ export function listExpectedErrors(assertion: Assertion, isNegated = false): Exp
     case 'not':
       return listExpectedErrors(assertion.assertion, !isNegated);
     case 'toolResultIsError':
-      return assertion.isError === isNegated ? [] : [{ toolName: assertion.toolName, mayBeMissing: false }];
+      return assertion.isError === isNegated ? [] : [{ of: 'tool', toolName: assertion.toolName, mayBeMissing: false }];
     case 'toolError':
     case 'toolNotFound':
-      return isNegated ? [] : [{ toolName: assertion.toolName, mayBeMissing: assertion.type === 'toolNotFound' }];
+      return isNegated
+        ? []
+        : [{ of: 'tool', toolName: assertion.toolName, mayBeMissing: assertion.type === 'toolNotFound' }];
+    case 'requestError':
+      return isNegated ? [] : [{ of: 'request', toolName: undefined, mayBeMissing: false }];
     default:
       return [];
   }
 }
 
 export function expectsToolError(assertion: Assertion): boolean {
-  return listExpectedErrors(assertion).length > 0;
+  return listExpectedErrors(assertion).some(({ of }) => of === 'tool');
 }

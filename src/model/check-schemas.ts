@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type CheckValues, createSharedParts, policy } from './check-parts.ts';
+import { createReplySchemas } from './reply-schemas.ts';
 import { createToolResultSchemas } from './tool-result-schemas.ts';
 
 /** RFC 6901 §3; the empty pointer is the whole document. */
@@ -100,6 +101,7 @@ export function createCheckSchemas(values: CheckValues) {
   };
 
   const toolResult = createToolResultSchemas({ ...shared, values });
+  const reply = createReplySchemas(toolResult, { object, values });
 
   /** Checks that a model judges. They are advisory unless they say that they gate, for which they need a calibration. */
   const judged = {
@@ -115,7 +117,7 @@ export function createCheckSchemas(values: CheckValues) {
       }),
     }),
   };
-  return { api, observations, toolResult, judged };
+  return { api, observations, toolResult, reply, judged };
 }
 
 /** A check that holds where another does not. What it wraps differs between the file and the wire. */

@@ -107,6 +107,25 @@ export function isOwnStep({ kind }: Step): boolean {
   return !apiKinds.has(kind);
 }
 
+/** The kinds of steps that make one request of the server which is no tool call. */
+export const requestKinds = [
+  'readResource',
+  'getPrompt',
+  'complete',
+  'listTools',
+  'listResources',
+  'listResourceTemplates',
+  'listPrompts',
+  'ping',
+] as const satisfies ReadonlyArray<Step['kind']>;
+export type RequestStep = StepByKind[(typeof requestKinds)[number]];
+
+const requestKindNames: ReadonlySet<Step['kind']> = new Set(requestKinds);
+
+export function isRequestStep({ kind }: Step): boolean {
+  return requestKindNames.has(kind);
+}
+
 /** Steps with those that they repeat instead of them. */
 export function listInnerSteps(steps: readonly Step[]): Step[] {
   return steps.flatMap((step) => (step.kind === 'repeat' ? step.steps : [step]));

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/time.ts';
 import type { CaseOutcome } from '../../src/engine/outcome.ts';
 import { runCase } from '../../src/engine/run-case.ts';
+import type { Assertion } from '../../src/model/assertion.ts';
 import type { TestCase } from '../../src/model/case.ts';
 import type { Step } from '../../src/model/step.ts';
 import { assertStep, callStep, createCase } from '../support/factories/case-factory.ts';
@@ -84,6 +85,84 @@ describe.each(eras)('steps that call no tool, %s era', (era) => {
       error: `resources/read note://9 failed with JSON-RPC error -32602: "No note 9".`,
     });
     expect(outcome.steps.map(({ status }) => status)).toEqual(['fail', 'ok']);
+  });
+
+  const greet: Step = { id: 'greet', kind: 'getPrompt', name: 'greet', arguments: { name: 'Ada' } };
+  const complete: Step = {
+    id: 'complete',
+    kind: 'complete',
+    argument: 'city',
+    value: 'Pa',
+    of: { prompt: 'greet' },
+    arguments: {},
+  };
+
+  it.each<[Step, Assertion]>([
+    [read('note://1'), { type: 'resourceContains', needle: 'MILK' }],
+    [read('note://1'), { type: 'resourceEquals', value: 'buy milk' }],
+    [read('note://1'), { type: 'resourceMimeType', mimeType: 'text/plain' }],
+    [read('note://2'), { type: 'resourceMatches', pattern: 'eggs"', uri: 'note://2' }],
+    [read('note://2'), { type: 'resourceEquals', value: ['eggs', 'milk'], path: '/items', unordered: true }],
+    [read('note://2'), { type: 'resourceMatchesSchema', schema: { required: ['title'] } }],
+    [greet, { type: 'promptContains', needle: 'Say hello to Ada' }],
+    [greet, { type: 'promptMatches', pattern: '^Say', name: 'greet' }],
+    [greet, { type: 'promptEquals', value: 'assistant', path: '/messages/1/role' }],
+    [greet, { type: 'promptMatchesSchema', schema: { properties: { messages: { minItems: 2 } } } }],
+    [complete, { type: 'completionContains', needle: 'Padua', argument: 'city' }],
+    [complete, { type: 'completionEquals', value: ['Paris', 'Padua'] }],
+    [read('note://9'), { type: 'requestError', error: { code: -32602, contains: 'no note' } }],
+  ])('passes where the reply is as expected: %j, %j', async (step, assertion) => {
+    expect((await run([step, assertStep(assertion)])).error).toBeNull();
+  });
+
+  it.each<[Step, Assertion, string]>([
+    [
+      read('note://1'),
+      { type: 'resourceContains', needle: 'eggs' },
+      'resourceContains: the result of note://1 is "buy milk" and does not contain "eggs".',
+    ],
+    [
+      read('note://2'),
+      { type: 'resourceMimeType', mimeType: 'text/plain' },
+      'resourceMimeType: the MIME type of note://2 is application/json, expected text/plain.',
+    ],
+    [
+      read('note://1'),
+      { type: 'resourceContains', needle: 'milk', uri: 'note://2' },
+      'resourceContains: "note://2" was not read.',
+    ],
+    [
+      read('note://1'),
+      { type: 'resourceMatchesSchema', schema: true },
+      'resourceMatchesSchema: the result of note://1 is "buy milk", which is not JSON, and it has no structuredContent.',
+    ],
+    [read('note://1'), { type: 'promptContains', needle: 'a' }, 'promptContains: no prompt was requested.'],
+    [
+      greet,
+      { type: 'promptEquals', value: 'user', path: '/messages/1/role' },
+      'promptEquals: /messages/1/role in the result of prompt greet is "assistant", expected "user".',
+    ],
+    [
+      complete,
+      { type: 'completionEquals', value: ['Paris'] },
+      'completionEquals: the result of completing city is not as expected: /1 is "Padua", expected nothing.',
+    ],
+    [
+      read('note://1'),
+      { type: 'requestError', error: { code: -32602 } },
+      'requestError: the result of note://1 is "buy milk" and is no error, expected an error.',
+    ],
+    [
+      read('note://9'),
+      { type: 'requestError', error: { code: -32601 } },
+      'requestError: note://9 answered with JSON-RPC error -32602: "No note 9"; expected code -32601.',
+    ],
+  ])('fails where the reply is another one: %j, %j', async (step, assertion, reason) => {
+    expect(await run([step, assertStep(assertion)])).toMatchObject({
+      status: 'completed',
+      result: 'failed',
+      error: reason,
+    });
   });
 
   it('waits for a change of a resource that it is subscribed to', async () => {
