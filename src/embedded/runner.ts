@@ -1,6 +1,7 @@
 import pMap from 'p-map';
 import { describeError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
+import type { Secret } from '../base/redaction.ts';
 import { type Clock, formatDuration } from '../base/time.ts';
 import { type CaseOutcome, failByLoss, withholdResult } from '../engine/outcome.ts';
 import type { OpenJudge } from '../engine/judge-check.ts';
@@ -20,6 +21,8 @@ import type { TerminalStatus } from './store/runs.ts';
 /** One iteration to execute; its row is in the store already, as `pending`. */
 export interface PlannedIteration {
   id: string;
+  /** From 1, within its case. */
+  iterationNumber: number;
   testCase: TestCase;
   serverId: string;
   target: Target;
@@ -52,6 +55,9 @@ export interface RunnerOptions {
   runTimeoutMs: number;
   /** Whether each call carries its span to the server. */
   propagatesTraces: boolean;
+  /** Variables of the job that cases may use. */
+  variables: ReadonlyMap<string, Secret>;
+  createUuid: () => string;
   /** Know the processes of the servers; null where none was started here. */
   witnesses: ServerWitnesses | null;
 }
@@ -96,7 +102,7 @@ export function createRunner(options: RunnerOptions): Runner {
 
   const runOnce = async (
     runId: string,
-    { id, testCase, serverId, target, openModel, openJudge }: PlannedIteration,
+    { id, iterationNumber, testCase, serverId, target, openModel, openJudge }: PlannedIteration,
     { signal, isAlone }: { signal: AbortSignal; isAlone: boolean },
   ): Promise<CaseOutcome> => {
     const witness = options.witnesses?.find(serverId) ?? null;
@@ -104,10 +110,9 @@ export function createRunner(options: RunnerOptions): Runner {
     store.iterations.start(id, clock.now());
     const trace = options.propagatesTraces ? identifyTrace({ runId, iterationId: id }) : null;
     const timeoutMs = options.iterationTimeoutMs;
-    const outcome = await runCase(testCase, target, {
-      ...{ clock, signal, timeoutMs, trace, visit, openModel, openJudge },
-      runCommand: witness?.runCommand ?? null,
-    });
+    const facts = { iteration: iterationNumber, uuid: options.createUuid(), variables: options.variables };
+    const aids = { trace, visit, openModel, openJudge, facts, runCommand: witness?.runCommand ?? null };
+    const outcome = await runCase(testCase, target, { clock, signal, timeoutMs, ...aids });
     for (const warning of outcome.warnings) warn(runId, `Case ${JSON.stringify(testCase.title)}: ${warning}`);
     if (outcome.protocolVersion !== null) protocols.addSpoken(serverId, outcome.protocolVersion);
     return outcome;

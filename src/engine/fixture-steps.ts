@@ -24,9 +24,12 @@ export interface Fixtures extends AsyncDisposable {
   readonly warnings: readonly string[];
 }
 
+/** Runs a step within a scope. */
+export type RunStepIn = (step: Step, stepIndex: number, scope: StepScope) => Promise<StepOutcome>;
+
 interface FixtureOptions {
   scope: StepScope;
-  runStep: (step: Step, stepIndex: number, scope: StepScope) => Promise<StepOutcome>;
+  runStep: RunStepIn;
   /** Of the iteration; its time stands still during the setup, which has as much of its own. */
   limit: Pick<IterationLimit, 'hold'>;
   timeoutMs: number;

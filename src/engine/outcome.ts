@@ -1,16 +1,17 @@
 import { isRecord } from '../base/json.ts';
 import { type Check, isAdvisory, isJudge } from '../model/assertion.ts';
 import { defaultMatchOptions, type TestCase, toPublicMatchOptions } from '../model/case.ts';
-import type { StepResult, ToolCall } from '../model/run.ts';
+import type { IterationJudge, StepResult, ToolCall } from '../model/run.ts';
 import type { Step } from '../model/step.ts';
 import type { PredicateResult, Trace, TracePrompt } from '../model/trace.ts';
-import { addUsage, type ModelUsage, noModelUsage } from '../model/usage.ts';
+import { type ModelUsage, noModelUsage } from '../model/usage.ts';
 import type { JudgingAids, ToolResult } from './evidence.ts';
 import { describeTurn, judgeTurns, listExpectedCalls } from './match.ts';
 import { judgePredicate } from './predicates.ts';
 import type { ProcessLoss } from './process-loss.ts';
 import { joinWithin, printValue } from './reasons.ts';
 import type { Transcript } from './transcript.ts';
+import type { CaseValues } from './values.ts';
 
 /** The outcome of one iteration of one case. */
 export interface CaseOutcome {
@@ -45,6 +46,8 @@ export interface CaseOutcome {
   fixtures: readonly StepResult[];
   /** What went wrong without a part in the result, one sentence each. */
   warnings: readonly string[];
+  /** What each call of a judge used. */
+  judges: IterationJudge[];
   /** Why no other iteration of the run could have a result; null where it could. */
   runStop: string | null;
 }
@@ -74,7 +77,7 @@ export interface JudgedChecks {
 export async function judgeChecks(
   testCase: TestCase,
   transcript: Transcript,
-  { hasFailedStep, ...aids }: JudgingAids & { hasFailedStep: boolean },
+  { hasFailedStep, values, ...aids }: JudgingAids & { hasFailedStep: boolean; values: Pick<CaseValues, 'fill'> },
 ): Promise<JudgedChecks> {
   const checks = listChecks(testCase);
   const judged = new Map<Check, PredicateResult>();
@@ -82,8 +85,10 @@ export async function judgeChecks(
     [...judged.values()].some(({ predicate, state }) => state === 'failed' && !isAdvisory(predicate));
   for (const predicate of [...checks.filter((check) => !isJudge(check)), ...checks.filter(isJudge)]) {
     const isNeeded = !isJudge(predicate) || !(hasFailedStep || hasFailed());
-    const { state, reason } = isNeeded ? await judgePredicate(predicate, transcript, aids) : notAsked;
-    judged.set(predicate, { predicate, passed: state === 'passed', state, reason });
+    const { filled, reason: gap } = values.fill(predicate);
+    const open = gap === null ? null : { state: 'unmeasured' as const, reason: `${predicate.type}: ${gap}` };
+    const { state, reason } = open ?? (isNeeded ? await judgePredicate(filled, transcript, aids) : notAsked);
+    judged.set(predicate, { predicate: filled, passed: state === 'passed', state, reason });
   }
   const predicates = checks.flatMap((check) => judged.get(check) ?? []);
   const open = predicates.find(({ predicate, state }) => state === 'unmeasured' && !isAdvisory(predicate));
@@ -137,9 +142,10 @@ export function buildOutcome(
     trace: { messages: transcript.messages, spans: transcript.spans, prompts, metadata: { predicates } },
     predicates,
     loss: ending.loss ?? null,
-    usage: sumUsage(transcript),
     fixtures: fixtures?.results ?? [],
     warnings: fixtures?.warnings ?? [],
+    usage: transcript.usage === noModelUsage ? null : transcript.usage,
+    judges: transcript.judges,
     runStop: transcript.runStop,
   };
   const hasFailed =
@@ -148,12 +154,6 @@ export function buildOutcome(
     predicates.some(({ state, predicate }) => state === 'failed' && !isAdvisory(predicate));
   const unscored = transcript.cutReason ?? checks.unscored;
   return unscored === null || hasFailed ? outcome : withholdResult(outcome, unscored);
-}
-
-/** A replayed judgement marks the iteration as replayed. What judges spend is in the budgets alone, since it is spent on other models. */
-function sumUsage({ usage, replayedJudgements }: Transcript): ModelUsage | null {
-  if (replayedJudgements === 0) return usage === noModelUsage ? null : usage;
-  return addUsage(usage, { ...noModelUsage, replayedCalls: replayedJudgements });
 }
 
 /** Scores an iteration whose server's process ended under a call: that is the failure of the case. */

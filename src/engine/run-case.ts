@@ -10,7 +10,7 @@ import type { StepResult } from '../model/run.ts';
 import type { Step } from '../model/step.ts';
 import type { TraceIds } from '../otlp/ids.ts';
 import type { JudgingAids } from './evidence.ts';
-import { openFixtures } from './fixture-steps.ts';
+import { openFixtures, type RunStepIn } from './fixture-steps.ts';
 import { type IterationLimit, startIterationLimit } from './iteration-limit.ts';
 import { createAskJudge, type OpenJudge } from './judge-check.ts';
 import { createModelTalk, type OpenModel } from './model-talk.ts';
@@ -22,6 +22,7 @@ import { startSchemaTime } from './schema-check.ts';
 import type { StepOutcome } from './step-outcome.ts';
 import { listExcusedSteps } from './tool-call.ts';
 import { Transcript } from './transcript.ts';
+import { createCaseValues, type IterationFacts } from './values.ts';
 
 /**
  * A handshake may wait for a process to start, on a machine that is busy starting others; a case that is to be quick is no
@@ -44,8 +45,8 @@ const connectTimeoutMs = 60_000;
  * The setup of the case comes before its steps, and its teardown after them, whatever happened. A setup that fails leaves the iteration
  * without a result; a teardown that fails is a warning.
  *
- * With `trace`, each call carries its span of that trace to the server. With `visit`, the outcome says where the process
- * of the server ended before the iteration was over.
+ * With `facts`, placeholders of a case that has some stand for them. With `trace`, each call carries its span of that trace to the
+ * server. With `visit`, the outcome says where the process of the server ended before the iteration was over.
  */
 export async function runCase(
   testCase: TestCase,
@@ -58,11 +59,12 @@ export async function runCase(
     visit?: ServerVisit | null;
     openModel?: OpenModel | null;
     openJudge?: OpenJudge | null;
+    facts?: IterationFacts | null;
     /** Null where no program may be run. */
     runCommand?: RunCommand | null;
   },
 ): Promise<CaseOutcome> {
-  const { clock, visit = null, openModel = null, openJudge = null, runCommand = null } = options;
+  const { clock, visit = null, openModel = null, openJudge = null, facts = null, runCommand = null } = options;
   const timeoutMs = testCase.advancedConfig?.timeoutMs ?? options.timeoutMs;
   const transcript = new Transcript(clock);
   const opened = await connect(target, {
@@ -86,9 +88,7 @@ export async function runCase(
   const aids: JudgingAids = {
     ...schemas,
     askJudge: openJudge === null ? null : createAskJudge(openJudge, { limit, signal: options.signal }),
-    onReplayedJudgement: () => {
-      transcript.replayedJudgements += 1;
-    },
+    judgeLog: transcript.logJudges(null),
   };
   const scope: StepScope = {
     connection,
@@ -101,28 +101,32 @@ export async function runCase(
     runCommand,
   };
   const interrupt = (step: Step) => describeInterruption(step, { limit, timeoutMs });
+  const values = createCaseValues(testCase, { facts, transcript });
+  const runFilled: RunStepIn = (step, stepIndex, within) =>
+    values.run(step, async (filled) => await runStep(filled, stepIndex, within));
   await using fixtures = openFixtures(
     { ...testCase.advancedConfig, steps: testCase.steps },
-    { scope, runStep, limit, timeoutMs, signal: options.signal },
+    { scope, runStep: runFilled, limit, timeoutMs, signal: options.signal },
   );
   const unready = await fixtures.setUp();
   const record = { transcript, steps, protocolVersion, fixtures };
-  if (unready !== null) return buildOutcome(testCase, { ...record, ending: unready });
+  if (unready !== null) return buildOutcome(values.fillCase(testCase), { ...record, ending: unready });
   const ending = await runSteps(testCase.steps, connection, {
-    runStep: (step, stepIndex) => runStep(step, stepIndex, scope),
+    runStep: (step, stepIndex) => runFilled(step, stepIndex, scope),
     interrupt,
     transcript,
     results: steps,
   });
-  if (ending !== completed) return buildOutcome(testCase, { ...record, ending });
+  const filled = values.fillCase(testCase);
+  if (ending !== completed) return buildOutcome(filled, { ...record, ending });
   try {
     const hasFailedStep = steps.some(({ status }) => status === 'fail');
-    const checks = await judgeChecks(testCase, transcript, { ...aids, hasFailedStep });
-    return buildOutcome(testCase, { ...record, ending, checks });
+    const checks = await judgeChecks(testCase, transcript, { ...aids, hasFailedStep, values });
+    return buildOutcome(filled, { ...record, ending, checks });
   } catch (error) {
     if (limit.stoppedBy() !== 'caller') throw error;
     const cancelled: Ending = { status: 'cancelled', reason: 'Cancelled in the checks at the end.' };
-    return buildOutcome(testCase, { ...record, ending: cancelled });
+    return buildOutcome(filled, { ...record, ending: cancelled });
   }
 }
 

@@ -15,10 +15,13 @@ export interface StepValues {
   arguments: z.ZodType<JsonObject>;
   renderTimeoutMs: z.ZodType<number>;
   action: z.ZodType<InteractAction>;
+  /** Names for later steps, and JSON Pointers into the result as the server sent it. */
+  capture: z.ZodType<Record<string, string>>;
 }
 
 /** The fields of every kind of step of the API, by its `kind`, which is its first field; each has an `id` too, unique within the case. */
 export function createStepShapes<AssertionSchema extends z.ZodType>(values: StepValues, assertion: AssertionSchema) {
+  const kept = { capture: values.capture.exactOptional() };
   return {
     prompt: { kind: z.literal('prompt'), prompt: values.prompt },
     toolCall: {
@@ -28,6 +31,7 @@ export function createStepShapes<AssertionSchema extends z.ZodType>(values: Step
       toolName: values.toolName,
       arguments: values.arguments,
       renderTimeoutMs: values.renderTimeoutMs.exactOptional(),
+      ...kept,
     },
     interact: { kind: z.literal('interact'), toolName: values.widgetToolName, action: values.action },
     assert: { kind: z.literal('assert'), assertion },
@@ -40,42 +44,47 @@ const texts = z.record(z.string(), z.string());
 const milliseconds = z.int().min(1);
 
 /** Steps that a hosted service does not know: all that an iteration may do in addition to calling tools. */
-const ownSchemas = [
-  z.strictObject({ id, kind: z.literal('readResource'), uri: filled }),
-  z.strictObject({ id, kind: z.literal('getPrompt'), name: filled, arguments: texts }),
-  z.strictObject({
-    id,
-    kind: z.literal('complete'),
-    /** The argument that is completed, and what the user has written of it. */
-    argument: filled,
-    value: z.string(),
-    /** Whose argument it is. */
-    of: z.union([z.strictObject({ prompt: filled }), z.strictObject({ resourceTemplate: filled })]),
-    /** The other arguments. */
-    arguments: texts,
-  }),
-  z.strictObject({ id, kind: z.literal('listTools') }),
-  z.strictObject({ id, kind: z.literal('listResources') }),
-  z.strictObject({ id, kind: z.literal('listResourceTemplates') }),
-  z.strictObject({ id, kind: z.literal('listPrompts') }),
-  z.strictObject({ id, kind: z.literal('ping') }),
-  z.strictObject({ id, kind: z.literal('subscribe'), uri: filled }),
-  z.strictObject({ id, kind: z.literal('waitForUpdate'), uri: filled, withinMs: milliseconds }),
-  z.strictObject({ id, kind: z.literal('wait'), ms: milliseconds }),
-  z.strictObject({
-    id,
-    kind: z.literal('command'),
-    /** The program and its arguments; no shell reads them. */
-    command: z.array(z.string()).min(1),
-    exitCode: z.int().min(0).max(255),
-  }),
-] as const;
+const createOwnSchemas = <Kept extends z.ZodRawShape>(kept: Kept) =>
+  [
+    z.strictObject({ id, kind: z.literal('readResource'), uri: filled, ...kept }),
+    z.strictObject({ id, kind: z.literal('getPrompt'), name: filled, arguments: texts, ...kept }),
+    z.strictObject({
+      id,
+      kind: z.literal('complete'),
+      /** The argument that is completed, and what the user has written of it. */
+      argument: filled,
+      value: z.string(),
+      /** Whose argument it is. */
+      of: z.union([z.strictObject({ prompt: filled }), z.strictObject({ resourceTemplate: filled })]),
+      /** The other arguments. */
+      arguments: texts,
+      ...kept,
+    }),
+    z.strictObject({ id, kind: z.literal('listTools'), ...kept }),
+    z.strictObject({ id, kind: z.literal('listResources'), ...kept }),
+    z.strictObject({ id, kind: z.literal('listResourceTemplates'), ...kept }),
+    z.strictObject({ id, kind: z.literal('listPrompts'), ...kept }),
+    z.strictObject({ id, kind: z.literal('ping') }),
+    z.strictObject({ id, kind: z.literal('subscribe'), uri: filled }),
+    z.strictObject({ id, kind: z.literal('waitForUpdate'), uri: filled, withinMs: milliseconds }),
+    z.strictObject({ id, kind: z.literal('wait'), ms: milliseconds }),
+    z.strictObject({
+      id,
+      kind: z.literal('command'),
+      /** The program and its arguments; no shell reads them. */
+      command: z.array(z.string()).min(1),
+      exitCode: z.int().min(0).max(255),
+      ...kept,
+    }),
+  ] as const;
 
 /** A step as the wire has it, in which nothing is left to a default. */
 export function createStepSchema(values: StepValues, assertion: z.ZodType<Assertion>) {
   const shapes = createStepShapes(values, assertion);
   const toolCall = z.strictObject({ id, ...shapes.toolCall });
   const assert = z.strictObject({ id, ...shapes.assert });
+  const kept = { capture: values.capture.exactOptional() };
+  const ownSchemas = createOwnSchemas(kept);
   return z.discriminatedUnion('kind', [
     z.strictObject({ id, ...shapes.prompt }),
     toolCall,
@@ -90,6 +99,7 @@ export function createStepSchema(values: StepValues, assertion: z.ZodType<Assert
       /** Rounds at most. */
       times: z.int().min(1),
       everyMs: milliseconds,
+      ...kept,
     }),
   ]);
 }

@@ -3,7 +3,7 @@ import { type Check, findNegationProblem, isAdvisory } from '../model/assertion.
 import { createStepShapes, type Step, type StepByKind } from '../model/step.ts';
 import { serverUnderTest } from '../model/suite.ts';
 import { parseAssertion, parseCheck, writtenAssertionSchema, writtenCheckSchema } from './assertion-schema.ts';
-import { actionSchema, toolArguments } from './assertion-values.ts';
+import { actionSchema, capture, toolArguments } from './assertion-values.ts';
 import { type Finding, quoteValue } from './findings.ts';
 import { id, text, timeout, withIssueCode } from './scalar-schemas.ts';
 import type { DocumentPath, SourceDocument } from './source-document.ts';
@@ -20,6 +20,7 @@ const shapes = createStepShapes(
     arguments: toolArguments,
     renderTimeoutMs: z.int().min(0).max(120_000),
     action: actionSchema,
+    capture,
   },
   writtenAssertionSchema,
 );
@@ -27,6 +28,9 @@ const { toolName, renderTimeoutMs } = shapes.toolCall;
 /** A file may leave out the server, which is the one under test, and arguments. */
 const serverName = shapes.toolCall.serverName.exactOptional();
 const toolArgs = shapes.toolCall.arguments.exactOptional();
+
+/** Of the steps that have a result. */
+const kept = { capture: capture.exactOptional() };
 
 const fullForms = {
   prompt: z.strictObject({ ...shapes.prompt, id: stepId }),
@@ -43,6 +47,7 @@ const shortForms = {
     arguments: toolArgs,
     server: serverName.meta({ description: 'Name of the server, where a suite has several.' }),
     renderTimeoutMs,
+    capture: kept.capture,
   }),
   interact: z.strictObject({ interact: shapes.interact.toolName, id: stepId, action: shapes.interact.action }),
   assert: z.strictObject({ assert: shapes.assert.assertion, id: stepId }),
@@ -54,11 +59,12 @@ const textArguments = z.record(z.string(), z.string()).meta({ description: 'Argu
 
 /** Steps that only the gate runs. They have the short form alone. */
 const ownForms = [
-  z.strictObject({ readResource: uri, id: stepId }),
+  z.strictObject({ readResource: uri, id: stepId, ...kept }),
   z.strictObject({
     getPrompt: text.meta({ description: 'Name of a prompt of the server.' }),
     id: stepId,
     arguments: textArguments.exactOptional(),
+    ...kept,
   }),
   z
     .strictObject({
@@ -68,15 +74,16 @@ const ownForms = [
       resourceTemplate: text.exactOptional().meta({ description: 'The URI template that has the argument.' }),
       value: z.string().exactOptional().meta({ default: '', description: 'What the user has written so far.' }),
       arguments: textArguments.exactOptional(),
+      ...kept,
     })
     .refine(
       ({ prompt, resourceTemplate }) => (prompt === undefined) !== (resourceTemplate === undefined),
       withIssueCode('bad-completion', 'A `complete` step has either a `prompt` or a `resourceTemplate`; write one'),
     ),
-  z.strictObject({ listTools: bare, id: stepId }),
-  z.strictObject({ listResources: bare, id: stepId }),
-  z.strictObject({ listResourceTemplates: bare, id: stepId }),
-  z.strictObject({ listPrompts: bare, id: stepId }),
+  z.strictObject({ listTools: bare, id: stepId, ...kept }),
+  z.strictObject({ listResources: bare, id: stepId, ...kept }),
+  z.strictObject({ listResourceTemplates: bare, id: stepId, ...kept }),
+  z.strictObject({ listPrompts: bare, id: stepId, ...kept }),
   z.strictObject({ ping: bare, id: stepId }),
   z.strictObject({ subscribe: uri, id: stepId }),
   z.strictObject({
@@ -92,6 +99,7 @@ const ownForms = [
       .meta({ minItems: 1, description: 'A program and its arguments, run without a shell.' }),
     id: stepId,
     exitCode: z.int().min(0).max(255).exactOptional().meta({ default: 0, description: 'The code that it ends with.' }),
+    ...kept,
   }),
 ] as const;
 
@@ -112,6 +120,12 @@ const defaultWithinMs = 10_000;
 
 const repeatableSchema = z
   .union([fullForms.toolCall, shortForms.toolCall, gatingForm, ...ownForms])
+  .superRefine((written, context) => {
+    if (!('capture' in written)) return;
+    const message =
+      'A repeated step captures nothing; write `capture` next to `repeat`, for the result of its last step';
+    context.addIssue({ code: 'custom', path: ['capture'], message, params: { code: 'repeated-capture', isKey: true } });
+  })
   .meta({ id: 'repeated-step', title: 'step', description: 'A step that `repeat` may have.' });
 
 const repeatForm = z.strictObject({
@@ -123,6 +137,7 @@ const repeatForm = z.strictObject({
   until: gatingSchema,
   times: z.int().min(1).max(maxRounds).exactOptional().meta({ default: defaultRounds, description: 'Rounds at most.' }),
   every: timeout.exactOptional().meta({ description: 'How long to wait between two rounds. Default: 1s.' }),
+  ...kept,
 });
 
 /** A step as a file may write it: the API's shape by its `kind`, or the short form by its first key. */
@@ -184,10 +199,10 @@ function toStep(written: WrittenStep, id: string): Step {
   if ('prompt' in written && !('complete' in written)) return { id, kind: 'prompt', prompt: written.prompt };
   if ('interact' in written) return { id, kind: 'interact', toolName: written.interact, action: written.action };
   if ('repeat' in written) {
-    const { repeat, until, times = defaultRounds, every: everyMs = defaultEveryMs } = written;
+    const { repeat, until, times = defaultRounds, every: everyMs = defaultEveryMs, id: _id, ...others } = written;
     // No id of a file has a dot.
     const steps = repeat.map((step, index) => toRepeatable(step, step.id ?? `${id}.${index + 1}`));
-    return { id, kind: 'repeat', steps, until: parseCheck(until), times, everyMs };
+    return { ...others, id, kind: 'repeat', steps, until: parseCheck(until), times, everyMs };
   }
   if ('kind' in written) {
     if (written.kind === 'interact') return { ...written, id };
@@ -199,31 +214,38 @@ function toStep(written: WrittenStep, id: string): Step {
 function toRepeatable(written: WrittenRepeatable, id: string): RepeatedStep {
   if ('assert' in written) return { id, kind: 'assert', assertion: parseAssertion(written.assert) };
   if ('toolCall' in written) {
-    const { toolCall, server = serverUnderTest, arguments: args = {}, renderTimeoutMs } = written;
-    const timeout = renderTimeoutMs === undefined ? {} : { renderTimeoutMs };
-    return { id, kind: 'toolCall', serverName: server, toolName: toolCall, arguments: args, ...timeout };
+    const { toolCall: toolName, server: serverName = serverUnderTest, arguments: args = {}, ...others } = written;
+    return { ...others, id, kind: 'toolCall', serverName, toolName, arguments: args };
   }
   if (!('kind' in written)) return toOwnStep(written, id);
   return { serverName: serverUnderTest, arguments: {}, ...written, id };
 }
 
-function toOwnStep(written: WrittenOwnStep, id: string): RepeatedStep {
-  if ('readResource' in written) return { id, kind: 'readResource', uri: written.readResource };
-  if ('getPrompt' in written)
-    return { id, kind: 'getPrompt', name: written.getPrompt, arguments: written.arguments ?? {} };
+function toOwnStep({ id: _id, ...written }: WrittenOwnStep, id: string): RepeatedStep {
+  if ('readResource' in written) {
+    const { readResource, ...others } = written;
+    return { ...others, id, kind: 'readResource', uri: readResource };
+  }
+  if ('getPrompt' in written) {
+    const { getPrompt: name, arguments: args = {}, ...others } = written;
+    return { ...others, id, kind: 'getPrompt', name, arguments: args };
+  }
   if ('complete' in written) {
-    const { complete: argument, prompt, resourceTemplate = '', value = '', arguments: args = {} } = written;
+    const { complete: argument, prompt, resourceTemplate = '', value = '', arguments: args = {}, ...others } = written;
     const of = prompt === undefined ? { resourceTemplate } : { prompt };
-    return { id, kind: 'complete', argument, value, of, arguments: args };
+    return { ...others, id, kind: 'complete', argument, value, of, arguments: args };
   }
   if ('subscribe' in written) return { id, kind: 'subscribe', uri: written.subscribe };
   if ('waitForUpdate' in written) {
     return { id, kind: 'waitForUpdate', uri: written.waitForUpdate, withinMs: written.within ?? defaultWithinMs };
   }
   if ('wait' in written) return { id, kind: 'wait', ms: written.wait };
-  if ('command' in written) return { id, kind: 'command', command: written.command, exitCode: written.exitCode ?? 0 };
-  if ('listTools' in written) return { id, kind: 'listTools' };
-  if ('listResources' in written) return { id, kind: 'listResources' };
-  if ('listResourceTemplates' in written) return { id, kind: 'listResourceTemplates' };
-  return 'listPrompts' in written ? { id, kind: 'listPrompts' } : { id, kind: 'ping' };
+  if ('command' in written) return { exitCode: 0, ...written, id, kind: 'command' };
+  if ('ping' in written) return { id, kind: 'ping' };
+  const { capture } = written;
+  const others = { id, ...(capture !== undefined && { capture }) };
+  if ('listTools' in written) return { ...others, kind: 'listTools' };
+  if ('listResources' in written) return { ...others, kind: 'listResources' };
+  if ('listPrompts' in written) return { ...others, kind: 'listPrompts' };
+  return { ...others, kind: 'listResourceTemplates' };
 }

@@ -111,6 +111,11 @@ const caseSchema = z
     setup: fixtureStepsSchema.exactOptional().meta({
       description: "Steps before those of the case, after the suite's. One that fails leaves the iteration unscored.",
     }),
+    each: z
+      .array(z.record(z.string(), z.unknown()))
+      .refine((rows) => rows.length > 0, withIssueCode('no-rows', 'A table has at least one row'))
+      .exactOptional()
+      .meta({ minItems: 1, description: 'Rows of values; the case runs once for each row, as a case of its own.' }),
     steps: fields.steps,
     teardown: fixtureStepsSchema.exactOptional().meta({
       description: "Steps after those of the case, before the suite's, whatever happened. A failure is a warning.",
@@ -119,7 +124,7 @@ const caseSchema = z
   .meta({ id: 'case' });
 
 /** As upstream's suite file. */
-const maxCases = 500;
+export const maxCases = 500;
 
 /** The evals file as written. The published JSON Schema is generated from it. */
 export const suiteSchema = z.strictObject({

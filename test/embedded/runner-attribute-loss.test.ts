@@ -23,6 +23,7 @@ function createOutcome(fields: Partial<CaseOutcome>): CaseOutcome {
     usage: null,
     fixtures: [],
     warnings: [],
+    judges: [],
     runStop: null,
     loss: null,
     ...fields,

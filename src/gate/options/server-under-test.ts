@@ -23,7 +23,7 @@ export const serverOptions = {
     brief: 'Set a variable of the server, or pass one on by its name; may be given again.',
     isList: true,
     description:
-      'Variables for the server, one per line: `NAME=value` sets one, `NAME` passes one of the job on. It gets no other secrets of the job.',
+      'Variables for the server, and for `{{env.NAME}}` in evals, one per line: `NAME=value` sets one, `NAME` passes one of the job on. The server gets no other secrets.',
     default: '',
   }),
   serverCwd: option(optionalText, {

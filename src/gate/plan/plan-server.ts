@@ -6,6 +6,7 @@ import { Secret } from '../../base/redaction.ts';
 import { historySource } from '../../history/lookup.ts';
 import type { SandboxOptions } from '../../server/sandbox/open.ts';
 import { splitCommand } from '../../server/split-command.ts';
+import { findNearest } from '../../suite/findings.ts';
 import type { GateOptions } from '../options/schema.ts';
 import { buildReportJsonSchema } from '../../model/report.ts';
 import type { PlannedSuite } from './plan-suites.ts';
@@ -100,6 +101,32 @@ function resolveEnvironment(
     }
   }
   return resolved;
+}
+
+/** Finds variables that cases use and `server-env` does not name, and a `server-env` that neither a case nor a server gets. */
+export function findVariableIssues(
+  { serverEnv, serverCommand, serverUrl }: Pick<GateOptions, 'serverEnv' | 'serverCommand' | 'serverUrl'>,
+  suites: readonly PlannedSuite[],
+): ConfigurationIssue[] {
+  const files = suites.flatMap((planned) => (planned.kind === 'file' ? [planned.suite] : []));
+  const used = files.flatMap(({ cases }) => cases.flatMap(({ placeholders }) => placeholders?.variables ?? []));
+  const known = [...serverEnv.keys()];
+  const issues = used.flatMap(({ name, location }): ConfigurationIssue[] => {
+    if (serverEnv.has(name)) return [];
+    const nearest = findNearest(name, known);
+    const remedy =
+      nearest === undefined
+        ? `add \`${name}\` to pass the job's on, or \`${name}=value\``
+        : `did you mean \`${nearest}\`?`;
+    const message = `\`{{env.${name}}}\` has no value, because \`server-env\` does not name ${name}; ${remedy}`;
+    return [{ ...location, code: 'unknown-name', message }];
+  });
+  if (serverCommand === null && serverUrl !== null && known.length > 0 && used.length === 0) {
+    const message = 'has no effect without `server-command`, because no case uses `{{env.NAME}}`; remove it';
+    issues.push({ input: 'server-env', code: 'needs-server-command', message });
+  }
+  // The rows of a case, and the cases with one check of their suite, share its location.
+  return [...new Map(issues.map((issue) => [JSON.stringify(issue), issue])).values()];
 }
 
 /** Files by which a step passes values to the runner, and the event that started the workflow. */

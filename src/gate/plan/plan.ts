@@ -21,7 +21,7 @@ import { planMerge, type PlannedMerge } from './plan-merge.ts';
 import { type PlannedPast, planPast, markTrials } from './plan-past.ts';
 import type { PlannedModels } from './plan-models.ts';
 import { checkJudges, planPrompts } from './plan-prompts.ts';
-import { type PlannedServer, planSandbox, planServer } from './plan-server.ts';
+import { findVariableIssues, type PlannedServer, planSandbox, planServer } from './plan-server.ts';
 import { type PlannedService, type PlannedUpload, planService, planUpload } from './plan-service.ts';
 import { findRuleIssues } from './rule-issues.ts';
 import { findCommandsAlone, type PlannedSuite, planSuites } from './plan-suites.ts';
@@ -116,6 +116,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   if (policy.file !== null) appendAll(notes, listUnmatchedSuites(policy.file, suiteNames));
   const { suites, shard } = planPart(planProbation(all, { rules, history }), { options, history }, issues);
   const server = await planServer(options, context, issues);
+  appendAll(issues, findVariableIssues(options, suites));
   if (ci.elevatedEvent !== null && server?.command != null) {
     const isRefused = ci.elevatedEvent === 'pull_request_target' && !options.allowPullRequestTarget;
     if (isRefused) issues.push({ input: 'server-command', code: 'pull-request-target', message: refusedEventMessage });
