@@ -140,7 +140,7 @@ describe('a command step', () => {
     expect(failed).toMatchObject({
       status: 'completed',
       result: 'failed',
-      error: 'The command "node" exited with code 3. a; no such table: notes',
+      error: 'The command "node" exited with code 3. Its last output: a; no such table: notes',
     });
   });
 
