@@ -63,6 +63,8 @@ function fillStore(): void {
         predicates: [],
         usage: null,
         judges: [],
+        fixtures: [],
+        warnings: [],
         runStop: null,
       });
       store.runs.count(runId, result);

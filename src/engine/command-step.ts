@@ -34,7 +34,8 @@ export async function runCommandStep(
   const end = describeProcessEnd({ exitCode, signal: endedBy });
   const output = stderr.trim() === '' ? stdout : stderr;
   const lines = output.split('\n').filter((line) => line.trim() !== '');
-  const said = lines.length === 0 ? 'It wrote nothing.' : `Its last output: ${joinWithin(lines.slice(-3), maxListLength)}`;
+  const said =
+    lines.length === 0 ? 'It wrote nothing.' : `Its last output: ${joinWithin(lines.slice(-3), maxListLength)}`;
   const wanted = expected === 0 ? '' : `, expected exit code ${expected}`;
   return {
     status: 'fail',

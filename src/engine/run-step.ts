@@ -70,7 +70,10 @@ const runners: { readonly [Kind in Step['kind']]: RunStep<Kind> } = {
     const { errors, missing } = listExcusedSteps([...step.steps, until], []);
     const pick = (indexes: ReadonlySet<number>, index: number) => new Set(indexes.has(index) ? [stepIndex] : []);
     return await runRepeatStep(step, {
-      ...{ connection, aids, clock, transcript: recording.transcript },
+      connection,
+      aids,
+      clock,
+      transcript: recording.transcript,
       runStep: async (inner, index) => {
         const excused = { errors: pick(errors, index), missing: pick(missing, index), prompts: new Map() };
         return await runStep(inner, stepIndex, { ...scope, excused });

@@ -37,18 +37,18 @@ export function watchResources(client: Client): Subscriptions {
     else waiter.resolve();
   });
 
+  const end = (uri: string) => {
+    const error = new ProtocolError('the server ended the subscription');
+    ended.set(uri, error);
+    for (const waiter of waiters) if (waiter.isMeant(uri)) waiter.reject(error);
+  };
   const listen = async (uri: string, options: RequestOptions) => {
     const { honoredFilter, closed } = await client.listen({ resourceSubscriptions: [uri] }, options);
     if (honoredFilter.resourceSubscriptions?.includes(uri) !== true) {
       throw new ProtocolError('the server acknowledged the subscription without this resource');
     }
     ended.delete(uri);
-    void closed.then((by) => {
-      if (by === 'local') return;
-      const error = new ProtocolError('the server ended the subscription');
-      ended.set(uri, error);
-      for (const waiter of waiters) if (waiter.isMeant(uri)) waiter.reject(error);
-    });
+    void closed.then((by) => (by === 'local' ? undefined : end(uri)));
   };
   return {
     subscribe: async (uri, options) => {

@@ -1,4 +1,5 @@
 import { appendAll } from '../base/lists.ts';
+import { formatDuration } from '../base/time.ts';
 import { type Check, expectsToolError, isAdvisory } from '../model/assertion.ts';
 import { type ChecksEnvelope, defaultMatchOptions } from '../model/case.ts';
 import { fillParts, type Filling } from '../model/placeholders.ts';
@@ -8,7 +9,7 @@ import { parseCheck } from './assertion-schema.ts';
 import { buildPolicyLayer, locateText } from './build-policy.ts';
 import { assignCaseIds, type CaseOrigin, fillRow } from './rows.ts';
 import { deriveSlug, nameVariant } from './case-ids.ts';
-import type { Finding } from './findings.ts';
+import { type Finding, quoteValue } from './findings.ts';
 import { fillJudgeModel, fillModelOfStep, findJudgesWithoutModel, locateJudges, locateStepJudges } from './judges.ts';
 import { buildModelSettings, findTwoModelKeys, listCaseModels } from './model-settings.ts';
 import { checkNames } from './names.ts';
@@ -59,6 +60,13 @@ export function buildSuite(
       ),
     ];
     appendAll(findings, findJudgesWithoutModel(ownJudges));
+    const timeoutMs = testCase.timeout ?? written.timeout ?? defaultTimeoutMs;
+    const setup = parseFixtures('setup', { written, index, document, filling, findings });
+    const located = steps.map((step, position) => ({
+      step,
+      location: document.locateValue([...path, 'steps', position]),
+    }));
+    appendAll(findings, findHopelessSteps({ setup, steps: located, timeoutMs }));
     const expectsError = findErrorExpectation(steps, ownChecks);
     if (expectsError !== undefined && ownChecks.mode !== 'inherit' && ownChecks.list.some(isNoToolErrors)) {
       const message =
@@ -73,7 +81,7 @@ export function buildSuite(
       isRequired: testCase.required ?? false,
       isNegative: testCase.negative ?? false,
       runs: testCase.runs ?? written.runs ?? 1,
-      timeoutMs: testCase.timeout ?? written.timeout ?? defaultTimeoutMs,
+      timeoutMs,
       timeoutLocation: locateTimeout(written, index, document),
       model: null,
       variantOf: base === undefined || row === null ? [] : [{ id: baseId, title: base.title }],
@@ -87,8 +95,8 @@ export function buildSuite(
       scenario: testCase.scenario ?? null,
       match: { ...match, ...testCase.match },
       checks: expectsError === undefined ? ownChecks : exceptNoToolErrors(checks, ownChecks),
-      steps: steps.map((step, position) => ({ step, location: document.locateValue([...path, 'steps', position]) })),
-      setup: parseFixtures('setup', { written, index, document, filling, findings }),
+      setup,
+      steps: located,
       teardown: parseFixtures('teardown', { written, index, document, filling, findings }),
       judges: [...(ownChecks.mode === 'replace' ? [] : judges), ...ownJudges],
     };
@@ -145,6 +153,22 @@ function parseFixtures(
     const step = parsed[position];
     if (step === undefined) return [];
     return [{ step: isOfSuite ? step : fillParts(step, filling), location: document.locateValue(path) }];
+  });
+}
+
+/** Finds steps that can never pass: waits that take the whole time, and waits for changes that the server is not asked to report. */
+function findHopelessSteps({ setup, steps, timeoutMs }: Pick<SuiteCase, 'setup' | 'steps' | 'timeoutMs'>): Finding[] {
+  const subscribed = new Set<string>();
+  return [...setup, ...steps].flatMap(({ step, location }) => {
+    if (step.kind === 'subscribe') subscribed.add(step.uri);
+    if (step.kind === 'wait' && step.ms >= timeoutMs) {
+      const message = `This step waits for ${formatDuration(step.ms)}, and an iteration may take ${formatDuration(timeoutMs)}; wait less, or raise \`timeout\``;
+      return [{ ...location, code: 'long-wait', message }];
+    }
+    const isKnown = step.kind !== 'waitForUpdate' || step.uri.includes('{{') || subscribed.has(step.uri);
+    if (isKnown || [...subscribed].some((uri) => uri.includes('{{'))) return [];
+    const message = `No step before subscribes to ${quoteValue(step.uri)}; write \`subscribe\` with this URI first`;
+    return [{ ...location, code: 'no-subscription', message }];
   });
 }
 

@@ -75,6 +75,8 @@ describe('readSuite', () => {
             expectedOutput: null,
             judges: [],
             scenario: null,
+            setup: [],
+            teardown: [],
             match: { toolCallOrder: 'in-order', extraToolCalls: 'unlimited', arguments: 'partial' },
             checks: { mode: 'inherit', list: [] },
             steps: [
@@ -113,6 +115,8 @@ describe('readSuite', () => {
             expectedOutput: null,
             judges: [],
             scenario: null,
+            setup: [],
+            teardown: [],
             match: { toolCallOrder: 'in-order', extraToolCalls: 'unlimited', arguments: 'exact' },
             checks: { mode: 'replace', list: [] },
             steps: [

@@ -31,7 +31,7 @@ export function prepareLibrary(server: Server): void {
   server.setRequestHandler('resources/subscribe', () => ({}));
   server.setRequestHandler('prompts/list', () => ({ prompts: [{ name: 'greet' }] }));
   server.setRequestHandler('prompts/get', ({ params: { arguments: args = {} } }) => ({
-    description: 'Greets somebody',
+    description: 'Greets a person',
     messages: [
       { role: 'user', content: { type: 'text', text: `Say hello to ${args['name'] ?? 'the world'}.` } },
       { role: 'assistant', content: { type: 'text', text: 'Hello!' } },
