@@ -13,17 +13,24 @@ interface EvidenceMark {
   toolCalls: number;
   toolResults: number;
   replies: number;
+  notifications: number;
 }
 
-export function markEvidence({ toolCalls, toolResults, replies }: Transcript): EvidenceMark {
-  return { toolCalls: toolCalls.length, toolResults: toolResults.length, replies: replies.length };
+export function markEvidence({ toolCalls, toolResults, replies, notifications }: Transcript): EvidenceMark {
+  return {
+    toolCalls: toolCalls.length,
+    toolResults: toolResults.length,
+    replies: replies.length,
+    notifications: notifications.entries.length,
+  };
 }
 
-/** Takes back what has happened since a mark: no assertion counts it any more, and the trace keeps it. */
+/** Takes back what has happened since a mark: no assertion counts it any more, and the trace keeps calls and answers. */
 export function takeBackEvidence(transcript: Transcript, mark: EvidenceMark): void {
   transcript.toolCalls.length = mark.toolCalls;
   transcript.toolResults.length = mark.toolResults;
   transcript.replies.length = mark.replies;
+  transcript.notifications.entries.length = mark.notifications;
 }
 
 interface RepeatScope {

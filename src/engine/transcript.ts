@@ -8,6 +8,7 @@ import { formatModelName } from '../models/model-name.ts';
 import { measureUsage } from '../models/usage.ts';
 import { type CallOutput, readResult } from './call-output.ts';
 import type { Evidence, JudgeLog, Reply, ToolResult } from './evidence.ts';
+import { NotificationLog } from './notification-log.ts';
 import type { Turn } from './match.ts';
 
 /** A tool call under way. Exactly one of the two is called, once. */
@@ -35,6 +36,7 @@ export class Transcript implements Evidence {
   readonly toolCalls: ToolCall[] = [];
   readonly toolResults: ToolResult[] = [];
   readonly replies: Reply[] = [];
+  readonly notifications: NotificationLog;
   #cutReason: string | null = null;
   /** What the server declares of its tools; null while nothing has asked. */
   tools: ToolList = null;
@@ -53,6 +55,7 @@ export class Transcript implements Evidence {
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    this.notifications = new NotificationLog(clock);
     this.startedAtMs = clock.now();
     this.#startedAtMonotonicMs = clock.monotonicMs();
   }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Check, findNegationProblem, isAdvisory } from '../model/assertion.ts';
+import { findWrapProblem } from '../model/assertion.ts';
 import { createStepShapes, type Step, type StepByKind } from '../model/step.ts';
 import { serverUnderTest } from '../model/suite.ts';
 import { parseAssertion, parseCheck, writtenAssertionSchema, writtenCheckSchema } from './assertion-schema.ts';
@@ -105,9 +105,7 @@ const ownForms = [
 
 /** What can be judged again and again, and without a model: no heuristic, no judge, nothing advisory. */
 const gatingSchema = writtenCheckSchema.superRefine((written, context) => {
-  const check: Check = parseCheck(written);
-  const problem = check.type === 'not' ? null : findNegationProblem(check);
-  if (problem === null && !isAdvisory(check)) return;
+  if (findWrapProblem('allOf', parseCheck(written)) === null) return;
   const message = 'Only an assertion that gates is allowed here, no heuristic and no judge';
   context.addIssue({ code: 'custom', message, params: { code: 'not-gating' } });
 });

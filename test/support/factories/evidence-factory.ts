@@ -11,6 +11,7 @@ export function createEvidence(overrides: Partial<Evidence> = {}): Evidence {
     userMessages: 0,
     tokensUsed: null,
     messages: [],
+    notifications: { entries: [], dropped: 0 },
     cutReason: null,
     ...overrides,
   };

@@ -49,6 +49,8 @@ export interface FixtureMcpServer extends AsyncDisposable {
   forgetSessions: () => void;
   /** Reports a change of a resource to the clients that are subscribed, of 2026-07-28, or to all sessions. */
   reportChange: (uri: string) => Promise<void>;
+  /** Reports to the clients of 2026-07-28 that asked for it that the tools changed. */
+  notifyToolsChanged: () => void;
 }
 
 export function text(value: string): CallToolResult {
@@ -67,8 +69,10 @@ export interface FixtureServerOptions {
   list?: (tools: Tool[], cursor: string | undefined) => ListToolsResult;
   /** Tools, unless given. */
   capabilities?: ServerCapabilities;
-  /** Adds handlers for what is no tool. */
+  /** Adds handlers to every server before it is connected, or replaces its own for tools. */
   prepare?: (server: Server) => void;
+  /** Answers a request before the server does; null lets it through. */
+  guard?: (request: Request) => Promise<Response | null> | Response | null;
 }
 
 /**
@@ -90,6 +94,17 @@ export async function startFixtureMcpServer(
   const servers: Server[] = [];
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { origin } = new URL(`http://${request.headers.host}`);
+    const { method = '', url = '', headers } = request;
+    const asked = new Request(`${origin}${url}`, {
+      method,
+      headers: new Headers(Object.entries(headers).map(([name, value]) => [name, String(value)])),
+    });
+    const refusal = (await options.guard?.(asked)) ?? null;
+    if (refusal !== null) {
+      response.writeHead(refusal.status, Object.fromEntries(refusal.headers)).end(await refusal.text());
+      return undefined;
+    }
     // Only the requests of 2026-07-28 name their method in a header.
     const isModern = options.era === 'both' ? request.headers['mcp-method'] !== undefined : options.era === 'modern';
     if (isModern) return await modern(request as NodeIncomingMessageLike, response);
@@ -128,6 +143,7 @@ export async function startFixtureMcpServer(
       handler.notify.resourceUpdated(uri);
       await Promise.all(servers.map((server) => server.sendResourceUpdated({ uri }).catch(() => {})));
     },
+    notifyToolsChanged: () => handler.notify.toolsChanged(),
     [Symbol.asyncDispose]: async () => {
       http.closeAllConnections();
       http.close();
@@ -142,8 +158,11 @@ function createMcpServer(
 ): Server {
   const { name = 'fixture', capabilities = { tools: {} }, list = (all) => ({ tools: all }) } = context;
   const server = new Server({ name, version: '1.2.3' }, { capabilities });
-  context.prepare?.(server);
-  if (capabilities.tools === undefined) return server;
+  const { prepare = () => {} } = context;
+  if (capabilities.tools === undefined) {
+    prepare(server);
+    return server;
+  }
   server.setRequestHandler('tools/list', ({ params }) => {
     context.log.add('list');
     const all = Object.entries(tools).map(([name, { description, inputSchema, outputSchema, annotations }]) => ({
@@ -167,6 +186,7 @@ function createMcpServer(
     mcpReq.signal.removeEventListener('abort', onAbort);
     return result;
   });
+  prepare(server);
   return server;
 }
 
