@@ -64,6 +64,8 @@ function fillStore(): void {
         usage: null,
         judges: [],
         usedAnswers: [],
+        fixtures: [],
+        warnings: [],
         runStop: null,
       });
       store.runs.count(runId, result);

@@ -7,15 +7,13 @@ import {
   type MatchOptionsLayer,
   type TestCase,
 } from '../model/case.ts';
-import type { Step } from '../model/step.ts';
+import { listInnerSteps, mapToolCalls, type Step, type StepByKind } from '../model/step.ts';
 import type { ModelName } from '../models/language-model.ts';
 import type { CaseContent, CaseModel } from './bodies/case.ts';
 import type { SuiteContent } from './bodies/suite.ts';
 import { invalid, notSupported } from './envelope.ts';
 import type { RunServer } from './run-request.ts';
 import type { CaseRecord } from './store/cases.ts';
-
-type ToolCallStep = Extract<Step, { kind: 'toolCall' }>;
 
 /** A case as one run executes it: settings layered, its server and its model chosen. */
 export interface PlannedCase {
@@ -92,7 +90,7 @@ export function readModel({ model, provider }: CaseModel): ModelName {
 function resolveTestCase(content: CaseContent, server: RunServer, options: RunCasesOptions): TestCase {
   const { title, steps, expectedOutput, scenario } = content;
   const { suite, iterationOverride, iterationTimeoutMs } = options;
-  const timeoutMs = content.advancedConfig?.timeoutMs ?? iterationTimeoutMs;
+  const { setup, teardown, timeoutMs = iterationTimeoutMs } = content.advancedConfig ?? {};
   if (timeoutMs > iterationTimeoutMs) {
     throw invalid(
       `Case ${JSON.stringify(title)} asks for ${formatDuration(timeoutMs)} per iteration (advancedConfig.timeoutMs); this service allows at most ${formatDuration(iterationTimeoutMs)}.`,
@@ -112,13 +110,18 @@ function resolveTestCase(content: CaseContent, server: RunServer, options: RunCa
       ...options.matchOptionsOverride,
     }),
     predicates: { mode: 'replace', list: resolveChecks(suite.checks, content.checks) },
-    advancedConfig: { ...content.advancedConfig, timeoutMs },
+    advancedConfig: {
+      ...content.advancedConfig,
+      ...(setup && { setup: setup.map((step) => resolveAlias(step, server)) }),
+      ...(teardown && { teardown: teardown.map((step) => resolveAlias(step, server)) }),
+      timeoutMs,
+    },
   };
 }
 
 /** The engine knows a server by the name of its record. */
 function resolveAlias(step: Step, { alias, content }: RunServer): Step {
-  return step.kind === 'toolCall' && step.serverName === alias ? { ...step, serverName: content.name } : step;
+  return mapToolCalls(step, (call) => (call.serverName === alias ? { ...call, serverName: content.name } : call));
 }
 
 /**
@@ -151,7 +154,7 @@ function resolveChecks(ofSuite: Check[], ofCase: ChecksEnvelope | undefined): Ch
  */
 export function requireNamedServers(cases: readonly CaseRecord[], servers: readonly RunServer[]): void {
   for (const { content } of cases) {
-    for (const step of content.steps) {
+    for (const step of listAllSteps(content)) {
       if (step.kind !== 'toolCall' || !isServerNamed(step) || findNamedServer(step, servers) !== undefined) continue;
       throw invalid(
         `Step ${JSON.stringify(step.id)} of case ${JSON.stringify(content.title)} calls server ${JSON.stringify(step.serverId ?? step.serverName)}, which is not among the run's servers.`,
@@ -160,9 +163,14 @@ export function requireNamedServers(cases: readonly CaseRecord[], servers: reado
   }
 }
 
+/** With those before and after the case's own, and those that are repeated. */
+function listAllSteps({ steps, advancedConfig: { setup = [], teardown = [] } = {} }: CaseContent): Step[] {
+  return listInnerSteps([...setup, ...steps, ...teardown]);
+}
+
 /** The one server that a case's tool calls name; the first where none does. */
 function findServer(content: CaseContent, servers: RunCasesOptions['servers']): RunServer {
-  const calls = content.steps.filter((step) => step.kind === 'toolCall');
+  const calls = listAllSteps(content).filter((step) => step.kind === 'toolCall');
   const named = new Set(calls.flatMap((step) => findNamedServer(step, servers) ?? []));
   if (named.size > 1) {
     throw notSupported(
@@ -174,14 +182,14 @@ function findServer(content: CaseContent, servers: RunCasesOptions['servers']): 
 }
 
 /** By id before name, and by what the run calls it before what its record does. */
-function findNamedServer({ serverId, serverName }: ToolCallStep, servers: readonly RunServer[]) {
+function findNamedServer({ serverId, serverName }: StepByKind['toolCall'], servers: readonly RunServer[]) {
   if (serverId !== undefined) return servers.find(({ id }) => id === serverId);
   return (
     servers.find(({ alias }) => alias === serverName) ?? servers.find(({ content }) => content.name === serverName)
   );
 }
 
-function isServerNamed({ serverId, serverName }: ToolCallStep): boolean {
+function isServerNamed({ serverId, serverName }: StepByKind['toolCall']): boolean {
   return serverId !== undefined || serverName !== '';
 }
 

@@ -80,6 +80,7 @@ const maxUnreached = 5;
 interface ActiveRun {
   abort: AbortController;
   settled: Promise<void>;
+  warned: Set<string>;
 }
 
 export function createRunner(options: RunnerOptions): Runner {
@@ -108,18 +109,30 @@ export function createRunner(options: RunnerOptions): Runner {
     });
   };
 
+  /** Once in a run: what goes wrong in one iteration often does in all. */
+  const warn = (runId: string, message: string) => {
+    const { warned } = active.get(runId) ?? {};
+    if (warned?.has(message) === true) return;
+    warned?.add(message);
+    logger.warning(message);
+  };
+
   const runOnce = async (
     runId: string,
     { id, iterationNumber, testCase, serverId, target, openModel, openJudge }: PlannedIteration,
     { signal, isAlone }: { signal: AbortSignal; isAlone: boolean },
   ): Promise<CaseOutcome> => {
-    using visit = (await options.witnesses?.find(serverId)?.visit({ isAlone, signal })) ?? null;
+    const witness = options.witnesses?.find(serverId) ?? null;
+    using visit = (await witness?.visit({ isAlone, signal })) ?? null;
     store.iterations.start(id, clock.now());
     const trace = options.propagatesTraces ? identifyTrace({ runId, iterationId: id }) : null;
     const timeoutMs = options.iterationTimeoutMs;
     const facts = { iteration: iterationNumber, uuid: options.createUuid(), variables: options.variables };
-    const aids = { trace, visit, openModel, openJudge, facts, snapshots: options.snapshots };
+    const { snapshots } = options;
+    const runCommand = witness?.runCommand ?? null;
+    const aids = { trace, visit, openModel, openJudge, facts, snapshots, runCommand };
     const outcome = await runCase(testCase, target, { clock, signal, timeoutMs, ...aids });
+    for (const warning of outcome.warnings) warn(runId, `Case ${JSON.stringify(testCase.title)}: ${warning}`);
     if (outcome.protocolVersion !== null) protocols.addSpoken(serverId, outcome.protocolVersion);
     return outcome;
   };
@@ -192,7 +205,7 @@ export function createRunner(options: RunnerOptions): Runner {
     start: (runId, batches) => {
       const abort = new AbortController();
       const settled = Promise.withResolvers<void>();
-      active.set(runId, { abort, settled: settled.promise });
+      active.set(runId, { abort, settled: settled.promise, warned: new Set() });
       void execute(runId, batches, abort.signal)
         // Only a store that cannot be written leads here; the record says so when the store is opened again.
         .catch((error: unknown) => logger.error(`Run ${runId} broke off: ${describeError(error)}`))
@@ -212,8 +225,8 @@ export function createRunner(options: RunnerOptions): Runner {
   };
 }
 
-function hasConnected({ steps, status }: CaseOutcome): boolean {
-  return status !== 'failed' || steps.some((step) => step.status !== 'skipped');
+function hasConnected({ steps, fixtures, status }: CaseOutcome): boolean {
+  return status !== 'failed' || fixtures.length > 0 || steps.some((step) => step.status !== 'skipped');
 }
 
 function describeUnreached(testCase: TestCase, { error }: CaseOutcome): string {

@@ -1,6 +1,7 @@
 import { appendAll } from '../base/lists.ts';
 import type { ConcurrencyReport, SuiteConcurrency } from '../model/concurrency.ts';
 import { isForbidden, type TestCase } from '../model/case.ts';
+import { listInnerSteps } from '../model/step.ts';
 
 /** How many iterations `auto` runs at the same time. More would only queue up on the few cores of a CI machine. */
 const autoLimit = 4;
@@ -77,12 +78,14 @@ function decide(cases: ReadonlyArray<CaseToSchedule<unknown>>, concurrency: RunC
   return { rule: tool === null ? 'tools-unknown' : 'not-read-only', limit, tool, isSerial };
 }
 
-/** The first tool that a case calls, or may call, and that its server does not declare read-only. A model may call all it may. */
+/** The first tool that a case calls, or may call, and that its server does not declare read-only, or the first program that it runs. A model may call all it may. */
 function findWritingTool({ testCase, readOnlyTools }: CaseToSchedule<unknown>): string | null {
   if (readOnlyTools === null) return null;
-  const { toolPolicy = {} } = testCase.advancedConfig ?? {};
-  const called = testCase.steps.flatMap((step) => {
+  const { toolPolicy = {}, setup = [], teardown = [] } = testCase.advancedConfig ?? {};
+  const called = listInnerSteps([...setup, ...testCase.steps, ...teardown]).flatMap((step) => {
     if (step.kind === 'toolCall') return [step.toolName];
+    // What a program changes is not declared anywhere.
+    if (step.kind === 'command') return [`command ${step.command[0]}`];
     return step.kind === 'prompt' ? [...readOnlyTools.keys()].filter((name) => !isForbidden(name, toolPolicy)) : [];
   });
   return called.find((name) => readOnlyTools.get(name) !== true) ?? null;

@@ -6,6 +6,7 @@ import type {
   ClientType,
   JudgedType,
   ObservationType,
+  ReplyType,
   ReportedType,
   ToolResultType,
 } from '../model/assertion.ts';
@@ -72,6 +73,21 @@ const ofToolResults: Finalities<ToolResultType> = {
   toolNotFound: 'none',
 };
 
+/** All of them judge the latest. */
+const ofReplies: Finalities<ReplyType> = {
+  resourceContains: 'none',
+  promptContains: 'none',
+  completionContains: 'none',
+  resourceMatches: 'none',
+  promptMatches: 'none',
+  resourceEquals: 'none',
+  promptEquals: 'none',
+  completionEquals: 'none',
+  resourceMatchesSchema: 'none',
+  promptMatchesSchema: 'none',
+  resourceMimeType: 'none',
+  requestError: 'none',
+};
 /** A report stays one of all; later ones can still break the order of the progress. */
 const ofReports: Finalities<ReportedType> = { progressReported: 'none', logged: 'passed', listChanged: 'passed' };
 const ofClient: Finalities<ClientType> = { elicitationRequested: 'passed', samplingRequested: 'passed' };
@@ -84,6 +100,7 @@ const finalities: Finalities<Check['type']> = {
   ...ofApi,
   ...ofObservations,
   ...ofToolResults,
+  ...ofReplies,
   ...ofReports,
   ...ofClient,
   ...ofJudges,

@@ -10,6 +10,8 @@ import type { SchemaBudget } from './schema-check.ts';
 export interface Evidence {
   toolCalls: readonly ToolCall[];
   toolResults: readonly ToolResult[];
+  /** What came back from requests other than tool calls. */
+  replies: readonly Reply[];
   /** The tools that the server lists, by name; null if no list was captured. */
   tools: ReadonlyMap<string, ToolDefinition> | null;
   /** The conversation, with the pinned calls. Empty where it was not captured. */
@@ -33,6 +35,21 @@ export interface Evidence {
    */
   cutReason: string | null;
 }
+
+/** Of an iteration in which nothing happened. */
+export const emptyEvidence: Evidence = {
+  toolCalls: [],
+  toolResults: [],
+  replies: [],
+  tools: null,
+  messages: [],
+  finalAssistantMessage: '',
+  userMessages: 0,
+  clientRequests: null,
+  tokensUsed: null,
+  notifications: null,
+  cutReason: null,
+};
 
 /** What a server declares about a tool, as far as checks ask for it. */
 export interface ToolDefinition {
@@ -65,6 +82,22 @@ export interface ToolResult {
   latencyMs: number | null;
   /** Whether the server lists the tool; null if unknown. */
   isListed: boolean | null;
+}
+
+/** What a request came to that is no tool call. */
+export interface Reply {
+  kind: 'resource' | 'prompt' | 'completion' | 'list';
+  /** The URI of the resource, the name of the prompt, the argument that was completed, or the method of the list. */
+  subject: string;
+  /** The texts of the contents or messages, or the completed values, one per line; the message of an error. */
+  text: string;
+  /** Undefined for a resource, of which its text may be JSON. */
+  structuredContent: unknown;
+  /** Of the contents of a resource; null where one declares none. */
+  mimeTypes: ReadonlyArray<string | null>;
+  /** The error that came instead; its code is null where it has none. */
+  error: { code: number | null; message: string } | null;
+  latencyMs: number;
 }
 
 export interface Judgement {

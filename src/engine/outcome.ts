@@ -44,6 +44,10 @@ export interface CaseOutcome {
   loss: ProcessLoss | null;
   /** What the model calls used; null where no model took part. */
   usage: ModelUsage | null;
+  /** The results of steps before and after those of the case. */
+  fixtures: readonly StepResult[];
+  /** What went wrong without a part in the result, one sentence each. */
+  warnings: readonly string[];
   /** What each call of a judge used. */
   judges: IterationJudge[];
   /** Which answers of the case's script the server was given. */
@@ -114,9 +118,11 @@ export function buildOutcome(
     protocolVersion: string | null;
     /** None where the iteration did not get there. */
     checks?: JudgedChecks;
+    /** Still filled while the teardown runs. */
+    fixtures?: { results: readonly StepResult[]; warnings: readonly string[] };
   },
 ): CaseOutcome {
-  const { transcript, script, steps, ending, protocolVersion, checks = noChecks } = session;
+  const { transcript, script, steps, ending, protocolVersion, checks = noChecks, fixtures } = session;
   const durationMs = Math.round(transcript.elapsedMs());
   const expected = listExpectedCalls(testCase.steps);
   const prompts = judgeTurns(transcript.turns, expected, {
@@ -147,6 +153,8 @@ export function buildOutcome(
     },
     predicates,
     loss: ending.loss ?? null,
+    fixtures: fixtures?.results ?? [],
+    warnings: fixtures?.warnings ?? [],
     usage: transcript.usage === noModelUsage ? null : transcript.usage,
     judges: transcript.judges,
     usedAnswers: script?.used ?? [],

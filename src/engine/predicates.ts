@@ -26,6 +26,7 @@ import {
 import { judgeByModel } from './judge-check.ts';
 import { notificationJudgements } from './notification-checks.ts';
 import { clipReason, printValue } from './reasons.ts';
+import { replyJudgements } from './reply-checks.ts';
 import { responseJudgements } from './response-checks.ts';
 import { toolResultJudgements } from './tool-result-checks.ts';
 
@@ -35,6 +36,7 @@ const judgements: Judgements = {
   ...definitionJudgements,
   ...responseJudgements,
   ...toolResultJudgements,
+  ...replyJudgements,
   ...notificationJudgements,
   widgetRendered: judgeNothingRendered,
   widgetRenderLatencyUnder: judgeNothingRendered,

@@ -5,12 +5,13 @@ import { openRenewableSession } from '../mcp/renewable-session.ts';
 import type { Session, SessionOptions, Target } from '../mcp/session.ts';
 import { ExcessError } from '../mcp/traffic-budget.ts';
 import type { TestCase } from '../model/case.ts';
-import type { ServerVisit } from '../model/process-end.ts';
+import type { RunCommand, ServerVisit } from '../model/process-end.ts';
 import type { StepResult } from '../model/run.ts';
 import type { Step } from '../model/step.ts';
 import type { TraceIds } from '../otlp/ids.ts';
 import { type ClientScript, createClientScript } from './client-script.ts';
 import type { JudgingAids, Snapshots } from './evidence.ts';
+import { openFixtures, type RunStepIn } from './fixture-steps.ts';
 import { findHiddenTool, listUnlisted } from './hidden-tools.ts';
 import { type IterationLimit, startIterationLimit } from './iteration-limit.ts';
 import { createAskJudge, type OpenJudge } from './judge-check.ts';
@@ -60,9 +61,11 @@ const extraTaskTtlMs = 600_000;
  * without a result. So does a failure after a call that needed what the case does not offer, and a tool that the server lists only to
  * clients that offer more: neither says anything about the server.
  *
+ * The setup of the case comes before its steps, and its teardown after them, whatever happened. A setup that fails leaves the iteration
+ * without a result; a teardown that fails is a warning.
+ *
  * With `facts`, placeholders of a case that has some stand for them. With `trace`, each call carries its span of that trace to the
- * server. With `visit`, the outcome says where the process
- * of the server ended before the iteration was over.
+ * server. With `visit`, the outcome says where the process of the server ended before the iteration was over.
  */
 export async function runCase(testCase: TestCase, target: Target, options: RunCaseOptions): Promise<CaseOutcome> {
   const { outcome, unlisted } = await runInSession(testCase, target, options);
@@ -82,6 +85,8 @@ interface RunCaseOptions {
   openJudge?: OpenJudge | null;
   snapshots?: Snapshots | null;
   facts?: IterationFacts | null;
+  /** Null where no program may be run. */
+  runCommand?: RunCommand | null;
 }
 
 async function runInSession(
@@ -89,7 +94,7 @@ async function runInSession(
   target: Target,
   options: RunCaseOptions,
 ): Promise<{ outcome: CaseOutcome; unlisted: readonly string[] }> {
-  const { clock, visit = null, openJudge = null, facts = null } = options;
+  const { clock, visit = null, openJudge = null, facts = null, runCommand = null } = options;
   const timeoutMs = testCase.advancedConfig?.timeoutMs ?? options.timeoutMs;
   const transcript = new Transcript(clock);
   let started: IterationLimit | null = null;
@@ -142,11 +147,22 @@ async function runInSession(
     talk: createModelTalk(testCase, openModel),
     excused,
     anyError,
+    clock,
+    runCommand,
   };
   const interrupt = (step: Step) => describeInterruption(step, { limit, timeoutMs });
   const values = createCaseValues(testCase, { facts, transcript });
+  const runFilled: RunStepIn = (step, stepIndex, within) =>
+    values.run(step, async (filled) => await runStep(filled, stepIndex, within));
+  await using fixtures = openFixtures(
+    { ...testCase.advancedConfig, steps: testCase.steps },
+    { scope, runStep: runFilled, limit, timeoutMs, signal: options.signal },
+  );
+  const unready = await fixtures.setUp();
+  const record = { steps, protocolVersion, fixtures };
+  if (unready !== null) return finish({ ...record, ending: unready }, values.fillCase(testCase));
   const ending = await runSteps(testCase.steps, session, {
-    runStep: (step, stepIndex) => values.run(step, async (filled) => await runStep(filled, stepIndex, scope)),
+    runStep: (step, stepIndex) => runFilled(step, stepIndex, scope),
     interrupt,
     transcript,
     script,
@@ -154,15 +170,15 @@ async function runInSession(
     results: steps,
   });
   const filled = values.fillCase(testCase);
-  if (ending !== completed) return finish({ steps, ending, protocolVersion }, filled);
+  if (ending !== completed) return finish({ ...record, ending }, filled);
   try {
     const hasFailedStep = steps.some(({ status }) => status === 'fail');
     const checks = await judgeChecks(testCase, transcript, { ...aids, hasFailedStep, values });
-    return finish({ steps, ending, protocolVersion, checks }, filled);
+    return finish({ ...record, ending, checks }, filled);
   } catch (error) {
     if (limit.stoppedBy() !== 'caller') throw error;
     const cancelled: Ending = { status: 'cancelled', reason: 'Cancelled in the checks at the end.' };
-    return finish({ steps, ending: cancelled, protocolVersion }, filled);
+    return finish({ ...record, ending: cancelled }, filled);
   }
 }
 

@@ -1,12 +1,17 @@
+import type { Clock } from '../base/time.ts';
 import { type Assertion, isAdvisory, noBrowserReason } from '../model/assertion.ts';
-import type { Step, StepByKind } from '../model/step.ts';
+import type { RunCommand } from '../model/process-end.ts';
+import type { RequestStep, Step, StepByKind } from '../model/step.ts';
+import { runCommandStep } from './command-step.ts';
 import type { Evidence, JudgingAids } from './evidence.ts';
 import type { ModelTalk } from './model-talk.ts';
 import { judgePredicate } from './predicates.ts';
 import type { Connection } from './process-loss.ts';
 import { clipReason } from './reasons.ts';
+import { runRepeatStep } from './repeat-step.ts';
+import { runRequestStep, runSubscribeStep, runWaitForUpdateStep } from './request-step.ts';
 import type { StepOutcome } from './step-outcome.ts';
-import { type CallRecording, type ExcusedSteps, runToolCallStep } from './tool-call.ts';
+import { type CallRecording, type ExcusedSteps, listExcusedSteps, runToolCallStep } from './tool-call.ts';
 
 /** What the steps of one iteration share. */
 export interface StepScope {
@@ -18,6 +23,9 @@ export interface StepScope {
   excused: ExcusedSteps;
   /** Whether the errors of all tools are allowed. */
   anyError: boolean;
+  clock: Clock;
+  /** Null where no program may be run. */
+  runCommand: RunCommand | null;
 }
 
 type RunStep<Kind extends Step['kind']> = (
@@ -40,7 +48,45 @@ const runners: { readonly [Kind in Step['kind']]: RunStep<Kind> } = {
     return await talk.runPrompt(step, connection, { ...recording, stepIndex, allowance: { anyError, expected } });
   },
   interact: async () => ({ status: 'fail', reason: noBrowserReason, effect: 'stop' }),
+  readResource: runRequest,
+  getPrompt: runRequest,
+  complete: runRequest,
+  listTools: runRequest,
+  listResources: runRequest,
+  listResourceTemplates: runRequest,
+  listPrompts: runRequest,
+  ping: runRequest,
+  subscribe: async ({ uri }, _, { connection }) => await runSubscribeStep(uri, connection),
+  waitForUpdate: async (step, _, { connection, clock }) => await runWaitForUpdateStep(step, connection, clock),
+  wait: async ({ ms }, _, { connection, clock }) => {
+    await clock.sleep(ms, { signal: connection.signal });
+    return { status: 'ok', reason: null, effect: 'continue' };
+  },
+  command: async (step, _, { connection, runCommand, recording: { transcript } }) =>
+    await runCommandStep(step, { runCommand, transcript, signal: connection.signal }),
+  repeat: async (step, stepIndex, scope) => {
+    const { connection, aids, clock, recording } = scope;
+    const until: Step = { id: step.id, kind: 'assert', assertion: step.until };
+    const { errors, missing } = listExcusedSteps([...step.steps, until], []);
+    const pick = (indexes: ReadonlySet<number>, index: number) => new Set(indexes.has(index) ? [stepIndex] : []);
+    return await runRepeatStep(step, {
+      connection,
+      aids,
+      clock,
+      transcript: recording.transcript,
+      runStep: async (inner, index) => {
+        const excused = { errors: pick(errors, index), missing: pick(missing, index), prompts: new Map() };
+        return await runStep(inner, stepIndex, { ...scope, excused });
+      },
+    });
+  },
 };
+
+async function runRequest(step: RequestStep, stepIndex: number, scope: StepScope): Promise<StepOutcome> {
+  const { connection, recording, excused } = scope;
+  const mayFail = excused.errors.has(stepIndex);
+  return await runRequestStep(step, connection, { transcript: recording.transcript, mayFail });
+}
 
 /**
  * Runs one step of a case. After a cut of the transcript only assertions are judged, since they may be decided already.

@@ -2,7 +2,7 @@ import type { CallToolResult } from '@modelcontextprotocol/client';
 import { type Check, type JsonObject, listExpectedErrors } from '../model/assertion.ts';
 import type { WitnessedEnd } from '../model/process-end.ts';
 import type { ToolCall } from '../model/run.ts';
-import type { Step } from '../model/step.ts';
+import { isRequestStep, type Step } from '../model/step.ts';
 import { serverUnderTest } from '../model/suite.ts';
 import { composeTraceParent, type TraceIds } from '../otlp/ids.ts';
 import { type Connection, explainFailedRequest } from './process-loss.ts';
@@ -243,7 +243,11 @@ export function listExcusedSteps(steps: readonly Step[], checks: readonly Check[
   const errors = new Set<number>();
   const missing = new Set<number>();
   const prompts = new Map<number, Set<string | null>>();
-  for (const { toolName, mayBeMissing, position } of expectations) {
+  for (const { of, toolName, mayBeMissing, position } of expectations) {
+    if (of === 'request') {
+      errors.add(steps.slice(0, position).findLastIndex(isRequestStep));
+      continue;
+    }
     const index = steps
       .slice(0, position)
       .findLastIndex((step) => step.kind === 'toolCall' && (toolName === undefined || step.toolName === toolName));

@@ -1,7 +1,7 @@
 import { isRecord, tryParseJson } from '../base/json.ts';
 import type { GatingCheck } from '../model/assertion.ts';
 import type { Step } from '../model/step.ts';
-import type { Evidence, ToolResult } from './evidence.ts';
+import { emptyEvidence, type Evidence, type ToolResult } from './evidence.ts';
 import { type AnsweredCall, findAnsweredCalls, findNamedCalls } from './trace-calls.ts';
 import type { TraceRecord } from './trace-reader.ts';
 
@@ -41,25 +41,24 @@ const subjects: { readonly [Type in GatingCheck['type']]: Subject } = {
   tokenBudgetUnder: 'other',
   // Snapshots are known to the service in this process alone.
   toMatchFile: 'other',
+  resourceContains: 'other',
+  promptContains: 'other',
+  completionContains: 'other',
+  resourceMatches: 'other',
+  promptMatches: 'other',
+  resourceEquals: 'other',
+  promptEquals: 'other',
+  completionEquals: 'other',
+  resourceMatchesSchema: 'other',
+  promptMatchesSchema: 'other',
+  resourceMimeType: 'other',
+  requestError: 'other',
   widgetRendered: 'other',
   widgetRenderLatencyUnder: 'other',
   widgetNoConsoleErrors: 'other',
   progressReported: 'other',
   logged: 'other',
   listChanged: 'other',
-};
-
-const nothing: Evidence = {
-  toolCalls: [],
-  toolResults: [],
-  tools: null,
-  finalAssistantMessage: '',
-  userMessages: 0,
-  clientRequests: null,
-  tokensUsed: null,
-  messages: [],
-  notifications: null,
-  cutReason: null,
 };
 
 type FoundEvidence = { kind: 'found'; evidence: Evidence } | { kind: 'unknown'; reason: string };
@@ -78,7 +77,7 @@ export function findTraceEvidence(
       args === null ? [] : { toolName, arguments: args },
     );
     return toolCalls.length === found.calls.length
-      ? { kind: 'found', evidence: { ...nothing, toolCalls } }
+      ? { kind: 'found', evidence: { ...emptyEvidence, toolCalls } }
       : { kind: 'unknown', reason: 'the trace does not have the arguments of one of the tool calls' };
   }
   if (subject === 'results') return findResults(check, record, { steps, position });
@@ -87,7 +86,7 @@ export function findTraceEvidence(
     return { kind: 'unknown', reason: 'the trace does not have what it is about' };
   }
   const { finalAssistantMessage, userMessages } = record;
-  return { kind: 'found', evidence: { ...nothing, finalAssistantMessage, userMessages } };
+  return { kind: 'found', evidence: { ...emptyEvidence, finalAssistantMessage, userMessages } };
 }
 
 function findResults(
@@ -101,7 +100,7 @@ function findResults(
   const judged = judgesLatest(check) ? found.calls.slice(-1) : found.calls;
   const gap = judged.map((call) => findGap(check, call)).find((reason) => reason !== null);
   if (gap !== undefined) return { kind: 'unknown', reason: gap };
-  return { kind: 'found', evidence: { ...nothing, toolResults: judged.map(toToolResult) } };
+  return { kind: 'found', evidence: { ...emptyEvidence, toolResults: judged.map(toToolResult) } };
 }
 
 function judgesLatest(check: GatingCheck): boolean {

@@ -9,7 +9,7 @@ import type { ModelAnswer, ModelName } from '../models/language-model.ts';
 import { formatModelName } from '../models/model-name.ts';
 import { measureUsage } from '../models/usage.ts';
 import { type CallOutput, readResult } from './call-output.ts';
-import type { Evidence, JudgeLog, ToolResult } from './evidence.ts';
+import type { Evidence, JudgeLog, Reply, ToolResult } from './evidence.ts';
 import { NotificationLog } from './notification-log.ts';
 import type { Turn } from './match.ts';
 
@@ -37,6 +37,7 @@ export class Transcript implements Evidence {
   readonly turns: Turn[] = [];
   readonly toolCalls: ToolCall[] = [];
   readonly toolResults: ToolResult[] = [];
+  readonly replies: Reply[] = [];
   readonly notifications: NotificationLog;
   /** By the abilities that the case offers. */
   readonly clientRequests: Partial<Record<Ability, ClientRequest[]>> = {};

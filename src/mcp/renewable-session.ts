@@ -4,7 +4,7 @@ import { createIterationBudget, openSession, type Session, type SessionOptions, 
 
 /**
  * Opens a session that opens itself once more where the server has forgotten it (HTTP 404, see "Session Management" in the
- * transport's specification). That happens only while no call has an answer: later, the server's state for the session is part of
+ * transport's specification). That happens only while no request but that of a list of tools has an answer: later, the server's state for the session is part of
  * what the case tests. A process that ended is not opened again: its end is evidence about the case.
  *
  * @throws the same as `openSession`.
@@ -34,6 +34,14 @@ export async function openRenewableSession(
     }
   };
 
+  const requestOnce: typeof request = async (send, signal) => {
+    try {
+      return await request(send, signal);
+    } finally {
+      mayRenew = false;
+    }
+  };
+
   return {
     get id() {
       return current.id;
@@ -49,14 +57,12 @@ export async function openRenewableSession(
     get excess() {
       return current.excess;
     },
-    callTool: async (toolName, args, options) => {
-      try {
-        return await request((session) => session.callTool(toolName, args, options), options.signal);
-      } finally {
-        mayRenew = false;
-      }
-    },
+    callTool: (toolName, args, options) =>
+      requestOnce((session) => session.callTool(toolName, args, options), options.signal),
     listTools: (options) => request((session) => session.listTools(options), options.signal),
+    request: (asked, options) => requestOnce((session) => session.request(asked, options), options.signal),
+    subscribe: (uri, options) => requestOnce((session) => session.subscribe(uri, options), options.signal),
+    waitForUpdate: (uri, options) => current.waitForUpdate(uri, options),
     [Symbol.asyncDispose]: () => current[Symbol.asyncDispose](),
   };
 }

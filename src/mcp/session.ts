@@ -9,6 +9,8 @@ import { createFetch } from './fetch.ts';
 import { connectClient } from './handshake.ts';
 import { type Watch, watchNothing } from './notifications.ts';
 import { type EraChoice, type Handshake, listEras, mayBeOldServer, type ProtocolEra } from './protocol.ts';
+import { sendRequest, type ServerRequest } from './requests.ts';
+import { watchResources } from './subscriptions.ts';
 import { translateTaskMessages } from './task-messages.ts';
 import { createToolCaller, type TaskSupport, type ToolCaller } from './tool-calls.ts';
 import { createTrafficBudget, type ExcessError, iterationLimits, type TrafficBudget } from './traffic-budget.ts';
@@ -48,6 +50,12 @@ export interface Session extends AsyncDisposable {
    * itself and withhold the ones that break their schema.
    */
   listTools(options: { signal: AbortSignal }): Promise<ToolList>;
+  /** Makes any other request and returns its result. Rejects as `callTool` does, and where the server lacks the capability. */
+  request(request: ServerRequest, options: { signal: AbortSignal }): Promise<unknown>;
+  /** Asks the server to report changes of a resource. Rejects as `request` does. */
+  subscribe(uri: string, options: { signal: AbortSignal }): Promise<void>;
+  /** Waits for a change of a resource that the server reports, and that no earlier wait resolved with. */
+  waitForUpdate(uri: string, options: { signal: AbortSignal }): Promise<void>;
 }
 
 /** What a server declares about a tool. */
@@ -164,6 +172,9 @@ async function openSessionAs(
   });
   if (era === 'modern') translateTaskMessages(transport);
   const traffic = watchTraffic(transport);
+  const resources = watchResources(client);
+  const bound = <T>(answer: Promise<T>, { signal }: { signal: AbortSignal }) =>
+    race(Promise.race([answer, traffic.lost]), { signals: [signal, budget.signal] });
   const { logLevel } = watch;
   const caller = createToolCaller(client, { era, clock, openProgress, request: limits, taskTtlMs, logLevel });
   const announced = announce(abilities);
@@ -220,6 +231,9 @@ async function openSessionAs(
         ]),
       );
     },
+    request: (request, options) => bound(sendRequest(client, request, { ...limits, ...options }), options),
+    subscribe: (uri, options) => bound(resources.subscribe(uri, { ...limits, ...options }), options),
+    waitForUpdate: (uri, options) => bound(resources.waitForUpdate(uri, options), options),
     [Symbol.asyncDispose]: async () => {
       const goodbye = Promise.allSettled([traffic.waitForNotifications(), caller.cancelTasks()]).then(() =>
         endSession(transport),

@@ -35,8 +35,8 @@ export function watchTraffic(transport: Transport): Traffic {
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport is no EventTarget
   transport.onmessage = (message) => {
     if (!('method' in message) && message.id !== undefined) {
-      // The SDK numbers its requests, and takes "1" for 1.
-      const id = Number(message.id);
+      // The SDK numbers its requests, and takes "1" for 1; only those of subscriptions have names.
+      const id = sent.has(message.id) ? message.id : Number(message.id);
       unanswered.delete(id);
       if (!sent.has(id))
         unusable ??= `an answer with the id ${clipText(JSON.stringify(message.id), longestId)}, which no request has.`;
@@ -68,6 +68,8 @@ export function watchTraffic(transport: Transport): Traffic {
     }
     if (!('method' in message)) return await send(message, options);
     sent.add(message.id);
+    // A subscription ends without an answer, and nothing but its own updates with it.
+    if (message.method === 'subscriptions/listen') return await send(message, options);
     unanswered.add(message.id);
     unusable = null;
     const onRequestStreamEnd = () => {

@@ -18,7 +18,7 @@ export type JsonObject = Record<string, unknown>;
 
 const filledText = z.string().min(1);
 
-const { api, observations, toolResult, reported, client, judged } = createCheckSchemas({
+const { api, observations, toolResult, reply, reported, client, judged } = createCheckSchemas({
   isClosed: false,
   toolName: filledText,
   text: filledText,
@@ -41,7 +41,7 @@ const { api, observations, toolResult, reported, client, judged } = createCheckS
   model: filledText,
 });
 
-const gating = { ...api, ...toolResult, ...reported, ...client };
+const gating = { ...api, ...toolResult, ...reply, ...reported, ...client };
 const asserting = { ...gating, ...observations, ...judged };
 
 type AssertingByType = { [Type in keyof typeof asserting]: z.infer<(typeof asserting)[Type]> };
@@ -113,6 +113,7 @@ export type CheckByType = { [Type in keyof typeof checkSchemas]: z.infer<(typeof
 export type ApiType = keyof typeof api;
 export type ObservationType = keyof typeof observations;
 export type ToolResultType = keyof typeof toolResult;
+export type ReplyType = keyof typeof reply;
 export type ReportedType = keyof typeof reported;
 export type ClientType = keyof typeof client;
 export type JudgedType = keyof typeof judged;
@@ -126,7 +127,7 @@ export type Assertion = Check | WidgetAssertion;
 /** What only the gate judges: in the engine, and from the trace of a hosted run. */
 export type OwnAssertion =
   | ToolResultAssertion
-  | CheckByType[ReportedType | ClientType]
+  | CheckByType[ReplyType | ReportedType | ClientType]
   | JudgeCheck
   | CheckByType['not']
   | CombinedCheck;
@@ -188,9 +189,9 @@ export function isJudge(assertion: Assertion): assertion is JudgeCheck {
   return 'type' in assertion && assertion.type === 'judge';
 }
 
-const own = { ...toolResult, ...reported, ...client, ...judged };
+const own = { ...toolResult, ...reply, ...reported, ...client, ...judged };
 
-/** Whether an assertion is judged by the gate alone: on what a tool answered or a server reported, by a model, or one that wraps others. */
+/** Whether an assertion is judged by the gate alone: on what a server answered, reported or asked for, by a model, or one that wraps others. */
 export function isOwnAssertion(assertion: Assertion): assertion is OwnAssertion {
   if (!('type' in assertion)) return false;
   const { type } = assertion;
@@ -199,6 +200,8 @@ export function isOwnAssertion(assertion: Assertion): assertion is OwnAssertion 
 
 /** A call that an assertion expects to go wrong: the latest one of `toolName`, or of any tool where that is undefined. */
 export interface ExpectedError {
+  /** Of another request, the latest one is expected to. */
+  of: 'tool' | 'request';
   toolName: string | undefined;
   /** Whether the tool need not exist. */
   mayBeMissing: boolean;
@@ -214,15 +217,19 @@ export function listExpectedErrors(assertion: Assertion, isNegated = false): Exp
     case 'allOf':
       return assertion.assertions.flatMap((part) => listExpectedErrors(part, isNegated));
     case 'toolResultIsError':
-      return assertion.isError === isNegated ? [] : [{ toolName: assertion.toolName, mayBeMissing: false }];
+      return assertion.isError === isNegated ? [] : [{ of: 'tool', toolName: assertion.toolName, mayBeMissing: false }];
     case 'toolError':
     case 'toolNotFound':
-      return isNegated ? [] : [{ toolName: assertion.toolName, mayBeMissing: assertion.type === 'toolNotFound' }];
+      return isNegated
+        ? []
+        : [{ of: 'tool', toolName: assertion.toolName, mayBeMissing: assertion.type === 'toolNotFound' }];
+    case 'requestError':
+      return isNegated ? [] : [{ of: 'request', toolName: undefined, mayBeMissing: false }];
     default:
       return [];
   }
 }
 
 export function expectsToolError(assertion: Assertion): boolean {
-  return listExpectedErrors(assertion).length > 0;
+  return listExpectedErrors(assertion).some(({ of }) => of === 'tool');
 }

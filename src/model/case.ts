@@ -128,7 +128,9 @@ export function createTestShape<Steps extends z.ZodType, Options extends z.ZodTy
     scenario,
     matchOptions,
     predicates: checks,
-    advancedConfig: advancedConfigSchema.exactOptional(),
+    advancedConfig: advancedConfigSchema
+      .extend({ setup: values.steps.exactOptional(), teardown: values.steps.exactOptional() })
+      .exactOptional(),
     runs: values.iterations,
     model: z.string().min(1).exactOptional(),
     provider: z.string().min(1).exactOptional(),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type CheckValues, createSharedParts, policy } from './check-parts.ts';
 import { changingLists, logLevels } from './notification.ts';
+import { createReplySchemas } from './reply-schemas.ts';
 import { createToolResultSchemas } from './tool-result-schemas.ts';
 
 /** RFC 6901 §3; the empty pointer is the whole document. */
@@ -101,6 +102,7 @@ export function createCheckSchemas(values: CheckValues) {
   };
 
   const toolResult = createToolResultSchemas({ ...shared, values });
+  const reply = createReplySchemas(toolResult, { object, values });
 
   /** Checks of what a server reports unasked, which no trace of a service holds. */
   const reported = {
@@ -149,7 +151,7 @@ export function createCheckSchemas(values: CheckValues) {
       }),
     }),
   };
-  return { api, observations, toolResult, reported, client, judged };
+  return { api, observations, toolResult, reply, reported, client, judged };
 }
 
 /** A check that holds where another does not. What it wraps differs between the file and the wire. */

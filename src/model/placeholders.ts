@@ -131,6 +131,10 @@ export function blankPattern(pattern: string): string {
  */
 export function fillParts<T extends Step | Assertion>(part: T, filling: Filling): T;
 export function fillParts(part: object, filling: Filling): unknown {
+  return fillFields(part, filling);
+}
+
+function fillFields(part: object, filling: Filling): unknown {
   return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, fillField(key, value, filling)]));
 }
 
@@ -140,9 +144,9 @@ const dataFields: ReadonlySet<string> = new Set(['arguments', 'args', 'value']);
 function fillField(key: string, value: unknown, filling: Filling): unknown {
   if (key === 'schema') return fillSchema(value, filling);
   if (key === 'capture') return fillPointers(value, filling);
-  if (key === 'assertion' && isRecord(value)) {
-    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, fillField(name, member, filling)]));
-  }
+  if (key === 'steps' && Array.isArray(value))
+    return value.map((step) => (isRecord(step) ? fillFields(step, filling) : step));
+  if ((key === 'assertion' || key === 'until') && isRecord(value)) return fillFields(value, filling);
   if (typeof value !== 'string' || dataFields.has(key)) return fillDeep(value, filling);
   if (key === 'pattern') return fillPart(value, filling, quotePattern);
   return fillPart(value, filling, key === 'path' ? quotePointer : keepText);

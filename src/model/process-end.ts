@@ -27,6 +27,25 @@ export interface ServerVisit extends Disposable {
   findEnd(sessionId: string | undefined, options: { mayBeEnding: boolean }): Promise<WitnessedEnd | null>;
 }
 
+/** How a program ended that a step ran. */
+export interface CommandEnd {
+  /** Null after a signal, or where it could not be started. */
+  exitCode: number | null;
+  signal: string | null;
+  /** What it wrote, cut where there is much. */
+  stdout: string;
+  stderr: string;
+  /** Why it could not be started; null where it was. */
+  startError: string | null;
+}
+
+/**
+ * Runs a program and its arguments next to a server, and as the server is run.
+ *
+ * @throws the signal's reason once it aborts, when the program has been ended
+ */
+export type RunCommand = (command: readonly string[], options: { signal: AbortSignal }) => Promise<CommandEnd>;
+
 /**
  * What the program that started the server knows of its processes. It is asked within this process only: a message that a server
  * sends can claim anything.
@@ -39,6 +58,7 @@ export interface ProcessWitness {
    * @throws {ServerStartError} when no process can be started any more.
    */
   visit(options: { isAlone: boolean; isProbe?: boolean; signal: AbortSignal }): Promise<ServerVisit>;
+  runCommand?: RunCommand;
 }
 
 /** The witnesses of the servers that a service runs evals against. */

@@ -64,6 +64,8 @@ export interface StepResult {
   stepId: string;
   stepIndex: number;
   kind: string;
+  /** Of a step that is none of the case's own; its index counts within the setup or the teardown. */
+  phase?: 'setup' | 'teardown';
   status: 'ok' | 'fail' | 'skipped' | 'pending';
   reason: string | null;
   evidence?: { toolCalls?: Array<{ name: string; args: Record<string, unknown>; ok: boolean; error?: string }> };

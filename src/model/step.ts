@@ -19,7 +19,7 @@ export interface StepValues {
   capture: z.ZodType<Record<string, string>>;
 }
 
-/** The fields of every kind of step, by its `kind`, which is its first field; each has an `id` too, unique within the case. */
+/** The fields of every kind of step of the API, by its `kind`, which is its first field; each has an `id` too, unique within the case. */
 export function createStepShapes<AssertionSchema extends z.ZodType>(values: StepValues, assertion: AssertionSchema) {
   const kept = { capture: values.capture.exactOptional() };
   return {
@@ -38,15 +38,69 @@ export function createStepShapes<AssertionSchema extends z.ZodType>(values: Step
   };
 }
 
+const id = z.string().min(1);
+const filled = z.string().min(1);
+const texts = z.record(z.string(), z.string());
+const milliseconds = z.int().min(1);
+
+/** Steps that a hosted service does not know: all that an iteration may do in addition to calling tools. */
+const createOwnSchemas = <Kept extends z.ZodRawShape>(kept: Kept) =>
+  [
+    z.strictObject({ id, kind: z.literal('readResource'), uri: filled, ...kept }),
+    z.strictObject({ id, kind: z.literal('getPrompt'), name: filled, arguments: texts, ...kept }),
+    z.strictObject({
+      id,
+      kind: z.literal('complete'),
+      /** The argument that is completed, and what the user has written of it. */
+      argument: filled,
+      value: z.string(),
+      /** Whose argument it is. */
+      of: z.union([z.strictObject({ prompt: filled }), z.strictObject({ resourceTemplate: filled })]),
+      /** The other arguments. */
+      arguments: texts,
+      ...kept,
+    }),
+    z.strictObject({ id, kind: z.literal('listTools'), ...kept }),
+    z.strictObject({ id, kind: z.literal('listResources'), ...kept }),
+    z.strictObject({ id, kind: z.literal('listResourceTemplates'), ...kept }),
+    z.strictObject({ id, kind: z.literal('listPrompts'), ...kept }),
+    z.strictObject({ id, kind: z.literal('ping') }),
+    z.strictObject({ id, kind: z.literal('subscribe'), uri: filled }),
+    z.strictObject({ id, kind: z.literal('waitForUpdate'), uri: filled, withinMs: milliseconds }),
+    z.strictObject({ id, kind: z.literal('wait'), ms: milliseconds }),
+    z.strictObject({
+      id,
+      kind: z.literal('command'),
+      /** The program and its arguments; no shell reads them. */
+      command: z.array(z.string()).min(1),
+      exitCode: z.int().min(0).max(255),
+      ...kept,
+    }),
+  ] as const;
+
 /** A step as the wire has it, in which nothing is left to a default. */
 export function createStepSchema(values: StepValues, assertion: z.ZodType<Assertion>) {
   const shapes = createStepShapes(values, assertion);
-  const id = z.string().min(1);
+  const toolCall = z.strictObject({ id, ...shapes.toolCall });
+  const assert = z.strictObject({ id, ...shapes.assert });
+  const kept = { capture: values.capture.exactOptional() };
+  const ownSchemas = createOwnSchemas(kept);
   return z.discriminatedUnion('kind', [
     z.strictObject({ id, ...shapes.prompt }),
-    z.strictObject({ id, ...shapes.toolCall }),
+    toolCall,
     z.strictObject({ id, ...shapes.interact }),
-    z.strictObject({ id, ...shapes.assert }),
+    assert,
+    ...ownSchemas,
+    z.strictObject({
+      id,
+      kind: z.literal('repeat'),
+      steps: z.array(z.discriminatedUnion('kind', [toolCall, assert, ...ownSchemas])).min(1),
+      until: assertion,
+      /** Rounds at most. */
+      times: z.int().min(1),
+      everyMs: milliseconds,
+      ...kept,
+    }),
   ]);
 }
 
@@ -55,3 +109,41 @@ export type Step = z.infer<ReturnType<typeof createStepSchema>>;
 
 /** Every kind of step by its name. */
 export type StepByKind = { [Kind in Step['kind']]: Extract<Step, { kind: Kind }> };
+
+const apiKinds: ReadonlySet<Step['kind']> = new Set(['prompt', 'toolCall', 'interact', 'assert']);
+
+/** Whether a step is none that a hosted service knows. */
+export function isOwnStep({ kind }: Step): boolean {
+  return !apiKinds.has(kind);
+}
+
+/** The kinds of steps that make one request of the server which is no tool call. */
+export const requestKinds = [
+  'readResource',
+  'getPrompt',
+  'complete',
+  'listTools',
+  'listResources',
+  'listResourceTemplates',
+  'listPrompts',
+  'ping',
+] as const satisfies ReadonlyArray<Step['kind']>;
+export type RequestStep = StepByKind[(typeof requestKinds)[number]];
+
+const requestKindNames: ReadonlySet<Step['kind']> = new Set(requestKinds);
+
+export function isRequestStep({ kind }: Step): boolean {
+  return requestKindNames.has(kind);
+}
+
+/** Steps with those that they repeat instead of them. */
+export function listInnerSteps(steps: readonly Step[]): Step[] {
+  return steps.flatMap((step) => (step.kind === 'repeat' ? step.steps : [step]));
+}
+
+/** Changes the tool calls of a step: itself, or those that it repeats. */
+export function mapToolCalls(step: Step, change: (call: StepByKind['toolCall']) => StepByKind['toolCall']): Step {
+  if (step.kind === 'toolCall') return change(step);
+  if (step.kind !== 'repeat') return step;
+  return { ...step, steps: step.steps.map((inner) => (inner.kind === 'toolCall' ? change(inner) : inner)) };
+}

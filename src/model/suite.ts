@@ -72,6 +72,9 @@ export interface SuiteCase {
   match: MatchOptions;
   checks: ChecksEnvelope;
   steps: LocatedStep[];
+  /** Steps before those, the suite's first; and after them, the suite's last, whatever happened. */
+  setup: LocatedStep[];
+  teardown: LocatedStep[];
   /** Those of its steps and of its checks, the inherited ones among them. */
   judges: LocatedJudge[];
 }
@@ -126,6 +129,11 @@ export interface ModelSettings {
 export interface LocatedStep {
   step: Step;
   location: SourceLocation;
+}
+
+/** All steps of a case, in the order in which they run. */
+export function listAllSteps({ setup, steps, teardown }: SuiteCase): LocatedStep[] {
+  return [...setup, ...steps, ...teardown];
 }
 
 /** Stands in `serverName` of a tool-call step that names no server: the job's own, whatever it is called. */

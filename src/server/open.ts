@@ -8,7 +8,9 @@ import { buildChildEnvironment, markerVariable } from './environment.ts';
 import { logDescendants, stopMarkedProcesses } from './kill-orphans.ts';
 import { openHttpServer } from './open-http.ts';
 import { openStdioServer } from './open-stdio.ts';
+import type { ProcessWitness } from '../model/process-end.ts';
 import { createOutputTail } from './output-tail.ts';
+import { runCommand } from './run-command.ts';
 import type {
   AccessOptions,
   ReachedServer,
@@ -72,6 +74,7 @@ export async function openServer(options: ServerOptions, context: ServerContext)
     const reached = await reachServer(options, { context, start });
     return {
       ...reached,
+      witness: reached.witness === null || start === null ? null : withCommands(reached.witness, start),
       report: { ...reached.report, sandbox: opened?.report ?? null },
       secrets: reached.token === null ? [] : [new Secret(reached.token)],
       sessionMarker,
@@ -85,6 +88,10 @@ export async function openServer(options: ServerOptions, context: ServerContext)
     await sweep();
     throw error;
   }
+}
+
+function withCommands(witness: ProcessWitness, start: StartContext): ProcessWitness {
+  return { ...witness, runCommand: (command, options) => runCommand(command, start, options) };
 }
 
 /**

@@ -50,7 +50,10 @@ export async function listSteps(client: ServiceClient, params: IterationParams):
   const loadPage = async (cursor: string | undefined) =>
     client.call({ method: 'GET', path, query: { cursor }, priority, parse: parseStepPage, ...options });
   const steps: StepResult[] = [];
-  for await (const page of walkPages(loadPage, { what: 'steps', idOf: (step) => `${step.stepIndex} ${step.stepId}` })) {
+  for await (const page of walkPages(loadPage, {
+    what: 'steps',
+    idOf: (step) => `${step.phase ?? ''} ${step.stepIndex} ${step.stepId}`,
+  })) {
     appendAll(steps, page);
   }
   return steps;

@@ -128,6 +128,7 @@ function toStepResult(step: WireStep): StepResult {
     stepId: step.stepId,
     stepIndex: step.stepIndex,
     kind: step.kind,
+    ...(step.phase != null && { phase: step.phase }),
     status: toStepStatus(step.status),
     reason: step.reason ?? null,
     ...(toolCalls === undefined ? {} : { evidence: { toolCalls } }),

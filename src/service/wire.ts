@@ -209,6 +209,8 @@ export const stepSchema = z.object({
   stepId: z.string(),
   stepIndex: z.number(),
   kind: z.string(),
+  /** Of our own service alone. */
+  phase: z.enum(['setup', 'teardown']).nullish().catch(null),
   status: z.string(),
   reason: text,
   evidence: z

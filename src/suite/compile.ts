@@ -3,9 +3,9 @@ import type { Assertion, Check } from '../model/assertion.ts';
 import { toInternalMatchOptions } from '../model/case.ts';
 import type { TestCase } from '../model/case.ts';
 import { fillParts, plainText } from '../model/placeholders.ts';
-import type { Step } from '../model/step.ts';
+import { mapToolCalls, type Step } from '../model/step.ts';
 import { serverUnderTest } from '../model/suite.ts';
-import type { Suite, SuiteCase } from '../model/suite.ts';
+import type { LocatedStep, Suite, SuiteCase } from '../model/suite.ts';
 import { resolveChecks } from './build.ts';
 
 /**
@@ -48,8 +48,11 @@ export function compileCase(testCase: SuiteCase, suite: Suite, { serverName, dia
   const failsOnToolError = testCase.failOnToolError && !(dialect === 'contract' && expectsError);
   const advancedConfig = {
     ...compileModelSettings(testCase, dialect),
-    ...(dialect === 'embedded' && { timeoutMs: testCase.timeoutMs }),
-    ...(dialect === 'embedded' && testCase.client !== null && { client: testCase.client.offer }),
+    ...(dialect === 'embedded' && {
+      timeoutMs: testCase.timeoutMs,
+      ...(testCase.client !== null && { client: testCase.client.offer }),
+      ...compileFixtures(testCase, (step) => nameServer(finish(step), serverName)),
+    }),
     ...(!failsOnToolError && { failOnToolError: false }),
     ...(dialect === 'embedded' && placeholders?.first != null && { placeholders: true }),
   };
@@ -65,6 +68,15 @@ export function compileCase(testCase: SuiteCase, suite: Suite, { serverName, dia
     matchOptions: toInternalMatchOptions(testCase.match),
     predicates: { mode: 'replace', list: resolveChecks(suite.checks, testCase.checks).filter(knows).map(finish) },
     ...(Object.keys(advancedConfig).length > 0 && { advancedConfig }),
+  };
+}
+
+/** The API has no field for them. */
+function compileFixtures({ setup, teardown }: SuiteCase, finish: (step: Step) => Step): TestCase['advancedConfig'] {
+  const compile = (steps: readonly LocatedStep[]) => steps.map(({ step }) => finish(step));
+  return {
+    ...(setup.length > 0 && { setup: compile(setup) }),
+    ...(teardown.length > 0 && { teardown: compile(teardown) }),
   };
 }
 
@@ -90,7 +102,7 @@ export function expectsErrorOfCall(testCase: SuiteCase, suite: Suite): boolean {
 }
 
 function nameServer(step: Step, serverName: string): Step {
-  return step.kind === 'toolCall' && step.serverName === serverUnderTest ? { ...step, serverName } : step;
+  return mapToolCalls(step, (call) => (call.serverName === serverUnderTest ? { ...call, serverName } : call));
 }
 
 /**

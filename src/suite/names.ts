@@ -9,6 +9,8 @@ import type { DocumentPath, SourceDocument } from './source-document.ts';
 interface WrittenPart {
   value: unknown;
   path: DocumentPath;
+  /** Whether it is one of the suite, which knows no rows. */
+  isOfSuite?: boolean;
 }
 
 /** A case whose names are checked, part after part in the order in which they run. */
@@ -68,7 +70,7 @@ export function checkNames(
     }
   };
   for (const part of steps) {
-    inspect(part, columns);
+    inspect(part, part.isOfSuite === true ? [] : columns);
     for (const name of listCaptures(part)) {
       const location = document.locateKey([...part.path, 'capture', name]);
       first ??= { text: 'capture', location };

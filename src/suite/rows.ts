@@ -52,11 +52,11 @@ interface ExpandedCase {
 const namingColumns = ['id', 'name'];
 
 /** Parts of a case in which the engine fills in texts, when it knows all values. */
-const laterParts: ReadonlySet<string> = new Set(['steps', 'checks']);
+const laterParts: ReadonlySet<string> = new Set(['setup', 'steps', 'teardown', 'checks']);
 
 /**
  * Replaces each case that has `each` by one case for each row. A text that is one column and nothing else becomes the value, other texts
- * of steps and checks are left to `fillRow`. Positions stay those of the file; that of a whole case is its row.
+ * of steps, those around them, and checks are left to `fillRow`. Positions stay those of the file; that of a whole case is its row.
  */
 export function expandRows(document: SourceDocument): ExpandedDocument {
   const written = readPart(document.value, 'cases');

@@ -7,106 +7,12 @@ import {
   matchOptionsSchema,
 } from '../model/case.ts';
 import { maxConcurrency } from '../model/concurrency.ts';
-import { createStepShapes, type Step } from '../model/step.ts';
-import { serverUnderTest } from '../model/suite.ts';
-import { parseAssertion, writtenAssertionSchema, writtenCheckSchema } from './assertion-schema.ts';
-import { actionSchema, capture, ignorePattern, toolArguments } from './assertion-values.ts';
+import { writtenCheckSchema } from './assertion-schema.ts';
+import { ignorePattern } from './assertion-values.ts';
 import { writtenOfferSchema } from './client-offer.ts';
-import { type Finding, quoteValue } from './findings.ts';
 import { policyFileSchema, suitePolicySchema } from './policy-schema.ts';
 import { withIssueCode, id, modelId, protocol, runs, text, timeout } from './scalar-schemas.ts';
-import type { DocumentPath, SourceDocument } from './source-document.ts';
-
-const stepId = id.exactOptional().meta({ description: 'Unique in the case; made when absent.' });
-
-const shapes = createStepShapes(
-  {
-    prompt: text.meta({ description: 'What the user says to the model. Needs a model.' }),
-    serverName: text,
-    serverId: text.meta({ not: {}, description: 'Not accepted; write `serverName`.' }),
-    toolName: text.meta({ description: 'Name of the tool that is called, without a model.' }),
-    widgetToolName: text.meta({ description: 'Name of the tool that is called, without a model.' }),
-    arguments: toolArguments,
-    renderTimeoutMs: z.int().min(0).max(120_000),
-    action: actionSchema,
-    capture,
-  },
-  writtenAssertionSchema,
-);
-const { toolName, renderTimeoutMs } = shapes.toolCall;
-/** A file may leave out the server, which is the one under test, and arguments. */
-const serverName = shapes.toolCall.serverName.exactOptional();
-const toolArgs = shapes.toolCall.arguments.exactOptional();
-
-/** A step as a file may write it: the API's shape by its `kind`, or the short form by its first key. */
-const writtenStepSchema = z
-  .union([
-    z.strictObject({ ...shapes.prompt, id: stepId }),
-    z.strictObject({ ...shapes.toolCall, id: stepId, serverName, arguments: toolArgs }),
-    z.strictObject({ ...shapes.interact, id: stepId }),
-    z.strictObject({ ...shapes.assert, id: stepId }),
-    z.strictObject({ prompt: shapes.prompt.prompt, id: stepId }),
-    z.strictObject({
-      toolCall: toolName,
-      id: stepId,
-      arguments: toolArgs,
-      server: serverName.meta({ description: 'Name of the server, where a suite has several.' }),
-      renderTimeoutMs,
-      capture: shapes.toolCall.capture,
-    }),
-    z.strictObject({ interact: shapes.interact.toolName, id: stepId, action: shapes.interact.action }),
-    z.strictObject({ assert: shapes.assert.assertion, id: stepId }),
-  ])
-  .meta({ id: 'step', title: 'step', description: 'One step of a case; they run in order.' });
-
-/** The API's limit. */
-const maxSteps = 200;
-
-export const stepsSchema = z
-  .array(writtenStepSchema)
-  .refine((steps) => steps.length > 0, withIssueCode('no-steps', 'A case has at least one step'))
-  .refine((steps) => steps.length <= maxSteps, withIssueCode('too-many-steps', `A case has at most ${maxSteps} steps`))
-  .meta({ minItems: 1, maxItems: maxSteps });
-
-export type WrittenStep = z.output<typeof writtenStepSchema>;
-
-/** Turns the steps of a case into the API's shape; those without an id get `step-<position>`, or the next free one. */
-export function parseSteps(written: readonly WrittenStep[]): Step[] {
-  const taken = new Set(written.map((step) => step.id));
-  return written.map((step, index) => {
-    if (step.id !== undefined) return toStep(step, step.id);
-    let number = index + 1;
-    while (taken.has(`step-${number}`)) number += 1;
-    taken.add(`step-${number}`);
-    return toStep(step, `step-${number}`);
-  });
-}
-
-/** Finds the steps of a case that name a server by an id, which no service has given out before the gate connects the server. */
-export function findServerIds(
-  written: readonly WrittenStep[],
-  document: SourceDocument,
-  path: DocumentPath,
-): Finding[] {
-  return written.flatMap((step, index) => {
-    if (!('serverId' in step) || step.serverId === undefined) return [];
-    const message = `The id ${quoteValue(step.serverId)} of a server is unknown before the gate connects the server; remove \`serverId\`, and write the name of the server as \`serverName\` where there are several`;
-    return [{ ...document.locateKey([...path, index, 'serverId']), code: 'server-id', message }];
-  });
-}
-
-function toStep(written: WrittenStep, id: string): Step {
-  if ('prompt' in written) return { id, kind: 'prompt', prompt: written.prompt };
-  if ('assert' in written) return { id, kind: 'assert', assertion: parseAssertion(written.assert) };
-  if ('interact' in written) return { id, kind: 'interact', toolName: written.interact, action: written.action };
-  if ('toolCall' in written) {
-    const { toolCall: toolName, server: serverName = serverUnderTest, arguments: args = {}, ...others } = written;
-    return { ...others, id, kind: 'toolCall', serverName, toolName, arguments: args };
-  }
-  if (written.kind === 'assert') return { id, kind: 'assert', assertion: parseAssertion(written.assertion) };
-  if (written.kind === 'toolCall') return { serverName: serverUnderTest, arguments: {}, ...written, id };
-  return { ...written, id };
-}
+import { fixtureStepsSchema, stepsSchema } from './step-schema.ts';
 
 /** A tool that no server has, as a file may write it. */
 const decoySchema = z
@@ -195,12 +101,18 @@ const caseSchema = z
     }),
     expectedOutput: fields.expectedOutput.meta({ description: 'For people and judges; not compared.' }),
     scenario: fields.scenario,
+    setup: fixtureStepsSchema.exactOptional().meta({
+      description: "Steps before those of the case, after the suite's. One that fails leaves the iteration unscored.",
+    }),
     each: z
       .array(z.record(z.string(), z.unknown()))
       .refine((rows) => rows.length > 0, withIssueCode('no-rows', 'A table has at least one row'))
       .exactOptional()
       .meta({ minItems: 1, description: 'Rows of values; the case runs once for each row, as a case of its own.' }),
     steps: fields.steps,
+    teardown: fixtureStepsSchema.exactOptional().meta({
+      description: "Steps after those of the case, before the suite's, whatever happened. A failure is a warning.",
+    }),
   })
   .meta({ id: 'case' });
 
@@ -238,6 +150,12 @@ export const suiteSchema = z.strictObject({
     .exactOptional()
     .meta({ description: 'True says that iterations share no state, so that they may run side by side.' }),
   match: matchSchema.exactOptional(),
+  setup: fixtureStepsSchema.exactOptional().meta({
+    description: 'Steps before every iteration of every case. One that fails leaves the iteration unscored.',
+  }),
+  teardown: fixtureStepsSchema.exactOptional().meta({
+    description: 'Steps after every iteration of every case, whatever happened. A failure is a warning.',
+  }),
   checks: checkList.exactOptional().meta({ description: 'Asserted at the end of every iteration of every case.' }),
   policy: suitePolicySchema
     .exactOptional()

@@ -10,7 +10,8 @@ import { withIssueCode, id, modelId, text } from './scalar-schemas.ts';
 import { explainIssues } from './explain-issues.ts';
 import type { Finding } from './findings.ts';
 import type { SourceDocument } from './source-document.ts';
-import { stepsSchema, type WrittenCase, type WrittenStep } from './suite-schema.ts';
+import { stepsSchema, type WrittenStep } from './step-schema.ts';
+import type { WrittenCase } from './suite-schema.ts';
 
 const fraction = z.number().min(0).max(1);
 const repetitions = z.int().min(1).max(100);

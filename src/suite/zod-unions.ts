@@ -103,7 +103,9 @@ function readSignature(schema: z.ZodType): Array<{ key: string; literals: string
   if (!(schema instanceof z.ZodObject)) return [];
   const [key, property] = Object.entries(schema.shape)[0] ?? [];
   if (key === undefined) return [];
-  return [{ key, literals: property instanceof z.ZodLiteral ? listWords(property) : undefined }];
+  // A key that is only ever `true` is known by its name.
+  const isName = property instanceof z.ZodLiteral && !property.values.has(true);
+  return [{ key, literals: isName ? listWords(property) : undefined }];
 }
 
 function listWords(schema: z.ZodEnum | z.ZodLiteral): string[] {

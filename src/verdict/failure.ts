@@ -11,12 +11,12 @@ export interface FailureEvidence {
 
 /** Keeps of an iteration that did not pass what a reader needs in order to see why. */
 export function describeFailure(iteration: Iteration, { steps, overruling }: FailureEvidence): IterationFailure {
-  const failedStep = steps?.find((step) => step.status === 'fail') ?? null;
+  // A teardown that fails is never why.
+  const failedStep = steps?.find((step) => step.status === 'fail' && step.phase !== 'teardown') ?? null;
   const said = iteration.result ?? iteration.status;
   const reasons = listReasons(iteration, failedStep);
   if (overruling !== null) reasons.unshift(overruling.reason);
-  const step =
-    failedStep === null ? null : { id: failedStep.stepId, index: failedStep.stepIndex, kind: failedStep.kind };
+  const step = failedStep === null ? null : identifyStep(failedStep);
   return {
     iterationId: iteration.id,
     iterationNumber: iteration.iterationNumber,
@@ -27,6 +27,10 @@ export function describeFailure(iteration: Iteration, { steps, overruling }: Fai
     expectedToolCalls: iteration.expectedToolCalls,
     actualToolCalls: iteration.actualToolCalls,
   };
+}
+
+function identifyStep({ stepId, stepIndex, kind, phase }: StepResult): IterationFailure['step'] {
+  return { id: stepId, index: stepIndex, kind: phase === undefined ? kind : `${phase} ${kind}` };
 }
 
 /** Whether it ended by a fault that says nothing about its case: a status of `failed` without a result. */

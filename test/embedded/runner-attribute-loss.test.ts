@@ -21,6 +21,8 @@ function createOutcome(fields: Partial<CaseOutcome>): CaseOutcome {
     predicates: [],
     protocolVersion: '2025-11-25',
     usage: null,
+    fixtures: [],
+    warnings: [],
     judges: [],
     usedAnswers: [],
     runStop: null,

@@ -110,6 +110,7 @@ describe('judgePredicate', () => {
   const evidences = fc.record({
     toolCalls: fc.array(fc.record({ toolName: fc.string(), arguments: fc.dictionary(fc.string(), fc.jsonValue()) })),
     toolResults: fc.array(results),
+    replies: fc.constant([]),
     finalAssistantMessage: fc.string(),
     userMessages: fc.nat(),
     tokensUsed: fc.option(fc.nat(), { nil: null }),

@@ -58,6 +58,29 @@ describe('planGate for a hosted service', () => {
     expect(await listIssues({ tests: judged('') })).toEqual([]);
   });
 
+  it('refuses steps, a setup and a teardown that the service does not know, each with its line', async () => {
+    const tests =
+      '- title: Own\n  setup: [{ ping: true }]\n  steps:\n    - readResource: note://1\n    - toolCall: echo\n  teardown: [{ ping: true }]\n';
+    const say = (place: string, what: string) =>
+      `tests:${place}: the service svc knows no \`${what}\`; remove it, or use \`service: embedded\` (needs-embedded-service)`;
+    expect(await listIssues({ tests })).toEqual([
+      say('2:11', 'setup'),
+      say('4:7', 'readResource'),
+      say('6:14', 'teardown'),
+    ]);
+    expect(await listIssues({ tests, service: 'embedded' })).toEqual([]);
+  });
+
+  it('refuses a program of the evals file where the gate starts no server', async () => {
+    const tests = '- title: Seeded\n  steps: [{ repeat: [{ command: [node, seed.js] }], until: noToolErrors }]\n';
+    const embedded = { tests, service: 'embedded', 'base-url': '', 'api-key': '' };
+    const alone = { ...embedded, 'server-command': '', 'server-url': 'http://127.0.0.1:1/mcp' };
+    expect(await listIssues(alone)).toEqual([
+      'tests:2:11: A `command` step runs as the server does, and this gate starts no server; set `server-command`, or remove the step (needs-server-command)',
+    ]);
+    expect(await listIssues(embedded)).toEqual([]);
+  });
+
   it('goes without a tunnel only where the service can reach the server', async () => {
     const never = { tunnel: 'never', 'server-command': '' };
     expect(await listIssues({ ...never, 'server-url': 'https://example.com/mcp' })).toEqual([]);

@@ -76,6 +76,8 @@ describe('readSuite', () => {
             expectedOutput: null,
             judges: [],
             scenario: null,
+            setup: [],
+            teardown: [],
             match: { toolCallOrder: 'in-order', extraToolCalls: 'unlimited', arguments: 'partial' },
             checks: { mode: 'inherit', list: [] },
             steps: [
@@ -115,6 +117,8 @@ describe('readSuite', () => {
             expectedOutput: null,
             judges: [],
             scenario: null,
+            setup: [],
+            teardown: [],
             match: { toolCallOrder: 'in-order', extraToolCalls: 'unlimited', arguments: 'exact' },
             checks: { mode: 'replace', list: [] },
             steps: [

@@ -134,7 +134,7 @@ export function createIterationStore(database: DatabaseSync) {
         startedAtMs,
         durationMs,
         toolCalls,
-        steps: JSON.stringify(outcome.steps),
+        steps: JSON.stringify(joinSteps(outcome)),
         tokensUsed: usage === null ? null : usage.inputTokens + usage.outputTokens,
         usage: usage === null ? null : JSON.stringify(usage),
         judges: JSON.stringify(judges),
@@ -150,4 +150,10 @@ export function createIterationStore(database: DatabaseSync) {
       cancelAll.run();
     },
   };
+}
+
+/** All results of steps, in the order in which they ran. */
+function joinSteps({ steps, fixtures }: CaseOutcome): StepResult[] {
+  const ofPhase = (phase: StepResult['phase']) => fixtures.filter((result) => result.phase === phase);
+  return [...ofPhase('setup'), ...steps, ...ofPhase('teardown')];
 }

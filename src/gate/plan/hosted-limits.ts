@@ -1,6 +1,7 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
 import { formatCount } from '../../base/text.ts';
 import { type Assertion, isAdvisory, isOwnAssertion } from '../../model/assertion.ts';
+import { isOwnStep } from '../../model/step.ts';
 import type { Suite, SuiteCase } from '../../model/suite.ts';
 import type { ServiceProfile } from '../../service/profile.ts';
 import { compileCase } from '../../suite/compile.ts';
@@ -25,6 +26,7 @@ export function findHostedIssues(suite: Suite, profile: ServiceProfile): Configu
   return [
     ...findTooManyCases(suite, profile),
     ...(suite.model === null ? findCasesWithoutModel(suite) : []),
+    ...findOwnSteps(suite, profile),
     ...findOwnSettings(suite, profile),
     ...findPlaceholders(suite, profile),
     ...findGatingJudges(suite, profile),
@@ -38,6 +40,21 @@ function findTooManyCases(suite: Suite, { limits, name }: ServiceProfile): Confi
   if (suite.cases.length <= most) return [];
   const message = `${suite.name} has ${formatCount(suite.cases.length, 'case')}, and the service ${name} takes ${most} in a suite; split the file`;
   return [{ file: suite.location.file, line: suite.location.line, code: 'too-many-cases', message }];
+}
+
+/** Steps that the API does not have, and lists of steps that it has no field for. */
+function findOwnSteps({ cases }: Suite, { name }: ServiceProfile): ConfigurationIssue[] {
+  const own = cases.flatMap(({ setup, steps, teardown }) => [
+    ...setup.map(({ location }) => ({ location, what: 'setup' })),
+    ...steps.filter(({ step }) => isOwnStep(step)).map(({ step, location }) => ({ location, what: step.kind })),
+    ...teardown.map(({ location }) => ({ location, what: 'teardown' })),
+  ]);
+  const distinct = new Map(own.map((found) => [`${found.location.line}:${found.location.column}`, found]));
+  return [...distinct.values()].map(({ location, what }) => ({
+    ...location,
+    code: 'needs-embedded-service',
+    message: `the service ${name} knows no \`${what}\`; remove it, or use \`service: embedded\``,
+  }));
 }
 
 /** A setting without a field in the API would be ignored, and the case judged as another one. */

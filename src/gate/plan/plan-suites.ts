@@ -5,7 +5,8 @@ import type { SuiteConcurrency } from '../../model/concurrency.ts';
 import type { Sourced } from '../../model/source.ts';
 import type { StoredRequirements, SuiteRequirements } from '../../model/policy.ts';
 import { anyProtocol, type ProtocolChoice } from '../../model/protocol.ts';
-import { type LocatedStep, serverUnderTest, type Suite } from '../../model/suite.ts';
+import { listInnerSteps, mapToolCalls } from '../../model/step.ts';
+import { listAllSteps, type LocatedStep, serverUnderTest, type Suite } from '../../model/suite.ts';
 import type { ServiceProfile } from '../../service/profile.ts';
 import { findSharedIds, loadSuites } from '../../suite/load.ts';
 import { readInlineTests } from '../../suite/read.ts';
@@ -166,23 +167,49 @@ function findLongTimeouts({ cases }: Suite, gateTimeoutMs: number): Configuratio
  * only one; one that names several is refused, for the others could never be called.
  */
 export function planOneServer(suite: Suite): { suite: Suite; issues: ConfigurationIssue[] } {
-  const steps = suite.cases.flatMap((testCase) => testCase.steps);
-  const first = steps.map(readServerName).find((name) => name !== serverUnderTest);
+  const steps = suite.cases.flatMap(listAllSteps);
+  const first = steps.flatMap(listServerNames).find((name) => name !== serverUnderTest);
   const issues = steps.flatMap((located): ConfigurationIssue[] => {
-    const name = readServerName(located);
-    if (name === serverUnderTest || name === first) return [];
+    const name = listServerNames(located).find((called) => called !== serverUnderTest && called !== first);
+    if (name === undefined) return [];
     const message = `This step calls the server "${name}" and earlier ones call "${first}", but a gate tests one server; take \`server\` out, or split the suite`;
     return [{ ...located.location, code: 'several-servers', message }];
   });
-  const cases = suite.cases.map((testCase) => ({ ...testCase, steps: testCase.steps.map(forgetServerName) }));
+  const cases = suite.cases.map((testCase) => ({
+    ...testCase,
+    setup: testCase.setup.map(forgetServerName),
+    steps: testCase.steps.map(forgetServerName),
+    teardown: testCase.teardown.map(forgetServerName),
+  }));
   return { suite: { ...suite, cases }, issues };
 }
 
-function readServerName({ step }: LocatedStep): string {
-  return step.kind === 'toolCall' ? step.serverName : serverUnderTest;
+function listServerNames({ step }: LocatedStep): string[] {
+  return listInnerSteps([step]).flatMap((inner) => (inner.kind === 'toolCall' ? [inner.serverName] : []));
 }
 
 function forgetServerName(located: LocatedStep): LocatedStep {
-  const { step } = located;
-  return step.kind === 'toolCall' ? { ...located, step: { ...step, serverName: serverUnderTest } } : located;
+  return { ...located, step: mapToolCalls(located.step, (call) => ({ ...call, serverName: serverUnderTest })) };
+}
+
+/**
+ * Finds `command` steps of a gate that does not start the server: there, an evals file is data, and nothing that it says may run as a
+ * program of the job.
+ */
+export function findCommandsAlone(
+  suites: readonly PlannedSuite[],
+  server: { command: string | null } | null,
+): ConfigurationIssue[] {
+  if (server === null || server.command !== null) return [];
+  const cases = suites.flatMap((planned) => (planned.kind === 'file' ? planned.suite.cases : []));
+  const commands = cases
+    .flatMap(listAllSteps)
+    .filter(({ step }) => listInnerSteps([step]).some(({ kind }) => kind === 'command'));
+  const distinct = new Map(commands.map(({ location }) => [`${location.file}:${location.line}`, location]));
+  return [...distinct.values()].map((location) => ({
+    ...location,
+    code: 'needs-server-command',
+    message:
+      'A `command` step runs as the server does, and this gate starts no server; set `server-command`, or remove the step',
+  }));
 }

@@ -24,7 +24,7 @@ import { checkJudges, planPrompts } from './plan-prompts.ts';
 import { findVariableIssues, type PlannedServer, planSandbox, planServer } from './plan-server.ts';
 import { type PlannedService, type PlannedUpload, planService, planUpload } from './plan-service.ts';
 import { findRuleIssues } from './rule-issues.ts';
-import { type PlannedSuite, planSuites } from './plan-suites.ts';
+import { findCommandsAlone, type PlannedSuite, planSuites } from './plan-suites.ts';
 import { type PlannedReportDir, planReportDir } from './report-dir.ts';
 import { findAmbiguousNames, groupReported } from './resolve-names.ts';
 import { loadPolicy } from './plan-policy.ts';
@@ -135,6 +135,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   if (merge === null) appendAll(issues, findRuleIssues(rules, { options, suites }));
   appendAll(issues, [
     ...findUnreachableServer(service, server),
+    ...findCommandsAlone(suites, server),
     ...findUnenforceablePins(service, { options, suites }),
   ]);
   if (baseline !== null && baseline.runId !== null && all.length > 1) {

@@ -155,6 +155,7 @@ export function createServerWitnesses(redactor: Redactor): ServerWitnessBook {
     return clean;
   };
   const redactWitness = (witness: ProcessWitness): ProcessWitness => ({
+    ...witness,
     visit: async (options) => {
       const visit = await witness.visit(options);
       return {

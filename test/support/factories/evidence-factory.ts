@@ -5,6 +5,7 @@ export function createEvidence(overrides: Partial<Evidence> = {}): Evidence {
   return {
     toolCalls: [],
     toolResults: [],
+    replies: [],
     tools: null,
     finalAssistantMessage: '',
     userMessages: 0,

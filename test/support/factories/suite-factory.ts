@@ -39,6 +39,8 @@ export function createSuiteCase(overrides: Partial<SuiteCase> = {}): SuiteCase {
     scenario: null,
     match: defaultMatchOptions,
     checks: { mode: 'inherit', list: [] },
+    setup: [],
+    teardown: [],
     steps: [],
     judges: [],
     ...overrides,

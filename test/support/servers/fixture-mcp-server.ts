@@ -47,6 +47,8 @@ export interface FixtureMcpServer extends AsyncDisposable {
   waitFor: (event: string) => Promise<void>;
   /** Answers every open session with HTTP 404 from now on. */
   forgetSessions: () => void;
+  /** Reports a change of a resource to the clients that are subscribed, of 2026-07-28, or to all sessions. */
+  reportChange: (uri: string) => Promise<void>;
   /** Reports to the clients of 2026-07-28 that asked for it that the tools changed. */
   notifyToolsChanged: () => void;
 }
@@ -92,6 +94,7 @@ export async function startFixtureMcpServer(
   const create = options.create ?? (() => createMcpServer(tools, context));
   const handler = createMcpHandler(create, { legacy: 'reject' });
   const modern = toNodeHandler(handler);
+  const servers: Server[] = [];
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { origin } = new URL(`http://${request.headers.host}`);
@@ -126,7 +129,9 @@ export async function startFixtureMcpServer(
         log.add('close');
       },
     });
-    await create().connect(transport);
+    const server = create();
+    servers.push(server);
+    await server.connect(transport);
     return await transport.handleRequest(request, response);
   }
 
@@ -137,6 +142,10 @@ export async function startFixtureMcpServer(
     events: log.events,
     waitFor: log.waitFor,
     forgetSessions: () => sessions.clear(),
+    reportChange: async (uri) => {
+      handler.notify.resourceUpdated(uri);
+      await Promise.all(servers.map((server) => server.sendResourceUpdated({ uri }).catch(() => {})));
+    },
     notifyToolsChanged: () => handler.notify.toolsChanged(),
     [Symbol.asyncDispose]: async () => {
       http.closeAllConnections();

@@ -1,0 +1,197 @@
+import { isRecord } from '../base/json.ts';
+import { type Clock, formatDuration, race } from '../base/time.ts';
+import type { ServerRequest } from '../mcp/requests.ts';
+import type { RequestStep, StepByKind } from '../model/step.ts';
+import type { Reply } from './evidence.ts';
+import { type Connection, explainFailedRequest } from './process-loss.ts';
+import { clipReason, printValue } from './reasons.ts';
+import { describeNoAnswer, giveUpByLoss, type StepOutcome } from './step-outcome.ts';
+import type { Transcript } from './transcript.ts';
+
+/** What a step asks the server for, and what assertions call it; null for a request that none is about. */
+interface Question {
+  request: ServerRequest;
+  reply: Pick<Reply, 'kind' | 'subject'> | null;
+}
+
+const lists = {
+  listTools: 'tools/list',
+  listResources: 'resources/list',
+  listResourceTemplates: 'resources/templates/list',
+  listPrompts: 'prompts/list',
+} as const;
+
+function formQuestion(step: RequestStep): Question {
+  switch (step.kind) {
+    case 'readResource': {
+      const { uri } = step;
+      return { request: { method: 'resources/read', params: { uri } }, reply: { kind: 'resource', subject: uri } };
+    }
+    case 'getPrompt': {
+      const { name, arguments: args } = step;
+      const params = { name, arguments: args };
+      return { request: { method: 'prompts/get', params }, reply: { kind: 'prompt', subject: name } };
+    }
+    case 'complete': {
+      const { argument, value, of, arguments: args } = step;
+      const ref =
+        'prompt' in of
+          ? { type: 'ref/prompt' as const, name: of.prompt }
+          : { type: 'ref/resource' as const, uri: of.resourceTemplate };
+      const params = { ref, argument: { name: argument, value }, context: { arguments: args } };
+      return { request: { method: 'completion/complete', params }, reply: { kind: 'completion', subject: argument } };
+    }
+    case 'ping':
+      return { request: { method: 'ping' }, reply: null };
+    default: {
+      const method = lists[step.kind];
+      return { request: { method }, reply: { kind: 'list', subject: method } };
+    }
+  }
+}
+
+/**
+ * Makes the request of a step that calls no tool. An error of a live server, such as a capability that it lacks, fails the step and is
+ * recorded as its reply; it does not end the iteration, since later assertions may be about it. With `mayFail`, one expects it. Where the
+ * server cannot be reached, the iteration is given up.
+ *
+ * @throws the signal's reason once it aborts
+ */
+export async function runRequestStep(
+  step: RequestStep,
+  connection: Connection,
+  { transcript, mayFail }: { transcript: Transcript; mayFail: boolean },
+): Promise<StepOutcome> {
+  const { request, reply } = formQuestion(step);
+  const what =
+    reply === null || reply.subject === request.method ? request.method : `${request.method} ${reply.subject}`;
+  const startMs = transcript.elapsedMs();
+  const keep = (read: Pick<Reply, 'text' | 'structuredContent' | 'mimeTypes' | 'error'>, result: unknown) => {
+    if (reply === null) return;
+    const full = { ...reply, ...read, latencyMs: transcript.elapsedMs() - startMs };
+    addReply(transcript, full, { what, result });
+  };
+  try {
+    const result = await connection.session.request(request, { signal: connection.signal });
+    keep({ ...readReply(step.kind, result), error: null }, result);
+    return { status: 'ok', reason: null, effect: 'continue', result };
+  } catch (error) {
+    const { outcome, answer } = await explainFailure(error, what, connection);
+    if (answer === null) return outcome;
+    keep({ text: answer.message, structuredContent: undefined, mimeTypes: [], error: answer }, undefined);
+    return mayFail ? { status: 'ok', reason: null, effect: 'continue' } : outcome;
+  }
+}
+
+/** Subscribes to a resource. @throws the signal's reason once it aborts */
+export async function runSubscribeStep(uri: string, connection: Connection): Promise<StepOutcome> {
+  const { session, signal } = connection;
+  try {
+    await session.subscribe(uri, { signal });
+    return { status: 'ok', reason: null, effect: 'continue' };
+  } catch (error) {
+    const { outcome } = await explainFailure(error, `the subscription to ${uri}`, connection);
+    return outcome;
+  }
+}
+
+/** Waits until the server reports a change of a resource. @throws the signal's reason once it aborts */
+export async function runWaitForUpdateStep(
+  { uri, withinMs }: StepByKind['waitForUpdate'],
+  connection: Connection,
+  clock: Clock,
+): Promise<StepOutcome> {
+  const { session, signal } = connection;
+  const over = new AbortController();
+  const waiting = session.waitForUpdate(uri, { signal: over.signal }).then(() => true);
+  try {
+    const timeout = { clock, afterMs: withinMs, onTimeout: () => false };
+    if (await race(waiting, { signals: [signal], timeout })) return { status: 'ok', reason: null, effect: 'continue' };
+    const reason = `The server reported no change of ${uri} within ${formatDuration(withinMs)}.`;
+    return { status: 'fail', reason: clipReason(reason), effect: 'stop' };
+  } catch (error) {
+    const { outcome } = await explainFailure(error, `the subscription to ${uri}`, connection);
+    return outcome;
+  } finally {
+    waiting.catch(() => {});
+    over.abort('over');
+  }
+}
+
+/** What a failed request means for its step; `answer` is the error that the server gave, which ends nothing. */
+async function explainFailure(
+  error: unknown,
+  what: string,
+  connection: Connection,
+): Promise<{ outcome: StepOutcome; answer: Reply['error'] }> {
+  const fault = await explainFailedRequest(error, connection);
+  if (fault.kind === 'lost') return { outcome: giveUpByLoss(fault.witnessed, what), answer: null };
+  const fail = (effect: StepOutcome['effect'], reason: string): StepOutcome => ({
+    status: 'fail',
+    reason: clipReason(reason),
+    effect,
+  });
+  const { message } = fault;
+  switch (fault.kind) {
+    case 'unreachable':
+      return { outcome: fail('give-up', describeNoAnswer(what, message)), answer: null };
+    case 'excessive':
+      return { outcome: fail('stop', message), answer: null };
+    case 'malformed': {
+      const reason = `The server answered ${what} with a result that is not valid MCP: ${message}.`;
+      return { outcome: fail('continue', reason), answer: { code: null, message } };
+    }
+    case 'answered': {
+      const { code } = fault;
+      const how = code === null ? '' : ` with JSON-RPC error ${code}`;
+      return { outcome: fail('continue', `${what} failed${how}: ${printValue(message)}.`), answer: { code, message } };
+    }
+  }
+}
+
+/** Records what came back, and shows it in the trace under the name of the request. */
+function addReply(transcript: Transcript, reply: Reply, { what, result }: { what: string; result: unknown }): void {
+  const { error } = reply;
+  transcript.replies.push(reply);
+  const output =
+    error === null ? { type: 'json' as const, value: result } : { type: 'error-text' as const, value: error.message };
+  const toolCallId = `request_${transcript.messages.length + 1}`;
+  const part = { type: 'tool-result' as const, toolCallId, toolName: what, output };
+  transcript.messages.push({ role: 'tool', content: [{ ...part, ...(error !== null && { isError: true }) }] });
+}
+
+/** Reads what assertions are about: texts, and the document where a reply is more than text. */
+function readReply(
+  kind: RequestStep['kind'],
+  result: unknown,
+): Pick<Reply, 'text' | 'structuredContent' | 'mimeTypes'> {
+  const fields = isRecord(result) ? result : {};
+  const nothing = { text: '', structuredContent: undefined, mimeTypes: [] };
+  switch (kind) {
+    case 'readResource': {
+      const contents = listRecords(fields['contents']);
+      const mimeTypes = contents.map(({ mimeType }) => (typeof mimeType === 'string' ? mimeType : null));
+      return { ...nothing, text: joinTexts(contents), mimeTypes };
+    }
+    case 'getPrompt': {
+      const messages = listRecords(fields['messages']);
+      const text = joinTexts(messages.flatMap(({ content }) => (isRecord(content) ? [content] : [])));
+      return { ...nothing, text, structuredContent: result };
+    }
+    case 'complete': {
+      const { completion } = fields;
+      const values = isRecord(completion) && Array.isArray(completion['values']) ? completion['values'] : [];
+      return { ...nothing, text: values.join('\n'), structuredContent: values };
+    }
+    default:
+      return { ...nothing, structuredContent: result };
+  }
+}
+
+function listRecords(value: unknown): Array<Record<string, unknown>> {
+  return Array.isArray(value) ? value.filter(isRecord) : [];
+}
+
+function joinTexts(parts: ReadonlyArray<Record<string, unknown>>): string {
+  return parts.flatMap(({ text }) => (typeof text === 'string' ? [text] : [])).join('\n');
+}

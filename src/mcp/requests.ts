@@ -1,0 +1,60 @@
+import type { Client, RequestOptions } from '@modelcontextprotocol/client';
+import { ProtocolError } from '../base/errors.ts';
+
+/** What a client may ask a server for, tool calls apart. */
+export type ServerRequest =
+  | { method: 'resources/read'; params: { uri: string } }
+  | { method: 'prompts/get'; params: { name: string; arguments: Record<string, string> } }
+  | {
+      method: 'completion/complete';
+      params: {
+        ref: { type: 'ref/prompt'; name: string } | { type: 'ref/resource'; uri: string };
+        argument: { name: string; value: string };
+        context: { arguments: Record<string, string> };
+      };
+    }
+  | { method: 'tools/list' | 'resources/list' | 'resources/templates/list' | 'prompts/list' | 'ping' };
+
+const capabilities = {
+  'tools/list': 'tools',
+  'resources/list': 'resources',
+  'resources/templates/list': 'resources',
+  'resources/read': 'resources',
+  'prompts/list': 'prompts',
+  'prompts/get': 'prompts',
+  'completion/complete': 'completions',
+} as const;
+
+/**
+ * Makes a request, of a list for all its pages. In 2026-07-28, which has no ping, `ping` asks the server to describe itself.
+ *
+ * @throws {ProtocolError} where the server does not declare the capability that the request needs
+ * @throws the SDK's errors
+ */
+export async function sendRequest(client: Client, request: ServerRequest, options: RequestOptions): Promise<unknown> {
+  const { method } = request;
+  const capability = method === 'ping' ? null : capabilities[method];
+  if (capability !== null && client.getServerCapabilities()?.[capability] === undefined) {
+    throw new ProtocolError(`the server declares no capability \`${capability}\`, which ${method} needs`);
+  }
+  // Of what the SDK has in its cache, nothing says how the server answers now.
+  const uncached = { ...options, cacheMode: 'bypass' } as const;
+  switch (method) {
+    case 'resources/read':
+      return await client.readResource(request.params, uncached);
+    case 'prompts/get':
+      return await client.getPrompt(request.params, options);
+    case 'completion/complete':
+      return await client.complete(request.params, options);
+    case 'tools/list':
+      return await client.listTools(undefined, uncached);
+    case 'resources/list':
+      return await client.listResources(undefined, uncached);
+    case 'resources/templates/list':
+      return await client.listResourceTemplates(undefined, uncached);
+    case 'prompts/list':
+      return await client.listPrompts(undefined, uncached);
+    case 'ping':
+      return client.getProtocolEra() === 'modern' ? await client.discover(options) : await client.ping(options);
+  }
+}
