@@ -12,7 +12,7 @@ import { z } from 'zod';
 import { Secret } from '../../../src/base/redaction.ts';
 import { systemClock } from '../../../src/base/time.ts';
 import { type AccessToken, type Challenge, createServerAccess } from '../../../src/mcp/access.ts';
-import { createAuthFetch, createTokenRequest, type OAuthClient } from '../../../src/mcp/client-credentials.ts';
+import { createAuthFetch, openTokenRequest, type OAuthClient } from '../../../src/mcp/client-credentials.ts';
 import { openSession } from '../../../src/mcp/session.ts';
 
 export const scenarioSchema = z.object({
@@ -63,7 +63,7 @@ async function useClientCredentials(context: Context, serverUrl: string): Promis
   const { private_key_pem: pem, client_secret: secret = '', client_id: clientId = '' } = context;
   const credential = pem === undefined ? new Secret(secret) : createPrivateKey(pem);
   const client: OAuthClient = { clientId, issuer, scope: null, credential };
-  return createTokenRequest(client, { serverUrl, proxy: undefined, clock: systemClock, onSecret: () => {} });
+  return await openTokenRequest(client, { serverUrl, proxy: undefined, clock: systemClock, onSecret: () => {} });
 }
 
 async function useCrossAppAccess(context: Context, serverUrl: string): Promise<RequestToken> {
