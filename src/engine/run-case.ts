@@ -93,7 +93,8 @@ async function runInSession(
   const transcript = new Transcript(clock);
   let started: IterationLimit | null = null;
   const openModel = options.openModel == null ? null : shareModel(options.openModel, () => started);
-  const script = createClientScript(testCase.advancedConfig?.client ?? {}, {
+  const values = createCaseValues(testCase, { facts, transcript });
+  const script = createClientScript(values.fillOffer(testCase.advancedConfig?.client ?? {}), {
     transcript,
     sampleModel:
       openModel === null
@@ -142,7 +143,6 @@ async function runInSession(
     anyError,
   };
   const interrupt = (step: Step) => describeInterruption(step, { limit, timeoutMs });
-  const values = createCaseValues(testCase, { facts, transcript });
   const ending = await runSteps(testCase.steps, session, {
     runStep: (step, stepIndex) => values.run(step, async (filled) => await runStep(filled, stepIndex, scope)),
     interrupt,

@@ -43,10 +43,11 @@ export function buildSuite(
     const path = ['cases', index];
     appendAll(findings, findTwoModelKeys(testCase, document, path));
     appendAll(findings, findEmptyConditions(testCase.client, document, path));
-    const client = buildOffer(written.client, testCase.client, { document, path });
+    const offered = buildOffer(written.client, testCase.client, { document, path });
     const { base, row = null } = origins?.[index] ?? {};
     const { id = '', baseId = '' } = ids[index] ?? {};
     const filling = fillRow(row);
+    const client = offered === null ? null : { ...offered, offer: fillParts(offered.offer, filling) };
     const steps = parseSteps(testCase.steps).map((step) => fillParts(fillModelOfStep(step, judgeModel), filling));
     appendAll(findings, findServerIds(testCase.steps, document, [...path, 'steps']));
     const parsedChecks = parseCaseChecks(testCase.checks, judgeModel);
@@ -145,10 +146,12 @@ function expandModels(testCase: SuiteCase, models: ReadonlyArray<string | null>)
 }
 
 /** The parts of a case that may use names, with the checks of its suite where it has them too. */
-function listNamedParts({ cases, checks: suiteChecks }: WrittenSuite, index: number) {
-  const { steps = [], checks } = cases[index] ?? {};
+function listNamedParts({ cases, checks: suiteChecks, client: suiteClient }: WrittenSuite, index: number) {
+  const { steps = [], checks, client } = cases[index] ?? {};
   const inherits = checks === undefined || Array.isArray(checks) || checks.mode !== 'replace';
   return {
+    client: [{ value: client, path: ['cases', index, 'client'] }],
+    suiteClient: [{ value: suiteClient, path: ['client'] }],
     steps: steps.map((value, position) => ({ value, path: ['cases', index, 'steps', position] })),
     checks: [{ value: checks, path: ['cases', index, 'checks'] }],
     suiteChecks: inherits ? [{ value: suiteChecks, path: ['checks'] }] : [],
