@@ -8,6 +8,7 @@ import type { Logger } from '../base/logger.ts';
 import { Secret } from '../base/redaction.ts';
 import type { ConcurrencySetting } from '../model/concurrency.ts';
 import type { ServerWitnesses } from '../model/process-end.ts';
+import type { Snapshots } from '../engine/evidence.ts';
 import type { ModelName, ModelSource } from '../models/language-model.ts';
 import { apiPath, createApp } from './app.ts';
 import { createBodyReader } from './request.ts';
@@ -73,6 +74,8 @@ export interface EmbeddedOptions {
   witnesses?: ServerWitnesses | null;
   /** Hears which scripted answers of the client iterations used. */
   onAnswers?: (answers: AnswersOfIteration) => void;
+  /** What `toMatchFile` compares with. None unless given: such checks are not measured then. */
+  snapshots?: Snapshots | null;
   /** Replaces single limits of the relay. */
   relayLimits?: Partial<RelayLimits>;
 }
@@ -105,13 +108,14 @@ export async function openEmbeddedService(options: EmbeddedOptions): Promise<Emb
   const project = prepareStore(store, clock.now());
   const { propagatesTraces = false, witnesses = null, models = null, defaultModel = null } = options;
   const scheduling = options.scheduling ?? createUniformScheduling(options.concurrency ?? 'auto');
-  const { variables = new Map<string, Secret>(), createUuid = randomUUID } = options;
+  const { variables = new Map<string, Secret>(), createUuid = randomUUID, snapshots = null } = options;
   const behavior = {
     scheduling,
     iterationTimeoutMs,
     runTimeoutMs,
     propagatesTraces,
     witnesses,
+    snapshots,
     variables,
     createUuid,
     onAnswers: options.onAnswers,

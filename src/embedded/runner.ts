@@ -6,6 +6,7 @@ import { type Clock, formatDuration } from '../base/time.ts';
 import { type CaseOutcome, failByLoss, withholdResult } from '../engine/outcome.ts';
 import type { OpenJudge } from '../engine/judge-check.ts';
 import type { OpenModel } from '../engine/model-talk.ts';
+import type { Snapshots } from '../engine/evidence.ts';
 import { runCase } from '../engine/run-case.ts';
 import { closeSchemaThread } from '../engine/schema-check.ts';
 import type { Target } from '../mcp/session.ts';
@@ -70,6 +71,7 @@ export interface RunnerOptions {
   /** Know the processes of the servers; null where none was started here. */
   witnesses: ServerWitnesses | null;
   onAnswers?: ((answers: AnswersOfIteration) => void) | undefined;
+  snapshots: Snapshots | null;
 }
 
 /** Iterations in a row that may fail to connect; then the server is gone, and each of the others would only wait for it. */
@@ -116,7 +118,7 @@ export function createRunner(options: RunnerOptions): Runner {
     const trace = options.propagatesTraces ? identifyTrace({ runId, iterationId: id }) : null;
     const timeoutMs = options.iterationTimeoutMs;
     const facts = { iteration: iterationNumber, uuid: options.createUuid(), variables: options.variables };
-    const aids = { trace, visit, openModel, openJudge, facts };
+    const aids = { trace, visit, openModel, openJudge, facts, snapshots: options.snapshots };
     const outcome = await runCase(testCase, target, { clock, signal, timeoutMs, ...aids });
     if (outcome.protocolVersion !== null) protocols.addSpoken(serverId, outcome.protocolVersion);
     return outcome;

@@ -68,6 +68,7 @@ const ofToolResults: Finalities<ToolResultType> = {
   toolResultIsError: 'none',
   toolResultContent: 'none',
   toolError: 'none',
+  toMatchFile: 'none',
   toolNotFound: 'none',
 };
 

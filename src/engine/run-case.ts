@@ -10,7 +10,7 @@ import type { StepResult } from '../model/run.ts';
 import type { Step } from '../model/step.ts';
 import type { TraceIds } from '../otlp/ids.ts';
 import { type ClientScript, createClientScript } from './client-script.ts';
-import type { JudgingAids } from './evidence.ts';
+import type { JudgingAids, Snapshots } from './evidence.ts';
 import { findHiddenTool, listUnlisted } from './hidden-tools.ts';
 import { type IterationLimit, startIterationLimit } from './iteration-limit.ts';
 import { createAskJudge, type OpenJudge } from './judge-check.ts';
@@ -80,6 +80,7 @@ interface RunCaseOptions {
   visit?: ServerVisit | null;
   openModel?: OpenModel | null;
   openJudge?: OpenJudge | null;
+  snapshots?: Snapshots | null;
   facts?: IterationFacts | null;
 }
 
@@ -130,6 +131,7 @@ async function runInSession(
   const anyError = testCase.advancedConfig?.failOnToolError === false;
   const aids: JudgingAids = {
     ...schemas,
+    snapshots: options.snapshots ?? null,
     askJudge: openJudge === null ? null : createAskJudge(openJudge, { limit, signal: options.signal }),
     waitForNotification: (isMet) => transcript.notifications.waitUntil(isMet, limit.signal),
     judgeLog: transcript.logJudges(null),

@@ -39,6 +39,8 @@ const subjects: { readonly [Type in GatingCheck['type']]: Subject } = {
   noDestructiveToolCalled: 'other',
   toolResultSizeUnder: 'other',
   tokenBudgetUnder: 'other',
+  // Snapshots are known to the service in this process alone.
+  toMatchFile: 'other',
   widgetRendered: 'other',
   widgetRenderLatencyUnder: 'other',
   widgetNoConsoleErrors: 'other',

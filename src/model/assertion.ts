@@ -33,6 +33,8 @@ const { api, observations, toolResult, reported, client, judged } = createCheckS
     )
     .refine(isSmallSchema, `expected at most ${maxSchemaBytes} bytes as JSON`),
   arguments: z.custom<JsonObject>(isRecord, 'expected an object'),
+  snapshot: filledText,
+  ignorePattern: filledText,
   value: z.unknown().refine((value) => value !== undefined, 'expected a value'),
   count: z.int().min(1),
   milliseconds: z.number().positive(),

@@ -14,6 +14,7 @@ import { fillJudgeModel, fillModelOfStep, findJudgesWithoutModel, locateJudges, 
 import { buildModelSettings, findTwoModelKeys, listCaseModels } from './model-settings.ts';
 import { checkNames } from './names.ts';
 import type { DocumentPath, SourceDocument } from './source-document.ts';
+import { placeSnapshots, placeSnapshotsOfStep } from './snapshots.ts';
 import { findServerIds, parseSteps, type WrittenCase, type WrittenSuite } from './suite-schema.ts';
 
 /** How long an iteration may take where the file does not say. */
@@ -31,7 +32,10 @@ export function buildSuite(
   const findings: Finding[] = [];
   const ids = assignCaseIds(origins ?? written.cases.map((base, index) => ({ index, base, row: null })));
   const { judgeModel } = written;
-  const checks = (written.checks ?? []).map((check) => fillJudgeModel(parseCheck(check), judgeModel));
+  const { file } = document.locateValue([]);
+  const checks = (written.checks ?? []).map((check) =>
+    placeSnapshots(fillJudgeModel(parseCheck(check), judgeModel), file),
+  );
   const judges = locateJudges(checks, document, ['checks']);
   const match = { ...defaultMatchOptions, ...written.match };
 
@@ -48,10 +52,15 @@ export function buildSuite(
     const { id = '', baseId = '' } = ids[index] ?? {};
     const filling = fillRow(row);
     const client = offered === null ? null : { ...offered, offer: fillParts(offered.offer, filling) };
-    const steps = parseSteps(testCase.steps).map((step) => fillParts(fillModelOfStep(step, judgeModel), filling));
+    const steps = parseSteps(testCase.steps).map((step) =>
+      placeSnapshotsOfStep(fillParts(fillModelOfStep(step, judgeModel), filling), file),
+    );
     appendAll(findings, findServerIds(testCase.steps, document, [...path, 'steps']));
     const parsedChecks = parseCaseChecks(testCase.checks, judgeModel);
-    const ownChecks = { ...parsedChecks, list: parsedChecks.list.map((check) => fillParts(check, filling)) };
+    const ownChecks = {
+      ...parsedChecks,
+      list: parsedChecks.list.map((check) => placeSnapshots(fillParts(check, filling), file)),
+    };
     const names = origins === null ? null : checkNames({ row, ...listNamedParts(written, index) }, document);
     appendAll(findings, names?.findings ?? []);
     const ownJudges = [

@@ -10,10 +10,9 @@ import { maxConcurrency } from '../model/concurrency.ts';
 import { createStepShapes, type Step } from '../model/step.ts';
 import { serverUnderTest } from '../model/suite.ts';
 import { parseAssertion, writtenAssertionSchema, writtenCheckSchema } from './assertion-schema.ts';
-import { actionSchema, capture, toolArguments } from './assertion-values.ts';
+import { actionSchema, capture, ignorePattern, toolArguments } from './assertion-values.ts';
 import { writtenOfferSchema } from './client-offer.ts';
 import { type Finding, quoteValue } from './findings.ts';
-import { findIgnoreProblem } from './ignore-pattern.ts';
 import { policyFileSchema, suitePolicySchema } from './policy-schema.ts';
 import { withIssueCode, id, modelId, protocol, runs, text, timeout } from './scalar-schemas.ts';
 import type { DocumentPath, SourceDocument } from './source-document.ts';
@@ -119,15 +118,6 @@ const decoySchema = z
   .meta({ id: 'decoy', title: 'decoy', description: 'A tool that is offered to the model and that no server has.' });
 
 export const decoyListSchema = z.array(decoySchema);
-
-const ignorePattern = text
-  .superRefine((pattern, context) => {
-    const message = findIgnoreProblem(pattern);
-    if (message !== null) context.addIssue({ code: 'custom', message, params: { code: 'bad-ignore-pattern' } });
-  })
-  .meta({
-    description: "A JSON Pointer into a tool's result, in which `*` is any one segment, or an RE2 regular expression.",
-  });
 
 const matchSchema = matchOptionsSchema.meta({
   id: 'match',

@@ -32,6 +32,7 @@ const samples: readonly Assertion[] = [
   { type: 'toolResultIsError', isError: true },
   { type: 'toolResultContent', block: { type: 'image', mimeType: 'image/png' } },
   { type: 'toolError', error: { code: -32602 } },
+  { type: 'toMatchFile', file: 'snapshots/a.json', path: '/a', ignore: ['/b/*', '[0-9]+'] },
   { type: 'toolLatencyUnder', ms: 1 },
   { type: 'toolNotFound', toolName: 'a' },
   { type: 'toolCalledBefore', toolName: 'a', beforeToolName: 'b' },

@@ -4,6 +4,7 @@ import { type Assertion, isAdvisory, isOwnAssertion } from '../../model/assertio
 import type { Suite, SuiteCase } from '../../model/suite.ts';
 import type { ServiceProfile } from '../../service/profile.ts';
 import { compileCase } from '../../suite/compile.ts';
+import { listSnapshots } from '../../suite/load-snapshots.ts';
 import { resolveChecks } from '../../suite/build.ts';
 
 /** Runs no more iterations of a case than the service takes, and says so. */
@@ -26,6 +27,7 @@ export function findHostedIssues(suite: Suite, profile: ServiceProfile): Configu
     ...findOwnSettings(suite, profile),
     ...findPlaceholders(suite, profile),
     ...findGatingJudges(suite, profile),
+    ...findSnapshots(suite, profile),
     ...findNamesakes(suite, profile),
   ];
 }
@@ -81,6 +83,15 @@ function findGatingJudges({ cases }: Suite, { name }: ServiceProfile): Configura
     ...location,
     code: 'needs-embedded-service',
     message: `the service ${name} knows no judge; remove \`role: gating\`, or use \`service: embedded\``,
+  }));
+}
+
+/** Only the service in this process has the files. */
+function findSnapshots(suite: Suite, { name }: ServiceProfile): ConfigurationIssue[] {
+  return listSnapshots(suite).map(({ location }) => ({
+    ...location,
+    code: 'needs-embedded-service',
+    message: `the service ${name} knows no \`toMatchFile\`; remove it, or use \`service: embedded\``,
   }));
 }
 

@@ -13,10 +13,11 @@ import type { HostedService, PlannedUpload } from '../plan/plan-service.ts';
 import type { PlannedModels } from '../plan/plan-models.ts';
 import type { JobModels } from './open-models.ts';
 import { type AnswerUse, createAnswerUse } from './answer-use.ts';
+import { type JobSnapshots, openSnapshots } from './snapshots.ts';
 import { createJobScheduling, type JobScheduling } from './scheduling.ts';
 
 /** The part of a plan that settles which service is used and how. */
-export type ServicePlan = Pick<GatePlan, 'service' | 'timeoutMs' | 'hasTraceLog' | 'models' | 'server'>;
+export type ServicePlan = Pick<GatePlan, 'service' | 'timeoutMs' | 'hasTraceLog' | 'models' | 'server' | 'snapshots'>;
 
 /** An eval service that answers, and the project of it that the gate works in. */
 export interface ConnectedService extends AsyncDisposable {
@@ -33,6 +34,8 @@ export interface ConnectedService extends AsyncDisposable {
   readonly answers: AnswerUse | null;
   /** Null where no case has a prompt, or the service is a hosted one. */
   readonly models: JobModels | null;
+  /** Null where no case compares with snapshots. */
+  readonly snapshots: JobSnapshots | null;
 }
 
 interface OwnServiceOptions {
@@ -76,6 +79,7 @@ async function openOwnService(
   const scheduling = createJobScheduling();
   const answers = createAnswerUse();
   const models = plan.models === null ? null : await openJobModels(plan.models, { clock, logger, redactor });
+  const snapshots = plan.snapshots === null ? null : openSnapshots(plan.snapshots, redactor);
   const service = await openEmbeddedService({
     clock,
     logger,
@@ -89,6 +93,7 @@ async function openOwnService(
     witnesses: witnesses ?? null,
     onAnswers: answers.onIteration,
     models,
+    snapshots,
   });
   redactor.add(service.apiKey);
   const { baseUrl, apiKey } = service;
@@ -101,6 +106,7 @@ async function openOwnService(
     scheduling,
     answers,
     models,
+    snapshots,
     close: async () => {
       await service[Symbol.asyncDispose]();
       await models?.[Symbol.asyncDispose]();
@@ -136,6 +142,7 @@ async function connectHosted(
     scheduling: null,
     answers: null,
     models: null,
+    snapshots: null,
     close: async () => await urgentClient[Symbol.asyncDispose](),
   });
 }
@@ -159,6 +166,7 @@ async function enterProject(
     scheduling: JobScheduling | null;
     answers: AnswerUse | null;
     models: JobModels | null;
+    snapshots: JobSnapshots | null;
     close: () => Promise<void>;
   },
 ): Promise<ConnectedService> {
@@ -169,8 +177,8 @@ async function enterProject(
   try {
     const { id: projectId } = await requireProject(client, { project: options.project, signal: options.signal });
     const journal = options.openJournal(projectId);
-    const { protocols, scheduling, answers, models } = options;
-    const parts = { client, urgentClient, projectId, journal, protocols, scheduling, answers, models };
+    const { protocols, scheduling, answers, models, snapshots } = options;
+    const parts = { client, urgentClient, projectId, journal, protocols, scheduling, answers, models, snapshots };
     return { ...parts, [Symbol.asyncDispose]: close };
   } catch (error) {
     await close();
