@@ -99,7 +99,8 @@ async function runInSession(
   const transcript = new Transcript(clock);
   let started: IterationLimit | null = null;
   const openModel = options.openModel == null ? null : shareModel(options.openModel, () => started);
-  const script = createClientScript(testCase.advancedConfig?.client ?? {}, {
+  const values = createCaseValues(testCase, { facts, transcript });
+  const script = createClientScript(values.fillOffer(testCase.advancedConfig?.client ?? {}), {
     transcript,
     sampleModel:
       openModel === null
@@ -151,7 +152,6 @@ async function runInSession(
     runCommand,
   };
   const interrupt = (step: Step) => describeInterruption(step, { limit, timeoutMs });
-  const values = createCaseValues(testCase, { facts, transcript });
   const runFilled: RunStepIn = (step, stepIndex, within) =>
     values.run(step, async (filled) => await runStep(filled, stepIndex, within));
   await using fixtures = openFixtures(

@@ -49,10 +49,11 @@ export function buildSuite(
     const path = ['cases', index];
     appendAll(findings, findTwoModelKeys(testCase, document, path));
     appendAll(findings, findEmptyConditions(testCase.client, document, path));
-    const client = buildOffer(written.client, testCase.client, { document, path });
+    const offered = buildOffer(written.client, testCase.client, { document, path });
     const { base, row = null } = origins?.[index] ?? {};
     const { id = '', baseId = '' } = ids[index] ?? {};
     const filling = fillRow(row);
+    const client = offered === null ? null : { ...offered, offer: fillParts(offered.offer, filling) };
     const steps = parseSteps(testCase.steps).map((step) =>
       placeSnapshotsOfStep(fillParts(fillModelOfStep(step, judgeModel), filling), file),
     );
@@ -215,10 +216,12 @@ function expandModels(testCase: SuiteCase, models: ReadonlyArray<string | null>)
 
 /** The parts of a case that may use names, with the checks of its suite where it has them too. */
 function listNamedParts(written: WrittenSuite, index: number) {
-  const { cases, checks: suiteChecks } = written;
-  const { steps = [], checks } = cases[index] ?? {};
+  const { cases, checks: suiteChecks, client: suiteClient } = written;
+  const { steps = [], checks, client } = cases[index] ?? {};
   const inherits = checks === undefined || Array.isArray(checks) || checks.mode !== 'replace';
   return {
+    client: [{ value: client, path: ['cases', index, 'client'] }],
+    suiteClient: [{ value: suiteClient, path: ['client'] }],
     steps: [
       ...listFixtures('setup', written, index),
       ...steps.map((value, position) => ({ value, path: ['cases', index, 'steps', position] })),

@@ -18,7 +18,11 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]();
 });
 
-async function run(toolName: string, args: Record<string, unknown>, { client, needle }: { client: ClientOffer; needle: string }) {
+async function run(
+  toolName: string,
+  args: Record<string, unknown>,
+  { client, needle }: { client: ClientOffer; needle: string },
+) {
   const steps = [callStep(toolName, args), assertStep({ type: 'toolResultContains', needle })];
   const testCase = createCase(steps, { advancedConfig: { client } });
   return await runCase(testCase, target, { clock: systemClock, timeoutMs: 30_000 });
@@ -30,8 +34,16 @@ const everything: Array<[string, Record<string, unknown>, { client: ClientOffer;
     {},
     { client: { elicitation: [{ accept: { name: 'Ada', check: true } }] }, needle: 'Ada' },
   ],
-  ['trigger-url-elicitation', { url: 'https://example.com' }, { client: { elicitation: ['accept'] }, needle: 'accept' }],
-  ['trigger-sampling-request', { prompt: 'Hi' }, { client: { sampling: [{ text: 'A summary' }] }, needle: 'A summary' }],
+  [
+    'trigger-url-elicitation',
+    { url: 'https://example.com' },
+    { client: { elicitation: ['accept'] }, needle: 'accept' },
+  ],
+  [
+    'trigger-sampling-request',
+    { prompt: 'Hi' },
+    { client: { sampling: [{ text: 'A summary' }] }, needle: 'A summary' },
+  ],
   ['get-roots-list', {}, { client: { roots: ['file:///workspace'] }, needle: 'file:///workspace' }],
   [
     'trigger-elicitation-request-async',
