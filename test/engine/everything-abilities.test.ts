@@ -45,16 +45,6 @@ const everything: Array<[string, Record<string, unknown>, { client: ClientOffer;
     { client: { sampling: [{ text: 'A summary' }] }, needle: 'A summary' },
   ],
   ['get-roots-list', {}, { client: { roots: ['file:///workspace'] }, needle: 'file:///workspace' }],
-  [
-    'trigger-elicitation-request-async',
-    {},
-    { client: { elicitation: [{ accept: { name: 'Ada', favoriteColor: 'red' } }] }, needle: 'Ada' },
-  ],
-  [
-    'trigger-sampling-request-async',
-    { prompt: 'Hi' },
-    { client: { sampling: [{ text: 'A summary' }] }, needle: 'A summary' },
-  ],
 ];
 
 describe.each(everything)('%s of server-everything', (toolName, args, { client, needle }) => {
