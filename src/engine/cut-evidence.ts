@@ -1,6 +1,7 @@
 import { endSentence } from '../base/text.ts';
 import type {
   ApiType,
+  AppType,
   Check,
   CheckByType,
   JudgedType,
@@ -73,6 +74,9 @@ const ofToolResults: Finalities<ToolResultType> = {
 /** A report stays one of all; later ones can still break the order of the progress. */
 const ofReports: Finalities<ReportedType> = { progressReported: 'none', logged: 'passed', listChanged: 'passed' };
 
+/** It asks the server itself, whatever a model would have done. */
+const ofApps: Finalities<AppType> = { appResourceValid: 'both' };
+
 /** A judge sees the whole conversation, or it judges another one. */
 const ofJudges: Finalities<JudgedType> = { judge: 'none' };
 
@@ -82,6 +86,7 @@ const finalities: Finalities<Check['type']> = {
   ...ofObservations,
   ...ofToolResults,
   ...ofReports,
+  ...ofApps,
   ...ofJudges,
   not: 'both',
 };

@@ -9,6 +9,7 @@ import {
   noBrowserReason,
   resolveAliases,
 } from '../model/assertion.ts';
+import { appJudgements } from './app-checks.ts';
 import { callJudgements } from './call-checks.ts';
 import { limitToFinal } from './cut-evidence.ts';
 import { definitionJudgements } from './definition-checks.ts';
@@ -33,6 +34,7 @@ const judgements: Judgements = {
   ...responseJudgements,
   ...toolResultJudgements,
   ...notificationJudgements,
+  ...appJudgements,
   widgetRendered: judgeNothingRendered,
   widgetRenderLatencyUnder: judgeNothingRendered,
   widgetNoConsoleErrors: judgeNothingRendered,

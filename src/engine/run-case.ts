@@ -9,6 +9,7 @@ import type { ServerVisit } from '../model/process-end.ts';
 import type { StepResult } from '../model/run.ts';
 import type { Step } from '../model/step.ts';
 import type { TraceIds } from '../otlp/ids.ts';
+import { createAppReader } from './app-checks.ts';
 import type { JudgingAids } from './evidence.ts';
 import { type IterationLimit, startIterationLimit } from './iteration-limit.ts';
 import { createAskJudge, type OpenJudge } from './judge-check.ts';
@@ -86,6 +87,7 @@ export async function runCase(
   const aids: JudgingAids = {
     ...schemas,
     askJudge: openJudge === null ? null : createAskJudge(openJudge, { limit, signal: options.signal }),
+    apps: createAppReader(connection),
     waitForNotification: (isMet) => transcript.notifications.waitUntil(isMet, limit.signal),
     judgeLog: transcript.logJudges(null),
   };

@@ -31,7 +31,7 @@ const subjects: { readonly [Type in NegatableCheck['type']]: Subject } = {
   responseCloseTo: 'response',
   finalAssistantMessageNonEmpty: 'response',
   turnCountUnder: 'response',
-  // No trace has the list of tools, the whole size of results, all tokens, notifications, or what a browser rendered.
+  // No trace has the list of tools, the whole size of results, all tokens, notifications, resources, or what a browser rendered.
   argumentsMatchToolSchema: 'other',
   noDestructiveToolCalled: 'other',
   toolResultSizeUnder: 'other',
@@ -42,6 +42,7 @@ const subjects: { readonly [Type in NegatableCheck['type']]: Subject } = {
   progressReported: 'other',
   logged: 'other',
   listChanged: 'other',
+  appResourceValid: 'other',
 };
 
 const nothing: Evidence = {

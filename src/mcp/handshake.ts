@@ -41,8 +41,12 @@ export async function connectClient(
     watch = watchNothing,
   }: { signal: AbortSignal; budget: TrafficBudget; timeoutMs: number; watch?: Watch },
 ): Promise<ConnectedClient> {
+  const extensions = {
+    ...(era === 'modern' && { [tasksExtension]: {} }),
+    ...(watch.apps && { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } }),
+  };
   const client = new Client(generator, {
-    capabilities: era === 'modern' ? { extensions: { [tasksExtension]: {} } } : {},
+    capabilities: Object.keys(extensions).length === 0 ? {} : { extensions },
     listMaxPages,
     versionNegotiation: { mode: era === 'modern' ? { pin: modernVersion } : 'legacy' },
   });

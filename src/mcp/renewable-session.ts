@@ -55,6 +55,7 @@ export async function openRenewableSession(
         mayRenew = false;
       }
     },
+    readResource: (uri, options) => request((session) => session.readResource(uri, options), options.signal),
     listTools: (options) => request((session) => session.listTools(options), options.signal),
     [Symbol.asyncDispose]: () => current[Symbol.asyncDispose](),
   };

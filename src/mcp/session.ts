@@ -1,4 +1,5 @@
 import { SdkHttpError, SseError } from '@modelcontextprotocol/client';
+import { isRecord } from '../base/json.ts';
 import { type Clock, race } from '../base/time.ts';
 import type { JsonObject } from '../model/assertion.ts';
 import type { ServerNotification } from '../model/notification.ts';
@@ -32,6 +33,8 @@ export interface Session extends AsyncDisposable {
    * the SDK's errors, a NetworkError, a ProtocolError, the ExcessError, or the signal's reason.
    */
   callTool: ToolCaller['call'];
+  /** Reads a resource with a request. Rejects as `callTool` does. */
+  readResource(uri: string, options: { signal: AbortSignal }): Promise<unknown>;
   /** How often the server has reported that its list of tools changed. */
   readonly toolListChanges: number;
   /** Whether a tool can run as a task here if it requires that. */
@@ -52,6 +55,8 @@ export interface ToolDeclaration {
   annotations: JsonObject | null;
   isReadOnly: boolean;
   taskSupport: TaskSupport;
+  /** The resource of its app, from `_meta.ui.resourceUri` or the older `ui/resourceUri`; null where it declares none. */
+  appUri: string | null;
 }
 
 /** By name, in the order of the server's list; null where the server declares no tools capability. */
@@ -168,12 +173,16 @@ async function openSessionAs(
       const answer = Promise.race([caller.call(toolName, args, options), traffic.lost]);
       return race(answer, { signals: [options.signal, budget.signal] });
     },
+    readResource: (uri, { signal }) => {
+      const read = client.readResource({ uri }, { ...limits, signal, cacheMode: 'bypass' });
+      return race(Promise.race([read, traffic.lost]), { signals: [signal, budget.signal] });
+    },
     listTools: async ({ signal }) => {
       if (client.getServerCapabilities()?.tools === undefined) return null;
       const listing = client.listTools(undefined, { ...limits, signal, cacheMode: 'bypass' });
       const { tools } = await race(Promise.race([listing, traffic.lost]), { signals: [signal, budget.signal] });
       return new Map(
-        tools.map(({ name, description, inputSchema, outputSchema, annotations, execution }) => [
+        tools.map(({ name, description, inputSchema, outputSchema, annotations, execution, _meta }) => [
           name,
           {
             description: description ?? null,
@@ -182,6 +191,7 @@ async function openSessionAs(
             annotations: annotations === undefined ? null : { ...annotations },
             isReadOnly: annotations?.readOnlyHint === true,
             taskSupport: execution?.taskSupport ?? 'forbidden',
+            appUri: readAppUri(_meta),
           },
         ]),
       );
@@ -201,4 +211,10 @@ async function openSessionAs(
       await transport.close();
     },
   };
+}
+
+function readAppUri(meta: Record<string, unknown> = {}): string | null {
+  const ui = meta['ui'];
+  const uri = isRecord(ui) && ui['resourceUri'] !== undefined ? ui['resourceUri'] : meta['ui/resourceUri'];
+  return typeof uri === 'string' ? uri : null;
 }

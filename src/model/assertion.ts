@@ -16,7 +16,7 @@ export type JsonObject = Record<string, unknown>;
 
 const filledText = z.string().min(1);
 
-const { api, observations, toolResult, reported, judged } = createCheckSchemas({
+const { api, observations, toolResult, reported, app, judged } = createCheckSchemas({
   isClosed: false,
   toolName: filledText,
   text: filledText,
@@ -37,7 +37,7 @@ const { api, observations, toolResult, reported, judged } = createCheckSchemas({
   model: filledText,
 });
 
-const gating = { ...api, ...toolResult, ...reported };
+const gating = { ...api, ...toolResult, ...reported, ...app };
 const asserting = { ...gating, ...observations, ...judged };
 
 type AssertingByType = { [Type in keyof typeof asserting]: z.infer<(typeof asserting)[Type]> };
@@ -70,6 +70,7 @@ export type ApiType = keyof typeof api;
 export type ObservationType = keyof typeof observations;
 export type ToolResultType = keyof typeof toolResult;
 export type ReportedType = keyof typeof reported;
+export type AppType = keyof typeof app;
 export type JudgedType = keyof typeof judged;
 export type JudgeCheck = CheckByType['judge'];
 
@@ -79,7 +80,7 @@ export type ToolResultAssertion = CheckByType[ToolResultType];
 export type Assertion = Check | WidgetAssertion;
 
 /** What only the gate judges: in the engine, and from the trace of a hosted run. */
-export type OwnAssertion = ToolResultAssertion | CheckByType[ReportedType] | JudgeCheck | CheckByType['not'];
+export type OwnAssertion = ToolResultAssertion | CheckByType[ReportedType | AppType] | JudgeCheck | CheckByType['not'];
 
 const checkTypes: ReadonlySet<string> = new Set(Object.keys(checkSchemas));
 
@@ -137,7 +138,7 @@ export function isJudge(assertion: Assertion): assertion is JudgeCheck {
 
 /** Whether an assertion is judged by the gate alone: on what a tool answered or a server reported, by a model, or a negated one. */
 export function isOwnAssertion(assertion: Assertion): assertion is OwnAssertion {
-  const own = { ...toolResult, ...reported, ...judged };
+  const own = { ...toolResult, ...reported, ...app, ...judged };
   return 'type' in assertion && (assertion.type === 'not' || Object.hasOwn(own, assertion.type));
 }
 

@@ -122,6 +122,11 @@ export function createCheckSchemas(values: CheckValues) {
     }),
   };
 
+  /** Checks of the apps that a server declares, which ask the server. */
+  const app = {
+    appResourceValid: object({ type: z.literal('appResourceValid'), toolName: ofTool }),
+  };
+
   /** Checks that a model judges. They are advisory unless they say that they gate, for which they need a calibration. */
   const judged = {
     judge: object({
@@ -136,7 +141,7 @@ export function createCheckSchemas(values: CheckValues) {
       }),
     }),
   };
-  return { api, observations, toolResult, reported, judged };
+  return { api, observations, toolResult, reported, app, judged };
 }
 
 /** A check that holds where another does not. What it wraps differs between the file and the wire. */

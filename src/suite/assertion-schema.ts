@@ -14,8 +14,8 @@ import { policyFields } from '../model/check-parts.ts';
 import { createNotSchema } from '../model/check-schemas.ts';
 import { checkSchemasOfFiles, widgetSchemas } from './assertion-values.ts';
 
-const { api, observations, toolResult, reported, judged } = checkSchemasOfFiles;
-const gatingSchemas = { ...api, ...toolResult, ...reported };
+const { api, observations, toolResult, reported, app, judged } = checkSchemasOfFiles;
+const gatingSchemas = { ...api, ...toolResult, ...reported, ...app };
 
 /** Former names and fields, which mean the same as the present ones. */
 const { type: _type, needle: formerText, ...containsFields } = toolResult.toolResultContains.shape;

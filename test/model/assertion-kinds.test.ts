@@ -49,6 +49,7 @@ const samples: readonly Assertion[] = [
   { type: 'progressReported', minCount: 2, message: 'a', toolName: 'b' },
   { type: 'logged', contains: 'a', level: 'info', logger: 'b' },
   { type: 'listChanged', of: 'tools' },
+  { type: 'appResourceValid', toolName: 'a' },
   { type: 'judge', rubric: 'a', model: 'b/c', threshold: 0.7 },
   { type: 'not', assertion: { type: 'noToolErrors' } },
   { kind: 'textVisible', toolName: 'a', text: 'b' },
