@@ -43,9 +43,9 @@ const ofApi: Finalities<ApiType> = {
   // Tokens that were not measured yet may be later.
   tokenBudgetUnder: (_, { tokensUsed }) => (tokensUsed === null ? 'none' : 'failed'),
   turnCountUnder: 'failed',
-  widgetRendered: 'failed',
-  widgetRenderLatencyUnder: 'failed',
-  widgetNoConsoleErrors: 'failed',
+  widgetRendered: 'none',
+  widgetRenderLatencyUnder: 'none',
+  widgetNoConsoleErrors: 'none',
 };
 
 const ofObservations: Finalities<ObservationType> = {
@@ -80,7 +80,7 @@ const ofApps: Finalities<AppType> = { appResourceValid: 'both' };
 /** A judge sees the whole conversation, or it judges another one. */
 const ofJudges: Finalities<JudgedType> = { judge: 'none' };
 
-/** `not` turns over what is final already. */
+/** These put together what is final already. */
 const finalities: Finalities<Check['type']> = {
   ...ofApi,
   ...ofObservations,
@@ -89,6 +89,8 @@ const finalities: Finalities<Check['type']> = {
   ...ofApps,
   ...ofJudges,
   not: 'both',
+  anyOf: 'both',
+  allOf: 'both',
 };
 
 /** Takes back a judgement of a transcript that was cut, unless it would be the same however the transcript went on. */

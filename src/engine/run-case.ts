@@ -38,7 +38,7 @@ const extraTaskTtlMs = 600_000;
  * Runs one iteration of a case in an MCP session of its own, and judges it. Resolves whatever the server does.
  *
  * The case's own `timeoutMs` wins over the one given; it begins once the session is open, and the time in which the iteration waits for
- * a model is not counted. `interact` steps and widget assertions fail, since there is no browser here. Where a model gives no answer,
+ * a model is not counted. `interact` steps and widget assertions are not measured, since there is no browser here. Where a model gives no answer,
  * the iteration has no result, whatever the server did.
  *
  * The iteration passes when every step did, every check holds on the whole transcript, no tool answered with an error

@@ -78,7 +78,12 @@ function describeServer({ server, service, timeoutMs }: GatePlan): string {
       ? 'the servers saved in the suite'
       : (server.command ?? 'the server that runs already at server-url');
   const how = service.isTunnelled ? `, through a tunnel as ${service.serverName}` : '';
-  return `Would test ${what} with the service ${service.profile.name}${how}, within ${formatDuration(timeoutMs)}.`;
+  const access = [
+    ...(server?.access?.headers.keys() ?? []).map((name) => `the header ${name}`),
+    ...(server?.access?.oauth == null ? [] : [`a token of ${server.access.oauth.issuer}`]),
+  ];
+  const withAccess = access.length === 0 ? '' : `, with ${access.join(', ')}`;
+  return `Would test ${what}${withAccess} with the service ${service.profile.name}${how}, within ${formatDuration(timeoutMs)}.`;
 }
 
 /** What the gate would post outside of the job. */

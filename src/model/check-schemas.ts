@@ -148,3 +148,11 @@ export function createCheckSchemas(values: CheckValues) {
 export function createNotSchema<Assertion extends z.ZodType>(assertion: Assertion) {
   return z.strictObject({ type: z.literal('not'), assertion, ...policy });
 }
+
+/** The kinds of checks that put several together. */
+export const combinationTypes = ['anyOf', 'allOf'] as const;
+
+/** Several checks as one. */
+export function createCombinationSchema<Assertions extends z.ZodType>(assertions: Assertions) {
+  return z.strictObject({ type: z.literal(combinationTypes), assertions, ...policy });
+}

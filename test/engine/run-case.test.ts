@@ -129,6 +129,21 @@ describe('runCase', () => {
     );
   });
 
+  it('excuses an error that one of several assertions expects', async () => {
+    const anyOf = assertStep({
+      type: 'anyOf',
+      assertions: [
+        { type: 'toolResultContains', needle: 'sum' },
+        { type: 'toolError', error: { contains: 'out of order' } },
+      ],
+    });
+    expect((await run([callStep('fail'), anyOf])).error).toBeNull();
+    expect((await run([sum, anyOf])).error).toBeNull();
+    expect((await run([callStep('refuse'), anyOf])).error).toMatch(
+      /^anyOf: none holds: toolResultContains: .*; toolError: /,
+    );
+  });
+
   it.each(['fail', 'refuse'])('passes a case that asserts the error of %s', async (toolName) => {
     const isError: Check = { type: 'toolResultIsError', isError: true };
     expect((await run([callStep(toolName), assertStep(isError)])).result).toBe('passed');
@@ -323,18 +338,18 @@ describe('runCase', () => {
     { type: 'widgetRendered' },
     { kind: 'textVisible', toolName: 'weather', text: '4' },
     { kind: 'widgetToolCalled', toolName: 'weather', calledToolName: 'get-sum' },
-  ])('fails %j, since no browser runs', async (assertion) => {
+  ])('has no result for %j, since no browser runs', async (assertion) => {
     const outcome = await run([callStep('weather'), assertStep(assertion), sum]);
     const name = 'type' in assertion ? assertion.type : assertion.kind;
     expect(summarize(outcome)).toEqual({
-      status: 'completed',
-      result: 'failed',
+      status: 'failed',
+      result: null,
       error: `${name}: ${noBrowserReason}`,
       steps: ['ok', 'fail', 'skipped'],
     });
   });
 
-  it('fails at an interact step, since no browser runs', async () => {
+  it('has no result at an interact step, since no browser runs', async () => {
     const interact: Step = {
       id: 'press',
       kind: 'interact',
@@ -342,8 +357,8 @@ describe('runCase', () => {
       action: { kind: 'key', key: 'Enter' },
     };
     expect(summarize(await run([callStep('weather'), interact, sum]))).toEqual({
-      status: 'completed',
-      result: 'failed',
+      status: 'failed',
+      result: null,
       error: noBrowserReason,
       steps: ['ok', 'fail', 'skipped'],
     });

@@ -52,6 +52,8 @@ const samples: readonly Assertion[] = [
   { type: 'appResourceValid', toolName: 'a' },
   { type: 'judge', rubric: 'a', model: 'b/c', threshold: 0.7 },
   { type: 'not', assertion: { type: 'noToolErrors' } },
+  { type: 'anyOf', assertions: [{ type: 'noToolErrors' }] },
+  { type: 'allOf', assertions: [{ type: 'not', assertion: { type: 'noToolErrors' } }] },
   { kind: 'textVisible', toolName: 'a', text: 'b' },
   { kind: 'elementVisible', toolName: 'a', target },
   { kind: 'elementHidden', toolName: 'a', target },
@@ -129,7 +131,7 @@ describe('every kind of assertion', () => {
     expect(accepts(unknown) && (await listMissing(unknown))).toEqual(['schema', 'file', 'short form', 'wire', 'docs']);
   });
 
-  it('fails for a widget because nothing renders one', async () => {
+  it('is not measured for a widget because nothing renders one', async () => {
     const judged = await runAssertStep({ kind: 'textVisible', toolName: 'a', text: 'b' }, createEvidence(), {
       time: startSchemaTime(),
       limit: null,

@@ -1,4 +1,5 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
+import { findAccessContradictions } from './server-access.ts';
 import { type GateOptions, readServiceBaseline, type ServiceBaseline } from './schema.ts';
 
 /** Finds options that are each right and cannot be meant together. */
@@ -80,6 +81,7 @@ function findServerIssues(options: GateOptions): ConfigurationIssue[] {
       ),
     );
   }
+  issues.push(...findAccessContradictions(options));
   if (serverCommand === null && serverCwd !== null) {
     issues.push(issue('server-cwd', 'needs-server-command', idleWithoutCommand));
   }

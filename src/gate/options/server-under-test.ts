@@ -1,4 +1,15 @@
-import { choice, duration, environment, flag, lines, option, optionalProtocol, optionalText } from './values.ts';
+import {
+  choice,
+  duration,
+  environment,
+  flag,
+  lines,
+  option,
+  optionalProtocol,
+  optionalSecret,
+  optionalText,
+} from './values.ts';
+import { headers, oauthClient } from './server-access.ts';
 
 export const serverOptions = {
   serverCommand: option(optionalText, {
@@ -15,6 +26,33 @@ export const serverOptions = {
     brief: 'Where the server listens on HTTP. Alone, it names a server that runs already.',
     description:
       'The URL of the MCP endpoint (streamable HTTP or HTTP+SSE). Alone it names a running server; with `server-command`, where the started one listens.',
+    default: '',
+  }),
+  serverHeaders: option(headers, {
+    group: 'The server under test',
+    hint: '<Name: value>',
+    brief: 'A header that the server at --server-url needs; may be given again.',
+    isList: true,
+    isSecret: true,
+    description:
+      'Headers for the server at `server-url`, one `Name: value` per line, from secrets. No other origin gets them.',
+    default: '',
+  }),
+  serverOauth: option(oauthClient, {
+    group: 'The server under test',
+    hint: '<key=value>',
+    brief: 'Get tokens as an OAuth client: client-id, issuer and scope.',
+    isList: true,
+    description:
+      'The OAuth client that gets tokens for `server-url`: `client-id=…`, `issuer=…` and, if needed, `scope=…`, one per line.',
+    default: '',
+  }),
+  serverOauthSecret: option(optionalSecret, {
+    group: 'The server under test',
+    hint: '<secret>',
+    isSecret: true,
+    brief: 'The secret of that client, or its private key in PEM.',
+    description: 'The secret of the client in `server-oauth`, or its private key in PEM.',
     default: '',
   }),
   serverEnv: option(environment, {

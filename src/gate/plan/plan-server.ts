@@ -3,12 +3,15 @@ import { dirname, isAbsolute, resolve, sep } from 'node:path';
 import { ConfigurationError, type ConfigurationIssue } from '../../base/errors.ts';
 import { appendAll } from '../../base/lists.ts';
 import { Secret } from '../../base/redaction.ts';
+import { listProxySecrets } from '../../http/proxy.ts';
 import { historySource } from '../../history/lookup.ts';
+import type { AccessOptions } from '../../server/running-server.ts';
 import type { SandboxOptions } from '../../server/sandbox/open.ts';
 import { splitCommand } from '../../server/split-command.ts';
 import { findNearest } from '../../suite/findings.ts';
 import type { GateOptions } from '../options/schema.ts';
 import { buildReportJsonSchema } from '../../model/report.ts';
+import { listAccessSecrets, planAccess } from './plan-access.ts';
 import type { PlannedSuite } from './plan-suites.ts';
 
 /** The server under test, as it is going to be started or found. */
@@ -22,6 +25,8 @@ export interface PlannedServer {
   /** Those of the values that no output may show. */
   secrets: readonly Secret[];
   readyTimeoutMs: number;
+  /** Null where requests carry nothing to be let in. */
+  access: AccessOptions | null;
   /** What its processes may see and change; null for all that the gate itself may. */
   sandbox: SandboxOptions | null;
 }
@@ -41,8 +46,15 @@ export async function planServer(
     const message = `${JSON.stringify(options.serverCwd ?? '.')} is not a directory; it is taken relative to the working directory, so check the path and that an earlier step makes it`;
     issues.push({ input: 'server-cwd', code: 'no-directory', message });
   }
-  const secrets = [...listSecrets(environment, options.serverEnv), ...listUrlSecrets(url)];
-  return { command, url, cwd, environment, secrets, readyTimeoutMs: options.serverReadyTimeout, sandbox: null };
+  const access = planAccess(options, context.environment, issues);
+  const secrets = [
+    ...listSecrets(environment, options.serverEnv),
+    ...listUrlSecrets(url),
+    ...keepDistinct(listAccessSecrets(options)),
+    ...(access?.proxy === undefined ? [] : listProxySecrets(access.proxy)),
+  ];
+  const readyTimeoutMs = options.serverReadyTimeout;
+  return { command, url, cwd, environment, secrets, access, readyTimeoutMs, sandbox: null };
 }
 
 function findCommandIssues(command: string): readonly ConfigurationIssue[] {
@@ -63,6 +75,10 @@ function listSecrets(environment: ReadonlyMap<string, Secret>, written: GateOpti
   const secrets = [...environment]
     .filter(([name, value]) => written.get(name) === null || isSecret(name, value))
     .map(([, value]) => value);
+  return keepDistinct(secrets);
+}
+
+function keepDistinct(secrets: readonly Secret[]): Secret[] {
   if (secrets.length === 0) return [];
   // `failed` hides nothing, and taken out of everything it would take the verdict along.
   const vocabulary = JSON.stringify(buildReportJsonSchema());

@@ -1,4 +1,5 @@
 import type { Redactor } from '../../base/redaction.ts';
+import type { ServerAccess } from '../../mcp/access.ts';
 import { describeSource, type Sourced } from '../../model/source.ts';
 import type { ProcessEnd, ProcessWitness, ServerWitnesses } from '../../model/process-end.ts';
 import { anyProtocol, type ProtocolChoice } from '../../model/protocol.ts';
@@ -8,7 +9,7 @@ import type { PlannedServer } from '../plan/plan-server.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';
 import type { GatePlan } from '../plan/plan.ts';
 import type { ConnectedService } from './connect-service.ts';
-import { registerServer, type ServerScope, startServer } from './job-server.ts';
+import { openServerAccess, registerServer, type ServerScope, startServer } from './job-server.ts';
 import type { RegisteredServer } from './job-tunnel.ts';
 import { planFirstSessions } from './scheduling.ts';
 
@@ -49,6 +50,7 @@ export function createTestServers(
 ): TestServers {
   const started: StartedServer[] = [];
   let protocols: ConnectedService['protocols'] = null;
+  let access: ServerAccess | null = null;
 
   const findByChoice = (choice: ProtocolChoice) => started.find(({ choices }) => choices.has(choice));
   const listSpoken = (servers: readonly StartedServer[]) => {
@@ -65,13 +67,14 @@ export function createTestServers(
     const { isolation, service: planned } = plan;
     const isWitnessed = planned.hosted === null;
     const sessions = planFirstSessions(plan, { isOnlyServer: listProtocols(plan.suites).length === 1 });
-    const running = await startServer(server, { isolation, protocol, sessions, isWitnessed, ...job }, scope);
+    const running = await startServer(server, { isolation, protocol, sessions, isWitnessed, access, ...job }, scope);
     const entry: StartedServer = { running, registered: null, choices: new Set([protocol.value]) };
     started.push(entry);
     const serverName = started.length === 1 ? planned.serverName : nameVariant(planned.serverName, protocol.value);
-    entry.registered = await registerServer(running, { ...planned, serverName }, { service, ...scope });
+    entry.registered = await registerServer(running, { ...planned, serverName }, { service, access, ...scope });
     service.scheduling?.addServer(entry.registered.id, running);
-    protocols?.pin(entry.registered.id, running.protocol);
+    // A tunnel adds by itself what lets requests in.
+    protocols?.pin(entry.registered.id, { era: running.protocol, access: planned.isTunnelled ? null : access });
     // A server that was opened by URL alone is served by the process that the first one started.
     witnesses.set(entry.registered.id, running.witness ?? started[0]?.running.witness ?? null);
   };
@@ -80,6 +83,7 @@ export function createTestServers(
     open: async (service, scope) => {
       protocols = service.protocols;
       if (plan.server === null) return;
+      access = await openServerAccess(plan.server, scope);
       for (const protocol of listProtocols(plan.suites)) {
         const same = started.find(({ running }) => running.report.protocolVersion === protocol.value);
         // The port of a server over HTTP is taken by the first one, which serves both revisions or fails here.
