@@ -15,7 +15,14 @@ import { callJudgements } from './call-checks.ts';
 import { judgeCombination, negate } from './combined-checks.ts';
 import { limitToFinal } from './cut-evidence.ts';
 import { definitionJudgements } from './definition-checks.ts';
-import { type Evidence, type Judgement, type Judgements, type JudgingAids, refuse } from './evidence.ts';
+import {
+  type Evidence,
+  type Judgement,
+  type Judgements,
+  type JudgingAids,
+  leaveUnmeasured,
+  refuse,
+} from './evidence.ts';
 import { judgeByModel } from './judge-check.ts';
 import { notificationJudgements } from './notification-checks.ts';
 import { clipReason, printValue } from './reasons.ts';
