@@ -24,7 +24,7 @@ import {
 import { createProtocolTable, type ProtocolTable } from './connect.ts';
 import type { RateLimit } from './access.ts';
 import { createRelayEdge } from './relay/edge.ts';
-import { createRunner } from './runner.ts';
+import { type AnswersOfIteration, createRunner } from './runner.ts';
 import type { RunScheduling } from './schedule.ts';
 import { openStore, type Store } from './store/open.ts';
 
@@ -71,6 +71,8 @@ export interface EmbeddedOptions {
   createUuid?: () => string;
   /** Know the processes of the servers that were started here. None unless given. */
   witnesses?: ServerWitnesses | null;
+  /** Hears which scripted answers of the client iterations used. */
+  onAnswers?: (answers: AnswersOfIteration) => void;
   /** Replaces single limits of the relay. */
   relayLimits?: Partial<RelayLimits>;
 }
@@ -104,7 +106,16 @@ export async function openEmbeddedService(options: EmbeddedOptions): Promise<Emb
   const { propagatesTraces = false, witnesses = null, models = null, defaultModel = null } = options;
   const scheduling = options.scheduling ?? createUniformScheduling(options.concurrency ?? 'auto');
   const { variables = new Map<string, Secret>(), createUuid = randomUUID } = options;
-  const behavior = { scheduling, iterationTimeoutMs, runTimeoutMs, propagatesTraces, witnesses, variables, createUuid };
+  const behavior = {
+    scheduling,
+    iterationTimeoutMs,
+    runTimeoutMs,
+    propagatesTraces,
+    witnesses,
+    variables,
+    createUuid,
+    onAnswers: options.onAnswers,
+  };
   const protocols = createProtocolTable();
   const runner = createRunner({ store, protocols, clock, logger, ...behavior });
   const readBody = createBodyReader(limits.maxBodyBytes);

@@ -4,6 +4,7 @@ import type {
   AppType,
   Check,
   CheckByType,
+  ClientType,
   JudgedType,
   ObservationType,
   ReportedType,
@@ -73,6 +74,7 @@ const ofToolResults: Finalities<ToolResultType> = {
 
 /** A report stays one of all; later ones can still break the order of the progress. */
 const ofReports: Finalities<ReportedType> = { progressReported: 'none', logged: 'passed', listChanged: 'passed' };
+const ofClient: Finalities<ClientType> = { elicitationRequested: 'passed', samplingRequested: 'passed' };
 
 /** It asks the server itself, whatever a model would have done. */
 const ofApps: Finalities<AppType> = { appResourceValid: 'both' };
@@ -87,6 +89,7 @@ const finalities: Finalities<Check['type']> = {
   ...ofToolResults,
   ...ofReports,
   ...ofApps,
+  ...ofClient,
   ...ofJudges,
   not: 'both',
   anyOf: 'both',

@@ -1,5 +1,6 @@
 import type { ToolList } from '../mcp/session.ts';
 import type { Check, CheckByType, JsonObject } from '../model/assertion.ts';
+import type { Ability, ClientRequest } from '../model/client-abilities.ts';
 import type { ToolCall } from '../model/run.ts';
 import type { Notification } from '../model/notification.ts';
 import type { CheckState, TraceMessage } from '../model/trace.ts';
@@ -20,6 +21,11 @@ export interface Evidence {
   finalAssistantMessage: string;
   /** Messages of the user; a case that only calls tools has none. */
   userMessages: number;
+  /**
+   * What the server asked its client for, by ability, in order; an ability without a key was not offered. Null where it was not
+   * captured.
+   */
+  clientRequests: Readonly<Partial<Record<Ability, readonly ClientRequest[]>>> | null;
   /** Input and output tokens of all model turns; null where nothing measured them. */
   tokensUsed: number | null;
   /**

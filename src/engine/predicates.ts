@@ -12,6 +12,7 @@ import {
 } from '../model/assertion.ts';
 import { appJudgements } from './app-checks.ts';
 import { callJudgements } from './call-checks.ts';
+import { clientJudgements } from './client-checks.ts';
 import { judgeCombination, negate } from './combined-checks.ts';
 import { limitToFinal } from './cut-evidence.ts';
 import { definitionJudgements } from './definition-checks.ts';
@@ -31,6 +32,7 @@ import { toolResultJudgements } from './tool-result-checks.ts';
 
 const judgements: Judgements = {
   ...callJudgements,
+  ...clientJudgements,
   ...definitionJudgements,
   ...responseJudgements,
   ...toolResultJudgements,

@@ -87,13 +87,14 @@ export async function gate(plan: GatePlan, context: GateContext, { announce }: G
   using lifetime = startRunLifetime(clock, { timeoutMs: plan.timeoutMs, signal });
 
   const ran = await runSuites(plan, { ...context, lifetime, today });
-  const { server, serverNotes, suites, baseline, evidence, tracePath, kept, recordings } = ran;
+  const { server, serverNotes, answerNotes, suites, baseline, evidence, tracePath, kept, recordings } = ran;
   const policy = composePolicy(suites, { plan, baseline, today });
   const { exit, ...judgement } = judgeGate(
     suites.map(({ results }) => results),
     policy,
   );
-  const notes = [...plan.policyNotes, ...serverNotes, ...exit.notes];
+  const notes = [...plan.policyNotes, ...serverNotes, ...answerNotes, ...exit.notes];
+  for (const note of answerNotes) context.logger.warning(note);
   const stopsJob = exit.exitCode !== 0 || lifetime.abort.reason instanceof CancelledError;
   const durationMs = Math.round(clock.monotonicMs() - startedMs);
   const { revision, shard } = plan;
@@ -129,6 +130,7 @@ async function runSuites(
 ): Promise<{
   server: ServerReport | null;
   serverNotes: string[];
+  answerNotes: string[];
   suites: MeasuredSuite[];
   baseline: PlannedBaseline | null;
   evidence: Evidence;
@@ -148,6 +150,7 @@ async function runSuites(
   let { baseline } = plan;
   let recordings: MadeRecording[] = [];
   let isOver = false;
+  let answerNotes: string[] = [];
   try {
     const reaching = { ...context, signal: lifetime.cancelRun, deadline: lifetime.deadline, witnesses };
     await using service = await connectService(plan, reaching);
@@ -179,6 +182,7 @@ async function runSuites(
       suites.push(suite);
     }
     await retrySuites({ planned: plan.suites, ran, measured: suites, servers }, { ...suiteContext, timeoutMs });
+    answerNotes = service.answers?.listUnused(plan.suites) ?? [];
     // What was cut short may have left something that has to be looked for, for which seconds must do.
     isOver = suites.every(
       ({ results: { interruption, retries } }) =>
@@ -200,7 +204,8 @@ async function runSuites(
   const kept = keeper?.kept() ?? null;
   const server = servers.report();
   const serverNotes = servers.listNotes();
-  return { server, serverNotes, suites, baseline, evidence: evidence.collect(), tracePath, kept, recordings };
+  const notes = { serverNotes, answerNotes };
+  return { server, ...notes, suites, baseline, evidence: evidence.collect(), tracePath, kept, recordings };
 }
 
 interface RanSuites {

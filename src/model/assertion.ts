@@ -18,7 +18,7 @@ export type JsonObject = Record<string, unknown>;
 
 const filledText = z.string().min(1);
 
-const { api, observations, toolResult, reported, app, judged } = createCheckSchemas({
+const { api, observations, toolResult, reported, app, client, judged } = createCheckSchemas({
   isClosed: false,
   toolName: filledText,
   text: filledText,
@@ -39,7 +39,7 @@ const { api, observations, toolResult, reported, app, judged } = createCheckSche
   model: filledText,
 });
 
-const gating = { ...api, ...toolResult, ...reported, ...app };
+const gating = { ...api, ...toolResult, ...reported, ...app, ...client };
 const asserting = { ...gating, ...observations, ...judged };
 
 type AssertingByType = { [Type in keyof typeof asserting]: z.infer<(typeof asserting)[Type]> };
@@ -113,6 +113,7 @@ export type ObservationType = keyof typeof observations;
 export type ToolResultType = keyof typeof toolResult;
 export type ReportedType = keyof typeof reported;
 export type AppType = keyof typeof app;
+export type ClientType = keyof typeof client;
 export type JudgedType = keyof typeof judged;
 export type JudgeCheck = CheckByType['judge'];
 
@@ -124,7 +125,7 @@ export type Assertion = Check | WidgetAssertion;
 /** What only the gate judges: in the engine, and from the trace of a hosted run. */
 export type OwnAssertion =
   | ToolResultAssertion
-  | CheckByType[ReportedType | AppType]
+  | CheckByType[ReportedType | AppType | ClientType]
   | JudgeCheck
   | CheckByType['not']
   | CombinedCheck;
@@ -186,13 +187,13 @@ export function isJudge(assertion: Assertion): assertion is JudgeCheck {
   return 'type' in assertion && assertion.type === 'judge';
 }
 
+const own = { ...toolResult, ...reported, ...app, ...client, ...judged };
+
 /** Whether an assertion is judged by the gate alone: on what a tool answered or a server reported, by a model, or one that wraps others. */
 export function isOwnAssertion(assertion: Assertion): assertion is OwnAssertion {
   if (!('type' in assertion)) return false;
   const { type } = assertion;
-  return (
-    type === 'not' || isCombinationType(type) || Object.hasOwn({ ...toolResult, ...reported, ...app, ...judged }, type)
-  );
+  return type === 'not' || isCombinationType(type) || Object.hasOwn(own, type);
 }
 
 /** A call that an assertion expects to go wrong: the latest one of `toolName`, or of any tool where that is undefined. */

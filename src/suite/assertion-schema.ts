@@ -18,8 +18,8 @@ import { combinationTypes, createCombinationSchema, createNotSchema } from '../m
 import { withIssueCode } from './scalar-schemas.ts';
 import { checkSchemasOfFiles, widgetSchemas } from './assertion-values.ts';
 
-const { api, observations, toolResult, reported, app, judged } = checkSchemasOfFiles;
-const gatingSchemas = { ...api, ...toolResult, ...reported, ...app };
+const { api, observations, toolResult, reported, app, client, judged } = checkSchemasOfFiles;
+const gatingSchemas = { ...api, ...toolResult, ...reported, ...app, ...client };
 
 /** Former names and fields, which mean the same as the present ones. */
 const { type: _type, needle: formerText, ...containsFields } = toolResult.toolResultContains.shape;

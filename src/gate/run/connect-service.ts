@@ -12,6 +12,7 @@ import type { GatePlan } from '../plan/plan.ts';
 import type { HostedService, PlannedUpload } from '../plan/plan-service.ts';
 import type { PlannedModels } from '../plan/plan-models.ts';
 import type { JobModels } from './open-models.ts';
+import { type AnswerUse, createAnswerUse } from './answer-use.ts';
 import { createJobScheduling, type JobScheduling } from './scheduling.ts';
 
 /** The part of a plan that settles which service is used and how. */
@@ -28,6 +29,8 @@ export interface ConnectedService extends AsyncDisposable {
   readonly protocols: ProtocolTable | null;
   /** Null where the service is a hosted one, which decides itself how iterations overlap. */
   readonly scheduling: JobScheduling | null;
+  /** Null where the service is a hosted one, for which the client offers nothing. */
+  readonly answers: AnswerUse | null;
   /** Null where no case has a prompt, or the service is a hosted one. */
   readonly models: JobModels | null;
 }
@@ -71,6 +74,7 @@ async function openOwnService(
   // Loaded lazily: hosted runs need neither the engine nor the store.
   const { localLimits, openEmbeddedService } = await import('../../embedded/open.ts');
   const scheduling = createJobScheduling();
+  const answers = createAnswerUse();
   const models = plan.models === null ? null : await openJobModels(plan.models, { clock, logger, redactor });
   const service = await openEmbeddedService({
     clock,
@@ -83,6 +87,7 @@ async function openOwnService(
     propagatesTraces: plan.hasTraceLog,
     ...(plan.server === null ? {} : { variables: plan.server.environment }),
     witnesses: witnesses ?? null,
+    onAnswers: answers.onIteration,
     models,
   });
   redactor.add(service.apiKey);
@@ -94,6 +99,7 @@ async function openOwnService(
     protocols: service.protocols,
     openJournal: () => noCleanupJournal,
     scheduling,
+    answers,
     models,
     close: async () => {
       await service[Symbol.asyncDispose]();
@@ -128,6 +134,7 @@ async function connectHosted(
         ? noCleanupJournal
         : openCleanupJournal({ projectId }, saveRemoteResources),
     scheduling: null,
+    answers: null,
     models: null,
     close: async () => await urgentClient[Symbol.asyncDispose](),
   });
@@ -150,6 +157,7 @@ async function enterProject(
     protocols: ProtocolTable | null;
     openJournal: (projectId: string) => CleanupJournal;
     scheduling: JobScheduling | null;
+    answers: AnswerUse | null;
     models: JobModels | null;
     close: () => Promise<void>;
   },
@@ -161,8 +169,9 @@ async function enterProject(
   try {
     const { id: projectId } = await requireProject(client, { project: options.project, signal: options.signal });
     const journal = options.openJournal(projectId);
-    const { protocols, scheduling, models } = options;
-    return { client, urgentClient, projectId, journal, protocols, scheduling, models, [Symbol.asyncDispose]: close };
+    const { protocols, scheduling, answers, models } = options;
+    const parts = { client, urgentClient, projectId, journal, protocols, scheduling, answers, models };
+    return { ...parts, [Symbol.asyncDispose]: close };
   } catch (error) {
     await close();
     throw error;
