@@ -51,7 +51,7 @@ export function findAppProblems(uri: string, result: unknown): string[] {
 }
 
 function findPolicyProblems(policy: Policy): string[] {
-  return Object.entries(policy).flatMap(([list, origins = []]) =>
+  return Object.entries(policy).flatMap(([list, origins]) =>
     origins.flatMap((origin) => {
       if (/^(?:[a-z]+:(?:\/\/)?)?\*?$/i.test(origin)) return [`${list} allows every origin with ${printValue(origin)}`];
       return source.test(origin) ? [] : [`${list} has ${printValue(origin)}, which is no origin`];
@@ -83,7 +83,7 @@ function covers(origin: string, url: string): boolean {
   if (target === null || host === undefined) return false;
   const isHost = wildcard === undefined ? target.hostname === host : target.hostname.endsWith(`.${host}`);
   // A policy for http allows https as well.
-  const isScheme = scheme === undefined || target.protocol.startsWith(`${scheme}`);
+  const isScheme = scheme === undefined || target.protocol.startsWith(scheme);
   const actualPort = target.port === '' ? (target.protocol.endsWith('s:') ? '443' : '80') : target.port;
   return isHost && isScheme && (port === undefined ? target.port === '' : port === actualPort);
 }
