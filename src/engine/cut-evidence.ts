@@ -1,6 +1,7 @@
 import { endSentence, readFirstLine } from '../base/text.ts';
 import type {
   ApiType,
+  AppType,
   Check,
   CheckByType,
   ClientType,
@@ -44,9 +45,9 @@ const ofApi: Finalities<ApiType> = {
   // Tokens that were not measured yet may be later.
   tokenBudgetUnder: (_, { tokensUsed }) => (tokensUsed === null ? 'none' : 'failed'),
   turnCountUnder: 'failed',
-  widgetRendered: 'failed',
-  widgetRenderLatencyUnder: 'failed',
-  widgetNoConsoleErrors: 'failed',
+  widgetRendered: 'none',
+  widgetRenderLatencyUnder: 'none',
+  widgetNoConsoleErrors: 'none',
 };
 
 const ofObservations: Finalities<ObservationType> = {
@@ -92,6 +93,9 @@ const ofReplies: Finalities<ReplyType> = {
 const ofReports: Finalities<ReportedType> = { progressReported: 'none', logged: 'passed', listChanged: 'passed' };
 const ofClient: Finalities<ClientType> = { elicitationRequested: 'passed', samplingRequested: 'passed' };
 
+/** It asks the server itself, whatever a model would have done. */
+const ofApps: Finalities<AppType> = { appResourceValid: 'both' };
+
 /** A judge sees the whole conversation, or it judges another one. */
 const ofJudges: Finalities<JudgedType> = { judge: 'none' };
 
@@ -102,6 +106,7 @@ const finalities: Finalities<Check['type']> = {
   ...ofToolResults,
   ...ofReplies,
   ...ofReports,
+  ...ofApps,
   ...ofClient,
   ...ofJudges,
   not: 'both',

@@ -1,3 +1,4 @@
+import type { ToolList } from '../mcp/session.ts';
 import type { Check, CheckByType, JsonObject } from '../model/assertion.ts';
 import type { Ability, ClientRequest } from '../model/client-abilities.ts';
 import type { ToolCall } from '../model/run.ts';
@@ -168,12 +169,24 @@ export interface JudgeLog {
   stopRun(reason: string): void;
 }
 
+/** Reads what a server declares and serves as apps. */
+export interface AppReader {
+  listTools(): Promise<{ kind: 'list'; list: ToolList } | Unread>;
+  /** The result of `resources/read`, as it came. */
+  read(uri: string): Promise<{ kind: 'read'; result: unknown } | Unread>;
+}
+
+/** Why something was not read: the server gave no usable answer, or nothing is known of one; `reason` is a sentence. */
+type Unread = { kind: 'refused'; reason: string } | { kind: 'unknown'; reason: string };
+
 /** What judging may take in addition to the evidence. */
 export interface JudgingAids extends SchemaBudget {
   /** Null where no model may be asked. */
   askJudge?: AskJudge | null;
   /** Null where none are known, as in a service that a gate did not start. */
   snapshots?: Snapshots | null;
+  /** Null where no server is at hand. */
+  apps?: AppReader | null;
   /** Waits until the condition holds, for as long as a notification may be on its way. */
   waitForNotification?: ((isMet: () => boolean) => Promise<void>) | null;
   judgeLog?: JudgeLog;

@@ -18,6 +18,7 @@ export function createWatch(
   return {
     logLevel: levels.length === 0 ? null : lowest,
     lists: checks.some(({ type }) => type === 'listChanged'),
+    apps: checks.some(({ type }) => type === 'appResourceValid'),
     onNotification: notifications.add,
   };
 }

@@ -10,6 +10,7 @@ import {
   noBrowserReason,
   resolveAliases,
 } from '../model/assertion.ts';
+import { appJudgements } from './app-checks.ts';
 import { callJudgements } from './call-checks.ts';
 import { clientJudgements } from './client-checks.ts';
 import { judgeCombination, negate } from './combined-checks.ts';
@@ -17,10 +18,10 @@ import { limitToFinal } from './cut-evidence.ts';
 import { definitionJudgements } from './definition-checks.ts';
 import {
   type Evidence,
-  failUnmeasured,
   type Judgement,
   type Judgements,
   type JudgingAids,
+  leaveUnmeasured,
   refuse,
 } from './evidence.ts';
 import { judgeByModel } from './judge-check.ts';
@@ -38,6 +39,7 @@ const judgements: Judgements = {
   ...toolResultJudgements,
   ...replyJudgements,
   ...notificationJudgements,
+  ...appJudgements,
   widgetRendered: judgeNothingRendered,
   widgetRenderLatencyUnder: judgeNothingRendered,
   widgetNoConsoleErrors: judgeNothingRendered,
@@ -114,5 +116,5 @@ async function judgeType<Type extends Check['type']>(
 }
 
 function judgeNothingRendered(): Judgement {
-  return failUnmeasured(noBrowserReason);
+  return leaveUnmeasured(noBrowserReason);
 }

@@ -9,6 +9,7 @@ import type { RunCommand, ServerVisit } from '../model/process-end.ts';
 import type { StepResult } from '../model/run.ts';
 import type { Step } from '../model/step.ts';
 import type { TraceIds } from '../otlp/ids.ts';
+import { createAppReader } from './app-checks.ts';
 import { createClientScript } from './client-script.ts';
 import type { JudgingAids, Snapshots } from './evidence.ts';
 import { openFixtures, type RunStepIn } from './fixture-steps.ts';
@@ -49,7 +50,7 @@ const extraTaskTtlMs = 600_000;
  * Runs one iteration of a case in an MCP session of its own, and judges it. Resolves whatever the server does.
  *
  * The case's own `timeoutMs` wins over the one given; it begins once the session is open, and the time in which the iteration waits for
- * a model is not counted. `interact` steps and widget assertions fail, since there is no browser here. Where a model gives no answer,
+ * a model is not counted. `interact` steps and widget assertions are not measured, since there is no browser here. Where a model gives no answer,
  * the iteration has no result, whatever the server did.
  *
  * The iteration passes when every step did, every check holds on the whole transcript, no tool answered with an error
@@ -138,6 +139,7 @@ async function runInSession(
     ...schemas,
     snapshots: options.snapshots ?? null,
     askJudge: openJudge === null ? null : createAskJudge(openJudge, { limit, signal: options.signal }),
+    apps: createAppReader(connection),
     waitForNotification: (isMet) => transcript.notifications.waitUntil(isMet, limit.signal),
     judgeLog: transcript.logJudges(null),
   };

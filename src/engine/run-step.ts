@@ -47,7 +47,7 @@ const runners: { readonly [Kind in Step['kind']]: RunStep<Kind> } = {
     const expected = excused.prompts.get(stepIndex) ?? new Set<string | null>();
     return await talk.runPrompt(step, connection, { ...recording, stepIndex, allowance: { anyError, expected } });
   },
-  interact: async () => ({ status: 'fail', reason: noBrowserReason, effect: 'stop' }),
+  interact: async () => ({ status: 'fail', reason: noBrowserReason, effect: 'unmeasured' }),
   readResource: runRequest,
   getPrompt: runRequest,
   complete: runRequest,
@@ -114,7 +114,7 @@ async function runOfKind<Kind extends Step['kind']>(
  */
 export async function runAssertStep(assertion: Assertion, evidence: Evidence, aids: JudgingAids): Promise<StepOutcome> {
   if (!('type' in assertion))
-    return { status: 'fail', reason: `${assertion.kind}: ${noBrowserReason}`, effect: 'stop' };
+    return { status: 'fail', reason: `${assertion.kind}: ${noBrowserReason}`, effect: 'unmeasured' };
   const { state, reason } = await judgePredicate(assertion, evidence, aids);
   if (state === 'passed') return { status: 'ok', reason: null, effect: 'continue' };
   if (isAdvisory(assertion)) return { status: 'ok', reason: clipReason(`Advisory: ${reason}`), effect: 'continue' };

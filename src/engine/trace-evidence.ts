@@ -34,7 +34,7 @@ const subjects: { readonly [Type in GatingCheck['type']]: Subject } = {
   // Hosted services offer nothing.
   elicitationRequested: 'other',
   samplingRequested: 'other',
-  // No trace has the list of tools, the whole size of results, all tokens, notifications, or what a browser rendered.
+  // No trace has the list of tools, the whole size of results, all tokens, notifications, resources, or what a browser rendered.
   argumentsMatchToolSchema: 'other',
   noDestructiveToolCalled: 'other',
   toolResultSizeUnder: 'other',
@@ -59,6 +59,7 @@ const subjects: { readonly [Type in GatingCheck['type']]: Subject } = {
   progressReported: 'other',
   logged: 'other',
   listChanged: 'other',
+  appResourceValid: 'other',
 };
 
 type FoundEvidence = { kind: 'found'; evidence: Evidence } | { kind: 'unknown'; reason: string };

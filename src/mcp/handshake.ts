@@ -46,9 +46,12 @@ export async function connectClient(
     abilities = {},
   }: { signal: AbortSignal; budget: TrafficBudget; timeoutMs: number; watch?: Watch; abilities?: ClientAbilities },
 ): Promise<ConnectedClient> {
-  const extensions = era === 'modern' ? { extensions: { [tasksExtension]: {} } } : {};
+  const extensions = {
+    ...(era === 'modern' && { [tasksExtension]: {} }),
+    ...(watch.apps && { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } }),
+  };
   const client = new Client(generator, {
-    capabilities: { ...announce(abilities), ...extensions },
+    capabilities: { ...announce(abilities), ...(Object.keys(extensions).length > 0 && { extensions }) },
     inputRequired: { maxRounds: maxInputRounds },
     listMaxPages,
     versionNegotiation: { mode: era === 'modern' ? { pin: modernVersion } : 'legacy' },

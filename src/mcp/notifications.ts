@@ -6,12 +6,14 @@ import type { ProtocolEra } from './protocol.ts';
 export interface Watch {
   /** The least severe level; null leaves it to the server. */
   logLevel: LogLevel | null;
+  /** Whether the client announces that it shows apps, without which a server may declare none. */
+  apps: boolean;
   /** Whether changes of lists matter. In 2026-07-28, a server reports them only to clients that ask. */
   lists: boolean;
   onNotification: (notification: ServerNotification) => void;
 }
 
-export const watchNothing: Watch = { logLevel: null, lists: false, onNotification: () => {} };
+export const watchNothing: Watch = { logLevel: null, lists: false, apps: false, onNotification: () => {} };
 
 /**
  * Makes the token under which the progress of a call is reported. It stays valid until the session ends: what a task reports may

@@ -1,4 +1,5 @@
 import { SdkHttpError, SseError, UrlElicitationRequiredError } from '@modelcontextprotocol/client';
+import { isRecord } from '../base/json.ts';
 import { type Clock, race } from '../base/time.ts';
 import type { JsonObject } from '../model/assertion.ts';
 import { abilities as allAbilities, type Ability } from '../model/client-abilities.ts';
@@ -67,6 +68,8 @@ export interface ToolDeclaration {
   annotations: JsonObject | null;
   isReadOnly: boolean;
   taskSupport: TaskSupport;
+  /** The resource of its app, from `_meta.ui.resourceUri` or the older `ui/resourceUri`; null where it declares none. */
+  appUri: string | null;
 }
 
 /** By name, in the order of the server's list; null where the server declares no tools capability. */
@@ -173,8 +176,6 @@ async function openSessionAs(
   if (era === 'modern') translateTaskMessages(transport);
   const traffic = watchTraffic(transport);
   const resources = watchResources(client);
-  const bound = <T>(answer: Promise<T>, { signal }: { signal: AbortSignal }) =>
-    race(Promise.race([answer, traffic.lost]), { signals: [signal, budget.signal] });
   const { logLevel } = watch;
   const caller = createToolCaller(client, { era, clock, openProgress, request: limits, taskTtlMs, logLevel });
   const announced = announce(abilities);
@@ -218,7 +219,7 @@ async function openSessionAs(
       const list = async () => await client.listTools(undefined, { ...limits, signal, cacheMode: 'bypass' });
       const { tools } = await request(list, signal);
       return new Map(
-        tools.map(({ name, description, inputSchema, outputSchema, annotations, execution }) => [
+        tools.map(({ name, description, inputSchema, outputSchema, annotations, execution, _meta }) => [
           name,
           {
             description: description ?? null,
@@ -227,13 +228,17 @@ async function openSessionAs(
             annotations: annotations === undefined ? null : { ...annotations },
             isReadOnly: annotations?.readOnlyHint === true,
             taskSupport: execution?.taskSupport ?? 'forbidden',
+            appUri: readAppUri(_meta),
           },
         ]),
       );
     },
-    request: (request, options) => bound(sendRequest(client, request, { ...limits, ...options }), options),
-    subscribe: (uri, options) => bound(resources.subscribe(uri, { ...limits, ...options }), options),
-    waitForUpdate: (uri, options) => bound(resources.waitForUpdate(uri, options), options),
+    request: async (asked, { signal }) =>
+      await request(async () => await sendRequest(client, asked, { ...limits, signal }), signal),
+    subscribe: async (uri, { signal }) =>
+      await request(async () => await resources.subscribe(uri, { ...limits, signal }), signal),
+    waitForUpdate: async (uri, { signal }) =>
+      await request(async () => await resources.waitForUpdate(uri, { signal }), signal),
     [Symbol.asyncDispose]: async () => {
       const goodbye = Promise.allSettled([traffic.waitForNotifications(), caller.cancelTasks()]).then(() =>
         endSession(transport),
@@ -249,6 +254,12 @@ async function openSessionAs(
       await transport.close();
     },
   };
+}
+
+function readAppUri(meta: Record<string, unknown> = {}): string | null {
+  const ui = meta['ui'];
+  const uri = isRecord(ui) && ui['resourceUri'] !== undefined ? ui['resourceUri'] : meta['ui/resourceUri'];
+  return typeof uri === 'string' ? uri : null;
 }
 
 /** Whether a call was refused until the user has opened URLs (-32042), and the user accepts to open each of them. */

@@ -18,7 +18,7 @@ export type JsonObject = Record<string, unknown>;
 
 const filledText = z.string().min(1);
 
-const { api, observations, toolResult, reply, reported, client, judged } = createCheckSchemas({
+const { api, observations, toolResult, reply, reported, app, client, judged } = createCheckSchemas({
   isClosed: false,
   toolName: filledText,
   text: filledText,
@@ -41,7 +41,7 @@ const { api, observations, toolResult, reply, reported, client, judged } = creat
   model: filledText,
 });
 
-const gating = { ...api, ...toolResult, ...reply, ...reported, ...client };
+const gating = { ...api, ...toolResult, ...reply, ...reported, ...app, ...client };
 const asserting = { ...gating, ...observations, ...judged };
 
 type AssertingByType = { [Type in keyof typeof asserting]: z.infer<(typeof asserting)[Type]> };
@@ -115,6 +115,7 @@ export type ObservationType = keyof typeof observations;
 export type ToolResultType = keyof typeof toolResult;
 export type ReplyType = keyof typeof reply;
 export type ReportedType = keyof typeof reported;
+export type AppType = keyof typeof app;
 export type ClientType = keyof typeof client;
 export type JudgedType = keyof typeof judged;
 export type JudgeCheck = CheckByType['judge'];
@@ -127,7 +128,7 @@ export type Assertion = Check | WidgetAssertion;
 /** What only the gate judges: in the engine, and from the trace of a hosted run. */
 export type OwnAssertion =
   | ToolResultAssertion
-  | CheckByType[ReplyType | ReportedType | ClientType]
+  | CheckByType[ReplyType | ReportedType | AppType | ClientType]
   | JudgeCheck
   | CheckByType['not']
   | CombinedCheck;
@@ -189,7 +190,7 @@ export function isJudge(assertion: Assertion): assertion is JudgeCheck {
   return 'type' in assertion && assertion.type === 'judge';
 }
 
-const own = { ...toolResult, ...reply, ...reported, ...client, ...judged };
+const own = { ...toolResult, ...reply, ...reported, ...app, ...client, ...judged };
 
 /** Whether an assertion is judged by the gate alone: on what a server answered, reported or asked for, by a model, or one that wraps others. */
 export function isOwnAssertion(assertion: Assertion): assertion is OwnAssertion {

@@ -124,6 +124,11 @@ export function createCheckSchemas(values: CheckValues) {
     }),
   };
 
+  /** Checks of the apps that a server declares, which ask the server. */
+  const app = {
+    appResourceValid: object({ type: z.literal('appResourceValid'), toolName: ofTool }),
+  };
+
   /** Checks of what the server asked its client. A hosted service keeps nothing of it. */
   const message = text.exactOptional().meta({ description: 'Text that the message of the request contains.' });
   const client = {
@@ -151,7 +156,7 @@ export function createCheckSchemas(values: CheckValues) {
       }),
     }),
   };
-  return { api, observations, toolResult, reply, reported, client, judged };
+  return { api, observations, toolResult, reply, reported, app, client, judged };
 }
 
 /** A check that holds where another does not. What it wraps differs between the file and the wire. */

@@ -338,18 +338,18 @@ describe('runCase', () => {
     { type: 'widgetRendered' },
     { kind: 'textVisible', toolName: 'weather', text: '4' },
     { kind: 'widgetToolCalled', toolName: 'weather', calledToolName: 'get-sum' },
-  ])('fails %j, since no browser runs', async (assertion) => {
+  ])('has no result for %j, since no browser runs', async (assertion) => {
     const outcome = await run([callStep('weather'), assertStep(assertion), sum]);
     const name = 'type' in assertion ? assertion.type : assertion.kind;
     expect(summarize(outcome)).toEqual({
-      status: 'completed',
-      result: 'failed',
+      status: 'failed',
+      result: null,
       error: `${name}: ${noBrowserReason}`,
       steps: ['ok', 'fail', 'skipped'],
     });
   });
 
-  it('fails at an interact step, since no browser runs', async () => {
+  it('has no result at an interact step, since no browser runs', async () => {
     const interact: Step = {
       id: 'press',
       kind: 'interact',
@@ -357,8 +357,8 @@ describe('runCase', () => {
       action: { kind: 'key', key: 'Enter' },
     };
     expect(summarize(await run([callStep('weather'), interact, sum]))).toEqual({
-      status: 'completed',
-      result: 'failed',
+      status: 'failed',
+      result: null,
       error: noBrowserReason,
       steps: ['ok', 'fail', 'skipped'],
     });

@@ -58,6 +58,20 @@ describe.each(['direct', 'bridge', 'tunnel'] as const)('server-everything, %s', 
   });
 });
 
+describe('a task of server-everything that asks its client', () => {
+  it('gets the scripted answer with the request for the result', async () => {
+    const steps = [
+      callStep('simulate-research-query', { topic: 'python', ambiguous: true }),
+      assertStep({ type: 'toolResultContains', needle: '# Research Report: python (snake)' }),
+    ];
+    const client = { elicitation: [{ accept: { interpretation: 'snake' } }] };
+    const target = { url: servers.direct.url, serverName: 'everything', protocol: 'legacy' as const };
+    const testCase = createCase(steps, { advancedConfig: { client } });
+    const outcome = await runCase(testCase, target, { clock: systemClock, timeoutMs: 60_000 });
+    expect(outcome).toMatchObject({ result: 'passed', error: null });
+  });
+});
+
 describe('a case on server-everything fails', () => {
   it.concurrent('on a task whose result is not the expected one', async () => {
     const outcome = await run('direct', [query, assertStep({ type: 'toolResultContains', needle: 'coffee' })]);

@@ -149,3 +149,42 @@ describe('a call in the legacy era', () => {
     expect(outcome.error).toMatch(/^brew requires a task, and the server does not declare the capability/);
   });
 });
+
+describe('a task that asks for input', () => {
+  const form = {
+    method: 'elicitation/create',
+    params: {
+      mode: 'form',
+      message: 'Which tea?',
+      requestedSchema: { type: 'object', properties: { tea: { type: 'string' } } },
+    },
+  };
+  const states = [
+    { status: 'working' as const },
+    { status: 'input_required' as const, inputRequests: { tea: form } },
+    { status: 'input_required' as const, inputRequests: { tea: form } },
+    { status: 'completed' as const },
+  ];
+
+  it('gets the scripted answer once in the modern era, and goes on', async () => {
+    await using server = await startTaskServer({ brew: { states } }, { era: 'modern' });
+    const testCase = createCase(
+      [callStep('brew'), assertStep({ type: 'elicitationRequested', message: 'Which tea?' })],
+      {
+        advancedConfig: { client: { elicitation: [{ accept: { tea: 'green' } }] } },
+      },
+    );
+    const target = { url: server.url, serverName: 'tasks', protocol: 'modern' as const };
+    const outcome = await runCase(testCase, target, { clock: systemClock, timeoutMs: 20_000 });
+    expect(outcome).toMatchObject({ status: 'completed', result: 'passed', error: null });
+    expect(server.requests.filter((request) => request === 'tasks/update 1')).toHaveLength(1);
+    expect(server.responses).toEqual({ tea: { action: 'accept', content: { tea: 'green' } } });
+  });
+
+  it('has no result where the case offers no answer', async () => {
+    await using server = await startTaskServer({ brew: { states } }, { era: 'modern' });
+    const outcome = await run(server, 'modern');
+    expect(outcome).toMatchObject({ status: 'failed', result: null });
+    expect(outcome.error).toContain('elicitation');
+  });
+});

@@ -62,6 +62,7 @@ const samples: readonly Assertion[] = [
   { type: 'progressReported', minCount: 2, message: 'a', toolName: 'b' },
   { type: 'logged', contains: 'a', level: 'info', logger: 'b' },
   { type: 'listChanged', of: 'tools' },
+  { type: 'appResourceValid', toolName: 'a' },
   { type: 'elicitationRequested', message: 'a', schema: ['b'], mode: 'form', minCount: 2 },
   { type: 'samplingRequested', message: 'a', minCount: 2 },
   { type: 'judge', rubric: 'a', model: 'b/c', threshold: 0.7 },
@@ -149,7 +150,7 @@ describe('every kind of assertion', () => {
     expect(accepts(unknown) && (await listMissing(unknown))).toEqual(['schema', 'file', 'short form', 'wire', 'docs']);
   });
 
-  it('fails for a widget because nothing renders one', async () => {
+  it('is not measured for a widget because nothing renders one', async () => {
     const judged = await runAssertStep({ kind: 'textVisible', toolName: 'a', text: 'b' }, createEvidence(), {
       time: startSchemaTime(),
       limit: null,
