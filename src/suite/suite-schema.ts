@@ -63,7 +63,7 @@ const maxSteps = 200;
 
 export const stepsSchema = z
   .array(writtenStepSchema)
-  .refine((steps) => steps.length > 0, withIssueCode('no-steps', 'A case has at least one step'))
+  .refine((steps) => steps.length > 0, withIssueCode('no-steps', 'A case has at least one step; add one'))
   .refine((steps) => steps.length <= maxSteps, withIssueCode('too-many-steps', `A case has at most ${maxSteps} steps`))
   .meta({ minItems: 1, maxItems: maxSteps });
 
@@ -241,7 +241,7 @@ export const suiteSchema = z.strictObject({
     .meta({ description: 'What is demanded of the results; options of the command override it.' }),
   cases: z
     .array(caseSchema)
-    .refine((cases) => cases.length > 0, withIssueCode('no-cases', 'A suite has at least one case'))
+    .refine((cases) => cases.length > 0, withIssueCode('no-cases', 'A suite has at least one case; add one'))
     .refine(
       (cases) => cases.length <= maxCases,
       withIssueCode('too-many-cases', `A suite has at most ${maxCases} cases`),

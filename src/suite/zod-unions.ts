@@ -57,6 +57,15 @@ export function findDiscriminator(union: z.ZodUnion, value: Record<string, unkno
     .find(({ key, literals }) => literals !== undefined && Object.hasOwn(value, key))?.key;
 }
 
+/** The key whose literal distinguishes all the alternatives of a union; undefined where some are known otherwise. */
+export function findOnlyDiscriminator(union: z.ZodUnion): string | undefined {
+  const keys = union.options.map((option) => {
+    const [signature] = readSignature(unwrap(option));
+    return signature?.literals === undefined ? undefined : signature.key;
+  });
+  return keys.every((key) => key === keys[0]) ? keys[0] : undefined;
+}
+
 /** The schema that the part of `value` at `path` was meant for, if known. */
 export function findSchemaAt(root: z.ZodType, value: unknown, path: DocumentPath): z.ZodType | undefined {
   let schema: z.ZodType | undefined = choose(unwrap(root), value);
