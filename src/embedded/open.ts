@@ -25,7 +25,7 @@ import {
 import { createProtocolTable, type ProtocolTable } from './connect.ts';
 import type { RateLimit } from './access.ts';
 import { createRelayEdge } from './relay/edge.ts';
-import { createRunner } from './runner.ts';
+import { type AnswersOfIteration, createRunner } from './runner.ts';
 import type { RunScheduling } from './schedule.ts';
 import { openStore, type Store } from './store/open.ts';
 
@@ -74,6 +74,8 @@ export interface EmbeddedOptions {
   witnesses?: ServerWitnesses | null;
   /** What `toMatchFile` compares with. None unless given: such checks are not measured then. */
   snapshots?: Snapshots | null;
+  /** Hears which scripted answers of the client iterations used. */
+  onAnswers?: (answers: AnswersOfIteration) => void;
   /** Replaces single limits of the relay. */
   relayLimits?: Partial<RelayLimits>;
 }
@@ -108,7 +110,8 @@ export async function openEmbeddedService(options: EmbeddedOptions): Promise<Emb
   const scheduling = options.scheduling ?? createUniformScheduling(options.concurrency ?? 'auto');
   const { variables = new Map<string, Secret>(), createUuid = randomUUID, snapshots = null } = options;
   const times = { iterationTimeoutMs, runTimeoutMs, propagatesTraces };
-  const behavior = { ...times, scheduling, witnesses, snapshots, variables, createUuid };
+  const { onAnswers } = options;
+  const behavior = { ...times, scheduling, witnesses, snapshots, variables, createUuid, onAnswers };
   const protocols = createProtocolTable();
   const runner = createRunner({ store, protocols, clock, logger, ...behavior });
   const readBody = createBodyReader(limits.maxBodyBytes);

@@ -11,6 +11,7 @@ import { runCase } from '../engine/run-case.ts';
 import { closeSchemaThread } from '../engine/schema-check.ts';
 import type { Target } from '../mcp/session.ts';
 import type { TestCase } from '../model/case.ts';
+import type { UsedAnswer } from '../model/client-abilities.ts';
 import { describeProcessEnd, lastLinesHeading, type ProcessEnd, type ServerWitnesses } from '../model/process-end.ts';
 import { meetsMinimumPassRate } from '../model/rate.ts';
 import { identifyTrace } from '../otlp/ids.ts';
@@ -24,6 +25,7 @@ export interface PlannedIteration {
   id: string;
   /** From 1, within its case. */
   iterationNumber: number;
+  caseId: string;
   testCase: TestCase;
   serverId: string;
   target: Target;
@@ -31,6 +33,13 @@ export interface PlannedIteration {
   openModel: OpenModel | null;
   /** Null where no model can be asked. */
   openJudge: OpenJudge | null;
+}
+
+/** Which scripted answers of the client an iteration used that got to its end. */
+export interface AnswersOfIteration {
+  runId: string;
+  caseId: string;
+  used: readonly UsedAnswer[];
 }
 
 export interface Runner extends AsyncDisposable {
@@ -62,6 +71,7 @@ export interface RunnerOptions {
   /** Know the processes of the servers; null where none was started here. */
   witnesses: ServerWitnesses | null;
   snapshots: Snapshots | null;
+  onAnswers?: ((answers: AnswersOfIteration) => void) | undefined;
 }
 
 /** Iterations in a row that may fail to connect; then the server is gone, and each of the others would only wait for it. */
@@ -88,10 +98,15 @@ export function createRunner(options: RunnerOptions): Runner {
     });
   };
 
-  const record = (runId: string, { id }: PlannedIteration, outcome: CaseOutcome) =>
+  const record = (runId: string, { id, caseId }: PlannedIteration, outcome: CaseOutcome) => {
+    const { result, steps, usedAnswers: used } = outcome;
+    if (result !== null && steps.every(({ status }) => status !== 'skipped')) {
+      options.onAnswers?.({ runId, caseId, used });
+    }
     store.transact(() => {
-      if (store.iterations.end(id, outcome) && outcome.result !== null) store.runs.count(runId, outcome.result);
+      if (store.iterations.end(id, outcome) && result !== null) store.runs.count(runId, result);
     });
+  };
 
   const runOnce = async (
     runId: string,

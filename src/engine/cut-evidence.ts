@@ -3,6 +3,7 @@ import type {
   ApiType,
   Check,
   CheckByType,
+  ClientType,
   JudgedType,
   ObservationType,
   ReportedType,
@@ -73,6 +74,7 @@ const ofToolResults: Finalities<ToolResultType> = {
 
 /** A report stays one of all; later ones can still break the order of the progress. */
 const ofReports: Finalities<ReportedType> = { progressReported: 'none', logged: 'passed', listChanged: 'passed' };
+const ofClient: Finalities<ClientType> = { elicitationRequested: 'passed', samplingRequested: 'passed' };
 
 /** A judge sees the whole conversation, or it judges another one. */
 const ofJudges: Finalities<JudgedType> = { judge: 'none' };
@@ -83,6 +85,7 @@ const finalities: Finalities<Check['type']> = {
   ...ofObservations,
   ...ofToolResults,
   ...ofReports,
+  ...ofClient,
   ...ofJudges,
   not: 'both',
   anyOf: 'both',

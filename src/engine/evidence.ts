@@ -1,4 +1,5 @@
 import type { Check, CheckByType, JsonObject } from '../model/assertion.ts';
+import type { Ability, ClientRequest } from '../model/client-abilities.ts';
 import type { ToolCall } from '../model/run.ts';
 import type { Notification } from '../model/notification.ts';
 import type { CheckState, TraceMessage } from '../model/trace.ts';
@@ -19,6 +20,11 @@ export interface Evidence {
   finalAssistantMessage: string;
   /** Messages of the user; a case that only calls tools has none. */
   userMessages: number;
+  /**
+   * What the server asked its client for, by ability, in order; an ability without a key was not offered. Null where it was not
+   * captured.
+   */
+  clientRequests: Readonly<Partial<Record<Ability, readonly ClientRequest[]>>> | null;
   /** Input and output tokens of all model turns; null where nothing measured them. */
   tokensUsed: number | null;
   /**

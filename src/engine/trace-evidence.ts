@@ -31,6 +31,9 @@ const subjects: { readonly [Type in GatingCheck['type']]: Subject } = {
   responseCloseTo: 'response',
   finalAssistantMessageNonEmpty: 'response',
   turnCountUnder: 'response',
+  // Hosted services offer nothing.
+  elicitationRequested: 'other',
+  samplingRequested: 'other',
   // No trace has the list of tools, the whole size of results, all tokens, notifications, or what a browser rendered.
   argumentsMatchToolSchema: 'other',
   noDestructiveToolCalled: 'other',
@@ -52,6 +55,7 @@ const nothing: Evidence = {
   tools: null,
   finalAssistantMessage: '',
   userMessages: 0,
+  clientRequests: null,
   tokensUsed: null,
   messages: [],
   notifications: null,

@@ -98,13 +98,14 @@ export async function gate(plan: GatePlan, context: GateContext, { announce }: G
   using lifetime = startRunLifetime(clock, { timeoutMs: plan.timeoutMs, signal });
 
   const ran = await runSuites(plan, { ...context, lifetime, today });
-  const { server, serverNotes, suites, baseline, evidence, tracePath, kept, recordings, snapshots } = ran;
+  const { server, serverNotes, answerNotes, suites, baseline, evidence, tracePath, kept, recordings, snapshots } = ran;
   const policy = composePolicy(suites, { plan, baseline, today });
   const { exit, ...judgement } = judgeGate(
     suites.map(({ results }) => results),
     policy,
   );
-  const notes = [...plan.policyNotes, ...serverNotes, ...noteSnapshots(snapshots), ...exit.notes];
+  const notes = [...plan.policyNotes, ...serverNotes, ...answerNotes, ...noteSnapshots(snapshots), ...exit.notes];
+  for (const note of answerNotes) context.logger.warning(note);
   const stopsJob = exit.exitCode !== 0 || lifetime.abort.reason instanceof CancelledError;
   const durationMs = Math.round(clock.monotonicMs() - startedMs);
   const { revision, shard } = plan;
@@ -147,6 +148,7 @@ async function runSuites(
 ): Promise<{
   server: ServerReport | null;
   serverNotes: string[];
+  answerNotes: string[];
   suites: MeasuredSuite[];
   baseline: PlannedBaseline | null;
   evidence: Evidence;
@@ -168,6 +170,7 @@ async function runSuites(
   let recordings: MadeRecording[] = [];
   let snapshots: TakenSnapshot[] = [];
   let isOver = false;
+  let answerNotes: string[] = [];
   try {
     const reaching = { ...context, signal: lifetime.cancelRun, deadline: lifetime.deadline, witnesses };
     await using service = await connectService(plan, reaching);
@@ -200,6 +203,7 @@ async function runSuites(
       suites.push(suite);
     }
     await retrySuites({ planned: plan.suites, ran, measured: suites, servers }, { ...suiteContext, timeoutMs });
+    answerNotes = service.answers?.listUnused(plan.suites) ?? [];
     // What was cut short may have left something that has to be looked for, for which seconds must do.
     isOver = suites.every(
       ({ results: { interruption, retries } }) =>
@@ -221,17 +225,9 @@ async function runSuites(
   const kept = keeper?.kept() ?? null;
   const server = servers.report();
   const serverNotes = servers.listNotes();
-  return {
-    server,
-    serverNotes,
-    suites,
-    baseline,
-    evidence: evidence.collect(),
-    tracePath,
-    kept,
-    recordings,
-    snapshots,
-  };
+  const notes = { serverNotes, answerNotes };
+  const files = { tracePath, kept, recordings, snapshots };
+  return { server, ...notes, ...files, suites, baseline, evidence: evidence.collect() };
 }
 
 interface RanSuites {

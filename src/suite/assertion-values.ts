@@ -39,7 +39,7 @@ const responsePattern = text.superRefine((pattern, context) => {
   addPatternIssue(pattern, reason, context);
 });
 
-const re2Pattern = text.superRefine((pattern, context) => {
+export const re2Pattern = text.superRefine((pattern, context) => {
   addPatternIssue(
     pattern,
     explainThrow(() => RE2JS.compile(blankPattern(pattern))),

@@ -8,6 +8,7 @@ import { parseCheck } from './assertion-schema.ts';
 import { buildPolicyLayer, locateText } from './build-policy.ts';
 import { assignCaseIds, type CaseOrigin, fillRow } from './rows.ts';
 import { deriveSlug, nameVariant } from './case-ids.ts';
+import { buildOffer, findEmptyConditions, findUnofferedRequest } from './client-offer.ts';
 import type { Finding } from './findings.ts';
 import { fillJudgeModel, fillModelOfStep, findJudgesWithoutModel, locateJudges, locateStepJudges } from './judges.ts';
 import { buildModelSettings, findTwoModelKeys, listCaseModels } from './model-settings.ts';
@@ -39,11 +40,14 @@ export function buildSuite(
   const match = { ...defaultMatchOptions, ...written.match };
 
   appendAll(findings, findTwoModelKeys(written, document, []));
+  appendAll(findings, findEmptyConditions(written.client, document, []));
   appendAll(findings, findJudgesWithoutModel(judges));
 
   const cases = written.cases.flatMap((testCase, index): SuiteCase[] => {
     const path = ['cases', index];
     appendAll(findings, findTwoModelKeys(testCase, document, path));
+    appendAll(findings, findEmptyConditions(testCase.client, document, path));
+    const client = buildOffer(written.client, testCase.client, { document, path });
     const { base, row = null } = origins?.[index] ?? {};
     const { id = '', baseId = '' } = ids[index] ?? {};
     const filling = fillRow(row);
@@ -67,6 +71,18 @@ export function buildSuite(
       ),
     ];
     appendAll(findings, findJudgesWithoutModel(ownJudges));
+    const located = [
+      ...steps.flatMap((step, at) =>
+        step.kind === 'assert' ? { check: step.assertion, at: [...path, 'steps', at] } : [],
+      ),
+      ...ownChecks.list.map((check, at) => ({ check, at: [...locateChecks(testCase.checks, path), at] })),
+      ...(ownChecks.mode === 'replace' ? [] : checks.map((check, at) => ({ check, at: ['checks', at] }))),
+    ];
+    for (const { check, at } of located)
+      appendAll(
+        findings,
+        findUnofferedRequest(check, client, () => document.locateValue(at)),
+      );
     const expectsError = findErrorExpectation(steps, ownChecks);
     if (expectsError !== undefined && ownChecks.mode !== 'inherit' && ownChecks.list.some(isNoToolErrors)) {
       const message =
@@ -90,6 +106,7 @@ export function buildSuite(
       modelSettings: buildModelSettings(written, testCase, (key) =>
         document.locateKey(testCase[key] === undefined ? [key] : [...path, key]),
       ),
+      client,
       failOnToolError: testCase.failOnToolError ?? true,
       expectedOutput: testCase.expectedOutput ?? null,
       scenario: testCase.scenario ?? null,

@@ -11,6 +11,7 @@ import { createStepShapes, type Step } from '../model/step.ts';
 import { serverUnderTest } from '../model/suite.ts';
 import { parseAssertion, writtenAssertionSchema, writtenCheckSchema } from './assertion-schema.ts';
 import { actionSchema, capture, ignorePattern, toolArguments } from './assertion-values.ts';
+import { writtenOfferSchema } from './client-offer.ts';
 import { type Finding, quoteValue } from './findings.ts';
 import { policyFileSchema, suitePolicySchema } from './policy-schema.ts';
 import { withIssueCode, id, modelId, protocol, runs, text, timeout } from './scalar-schemas.ts';
@@ -186,6 +187,7 @@ const caseSchema = z
     runs: fields.iterations,
     timeout: caseTimeout.exactOptional(),
     ...modelShape,
+    client: writtenOfferSchema,
     match: fields.matchOptions,
     checks: fields.checks,
     failOnToolError: advancedConfigSchema.shape.failOnToolError.meta({
@@ -211,6 +213,7 @@ export const suiteSchema = z.strictObject({
   suite: text.meta({ description: 'Name of the suite.' }),
   id: id.exactOptional().meta({ description: 'Stable id; defaults to a slug of the name.' }),
   ...modelShape,
+  client: writtenOfferSchema,
   judgeModel: modelId.exactOptional().meta({
     description: 'Model of every `judge` that names none, as `provider/name`.',
     examples: ['openai/gpt-5-mini'],

@@ -51,9 +51,12 @@ function findPromptsWithoutModel(suite: Suite): ConfigurationIssue[] {
 
 /** A setting without a field in the API would be ignored, and the case judged as another one. */
 function findOwnSettings({ cases }: Suite, { name }: ServiceProfile): ConfigurationIssue[] {
-  const settings = cases
-    .filter(({ steps }) => steps.some(({ step }) => step.kind === 'prompt'))
-    .flatMap(({ modelSettings }) => modelSettings.ownSetting ?? []);
+  const settings = [
+    ...cases
+      .filter(({ steps }) => steps.some(({ step }) => step.kind === 'prompt'))
+      .flatMap(({ modelSettings }) => modelSettings.ownSetting ?? []),
+    ...cases.flatMap(({ client }) => (client === null ? [] : { key: 'client', location: client.location })),
+  ];
   const distinct = new Map(settings.map((setting) => [`${setting.location.line}:${setting.location.column}`, setting]));
   return [...distinct.values()].map(({ key, location }) => ({
     ...location,

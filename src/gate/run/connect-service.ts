@@ -12,6 +12,7 @@ import type { GatePlan } from '../plan/plan.ts';
 import type { HostedService, PlannedUpload } from '../plan/plan-service.ts';
 import type { PlannedModels } from '../plan/plan-models.ts';
 import type { JobModels } from './open-models.ts';
+import { type AnswerUse, createAnswerUse } from './answer-use.ts';
 import { type JobSnapshots, openSnapshots } from './snapshots.ts';
 import { createJobScheduling, type JobScheduling } from './scheduling.ts';
 
@@ -29,6 +30,8 @@ export interface ConnectedService extends AsyncDisposable {
   readonly protocols: ProtocolTable | null;
   /** Null where the service is a hosted one, which decides itself how iterations overlap. */
   readonly scheduling: JobScheduling | null;
+  /** Null where the service is a hosted one, for which the client offers nothing. */
+  readonly answers: AnswerUse | null;
   /** Null where no case has a prompt, or the service is a hosted one. */
   readonly models: JobModels | null;
   /** Null where no case compares with snapshots. */
@@ -74,6 +77,7 @@ async function openOwnService(
   // Loaded lazily: hosted runs need neither the engine nor the store.
   const { localLimits, openEmbeddedService } = await import('../../embedded/open.ts');
   const scheduling = createJobScheduling();
+  const answers = createAnswerUse();
   const models = plan.models === null ? null : await openJobModels(plan.models, { clock, logger, redactor });
   const snapshots = plan.snapshots === null ? null : openSnapshots(plan.snapshots, redactor);
   const service = await openEmbeddedService({
@@ -87,6 +91,7 @@ async function openOwnService(
     propagatesTraces: plan.hasTraceLog,
     ...(plan.server === null ? {} : { variables: plan.server.environment }),
     witnesses: witnesses ?? null,
+    onAnswers: answers.onIteration,
     models,
     snapshots,
   });
@@ -99,6 +104,7 @@ async function openOwnService(
     protocols: service.protocols,
     openJournal: () => noCleanupJournal,
     scheduling,
+    answers,
     models,
     snapshots,
     close: async () => {
@@ -134,6 +140,7 @@ async function connectHosted(
         ? noCleanupJournal
         : openCleanupJournal({ projectId }, saveRemoteResources),
     scheduling: null,
+    answers: null,
     models: null,
     snapshots: null,
     close: async () => await urgentClient[Symbol.asyncDispose](),
@@ -157,6 +164,7 @@ async function enterProject(
     protocols: ProtocolTable | null;
     openJournal: (projectId: string) => CleanupJournal;
     scheduling: JobScheduling | null;
+    answers: AnswerUse | null;
     models: JobModels | null;
     snapshots: JobSnapshots | null;
     close: () => Promise<void>;
@@ -169,9 +177,9 @@ async function enterProject(
   try {
     const { id: projectId } = await requireProject(client, { project: options.project, signal: options.signal });
     const journal = options.openJournal(projectId);
-    const { protocols, scheduling, models, snapshots } = options;
-    const known = { protocols, scheduling, models, snapshots };
-    return { client, urgentClient, projectId, journal, ...known, [Symbol.asyncDispose]: close };
+    const { protocols, scheduling, answers, models, snapshots } = options;
+    const parts = { client, urgentClient, projectId, journal, protocols, scheduling, answers, models, snapshots };
+    return { ...parts, [Symbol.asyncDispose]: close };
   } catch (error) {
     await close();
     throw error;
