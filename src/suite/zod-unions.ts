@@ -112,7 +112,8 @@ function readSignature(schema: z.ZodType): Array<{ key: string; literals: string
   if (!(schema instanceof z.ZodObject)) return [];
   const [key, property] = Object.entries(schema.shape)[0] ?? [];
   if (key === undefined) return [];
-  return [{ key, literals: property instanceof z.ZodLiteral ? listWords(property) : undefined }];
+  const isNamed = property instanceof z.ZodLiteral && [...property.values].every((value) => typeof value === 'string');
+  return [{ key, literals: isNamed ? listWords(property) : undefined }];
 }
 
 function listWords(schema: z.ZodEnum | z.ZodLiteral): string[] {
