@@ -72,10 +72,10 @@ export interface EmbeddedOptions {
   createUuid?: () => string;
   /** Know the processes of the servers that were started here. None unless given. */
   witnesses?: ServerWitnesses | null;
-  /** What `toMatchFile` compares with. None unless given: such checks are not measured then. */
-  snapshots?: Snapshots | null;
   /** Hears which scripted answers of the client iterations used. */
   onAnswers?: (answers: AnswersOfIteration) => void;
+  /** What `toMatchFile` compares with. None unless given: such checks are not measured then. */
+  snapshots?: Snapshots | null;
   /** Replaces single limits of the relay. */
   relayLimits?: Partial<RelayLimits>;
 }
@@ -109,9 +109,17 @@ export async function openEmbeddedService(options: EmbeddedOptions): Promise<Emb
   const { propagatesTraces = false, witnesses = null, models = null, defaultModel = null } = options;
   const scheduling = options.scheduling ?? createUniformScheduling(options.concurrency ?? 'auto');
   const { variables = new Map<string, Secret>(), createUuid = randomUUID, snapshots = null } = options;
-  const times = { iterationTimeoutMs, runTimeoutMs, propagatesTraces };
-  const { onAnswers } = options;
-  const behavior = { ...times, scheduling, witnesses, snapshots, variables, createUuid, onAnswers };
+  const behavior = {
+    scheduling,
+    iterationTimeoutMs,
+    runTimeoutMs,
+    propagatesTraces,
+    witnesses,
+    snapshots,
+    variables,
+    createUuid,
+    onAnswers: options.onAnswers,
+  };
   const protocols = createProtocolTable();
   const runner = createRunner({ store, protocols, clock, logger, ...behavior });
   const readBody = createBodyReader(limits.maxBodyBytes);

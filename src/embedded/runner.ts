@@ -70,8 +70,8 @@ export interface RunnerOptions {
   createUuid: () => string;
   /** Know the processes of the servers; null where none was started here. */
   witnesses: ServerWitnesses | null;
-  snapshots: Snapshots | null;
   onAnswers?: ((answers: AnswersOfIteration) => void) | undefined;
+  snapshots: Snapshots | null;
 }
 
 /** Iterations in a row that may fail to connect; then the server is gone, and each of the others would only wait for it. */

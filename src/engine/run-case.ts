@@ -79,6 +79,7 @@ interface RunCaseOptions {
   visit?: ServerVisit | null;
   openModel?: OpenModel | null;
   openJudge?: OpenJudge | null;
+  snapshots?: Snapshots | null;
   facts?: IterationFacts | null;
   snapshots?: Snapshots | null;
 }

@@ -225,9 +225,18 @@ async function runSuites(
   const kept = keeper?.kept() ?? null;
   const server = servers.report();
   const serverNotes = servers.listNotes();
-  const notes = { serverNotes, answerNotes };
-  const files = { tracePath, kept, recordings, snapshots };
-  return { server, ...notes, ...files, suites, baseline, evidence: evidence.collect() };
+  return {
+    server,
+    serverNotes,
+    answerNotes,
+    suites,
+    baseline,
+    evidence: evidence.collect(),
+    tracePath,
+    kept,
+    recordings,
+    snapshots,
+  };
 }
 
 interface RanSuites {
