@@ -81,7 +81,6 @@ interface RunCaseOptions {
   openJudge?: OpenJudge | null;
   snapshots?: Snapshots | null;
   facts?: IterationFacts | null;
-  snapshots?: Snapshots | null;
 }
 
 async function runInSession(
