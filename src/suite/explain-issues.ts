@@ -4,6 +4,7 @@ import {
   chooseAlternative,
   describeAlternatives,
   findDiscriminator,
+  findOnlyDiscriminator,
   findSchemaAt,
   findUnionAt,
   listAlternativeNames,
@@ -46,7 +47,7 @@ function explainIssue(root: z.ZodType, document: SourceDocument, issue: Issue, b
       return (issue.errors[chosen.index] ?? []).flatMap((inner) => explainIssue(root, document, inner, path));
     }
     case 'invalid_type': {
-      const advice = issue.expected === 'string' && isPlainScalar(value) ? '; write it in quotes' : '';
+      const advice = adviseOnType(issue.expected, value);
       return at('wrong-type', `${key} must be ${describeType(issue.expected)}, not ${quoteValue(value)}${advice}`);
     }
     case 'invalid_value': {
@@ -82,9 +83,15 @@ function explainUnknownAlternative(union: z.ZodUnion, document: SourceDocument, 
     return [{ ...document.locateValue(path), code: 'wrong-type', message }];
   }
   const code = `unknown-${thing}`;
+  const key = findOnlyDiscriminator(union);
+  if (isRecord(value) && key !== undefined && !Object.hasOwn(value, key)) {
+    const message = `The key \`${key}\` is missing${suggestNearest('', names)}`;
+    return [{ ...document.locateValue(path), code: 'missing-key', message }];
+  }
   if (typeof value === 'string') {
+    const form = key === undefined ? `${value}: …` : `{ ${key}: ${value} }`;
     const advice = names.includes(value)
-      ? `\`${value}\` needs a value: write \`${value}: …\``
+      ? `\`${value}\` needs a value: write \`${form}\``
       : `Unknown ${thing} \`${value}\`${suggestNearest(value, names)}`;
     return [{ ...document.locateValue(path), code, message: advice }];
   }
@@ -134,6 +141,11 @@ function describeType(expected: string): string {
   }
 }
 
-function isPlainScalar(value: unknown): boolean {
-  return typeof value === 'number' || typeof value === 'boolean';
+function adviseOnType(expected: string, value: unknown): string {
+  if (expected === 'string')
+    return typeof value === 'number' || typeof value === 'boolean' ? '; write it in quotes' : '';
+  if (expected === 'array' && isRecord(value)) return '; begin each of its items with `- `';
+  if (expected === 'array') return value === null || typeof value === 'object' ? '' : `; write [${quoteValue(value)}]`;
+  const isQuotedNumber = typeof value === 'string' && value.trim() !== '' && Number.isFinite(Number(value));
+  return isQuotedNumber && ['number', 'int'].includes(expected) ? '; write it without quotes' : '';
 }

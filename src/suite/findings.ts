@@ -22,16 +22,20 @@ export function compareText(a: string, b: string): number {
 }
 
 /**
- * Completes a message about an unknown word: names the nearest known one, or all of them where none is near. Begins
+ * Completes a message about an unknown word: names the nearest known one, or all of them where none is near and they are few. Begins
  * with a semicolon; empty where nothing is known.
  */
 export function suggestNearest(word: string, known: readonly string[]): string {
   if (known.length === 0) return '';
   const nearest = findNearest(word, known);
-  return nearest === undefined
-    ? `; known here: ${known.map((name) => `\`${name}\``).join(', ')}`
-    : `; did you mean \`${nearest}\`?`;
+  if (nearest !== undefined) return `; did you mean \`${nearest}\`?`;
+  return known.length > longestList
+    ? `; docs/evals.md lists the ${known.length} that are known here`
+    : `; known here: ${known.map((name) => `\`${name}\``).join(', ')}`;
 }
+
+/** A reader looks up a name in a longer list elsewhere. */
+const longestList = 30;
 
 /** Finds the known word that an unknown one is most likely meant to be; undefined where none is near. */
 export function findNearest(word: string, known: readonly string[]): string | undefined {

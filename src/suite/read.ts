@@ -94,7 +94,7 @@ function findRepeatedIds(
       return [];
     }
     const first = document.locateValue([...list.path, firstIndex, 'id']);
-    const message = `The id \`${id}\` is taken by the ${list.what} at line ${first.line}`;
+    const message = `The id \`${id}\` is taken by the ${list.what} at line ${first.line}; choose another`;
     return [{ ...document.locateValue([...list.path, index, 'id']), code: list.code, message }];
   });
 }

@@ -148,7 +148,7 @@ const maxSteps = 200;
 
 export const stepsSchema = z
   .array(writtenStepSchema)
-  .refine((steps) => steps.length > 0, withIssueCode('no-steps', 'A case has at least one step'))
+  .refine((steps) => steps.length > 0, withIssueCode('no-steps', 'A case has at least one step; add one'))
   .refine((steps) => steps.length <= maxSteps, withIssueCode('too-many-steps', `A case has at most ${maxSteps} steps`))
   .meta({ minItems: 1, maxItems: maxSteps });
 

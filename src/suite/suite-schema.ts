@@ -162,7 +162,7 @@ export const suiteSchema = z.strictObject({
     .meta({ description: 'What is demanded of the results; options of the command override it.' }),
   cases: z
     .array(caseSchema)
-    .refine((cases) => cases.length > 0, withIssueCode('no-cases', 'A suite has at least one case'))
+    .refine((cases) => cases.length > 0, withIssueCode('no-cases', 'A suite has at least one case; add one'))
     .refine(
       (cases) => cases.length <= maxCases,
       withIssueCode('too-many-cases', `A suite has at most ${maxCases} cases`),

@@ -57,6 +57,15 @@ export function findDiscriminator(union: z.ZodUnion, value: Record<string, unkno
     .find(({ key, literals }) => literals !== undefined && Object.hasOwn(value, key))?.key;
 }
 
+/** The key whose literal distinguishes all the alternatives of a union; undefined where some are known otherwise. */
+export function findOnlyDiscriminator(union: z.ZodUnion): string | undefined {
+  const keys = union.options.map((option) => {
+    const [signature] = readSignature(unwrap(option));
+    return signature?.literals === undefined ? undefined : signature.key;
+  });
+  return keys.every((key) => key === keys[0]) ? keys[0] : undefined;
+}
+
 /** The schema that the part of `value` at `path` was meant for, if known. */
 export function findSchemaAt(root: z.ZodType, value: unknown, path: DocumentPath): z.ZodType | undefined {
   let schema: z.ZodType | undefined = choose(unwrap(root), value);
@@ -104,8 +113,8 @@ function readSignature(schema: z.ZodType): Array<{ key: string; literals: string
   const [key, property] = Object.entries(schema.shape)[0] ?? [];
   if (key === undefined) return [];
   // A key that is only ever `true` is known by its name.
-  const isName = property instanceof z.ZodLiteral && !property.values.has(true);
-  return [{ key, literals: isName ? listWords(property) : undefined }];
+  const isNamed = property instanceof z.ZodLiteral && [...property.values].every((value) => typeof value === 'string');
+  return [{ key, literals: isNamed ? listWords(property) : undefined }];
 }
 
 function listWords(schema: z.ZodEnum | z.ZodLiteral): string[] {

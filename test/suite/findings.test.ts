@@ -81,7 +81,7 @@ describe('findings about the suite', () => {
   it.each([
     ['- a', 'a.yaml:1:1: The file must be a mapping, not a list (wrong-type)'],
     ['suite: a\n', 'a.yaml:1:1: The key `cases` is missing (missing-key)'],
-    ['suite: a\ncases: []\n', 'a.yaml:2:8: A suite has at least one case (no-cases)'],
+    ['suite: a\ncases: []\n', 'a.yaml:2:8: A suite has at least one case; add one (no-cases)'],
     [
       `suite: a\ncases:\n${'  - { title: a, steps: [{ toolCall: a }] }\n'.repeat(501)}`,
       'a.yaml:3:3: A suite has at most 500 cases (too-many-cases)',
@@ -139,18 +139,18 @@ describe('findings about cases and steps', () => {
       'suite: a\ncases: [{ title: " ", steps: [{ toolCall: c }] }]',
       'a.yaml:2:18: This text must not be empty (empty-text)',
     ],
-    ['suite: a\ncases: [{ title: b, steps: [] }]', 'a.yaml:2:28: A case has at least one step (no-steps)'],
+    ['suite: a\ncases: [{ title: b, steps: [] }]', 'a.yaml:2:28: A case has at least one step; add one (no-steps)'],
     [
       withSteps(...Array.from({ length: 201 }, () => 'toolCall: a')),
       'a.yaml:5:7: A case has at most 200 steps (too-many-steps)',
     ],
     [
       'suite: a\ncases:\n  - { title: b, id: x, steps: [{ toolCall: c }] }\n  - { title: c, id: x, steps: [{ toolCall: c }] }',
-      'a.yaml:4:21: The id `x` is taken by the case at line 3 (duplicate-case-id)',
+      'a.yaml:4:21: The id `x` is taken by the case at line 3; choose another (duplicate-case-id)',
     ],
     [
       withSteps('{ toolCall: a, id: x }', '{ toolCall: b, id: x }'),
-      'a.yaml:6:28: The id `x` is taken by the step of this case at line 5 (duplicate-step-id)',
+      'a.yaml:6:28: The id `x` is taken by the step of this case at line 5; choose another (duplicate-step-id)',
     ],
     [withSteps('promt: a'), 'a.yaml:5:9: Unknown step `promt`; did you mean `prompt`? (unknown-step)'],
     [withSteps('kind: tolCall'), 'a.yaml:5:15: Unknown step `tolCall`; did you mean `toolCall`? (unknown-step)'],
@@ -284,8 +284,8 @@ describe('findings about cases and steps', () => {
       'a.yaml:2:7: `runs` must be at least 1, not 0 (out-of-range)',
       'a.yaml:4:5: The key `steps` is missing (missing-key)',
       'a.yaml:6:5: The key `title` is missing (missing-key)',
-      'a.yaml:6:9: The id `x` is taken by the case at line 5 (duplicate-case-id)',
-      'a.yaml:7:12: A case has at least one step (no-steps)',
+      'a.yaml:6:9: The id `x` is taken by the case at line 5; choose another (duplicate-case-id)',
+      'a.yaml:7:12: A case has at least one step; add one (no-steps)',
     ]);
   });
 
