@@ -7,7 +7,7 @@ import type { GateContext } from './gate.ts';
 import type { RegisteredServer } from './run/job-tunnel.ts';
 import type { GateOptions } from './options/schema.ts';
 import type { PlanContext } from './plan/plan.ts';
-import { type PlannedServer, planServer } from './plan/plan-server.ts';
+import { type PlannedServer, planServers } from './plan/plan-server.ts';
 import { type PlannedService, planService } from './plan/plan-service.ts';
 import { registerServer, startServer } from './run/job-server.ts';
 import { sessionsOfAnyClient } from './run/scheduling.ts';
@@ -26,7 +26,11 @@ export async function planTunnel(options: GateOptions, context: PlanContext): Pr
   const issues: ConfigurationIssue[] = [];
   const ci = await readCiJob(options, context);
   const service = { ...planService(options, { ci, environment: context.environment }, issues), isTunnelled: true };
-  const server = await planServer(options, context, issues);
+  const [server = null, ...others] = await planServers(options, { ...context, notes: [] }, issues);
+  if (others.length > 0) {
+    const message = 'has several servers, and a tunnel leads to one; choose it with `mcp-server`';
+    issues.push({ input: 'mcp-config', code: 'several-servers', message });
+  }
   if (service.profile.name === 'embedded') {
     const message =
       'must name a hosted service, svc or mcpjam; no other process could use a tunnel to the embedded one';

@@ -76,7 +76,8 @@ function describeServer({ server, service, timeoutMs }: GatePlan): string {
   const what =
     server === null
       ? 'the servers saved in the suite'
-      : (server.command ?? 'the server that runs already at server-url');
+      : (server.command ??
+        `the server that runs already at ${server.name === null ? 'server-url' : `the URL of ${server.name}`}`);
   const how = service.isTunnelled ? `, through a tunnel as ${service.serverName}` : '';
   return `Would test ${what} with the service ${service.profile.name}${how}, within ${formatDuration(timeoutMs)}.`;
 }

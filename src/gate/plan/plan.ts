@@ -21,7 +21,7 @@ import { planMerge, type PlannedMerge } from './plan-merge.ts';
 import { type PlannedPast, planPast, markTrials } from './plan-past.ts';
 import type { PlannedModels } from './plan-models.ts';
 import { checkJudges, planPrompts } from './plan-prompts.ts';
-import { type PlannedServer, planSandbox, planServer } from './plan-server.ts';
+import { type PlannedServer, planSandbox, planServers } from './plan-server.ts';
 import { type PlannedService, type PlannedUpload, planService, planUpload } from './plan-service.ts';
 import { findRuleIssues } from './rule-issues.ts';
 import { type PlannedSuite, planSuites } from './plan-suites.ts';
@@ -115,11 +115,14 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   for (const suite of merge === null ? [] : suiteNames) policy.base?.compareStored(suite);
   if (policy.file !== null) appendAll(notes, listUnmatchedSuites(policy.file, suiteNames));
   const { suites, shard } = planPart(planProbation(all, { rules, history }), { options, history }, issues);
-  const server = await planServer(options, context, issues);
-  if (ci.elevatedEvent !== null && server?.command != null) {
+  const [server = null, ...others] = await planServers(options, { ...context, notes }, issues);
+  if (others.length > 0) issues.push({ input: 'mcp-config', code: 'several-servers', message: severalServersMessage });
+  // A file of the pull request could send what it is given to a server that it names.
+  if (ci.elevatedEvent !== null && (server?.command != null || options.mcpConfig !== null)) {
     const isRefused = ci.elevatedEvent === 'pull_request_target' && !options.allowPullRequestTarget;
-    if (isRefused) issues.push({ input: 'server-command', code: 'pull-request-target', message: refusedEventMessage });
-    else notes.push(explainElevatedEvent(ci.elevatedEvent));
+    const input = options.mcpConfig === null ? 'server-command' : 'mcp-config';
+    if (isRefused) issues.push({ input, code: 'pull-request-target', message: refusedEventMessage });
+    else notes.push(explainElevatedEvent(ci.elevatedEvent, input));
   }
   const reportDir = await planReportDir(options.reportDir ?? '.', { ...context, notes });
   if (server !== null) {
@@ -282,9 +285,11 @@ function findUnreachableServer(
   return [{ input: 'tunnel', code: 'server-out-of-reach', message }];
 }
 
-function explainElevatedEvent(event: ElevatedEvent): string {
-  return `\`server-command\` starts a server on ${event}, where the job has the secrets of this repository and a token that may write, although others can cause the event. If a pull request can change what is built or started, its author gets both. Start it on pull_request, and comment on its report with \`publish\`. See "Two jobs" in docs/hardening.md.`;
+function explainElevatedEvent(event: ElevatedEvent, input: string): string {
+  return `\`${input}\` starts a server on ${event}, where the job has the secrets of this repository and a token that may write, although others can cause the event. If a pull request can change what is built or started, its author gets both. Start it on pull_request, and comment on its report with \`publish\`. See "Two jobs" in docs/hardening.md.`;
 }
+
+const severalServersMessage = 'has several servers, and a gate tests one; choose it with `mcp-server`';
 
 const refusedEventMessage =
   'would run on pull_request_target, where code of a pull request gets the secrets and the token of this repository; use pull_request, or set `allow-pull-request-target` where the server is not built from the pull request';

@@ -44,7 +44,7 @@ interface ServerUse {
  * @throws {SandboxError} when this machine cannot isolate it as the plan requires
  */
 export async function startServer(
-  { command, url, cwd, environment: variables, readyTimeoutMs, sandbox }: PlannedServer,
+  { command, url, isSse, cwd, environment: variables, readyTimeoutMs, sandbox }: PlannedServer,
   { isolation, protocol, sessions, isWitnessed, environment, processMarker }: ServerUse,
   { lifetime, teardown, clock, logger, redactor, onProgress }: ServerScope,
 ): Promise<RunningServer> {
@@ -56,6 +56,7 @@ export async function startServer(
     {
       command,
       url,
+      isSse,
       cwd,
       env: Object.fromEntries([...variables].map(([name, value]) => [name, value.reveal()])),
       readyTimeoutMs,
