@@ -1,6 +1,7 @@
-import { isJsonEqual, isRecord } from '../base/json.ts';
+import { isRecord } from '../base/json.ts';
 import { isSensitiveKey } from '../base/redaction.ts';
 import { clipText } from '../base/text.ts';
+import { type ComparisonRules, JsonComparison } from './json-comparison.ts';
 import { printValueWithin } from './reasons.ts';
 
 /** The lengths of a pointer and of two values leave room for one difference in a bounded list. */
@@ -34,17 +35,28 @@ interface Pair {
 export function listDifferences(
   { expected, actual }: Pick<Pair, 'expected' | 'actual'>,
   path: string,
+  rules: ComparisonRules = {},
 ): JsonDifference[] {
   const differences: JsonDifference[] = [];
+  const comparison = new JsonComparison(rules);
   const isSensitive = path.split('/').some(isSensitiveKey);
   // A stack of its own: a document may be nested deeper than the call stack.
   const open: Pair[] = [{ pointer: path, isSensitive, expected, actual }];
   for (let pair = open.pop(); pair !== undefined; pair = open.pop()) {
+    const pointer = clipText(pair.pointer, longestPointer);
+    if (comparison.isUnordered && Array.isArray(pair.expected) && Array.isArray(pair.actual)) {
+      const { missing, extra } = comparison.pair(pair.expected, pair.actual);
+      if (comparison.isExhausted) return [...differences, { pointer, description: 'differs' }];
+      const print = (item: unknown) => (pair.isSensitive ? '***' : printValueWithin(item, longestValue));
+      for (const item of missing) differences.push({ pointer, description: `has no item ${print(item)}` });
+      for (const item of extra) differences.push({ pointer, description: `has ${print(item)}, expected no such item` });
+      continue;
+    }
     const members = listMembers(pair);
     if (members !== null) {
       for (const member of members.toReversed()) open.push(member);
-    } else if (!isJsonEqual(pair.expected, pair.actual)) {
-      differences.push({ pointer: clipText(pair.pointer, longestPointer), description: describePair(pair) });
+    } else if (!comparison.isEqual(pair.expected, pair.actual)) {
+      differences.push({ pointer, description: describePair(pair) });
     }
   }
   return differences;

@@ -1,9 +1,9 @@
 import { RE2JS } from 're2js';
-import { isJsonEqual, isTooDeep, maxJsonDepth, tryParseJson } from '../base/json.ts';
+import { isTooDeep } from '../base/json.ts';
 import { endSentence, formatCount } from '../base/text.ts';
 import type { CheckByType, ToolResultType } from '../model/assertion.ts';
 import { findSchemaProblems } from '../suite/schema-problems.ts';
-import { listCalls } from './call-checks.ts';
+import { judgeEquals } from './equality-checks.ts';
 import {
   decide,
   type Evidence,
@@ -15,10 +15,18 @@ import {
   refuse,
   type ToolResult,
 } from './evidence.ts';
-import { findByPointer, listDifferences } from './json-documents.ts';
 import { judgePages } from './page-checks.ts';
 import { joinWithin, maxListLength, printValue } from './reasons.ts';
-import { readDocument } from './result-documents.ts';
+import {
+  describeNoAnswer,
+  describeText,
+  nameSubject,
+  onLatestResult,
+  printPart,
+  readPart,
+  readScope,
+  type Scope,
+} from './result-documents.ts';
 import { checkSchema, type SchemaBudget } from './schema-check.ts';
 
 /**
@@ -29,10 +37,10 @@ export const toolResultJudgements: Judgements<ToolResultType | 'toolResultSizeUn
   toolResultContains: (fields, evidence) => {
     const { needle, caseSensitive } = fields;
     const fold = (text: string) => (caseSensitive === true ? text : text.toLowerCase());
-    return judgeAny(readScope(fields, evidence), (text) => fold(text).includes(fold(needle)), {
+    return judgeAny(fields, evidence, {
+      isMeant: (text) => fold(text).includes(fold(needle)),
       found: `contains ${printValue(needle)}`,
       missing: `does not contain ${printValue(needle)}`,
-      none: `contains ${printValue(needle)}`,
     });
   },
   toolResultMatches: judgeMatches,
@@ -53,10 +61,7 @@ export const toolResultJudgements: Judgements<ToolResultType | 'toolResultSizeUn
         `the result of ${toolName} has ${formatCount(sizeBytes, 'byte')}; the limit is under ${fields.maxBytes}.`,
       unmeasured: ({ toolName }) => `the size of the result of ${toolName} was not measured.`,
     }),
-  toolResultEquals: (fields, evidence) =>
-    findByPointer(null, fields.path ?? '').kind === 'malformed'
-      ? refuse(`the path ${printValue(fields.path)} is not a JSON Pointer, such as "/items/0/name".`)
-      : onLatestResult(judgeEquals)(fields, evidence),
+  toolResultEquals: onLatestResult(judgeEquals),
   toolResultIsError: onLatestResult(({ isError }, result) =>
     decide(
       result.isError === isError,
@@ -67,49 +72,51 @@ export const toolResultJudgements: Judgements<ToolResultType | 'toolResultSizeUn
   fullPageHasContinuation: judgePages,
 };
 
-/** The results that a check is about. */
-interface Scope {
-  results: readonly ToolResult[];
-  /** The tool that they are of; undefined for all tools. */
-  toolName: string | undefined;
-  /** How many calls in scope have no result, such as one that was cut off. */
-  missing: number;
-}
-
-function readScope({ toolName, latest = false }: { toolName?: string; latest?: boolean }, evidence: Evidence): Scope {
-  const results = evidence.toolResults.filter((result) => toolName === undefined || result.toolName === toolName);
-  const missing = Math.max(0, listCalls(evidence, toolName).length - results.length);
-  return latest ? { results: results.slice(-1), toolName, missing: 0 } : { results, toolName, missing };
-}
-
-function describeNoAnswer(toolName: string | undefined): string {
-  return toolName === undefined ? 'no tool has answered.' : `${toolName} has not answered.`;
-}
-
 function leaveMissing({ missing, toolName }: Scope): Judgement {
   const calls = `${formatCount(missing, 'call')}${toolName === undefined ? '' : ` of ${toolName}`}`;
   return leaveUnmeasured(`the transcript has no result of ${calls}.`);
 }
 
-/** Judges whether the text of a result in scope, or its structured content as JSON, is what is meant. */
+/**
+ * Judges whether the text of a result in scope, or its structured content as JSON, is what is meant; with a path, the text at it, or what
+ * else is there as JSON.
+ */
 function judgeAny(
-  scope: Scope,
-  isMeant: (text: string) => boolean,
-  say: { found: string; missing: string; none: string },
+  { path = '', ...fields }: { path?: string; toolName?: string; latest?: boolean },
+  evidence: Evidence,
+  { isMeant, found, missing }: { isMeant: (text: string) => boolean; found: string; missing: string },
 ): Judgement {
+  const scope = readScope(fields, evidence);
   const { results, toolName } = scope;
-  const found = results.findLast((result) => isMeant(result.text) || isMeant(printStructured(result)));
-  if (found !== undefined) return pass(`${describeText(found)} and ${say.found}.`);
+  const meant = results.findLast((result) => listTexts(result, path).some(isMeant));
+  if (meant !== undefined) return pass(`${describePart(meant, path)} and ${found}.`);
   if (scope.missing > 0) return leaveMissing(scope);
   const latest = results.at(-1);
   if (latest === undefined) return fail(describeNoAnswer(toolName));
-  if (results.length === 1) return fail(`${describeText(latest)} and ${say.missing}.`);
+  const hasText = path === '' || readPart(latest, path).kind === 'found';
+  if (results.length === 1) return fail(`${describePart(latest, path)}${hasText ? ` and ${missing}` : ''}.`);
   const all = `none of ${results.length} results${toolName === undefined ? '' : ` of ${toolName}`}`;
-  return fail(`${all} ${say.none}; ${describeText(latest)}.`);
+  return fail(`${all} ${found}${path === '' ? '' : ` at ${path}`}; ${describePart(latest, path)}.`);
 }
 
-function printStructured({ structuredContent }: ToolResult): string {
-  return structuredContent === undefined || isTooDeep(structuredContent) ? '' : JSON.stringify(structuredContent);
+function listTexts(result: ToolResult, path: string): string[] {
+  if (path === '') {
+    const { text, structuredContent } = result;
+    return structuredContent === undefined ? [text] : [text, printJson(structuredContent)];
+  }
+  const part = readPart(result, path);
+  if (part.kind !== 'found') return [];
+  return [typeof part.value === 'string' ? part.value : printJson(part.value)];
+}
+
+function printJson(value: unknown): string {
+  return isTooDeep(value) ? '' : JSON.stringify(value);
+}
+
+function describePart(result: ToolResult, path: string): string {
+  if (path === '') return describeText(result);
+  const part = readPart(result, path);
+  return part.kind === 'found' ? `${nameSubject(result, path)} is ${printPart(part.value, path)}` : part.reason;
 }
 
 /** Judges whether every result in scope measures less than a limit. Without a call there is none above it. */
@@ -139,16 +146,6 @@ function judgeUnder(
   return pass(largest === undefined ? describeNoAnswer(scope.toolName) : say(largest.result, largest.value));
 }
 
-function onLatestResult<Fields extends { toolName?: string }>(
-  judge: (fields: Fields, result: ToolResult) => Judgement,
-) {
-  return (fields: Fields, evidence: Evidence): Judgement => {
-    const { toolName } = fields;
-    const [result] = readScope({ ...(toolName !== undefined && { toolName }), latest: true }, evidence).results;
-    return result === undefined ? fail(describeNoAnswer(toolName)) : judge(fields, result);
-  };
-}
-
 function judgeMatches(fields: CheckByType['toolResultMatches'], evidence: Evidence): Judgement {
   const { pattern } = fields;
   let expression: RE2JS;
@@ -159,10 +156,10 @@ function judgeMatches(fields: CheckByType['toolResultMatches'], evidence: Eviden
       `the pattern ${printValue(pattern)} is not an RE2 regular expression, which has no look-around and no back-references.`,
     );
   }
-  return judgeAny(readScope(fields, evidence), (text) => expression.matcher(text).find(), {
+  return judgeAny(fields, evidence, {
+    isMeant: (text) => expression.matcher(text).find(),
     found: `matches ${printValue(pattern)}`,
     missing: `does not match ${printValue(pattern)}`,
-    none: `matches ${printValue(pattern)}`,
   });
 }
 
@@ -185,17 +182,17 @@ async function judgeSchemas(
 }
 
 async function judgeSchema(
-  { schema }: CheckByType['toolResultMatchesSchema'],
+  { schema, path = '' }: CheckByType['toolResultMatchesSchema'],
   result: ToolResult,
   schemas: SchemaBudget | undefined,
 ): Promise<Judgement> {
-  const document = readDocument(result);
-  if (document === undefined) return judgeNoDocument(result);
-  const check = await checkSchema(schema, document.value, {
+  const part = readPart(result, path);
+  if (part.kind !== 'found') return fail(`${part.reason}.`);
+  const check = await checkSchema(schema, part.value, {
     checksFormats: true,
     ...(schemas !== undefined && { budget: schemas }),
   });
-  const subject = `the result of ${result.toolName}`;
+  const subject = nameSubject(result, path);
   if (check.kind === 'unusable') return refuse(`the schema cannot be used: ${check.reason}.`);
   if (check.kind === 'stopped') {
     return leaveUnmeasured(
@@ -204,37 +201,8 @@ async function judgeSchema(
   }
   if (check.kind === 'valid') return pass(`${subject} fits the schema.`);
   return fail(
-    `${subject} does not fit the schema: ${joinWithin(check.mismatches, maxListLength)}. It is ${printValue(document.value)}.`,
+    `${subject} does not fit the schema: ${joinWithin(check.mismatches, maxListLength)}. It is ${printPart(part.value, path)}.`,
   );
-}
-
-function judgeEquals({ value, path = '' }: CheckByType['toolResultEquals'], result: ToolResult): Judgement {
-  const isText = typeof value === 'string' && path === '';
-  if (isText && value === result.text) {
-    return pass(`${describeText(result)}, as expected.`);
-  }
-  const document = readDocument(result) ?? (isText ? { value: result.text } : undefined);
-  if (document === undefined) return judgeNoDocument(result);
-  const found = findByPointer(document.value, path);
-  const subject = path === '' ? `the result of ${result.toolName}` : `${path} in the result of ${result.toolName}`;
-  if (found.kind !== 'found') {
-    return fail(`${subject} does not exist, expected ${printValue(value)}.`);
-  }
-  if (isJsonEqual(value, found.value)) {
-    return pass(`${subject} is ${printValue(found.value)}, as expected.`);
-  }
-  // Next to the text "6", the text `5` is shown as a text too, although it is read as a number.
-  const isReadAsOther = found.value === null || typeof found.value === 'number' || typeof found.value === 'boolean';
-  const actual = isText && isReadAsOther && result.structuredContent === undefined ? result.text : found.value;
-  return fail(`${subject} ${describeDifferences({ expected: value, actual }, path)}.`);
-}
-
-function describeDifferences(documents: { expected: unknown; actual: unknown }, path: string): string {
-  const differences = listDifferences(documents, path);
-  const [first] = differences;
-  if (differences.length === 1 && first?.pointer === path) return first.description;
-  const parts = differences.map(({ pointer, description }) => `${pointer} ${description}`);
-  return `is not as expected: ${joinWithin(parts, maxListLength)}`;
 }
 
 function judgeNotFound({ toolName, isListed, isError }: ToolResult): Judgement {
@@ -243,16 +211,6 @@ function judgeNotFound({ toolName, isListed, isError }: ToolResult): Judgement {
   return isListed === null
     ? leaveUnmeasured(`whether the server lists ${toolName} was not captured.`)
     : pass(`the server does not list ${toolName}, and answered with an error.`);
-}
-
-function judgeNoDocument(result: ToolResult): Judgement {
-  return isTooDeep(tryParseJson(result.text))
-    ? fail(`the result of ${result.toolName} is JSON that is nested deeper than ${maxJsonDepth} levels.`)
-    : fail(`${describeText(result)}, which is not JSON, and it has no structuredContent.`);
-}
-
-function describeText(result: ToolResult): string {
-  return `the result of ${result.toolName} is ${printValue(result.text)}`;
 }
 
 function formatLatency(latencyMs: number): string {

@@ -103,8 +103,9 @@ function findGap(check: NegatableCheck, { toolName, output, latencyMs }: Answere
   if (type === 'toolNotFound' && output.isError) return `the trace does not tell whether the server lists ${toolName}`;
   if (type === 'toolLatencyUnder' && latencyMs === null) return `the trace does not tell how long ${toolName} took`;
   const { text, structuredContent, isError, isVerbatim } = output;
-  if (type === 'toolResultEquals' && (check.path ?? '') === '' && check.value === text) return null;
-  const asksForDocument = type === 'toolResultEquals' || type === 'toolResultMatchesSchema';
+  const path = 'path' in check ? (check.path ?? '') : '';
+  if (type === 'toolResultEquals' && path === '' && check.value === text) return null;
+  const asksForDocument = type === 'toolResultEquals' || type === 'toolResultMatchesSchema' || path !== '';
   return asksForDocument &&
     !isVerbatim &&
     !isError &&

@@ -5,6 +5,7 @@ import {
   createCheckSchemas,
   createNotSchema,
   isSmallSchema,
+  jsonPointerPattern,
   maxNeedleLength,
   maxSchemaBytes,
 } from './check-schemas.ts';
@@ -22,7 +23,7 @@ const { api, observations, toolResult, judged } = createCheckSchemas({
   needle: filledText.max(maxNeedleLength),
   pattern: filledText,
   re2Pattern: filledText,
-  pointer: z.string(),
+  pointer: z.string().regex(jsonPointerPattern, 'expected a JSON Pointer, such as /items/0/name'),
   jsonSchema: z
     .custom<JsonObject | boolean>(
       (value) => typeof value === 'boolean' || isRecord(value),

@@ -1,5 +1,8 @@
 import { z } from 'zod';
 
+/** RFC 6901 §3; the empty pointer is the whole document. */
+export const jsonPointerPattern = /^(?:\/(?:[^~/]|~[01])*)*$/;
+
 /** How the arguments of a call are compared with the expected ones. */
 export const argumentMatching = z.enum(['ignore', 'partial', 'exact']);
 
@@ -74,6 +77,7 @@ export function createCheckSchemas(values: CheckValues) {
     .exactOptional()
     .meta({ description: 'Judge the latest result alone instead of every result so far.' });
   const caseSensitive = z.boolean().exactOptional();
+  const path = values.pointer.exactOptional();
   const matching = argumentMatching.meta({
     description: '`partial` compares only the keys given here; `exact` all of them; `ignore` none.',
   });
@@ -153,20 +157,27 @@ export function createCheckSchemas(values: CheckValues) {
   const toolResult = {
     toolResultContains: object({
       type: z.literal('toolResultContains'),
-      needle: values.needle.meta({ description: 'Text that a result contains.' }),
+      needle: values.needle.meta({ description: 'Text that a result, or the part of it at `path`, contains.' }),
       caseSensitive,
+      path,
       toolName: ofTool,
       latest,
     }),
     toolResultMatches: object({
       type: z.literal('toolResultMatches'),
-      pattern: re2Pattern.meta({ description: 'RE2 regular expression that a result matches.' }),
+      pattern: re2Pattern.meta({
+        description: 'RE2 regular expression that a result, or the part of it at `path`, matches.',
+      }),
+      path,
       toolName: ofTool,
       latest,
     }),
     toolResultMatchesSchema: object({
       type: z.literal('toolResultMatchesSchema'),
-      schema: values.jsonSchema.meta({ description: 'JSON Schema 2020-12 that every result conforms to.' }),
+      schema: values.jsonSchema.meta({
+        description: 'JSON Schema 2020-12 that every result, or the part of it at `path`, conforms to.',
+      }),
+      path,
       toolName: ofTool,
       latest,
     }),
@@ -179,7 +190,13 @@ export function createCheckSchemas(values: CheckValues) {
     toolResultEquals: object({
       type: z.literal('toolResultEquals'),
       value: values.value.meta({ description: 'What the latest result, or the part of it at `path`, equals.' }),
-      path: values.pointer.exactOptional(),
+      path,
+      tolerance: z.number().min(0).exactOptional().meta({
+        description: 'By how much numbers may differ, at every depth.',
+      }),
+      unordered: z.boolean().exactOptional().meta({
+        description: 'True compares lists in any order, at every depth.',
+      }),
       toolName: ofTool,
     }),
     toolResultIsError: object({

@@ -1,7 +1,13 @@
 import { RE2JS } from 're2js';
 import { z } from 'zod';
 import { describeError } from '../base/errors.ts';
-import { createCheckSchemas, isSmallSchema, maxNeedleLength, maxSchemaBytes } from '../model/check-schemas.ts';
+import {
+  createCheckSchemas,
+  isSmallSchema,
+  jsonPointerPattern,
+  maxNeedleLength,
+  maxSchemaBytes,
+} from '../model/check-schemas.ts';
 import { createWidgetSchemas } from '../model/widget.ts';
 import { modelId, withIssueCode, text } from './scalar-schemas.ts';
 import { findSchemaProblems } from './schema-problems.ts';
@@ -52,17 +58,14 @@ function explainThrow(compile: () => unknown): string | undefined {
   }
 }
 
-/** RFC 6901 §3; the empty pointer is the whole document. */
-const pointerPattern = /^(?:\/(?:[^~/]|~[01])*)*$/;
-
 const pointer = z
   .string()
   .refine(
-    (value) => pointerPattern.test(value),
+    (value) => jsonPointerPattern.test(value),
     withIssueCode('bad-pointer', (value) => `${JSON.stringify(value)} is not a JSON Pointer; write \`/key/0\``),
   )
   .meta({
-    pattern: pointerPattern.source,
+    pattern: jsonPointerPattern.source,
     description: 'JSON Pointer into the structured content, or into text read as JSON.',
   });
 

@@ -88,7 +88,7 @@ describe('judgePredicate on what a tool answered', () => {
     ],
     [
       { type: 'toolResultEquals', value: 1, path: 'days', toolName: 'weather' },
-      'toolResultEquals: the path "days" is not a JSON Pointer, such as "/items/0/name".',
+      'toolResultEquals: the predicate is malformed: path: expected a JSON Pointer, such as /items/0/name.',
     ],
     [
       { type: 'toolResultEquals', value: 5 },

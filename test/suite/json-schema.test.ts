@@ -31,6 +31,8 @@ const valid = [
   withStep('{ assert: { toolCallCountUnder: 3, role: advisory, severity: warn } }'),
   withStep('{ assert: { type: noEndingQuestion, role: advisory } }, { assert: { onlyToolsCalled: [] } }'),
   withStep('{ assert: { toolResultMatchesSchema: { const: 1 }, latest: true } }'),
+  withStep('{ assert: { toolResultContains: a, path: /b/0 } }, { assert: { toolResultMatches: a, path: /b } }'),
+  withStep('{ assert: { toolResultEquals: [1.5], tolerance: 0.1, unordered: true } }'),
 ];
 
 const invalid = [
@@ -58,6 +60,9 @@ const invalid = [
   withStep('{ promt: a }'),
   withStep('{ assert: { toolResultContains: 5 } }'),
   withStep('{ assert: { toolResultEquals: 5, path: a } }'),
+  withStep('{ assert: { toolResultContains: a, path: b } }'),
+  withStep('{ assert: { toolResultEquals: 5, tolerance: -1 } }'),
+  withStep('{ assert: { toolResultEquals: 5, unordered: yes please } }'),
   withStep('{ assert: { toolResultSchema: [] } }'),
   withStep('{ assert: { type: noToolErrors, kind: textVisible } }'),
   withStep('{ assert: { type: noToolErrors, role: nice } }'),
