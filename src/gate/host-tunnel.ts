@@ -1,6 +1,7 @@
 import { ConfigurationError, type ConfigurationIssue, type GateError, ServerStartError } from '../base/errors.ts';
 import type { Secret } from '../base/redaction.ts';
 import { anyProtocol } from '../model/protocol.ts';
+import { stepServerName } from '../model/suite.ts';
 import { readCiJob } from './plan/ci-job.ts';
 import { connectService } from './run/connect-service.ts';
 import type { GateContext } from './gate.ts';
@@ -68,7 +69,7 @@ export async function hostTunnel(
       processMarker: context.processMarker,
     };
     const running = await startServer(plan.server, starting, scope);
-    const server = await registerServer(running, plan.service, { service, ...scope });
+    const server = await registerServer(running, { ...plan.service, alias: stepServerName }, { service, ...scope });
     context.onReady(server);
     const reason = await waitForAbort(lifetime.cancelRun);
     if (!signal.aborted) throw reason;

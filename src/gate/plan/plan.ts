@@ -35,8 +35,8 @@ export interface GatePlan extends PlannedPast {
   /** The working directory of the gate; paths of reports and evals files are relative to it. */
   cwd: string;
   suites: PlannedSuite[];
-  /** Null where a suite of the service runs on the servers saved in it. */
-  server: PlannedServer | null;
+  /** Empty where a suite of the service runs on the servers saved in it. */
+  servers: PlannedServer[];
   service: PlannedService;
   /** What is tested, as far as it is known; null where neither part is. */
   revision: Revision | null;
@@ -106,7 +106,12 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   const rules = policy.gate;
   const past = { cwd: context.cwd, notes, base: policy.base };
   const { history, baseline } = await planPast(options, past, issues);
-  const sources = { cwd: context.cwd, ci, profile: service.profile, policy, notes };
+  const servers = await planServers(options, { ...context, notes }, issues);
+  if (service.hosted !== null && servers.length > 1) {
+    issues.push({ input: 'mcp-config', code: 'needs-embedded-service', message: severalServersMessage });
+  }
+  const serverNames = servers.flatMap(({ name }) => name ?? []);
+  const sources = { cwd: context.cwd, ci, profile: service.profile, policy, serverNames, notes };
   const all = joining !== null ? [] : await planSuites(options, sources, issues);
   const merge = joining === null ? null : { ...joining, rules: { ...joining.rules, policy: policy.file } };
   const joined = merge === null ? [] : groupReported(merge.results);
@@ -115,23 +120,21 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   for (const suite of merge === null ? [] : suiteNames) policy.base?.compareStored(suite);
   if (policy.file !== null) appendAll(notes, listUnmatchedSuites(policy.file, suiteNames));
   const { suites, shard } = planPart(planProbation(all, { rules, history }), { options, history }, issues);
-  const [server = null, ...others] = await planServers(options, { ...context, notes }, issues);
-  if (others.length > 0) issues.push({ input: 'mcp-config', code: 'several-servers', message: severalServersMessage });
   // A file of the pull request could send what it is given to a server that it names.
-  if (ci.elevatedEvent !== null && (server?.command != null || options.mcpConfig !== null)) {
+  if (ci.elevatedEvent !== null && (options.serverCommand !== null || options.mcpConfig !== null)) {
     const isRefused = ci.elevatedEvent === 'pull_request_target' && !options.allowPullRequestTarget;
     const input = options.mcpConfig === null ? 'server-command' : 'mcp-config';
     if (isRefused) issues.push({ input, code: 'pull-request-target', message: refusedEventMessage });
     else notes.push(explainElevatedEvent(ci.elevatedEvent, input));
   }
   const reportDir = await planReportDir(options.reportDir ?? '.', { ...context, notes });
-  if (server !== null) {
+  for (const server of servers) {
     const surroundings = { ...context, serverCwd: server.cwd, suites, reportDir: reportDir.path };
     server.sandbox = await planSandbox(options, surroundings, issues);
   }
   if (merge === null) appendAll(issues, findRuleIssues(rules, { options, suites }));
   appendAll(issues, [
-    ...findUnreachableServer(service, server),
+    ...servers.flatMap((server) => findUnreachableServer(service, server)),
     ...findUnenforceablePins(service, { options, suites }),
   ]);
   if (baseline !== null && baseline.runId !== null && all.length > 1) {
@@ -152,7 +155,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     suites,
     shard,
     merge,
-    server,
+    servers,
     service,
     baseline,
     history,
@@ -185,7 +188,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
       maximumRateDrop: rules.maximumRateDrop,
       ...applyPricingDefaults(rules),
     },
-    secrets: [service, server, github, collector, upload, models].flatMap((part) => part?.secrets ?? []),
+    secrets: [service, ...servers, github, collector, upload, models].flatMap((part) => part?.secrets ?? []),
   };
 }
 
@@ -274,11 +277,8 @@ function findUnenforceablePins(
 }
 
 /** A service elsewhere has another loopback, and a server over stdio has no address but there. */
-function findUnreachableServer(
-  { hosted, isTunnelled }: PlannedService,
-  server: PlannedServer | null,
-): ConfigurationIssue[] {
-  if (isTunnelled || server === null || hosted === null || isLoopback(new URL(hosted.baseUrl).hostname)) return [];
+function findUnreachableServer({ hosted, isTunnelled }: PlannedService, server: PlannedServer): ConfigurationIssue[] {
+  if (isTunnelled || hosted === null || isLoopback(new URL(hosted.baseUrl).hostname)) return [];
   const url = URL.parse(server.url ?? '');
   if (url !== null && !isLoopback(url.hostname)) return [];
   const message = 'is never, but the service cannot reach a server that only this machine can; leave it at auto';
@@ -289,7 +289,8 @@ function explainElevatedEvent(event: ElevatedEvent, input: string): string {
   return `\`${input}\` starts a server on ${event}, where the job has the secrets of this repository and a token that may write, although others can cause the event. If a pull request can change what is built or started, its author gets both. Start it on pull_request, and comment on its report with \`publish\`. See "Two jobs" in docs/hardening.md.`;
 }
 
-const severalServersMessage = 'has several servers, and a gate tests one; choose it with `mcp-server`';
+const severalServersMessage =
+  'has several servers, and a hosted service gets one of this job; choose it with `mcp-server`, or use `service: embedded`';
 
 const refusedEventMessage =
   'would run on pull_request_target, where code of a pull request gets the secrets and the token of this repository; use pull_request, or set `allow-pull-request-target` where the server is not built from the pull request';

@@ -40,7 +40,7 @@ describe('a server of `mcp-config`', () => {
       { TOKEN: 'in-job', HOME: '/home/me' },
     );
     await using _workspace = workspace;
-    const { server } = made;
+    const [server] = made.servers;
     expect(splitCommand(server?.command ?? '')).toEqual([
       'node',
       'server.js',
@@ -61,7 +61,7 @@ describe('a server of `mcp-config`', () => {
     const config = '{ "servers": { "notes": { "type": "sse", "url": "http://127.0.0.1:9/sse?key=${KEY}" } } }';
     const { plan: made, workspace } = await plan(config, { 'server-env': 'KEY' }, { KEY: 'in-url' });
     await using _workspace = workspace;
-    expect(made.server).toMatchObject({ command: null, url: 'http://127.0.0.1:9/sse?key=in-url', isSse: true });
+    expect(made.servers[0]).toMatchObject({ command: null, url: 'http://127.0.0.1:9/sse?key=in-url', isSse: true });
     expect(made.secrets.map((secret) => secret.reveal())).toContain('?key=in-url');
   });
 
@@ -69,7 +69,7 @@ describe('a server of `mcp-config`', () => {
     const config = '{ "mcpServers": { "a": { "command": "a", "env": { "X": "${UNSET}" } }, "b": { "command": "b" } } }';
     const { plan: made, workspace } = await plan(config, { 'mcp-server': 'b' });
     await using _workspace = workspace;
-    expect(made.server).toMatchObject({ name: 'b', command: 'b' });
+    expect(made.servers[0]).toMatchObject({ name: 'b', command: 'b' });
   });
 
   it('may have keys that the gate does not know, which is a warning', async () => {
@@ -89,7 +89,7 @@ describe('a server of `mcp-config`', () => {
       { SECRET: 'canary' },
     );
     await using _workspace = workspace;
-    expect(made.server?.command).toBe('a none');
+    expect(made.servers[0]?.command).toBe('a none');
     expect(made.notes).toEqual([
       'tools/.mcp.json:1:51: `${SECRET:-none}` is its default; the job has SECRET: to use that, pass it on with `server-env: SECRET`.',
     ]);
