@@ -106,9 +106,10 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   const rules = policy.gate;
   const past = { cwd: context.cwd, notes, base: policy.base };
   const { history, baseline } = await planPast(options, past, issues);
-  const servers = await planServers(options, { ...context, notes }, issues);
+  const serverIssues: ConfigurationIssue[] = [];
+  const servers = await planServers(options, { ...context, notes }, serverIssues);
   if (service.hosted !== null && servers.length > 1) {
-    issues.push({ input: 'mcp-config', code: 'needs-embedded-service', message: severalServersMessage });
+    serverIssues.push({ input: 'mcp-config', code: 'needs-embedded-service', message: severalServersMessage });
   }
   const serverNames = servers.flatMap(({ name }) => name ?? []);
   const sources = { cwd: context.cwd, ci, profile: service.profile, policy, serverNames, notes };
@@ -120,6 +121,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   for (const suite of merge === null ? [] : suiteNames) policy.base?.compareStored(suite);
   if (policy.file !== null) appendAll(notes, listUnmatchedSuites(policy.file, suiteNames));
   const { suites, shard } = planPart(planProbation(all, { rules, history }), { options, history }, issues);
+  appendAll(issues, serverIssues);
   // A file of the pull request could send what it is given to a server that it names.
   if (ci.elevatedEvent !== null && (options.serverCommand !== null || options.mcpConfig !== null)) {
     const isRefused = ci.elevatedEvent === 'pull_request_target' && !options.allowPullRequestTarget;

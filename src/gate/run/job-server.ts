@@ -1,5 +1,5 @@
 import { type Clock, race } from '../../base/time.ts';
-import { ConfigurationError, ServiceError } from '../../base/errors.ts';
+import { ConfigurationError, ServerStartError, ServiceError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import { isLoopback } from '../../http/url.ts';
 import type { Redactor } from '../../base/redaction.ts';
@@ -69,12 +69,21 @@ export async function startServer(
       ...(processMarker === undefined ? {} : { sessionMarker: processMarker }),
     },
     { clock, logger, signal: lifetime.cancelRun, environment },
-  );
+  ).catch((error: unknown) => {
+    throw nameFailure(error, name);
+  });
   teardown.add('stop the server', async () => await running[Symbol.asyncDispose]());
   for (const secret of running.secrets) redactor.add(secret);
-  lifetime.cancelOn(running.lost);
+  lifetime.cancelOn(running.lost.then((error) => nameFailure(error, name)));
   onProgress({ kind: 'server-ready', name, server: running.report, durationMs: clock.monotonicMs() - startedMs });
   return running;
+}
+
+/** Says which server of `mcp-config` failed. */
+function nameFailure<Failure>(error: Failure, name: string | null): Failure | ServerStartError {
+  if (name === null || !(error instanceof ServerStartError)) return error;
+  const { message, hint, stderrTail } = error;
+  return new ServerStartError(`${name}: ${message}`, { stderrTail, cause: error, ...(hint !== undefined && { hint }) });
 }
 
 /**
