@@ -62,7 +62,8 @@ function fillStore(): void {
         loss: null,
         predicates: [],
         usage: null,
-        stopsRun: false,
+        judges: [],
+        runStop: null,
       });
       store.runs.count(runId, result);
     }

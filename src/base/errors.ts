@@ -158,6 +158,11 @@ export class ModelError extends GateError {
     super(message, options);
     this.kind = kind;
   }
+
+  /** Whether no other call of the run could have an answer either. */
+  get endsRun(): boolean {
+    return this.kind === 'refused' || this.kind === 'over-budget';
+  }
 }
 
 /** The MCP server under test did not start, did not answer in time, or is gone. No verdict can rest on it. */

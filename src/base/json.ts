@@ -51,3 +51,13 @@ export function isJsonEqual(left: unknown, right: unknown): boolean {
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** Each text in a JSON value, with the path that leads to it; names of members are none of them. */
+export function* listTexts(
+  value: unknown,
+  path: readonly PropertyKey[] = [],
+): Generator<{ text: string; path: readonly PropertyKey[] }> {
+  if (typeof value === 'string') yield { text: value, path };
+  else if (Array.isArray(value)) for (const [index, item] of value.entries()) yield* listTexts(item, [...path, index]);
+  else if (isRecord(value)) for (const [key, member] of Object.entries(value)) yield* listTexts(member, [...path, key]);
+}

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
@@ -65,6 +65,10 @@ export interface EmbeddedOptions {
   models?: ModelSource | null;
   /** Answers the agent's turns and generates cases, and runs prompts of suites and cases that name no model. None unless given. */
   defaultModel?: ModelName | null;
+  /** Variables of the job that cases may use as `{{env.NAME}}`. None unless given. */
+  variables?: ReadonlyMap<string, Secret>;
+  /** Makes the `{{uuid}}` of an iteration; a random one unless given. */
+  createUuid?: () => string;
   /** Know the processes of the servers that were started here. None unless given. */
   witnesses?: ServerWitnesses | null;
   /** Replaces single limits of the relay. */
@@ -99,7 +103,8 @@ export async function openEmbeddedService(options: EmbeddedOptions): Promise<Emb
   const project = prepareStore(store, clock.now());
   const { propagatesTraces = false, witnesses = null, models = null, defaultModel = null } = options;
   const scheduling = options.scheduling ?? createUniformScheduling(options.concurrency ?? 'auto');
-  const behavior = { scheduling, iterationTimeoutMs, runTimeoutMs, propagatesTraces, witnesses };
+  const { variables = new Map<string, Secret>(), createUuid = randomUUID } = options;
+  const behavior = { scheduling, iterationTimeoutMs, runTimeoutMs, propagatesTraces, witnesses, variables, createUuid };
   const protocols = createProtocolTable();
   const runner = createRunner({ store, protocols, clock, logger, ...behavior });
   const readBody = createBodyReader(limits.maxBodyBytes);

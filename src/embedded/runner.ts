@@ -1,6 +1,7 @@
 import pMap from 'p-map';
 import { describeError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
+import type { Secret } from '../base/redaction.ts';
 import { type Clock, formatDuration } from '../base/time.ts';
 import { type CaseOutcome, failByLoss, withholdResult } from '../engine/outcome.ts';
 import type { OpenJudge } from '../engine/judge-check.ts';
@@ -26,6 +27,8 @@ export interface PlannedTarget {
 /** One iteration to execute; its row is in the store already, as `pending`. */
 export interface PlannedIteration {
   id: string;
+  /** From 1, within its case. */
+  iterationNumber: number;
   testCase: TestCase;
   /** Those that the case uses. */
   servers: readonly [PlannedTarget, ...PlannedTarget[]];
@@ -58,6 +61,9 @@ export interface RunnerOptions {
   runTimeoutMs: number;
   /** Whether each call carries its span to the server. */
   propagatesTraces: boolean;
+  /** Variables of the job that cases may use. */
+  variables: ReadonlyMap<string, Secret>;
+  createUuid: () => string;
   /** Know the processes of the servers; null where none was started here. */
   witnesses: ServerWitnesses | null;
 }
@@ -93,7 +99,7 @@ export function createRunner(options: RunnerOptions): Runner {
 
   const runOnce = async (
     runId: string,
-    { id, testCase, servers, openModel, openJudge }: PlannedIteration,
+    { id, iterationNumber, testCase, servers, openModel, openJudge }: PlannedIteration,
     { signal, isAlone }: { signal: AbortSignal; isAlone: boolean },
   ): Promise<CaseOutcome> => {
     using visits = new DisposableStack();
@@ -108,12 +114,13 @@ export function createRunner(options: RunnerOptions): Runner {
     store.iterations.start(id, clock.now());
     const trace = options.propagatesTraces ? identifyTrace({ runId, iterationId: id }) : null;
     const timeoutMs = options.iterationTimeoutMs;
+    const facts = { iteration: iterationNumber, uuid: options.createUuid(), variables: options.variables };
     const onSession = (target: Target, protocolVersion: string) => {
       const server = servers.find((each) => each.target === target);
       if (server !== undefined) protocols.addSpoken(server.serverId, protocolVersion);
     };
     return await runCase(testCase, main.target, {
-      ...{ clock, signal, timeoutMs, trace, openModel, openJudge, onSession },
+      ...{ clock, signal, timeoutMs, trace, openModel, openJudge, facts, onSession },
       visit: main.visit,
       others,
     });
@@ -151,7 +158,7 @@ export function createRunner(options: RunnerOptions): Runner {
         return;
       }
       record(runId, iteration, outcome);
-      if (outcome.stopsRun) end(runId, 'failed', outcome.error);
+      if (outcome.runStop !== null) end(runId, 'failed', outcome.runStop);
       unreached = hasConnected(outcome) ? 0 : unreached + 1;
       if (unreached >= maxUnreached) end(runId, 'failed', describeUnreached(iteration.testCase, outcome));
     };

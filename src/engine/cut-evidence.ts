@@ -57,6 +57,8 @@ const ofToolResults: Finalities<ToolResultType> = {
   toolLatencyUnder: ({ latest = false }) => (latest ? 'none' : 'failed'),
   toolResultEquals: 'none',
   toolResultIsError: 'none',
+  toolResultContent: 'none',
+  toolError: 'none',
   toolNotFound: 'none',
 };
 

@@ -2,11 +2,10 @@ import { describeError } from '../base/errors.ts';
 import { endSentence } from '../base/text.ts';
 import {
   type Assertion,
-  expectsToolError,
   isAdvisory,
   isOwnAssertion,
+  listExpectedErrors,
   type OwnAssertion,
-  readToolName,
 } from '../model/assertion.ts';
 import type { OwnJudgement } from '../model/results.ts';
 import type { Step } from '../model/step.ts';
@@ -75,7 +74,7 @@ export async function judgeTrace(
       const { assertion } = item;
       judgements.push(
         assertion.type === 'noToolErrors'
-          ? judgeOtherErrors(item, record, listExpectedErrors(assertions, record, steps))
+          ? judgeOtherErrors(item, record, listExcusedCalls(assertions, record, steps))
           : await judgeAssertion({ ...item, assertion }, { record, steps, schemas }),
       );
     }
@@ -90,17 +89,15 @@ export async function judgeTrace(
 }
 
 /** The calls, by their position in the trace, whose error an assertion expects; null where the trace does not tell which. */
-function listExpectedErrors(
+function listExcusedCalls(
   assertions: readonly TraceAssertion[],
   record: TraceRecord,
   steps: readonly Step[],
 ): ReadonlySet<number> | null {
   const judged = assertions.flatMap(({ assertion, step }) => {
-    if (assertion.type === 'noToolErrors' || !expectsToolError(assertion)) return [];
-    return findLatestCall(record, steps, {
-      position: step?.index ?? steps.length,
-      toolName: readToolName(assertion),
-    });
+    if (assertion.type === 'noToolErrors') return [];
+    const position = step?.index ?? steps.length;
+    return listExpectedErrors(assertion).map(({ toolName }) => findLatestCall(record, steps, { position, toolName }));
   });
   if (judged.some(({ kind }) => kind === 'unknown')) return null;
   return new Set(judged.flatMap((latest) => (latest.kind === 'found' ? [latest.call.order] : [])));

@@ -33,7 +33,8 @@ export function createModelTalk(
     runPrompt: async (step, connection, recording) => {
       if (openModel === null) {
         const reason = 'Prompt steps need a model, and none is configured here.';
-        return { status: 'fail', reason, effect: 'give-up', stopsRun: true };
+        recording.transcript.runStop = reason;
+        return { status: 'fail', reason, effect: 'give-up' };
       }
       try {
         partner ??= describePartner(testCase, holdLimit(await openModel(), limit));
@@ -87,6 +88,6 @@ function explainNoAnswer(error: ModelError, transcript: Transcript): StepOutcome
     transcript.cut(reason);
     return { status: 'skipped', reason, effect: 'continue' };
   }
-  const stopsRun = kind === 'refused' || kind === 'over-budget';
-  return { status: 'fail', reason, effect: 'unmeasured', stopsRun };
+  if (error.endsRun) transcript.runStop = reason;
+  return { status: 'fail', reason, effect: 'unmeasured' };
 }

@@ -1,16 +1,17 @@
 import { isRecord } from '../base/json.ts';
 import { type Check, isAdvisory, isJudge } from '../model/assertion.ts';
 import { defaultMatchOptions, type TestCase, toPublicMatchOptions } from '../model/case.ts';
-import type { StepResult, ToolCall } from '../model/run.ts';
+import type { IterationJudge, StepResult, ToolCall } from '../model/run.ts';
 import type { Step } from '../model/step.ts';
 import type { PredicateResult, Trace, TracePrompt } from '../model/trace.ts';
-import { addUsage, type ModelUsage, noModelUsage } from '../model/usage.ts';
+import { type ModelUsage, noModelUsage } from '../model/usage.ts';
 import type { JudgingAids, ToolResult } from './evidence.ts';
 import { describeTurn, judgeTurns, listExpectedCalls } from './match.ts';
 import { judgePredicate } from './predicates.ts';
 import type { ProcessLoss } from './process-loss.ts';
 import { joinWithin, printValue } from './reasons.ts';
 import type { Transcript } from './transcript.ts';
+import type { CaseValues } from './values.ts';
 
 /** The outcome of one iteration of one case. */
 export interface CaseOutcome {
@@ -41,8 +42,10 @@ export interface CaseOutcome {
   loss: ProcessLoss | null;
   /** What the model calls used; null where no model took part. */
   usage: ModelUsage | null;
-  /** Whether what ended the iteration would end every other one of the run too. */
-  stopsRun: boolean;
+  /** What each call of a judge used. */
+  judges: IterationJudge[];
+  /** Why no other iteration of the run could have a result; null where it could. */
+  runStop: string | null;
 }
 
 /** How the steps came to an end. Only `completed` and `timed_out` are scored. */
@@ -51,7 +54,6 @@ export interface Ending {
   /** One sentence; null for `completed`, where the steps and checks tell. */
   reason: string | null;
   loss?: ProcessLoss;
-  stopsRun?: boolean;
 }
 
 export const completed: Ending = { status: 'completed', reason: null };
@@ -71,7 +73,7 @@ export interface JudgedChecks {
 export async function judgeChecks(
   testCase: TestCase,
   transcript: Transcript,
-  { hasFailedStep, ...aids }: JudgingAids & { hasFailedStep: boolean },
+  { hasFailedStep, values, ...aids }: JudgingAids & { hasFailedStep: boolean; values: Pick<CaseValues, 'fill'> },
 ): Promise<JudgedChecks> {
   const checks = listChecks(testCase);
   const judged = new Map<Check, PredicateResult>();
@@ -79,8 +81,10 @@ export async function judgeChecks(
     [...judged.values()].some(({ predicate, state }) => state === 'failed' && !isAdvisory(predicate));
   for (const predicate of [...checks.filter((check) => !isJudge(check)), ...checks.filter(isJudge)]) {
     const isNeeded = !isJudge(predicate) || !(hasFailedStep || hasFailed());
-    const { state, reason } = isNeeded ? await judgePredicate(predicate, transcript, aids) : notAsked;
-    judged.set(predicate, { predicate, passed: state === 'passed', state, reason });
+    const { filled, reason: gap } = values.fill(predicate);
+    const open = gap === null ? null : { state: 'unmeasured' as const, reason: `${predicate.type}: ${gap}` };
+    const { state, reason } = open ?? (isNeeded ? await judgePredicate(filled, transcript, aids) : notAsked);
+    judged.set(predicate, { predicate: filled, passed: state === 'passed', state, reason });
   }
   const predicates = checks.flatMap((check) => judged.get(check) ?? []);
   const open = predicates.find(({ predicate, state }) => state === 'unmeasured' && !isAdvisory(predicate));
@@ -132,8 +136,9 @@ export function buildOutcome(
     trace: { messages: transcript.messages, spans: transcript.spans, prompts, metadata: { predicates } },
     predicates,
     loss: ending.loss ?? null,
-    usage: sumUsage(transcript),
-    stopsRun: ending.stopsRun ?? false,
+    usage: transcript.usage === noModelUsage ? null : transcript.usage,
+    judges: transcript.judges,
+    runStop: transcript.runStop,
   };
   const hasFailed =
     steps.some(({ status }) => status === 'fail') ||
@@ -141,12 +146,6 @@ export function buildOutcome(
     predicates.some(({ state, predicate }) => state === 'failed' && !isAdvisory(predicate));
   const unscored = transcript.cutReason ?? checks.unscored;
   return unscored === null || hasFailed ? outcome : withholdResult(outcome, unscored);
-}
-
-/** A replayed judgement marks the iteration as replayed. What judges spend is in the budgets alone, since it is spent on other models. */
-function sumUsage({ usage, replayedJudgements }: Transcript): ModelUsage | null {
-  if (replayedJudgements === 0) return usage === noModelUsage ? null : usage;
-  return addUsage(usage, { ...noModelUsage, replayedCalls: replayedJudgements });
 }
 
 /** Scores an iteration whose server's process ended under a call: that is the failure of the case. */

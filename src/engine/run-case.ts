@@ -21,6 +21,7 @@ import { startSchemaTime } from './schema-check.ts';
 import type { StepOutcome } from './step-outcome.ts';
 import { listExcusedSteps } from './tool-call.ts';
 import { Transcript } from './transcript.ts';
+import { createCaseValues, type IterationFacts } from './values.ts';
 
 /**
  * A handshake may wait for a process to start, on a machine that is busy starting others; a case that is to be quick is no
@@ -40,9 +41,9 @@ const connectTimeoutMs = 60_000;
  * the expected ones in every turn. A negative case is one in which the model must call nothing: calls that steps pin are
  * the author's, not the model's, and do not count.
  *
- * With `trace`, each call carries its span of that trace to the server. With `visit`, the outcome says where the process
- * of the server ended before the iteration was over. Sessions with `others` are opened next to that with `target`, which is the server of
- * steps that name none.
+ * With `facts`, placeholders of a case that has some stand for them. With `trace`, each call carries its span of that trace to the server.
+ * With `visit`, the outcome says where the process of the server ended before the iteration was over. Sessions with `others` are opened
+ * next to that with `target`, which is the server of steps that name none.
  */
 export async function runCase(
   testCase: TestCase,
@@ -59,9 +60,10 @@ export async function runCase(
     onSession?: (target: Target, protocolVersion: string) => void;
     openModel?: OpenModel | null;
     openJudge?: OpenJudge | null;
+    facts?: IterationFacts | null;
   },
 ): Promise<CaseOutcome> {
-  const { clock, visit = null, openModel = null, openJudge = null } = options;
+  const { clock, visit = null, openModel = null, openJudge = null, facts = null } = options;
   const timeoutMs = testCase.advancedConfig?.timeoutMs ?? options.timeoutMs;
   const transcript = new Transcript(clock);
   const opened = await connectAll([{ target, visit }, ...(options.others ?? [])], {
@@ -86,9 +88,7 @@ export async function runCase(
   const aids: JudgingAids = {
     ...schemas,
     askJudge: openJudge === null ? null : createAskJudge(openJudge, { limit, signal: options.signal }),
-    onReplayedJudgement: () => {
-      transcript.replayedJudgements += 1;
-    },
+    judgeLog: transcript.logJudges(null),
   };
   const scope: StepScope = {
     connection,
@@ -99,21 +99,24 @@ export async function runCase(
     anyError,
   };
   const interrupt = (step: Step) => describeInterruption(step, { limit, timeoutMs });
+  const values = createCaseValues(testCase, { facts, transcript });
   const ending = await runSteps(testCase.steps, connection, {
-    runStep: (step, stepIndex) => runStep(step, stepIndex, scope),
+    runStep: (step, stepIndex) => values.run(step, async (filled) => await runStep(filled, stepIndex, scope)),
     interrupt,
     transcript,
     results: steps,
   });
-  if (ending !== completed) return buildOutcome(testCase, { transcript, steps, ending, protocolVersion });
+  const record = { transcript, steps, protocolVersion };
+  const filled = values.fillCase(testCase);
+  if (ending !== completed) return buildOutcome(filled, { ...record, ending });
   try {
     const hasFailedStep = steps.some(({ status }) => status === 'fail');
-    const checks = await judgeChecks(testCase, transcript, { ...aids, hasFailedStep });
-    return buildOutcome(testCase, { transcript, steps, ending, protocolVersion, checks });
+    const checks = await judgeChecks(testCase, transcript, { ...aids, hasFailedStep, values });
+    return buildOutcome(filled, { ...record, ending, checks });
   } catch (error) {
     if (limit.stoppedBy() !== 'caller') throw error;
     const cancelled: Ending = { status: 'cancelled', reason: 'Cancelled in the checks at the end.' };
-    return buildOutcome(testCase, { transcript, steps, ending: cancelled, protocolVersion });
+    return buildOutcome(filled, { ...record, ending: cancelled });
   }
 }
 
@@ -205,8 +208,8 @@ async function runSteps(
         excess === null ? await runStep(step, stepIndex) : { status: 'fail', reason: excess.message, effect: 'stop' };
       if (outcome.effect === 'stop') ending = completed;
       if (outcome.effect === 'give-up' || outcome.effect === 'unmeasured') {
-        const { reason, loss, stopsRun, effect } = outcome;
-        const more = { ...(loss && { loss }), ...(stopsRun && { stopsRun }) };
+        const { reason, loss, effect } = outcome;
+        const more = loss && { loss };
         const isDecided = effect === 'unmeasured' && results.some(({ status }) => status === 'fail');
         ending = isDecided ? { ...completed, ...more } : { status: 'failed', reason, ...more };
         if (isDecided) outcome = { ...outcome, status: 'skipped' };

@@ -17,8 +17,6 @@ export interface StepOutcome {
   effect: 'continue' | 'stop' | 'give-up' | 'unmeasured';
   /** Where it is given up because the process of the server ended. */
   loss?: ProcessLoss;
-  /** Where it is given up for a reason that holds for every other iteration too. */
-  stopsRun?: boolean;
   /** What came back, as it came: the MCP result of a request, also where it is an error. Absent where nothing did. */
   result?: unknown;
   evidence?: NonNullable<StepResult['evidence']>;

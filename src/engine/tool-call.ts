@@ -1,5 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/client';
-import { type Check, expectsToolError, type JsonObject, readToolName } from '../model/assertion.ts';
+import { type Check, type JsonObject, listExpectedErrors } from '../model/assertion.ts';
 import type { WitnessedEnd } from '../model/process-end.ts';
 import type { ToolCall } from '../model/run.ts';
 import type { Step } from '../model/step.ts';
@@ -9,7 +9,8 @@ import { clipReason, joinWithin, maxListLength, printValue } from './reasons.ts'
 import { checkSchema, type SchemaBudget } from './schema-check.ts';
 import { describeNoAnswer, giveUpByLoss, type StepOutcome } from './step-outcome.ts';
 import { listTools, lookUpTool, type ToolLookup } from './tool-list.ts';
-import { type CallOutput, type CallRecord, readText, type Transcript } from './transcript.ts';
+import { type CallOutput, readText } from './call-output.ts';
+import type { CallRecord, Transcript } from './transcript.ts';
 
 /** Which errors of a call the case does not count. One that counts does not end the iteration: later asserts may be about it. */
 export interface CallAllowance {
@@ -222,17 +223,16 @@ export function listExcusedSteps(steps: readonly Step[], checks: readonly Check[
   const expectations = [
     ...steps.flatMap((step, index) => (step.kind === 'assert' ? [{ assertion: step.assertion, position: index }] : [])),
     ...checks.map((assertion) => ({ assertion, position: steps.length })),
-  ].filter(({ assertion }) => expectsToolError(assertion));
+  ].flatMap(({ assertion, position }) => listExpectedErrors(assertion).map((error) => ({ ...error, position })));
   const errors = new Set<number>();
   const missing = new Set<number>();
   const prompts = new Map<number, Set<string | null>>();
-  for (const { assertion, position } of expectations) {
-    const toolName = readToolName(assertion);
+  for (const { toolName, mayBeMissing, position } of expectations) {
     const index = steps
       .slice(0, position)
       .findLastIndex((step) => step.kind === 'toolCall' && (toolName === undefined || step.toolName === toolName));
     errors.add(index);
-    if ('type' in assertion && assertion.type === 'toolNotFound') missing.add(index);
+    if (mayBeMissing) missing.add(index);
     for (const [at, { kind }] of steps.entries()) {
       if (kind !== 'prompt' || at < index || at > position) continue;
       prompts.set(at, new Set([...(prompts.get(at) ?? []), toolName ?? null]));

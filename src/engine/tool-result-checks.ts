@@ -3,6 +3,7 @@ import { isTooDeep } from '../base/json.ts';
 import { endSentence, formatCount } from '../base/text.ts';
 import type { CheckByType, ToolResultType } from '../model/assertion.ts';
 import { findSchemaProblems } from '../suite/schema-problems.ts';
+import { judgeContent } from './content-checks.ts';
 import { judgeEquals } from './equality-checks.ts';
 import {
   decide,
@@ -68,6 +69,8 @@ export const toolResultJudgements: Judgements<ToolResultType | 'toolResultSizeUn
       `${describeText(result)} and is ${result.isError ? 'an error' : 'no error'}, expected ${isError ? 'an error' : 'none'}.`,
     ),
   ),
+  toolResultContent: onLatestResult(judgeContent),
+  toolError: onLatestResult(judgeError),
   toolNotFound: onLatestResult((_, result) => judgeNotFound(result)),
   fullPageHasContinuation: judgePages,
 };
@@ -148,19 +151,27 @@ function judgeUnder(
 
 function judgeMatches(fields: CheckByType['toolResultMatches'], evidence: Evidence): Judgement {
   const { pattern } = fields;
-  let expression: RE2JS;
-  try {
-    expression = RE2JS.compile(pattern);
-  } catch {
-    return refuse(
-      `the pattern ${printValue(pattern)} is not an RE2 regular expression, which has no look-around and no back-references.`,
-    );
-  }
+  const expression = compilePattern(pattern);
+  if (expression === null) return refusePattern(pattern);
   return judgeAny(fields, evidence, {
     isMeant: (text) => expression.matcher(text).find(),
     found: `matches ${printValue(pattern)}`,
     missing: `does not match ${printValue(pattern)}`,
   });
+}
+
+function compilePattern(pattern: string): RE2JS | null {
+  try {
+    return RE2JS.compile(pattern);
+  } catch {
+    return null;
+  }
+}
+
+function refusePattern(pattern: string): Judgement {
+  return refuse(
+    `the pattern ${printValue(pattern)} is not an RE2 regular expression, which has no look-around and no back-references.`,
+  );
 }
 
 async function judgeSchemas(
@@ -203,6 +214,26 @@ async function judgeSchema(
   return fail(
     `${subject} does not fit the schema: ${joinWithin(check.mismatches, maxListLength)}. It is ${printPart(part.value, path)}.`,
   );
+}
+
+function judgeError({ error }: CheckByType['toolError'], result: ToolResult): Judgement {
+  const { code, contains, matches } = error;
+  const expression = matches === undefined ? undefined : compilePattern(matches);
+  if (expression === null) return refusePattern(matches ?? '');
+  const { toolName, text, isError, errorCode } = result;
+  if (!isError) return fail(`${describeText(result)} and is no error, expected an error.`);
+  const kind = errorCode === null ? 'an error without a JSON-RPC code' : `JSON-RPC error ${errorCode}`;
+  const problems = [
+    ...(code === undefined || code === errorCode ? [] : [`expected code ${code}`]),
+    ...(contains === undefined || text.toLowerCase().includes(contains.toLowerCase())
+      ? []
+      : [`it does not contain ${printValue(contains)}`]),
+    ...(expression === undefined || expression.matcher(text).find()
+      ? []
+      : [`it does not match ${printValue(matches)}`]),
+  ];
+  const answer = `${toolName} answered with ${kind}: ${printValue(text)}`;
+  return decide(problems.length === 0, problems.length === 0 ? `${answer}.` : `${answer}; ${problems.join(', ')}.`);
 }
 
 function judgeNotFound({ toolName, isListed, isError }: ToolResult): Judgement {

@@ -1,4 +1,4 @@
-import { tryParseJson } from '../base/json.ts';
+import { isRecord, tryParseJson } from '../base/json.ts';
 import type { NegatableCheck } from '../model/assertion.ts';
 import type { Step } from '../model/step.ts';
 import type { Evidence, ToolResult } from './evidence.ts';
@@ -23,6 +23,8 @@ const subjects: { readonly [Type in NegatableCheck['type']]: Subject } = {
   toolLatencyUnder: 'results',
   toolResultEquals: 'results',
   toolResultIsError: 'results',
+  toolResultContent: 'results',
+  toolError: 'results',
   toolNotFound: 'results',
   responseContains: 'response',
   responseMatches: 'response',
@@ -94,15 +96,22 @@ function findResults(
 
 function judgesLatest(check: NegatableCheck): boolean {
   if ('latest' in check && check.latest !== undefined) return check.latest;
-  return ['toolResultEquals', 'toolResultIsError', 'toolNotFound'].includes(check.type);
+  return ['toolResultEquals', 'toolResultIsError', 'toolResultContent', 'toolError', 'toolNotFound'].includes(
+    check.type,
+  );
 }
 
 /** What a check asks about and the trace does not say of this call. */
-function findGap(check: NegatableCheck, { toolName, output, latencyMs }: AnsweredCall): string | null {
+function findGap(check: NegatableCheck, call: AnsweredCall): string | null {
+  const { toolName, output, latencyMs } = call;
   const { type } = check;
   if (type === 'toolNotFound' && output.isError) return `the trace does not tell whether the server lists ${toolName}`;
   if (type === 'toolLatencyUnder' && latencyMs === null) return `the trace does not tell how long ${toolName} took`;
   const { text, structuredContent, isError, isVerbatim } = output;
+  if (type === 'toolResultContent') return findContentGap(call);
+  if (type === 'toolError' && check.error.code !== undefined && isError && !isVerbatim && call.errorCode === null) {
+    return `the trace does not tell with which JSON-RPC code ${toolName} failed`;
+  }
   const path = 'path' in check ? (check.path ?? '') : '';
   if (type === 'toolResultEquals' && path === '' && check.value === text) return null;
   const asksForDocument = type === 'toolResultEquals' || type === 'toolResultMatchesSchema' || path !== '';
@@ -115,13 +124,25 @@ function findGap(check: NegatableCheck, { toolName, output, latencyMs }: Answere
     : null;
 }
 
-function toToolResult({ toolName, arguments: args, output, latencyMs }: AnsweredCall): ToolResult {
-  const { text, structuredContent, isError } = output;
+/** Services may keep a result without the data of its images. */
+function findContentGap({ toolName, output: { content, isError } }: AnsweredCall): string | null {
+  if (content === null) return isError ? null : `the trace has only the text of what ${toolName} answered`;
+  const isCut = content.some((block) => {
+    const isData = isRecord(block) && (block['type'] === 'image' || block['type'] === 'audio');
+    return isData && typeof block['data'] !== 'string';
+  });
+  return isCut ? `the trace lacks the data of what ${toolName} answered` : null;
+}
+
+function toToolResult({ toolName, arguments: args, output, latencyMs, errorCode }: AnsweredCall): ToolResult {
+  const { text, structuredContent, content, isError } = output;
   return {
     toolName,
     arguments: args,
     text,
     structuredContent,
+    content: content ?? (isError ? [] : null),
+    errorCode,
     sizeBytes: null,
     isError,
     toolError: isError ? `${toolName} answered with an error.` : null,

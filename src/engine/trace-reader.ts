@@ -9,6 +9,8 @@ export interface TracedCall {
   output: ToolOutput | null;
   /** Its position among the calls in the order in which they were made; those that only a result or a span records come last. */
   callOrder: number;
+  /** Of the JSON-RPC error that came instead of a result; null where nothing says so. */
+  errorCode: number | null;
   /** From the call to its answer; null where nothing measured it. */
   latencyMs: number | null;
   /** The step that made the call or prompted the model to; null where the trace does not say. */
@@ -104,12 +106,13 @@ function readMessages(messages: ReadonlyArray<Record<string, unknown>>): CallRec
 function readSpan(
   span: Record<string, unknown> | undefined,
   spans: ReadonlyArray<Record<string, unknown>>,
-): Pick<TracedCall, 'latencyMs' | 'stepId' | 'promptIndex'> {
-  if (span === undefined) return { latencyMs: null, stepId: null, promptIndex: null };
-  const { startMs, endMs, promptIndex, parentId } = span;
+): Pick<TracedCall, 'errorCode' | 'latencyMs' | 'stepId' | 'promptIndex'> {
+  if (span === undefined) return { errorCode: null, latencyMs: null, stepId: null, promptIndex: null };
+  const { startMs, endMs, promptIndex, parentId, mcpErrorCode } = span;
   const parent = typeof parentId === 'string' ? spans.find(({ id }) => id === parentId) : undefined;
   const isTimed = typeof startMs === 'number' && typeof endMs === 'number' && endMs >= startMs;
   return {
+    errorCode: typeof mcpErrorCode === 'number' ? mcpErrorCode : null,
     latencyMs: isTimed ? endMs - startMs : null,
     stepId: readText(span['authoredStepId']) ?? readText(parent?.['authoredStepId']),
     promptIndex: typeof promptIndex === 'number' ? promptIndex : null,
@@ -130,6 +133,8 @@ export interface ToolOutput {
   text: string;
   /** Undefined where the result carries none, or where it was not kept. */
   structuredContent: unknown;
+  /** The blocks of the result; null where they were not kept. */
+  content: readonly unknown[] | null;
   isError: boolean;
   /** Whether this is the MCP result as the server gave it, and not what a model was shown of it. */
   isVerbatim: boolean;
@@ -179,9 +184,11 @@ function isMcpResult(value: unknown): value is Record<string, unknown> {
 }
 
 function readMcpResult({ content, structuredContent, isError }: Record<string, unknown>): ToolOutput {
+  const blocks: readonly unknown[] = Array.isArray(content) ? content : [];
   return {
-    text: joinText(Array.isArray(content) ? content : []),
+    text: joinText(blocks),
     structuredContent,
+    content: blocks,
     isError: isError === true,
     isVerbatim: true,
   };
@@ -192,6 +199,7 @@ function readDocument(value: unknown): ToolOutput {
   return {
     text: isText ? value : JSON.stringify(value),
     structuredContent: isText ? undefined : value,
+    content: null,
     isError: false,
     isVerbatim: false,
   };

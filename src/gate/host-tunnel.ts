@@ -27,7 +27,8 @@ export async function planTunnel(options: GateOptions, context: PlanContext): Pr
   const issues: ConfigurationIssue[] = [];
   const ci = await readCiJob(options, context);
   const service = { ...planService(options, { ci, environment: context.environment }, issues), isTunnelled: true };
-  const [server = null, ...others] = await planServers(options, { ...context, notes: [] }, issues);
+  const { servers } = await planServers(options, { ...context, notes: [] }, issues);
+  const [server = null, ...others] = servers;
   if (others.length > 0) {
     const message = 'has several servers, and a tunnel leads to one; choose it with `mcp-server`';
     issues.push({ input: 'mcp-config', code: 'several-servers', message });
@@ -55,7 +56,13 @@ export async function hostTunnel(
   const onProgress = context.onProgress ?? (() => {});
   for (const secret of plan.secrets) redactor.add(secret);
   using lifetime = startRunLifetime(clock, { timeoutMs: Number.POSITIVE_INFINITY, signal });
-  const servicePlan = { ...plan, timeoutMs: Number.POSITIVE_INFINITY, hasTraceLog: false, models: null };
+  const servicePlan = {
+    ...plan,
+    timeoutMs: Number.POSITIVE_INFINITY,
+    hasTraceLog: false,
+    models: null,
+    variables: new Map(),
+  };
   try {
     await using service = await connectService(servicePlan, { ...context, signal: lifetime.cancelRun });
     await using teardown = createTeardown(logger);

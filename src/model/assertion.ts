@@ -142,18 +142,29 @@ export function isOwnAssertion(assertion: Assertion): assertion is OwnAssertion 
   );
 }
 
-/** Whether an assertion holds only if the call it judges has failed. An advisory one need not hold. */
-export function expectsToolError(assertion: Assertion): boolean {
-  if (!('type' in assertion) || isAdvisory(assertion)) return false;
-  if (assertion.type === 'not') {
-    const { assertion: negated } = assertion;
-    return negated.type === 'toolResultIsError' && !negated.isError;
-  }
-  return assertion.type === 'toolNotFound' || (assertion.type === 'toolResultIsError' && assertion.isError);
+/** A call that an assertion expects to go wrong: the latest one of `toolName`, or of any tool where that is undefined. */
+export interface ExpectedError {
+  toolName: string | undefined;
+  /** Whether the tool need not exist. */
+  mayBeMissing: boolean;
 }
 
-/** The tool whose latest call an assertion judges; undefined for any tool. */
-export function readToolName(assertion: Assertion): string | undefined {
-  if ('type' in assertion && assertion.type === 'not') return readToolName(assertion.assertion);
-  return 'toolName' in assertion ? assertion.toolName : undefined;
+/** Lists the errors without which an assertion, or a part of it, does not hold. An advisory one need not hold. */
+export function listExpectedErrors(assertion: Assertion, isNegated = false): ExpectedError[] {
+  if (!('type' in assertion) || isAdvisory(assertion)) return [];
+  switch (assertion.type) {
+    case 'not':
+      return listExpectedErrors(assertion.assertion, !isNegated);
+    case 'toolResultIsError':
+      return assertion.isError === isNegated ? [] : [{ toolName: assertion.toolName, mayBeMissing: false }];
+    case 'toolError':
+    case 'toolNotFound':
+      return isNegated ? [] : [{ toolName: assertion.toolName, mayBeMissing: assertion.type === 'toolNotFound' }];
+    default:
+      return [];
+  }
+}
+
+export function expectsToolError(assertion: Assertion): boolean {
+  return listExpectedErrors(assertion).length > 0;
 }

@@ -77,6 +77,8 @@ export const advancedConfigSchema = z.looseObject({
   maxSteps: z.int().min(1).exactOptional(),
   toolPolicy: toolPolicySchema.exactOptional(),
   decoys: z.array(decoyToolSchema).exactOptional(),
+  /** Whether `{{name}}` in steps and checks stands for a value. */
+  placeholders: z.boolean().exactOptional(),
 });
 
 /** Calls of the model per prompt where a case does not say. */

@@ -15,10 +15,13 @@ export interface StepValues {
   arguments: z.ZodType<JsonObject>;
   renderTimeoutMs: z.ZodType<number>;
   action: z.ZodType<InteractAction>;
+  /** Names for later steps, and JSON Pointers into the result as the server sent it. */
+  capture: z.ZodType<Record<string, string>>;
 }
 
 /** The fields of every kind of step, by its `kind`, which is its first field; each has an `id` too, unique within the case. */
 export function createStepShapes<AssertionSchema extends z.ZodType>(values: StepValues, assertion: AssertionSchema) {
+  const kept = { capture: values.capture.exactOptional() };
   return {
     prompt: { kind: z.literal('prompt'), prompt: values.prompt },
     toolCall: {
@@ -28,6 +31,7 @@ export function createStepShapes<AssertionSchema extends z.ZodType>(values: Step
       toolName: values.toolName,
       arguments: values.arguments,
       renderTimeoutMs: values.renderTimeoutMs.exactOptional(),
+      ...kept,
     },
     interact: { kind: z.literal('interact'), toolName: values.widgetToolName, action: values.action },
     assert: { kind: z.literal('assert'), assertion },

@@ -54,8 +54,12 @@ export interface SuiteCase {
   timeoutLocation: SourceLocation | null;
   /** `provider/name`; of a case with prompts the model that they ask, null where neither case nor suite names one. */
   model: string | null;
-  /** The case of the file that this one runs with one of several models; null for a case that runs with one. */
-  variantOf: { id: string; title: string } | null;
+  /** The cases that this one is a part of, the nearest first: the same with all models, and the case of the file with all rows. */
+  variantOf: ReadonlyArray<{ id: string; title: string }>;
+  /** The name of its recordings: its id, or that of the same case with all models, since each model has a file of its own. */
+  recordingId: string;
+  /** What the engine fills in; null where the case has no `{{` and captures nothing. */
+  placeholders: CasePlaceholders | null;
   /** What the model is given; layered already. */
   modelSettings: ModelSettings;
   failOnToolError: boolean;
@@ -67,6 +71,14 @@ export interface SuiteCase {
   steps: LocatedStep[];
   /** Those of its steps and of its checks, the inherited ones among them. */
   judges: LocatedJudge[];
+}
+
+/** The placeholders of a case whose values are not in the file. */
+export interface CasePlaceholders {
+  /** The first of them, or the first capture; null where the case only writes the text `{{` itself. */
+  first: { text: string; location: SourceLocation } | null;
+  /** Variables of the job, each time that one is used. */
+  variables: Array<{ name: string; location: SourceLocation }>;
 }
 
 /** A check that a model judges, where it is written. */

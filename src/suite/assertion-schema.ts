@@ -10,7 +10,8 @@ import {
   type NegatableCheck,
   resolveAliases,
 } from '../model/assertion.ts';
-import { createNotSchema, policyFields } from '../model/check-schemas.ts';
+import { policyFields } from '../model/check-parts.ts';
+import { createNotSchema } from '../model/check-schemas.ts';
 import { checkSchemasOfFiles, widgetSchemas } from './assertion-values.ts';
 
 const { api, observations, toolResult, judged } = checkSchemasOfFiles;

@@ -8,6 +8,7 @@ import {
   maxNeedleLength,
   maxSchemaBytes,
 } from '../model/check-schemas.ts';
+import { blankPattern, findNameProblem } from '../model/placeholders.ts';
 import { createWidgetSchemas } from '../model/widget.ts';
 import { modelId, withIssueCode, text } from './scalar-schemas.ts';
 import { findSchemaProblems } from './schema-problems.ts';
@@ -29,16 +30,17 @@ export const toolArguments = z
 const nestedQuantifier = /[+*}]\??\)[+*{]/;
 
 const responsePattern = text.superRefine((pattern, context) => {
-  const reason = nestedQuantifier.test(pattern)
+  const tested = blankPattern(pattern);
+  const reason = nestedQuantifier.test(tested)
     ? 'a repeated group that ends in a repetition can take exponential time'
-    : explainThrow(() => new RegExp(pattern));
+    : explainThrow(() => new RegExp(tested));
   addPatternIssue(pattern, reason, context);
 });
 
 const re2Pattern = text.superRefine((pattern, context) => {
   addPatternIssue(
     pattern,
-    explainThrow(() => RE2JS.compile(pattern)),
+    explainThrow(() => RE2JS.compile(blankPattern(pattern))),
     context,
   );
 });
@@ -67,6 +69,22 @@ const pointer = z
   .meta({
     pattern: jsonPointerPattern.source,
     description: 'JSON Pointer into the structured content, or into text read as JSON.',
+  });
+
+/** What a step keeps of its result. */
+export const capture = z
+  .record(z.string(), pointer)
+  .superRefine((names, context) => {
+    for (const name of Object.keys(names)) {
+      const message = findNameProblem(name);
+      if (message !== null) {
+        context.addIssue({ code: 'custom', path: [name], message, params: { code: 'bad-name', isKey: true } });
+      }
+    }
+  })
+  .meta({
+    description: 'Values for later steps: names, and JSON Pointers into the result as the server sent it.',
+    examples: [{ noteId: '/structuredContent/id' }],
   });
 
 const jsonSchema = z

@@ -1,24 +1,34 @@
-import { createHash } from 'node:crypto';
 import { appendAll } from '../base/lists.ts';
 import { type Check, expectsToolError, isAdvisory } from '../model/assertion.ts';
 import { type ChecksEnvelope, defaultMatchOptions } from '../model/case.ts';
+import { fillParts } from '../model/placeholders.ts';
 import type { Step } from '../model/step.ts';
 import type { SourceLocation, Suite, SuiteCase } from '../model/suite.ts';
 import { parseCheck } from './assertion-schema.ts';
 import { buildPolicyLayer, locateText } from './build-policy.ts';
+import { assignCaseIds, type CaseOrigin, fillRow } from './rows.ts';
+import { deriveSlug, nameVariant } from './case-ids.ts';
 import type { Finding } from './findings.ts';
 import { fillJudgeModel, fillModelOfStep, findJudgesWithoutModel, locateJudges, locateStepJudges } from './judges.ts';
 import { buildModelSettings, findTwoModelKeys, listCaseModels } from './model-settings.ts';
+import { checkNames } from './names.ts';
 import type { DocumentPath, SourceDocument } from './source-document.ts';
 import { findServerIds, parseSteps, type WrittenCase, type WrittenSuite } from './suite-schema.ts';
 
 /** How long an iteration may take where the file does not say. */
 export const defaultTimeoutMs = 60_000;
 
-/** Fills in the defaults of a valid file and layers its settings. The findings are cases that could never pass or run. */
-export function buildSuite(written: WrittenSuite, document: SourceDocument): { suite: Suite; findings: Finding[] } {
+/**
+ * Fills in the defaults of a valid file and layers its settings. The findings are cases that could never pass or run. `origins` says
+ * where each case comes from; null for a file of a format that has no placeholders.
+ */
+export function buildSuite(
+  written: WrittenSuite,
+  document: SourceDocument,
+  origins: readonly CaseOrigin[] | null,
+): { suite: Suite; findings: Finding[] } {
   const findings: Finding[] = [];
-  const ids = assignIds(written.cases, 'case');
+  const ids = assignCaseIds(origins ?? written.cases.map((base, index) => ({ index, base, row: null })));
   const { judgeModel } = written;
   const checks = (written.checks ?? []).map((check) => fillJudgeModel(parseCheck(check), judgeModel));
   const judges = locateJudges(checks, document, ['checks']);
@@ -30,9 +40,15 @@ export function buildSuite(written: WrittenSuite, document: SourceDocument): { s
   const cases = written.cases.flatMap((testCase, index): SuiteCase[] => {
     const path = ['cases', index];
     appendAll(findings, findTwoModelKeys(testCase, document, path));
-    const steps = parseSteps(testCase.steps).map((step) => fillModelOfStep(step, judgeModel));
+    const { base, row = null } = origins?.[index] ?? {};
+    const { id = '', baseId = '' } = ids[index] ?? {};
+    const filling = fillRow(row);
+    const steps = parseSteps(testCase.steps).map((step) => fillParts(fillModelOfStep(step, judgeModel), filling));
     appendAll(findings, findServerIds(testCase.steps, document, [...path, 'steps']));
-    const ownChecks = parseCaseChecks(testCase.checks, judgeModel);
+    const parsedChecks = parseCaseChecks(testCase.checks, judgeModel);
+    const ownChecks = { ...parsedChecks, list: parsedChecks.list.map((check) => fillParts(check, filling)) };
+    const names = origins === null ? null : checkNames({ row, ...listNamedParts(written, index) }, document);
+    appendAll(findings, names?.findings ?? []);
     const ownJudges = [
       ...locateStepJudges(steps, document, [...path, 'steps']),
       ...locateJudges(
@@ -49,7 +65,7 @@ export function buildSuite(written: WrittenSuite, document: SourceDocument): { s
       findings.push({ ...document.locateKey([...path, ...expectsError]), code: 'contradiction', message });
     }
     const built: SuiteCase = {
-      id: ids[index] ?? '',
+      id,
       title: testCase.title,
       location: document.locateValue(path),
       tags: testCase.tags ?? [],
@@ -59,7 +75,9 @@ export function buildSuite(written: WrittenSuite, document: SourceDocument): { s
       timeoutMs: testCase.timeout ?? written.timeout ?? defaultTimeoutMs,
       timeoutLocation: locateTimeout(written, index, document),
       model: null,
-      variantOf: null,
+      variantOf: base === undefined || row === null ? [] : [{ id: baseId, title: base.title }],
+      recordingId: id,
+      placeholders: names?.placeholders ?? null,
       modelSettings: buildModelSettings(written, testCase, (key) =>
         document.locateKey(testCase[key] === undefined ? [key] : [...path, key]),
       ),
@@ -99,20 +117,25 @@ export function buildSuite(written: WrittenSuite, document: SourceDocument): { s
 function expandModels(testCase: SuiteCase, models: ReadonlyArray<string | null>): SuiteCase[] {
   const [only = null, ...others] = models;
   if (others.length === 0) return [{ ...testCase, model: only }];
-  const { id, title } = testCase;
+  const { id, title, variantOf } = testCase;
   return models.map((model) => ({
     ...testCase,
     id: nameVariant(id, model ?? ''),
     title: `${title} (${model ?? ''})`,
     model,
-    variantOf: { id, title },
+    variantOf: [{ id, title }, ...variantOf],
   }));
 }
 
-/** Both parts are cut where they are longer than the API's ids. */
-function nameVariant(id: string, model: string): string {
-  const slug = model.replaceAll(/[^A-Za-z0-9_]+/g, '-');
-  return `${id.slice(0, 125 - Math.min(slug.length, 60))}--${slug.slice(0, 60)}`;
+/** The parts of a case that may use names, with the checks of its suite where it has them too. */
+function listNamedParts({ cases, checks: suiteChecks }: WrittenSuite, index: number) {
+  const { steps = [], checks } = cases[index] ?? {};
+  const inherits = checks === undefined || Array.isArray(checks) || checks.mode !== 'replace';
+  return {
+    steps: steps.map((value, position) => ({ value, path: ['cases', index, 'steps', position] })),
+    checks: [{ value: checks, path: ['cases', index, 'checks'] }],
+    suiteChecks: inherits ? [{ value: suiteChecks, path: ['checks'] }] : [],
+  };
 }
 
 function locateTimeout(written: WrittenSuite, index: number, document: SourceDocument): SourceLocation | null {
@@ -162,43 +185,4 @@ function exceptNoToolErrors(suiteChecks: readonly Check[], envelope: ChecksEnvel
 
 function isNoToolErrors(check: Check): boolean {
   return check.type === 'noToolErrors' && !isAdvisory(check);
-}
-
-/** Room for a `-2` and the like below the 128 characters that an id may have. */
-const maxSlugLength = 120;
-
-/**
- * Derives an id from a title: lower-case ASCII words joined by `-`. Where no word of it is ASCII, `fallback` and a short
- * hash of the title, so that two titles in another script have distinct ids and keep them wherever they stand.
- */
-function deriveSlug(title: string, fallback: string): string {
-  const slug = title
-    .normalize('NFKD')
-    .replaceAll(/\p{M}/gu, '')
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .slice(0, maxSlugLength)
-    .replaceAll(/^-+|-+$/g, '');
-  if (slug !== '') return slug;
-  return `${fallback}-${createHash('sha256').update(title.normalize('NFC')).digest('hex').slice(0, 8)}`;
-}
-
-/** Gives each title an id: its own where it has one, else its slug, with `-2`, `-3` … where that is taken. */
-function assignIds(entries: ReadonlyArray<{ id?: string; title: string }>, fallback: string): string[] {
-  const taken = new Set(entries.flatMap(({ id }) => id ?? []));
-  // Where to look next, so that a thousand equal titles do not count up from 2 each time.
-  const nextNumber = new Map<string, number>();
-  return entries.map(({ id, title }) => {
-    if (id !== undefined) return id;
-    const slug = deriveSlug(title, fallback);
-    let candidate = slug;
-    let number = nextNumber.get(slug) ?? 2;
-    while (taken.has(candidate)) {
-      candidate = `${slug}-${number}`;
-      number += 1;
-    }
-    nextNumber.set(slug, number);
-    taken.add(candidate);
-    return candidate;
-  });
 }

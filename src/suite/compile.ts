@@ -1,7 +1,8 @@
 import { expectsToolError, isAdvisory, isOwnAssertion } from '../model/assertion.ts';
-import type { Assertion } from '../model/assertion.ts';
+import type { Assertion, Check } from '../model/assertion.ts';
 import { toInternalMatchOptions } from '../model/case.ts';
 import type { TestCase } from '../model/case.ts';
+import { fillParts, plainText } from '../model/placeholders.ts';
 import type { Step } from '../model/step.ts';
 import { serverUnderTest } from '../model/suite.ts';
 import type { Suite, SuiteCase } from '../model/suite.ts';
@@ -35,8 +36,12 @@ export function compileCase(testCase: SuiteCase, suite: Suite, { serverName, dia
   const model = testCase.model ?? suite.model;
   const knows = (assertion: Assertion) =>
     dialect === 'embedded' || !(isOwnAssertion(assertion) || isAdvisory(assertion));
+  const { placeholders } = testCase;
+  // Where only `\{{` stands, nothing is left to be known.
+  const finish = <Part extends Step | Check>(part: Part): Part =>
+    placeholders?.first === null ? fillParts(part, plainText) : part;
   const steps = testCase.steps
-    .map(({ step }) => nameServer(step, serverName))
+    .map(({ step }) => nameServer(finish(step), serverName))
     .filter((step) => step.kind !== 'assert' || knows(step.assertion));
   const expectsError = expectsErrorOfCall(testCase, suite);
   // A service that does not know which call is expected to fail has to allow all; the trace shows which one failed.
@@ -45,6 +50,7 @@ export function compileCase(testCase: SuiteCase, suite: Suite, { serverName, dia
     ...compileModelSettings(testCase, dialect),
     ...(dialect === 'embedded' && { timeoutMs: testCase.timeoutMs }),
     ...(!failsOnToolError && { failOnToolError: false }),
+    ...(dialect === 'embedded' && placeholders?.first != null && { placeholders: true }),
   };
   return {
     title: testCase.title,
@@ -56,7 +62,7 @@ export function compileCase(testCase: SuiteCase, suite: Suite, { serverName, dia
     ...(testCase.isNegative && { isNegativeTest: true }),
     ...(testCase.scenario !== null && { scenario: testCase.scenario }),
     matchOptions: toInternalMatchOptions(testCase.match),
-    predicates: { mode: 'replace', list: resolveChecks(suite.checks, testCase.checks).filter(knows) },
+    predicates: { mode: 'replace', list: resolveChecks(suite.checks, testCase.checks).filter(knows).map(finish) },
     ...(Object.keys(advancedConfig).length > 0 && { advancedConfig }),
   };
 }

@@ -3,6 +3,7 @@ import { buildSuite } from './build.ts';
 import { explainIssues } from './explain-issues.ts';
 import { type Finding, sortFindings } from './findings.ts';
 import { type DocumentPath, parseSource, type SourceDocument } from './source-document.ts';
+import { expandRows } from './rows.ts';
 import { suiteSchema } from './suite-schema.ts';
 import { parseUpstreamSuite } from './upstream.ts';
 import { isRecord } from '../base/json.ts';
@@ -32,11 +33,16 @@ function readDocument(document: SourceDocument, earlier: readonly Finding[]): Su
   return { suite: all.length === 0 ? suite : null, findings: all };
 }
 
-function parseOwnSuite(document: SourceDocument): { suite: Suite | null; findings: Finding[] } {
+function parseOwnSuite(file: SourceDocument): { suite: Suite | null; findings: Finding[] } {
+  const { document, origins, findings } = expandRows(file);
+  if (findings.some(({ code }) => code === 'too-many-cases')) return { suite: null, findings };
   const parsed = suiteSchema.safeParse(document.value);
-  return parsed.success
-    ? buildSuite(parsed.data, document)
+  const built = parsed.success
+    ? buildSuite(parsed.data, document, origins)
     : { suite: null, findings: explainIssues(suiteSchema, document, parsed.error.issues) };
+  // A mistake of a case is one of each of its rows.
+  const distinct = new Map([...findings, ...built.findings].map((finding) => [JSON.stringify(finding), finding]));
+  return { suite: built.suite, findings: [...distinct.values()] };
 }
 
 /**

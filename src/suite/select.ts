@@ -50,9 +50,9 @@ export function selectCases(suites: Suite[], selection: Selection): { suites: Su
   return { suites: selected, issues };
 }
 
-/** A case that runs with several models is named by itself, and by the case of the file, which is all of them. */
+/** A case that runs with several models, or rows, is named by itself, and by the case that is all of them. */
 export function listNames({ id, title, variantOf }: Pick<SuiteCase, 'id' | 'title' | 'variantOf'>): string[] {
-  return variantOf === null ? [id, title] : [id, title, variantOf.id, variantOf.title];
+  return [{ id, title }, ...variantOf].flatMap((name) => [name.id, name.title]);
 }
 
 /** The same id in several suites means each of these cases; a title has to mean one. */
@@ -85,8 +85,8 @@ export interface NamedCase {
   title: string;
   /** Where it is defined, as messages give it; null where that is not known. */
   location: string | null;
-  /** The case of the file that it runs with one of several models. */
-  variantOf?: { id: string; title: string } | null;
+  /** The cases that it is a part of, with all models or rows. */
+  variantOf?: SuiteCase['variantOf'];
 }
 
 /** A case of a file, as a name can mean it. */
@@ -99,12 +99,12 @@ export function nameCase({ id, title, variantOf, location: { file, line } }: Sui
  * or a case in front of another would take over what is said of that.
  */
 export function findNamed<T extends NamedCase>(cases: readonly T[], name: string): T[] {
-  return cases.filter(({ id, title, variantOf = null }) => listNames({ id, title, variantOf }).includes(name));
+  return cases.filter(({ id, title, variantOf = [] }) => listNames({ id, title, variantOf }).includes(name));
 }
 
-/** Whether these are several cases of the file, and not one with several models. */
+/** Whether these are several cases of the file, and not one with several models or rows. */
 export function isAmbiguous(found: readonly NamedCase[]): boolean {
-  return new Set(found.map(({ id, variantOf }, index) => variantOf?.id ?? `${id} ${index}`)).size > 1;
+  return new Set(found.map(({ id, variantOf }, index) => variantOf?.at(-1)?.id ?? `${id} ${index}`)).size > 1;
 }
 
 const maxNamed = 3;

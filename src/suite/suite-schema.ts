@@ -10,7 +10,7 @@ import { maxConcurrency } from '../model/concurrency.ts';
 import { createStepShapes, type Step } from '../model/step.ts';
 import { serverUnderTest } from '../model/suite.ts';
 import { parseAssertion, writtenAssertionSchema, writtenCheckSchema } from './assertion-schema.ts';
-import { actionSchema, toolArguments } from './assertion-values.ts';
+import { actionSchema, capture, toolArguments } from './assertion-values.ts';
 import { type Finding, quoteValue } from './findings.ts';
 import { findIgnoreProblem } from './ignore-pattern.ts';
 import { policyFileSchema, suitePolicySchema } from './policy-schema.ts';
@@ -29,6 +29,7 @@ const shapes = createStepShapes(
     arguments: toolArguments,
     renderTimeoutMs: z.int().min(0).max(120_000),
     action: actionSchema,
+    capture,
   },
   writtenAssertionSchema,
 );
@@ -51,6 +52,7 @@ const writtenStepSchema = z
       arguments: toolArgs,
       server: serverName.meta({ description: 'Name of the server, where a suite has several.' }),
       renderTimeoutMs,
+      capture: shapes.toolCall.capture,
     }),
     z.strictObject({ interact: shapes.interact.toolName, id: stepId, action: shapes.interact.action }),
     z.strictObject({ assert: shapes.assert.assertion, id: stepId }),
@@ -98,9 +100,8 @@ function toStep(written: WrittenStep, id: string): Step {
   if ('assert' in written) return { id, kind: 'assert', assertion: parseAssertion(written.assert) };
   if ('interact' in written) return { id, kind: 'interact', toolName: written.interact, action: written.action };
   if ('toolCall' in written) {
-    const { toolCall, server = serverUnderTest, arguments: args = {}, renderTimeoutMs } = written;
-    const timeout = renderTimeoutMs === undefined ? {} : { renderTimeoutMs };
-    return { id, kind: 'toolCall', serverName: server, toolName: toolCall, arguments: args, ...timeout };
+    const { toolCall: toolName, server: serverName = serverUnderTest, arguments: args = {}, ...others } = written;
+    return { ...others, id, kind: 'toolCall', serverName, toolName, arguments: args };
   }
   if (written.kind === 'assert') return { id, kind: 'assert', assertion: parseAssertion(written.assertion) };
   if (written.kind === 'toolCall') return { serverName: serverUnderTest, arguments: {}, ...written, id };
@@ -202,12 +203,17 @@ const caseSchema = z
     }),
     expectedOutput: fields.expectedOutput.meta({ description: 'For people and judges; not compared.' }),
     scenario: fields.scenario,
+    each: z
+      .array(z.record(z.string(), z.unknown()))
+      .refine((rows) => rows.length > 0, withIssueCode('no-rows', 'A table has at least one row'))
+      .exactOptional()
+      .meta({ minItems: 1, description: 'Rows of values; the case runs once for each row, as a case of its own.' }),
     steps: fields.steps,
   })
   .meta({ id: 'case' });
 
 /** As upstream's suite file. */
-const maxCases = 500;
+export const maxCases = 500;
 
 /** The evals file as written. The published JSON Schema is generated from it. */
 export const suiteSchema = z.strictObject({

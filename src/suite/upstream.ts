@@ -127,7 +127,7 @@ export function parseUpstreamSuite(document: SourceDocument): { suite: Suite | n
     cases: enabled.map(({ testCase }) => toOwnCase(testCase, upstream)),
   };
   const indexes = enabled.map(({ index }) => index);
-  const { suite, findings } = buildSuite(own, skipDisabledCases(document, indexes));
+  const { suite, findings } = buildSuite(own, skipDisabledCases(document, indexes), null);
   return { suite: { ...suite, policy: { ...suite.policy, ...mapThresholds(upstream, document) } }, findings };
 }
 

@@ -1,4 +1,4 @@
-import { formatCount } from '../base/text.ts';
+import { endSentence, formatCount } from '../base/text.ts';
 import { lastLinesHeading } from '../model/process-end.ts';
 import { describeSource, type Sourced } from '../model/source.ts';
 import type { CaseResults, SuiteResults } from '../model/results.ts';
@@ -83,8 +83,11 @@ function listStatusGaps({ status, notes }: Run, results: SuiteResults): VerdictR
   // A run that ended by itself without a verdict says which case got no answer, and cannot know that the tunnel was why.
   const causes = status === 'failed' && results.interruption === null ? listBreaks(results) : [];
   const what = isTerminalStatus(status) ? 'The run ended as' : 'The run was last seen as';
-  const why = notes === null ? '.' : `: ${notes}`;
-  return [...causes, { code: 'run-not-completed', message: `${what} ${status}, which carries no verdict${why}` }];
+  const end = `${what} ${status}, which carries no verdict.`;
+  // The service knows the cause. What a process wrote last may stand below it.
+  const [cause = '', ...output] = notes?.split('\n') ?? [];
+  const message = notes === null ? end : [`${endSentence(cause)} ${end}`, ...output].join('\n');
+  return [...causes, { code: 'run-not-completed', message }];
 }
 
 function listCountGaps(results: SuiteResults): VerdictReason[] {

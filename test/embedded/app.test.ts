@@ -18,13 +18,14 @@ function createTestApp() {
   const logger = { ...silentLogger, error: (message: string) => errors.push(message) };
   const store = openStore(undefined);
   const times = { iterationTimeoutMs: 1000, runTimeoutMs: 1000, propagatesTraces: false, witnesses: null };
+  const values = { variables: new Map<string, Secret>(), createUuid: () => 'uuid' };
   const protocols = createProtocolTable();
   const scheduling = {
     getConcurrency: () => ({ setting: 1, source: 'test', isIndependent: false, hasOneProcess: false }),
     onScheduled: () => {},
     onBatch: () => {},
   };
-  const runner = createRunner({ store, protocols, clock: systemClock, logger, scheduling, ...times });
+  const runner = createRunner({ store, protocols, clock: systemClock, logger, scheduling, ...times, ...values });
   const bodies = createBodySchemas(limits);
   const readBody = createBodyReader(limits.maxBodyBytes);
   const relay = createRelayEdge({ clock: systemClock, limits: defaultRelayLimits });

@@ -21,7 +21,8 @@ function createOutcome(fields: Partial<CaseOutcome>): CaseOutcome {
     predicates: [],
     protocolVersion: '2025-11-25',
     usage: null,
-    stopsRun: false,
+    judges: [],
+    runStop: null,
     loss: null,
     ...fields,
   };

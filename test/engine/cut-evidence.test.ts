@@ -85,6 +85,8 @@ const checks: readonly Check[] = [
   { type: 'toolResultMatchesSchema', schema: { const: 0 }, latest: true },
   { type: 'toolResultIsError', isError: true },
   { type: 'toolLatencyUnder', ms: 5, toolName: 'a' },
+  { type: 'toolResultContent', block: { type: 'text' } },
+  { type: 'toolError', error: { contains: '1' } },
   { type: 'toolNotFound', toolName: 'c' },
 ];
 

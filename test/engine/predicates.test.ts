@@ -102,6 +102,8 @@ describe('judgePredicate', () => {
     toolError: fc.option(fc.string(), { nil: null }),
     latencyMs: fc.option(fc.double({ min: 0, noNaN: true })),
     arguments: fc.option(fc.dictionary(fc.string(), fc.jsonValue())),
+    content: fc.option(fc.array(fc.jsonValue())),
+    errorCode: fc.option(fc.integer()),
     sizeBytes: fc.option(fc.nat()),
     isListed: fc.option(fc.boolean()),
   });

@@ -270,7 +270,7 @@ describe('a model without an answer', () => {
       status: 'failed',
       result: null,
       error: 'The provider scripted gave no answer.',
-      stopsRun: false,
+      runStop: null,
     });
   });
 
@@ -280,10 +280,19 @@ describe('a model without an answer', () => {
       status: 'failed',
       result: null,
       error: 'scripted refuses the key. Check SCRIPTED_API_KEY.',
-      stopsRun: true,
+      runStop: 'scripted refuses the key. Check SCRIPTED_API_KEY.',
     });
     const none = await runCase(createCase([ask('Add')]), target, { clock: systemClock, timeoutMs: 30_000 });
-    expect(none).toMatchObject({ status: 'failed', result: null, stopsRun: true });
+    expect(none).toMatchObject({ status: 'failed', result: null, runStop: expect.stringContaining('need a model') });
+  });
+
+  it('stops the run for its own reason after a call that had failed', async () => {
+    const { outcome } = await talk([callStep('fail'), ask('Add')], [refused]);
+    expect(outcome).toMatchObject({
+      result: 'failed',
+      error: 'fail answered with an error: "out of order".',
+      runStop: 'scripted refuses the key. Check SCRIPTED_API_KEY.',
+    });
   });
 
   it('judges by what happened before a recording went stale, and never passes', async () => {

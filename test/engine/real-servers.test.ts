@@ -49,10 +49,32 @@ describe('runCase on server-everything over HTTP', () => {
     expect(outcome.error).toBeNull();
   });
 
+  it('judges images, embedded resources and links', async () => {
+    const outcome = await run(server.url, [
+      callStep('get-tiny-image'),
+      assertStep({ type: 'toolResultContent', block: { type: 'image', mimeType: 'image/png', width: 20, height: 20 } }),
+      callStep('get-resource-reference', { resourceType: 'Text', resourceId: 7 }),
+      assertStep({
+        type: 'toolResultContent',
+        block: { type: 'resource', mimeType: 'text/plain', text: 'resource 7' },
+      }),
+      callStep('get-resource-links', { count: 3 }),
+      assertStep({ type: 'toolResultContent', block: { type: 'resource_link', uri: '*/text/2' } }),
+      assertStep({ type: 'toolResultContent', block: { type: 'resource_link', uri: 'demo://*' }, count: 3 }),
+    ]);
+    expect(outcome.error).toBeNull();
+    const wrong = assertStep({ type: 'toolResultContent', block: { type: 'image', width: 21 } });
+    expect((await run(server.url, [callStep('get-tiny-image'), wrong])).error).toMatch(
+      /^toolResultContent: the result of get-tiny-image has no block like .*; its content is text .*, image \(image\/png, \d+ bytes, 20x20\)/,
+    );
+  });
+
   it('fails on arguments that the server refuses', async () => {
     const outcome = await run(server.url, [callStep('get-sum', { a: 'two', b: 3 })]);
     expect(outcome).toMatchObject({ status: 'completed', result: 'failed' });
     expect(outcome.error).toMatch(/^get-sum answered with an error: "MCP error -32602: /);
+    const expected = assertStep({ type: 'toolError', error: { contains: 'expected number' } });
+    expect((await run(server.url, [callStep('get-sum', { a: 'two', b: 3 }), expected])).result).toBe('passed');
   });
 
   it('waits for a tool that reports progress', async () => {

@@ -118,6 +118,17 @@ describe('runCase', () => {
     );
   });
 
+  it('passes a case that asserts what an error is like, and fails one whose error is another', async () => {
+    const expected = (code: number) => assertStep({ type: 'toolError', error: { code, contains: 'must be' } });
+    expect((await run([callStep('refuse'), expected(-32_602)])).error).toBeNull();
+    expect((await run([callStep('refuse'), expected(-32_603)])).error).toBe(
+      'toolError: refuse answered with JSON-RPC error -32602: "a must be a number"; expected code -32603.',
+    );
+    expect((await run([callStep('fail'), callStep('refuse'), expected(-32_602)])).error).toBe(
+      'fail answered with an error: "out of order".',
+    );
+  });
+
   it.each(['fail', 'refuse'])('passes a case that asserts the error of %s', async (toolName) => {
     const isError: Check = { type: 'toolResultIsError', isError: true };
     expect((await run([callStep(toolName), assertStep(isError)])).result).toBe('passed');

@@ -113,9 +113,25 @@ describe('a gate with prompts', () => {
     await using provider = await openScriptedProvider({ format: 'anthropic', answers: () => ({ status: 401 }) });
     const { report } = await runModelGate(workspace, { provider });
     expect(report.verdict.outcome).toBe('inconclusive');
-    expect(JSON.stringify(report.verdict.reasons)).toContain('ANTHROPIC_API_KEY');
+    expect(report.verdict.reasons.map(({ message }) => message)).toEqual([
+      expect.stringMatching(
+        /^anthropic refuses the key in ANTHROPIC_API_KEY \(401\): .*\. Correct the key in ANTHROPIC_API_KEY\. The run ended as failed, which carries no verdict\.$/,
+      ),
+    ]);
     expect(JSON.stringify(report)).not.toContain('sk-canary');
     expect(provider.requests.length).toBeLessThanOrEqual(2);
+  });
+
+  it('stops at the call that is beyond the budget, and says which budget and how to raise it', async () => {
+    const policy = evals.replace('cases:', 'policy:\n  budgets: { modelCalls: 2 }\ncases:');
+    await using workspace = await createWorkspace({ 'a.evals.yaml': policy });
+    await using provider = await openScriptedProvider({ format: 'anthropic', answers: addWithTool });
+    const { report } = await runModelGate(workspace, { provider });
+    expect(report.verdict.outcome).toBe('inconclusive');
+    expect(report.verdict.reasons[0]?.message).toMatch(
+      /^The budget modelCalls is 2 calls \(.*\), and it is used up\. Raise `budgets\.modelCalls` in the policy\. The run ended/,
+    );
+    expect(provider.requests).toHaveLength(2);
   });
 
   it('keeps the key of a provider from the server under test', async () => {

@@ -30,6 +30,8 @@ const samples: readonly Assertion[] = [
   { type: 'toolResultEquals', value: 1 },
   { type: 'toolResultMatchesSchema', schema: true },
   { type: 'toolResultIsError', isError: true },
+  { type: 'toolResultContent', block: { type: 'image', mimeType: 'image/png' } },
+  { type: 'toolError', error: { code: -32602 } },
   { type: 'toolLatencyUnder', ms: 1 },
   { type: 'toolNotFound', toolName: 'a' },
   { type: 'toolCalledBefore', toolName: 'a', beforeToolName: 'b' },

@@ -32,6 +32,9 @@ const valid = [
   withStep('{ assert: { type: noEndingQuestion, role: advisory } }, { assert: { onlyToolsCalled: [] } }'),
   withStep('{ assert: { toolResultMatchesSchema: { const: 1 }, latest: true } }'),
   withStep('{ assert: { toolResultContains: a, path: /b/0 } }, { assert: { toolResultMatches: a, path: /b } }'),
+  withStep('{ assert: { toolResultContent: { type: image, mimeType: image/*, width: 20 }, count: 2 } }'),
+  withStep('{ assert: { type: toolResultContent, block: { type: resource_link, uri: "a://*" } } }'),
+  withStep('{ assert: { toolError: { code: -32602, contains: a, matches: b }, toolName: c } }'),
   withStep('{ assert: { toolResultEquals: [1.5], tolerance: 0.1, unordered: true } }'),
 ];
 
@@ -63,6 +66,12 @@ const invalid = [
   withStep('{ assert: { toolResultContains: a, path: b } }'),
   withStep('{ assert: { toolResultEquals: 5, tolerance: -1 } }'),
   withStep('{ assert: { toolResultEquals: 5, unordered: yes please } }'),
+  withStep('{ assert: { toolResultContent: image } }'),
+  withStep('{ assert: { toolResultContent: { type: video } } }'),
+  withStep('{ assert: { toolResultContent: { type: text, width: 20 } } }'),
+  withStep('{ assert: { toolResultContent: { type: image }, count: 0 } }'),
+  withStep('{ assert: { toolError: {} } }'),
+  withStep('{ assert: { toolError: { code: high } } }'),
   withStep('{ assert: { toolResultSchema: [] } }'),
   withStep('{ assert: { type: noToolErrors, kind: textVisible } }'),
   withStep('{ assert: { type: noToolErrors, role: nice } }'),

@@ -36,7 +36,7 @@ describe('the models of a suite', () => {
 
   it('make a case of its own of each case with a prompt and each model', () => {
     const { cases } = read({ models: ['anthropic/claude-haiku-4.5', 'openai/gpt-5'] });
-    expect(cases.map(({ id, title, model, variantOf }) => [id, title, model, variantOf?.id])).toEqual([
+    expect(cases.map(({ id, title, model, variantOf }) => [id, title, model, variantOf[0]?.id])).toEqual([
       ['asks--anthropic-claude-haiku-4-5', 'Asks (anthropic/claude-haiku-4.5)', 'anthropic/claude-haiku-4.5', 'asks'],
       ['asks--openai-gpt-5', 'Asks (openai/gpt-5)', 'openai/gpt-5', 'asks'],
       ['calls', 'Calls', null, undefined],

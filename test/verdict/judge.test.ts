@@ -144,10 +144,10 @@ describe('judgeSuite', () => {
     ],
     [
       'an interruption that the service knows more about',
-      { run: createRun({ status: 'failed', notes: 'in case "echo"' }), interruption: lost },
+      { run: createRun({ status: 'failed', notes: 'In case "echo"' }), interruption: lost },
       [
         ['server-lost', 'The server is gone.'],
-        ['run-not-completed', 'The run ended as failed, which carries no verdict: in case "echo"'],
+        ['run-not-completed', 'In case "echo". The run ended as failed, which carries no verdict.'],
       ],
     ],
     [
@@ -157,9 +157,14 @@ describe('judgeSuite', () => {
     ],
     ...['failed', 'cancelled', 'timed_out'].map((status): [string, Partial<SuiteResults>, Array<[string, string]>] => [
       `a run that ended as ${status}`,
-      { run: createRun({ status, notes: 'out of slots' }) },
-      [['run-not-completed', `The run ended as ${status}, which carries no verdict: out of slots`]],
+      { run: createRun({ status, notes: 'Out of slots!' }) },
+      [['run-not-completed', `Out of slots! The run ended as ${status}, which carries no verdict.`]],
     ]),
+    [
+      'a run with a note of several lines',
+      { run: createRun({ status: 'failed', notes: 'The server exited\nlast line' }) },
+      [['run-not-completed', 'The server exited. The run ended as failed, which carries no verdict.\nlast line']],
+    ],
     [
       'a run in an unknown state',
       { run: createRun({ status: 'archived' }) },

@@ -85,6 +85,7 @@ export function createStepsSchema(limits: Pick<ServiceLimits, 'stepsPerCase' | '
       ),
     renderTimeoutMs: z.number().max(120_000),
     action: z.discriminatedUnion('kind', widgetSchemas.actions),
+    capture: z.record(z.string(), z.string()),
   };
   return z.array(createStepSchema(values, assertionSchema)).min(1).max(limits.stepsPerCase);
 }

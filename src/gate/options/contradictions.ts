@@ -22,10 +22,15 @@ export function findContradictions(options: GateOptions): ConfigurationIssue[] {
 
 /** The same for a tunnel that is hosted by hand, with which nothing is run. */
 export function findTunnelContradictions(options: GateOptions): ConfigurationIssue[] {
-  return [...findServerIssues(options), ...findServiceIssues(options)];
+  const { serverCommand, serverEnv } = options;
+  const hasIdleVariables = serverCommand === null && serverEnv.size > 0;
+  const idle = hasIdleVariables ? [issue('server-env', 'needs-server-command', idleWithoutCommand)] : [];
+  return [...findServerIssues(options), ...idle, ...findServiceIssues(options)];
 }
 
 const issue = (input: string, code: string, message: string): ConfigurationIssue => ({ input, code, message });
+
+const idleWithoutCommand = 'has no effect without `server-command`; remove it or start the server here';
 
 function findEvalsIssues({ evals, tests, suite, service, tags }: GateOptions): ConfigurationIssue[] {
   const hasEvals = evals.length > 0 || tests !== null;
@@ -63,7 +68,7 @@ function findEvalsIssues({ evals, tests, suite, service, tags }: GateOptions): C
 }
 
 function findServerIssues(options: GateOptions): ConfigurationIssue[] {
-  const { serverCommand, serverUrl, serverEnv, serverCwd, mcpConfig, mcpServer, suite, environment } = options;
+  const { serverCommand, serverUrl, serverCwd, mcpConfig, mcpServer, suite, environment } = options;
   const issues: ConfigurationIssue[] = [];
   const hasServer = serverCommand !== null || serverUrl !== null || mcpConfig !== null;
   if (!hasServer && suite === null) {
@@ -75,10 +80,9 @@ function findServerIssues(options: GateOptions): ConfigurationIssue[] {
       ),
     );
   }
-  const isIdle = 'has no effect without `server-command`; remove it or start the server here';
-  const startsNone = serverCommand === null && mcpConfig === null;
-  if (startsNone && serverEnv.size > 0) issues.push(issue('server-env', 'needs-server-command', isIdle));
-  if (startsNone && serverCwd !== null) issues.push(issue('server-cwd', 'needs-server-command', isIdle));
+  if (serverCommand === null && mcpConfig === null && serverCwd !== null) {
+    issues.push(issue('server-cwd', 'needs-server-command', idleWithoutCommand));
+  }
   const given = { 'server-command': serverCommand, 'server-url': serverUrl, 'server-cwd': serverCwd };
   const excluded = Object.entries(given).flatMap(([name, value]) => (value === null ? [] : [`\`${name}\``]));
   if (mcpConfig !== null && excluded.length > 0) {

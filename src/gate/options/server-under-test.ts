@@ -40,7 +40,7 @@ export const serverOptions = {
     brief: 'Set a variable of the server, or pass one on by its name; may be given again.',
     isList: true,
     description:
-      'Variables for the server, or for `${NAME}` in `mcp-config`, one per line: `NAME=value` sets one, `NAME` passes one of the job on.',
+      'Variables for the server, for `{{env.NAME}}` in evals and `${NAME}` in `mcp-config`, one per line: `NAME=value` sets one, `NAME` passes one of the job on.',
     default: '',
   }),
   serverCwd: option(optionalText, {

@@ -24,6 +24,7 @@ export function findHostedIssues(suite: Suite, profile: ServiceProfile): Configu
     ...findTooManyCases(suite, profile),
     ...findPromptsWithoutModel(suite),
     ...findOwnSettings(suite, profile),
+    ...findPlaceholders(suite, profile),
     ...findGatingJudges(suite, profile),
     ...findNamesakes(suite, profile),
   ];
@@ -57,6 +58,16 @@ function findOwnSettings({ cases }: Suite, { name }: ServiceProfile): Configurat
     code: 'needs-embedded-service',
     message: `the service ${name} knows no \`${key}\`; remove it, or use \`service: embedded\``,
   }));
+}
+
+/** Only the service in this process fills in values. */
+function findPlaceholders({ cases }: Suite, { name }: ServiceProfile): ConfigurationIssue[] {
+  return cases.flatMap(({ placeholders }): ConfigurationIssue[] => {
+    if (placeholders === null || placeholders.first === null) return [];
+    const { text, location } = placeholders.first;
+    const message = `the service ${name} knows no \`${text}\`; write the value, or use \`service: embedded\``;
+    return [{ ...location, code: 'needs-embedded-service', message }];
+  });
 }
 
 /** Only the service in this process asks judges. */

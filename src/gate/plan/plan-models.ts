@@ -74,7 +74,7 @@ export async function planModels(
     }
     problems.set(modelId, problem);
     // Each model has a file of its own, so that the case of the file names it. A judge judges each of them apart.
-    const caseId = purpose === 'judge' ? `${testCase.id}.judge` : readBaseId(testCase);
+    const caseId = purpose === 'judge' ? `${testCase.id}.judge` : testCase.recordingId;
     const path = locateRecording(suite.location.file, { suiteId: suite.id, caseId, model });
     const recording = mode === 'live' ? null : await tryReadRecording(path, cwd, issues);
     const { ignoredInRecordings: ignored } = suite;
@@ -128,11 +128,6 @@ function listJudges(suite: Suite): AskedModel[] {
     }
     return [...byModel].map(([modelId, location]) => ({ suite, testCase, modelId, purpose: 'judge', location }));
   });
-}
-
-/** The case of the file, which runs with several models. */
-function readBaseId({ id, variantOf }: SuiteCase): string {
-  return variantOf?.id ?? id;
 }
 
 function explainProblem(providers: ProviderDirectory, { provider }: ModelName): string | null {

@@ -8,6 +8,7 @@ import { historySource } from '../../history/lookup.ts';
 import { isInheritedVariable } from '../../server/environment.ts';
 import type { SandboxOptions } from '../../server/sandbox/open.ts';
 import { splitCommand } from '../../server/split-command.ts';
+import { findNearest } from '../../suite/findings.ts';
 import type { GateOptions } from '../options/schema.ts';
 import { buildReportJsonSchema } from '../../model/report.ts';
 import { type FindVariable, readMcpConfig } from './mcp-config.ts';
@@ -32,6 +33,13 @@ export interface PlannedServer {
   sandbox: SandboxOptions | null;
 }
 
+interface PlannedServers {
+  /** Empty where the options name none. */
+  servers: PlannedServer[];
+  /** What `server-env` passes on, by name. */
+  variables: ReadonlyMap<string, Secret>;
+}
+
 interface ServerSources {
   cwd: string;
   environment: Readonly<Record<string, string | undefined>>;
@@ -39,28 +47,31 @@ interface ServerSources {
   notes: string[];
 }
 
-/** Settles how the servers are started or reached; empty where the options name none. What is wrong goes to `issues`. */
+/** Settles how the servers are started or reached. What is wrong goes to `issues`. */
 export async function planServers(
   options: GateOptions,
   context: ServerSources,
   issues: ConfigurationIssue[],
-): Promise<PlannedServer[]> {
-  if (options.mcpConfig !== null) return await planConfiguredServers(options.mcpConfig, options, context, issues);
-  const server = await planServer(options, context, issues);
-  return server === null ? [] : [server];
+): Promise<PlannedServers> {
+  const variables = resolveEnvironment(options.serverEnv, context.environment, issues);
+  if (options.mcpConfig === null) {
+    const server = await planServer(options, { ...context, variables }, issues);
+    return { servers: server === null ? [] : [server], variables };
+  }
+  const servers = await planConfiguredServers(options.mcpConfig, options, { ...context, variables }, issues);
+  return { servers, variables };
 }
 
 /** Reads the servers of a file. A pull request may have written it, so that it gets no variable that `server-env` does not pass on. */
 async function planConfiguredServers(
   path: string,
   options: GateOptions,
-  context: ServerSources,
+  context: ServerSources & Pick<PlannedServers, 'variables'>,
   issues: ConfigurationIssue[],
 ): Promise<PlannedServer[]> {
-  const passed = resolveEnvironment(options.serverEnv, context.environment, issues);
   const findVariable: FindVariable = (name) => {
     const own = context.environment[name];
-    const value = passed.get(name)?.reveal() ?? (isInheritedVariable(name) ? own : undefined);
+    const value = context.variables.get(name)?.reveal() ?? (isInheritedVariable(name) ? own : undefined);
     if (value !== undefined) return { value };
     return own === undefined ? undefined : 'withheld';
   };
@@ -69,7 +80,7 @@ async function planConfiguredServers(
   const { servers, findings, warnings } = readMcpConfig(text, { file: path, names: options.mcpServer, findVariable });
   appendAll(issues, findings);
   appendAll(context.notes, warnings);
-  const passedSecrets = listSecrets(passed, options.serverEnv);
+  const passedSecrets = listSecrets(context.variables, options.serverEnv);
   const planned: PlannedServer[] = [];
   for (const { name, command, url, isSse, cwd: from, ...server } of servers) {
     const cwd = resolve(context.cwd, dirname(path), from ?? '.');
@@ -117,13 +128,13 @@ function hideValues(values: ReadonlyMap<string, string>): Map<string, Secret> {
 /** Settles how the one server of the options is started; null where they name none. */
 async function planServer(
   options: GateOptions,
-  context: Omit<ServerSources, 'notes'>,
+  context: { cwd: string } & Pick<PlannedServers, 'variables'>,
   issues: ConfigurationIssue[],
 ): Promise<PlannedServer | null> {
   const { serverCommand: command, serverUrl: url } = options;
   if (command === null && url === null) return null;
   if (command !== null) appendAll(issues, findCommandIssues(command));
-  const environment = resolveEnvironment(options.serverEnv, context.environment, issues);
+  const { variables: environment } = context;
   const cwd = resolve(context.cwd, options.serverCwd ?? '.');
   if (!(await isDirectory(cwd))) {
     const message = `${JSON.stringify(options.serverCwd ?? '.')} is not a directory; it is taken relative to the working directory, so check the path and that an earlier step makes it`;
@@ -194,6 +205,32 @@ function resolveEnvironment(
     }
   }
   return resolved;
+}
+
+/** Finds variables that cases use and `server-env` does not name, and a `server-env` that neither a case nor a server gets. */
+export function findVariableIssues(
+  { serverEnv, serverCommand, serverUrl }: Pick<GateOptions, 'serverEnv' | 'serverCommand' | 'serverUrl'>,
+  suites: readonly PlannedSuite[],
+): ConfigurationIssue[] {
+  const files = suites.flatMap((planned) => (planned.kind === 'file' ? [planned.suite] : []));
+  const used = files.flatMap(({ cases }) => cases.flatMap(({ placeholders }) => placeholders?.variables ?? []));
+  const known = [...serverEnv.keys()];
+  const issues = used.flatMap(({ name, location }): ConfigurationIssue[] => {
+    if (serverEnv.has(name)) return [];
+    const nearest = findNearest(name, known);
+    const remedy =
+      nearest === undefined
+        ? `add \`${name}\` to pass the job's on, or \`${name}=value\``
+        : `did you mean \`${nearest}\`?`;
+    const message = `\`{{env.${name}}}\` has no value, because \`server-env\` does not name ${name}; ${remedy}`;
+    return [{ ...location, code: 'unknown-name', message }];
+  });
+  if (serverCommand === null && serverUrl !== null && known.length > 0 && used.length === 0) {
+    const message = 'has no effect without `server-command`, because no case uses `{{env.NAME}}`; remove it';
+    issues.push({ input: 'server-env', code: 'needs-server-command', message });
+  }
+  // The rows of a case, and the cases with one check of their suite, share its location.
+  return [...new Map(issues.map((issue) => [JSON.stringify(issue), issue])).values()];
 }
 
 /** Files by which a step passes values to the runner, and the event that started the workflow. */

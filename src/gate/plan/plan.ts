@@ -21,7 +21,7 @@ import { planMerge, type PlannedMerge } from './plan-merge.ts';
 import { type PlannedPast, planPast, markTrials } from './plan-past.ts';
 import type { PlannedModels } from './plan-models.ts';
 import { checkJudges, planPrompts } from './plan-prompts.ts';
-import { type PlannedServer, planSandbox, planServers } from './plan-server.ts';
+import { findVariableIssues, type PlannedServer, planSandbox, planServers } from './plan-server.ts';
 import { type PlannedService, type PlannedUpload, planService, planUpload } from './plan-service.ts';
 import { findRuleIssues } from './rule-issues.ts';
 import { type PlannedSuite, planSuites } from './plan-suites.ts';
@@ -37,6 +37,8 @@ export interface GatePlan extends PlannedPast {
   suites: PlannedSuite[];
   /** Empty where a suite of the service runs on the servers saved in it. */
   servers: PlannedServer[];
+  /** What `server-env` passes on, by name. */
+  variables: ReadonlyMap<string, Secret>;
   service: PlannedService;
   /** What is tested, as far as it is known; null where neither part is. */
   revision: Revision | null;
@@ -107,7 +109,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   const past = { cwd: context.cwd, notes, base: policy.base };
   const { history, baseline } = await planPast(options, past, issues);
   const serverIssues: ConfigurationIssue[] = [];
-  const servers = await planServers(options, { ...context, notes }, serverIssues);
+  const { servers, variables } = await planServers(options, { ...context, notes }, serverIssues);
   if (service.hosted !== null && servers.length > 1) {
     serverIssues.push({ input: 'mcp-config', code: 'needs-embedded-service', message: severalServersMessage });
   }
@@ -121,7 +123,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   for (const suite of merge === null ? [] : suiteNames) policy.base?.compareStored(suite);
   if (policy.file !== null) appendAll(notes, listUnmatchedSuites(policy.file, suiteNames));
   const { suites, shard } = planPart(planProbation(all, { rules, history }), { options, history }, issues);
-  appendAll(issues, serverIssues);
+  appendAll(issues, [...serverIssues, ...findVariableIssues(options, suites)]);
   // A file of the pull request could send what it is given to a server that it names.
   if (ci.elevatedEvent !== null && (options.serverCommand !== null || options.mcpConfig !== null)) {
     const isRefused = ci.elevatedEvent === 'pull_request_target' && !options.allowPullRequestTarget;
@@ -158,6 +160,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     shard,
     merge,
     servers,
+    variables,
     service,
     baseline,
     history,

@@ -22,6 +22,8 @@ export function createToolResult(overrides: Partial<ToolResult> = {}): ToolResul
     arguments: { a: 2, b: 3 },
     text: 'The sum of 2 and 3 is 5.',
     structuredContent: undefined,
+    content: [{ type: 'text', text: 'The sum of 2 and 3 is 5.' }],
+    errorCode: null,
     sizeBytes: 100,
     isError: false,
     toolError: null,

@@ -1,0 +1,115 @@
+import { isRecord } from '../base/json.ts';
+import { clipText, formatCount } from '../base/text.ts';
+import type { CheckByType } from '../model/assertion.ts';
+import { decide, fail, type Judgement, leaveUnmeasured, type ToolResult } from './evidence.ts';
+import { type ImageSize, readImageSize } from './image-size.ts';
+import { joinWithin, maxListLength, printValue } from './reasons.ts';
+
+type ExpectedBlock = CheckByType['toolResultContent']['block'];
+
+/** A block of content, as far as checks ask for it; null for what it does not have. */
+interface ContentBlock {
+  type: string;
+  mimeType: string | null;
+  uri: string | null;
+  name: string | null;
+  text: string | null;
+  /** Of its data, decoded. */
+  byteLength: number | null;
+  /** Of an image. */
+  size: ImageSize | null;
+}
+
+/** Judges how many blocks of a result are as expected: at least one, or exactly `count`. */
+export function judgeContent(
+  { block: expected, count }: CheckByType['toolResultContent'],
+  { toolName, content, isError }: ToolResult,
+): Judgement {
+  if (content === null) return leaveUnmeasured(`the content of the result of ${toolName} was not captured.`);
+  const blocks = content.map(readBlock);
+  const found = blocks.filter((block) => isLike(block, expected)).length;
+  const wanted = count === undefined ? 'no block' : formatCount(found, 'block');
+  const isMet = count === undefined ? found > 0 : found === count;
+  const has = isMet ? formatCount(found, 'block') : wanted;
+  const rest = count === undefined || isMet ? '' : `, expected ${count}`;
+  if (blocks.length === 0) return fail(`the result of ${toolName} has no content${isError ? ', but an error' : ''}.`);
+  const list = joinWithin(blocks.map(describeBlock), maxListLength, ', ');
+  return decide(
+    isMet,
+    `the result of ${toolName} has ${has} like ${printValue(expected)}${rest}; its content is ${list}.`,
+  );
+}
+
+function readBlock(block: unknown): ContentBlock {
+  const fields = isRecord(block) ? block : {};
+  const resource = isRecord(fields['resource']) ? fields['resource'] : {};
+  const type = readString(fields['type']) ?? 'unknown';
+  const text = readString(fields['text']) ?? readString(resource['text']);
+  const data = readString(fields['data']) ?? readString(resource['blob']);
+  const bytes = data === null ? null : Buffer.from(data, 'base64');
+  return {
+    type,
+    mimeType: readString(fields['mimeType']) ?? readString(resource['mimeType']),
+    uri: readString(fields['uri']) ?? readString(resource['uri']),
+    name: readString(fields['name']),
+    text,
+    byteLength: bytes?.length ?? (text === null ? null : Buffer.byteLength(text)),
+    size: type === 'image' && bytes !== null ? readImageSize(bytes) : null,
+  };
+}
+
+function readString(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+function isLike(block: ContentBlock, expected: ExpectedBlock): boolean {
+  const { type, mimeType, uri, name, text, minBytes, maxBytes, width, height } = { ...noFields, ...expected };
+  const { byteLength, size } = block;
+  return (
+    block.type === type &&
+    (mimeType === undefined || isMimeType(block.mimeType, mimeType)) &&
+    (uri === undefined || (block.uri !== null && fitsPattern(block.uri, uri))) &&
+    (name === undefined || block.name === name) &&
+    (text === undefined || block.text?.toLowerCase().includes(text.toLowerCase()) === true) &&
+    (minBytes === undefined || (byteLength !== null && byteLength >= minBytes)) &&
+    (maxBytes === undefined || (byteLength !== null && byteLength <= maxBytes)) &&
+    (width === undefined || size?.width === width) &&
+    (height === undefined || size?.height === height)
+  );
+}
+
+const noFields: { [Field in 'mimeType' | 'uri' | 'name' | 'text']?: string } & {
+  [Field in 'minBytes' | 'maxBytes' | 'width' | 'height']?: number;
+} = {};
+
+/** Parameters such as a charset count only where they are expected. */
+function isMimeType(actual: string | null, expected: string): boolean {
+  const found = expected.includes(';') ? actual : (actual?.split(';')[0] ?? null);
+  return found !== null && fitsPattern(found.trim().toLowerCase(), expected.toLowerCase());
+}
+
+/** Whether a text fits a pattern in which `*` is any text. */
+function fitsPattern(text: string, pattern: string): boolean {
+  const [head = '', ...parts] = pattern.split('*');
+  const tail = parts.pop();
+  if (tail === undefined) return text === pattern;
+  let offset = head.length;
+  for (const part of parts) {
+    const index = text.indexOf(part, offset);
+    if (index === -1) return false;
+    offset = index + part.length;
+  }
+  return text.startsWith(head) && text.length - tail.length >= offset && text.endsWith(tail);
+}
+
+const longestField = 80;
+
+function describeBlock({ type, uri, mimeType, byteLength, size }: ContentBlock): string {
+  const facts = [
+    ...[uri, mimeType].flatMap((field) => (field === null ? [] : clipText(field, longestField))),
+    ...(byteLength === null ? [] : [formatCount(byteLength, 'byte')]),
+    ...(size === null ? [] : [`${size.width}x${size.height}`]),
+    ...(size === null && type === 'image' ? ['dimensions unreadable'] : []),
+  ];
+  return `${clipText(type, longestField)} (${facts.join(', ')})`;
+}

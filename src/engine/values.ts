@@ -1,0 +1,143 @@
+import { isTooDeep, isRecord, tryParseJson } from '../base/json.ts';
+import type { Secret } from '../base/redaction.ts';
+import type { Assertion, Check } from '../model/assertion.ts';
+import type { TestCase } from '../model/case.ts';
+import { formatCount } from '../base/text.ts';
+import { type Filling, fillParts, variablePrefix } from '../model/placeholders.ts';
+import type { Step } from '../model/step.ts';
+import { findByPointer } from './json-documents.ts';
+import { clipReason, joinWithin, printValue } from './reasons.ts';
+import type { StepOutcome } from './step-outcome.ts';
+import type { Transcript } from './transcript.ts';
+
+/** What placeholders of every iteration stand for. */
+export interface IterationFacts {
+  /** From 1. */
+  iteration: number;
+  /** Another one in each iteration. */
+  uuid: string;
+  /** Variables of the job that cases may use. */
+  variables: ReadonlyMap<string, Secret>;
+}
+
+/** The values of the placeholders of one iteration. */
+export interface CaseValues {
+  /** Fills in a step, runs it, and keeps what it captures. One that uses a name without a value does not run, and is not measured. */
+  run(step: Step, execute: (filled: Step) => Promise<StepOutcome>): Promise<StepOutcome>;
+  /** Fills in a check; the reason says why that is not possible. */
+  fill(check: Check): { filled: Check; reason: string | null };
+  /** The case with its steps as they were run, or would have been as far as that is known. */
+  fillCase(testCase: TestCase): TestCase;
+}
+
+/** A case in which `{{` stands for itself, as one of another service may have it. */
+export const noValues: CaseValues = {
+  run: async (step, execute) => await execute(step),
+  fill: (check) => ({ filled: check, reason: null }),
+  fillCase: (testCase) => testCase,
+};
+
+export function createCaseValues(
+  { advancedConfig }: Pick<TestCase, 'advancedConfig'>,
+  { facts, transcript }: { facts: IterationFacts | null; transcript: Pick<Transcript, 'cutReason'> },
+): CaseValues {
+  if (advancedConfig?.placeholders !== true) return noValues;
+  const captured = new Map<string, unknown>();
+  const builtIn = new Map<string, unknown>(
+    facts === null
+      ? []
+      : [
+          ['iteration', facts.iteration],
+          ['uuid', facts.uuid],
+        ],
+  );
+  const find = (name: string): { value: unknown } | null => {
+    if (name.startsWith(variablePrefix)) {
+      const variable = facts?.variables.get(name.slice(variablePrefix.length));
+      return variable === undefined ? null : { value: variable.reveal() };
+    }
+    const known = captured.has(name) ? captured : builtIn;
+    return known.has(name) ? { value: known.get(name) } : null;
+  };
+  const fillPart = <Part extends Step | Assertion>(part: Part): { filled: Part; reason: string | null } => {
+    const unset = new Set<string>();
+    const filling: Filling = {
+      find: (name) => {
+        const found = find(name);
+        if (found === null) unset.add(`{{${name}}}`);
+        return found;
+      },
+      isFinal: true,
+    };
+    const filled = fillParts(part, filling);
+    if (unset.size === 0) return { filled, reason: null };
+    return {
+      filled,
+      reason: `${[...unset].join(' and ')} has no value, because the step that captures it did not pass.`,
+    };
+  };
+  return {
+    run: async (step, execute) => {
+      const { filled, reason } = fillPart(step);
+      if (reason === null) return keepCaptures(filled, await execute(filled), captured);
+      if (transcript.cutReason !== null) return { status: 'skipped', reason, effect: 'continue' };
+      return { status: 'fail', reason, effect: 'unmeasured' };
+    },
+    fill: fillPart,
+    fillCase: (testCase) => ({ ...testCase, steps: testCase.steps.map((step) => fillPart(step).filled) }),
+  };
+}
+
+/** Keeps what a step captures. A result without it is the server's failure, unless the step has failed already. */
+function keepCaptures(step: Step, outcome: StepOutcome, captured: Map<string, unknown>): StepOutcome {
+  if (outcome.status !== 'ok' || !('capture' in step) || step.capture === undefined) return outcome;
+  for (const [name, pointer] of Object.entries(step.capture)) {
+    const found = findInResult(outcome.result, pointer);
+    if (found !== null) captured.set(name, found.value);
+    else {
+      const reason = clipReason(`${printValue(name)} captures ${pointer}: ${describeAbsence(outcome.result, pointer)}`);
+      return { ...outcome, status: 'fail', reason, effect: 'stop' };
+    }
+  }
+  return outcome;
+}
+
+/** Finds what a pointer leads to. Below a text, it goes on in that text read as JSON. */
+function findInResult(result: unknown, pointer: string): { value: unknown } | null {
+  const found = findByPointer(result, pointer);
+  if (found.kind === 'found') return { value: found.value };
+  for (const { head, tail } of listSplits(pointer)) {
+    const text = findByPointer(result, head);
+    if (text.kind !== 'found') continue;
+    const document = typeof text.value === 'string' ? tryParseJson(text.value) : undefined;
+    if (document === undefined || isTooDeep(document)) return null;
+    const inside = findByPointer(document, tail);
+    return inside.kind === 'found' ? { value: inside.value } : null;
+  }
+  return null;
+}
+
+/** The ways to split a pointer, the longest head first. */
+function listSplits(pointer: string): Array<{ head: string; tail: string }> {
+  return pointer
+    .matchAll(/\//g)
+    .map(({ index }) => ({ head: pointer.slice(0, index), tail: pointer.slice(index) }))
+    .toArray()
+    .toReversed();
+}
+
+/** Says what is there instead of what a pointer leads to. */
+function describeAbsence(result: unknown, pointer: string): string {
+  if (result === undefined) return 'the step has no result.';
+  for (const { head } of listSplits(pointer)) {
+    const parent = findByPointer(result, head);
+    if (parent.kind !== 'found') continue;
+    const where = head === '' ? 'the result' : head;
+    const { value } = parent;
+    if (Array.isArray(value)) return `${where} has ${formatCount(value.length, 'item')}.`;
+    if (!isRecord(value)) return `${where} is ${printValue(value)}.`;
+    const keys = Object.keys(value).map((key) => printValue(key));
+    return `${where} has ${keys.length === 0 ? 'no members' : `only ${joinWithin(keys, 300)}`}.`;
+  }
+  return 'the result has no such part.';
+}

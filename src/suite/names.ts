@@ -1,0 +1,94 @@
+import { isRecord, listTexts } from '../base/json.ts';
+import { builtInNames, readPlaceholders, variablePrefix } from '../model/placeholders.ts';
+import type { CasePlaceholders, SourceLocation } from '../model/suite.ts';
+import { type Finding, suggestNearest } from './findings.ts';
+import type { CaseRow } from './rows.ts';
+import type { DocumentPath, SourceDocument } from './source-document.ts';
+
+/** A part of a case that may use names, and where it is written. */
+interface WrittenPart {
+  value: unknown;
+  path: DocumentPath;
+}
+
+/** A case whose names are checked, part after part in the order in which they run. */
+interface NamedParts {
+  steps: readonly WrittenPart[];
+  /** The checks at its end: its own, and those of its suite, which know no rows. */
+  checks: readonly WrittenPart[];
+  suiteChecks: readonly WrittenPart[];
+  row: CaseRow | null;
+}
+
+/**
+ * Checks the names that a case uses: each has a value by the time that it is used. Returns what is left for the engine to fill in,
+ * which is null where nothing is.
+ */
+export function checkNames(
+  { steps, checks, suiteChecks, row }: NamedParts,
+  document: SourceDocument,
+): { findings: Finding[]; placeholders: CasePlaceholders | null } {
+  const findings: Finding[] = [];
+  const columns = row?.columns ?? [];
+  const captured = new Map<string, SourceLocation>();
+  const captures = steps.flatMap((part) => listCaptures(part).map((name) => ({ name, part })));
+  const variables: CasePlaceholders['variables'] = [];
+  let first: CasePlaceholders['first'] = null;
+  let isPlain = !listTexts([...(row?.values.values() ?? [])]).some(({ text }) => text.includes('{{'));
+
+  const addUse = (name: string, location: SourceLocation, filled: readonly string[]) => {
+    first ??= { text: `{{${name}}}`, location };
+    if (name.startsWith(variablePrefix)) {
+      variables.push({ name: name.slice(variablePrefix.length), location });
+      return;
+    }
+    if (builtInNames.includes(name) || captured.has(name)) return;
+    const later = captures.find((capture) => capture.name === name);
+    const reason =
+      later === undefined
+        ? `has no value here${suggestNearest(name, [...filled, ...captured.keys(), ...builtInNames])}`
+        : `is used before the step at line ${document.locateValue(later.part.path).line} captures it`;
+    findings.push({ ...location, code: 'unknown-name', message: `\`{{${name}}}\` ${reason}` });
+  };
+  const inspect = ({ value, path }: WrittenPart, filled: readonly string[]) => {
+    for (const { text, path: inside } of listTexts(value, path)) {
+      const { names, malformed, hasEscapes } = readPlaceholders(text);
+      isPlain &&= !hasEscapes;
+      const location = document.locateValue(inside);
+      for (const start of malformed) {
+        const message = `${JSON.stringify(start)} begins no placeholder; write \`{{name}}\`, or \`\\{{\` for the text \`{{\``;
+        findings.push({ ...location, code: 'bad-placeholder', message });
+      }
+      if (names.includes('uuid') && modelTexts.has(inside.at(-1) ?? '')) {
+        const message =
+          '`{{uuid}}` makes this text another one in every iteration, so that no recording of it is ever found';
+        findings.push({ ...location, code: 'varying-prompt', message });
+      }
+      for (const name of names) if (!filled.includes(name)) addUse(name, location, filled);
+    }
+  };
+  for (const part of steps) {
+    inspect(part, columns);
+    for (const name of listCaptures(part)) {
+      const location = document.locateKey([...part.path, 'capture', name]);
+      first ??= { text: 'capture', location };
+      const earlier = captured.get(name);
+      if (earlier !== undefined || columns.includes(name)) {
+        const owner = earlier === undefined ? 'a column of the rows' : `the capture at line ${earlier.line}`;
+        const message = `The name \`${name}\` is taken by ${owner}; choose another`;
+        findings.push({ ...location, code: 'duplicate-name', message });
+      }
+      captured.set(name, location);
+    }
+  }
+  for (const part of checks) inspect(part, columns);
+  for (const part of suiteChecks) inspect(part, []);
+  return { findings, placeholders: first === null && isPlain ? null : { first, variables } };
+}
+
+/** Fields whose text a model gets. */
+const modelTexts: ReadonlySet<PropertyKey> = new Set(['prompt', 'judge', 'rubric']);
+
+function listCaptures({ value }: WrittenPart): string[] {
+  return isRecord(value) && isRecord(value['capture']) ? Object.keys(value['capture']) : [];
+}
