@@ -1,4 +1,5 @@
 import { describeError, NetworkError, ProtocolError } from '../base/errors.ts';
+import type { ServerAccess } from '../mcp/access.ts';
 import { checkTarget } from '../mcp/check-target.ts';
 import type { EraChoice, ProtocolEra } from '../mcp/protocol.ts';
 import type { Target } from '../mcp/session.ts';
@@ -24,14 +25,18 @@ export interface ConnectedTarget {
  */
 export async function connectTargets(
   servers: readonly ServerRecord[],
-  { protocols, witnesses }: { protocols: Pick<ProtocolTable, 'choose'>; witnesses: ServerWitnesses | null },
+  {
+    protocols,
+    witnesses,
+  }: { protocols: Pick<ProtocolTable, 'choose' | 'findAccess'>; witnesses: ServerWitnesses | null },
 ): Promise<ReadonlyMap<string, ConnectedTarget>> {
   const distinct = new Map(servers.map((server) => [server.id, server]));
   return new Map(
     await Promise.all(
       [...distinct].map(async ([id, server]) => {
         const witness = witnesses?.find(id) ?? null;
-        return [id, await connect(server, { choice: protocols.choose(id), witness })] as const;
+        const [choice, access] = [protocols.choose(id), protocols.findAccess(id)];
+        return [id, await connect(server, { choice, access, witness })] as const;
       }),
     ),
   );
@@ -39,12 +44,13 @@ export async function connectTargets(
 
 async function connect(
   { content }: ServerRecord,
-  { choice, witness }: { choice: EraChoice; witness: ProcessWitness | null },
+  { choice, access, witness }: { choice: EraChoice; access: ServerAccess | null; witness: ProcessWitness | null },
 ): Promise<ConnectedTarget> {
   const target: Target = {
     url: content.url ?? '',
     serverName: content.name,
     protocol: choice,
+    access,
     ...(content.headers === undefined ? {} : { headers: content.headers }),
   };
   const signal = AbortSignal.timeout(connectTimeoutMs);
@@ -65,10 +71,12 @@ async function connect(
  * no field for it, and only the gate in the same process knows what its server negotiated.
  */
 export interface ProtocolTable {
-  /** Has every later run speak to the server in this era. */
-  pin(serverId: string, era: ProtocolEra): void;
+  /** Has every later run speak to the server in this era, with what lets its requests in. */
+  pin(serverId: string, pinned: { era: ProtocolEra; access: ServerAccess | null }): void;
   /** `auto` where nothing is pinned. */
   choose(serverId: string): EraChoice;
+  /** Null where nothing is pinned, or the server lets every request in. */
+  findAccess(serverId: string): ServerAccess | null;
   /** Records the revision that a session of a run negotiated. */
   addSpoken(serverId: string, protocolVersion: string): void;
   /** Every revision that sessions of runs have spoken with the server so far, oldest first. */
@@ -76,13 +84,14 @@ export interface ProtocolTable {
 }
 
 export function createProtocolTable(): ProtocolTable {
-  const pinned = new Map<string, ProtocolEra>();
+  const pinned = new Map<string, { era: ProtocolEra; access: ServerAccess | null }>();
   const spoken = new Map<string, Set<string>>();
   return {
-    pin: (serverId, era) => {
-      pinned.set(serverId, era);
+    pin: (serverId, how) => {
+      pinned.set(serverId, how);
     },
-    choose: (serverId) => pinned.get(serverId) ?? 'auto',
+    choose: (serverId) => pinned.get(serverId)?.era ?? 'auto',
+    findAccess: (serverId) => pinned.get(serverId)?.access ?? null,
     addSpoken: (serverId, protocolVersion) => {
       const versions = spoken.get(serverId) ?? new Set();
       spoken.set(serverId, versions.add(protocolVersion));

@@ -8,9 +8,10 @@ import type { GateContext } from './gate.ts';
 import type { RegisteredServer } from './run/job-tunnel.ts';
 import type { GateOptions } from './options/schema.ts';
 import type { PlanContext } from './plan/plan.ts';
-import { type PlannedServer, planServers } from './plan/plan-server.ts';
+import type { PlannedServer } from './plan/plan-server.ts';
+import { planServers } from './plan/plan-servers.ts';
 import { type PlannedService, planService } from './plan/plan-service.ts';
-import { registerServer, startServer } from './run/job-server.ts';
+import { openServerAccess, registerServer, startServer } from './run/job-server.ts';
 import { sessionsOfAnyClient } from './run/scheduling.ts';
 import { createTeardown, startRunLifetime } from './run/run-lifetime.ts';
 
@@ -67,7 +68,9 @@ export async function hostTunnel(
     await using service = await connectService(servicePlan, { ...context, signal: lifetime.cancelRun });
     await using teardown = createTeardown(logger);
     const scope = { lifetime, teardown, clock, logger, redactor, onProgress };
+    const access = await openServerAccess(plan.server, scope);
     const starting = {
+      access,
       isolation: plan.isolation,
       protocol: anyProtocol,
       sessions: sessionsOfAnyClient,
@@ -76,7 +79,8 @@ export async function hostTunnel(
       processMarker: context.processMarker,
     };
     const running = await startServer(plan.server, starting, scope);
-    const server = await registerServer(running, { ...plan.service, alias: stepServerName }, { service, ...scope });
+    const named = { ...plan.service, alias: stepServerName };
+    const server = await registerServer(running, named, { service, access, ...scope });
     context.onReady(server);
     const reason = await waitForAbort(lifetime.cancelRun);
     if (!signal.aborted) throw reason;

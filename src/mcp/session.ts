@@ -1,6 +1,7 @@
 import { type CallToolResult, SdkHttpError, SseError } from '@modelcontextprotocol/client';
 import { type Clock, race } from '../base/time.ts';
 import type { JsonObject } from '../model/assertion.ts';
+import { type ServerAccess, withAccess } from './access.ts';
 import { createFetch } from './fetch.ts';
 import { connectClient } from './handshake.ts';
 import { type EraChoice, type Handshake, listEras, mayBeOldServer, type ProtocolEra } from './protocol.ts';
@@ -14,6 +15,8 @@ export interface Target {
   serverName: string;
   protocol: EraChoice;
   headers?: Record<string, string>;
+  /** What lets its requests in; none unless given. */
+  access?: ServerAccess | null | undefined;
 }
 
 /** One MCP session: what one iteration talks through. Disposing ends it on the server too. */
@@ -110,12 +113,16 @@ async function openSessionAs(
   signal.throwIfAborted();
   const closed = new AbortController();
   const transport = createTransport(target.url, era, {
-    fetch: createFetch(budget),
+    fetch: withAccess(createFetch(budget), target.access),
     reconnectionScheduler: (reconnect, delayMs) => {
       const wait = clock.sleep(Math.max(delayMs, minReconnectDelayMs), { signal: closed.signal });
       wait.then(reconnect, () => {});
     },
-    ...(target.headers !== undefined && { requestInit: { headers: target.headers } }),
+    requestInit: {
+      ...(target.headers !== undefined && { headers: target.headers }),
+      // The SDK would follow redirects within the origin.
+      ...(target.access != null && { redirect: 'manual' }),
+    },
   });
   const limits = { timeout: sdkTimeoutMs };
   const { client, handshake } = await connectClient(transport, era, { signal, budget, timeoutMs: sdkTimeoutMs }).catch(

@@ -139,9 +139,35 @@ cases:
     const result = await run(workspace);
     expect(result.report.server).toMatchObject({ label: 'old', transport: 'sse' });
     expect(result.exitCode).toBe(0);
-    await using tunnelled = await openWorkspace(together.slice(0, together.indexOf('      - toolCall: create_entities')));
+    await using tunnelled = await openWorkspace(
+      together.slice(0, together.indexOf('      - toolCall: create_entities')),
+    );
     const { exitCode } = await run(tunnelled, { tunnel: 'always', 'mcp-server': 'files, everything' });
     expect(exitCode).toBe(0);
+  });
+
+  it('sends each server its own headers, and shows none of them', async () => {
+    const evals = `suite: Headers
+cases:
+  - title: Looks
+    steps:
+      - toolCall: look
+        server: a
+      - assert: { toolResultContains: unseen }
+`;
+    await using a = await startSseServer(answers);
+    await using b = await startSseServer(answers);
+    await using workspace = await openWorkspace(evals, {
+      a: { type: 'sse', url: `${a.origin}/sse`, headers: { Authorization: 'Bearer ${TOKEN}' } },
+      b: { url: `${b.origin}/sse`, headers: { 'X-Api-Key': 'canary-of-b-1' } },
+    });
+    const inputs = { 'server-env': 'TOKEN' };
+    const { report, exitCode } = await run(workspace, inputs, { TOKEN: 'canary-of-a-1' });
+    expect(exitCode).toBe(1);
+    expect(new Set(a.requests.map(({ headers }) => headers.authorization))).toEqual(new Set(['Bearer canary-of-a-1']));
+    expect(new Set(b.requests.map(({ headers }) => headers['x-api-key']))).toEqual(new Set(['canary-of-b-1']));
+    expect(new Set(b.requests.map(({ headers }) => headers.authorization))).toEqual(new Set([undefined]));
+    expect(JSON.stringify(report)).not.toMatch(/canary/);
   });
 
   it('is refused where two servers of a case list the same tool', async () => {

@@ -65,6 +65,8 @@ export interface FixtureServerOptions {
   list?: (tools: Tool[], cursor: string | undefined) => ListToolsResult;
   /** Tools, unless given. */
   capabilities?: ServerCapabilities;
+  /** Answers a request before the server does; null lets it through. */
+  guard?: (request: Request) => Promise<Response | null> | Response | null;
 }
 
 /**
@@ -84,6 +86,17 @@ export async function startFixtureMcpServer(
   const modern = toNodeHandler(createMcpHandler(() => createMcpServer(tools, context), { legacy: 'reject' }));
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { origin } = new URL(`http://${request.headers.host}`);
+    const { method = '', url = '', headers } = request;
+    const asked = new Request(`${origin}${url}`, {
+      method,
+      headers: new Headers(Object.entries(headers).map(([name, value]) => [name, String(value)])),
+    });
+    const refusal = (await options.guard?.(asked)) ?? null;
+    if (refusal !== null) {
+      response.writeHead(refusal.status, Object.fromEntries(refusal.headers)).end(await refusal.text());
+      return undefined;
+    }
     // Only the requests of 2026-07-28 name their method in a header.
     const isModern = options.era === 'both' ? request.headers['mcp-method'] !== undefined : options.era === 'modern';
     if (isModern) return await modern(request as NodeIncomingMessageLike, response);
