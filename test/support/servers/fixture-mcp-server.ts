@@ -47,6 +47,8 @@ export interface FixtureMcpServer extends AsyncDisposable {
   waitFor: (event: string) => Promise<void>;
   /** Answers every open session with HTTP 404 from now on. */
   forgetSessions: () => void;
+  /** Reports to the clients of 2026-07-28 that asked for it that the tools changed. */
+  notifyToolsChanged: () => void;
 }
 
 export function text(value: string): CallToolResult {
@@ -65,6 +67,8 @@ export interface FixtureServerOptions {
   list?: (tools: Tool[], cursor: string | undefined) => ListToolsResult;
   /** Tools, unless given. */
   capabilities?: ServerCapabilities;
+  /** Adds handlers to every server before it is connected, or replaces its own for tools. */
+  prepare?: (server: Server) => void;
   /** Answers a request before the server does; null lets it through. */
   guard?: (request: Request) => Promise<Response | null> | Response | null;
 }
@@ -83,7 +87,8 @@ export async function startFixtureMcpServer(
     void answer(request, response).catch(() => response.destroy());
   });
   const context = { ...options, log, dropConnections: () => http.closeAllConnections() };
-  const modern = toNodeHandler(createMcpHandler(() => createMcpServer(tools, context), { legacy: 'reject' }));
+  const handler = createMcpHandler(() => createMcpServer(tools, context), { legacy: 'reject' });
+  const modern = toNodeHandler(handler);
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { origin } = new URL(`http://${request.headers.host}`);
@@ -129,6 +134,7 @@ export async function startFixtureMcpServer(
     events: log.events,
     waitFor: log.waitFor,
     forgetSessions: () => sessions.clear(),
+    notifyToolsChanged: () => handler.notify.toolsChanged(),
     [Symbol.asyncDispose]: async () => {
       http.closeAllConnections();
       http.close();
@@ -143,7 +149,11 @@ function createMcpServer(
 ): Server {
   const { name = 'fixture', capabilities = { tools: {} }, list = (all) => ({ tools: all }) } = context;
   const server = new Server({ name, version: '1.2.3' }, { capabilities });
-  if (capabilities.tools === undefined) return server;
+  const { prepare = () => {} } = context;
+  if (capabilities.tools === undefined) {
+    prepare(server);
+    return server;
+  }
   server.setRequestHandler('tools/list', ({ params }) => {
     context.log.add('list');
     const all = Object.entries(tools).map(([name, { description, inputSchema, outputSchema, annotations }]) => ({
@@ -167,6 +177,7 @@ function createMcpServer(
     mcpReq.signal.removeEventListener('abort', onAbort);
     return result;
   });
+  prepare(server);
   return server;
 }
 
