@@ -63,6 +63,7 @@ function fillStore(): void {
         predicates: [],
         usage: null,
         judges: [],
+        usedAnswers: [],
         runStop: null,
       });
       store.runs.count(runId, result);

@@ -3,7 +3,6 @@ import { systemClock } from '../base/time.ts';
 import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Redactor } from '../base/redaction.ts';
-import type { Report } from '../model/report.ts';
 import { limitHeapGrowth } from '../gate/host-process.ts';
 import { listKnownSecrets, listOptions, type OptionDescription, readGateOptions } from '../gate/options.ts';
 import { elsewhere, findElsewhere, isFlagOf } from '../gate/options/surfaces.ts';
@@ -32,6 +31,7 @@ export interface RunFlags {
   refused?: readonly ConfigurationIssue[];
   /** Whether recordings are written next to the evals files, and decide the exit code. */
   isRecording?: boolean;
+  updatesSnapshots?: boolean;
 }
 
 /** Adds `run`: the gate, with the action's inputs as flags. */
@@ -40,6 +40,7 @@ export function addRunCommand(program: Command, setExitCode: (code: number) => v
   const command = program.command('run').description('Run evals against an MCP server and judge the pass rate.');
   addRunFlags(command, options);
   command
+    .addOption(new Option('--update-snapshots', 'Write the files of `toMatchFile` instead of comparing with them.'))
     .addHelpText(
       'after',
       `
@@ -51,7 +52,8 @@ Exit codes:
   0 passed · 1 failed · 2 configuration or usage · 3 inconclusive`,
     )
     .action(async (files: string[], flags: Record<string, unknown>) => {
-      setExitCode(await runGate(readRunFlags(files, flags, options), context));
+      const updatesSnapshots = flags['updateSnapshots'] === true;
+      setExitCode(await runGate({ ...readRunFlags(files, flags, options), updatesSnapshots }, context));
     });
 }
 
@@ -85,7 +87,7 @@ export function readRunFlags(
 
 /** Runs the gate with these texts of its options, prints and publishes the results, and returns the exit code. */
 export async function runGate(
-  { quiet, verbose, format, texts, refused = [], isRecording = false }: RunFlags,
+  { quiet, verbose, format, texts, refused = [], isRecording = false, updatesSnapshots = false }: RunFlags,
   { redactor, supervision }: GateProcess,
 ): Promise<number> {
   limitHeapGrowth();
@@ -110,7 +112,7 @@ export async function runGate(
 
   for (const secret of listKnownSecrets(texts, environment)) redactor.add(secret);
   try {
-    const flags = { quiet, format, texts, refused, isRecording };
+    const flags = { quiet, format, texts, refused, isRecording, updatesSnapshots };
     return await runPlan(flags, { logger, progress, redactor, supervision });
   } catch (error) {
     if (error instanceof ConfigurationError) {
@@ -124,7 +126,7 @@ export async function runGate(
 }
 
 async function runPlan(
-  { quiet, format, texts, refused, isRecording }: Required<Omit<RunFlags, 'verbose'>>,
+  { quiet, format, texts, refused, isRecording, updatesSnapshots }: Required<Omit<RunFlags, 'verbose'>>,
   { logger, progress, redactor, supervision }: GateProcess & { logger: Logger; progress: ProgressDisplay },
 ): Promise<number> {
   const { stdout, stderr, env: environment } = process;
@@ -136,8 +138,9 @@ async function runPlan(
     for (const line of preview) stdout.write(`${redactText(line, redactor)}\n`);
     return 0;
   }
-  const { exitCode, report } = await runJob(options, context, {
+  const { exitCode, isFullyRecorded } = await runJob(options, context, {
     isRecording,
+    updatesSnapshots,
     summaryPath: environment['GITHUB_STEP_SUMMARY'] ?? null,
     supervision,
     ...(quiet ? {} : { onProgress: progress.listener }),
@@ -152,11 +155,6 @@ async function runPlan(
       if (written.length > 0) logger.info(`Reports: ${written.join(', ')}`);
     },
   });
-  return isRecording ? judgeRecording(report, exitCode) : exitCode;
-}
-
-/** What was recorded is good or bad evals, which the gate judges later; what could not be recorded is missing then. */
-function judgeRecording({ cases }: Report, exitCode: number): number {
-  if (exitCode > 3) return exitCode;
-  return cases.every(({ model, planned, total }) => model === null || planned <= total) ? 0 : 3;
+  // What was recorded is good or bad evals, which the gate judges later; what could not be recorded is missing then.
+  return isRecording && exitCode <= 3 ? (isFullyRecorded ? 0 : 3) : exitCode;
 }

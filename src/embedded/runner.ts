@@ -6,10 +6,13 @@ import { type Clock, formatDuration } from '../base/time.ts';
 import { type CaseOutcome, failByLoss, withholdResult } from '../engine/outcome.ts';
 import type { OpenJudge } from '../engine/judge-check.ts';
 import type { OpenModel } from '../engine/model-talk.ts';
-import { type ReachableServer, runCase } from '../engine/run-case.ts';
+import type { Snapshots } from '../engine/evidence.ts';
+import type { ReachableServer } from '../engine/connect.ts';
+import { runCase } from '../engine/run-case.ts';
 import { closeSchemaThread } from '../engine/schema-check.ts';
 import type { Target } from '../mcp/session.ts';
 import type { TestCase } from '../model/case.ts';
+import type { UsedAnswer } from '../model/client-abilities.ts';
 import { describeProcessEnd, lastLinesHeading, type ProcessEnd, type ServerWitnesses } from '../model/process-end.ts';
 import { meetsMinimumPassRate } from '../model/rate.ts';
 import { identifyTrace } from '../otlp/ids.ts';
@@ -29,6 +32,7 @@ export interface PlannedIteration {
   id: string;
   /** From 1, within its case. */
   iterationNumber: number;
+  caseId: string;
   testCase: TestCase;
   /** Those that the case uses. */
   servers: readonly [PlannedTarget, ...PlannedTarget[]];
@@ -36,6 +40,13 @@ export interface PlannedIteration {
   openModel: OpenModel | null;
   /** Null where no model can be asked. */
   openJudge: OpenJudge | null;
+}
+
+/** Which scripted answers of the client an iteration used that got to its end. */
+export interface AnswersOfIteration {
+  runId: string;
+  caseId: string;
+  used: readonly UsedAnswer[];
 }
 
 export interface Runner extends AsyncDisposable {
@@ -66,6 +77,8 @@ export interface RunnerOptions {
   createUuid: () => string;
   /** Know the processes of the servers; null where none was started here. */
   witnesses: ServerWitnesses | null;
+  onAnswers?: ((answers: AnswersOfIteration) => void) | undefined;
+  snapshots: Snapshots | null;
 }
 
 /** Iterations in a row that may fail to connect; then the server is gone, and each of the others would only wait for it. */
@@ -92,10 +105,15 @@ export function createRunner(options: RunnerOptions): Runner {
     });
   };
 
-  const record = (runId: string, { id }: PlannedIteration, outcome: CaseOutcome) =>
+  const record = (runId: string, { id, caseId }: PlannedIteration, outcome: CaseOutcome) => {
+    const { result, steps, usedAnswers: used } = outcome;
+    if (result !== null && steps.every(({ status }) => status !== 'skipped')) {
+      options.onAnswers?.({ runId, caseId, used });
+    }
     store.transact(() => {
-      if (store.iterations.end(id, outcome) && outcome.result !== null) store.runs.count(runId, outcome.result);
+      if (store.iterations.end(id, outcome) && result !== null) store.runs.count(runId, result);
     });
+  };
 
   const runOnce = async (
     runId: string,
@@ -120,7 +138,8 @@ export function createRunner(options: RunnerOptions): Runner {
       if (server !== undefined) protocols.addSpoken(server.serverId, protocolVersion);
     };
     const { target, visit: ownVisit } = main;
-    const aids = { trace, visit: ownVisit, others, openModel, openJudge, facts, onSession };
+    const { snapshots } = options;
+    const aids = { trace, visit: ownVisit, others, openModel, openJudge, facts, snapshots, onSession };
     return await runCase(testCase, target, { clock, signal, timeoutMs, ...aids });
   };
 

@@ -1,8 +1,9 @@
-import { endSentence } from '../base/text.ts';
+import { endSentence, readFirstLine } from '../base/text.ts';
 import type {
   ApiType,
   Check,
   CheckByType,
+  ClientType,
   JudgedType,
   ObservationType,
   ReportedType,
@@ -67,11 +68,13 @@ const ofToolResults: Finalities<ToolResultType> = {
   toolResultIsError: 'none',
   toolResultContent: 'none',
   toolError: 'none',
+  toMatchFile: 'none',
   toolNotFound: 'none',
 };
 
 /** A report stays one of all; later ones can still break the order of the progress. */
 const ofReports: Finalities<ReportedType> = { progressReported: 'none', logged: 'passed', listChanged: 'passed' };
+const ofClient: Finalities<ClientType> = { elicitationRequested: 'passed', samplingRequested: 'passed' };
 
 /** A judge sees the whole conversation, or it judges another one. */
 const ofJudges: Finalities<JudgedType> = { judge: 'none' };
@@ -82,6 +85,7 @@ const finalities: Finalities<Check['type']> = {
   ...ofObservations,
   ...ofToolResults,
   ...ofReports,
+  ...ofClient,
   ...ofJudges,
   not: 'both',
   anyOf: 'both',
@@ -99,7 +103,7 @@ export function limitToFinal<Type extends Check['type']>(
   const final = typeof finality === 'function' ? finality(fields, evidence) : finality;
   return isFinal(judgement.state, final)
     ? judgement
-    : leaveUnmeasured(`not measured: ${endSentence(evidence.cutReason)}`);
+    : leaveUnmeasured(`not measured: ${endSentence(readFirstLine(evidence.cutReason))}`);
 }
 
 function isFinal(state: CheckState, final: FinalStates): boolean {

@@ -1,23 +1,31 @@
-import { endSentence } from '../base/text.ts';
 import { type Clock, formatDuration } from '../base/time.ts';
-import { describeUnreachable } from '../mcp/faults.ts';
-import { openRenewableSession } from '../mcp/renewable-session.ts';
-import type { Session, SessionOptions, Target } from '../mcp/session.ts';
-import { ExcessError } from '../mcp/traffic-budget.ts';
+import type { Target } from '../mcp/session.ts';
 import type { TestCase } from '../model/case.ts';
 import type { ServerVisit } from '../model/process-end.ts';
 import type { StepResult } from '../model/run.ts';
 import type { Step } from '../model/step.ts';
 import type { TraceIds } from '../otlp/ids.ts';
-import type { JudgingAids } from './evidence.ts';
+import { type ClientScript, createClientScript } from './client-script.ts';
+import { connectAll, failByExcess, type ReachableServer } from './connect.ts';
+import type { JudgingAids, Snapshots } from './evidence.ts';
+import { findHiddenTool, listUnlisted } from './hidden-tools.ts';
 import { type IterationLimit, startIterationLimit } from './iteration-limit.ts';
 import { createAskJudge, type OpenJudge } from './judge-check.ts';
 import { createWatch } from './notification-log.ts';
-import { createModelTalk, type OpenModel } from './model-talk.ts';
-import { buildOutcome, type CaseOutcome, completed, type Ending, judgeChecks, listChecks } from './outcome.ts';
-import { type Connection, joinConnections, type ReachedServer } from './process-loss.ts';
-import { clipReason } from './reasons.ts';
+import { createModelTalk, explainNoAnswer, type OpenModel, shareModel } from './model-talk.ts';
+import {
+  buildOutcome,
+  type CaseOutcome,
+  completed,
+  type Ending,
+  judgeChecks,
+  listChecks,
+  withholdResult,
+} from './outcome.ts';
+import { type Connection, joinConnections } from './process-loss.ts';
+import { clipReasonBefore } from './reasons.ts';
 import { runStep, type StepScope } from './run-step.ts';
+import { createSampleModel } from './sampling.ts';
 import { startSchemaTime } from './schema-check.ts';
 import type { StepOutcome } from './step-outcome.ts';
 import { listExcusedSteps } from './tool-call.ts';
@@ -45,53 +53,90 @@ const extraTaskTtlMs = 600_000;
  * the expected ones in every turn. A negative case is one in which the model must call nothing: calls that steps pin are
  * the author's, not the model's, and do not count.
  *
+ * The client offers the server what the case says, and nothing else. A request of the server that has no answer leaves the iteration
+ * without a result. So does a failure after a call that needed what the case does not offer, and a tool that the server lists only to
+ * clients that offer more: neither says anything about the server.
+ *
  * With `facts`, placeholders of a case that has some stand for them. With `trace`, each call carries its span of that trace to the server.
  * With `visit`, the outcome says where the process of the server ended before the iteration was over. Sessions with `others` are opened
  * next to that with `target`, which is the server of steps that name none.
  */
-export async function runCase(
+export async function runCase(testCase: TestCase, target: Target, options: RunCaseOptions): Promise<CaseOutcome> {
+  const { outcome, unlisted } = await runInSession(testCase, target, options);
+  if (unlisted.length === 0) return outcome;
+  // Only now, since a server may have one process for all sessions, which serves one at a time.
+  const offer = testCase.advancedConfig?.client ?? {};
+  for (const server of [target, ...(options.others ?? []).map((other) => other.target)]) {
+    const reason = await findHiddenTool(unlisted, server, { ...options, offer });
+    if (reason !== null) return withholdResult(outcome, reason);
+  }
+  return outcome;
+}
+
+interface RunCaseOptions {
+  clock: Clock;
+  signal?: AbortSignal | undefined;
+  timeoutMs: number;
+  trace?: TraceIds | null;
+  visit?: ServerVisit | null;
+  /** Further servers that the case uses. */
+  others?: readonly ReachableServer[];
+  /** Hears what each session speaks. */
+  onSession?: (target: Target, protocolVersion: string) => void;
+  openModel?: OpenModel | null;
+  openJudge?: OpenJudge | null;
+  snapshots?: Snapshots | null;
+  facts?: IterationFacts | null;
+}
+
+async function runInSession(
   testCase: TestCase,
   target: Target,
-  options: {
-    clock: Clock;
-    signal?: AbortSignal | undefined;
-    timeoutMs: number;
-    trace?: TraceIds | null;
-    visit?: ServerVisit | null;
-    /** Further servers that the case uses. */
-    others?: readonly ReachableServer[];
-    /** Hears what each session speaks. */
-    onSession?: (target: Target, protocolVersion: string) => void;
-    openModel?: OpenModel | null;
-    openJudge?: OpenJudge | null;
-    facts?: IterationFacts | null;
-  },
-): Promise<CaseOutcome> {
-  const { clock, visit = null, openModel = null, openJudge = null, facts = null } = options;
+  options: RunCaseOptions,
+): Promise<{ outcome: CaseOutcome; unlisted: readonly string[] }> {
+  const { clock, visit = null, openJudge = null, facts = null } = options;
   const timeoutMs = testCase.advancedConfig?.timeoutMs ?? options.timeoutMs;
   const transcript = new Transcript(clock);
+  let started: IterationLimit | null = null;
+  const openModel = options.openModel == null ? null : shareModel(options.openModel, () => started);
+  const script = createClientScript(testCase.advancedConfig?.client ?? {}, {
+    transcript,
+    sampleModel:
+      openModel === null
+        ? null
+        : createSampleModel(openModel, { transcript, signal: () => started?.signal ?? new AbortController().signal }),
+    explainNoAnswer: (error) => explainNoAnswer(error, transcript),
+  });
+  const finish = (session: Omit<Parameters<typeof buildOutcome>[1], 'transcript' | 'script'>, filled = testCase) => {
+    const outcome = buildOutcome(filled, { ...session, transcript, script });
+    return { outcome, unlisted: listUnlisted(filled, { transcript, outcome }) };
+  };
   const opened = await connectAll([{ target, visit }, ...(options.others ?? [])], {
     clock,
     signal: options.signal,
     timeoutMs: Math.max(timeoutMs, connectTimeoutMs),
-    session: { watch: createWatch(testCase, transcript), taskTtlMs: timeoutMs + extraTaskTtlMs },
+    session: {
+      watch: createWatch(testCase, transcript),
+      abilities: script.abilities,
+      taskTtlMs: timeoutMs + extraTaskTtlMs,
+    },
   });
-  if ('ending' in opened) {
-    return buildOutcome(testCase, { transcript, steps: [], ending: opened.ending, protocolVersion: null });
-  }
+  if ('ending' in opened) return finish({ steps: [], ending: opened.ending, protocolVersion: null });
   await using _sessions = opened.sessions;
   const [{ session }] = opened.reached;
   const { protocolVersion } = session.handshake;
   for (const reached of opened.reached) options.onSession?.(reached.target, reached.session.handshake.protocolVersion);
   using limit = startIterationLimit(clock, timeoutMs, options.signal);
+  started = limit;
   const steps: StepResult[] = [];
   const schemas = { time: startSchemaTime(), limit };
-  const connection = joinConnections(opened.reached, limit.signal);
+  const connection = joinConnections(opened.reached, AbortSignal.any([limit.signal, script.signal]));
   const recording = { transcript, trace: options.trace ?? null, schemas };
   const excused = listExcusedSteps(testCase.steps, listChecks(testCase));
   const anyError = testCase.advancedConfig?.failOnToolError === false;
   const aids: JudgingAids = {
     ...schemas,
+    snapshots: options.snapshots ?? null,
     askJudge: openJudge === null ? null : createAskJudge(openJudge, { limit, signal: options.signal }),
     waitForNotification: (isMet) => transcript.notifications.waitUntil(isMet, limit.signal),
     judgeLog: transcript.logJudges(null),
@@ -100,7 +145,7 @@ export async function runCase(
     connection,
     recording,
     aids,
-    talk: createModelTalk(testCase, { openModel, limit }),
+    talk: createModelTalk(testCase, openModel),
     excused,
     anyError,
   };
@@ -110,77 +155,20 @@ export async function runCase(
     runStep: (step, stepIndex) => values.run(step, async (filled) => await runStep(filled, stepIndex, scope)),
     interrupt,
     transcript,
+    script,
+    signal: limit.signal,
     results: steps,
   });
-  const record = { transcript, steps, protocolVersion };
   const filled = values.fillCase(testCase);
-  if (ending !== completed) return buildOutcome(filled, { ...record, ending });
+  if (ending !== completed) return finish({ steps, ending, protocolVersion }, filled);
   try {
     const hasFailedStep = steps.some(({ status }) => status === 'fail');
     const checks = await judgeChecks(testCase, transcript, { ...aids, hasFailedStep, values });
-    return buildOutcome(filled, { ...record, ending, checks });
+    return finish({ steps, ending, protocolVersion, checks }, filled);
   } catch (error) {
     if (limit.stoppedBy() !== 'caller') throw error;
     const cancelled: Ending = { status: 'cancelled', reason: 'Cancelled in the checks at the end.' };
-    return buildOutcome(filled, { ...record, ending: cancelled });
-  }
-}
-
-/** A server that a case uses, and who knows its process. */
-export interface ReachableServer {
-  target: Target;
-  visit: ServerVisit | null;
-}
-
-interface ConnectOptions {
-  clock: Clock;
-  signal: AbortSignal | undefined;
-  timeoutMs: number;
-  session: Pick<SessionOptions, 'watch' | 'taskTtlMs'>;
-}
-
-/** Opens a session with each server, in their order; with one that cannot be connected to, those before it are closed. */
-async function connectAll(
-  servers: readonly [ReachableServer, ...ReachableServer[]],
-  options: ConnectOptions,
-): Promise<{ sessions: AsyncDisposableStack; reached: [ReachedServer, ...ReachedServer[]] } | { ending: Ending }> {
-  await using sessions = new AsyncDisposableStack();
-  const open = async (server: ReachableServer) => {
-    const subject = servers.length > 1 ? `The server ${JSON.stringify(server.target.serverName)}` : 'The server';
-    const opened = await connect(server, { ...options, subject });
-    return 'ending' in opened ? opened : { ...server, session: sessions.use(opened.session) };
-  };
-  const [first, ...others] = servers;
-  const main = await open(first);
-  if ('ending' in main) return main;
-  const reached: [ReachedServer, ...ReachedServer[]] = [main];
-  for (const other of others) {
-    const next = await open(other);
-    if ('ending' in next) return next;
-    reached.push(next);
-  }
-  return { sessions: sessions.move(), reached };
-}
-
-async function connect(
-  { target, visit }: ReachableServer,
-  { clock, signal, timeoutMs, subject, session: options }: ConnectOptions & { subject: string },
-): Promise<{ session: Session } | { ending: Ending }> {
-  using limit = startIterationLimit(clock, timeoutMs, signal);
-  try {
-    return { session: await openRenewableSession(target, { ...options, clock, signal: limit.signal, visit }) };
-  } catch (error) {
-    const stoppedBy = limit.stoppedBy();
-    if (stoppedBy === 'caller') return { ending: { status: 'cancelled', reason: 'Cancelled before the first step.' } };
-    // Unlike a handshake that fails, what was sent is evidence against the server.
-    if (error instanceof ExcessError) return { ending: failByExcess(error) };
-    // Unlike a tool that hangs, a server that cannot be connected to says nothing about the case.
-    const reason =
-      stoppedBy === 'timeout'
-        ? `${subject} did not complete the handshake within ${formatDuration(timeoutMs)}.`
-        : clipReason(endSentence(`${subject} could not be connected to: ${describeUnreachable(error)}`));
-    const witnessed = stoppedBy === null ? await visit?.findEnd(undefined, { mayBeEnding: true }) : null;
-    return { ending: { status: 'failed', reason, ...(witnessed && { loss: { ...witnessed, isDuringCall: false } }) } };
+    return finish({ steps, ending: cancelled, protocolVersion }, filled);
   }
 }
 
@@ -190,16 +178,21 @@ async function connect(
  */
 async function runSteps(
   steps: readonly Step[],
-  { all, signal }: Connection,
+  { all }: Connection,
   {
     runStep,
     interrupt,
     transcript,
+    script,
+    signal,
     results,
   }: {
     runStep: (step: Step, stepIndex: number) => Promise<StepOutcome>;
     interrupt: (step: Step) => Ending | null;
     transcript: Transcript;
+    script: ClientScript;
+    /** Of the iteration's limit. */
+    signal: AbortSignal;
     results: StepResult[];
   },
 ): Promise<Ending> {
@@ -208,11 +201,14 @@ async function runSteps(
     const startMs = transcript.elapsedMs();
     let outcome: StepOutcome;
     let ending: Ending | null = null;
+    transcript.currentStep = { step, stepIndex };
     try {
       signal.throwIfAborted();
       const excess = findExcess();
       outcome =
-        excess === null ? await runStep(step, stepIndex) : { status: 'fail', reason: excess.message, effect: 'stop' };
+        excess === null
+          ? await runScripted(() => runStep(step, stepIndex), script, signal)
+          : { status: 'fail', reason: excess.message, effect: 'stop' };
       if (outcome.effect === 'stop') ending = completed;
       if (outcome.effect === 'give-up' || outcome.effect === 'unmeasured') {
         const { reason, loss, effect } = outcome;
@@ -224,9 +220,11 @@ async function runSteps(
     } catch (error) {
       ending = interrupt(step);
       if (ending === null) throw error;
+      if (ending.status === 'timed_out' && script.lack !== null) ending = { status: 'failed', reason: script.lack };
       const status = ending.status === 'cancelled' ? 'skipped' : 'fail';
       outcome = { status, reason: ending.reason, effect: 'stop' };
     }
+    transcript.currentStep = null;
     transcript.addStepSpan(step, stepIndex, { startMs, isOk: outcome.status === 'ok' });
     const { status, reason, evidence } = outcome;
     results.push({ stepId: step.id, stepIndex, kind: step.kind, status, reason, ...(evidence && { evidence }) });
@@ -236,8 +234,29 @@ async function runSteps(
   return excess === null ? completed : failByExcess(excess);
 }
 
-function failByExcess({ message }: ExcessError): Ending {
-  return { status: 'completed', reason: message };
+/**
+ * Runs a step until it ends, or until a request of the server has no answer. A step that fails after a call needed what the case does
+ * not offer has established nothing.
+ */
+async function runScripted(
+  run: () => Promise<StepOutcome>,
+  script: ClientScript,
+  signal: AbortSignal,
+): Promise<StepOutcome> {
+  const early = script.takeEnd();
+  if (early !== null) return early;
+  try {
+    const outcome = await run();
+    const end = script.takeEnd();
+    if (end !== null) return end;
+    const { status, effect, reason } = outcome;
+    if (script.lack === null || status !== 'fail' || (effect !== 'stop' && effect !== 'continue')) return outcome;
+    return { ...outcome, reason: clipReasonBefore(script.lack, reason ?? ''), effect: 'unmeasured' };
+  } catch (error) {
+    const end = signal.aborted ? null : script.takeEnd();
+    if (end === null) throw error;
+    return end;
+  }
 }
 
 function describeInterruption(

@@ -31,11 +31,16 @@ const subjects: { readonly [Type in GatingCheck['type']]: Subject } = {
   responseCloseTo: 'response',
   finalAssistantMessageNonEmpty: 'response',
   turnCountUnder: 'response',
+  // Hosted services offer nothing.
+  elicitationRequested: 'other',
+  samplingRequested: 'other',
   // No trace has the list of tools, the whole size of results, all tokens, notifications, or what a browser rendered.
   argumentsMatchToolSchema: 'other',
   noDestructiveToolCalled: 'other',
   toolResultSizeUnder: 'other',
   tokenBudgetUnder: 'other',
+  // Snapshots are known to the service in this process alone.
+  toMatchFile: 'other',
   widgetRendered: 'other',
   widgetRenderLatencyUnder: 'other',
   widgetNoConsoleErrors: 'other',
@@ -50,6 +55,7 @@ const nothing: Evidence = {
   tools: null,
   finalAssistantMessage: '',
   userMessages: 0,
+  clientRequests: null,
   tokensUsed: null,
   messages: [],
   notifications: null,

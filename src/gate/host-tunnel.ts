@@ -63,6 +63,7 @@ export async function hostTunnel(
     hasTraceLog: false,
     models: null,
     variables: new Map(),
+    snapshots: null,
   };
   try {
     await using service = await connectService(servicePlan, { ...context, signal: lifetime.cancelRun });

@@ -18,8 +18,8 @@ import { combinationTypes, createCombinationSchema, createNotSchema } from '../m
 import { withIssueCode } from './scalar-schemas.ts';
 import { checkSchemasOfFiles, widgetSchemas } from './assertion-values.ts';
 
-const { api, observations, toolResult, reported, judged } = checkSchemasOfFiles;
-const gatingSchemas = { ...api, ...toolResult, ...reported };
+const { api, observations, toolResult, reported, client, judged } = checkSchemasOfFiles;
+const gatingSchemas = { ...api, ...toolResult, ...reported, ...client };
 
 /** Former names and fields, which mean the same as the present ones. */
 const { type: _type, needle: formerText, ...containsFields } = toolResult.toolResultContains.shape;

@@ -49,6 +49,7 @@ export function compileCase(testCase: SuiteCase, suite: Suite, { serverName, dia
   const advancedConfig = {
     ...compileModelSettings(testCase, dialect),
     ...(dialect === 'embedded' && { timeoutMs: testCase.timeoutMs }),
+    ...(dialect === 'embedded' && testCase.client !== null && { client: testCase.client.offer }),
     ...(!failsOnToolError && { failOnToolError: false }),
     ...(dialect === 'embedded' && placeholders?.first != null && { placeholders: true }),
   };

@@ -10,9 +10,9 @@ import { maxConcurrency } from '../model/concurrency.ts';
 import { createStepShapes, type Step } from '../model/step.ts';
 import { serverUnderTest } from '../model/suite.ts';
 import { parseAssertion, writtenAssertionSchema, writtenCheckSchema } from './assertion-schema.ts';
-import { actionSchema, capture, toolArguments } from './assertion-values.ts';
+import { actionSchema, capture, ignorePattern, toolArguments } from './assertion-values.ts';
+import { writtenOfferSchema } from './client-offer.ts';
 import { type Finding, quoteValue } from './findings.ts';
-import { findIgnoreProblem } from './ignore-pattern.ts';
 import { policyFileSchema, suitePolicySchema } from './policy-schema.ts';
 import { withIssueCode, id, modelId, protocol, runs, text, timeout } from './scalar-schemas.ts';
 import type { DocumentPath, SourceDocument } from './source-document.ts';
@@ -119,15 +119,6 @@ const decoySchema = z
 
 export const decoyListSchema = z.array(decoySchema);
 
-const ignorePattern = text
-  .superRefine((pattern, context) => {
-    const message = findIgnoreProblem(pattern);
-    if (message !== null) context.addIssue({ code: 'custom', message, params: { code: 'bad-ignore-pattern' } });
-  })
-  .meta({
-    description: "A JSON Pointer into a tool's result, in which `*` is any one segment, or an RE2 regular expression.",
-  });
-
 const matchSchema = matchOptionsSchema.meta({
   id: 'match',
   description: "How the tool calls of a model's turn are matched with the expected ones.",
@@ -196,6 +187,7 @@ const caseSchema = z
     runs: fields.iterations,
     timeout: caseTimeout.exactOptional(),
     ...modelShape,
+    client: writtenOfferSchema,
     match: fields.matchOptions,
     checks: fields.checks,
     failOnToolError: advancedConfigSchema.shape.failOnToolError.meta({
@@ -221,6 +213,7 @@ export const suiteSchema = z.strictObject({
   suite: text.meta({ description: 'Name of the suite.' }),
   id: id.exactOptional().meta({ description: 'Stable id; defaults to a slug of the name.' }),
   ...modelShape,
+  client: writtenOfferSchema,
   judgeModel: modelId.exactOptional().meta({
     description: 'Model of every `judge` that names none, as `provider/name`.',
     examples: ['openai/gpt-5-mini'],

@@ -22,6 +22,7 @@ function createOutcome(fields: Partial<CaseOutcome>): CaseOutcome {
     protocolVersion: '2025-11-25',
     usage: null,
     judges: [],
+    usedAnswers: [],
     runStop: null,
     loss: null,
     ...fields,

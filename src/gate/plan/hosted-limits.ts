@@ -4,6 +4,8 @@ import { type Assertion, isAdvisory, isOwnAssertion } from '../../model/assertio
 import type { Suite, SuiteCase } from '../../model/suite.ts';
 import type { ServiceProfile } from '../../service/profile.ts';
 import { compileCase } from '../../suite/compile.ts';
+import { listSnapshots } from '../../suite/load-snapshots.ts';
+import { findCasesWithoutModel } from '../../suite/model-settings.ts';
 import { resolveChecks } from '../../suite/build.ts';
 
 /** Runs no more iterations of a case than the service takes, and says so. */
@@ -22,10 +24,11 @@ export function capRuns(suite: Suite, { limits, name }: ServiceProfile, notes: s
 export function findHostedIssues(suite: Suite, profile: ServiceProfile): ConfigurationIssue[] {
   return [
     ...findTooManyCases(suite, profile),
-    ...findPromptsWithoutModel(suite),
+    ...(suite.model === null ? findCasesWithoutModel(suite) : []),
     ...findOwnSettings(suite, profile),
     ...findPlaceholders(suite, profile),
     ...findGatingJudges(suite, profile),
+    ...findSnapshots(suite, profile),
     ...findNamesakes(suite, profile),
   ];
 }
@@ -37,21 +40,14 @@ function findTooManyCases(suite: Suite, { limits, name }: ServiceProfile): Confi
   return [{ file: suite.location.file, line: suite.location.line, code: 'too-many-cases', message }];
 }
 
-function findPromptsWithoutModel(suite: Suite): ConfigurationIssue[] {
-  if (suite.model !== null) return [];
-  return suite.cases.flatMap((item) => {
-    const prompt = item.steps.find(({ step }) => step.kind === 'prompt');
-    if (prompt === undefined || item.model !== null) return [];
-    const message = `case "${item.title}" has a prompt step and no model; set \`model\` in the case or the suite, such as anthropic/claude-haiku-4.5`;
-    return [{ ...prompt.location, code: 'missing-model', message }];
-  });
-}
-
 /** A setting without a field in the API would be ignored, and the case judged as another one. */
 function findOwnSettings({ cases }: Suite, { name }: ServiceProfile): ConfigurationIssue[] {
-  const settings = cases
-    .filter(({ steps }) => steps.some(({ step }) => step.kind === 'prompt'))
-    .flatMap(({ modelSettings }) => modelSettings.ownSetting ?? []);
+  const settings = [
+    ...cases
+      .filter(({ steps }) => steps.some(({ step }) => step.kind === 'prompt'))
+      .flatMap(({ modelSettings }) => modelSettings.ownSetting ?? []),
+    ...cases.flatMap(({ client }) => (client === null ? [] : { key: 'client', location: client.location })),
+  ];
   const distinct = new Map(settings.map((setting) => [`${setting.location.line}:${setting.location.column}`, setting]));
   return [...distinct.values()].map(({ key, location }) => ({
     ...location,
@@ -78,6 +74,15 @@ function findGatingJudges({ cases }: Suite, { name }: ServiceProfile): Configura
     ...location,
     code: 'needs-embedded-service',
     message: `the service ${name} knows no judge; remove \`role: gating\`, or use \`service: embedded\``,
+  }));
+}
+
+/** Only the service in this process has the files. */
+function findSnapshots(suite: Suite, { name }: ServiceProfile): ConfigurationIssue[] {
+  return listSnapshots(suite).map(({ location }) => ({
+    ...location,
+    code: 'needs-embedded-service',
+    message: `the service ${name} knows no \`toMatchFile\`; remove it, or use \`service: embedded\``,
   }));
 }
 

@@ -71,6 +71,8 @@ export interface FixtureServerOptions {
   prepare?: (server: Server) => void;
   /** Answers a request before the server does; null lets it through. */
   guard?: (request: Request) => Promise<Response | null> | Response | null;
+  /** Makes the server of each session, instead of one with the tools. */
+  create?: () => Server;
 }
 
 /**
@@ -87,7 +89,8 @@ export async function startFixtureMcpServer(
     void answer(request, response).catch(() => response.destroy());
   });
   const context = { ...options, log, dropConnections: () => http.closeAllConnections() };
-  const handler = createMcpHandler(() => createMcpServer(tools, context), { legacy: 'reject' });
+  const create = options.create ?? (() => createMcpServer(tools, context));
+  const handler = createMcpHandler(create, { legacy: 'reject' });
   const modern = toNodeHandler(handler);
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -123,7 +126,7 @@ export async function startFixtureMcpServer(
         log.add('close');
       },
     });
-    await createMcpServer(tools, context).connect(transport);
+    await create().connect(transport);
     return await transport.handleRequest(request, response);
   }
 
