@@ -15,11 +15,12 @@ import { invalid, notSupported } from './envelope.ts';
 import type { RunServer } from './run-request.ts';
 import type { CaseRecord } from './store/cases.ts';
 
-/** A case as one run executes it: settings layered, its server and its model chosen. */
+/** A case as one run executes it: settings layered, its servers and its model chosen. */
 export interface PlannedCase {
   caseId: string;
   testCase: TestCase;
-  server: RunServer;
+  /** Those that it uses; the first is that of steps that name none. */
+  servers: readonly [RunServer, ...RunServer[]];
   /** Null for a case without prompts. */
   model: ModelName | null;
 }
@@ -45,13 +46,13 @@ export interface RunCasesOptions {
  * calls need none, so that the models of other cases do not multiply their iterations.
  *
  * @throws {ApiError} VALIDATION_ERROR for more model calls or time than a run may take, or a case that names no model;
- * FEATURE_NOT_SUPPORTED for a model that cannot be asked, or several servers at once.
+ * FEATURE_NOT_SUPPORTED for a model that cannot be asked.
  */
 export function planRunCases(cases: readonly CaseRecord[], options: RunCasesOptions): PlannedCase[] {
   const planned = cases.flatMap(({ id, content }) => {
-    const server = findServer(content, options.servers);
-    const testCase = resolveTestCase(content, server, options);
-    return listModels(content, options).map((model) => ({ caseId: id, testCase, server, model }));
+    const servers = listServers(content, options.servers);
+    const testCase = resolveTestCase(content, options);
+    return listModels(content, options).map((model) => ({ caseId: id, testCase, servers, model }));
   });
   const totalCalls = planned.reduce((sum, { testCase }) => sum + testCase.runs * countPrompts(testCase.steps), 0);
   if (totalCalls > options.llmCallsPerRun) {
@@ -87,7 +88,7 @@ export function readModel({ model, provider }: CaseModel): ModelName {
     : { provider: model.slice(0, slash), name: model.slice(slash + 1) };
 }
 
-function resolveTestCase(content: CaseContent, server: RunServer, options: RunCasesOptions): TestCase {
+function resolveTestCase(content: CaseContent, options: RunCasesOptions): TestCase {
   const { title, steps, expectedOutput, scenario } = content;
   const { suite, iterationOverride, iterationTimeoutMs } = options;
   const { setup, teardown, timeoutMs = iterationTimeoutMs } = content.advancedConfig ?? {};
@@ -98,7 +99,7 @@ function resolveTestCase(content: CaseContent, server: RunServer, options: RunCa
   }
   return {
     title,
-    steps: addImplicitRenderCheck(steps.map((step) => resolveAlias(step, server))),
+    steps: addImplicitRenderCheck(steps.map((step) => resolveAlias(step, options.servers))),
     runs: iterationOverride ?? Math.max(content.iterations, suite.minimumIterations ?? 1),
     ...(expectedOutput === undefined ? {} : { expectedOutput }),
     ...(scenario === undefined ? {} : { scenario }),
@@ -112,16 +113,20 @@ function resolveTestCase(content: CaseContent, server: RunServer, options: RunCa
     predicates: { mode: 'replace', list: resolveChecks(suite.checks, content.checks) },
     advancedConfig: {
       ...content.advancedConfig,
-      ...(setup && { setup: setup.map((step) => resolveAlias(step, server)) }),
-      ...(teardown && { teardown: teardown.map((step) => resolveAlias(step, server)) }),
+      ...(setup && { setup: setup.map((step) => resolveAlias(step, options.servers)) }),
+      ...(teardown && { teardown: teardown.map((step) => resolveAlias(step, options.servers)) }),
       timeoutMs,
     },
   };
 }
 
 /** The engine knows a server by the name of its record. */
-function resolveAlias(step: Step, { alias, content }: RunServer): Step {
-  return mapToolCalls(step, (call) => (call.serverName === alias ? { ...call, serverName: content.name } : call));
+function resolveAlias(step: Step, servers: readonly RunServer[]): Step {
+  return mapToolCalls(step, (call) => {
+    const { serverId: _serverId, ...named } = call;
+    const server = findNamedServer(call, servers);
+    return server === undefined ? call : { ...named, serverName: server.content.name };
+  });
 }
 
 /**
@@ -168,17 +173,13 @@ function listAllSteps({ steps, advancedConfig: { setup = [], teardown = [] } = {
   return listInnerSteps([...setup, ...steps, ...teardown]);
 }
 
-/** The one server that a case's tool calls name; the first where none does. */
-function findServer(content: CaseContent, servers: RunCasesOptions['servers']): RunServer {
+/** The servers that a case's tool calls name, and all where it has a prompt; the first where that is none. */
+function listServers(content: CaseContent, servers: RunCasesOptions['servers']): RunCasesOptions['servers'] {
+  if (countPrompts(content.steps) > 0) return servers;
   const calls = listAllSteps(content).filter((step) => step.kind === 'toolCall');
-  const named = new Set(calls.flatMap((step) => findNamedServer(step, servers) ?? []));
-  if (named.size > 1) {
-    throw notSupported(
-      `Case ${JSON.stringify(content.title)} calls tools of several servers; here a case has one MCP session, with one server.`,
-    );
-  }
-  const [server = servers[0]] = named;
-  return server;
+  const named = new Set(calls.map((step) => findNamedServer(step, servers) ?? servers[0]));
+  const [first = servers[0], ...others] = servers.filter((server) => named.has(server));
+  return [first, ...others];
 }
 
 /** By id before name, and by what the run calls it before what its record does. */

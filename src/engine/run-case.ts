@@ -1,9 +1,5 @@
-import { endSentence } from '../base/text.ts';
 import { type Clock, formatDuration } from '../base/time.ts';
-import { describeUnreachable } from '../mcp/faults.ts';
-import { openRenewableSession } from '../mcp/renewable-session.ts';
-import type { Session, SessionOptions, Target } from '../mcp/session.ts';
-import { ExcessError } from '../mcp/traffic-budget.ts';
+import type { Target } from '../mcp/session.ts';
 import type { TestCase } from '../model/case.ts';
 import type { RunCommand, ServerVisit } from '../model/process-end.ts';
 import type { StepResult } from '../model/run.ts';
@@ -11,6 +7,7 @@ import type { Step } from '../model/step.ts';
 import type { TraceIds } from '../otlp/ids.ts';
 import { createAppReader } from './app-checks.ts';
 import { createClientScript } from './client-script.ts';
+import { connectAll, type ReachableServer } from './connect.ts';
 import type { JudgingAids, Snapshots } from './evidence.ts';
 import { openFixtures, type RunStepIn } from './fixture-steps.ts';
 import { findHiddenTool, listUnlisted } from './hidden-tools.ts';
@@ -27,10 +24,9 @@ import {
   listChecks,
   withholdResult,
 } from './outcome.ts';
-import type { Connection } from './process-loss.ts';
-import { clipReason } from './reasons.ts';
+import { joinConnections } from './process-loss.ts';
 import { runStep, type StepScope } from './run-step.ts';
-import { failByExcess, runSteps } from './run-steps.ts';
+import { runSteps } from './run-steps.ts';
 import { createSampleModel } from './sampling.ts';
 import { startSchemaTime } from './schema-check.ts';
 import { listExcusedSteps } from './tool-call.ts';
@@ -66,14 +62,19 @@ const extraTaskTtlMs = 600_000;
  * without a result; a teardown that fails is a warning.
  *
  * With `facts`, placeholders of a case that has some stand for them. With `trace`, each call carries its span of that trace to the
- * server. With `visit`, the outcome says where the process of the server ended before the iteration was over.
+ * server. With `visit`, the outcome says where the process of the server ended before the iteration was over. Sessions with `others` are
+ * opened next to that with `target`, which is the server of steps that name none.
  */
 export async function runCase(testCase: TestCase, target: Target, options: RunCaseOptions): Promise<CaseOutcome> {
   const { outcome, unlisted } = await runInSession(testCase, target, options);
   if (unlisted.length === 0) return outcome;
   // Only now, since a server may have one process for all sessions, which serves one at a time.
-  const reason = await findHiddenTool(unlisted, target, { offer: testCase.advancedConfig?.client ?? {}, ...options });
-  return reason === null ? outcome : withholdResult(outcome, reason);
+  const offer = testCase.advancedConfig?.client ?? {};
+  for (const server of [target, ...(options.others ?? []).map((other) => other.target)]) {
+    const reason = await findHiddenTool(unlisted, server, { ...options, offer });
+    if (reason !== null) return withholdResult(outcome, reason);
+  }
+  return outcome;
 }
 
 interface RunCaseOptions {
@@ -82,6 +83,10 @@ interface RunCaseOptions {
   timeoutMs: number;
   trace?: TraceIds | null;
   visit?: ServerVisit | null;
+  /** Further servers that the case uses. */
+  others?: readonly ReachableServer[];
+  /** Hears what each session speaks. */
+  onSession?: (target: Target, protocolVersion: string) => void;
   openModel?: OpenModel | null;
   openJudge?: OpenJudge | null;
   snapshots?: Snapshots | null;
@@ -113,25 +118,26 @@ async function runInSession(
     const outcome = buildOutcome(filled, { ...session, transcript, script });
     return { outcome, unlisted: listUnlisted(filled, { transcript, outcome }) };
   };
-  const opened = await connect(target, {
+  const opened = await connectAll([{ target, visit }, ...(options.others ?? [])], {
     clock,
     signal: options.signal,
     timeoutMs: Math.max(timeoutMs, connectTimeoutMs),
     session: {
-      visit,
       watch: createWatch(testCase, transcript),
       abilities: script.abilities,
       taskTtlMs: timeoutMs + extraTaskTtlMs,
     },
   });
   if ('ending' in opened) return finish({ steps: [], ending: opened.ending, protocolVersion: null });
-  await using session = opened.session;
+  await using _sessions = opened.sessions;
+  const [{ session }] = opened.reached;
   const { protocolVersion } = session.handshake;
+  for (const reached of opened.reached) options.onSession?.(reached.target, reached.session.handshake.protocolVersion);
   using limit = startIterationLimit(clock, timeoutMs, options.signal);
   started = limit;
   const steps: StepResult[] = [];
   const schemas = { time: startSchemaTime(), limit };
-  const connection: Connection = { session, target, visit, signal: AbortSignal.any([limit.signal, script.signal]) };
+  const connection = joinConnections(opened.reached, AbortSignal.any([limit.signal, script.signal]));
   const recording = { transcript, trace: options.trace ?? null, schemas };
   const excused = listExcusedSteps(testCase.steps, listChecks(testCase));
   const anyError = testCase.advancedConfig?.failOnToolError === false;
@@ -163,7 +169,7 @@ async function runInSession(
   const unready = await fixtures.setUp();
   const record = { steps, protocolVersion, fixtures };
   if (unready !== null) return finish({ ...record, ending: unready }, values.fillCase(testCase));
-  const ending = await runSteps(testCase.steps, session, {
+  const ending = await runSteps(testCase.steps, connection, {
     runStep: (step, stepIndex) => runFilled(step, stepIndex, scope),
     interrupt,
     transcript,
@@ -181,38 +187,6 @@ async function runInSession(
     if (limit.stoppedBy() !== 'caller') throw error;
     const cancelled: Ending = { status: 'cancelled', reason: 'Cancelled in the checks at the end.' };
     return finish({ ...record, ending: cancelled }, filled);
-  }
-}
-
-async function connect(
-  target: Target,
-  {
-    clock,
-    signal,
-    timeoutMs,
-    session: { visit, ...options },
-  }: {
-    clock: Clock;
-    signal: AbortSignal | undefined;
-    timeoutMs: number;
-    session: Pick<SessionOptions, 'watch' | 'abilities' | 'taskTtlMs'> & { visit: ServerVisit | null };
-  },
-): Promise<{ session: Session } | { ending: Ending }> {
-  using limit = startIterationLimit(clock, timeoutMs, signal);
-  try {
-    return { session: await openRenewableSession(target, { ...options, clock, signal: limit.signal, visit }) };
-  } catch (error) {
-    const stoppedBy = limit.stoppedBy();
-    if (stoppedBy === 'caller') return { ending: { status: 'cancelled', reason: 'Cancelled before the first step.' } };
-    // Unlike a handshake that fails, what was sent is evidence against the server.
-    if (error instanceof ExcessError) return { ending: failByExcess(error) };
-    // Unlike a tool that hangs, a server that cannot be connected to says nothing about the case.
-    const reason =
-      stoppedBy === 'timeout'
-        ? `The server did not complete the handshake within ${formatDuration(timeoutMs)}.`
-        : clipReason(endSentence(`The server could not be connected to: ${describeUnreachable(error)}`));
-    const witnessed = stoppedBy === null ? await visit?.findEnd(undefined, { mayBeEnding: true }) : null;
-    return { ending: { status: 'failed', reason, ...(witnessed && { loss: { ...witnessed, isDuringCall: false } }) } };
   }
 }
 

@@ -1,9 +1,9 @@
-import type { Session } from '../mcp/session.ts';
-import type { ExcessError } from '../mcp/traffic-budget.ts';
 import type { StepResult } from '../model/run.ts';
 import type { Step } from '../model/step.ts';
 import type { ClientScript } from './client-script.ts';
+import { failByExcess } from './connect.ts';
 import { completed, type Ending } from './outcome.ts';
+import type { Connection } from './process-loss.ts';
 import { clipReasonBefore } from './reasons.ts';
 import type { StepOutcome } from './step-outcome.ts';
 import type { Transcript } from './transcript.ts';
@@ -14,7 +14,7 @@ import type { Transcript } from './transcript.ts';
  */
 export async function runSteps(
   steps: readonly Step[],
-  session: Session,
+  { all }: Pick<Connection, 'all'>,
   {
     runStep,
     interrupt,
@@ -32,6 +32,7 @@ export async function runSteps(
     results: StepResult[];
   },
 ): Promise<Ending> {
+  const findExcess = () => all.map(({ session }) => session.excess).find((excess) => excess !== null) ?? null;
   for (const [stepIndex, step] of steps.entries()) {
     const startMs = transcript.elapsedMs();
     let outcome: StepOutcome;
@@ -39,7 +40,7 @@ export async function runSteps(
     transcript.currentStep = { step, stepIndex };
     try {
       signal.throwIfAborted();
-      const { excess } = session;
+      const excess = findExcess();
       outcome =
         excess === null
           ? await runScripted(() => runStep(step, stepIndex), script, signal)
@@ -65,7 +66,7 @@ export async function runSteps(
     results.push({ stepId: step.id, stepIndex, kind: step.kind, status, reason, ...(evidence && { evidence }) });
     if (ending !== null) return ending;
   }
-  const { excess } = session;
+  const excess = findExcess();
   return excess === null ? completed : failByExcess(excess);
 }
 
@@ -92,9 +93,4 @@ async function runScripted(
     if (end === null) throw error;
     return end;
   }
-}
-
-/** What a server sends beyond its limits is evidence against it. */
-export function failByExcess({ message }: ExcessError): Ending {
-  return { status: 'completed', reason: message };
 }

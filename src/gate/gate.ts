@@ -98,7 +98,9 @@ export async function gate(plan: GatePlan, context: GateContext, { announce }: G
   using lifetime = startRunLifetime(clock, { timeoutMs: plan.timeoutMs, signal });
 
   const ran = await runSuites(plan, { ...context, lifetime, today });
-  const { server, serverNotes, answerNotes, suites, baseline, evidence, tracePath, kept, recordings, snapshots } = ran;
+  const { server, otherServers, serverNotes, answerNotes, suites, baseline, evidence, tracePath, kept, recordings } =
+    ran;
+  const { snapshots } = ran;
   const policy = composePolicy(suites, { plan, baseline, today });
   const { exit, ...judgement } = judgeGate(
     suites.map(({ results }) => results),
@@ -112,7 +114,20 @@ export async function gate(plan: GatePlan, context: GateContext, { announce }: G
   const trend = readTrend(plan);
   const report = buildReport(
     redactDeep(
-      { startedAt, durationMs, generator, revision, shard, server, trend, policy, ...judgement, notes, stopsJob },
+      {
+        startedAt,
+        durationMs,
+        generator,
+        revision,
+        shard,
+        server,
+        otherServers,
+        trend,
+        policy,
+        ...judgement,
+        notes,
+        stopsJob,
+      },
       context.redactor,
     ),
   );
@@ -147,6 +162,7 @@ async function runSuites(
   { lifetime, today, ...context }: GateContext & { lifetime: RunLifetime; today: string },
 ): Promise<{
   server: ServerReport | null;
+  otherServers: ServerReport[];
   serverNotes: string[];
   answerNotes: string[];
   suites: MeasuredSuite[];
@@ -198,7 +214,7 @@ async function runSuites(
     const ran: RanSuite[] = [];
     const suiteContext = { ...shared, today, serviceOptions: plan.service, iterationLog, traceLog };
     for (const planned of plan.suites) {
-      const suite = await runSuite(planned, { ...suiteContext, server: servers.find(planned), stopsEarly });
+      const suite = await runSuite(planned, { ...suiteContext, servers: servers.find(planned), stopsEarly });
       ran.push(suite);
       suites.push(suite);
     }
@@ -223,10 +239,11 @@ async function runSuites(
   }
   const tracePath = traceLog?.path() ?? null;
   const kept = keeper?.kept() ?? null;
-  const server = servers.report();
+  const [server = null, ...otherServers] = servers.report();
   const serverNotes = servers.listNotes();
   return {
     server,
+    otherServers,
     serverNotes,
     answerNotes,
     suites,
@@ -250,12 +267,12 @@ interface RanSuites {
 /** After all first runs, so that whatever becomes of it takes no verdict away. */
 async function retrySuites(
   { planned: suites, ran, measured, servers }: RanSuites,
-  context: Omit<SuiteRunContext, 'server'> & { timeoutMs: number },
+  context: Omit<SuiteRunContext, 'servers'> & { timeoutMs: number },
 ): Promise<void> {
   for (const [index, planned] of suites.entries()) {
     const suite = ran[index];
     if (suite === undefined || suite.requirements.retryFailed.value === 0) continue;
-    const results = await retryFailed(suite, planned, { ...context, server: servers.find(planned) });
+    const results = await retryFailed(suite, planned, { ...context, servers: servers.find(planned) });
     measured[index] = { ...suite, results };
   }
 }

@@ -8,6 +8,7 @@ import { type ConnectedService, connectService, openUploadClient } from './run/c
 import type { GateContext } from './gate.ts';
 import type { GatePlan } from './plan/plan.ts';
 import type { FileSuite, PlannedSuite } from './plan/plan-suites.ts';
+import type { PlannedServer } from './plan/plan-server.ts';
 import type { PlannedUpload } from './plan/plan-service.ts';
 import { describeModels } from './preview-models.ts';
 import { findStoredSuite } from './run/prepare-stored-suite.ts';
@@ -72,18 +73,20 @@ async function previewUpload(
   );
 }
 
-function describeServer({ server, service, timeoutMs }: GatePlan): string {
-  const what =
-    server === null
-      ? 'the servers saved in the suite'
-      : (server.command ?? 'the server that runs already at server-url');
+function describeServer({ servers, service, timeoutMs }: GatePlan): string {
+  const what = servers.length === 0 ? 'the servers saved in the suite' : servers.map(describeStart).join(' and ');
   const how = service.isTunnelled ? `, through a tunnel as ${service.serverName}` : '';
-  const access = [
-    ...(server?.access?.headers.keys() ?? []).map((name) => `the header ${name}`),
-    ...(server?.access?.oauth == null ? [] : [`a token of ${server.access.oauth.issuer}`]),
+  return `Would test ${what} with the service ${service.profile.name}${how}, within ${formatDuration(timeoutMs)}.`;
+}
+
+function describeStart({ name, command, url, access }: PlannedServer): string {
+  const what = command ?? `the server that runs already at ${name === null ? 'server-url' : new URL(url ?? '').origin}`;
+  const named = name === null ? what : `${name} (${what})`;
+  const carried = [
+    ...[...(access?.headers.keys() ?? [])].map((header) => `the header ${header}`),
+    ...(access?.oauth == null ? [] : [`a token of ${access.oauth.issuer}`]),
   ];
-  const withAccess = access.length === 0 ? '' : `, with ${access.join(', ')}`;
-  return `Would test ${what}${withAccess} with the service ${service.profile.name}${how}, within ${formatDuration(timeoutMs)}.`;
+  return carried.length === 0 ? named : `${named}, with ${carried.join(', ')}`;
 }
 
 /** What the gate would post outside of the job. */

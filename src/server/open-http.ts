@@ -18,6 +18,7 @@ const foreignProbeMs = 2000;
 type HttpOptions = ServerContext & {
   readyTimeoutMs: number;
   protocol: WantedProtocol;
+  isSse?: boolean;
   access?: ServerAccess | null | undefined;
 };
 
@@ -130,7 +131,7 @@ async function waitUntilReady(
   url: string,
   options: HttpOptions & { start: StartContext | null; server: ServerProcess | null },
 ): Promise<Handshake> {
-  const { start, server, clock, protocol, readyTimeoutMs, access } = options;
+  const { start, server, clock, protocol, readyTimeoutMs, isSse, access } = options;
   const tail = start?.tail ?? createOutputTail();
   const { promise: exited, resolve: reportExit } = Promise.withResolvers<ServerStartError>();
   void server?.exited.then((exit) => reportExit(createExitError(start?.command ?? '', exit, { tail, remark: '' })));
@@ -146,7 +147,7 @@ async function waitUntilReady(
     if (error !== null) throw error;
   };
   return await waitForReadiness(
-    (signal) => waitForHttpServer(url, { clock, signal, protocol: protocol.value, access, onFailure }),
+    (signal) => waitForHttpServer(url, { clock, signal, protocol: protocol.value, isSse, access, onFailure }),
     {
       ...options,
       exited,

@@ -111,7 +111,7 @@ describe('server-oauth', () => {
   ])('takes a private key %s, and keeps it out of sight', async (_, write) => {
     const key = pem('ec');
     const planned = await plan({ 'server-oauth': client, 'server-oauth-secret': write(key) });
-    expect(planned.server?.access?.oauth?.credential).toMatchObject({ asymmetricKeyType: 'ec' });
+    expect(planned.servers[0]?.access?.oauth?.credential).toMatchObject({ asymmetricKeyType: 'ec' });
     const redactor = createRedactor(planned.secrets);
     for (const line of key.split('\n').slice(1, 2)) expect(redactor.redact(`x ${line} y`)).toBe('x *** y');
   });

@@ -11,6 +11,13 @@ const headerValue = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/;
 const ownHeader =
   /^(?:accept|connection|content-.*|expect|host|keep-alive|last-event-id|mcp-.*|origin|te|trailer|transfer-encoding|upgrade)$/;
 
+/** Why a header cannot be sent, as what it has; null where it can. */
+export function findHeaderProblem(name: string, value: string): string | null {
+  if (!headerName.test(name)) return 'has a name that no header can have';
+  if (!headerValue.test(value)) return 'has no value, or one with characters that no header can have';
+  return ownHeader.test(name.toLowerCase()) ? 'has a header that the gate sets itself' : null;
+}
+
 /** Headers by name, one `Name: value` a line. No part of an entry is ever quoted, since it may be the secret. */
 export const headers = lines.transform((entries, context) => {
   const values = new Map<string, Secret>();
@@ -19,9 +26,9 @@ export const headers = lines.transform((entries, context) => {
     const colon = entry.indexOf(':');
     const name = entry.slice(0, Math.max(colon, 0)).trim().toLowerCase();
     const value = entry.slice(colon + 1).trim();
+    const problem = findHeaderProblem(name, value);
     if (!headerName.test(name)) refuse('is not Name: value');
-    else if (!headerValue.test(value)) refuse('has no value, or one with characters that no header can have');
-    else if (ownHeader.test(name)) refuse('has a header that the gate sets itself');
+    else if (problem !== null) refuse(problem);
     else if (values.has(name)) refuse('has a header that an earlier line has');
     else values.set(name, new Secret(value));
   }

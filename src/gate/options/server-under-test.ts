@@ -8,6 +8,7 @@ import {
   optionalProtocol,
   optionalSecret,
   optionalText,
+  words,
 } from './values.ts';
 import { headers, oauthClient } from './server-access.ts';
 
@@ -26,6 +27,23 @@ export const serverOptions = {
     brief: 'Where the server listens on HTTP. Alone, it names a server that runs already.',
     description:
       'The URL of the MCP endpoint (streamable HTTP or HTTP+SSE). Alone it names a running server; with `server-command`, where the started one listens.',
+    default: '',
+  }),
+  mcpConfig: option(optionalText, {
+    group: 'The server under test',
+    hint: '<path>',
+    brief: 'Read how to start or reach the server from this file, such as .mcp.json.',
+    description:
+      'A file such as `.mcp.json` with `mcpServers`, as clients of MCP read it. It excludes `server-command`, `server-url` and `server-cwd`.',
+    default: '',
+  }),
+  mcpServer: option(words, {
+    group: 'The server under test',
+    hint: '<name>',
+    brief: 'Test only this server of that file; may be given again.',
+    isList: true,
+    description:
+      'The servers of `mcp-config` to test, by name, separated by commas or line breaks. Default: all of them.',
     default: '',
   }),
   serverHeaders: option(headers, {
@@ -61,7 +79,7 @@ export const serverOptions = {
     brief: 'Set a variable of the server, or pass one on by its name; may be given again.',
     isList: true,
     description:
-      'Variables for the server, and for `{{env.NAME}}` in evals, one per line: `NAME=value` sets one, `NAME` passes one of the job on. The server gets no other secrets.',
+      'Variables for the server, for `{{env.NAME}}` in evals and `${NAME}` in `mcp-config`, one per line: `NAME=value` sets one, `NAME` passes one of the job on.',
     default: '',
   }),
   serverCwd: option(optionalText, {

@@ -1,23 +1,26 @@
-import { stat } from 'node:fs/promises';
-import { dirname, isAbsolute, resolve, sep } from 'node:path';
+import { resolve } from 'node:path';
 import { ConfigurationError, type ConfigurationIssue } from '../../base/errors.ts';
+import { isDirectory } from '../../base/files.ts';
 import { appendAll } from '../../base/lists.ts';
 import { Secret } from '../../base/redaction.ts';
 import { listProxySecrets } from '../../http/proxy.ts';
-import { historySource } from '../../history/lookup.ts';
 import type { AccessOptions } from '../../server/running-server.ts';
 import type { SandboxOptions } from '../../server/sandbox/open.ts';
 import { splitCommand } from '../../server/split-command.ts';
 import { findNearest } from '../../suite/findings.ts';
 import type { GateOptions } from '../options/schema.ts';
-import { buildReportJsonSchema } from '../../model/report.ts';
 import { listAccessSecrets, planAccess } from './plan-access.ts';
 import type { PlannedSuite } from './plan-suites.ts';
+import { keepDistinct, listUrlSecrets, listVariableSecrets } from './server-secrets.ts';
 
 /** The server under test, as it is going to be started or found. */
 export interface PlannedServer {
+  /** What `mcp-config` calls it; null where options describe it. */
+  name: string | null;
   command: string | null;
   url: string | null;
+  /** Whether it is known to speak HTTP+SSE; else the gate finds out. */
+  isSse: boolean;
   /** Absolute. */
   cwd: string;
   /** Added to the allow-listed environment that every server gets. Printed as names only. */
@@ -31,16 +34,20 @@ export interface PlannedServer {
   sandbox: SandboxOptions | null;
 }
 
-/** Settles how the server is started; null where the options name none. What is wrong goes to `issues`. */
+/** Settles how the one server of the options is started; null where they name none. What is wrong goes to `issues`. */
 export async function planServer(
   options: GateOptions,
-  context: { cwd: string; environment: Readonly<Record<string, string | undefined>> },
+  context: {
+    cwd: string;
+    environment: Readonly<Record<string, string | undefined>>;
+    variables: ReadonlyMap<string, Secret>;
+  },
   issues: ConfigurationIssue[],
 ): Promise<PlannedServer | null> {
   const { serverCommand: command, serverUrl: url } = options;
   if (command === null && url === null) return null;
   if (command !== null) appendAll(issues, findCommandIssues(command));
-  const environment = resolveEnvironment(options.serverEnv, context.environment, issues);
+  const { variables: environment } = context;
   const cwd = resolve(context.cwd, options.serverCwd ?? '.');
   if (!(await isDirectory(cwd))) {
     const message = `${JSON.stringify(options.serverCwd ?? '.')} is not a directory; it is taken relative to the working directory, so check the path and that an earlier step makes it`;
@@ -48,13 +55,13 @@ export async function planServer(
   }
   const access = planAccess(options, context.environment, issues);
   const secrets = [
-    ...listSecrets(environment, options.serverEnv),
+    ...listVariableSecrets(environment, options.serverEnv),
     ...listUrlSecrets(url),
     ...keepDistinct(listAccessSecrets(options)),
     ...(access?.proxy === undefined ? [] : listProxySecrets(access.proxy)),
   ];
   const readyTimeoutMs = options.serverReadyTimeout;
-  return { command, url, cwd, environment, secrets, access, readyTimeoutMs, sandbox: null };
+  return { name: null, command, url, isSse: false, cwd, environment, secrets, access, readyTimeoutMs, sandbox: null };
 }
 
 function findCommandIssues(command: string): readonly ConfigurationIssue[] {
@@ -67,42 +74,8 @@ function findCommandIssues(command: string): readonly ConfigurationIssue[] {
   }
 }
 
-/** What the job passes through is often a secret of it, and what a workflow writes out only where it is called one. */
-const secretName = /key|token|secret|pass|pwd|credential|auth|private|signature|cookie|dsn/i;
-const urlWithPassword = /:\/\/[^/?#\s]*:[^/?#\s]+@/;
-
-function listSecrets(environment: ReadonlyMap<string, Secret>, written: GateOptions['serverEnv']): Secret[] {
-  const secrets = [...environment]
-    .filter(([name, value]) => written.get(name) === null || isSecret(name, value))
-    .map(([, value]) => value);
-  return keepDistinct(secrets);
-}
-
-function keepDistinct(secrets: readonly Secret[]): Secret[] {
-  if (secrets.length === 0) return [];
-  // `failed` hides nothing, and taken out of everything it would take the verdict along.
-  const vocabulary = JSON.stringify(buildReportJsonSchema());
-  return secrets.filter((secret) => !vocabulary.includes(secret.reveal()));
-}
-
-function isSecret(name: string, value: Secret): boolean {
-  return secretName.test(name) || urlWithPassword.test(value.reveal());
-}
-
-/** Of the query: whole, and the values whose names say that they are secret. */
-function listUrlSecrets(url: string | null): Secret[] {
-  const parsed = URL.parse(url ?? '');
-  if (parsed === null || parsed.search === '') return [];
-  const values = [...parsed.searchParams].filter(([name]) => secretName.test(name)).map(([, value]) => value);
-  return [parsed.search, ...values].map((text) => new Secret(text));
-}
-
-async function isDirectory(path: string): Promise<boolean> {
-  const found = await stat(path).catch(() => undefined);
-  return found?.isDirectory() ?? false;
-}
-
-function resolveEnvironment(
+/** Reads the variables that `server-env` sets and passes on. What is wrong goes to `issues`. */
+export function resolveEnvironment(
   variables: GateOptions['serverEnv'],
   jobEnvironment: Readonly<Record<string, string | undefined>>,
   issues: ConfigurationIssue[],
@@ -143,72 +116,4 @@ export function findVariableIssues(
   }
   // The rows of a case, and the cases with one check of their suite, share its location.
   return [...new Map(issues.map((issue) => [JSON.stringify(issue), issue])).values()];
-}
-
-/** Files by which a step passes values to the runner, and the event that started the workflow. */
-const runnerFiles = [
-  'GITHUB_OUTPUT',
-  'GITHUB_STATE',
-  'GITHUB_STEP_SUMMARY',
-  'GITHUB_ENV',
-  'GITHUB_PATH',
-  'GITHUB_EVENT_PATH',
-];
-
-/**
- * Of all that the server could write to, lists what the verdict, the next gates and the next steps depend on. What is wrong goes to
- * `issues`.
- */
-export async function planSandbox(
-  options: Pick<
-    GateOptions,
-    'sandbox' | 'sandboxNetwork' | 'sandboxWrite' | 'policy' | 'baseline' | 'historyPath' | 'shard'
-  >,
-  {
-    cwd,
-    serverCwd,
-    environment,
-    suites,
-    reportDir,
-  }: {
-    cwd: string;
-    serverCwd: string;
-    environment: Readonly<Record<string, string | undefined>>;
-    suites: readonly PlannedSuite[];
-    reportDir: string;
-  },
-  issues: ConfigurationIssue[],
-): Promise<SandboxOptions> {
-  const writable = options.sandboxWrite.map((path) => resolve(cwd, path));
-  for (const [index, path] of writable.entries()) {
-    if ((await stat(path).catch(() => null)) !== null) continue;
-    const message = `${JSON.stringify(options.sandboxWrite[index])} does not exist; it is taken relative to the working directory, so check the path and that an earlier step makes it`;
-    issues.push({ input: 'sandbox-write', code: 'no-path', message });
-  }
-  const { baseline, historyPath, policy } = options;
-  const files = suites.flatMap((planned) => (planned.kind === 'file' ? [planned.suite.location.file] : []));
-  // A policy that a program passes is in no file.
-  const policyPath = typeof policy === 'string' ? policy : null;
-  const past = [policyPath, historyPath, baseline !== null && historySource.test(baseline) ? null : baseline];
-  const inputs = [...files, ...past.filter((path) => path !== null)].map((path) => resolve(cwd, path));
-  const work = [cwd, serverCwd, environment['HOME'], environment['TMPDIR'], '/tmp'].filter(
-    (path) => path !== undefined,
-  );
-  const runner = runnerFiles.flatMap((name) => {
-    const path = environment[name] ?? '';
-    if (!isAbsolute(path)) return [];
-    // A process that can write to the directory can put another file under the name.
-    const directory = dirname(path);
-    return work.some((other) => `${other}${sep}`.startsWith(`${directory}${sep}`)) ? [path] : [directory];
-  });
-  // A shard adds nothing to the history.
-  const history = historyPath === null || options.shard !== null ? [] : [resolve(cwd, historyPath)];
-  const isOwnDir = reportDir !== cwd && reportDir !== serverCwd;
-  return {
-    mode: options.sandbox,
-    network: options.sandboxNetwork,
-    writable,
-    protect: [...inputs, ...(isOwnDir ? [reportDir] : []), ...runner],
-    make: { directories: isOwnDir ? [reportDir] : [], files: history },
-  };
 }

@@ -12,7 +12,7 @@ import {
 import type { Revision, ShardReport } from '../../model/report.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
 import { listUnmatchedSuites } from '../../verdict/merge-policies.ts';
-import { type CiJob, type ElevatedEvent, readCiJob } from './ci-job.ts';
+import { type CiJob, readCiJob } from './ci-job.ts';
 import { type GateOptions, nameJobSlot } from '../options/schema.ts';
 import { type PageLinks, planGitHub, type PlannedGitHub, readRun } from './plan-github.ts';
 import type { ReportFormat } from '../options/values.ts';
@@ -21,7 +21,9 @@ import { planMerge, type PlannedMerge } from './plan-merge.ts';
 import { type PlannedPast, planPast, markTrials } from './plan-past.ts';
 import type { PlannedModels } from './plan-models.ts';
 import { checkJudges, planPrompts } from './plan-prompts.ts';
-import { findVariableIssues, type PlannedServer, planSandbox, planServer } from './plan-server.ts';
+import { planSandbox } from './plan-sandbox.ts';
+import { findVariableIssues, type PlannedServer } from './plan-server.ts';
+import { checkElevatedEvent, planServers } from './plan-servers.ts';
 import { type PlannedService, type PlannedUpload, planService, planUpload } from './plan-service.ts';
 import { findRuleIssues } from './rule-issues.ts';
 import { findCommandsAlone, type PlannedSuite, planSuites } from './plan-suites.ts';
@@ -36,8 +38,10 @@ export interface GatePlan extends PlannedPast {
   /** The working directory of the gate; paths of reports and evals files are relative to it. */
   cwd: string;
   suites: PlannedSuite[];
-  /** Null where a suite of the service runs on the servers saved in it. */
-  server: PlannedServer | null;
+  /** Empty where a suite of the service runs on the servers saved in it. */
+  servers: PlannedServer[];
+  /** What `server-env` passes on, by name. */
+  variables: ReadonlyMap<string, Secret>;
   service: PlannedService;
   /** What is tested, as far as it is known; null where neither part is. */
   revision: Revision | null;
@@ -111,7 +115,13 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   const rules = policy.gate;
   const past = { cwd: context.cwd, notes, base: policy.base };
   const { history, baseline } = await planPast(options, past, issues);
-  const sources = { cwd: context.cwd, ci, profile: service.profile, policy, notes };
+  const serverIssues: ConfigurationIssue[] = [];
+  const { servers, variables } = await planServers(options, { ...context, notes }, serverIssues);
+  if (service.hosted !== null && servers.length > 1) {
+    serverIssues.push({ input: 'mcp-config', code: 'needs-embedded-service', message: severalServersMessage });
+  }
+  const serverNames = servers.flatMap(({ name }) => name ?? []);
+  const sources = { cwd: context.cwd, ci, profile: service.profile, policy, serverNames, notes };
   const all = joining !== null ? [] : await planSuites(options, sources, issues);
   const merge = joining === null ? null : { ...joining, rules: { ...joining.rules, policy: policy.file } };
   const joined = merge === null ? [] : groupReported(merge.results);
@@ -120,22 +130,17 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   for (const suite of merge === null ? [] : suiteNames) policy.base?.compareStored(suite);
   if (policy.file !== null) appendAll(notes, listUnmatchedSuites(policy.file, suiteNames));
   const { suites, shard } = planPart(planProbation(all, { rules, history }), { options, history }, issues);
-  const server = await planServer(options, context, issues);
-  appendAll(issues, findVariableIssues(options, suites));
-  if (ci.elevatedEvent !== null && server?.command != null) {
-    const isRefused = ci.elevatedEvent === 'pull_request_target' && !options.allowPullRequestTarget;
-    if (isRefused) issues.push({ input: 'server-command', code: 'pull-request-target', message: refusedEventMessage });
-    else notes.push(explainElevatedEvent(ci.elevatedEvent));
-  }
+  appendAll(issues, [...serverIssues, ...findVariableIssues(options, suites)]);
+  checkElevatedEvent(options, ci.elevatedEvent, { issues, notes });
   const reportDir = await planReportDir(options.reportDir ?? '.', { ...context, notes });
-  if (server !== null) {
+  for (const server of servers) {
     const surroundings = { ...context, serverCwd: server.cwd, suites, reportDir: reportDir.path };
     server.sandbox = await planSandbox(options, surroundings, issues);
   }
   if (merge === null) appendAll(issues, findRuleIssues(rules, { options, suites }));
   appendAll(issues, [
-    ...findUnreachableServer(service, server),
-    ...findCommandsAlone(suites, server),
+    ...servers.flatMap((server) => findUnreachableServer(service, server)),
+    ...findCommandsAlone(suites, servers),
     ...findUnenforceablePins(service, { options, suites }),
   ]);
   if (baseline !== null && baseline.runId !== null && all.length > 1) {
@@ -157,7 +162,8 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     suites,
     shard,
     merge,
-    server,
+    servers,
+    variables,
     service,
     baseline,
     history,
@@ -191,7 +197,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
       maximumRateDrop: rules.maximumRateDrop,
       ...applyPricingDefaults(rules),
     },
-    secrets: [service, server, github, collector, upload, models].flatMap((part) => part?.secrets ?? []),
+    secrets: [service, ...servers, github, collector, upload, models].flatMap((part) => part?.secrets ?? []),
   };
 }
 
@@ -280,20 +286,13 @@ function findUnenforceablePins(
 }
 
 /** A service elsewhere has another loopback, and a server over stdio has no address but there. */
-function findUnreachableServer(
-  { hosted, isTunnelled }: PlannedService,
-  server: PlannedServer | null,
-): ConfigurationIssue[] {
-  if (isTunnelled || server === null || hosted === null || isLoopback(new URL(hosted.baseUrl).hostname)) return [];
+function findUnreachableServer({ hosted, isTunnelled }: PlannedService, server: PlannedServer): ConfigurationIssue[] {
+  if (isTunnelled || hosted === null || isLoopback(new URL(hosted.baseUrl).hostname)) return [];
   const url = URL.parse(server.url ?? '');
   if (url !== null && !isLoopback(url.hostname)) return [];
   const message = 'is never, but the service cannot reach a server that only this machine can; leave it at auto';
   return [{ input: 'tunnel', code: 'server-out-of-reach', message }];
 }
 
-function explainElevatedEvent(event: ElevatedEvent): string {
-  return `\`server-command\` starts a server on ${event}, where the job has the secrets of this repository and a token that may write, although others can cause the event. If a pull request can change what is built or started, its author gets both. Start it on pull_request, and comment on its report with \`publish\`. See "Two jobs" in docs/hardening.md.`;
-}
-
-const refusedEventMessage =
-  'would run on pull_request_target, where code of a pull request gets the secrets and the token of this repository; use pull_request, or set `allow-pull-request-target` where the server is not built from the pull request';
+const severalServersMessage =
+  'has several servers, and a hosted service gets one of this job; choose it with `mcp-server`, or use `service: embedded`';

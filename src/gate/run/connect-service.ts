@@ -17,7 +17,10 @@ import { type JobSnapshots, openSnapshots } from './snapshots.ts';
 import { createJobScheduling, type JobScheduling } from './scheduling.ts';
 
 /** The part of a plan that settles which service is used and how. */
-export type ServicePlan = Pick<GatePlan, 'service' | 'timeoutMs' | 'hasTraceLog' | 'models' | 'server' | 'snapshots'>;
+export type ServicePlan = Pick<
+  GatePlan,
+  'service' | 'timeoutMs' | 'hasTraceLog' | 'models' | 'variables' | 'snapshots'
+>;
 
 /** An eval service that answers, and the project of it that the gate works in. */
 export interface ConnectedService extends AsyncDisposable {
@@ -89,7 +92,7 @@ async function openOwnService(
     iterationTimeoutMs: Math.max(plan.timeoutMs, defaultTimeoutMs),
     runTimeoutMs: plan.timeoutMs,
     propagatesTraces: plan.hasTraceLog,
-    ...(plan.server === null ? {} : { variables: plan.server.environment }),
+    variables: plan.variables,
     witnesses: witnesses ?? null,
     onAnswers: (iteration) => answers.onIteration(iteration),
     models,
