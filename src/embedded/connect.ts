@@ -24,14 +24,16 @@ export interface ConnectedTarget {
  */
 export async function connectTargets(
   servers: readonly ServerRecord[],
-  { protocols, witnesses }: { protocols: Pick<ProtocolTable, 'choose'>; witnesses: ServerWitnesses | null },
+  { protocols, witnesses }: { protocols: Pick<ProtocolTable, 'choose' | 'setTools'>; witnesses: ServerWitnesses | null },
 ): Promise<ReadonlyMap<string, ConnectedTarget>> {
   const distinct = new Map(servers.map((server) => [server.id, server]));
   return new Map(
     await Promise.all(
       [...distinct].map(async ([id, server]) => {
         const witness = witnesses?.find(id) ?? null;
-        return [id, await connect(server, { choice: protocols.choose(id), witness })] as const;
+        const connected = await connect(server, { choice: protocols.choose(id), witness });
+        if (connected.readOnlyTools !== null) protocols.setTools(id, [...connected.readOnlyTools.keys()]);
+        return [id, connected] as const;
       }),
     ),
   );
@@ -69,6 +71,10 @@ export interface ProtocolTable {
   pin(serverId: string, era: ProtocolEra): void;
   /** `auto` where nothing is pinned. */
   choose(serverId: string): EraChoice;
+  /** Records the tools that the server listed when a run connected to it. */
+  setTools(serverId: string, names: readonly string[]): void;
+  /** Null where it has listed none yet. */
+  listTools(serverId: string): readonly string[] | null;
   /** Records the revision that a session of a run negotiated. */
   addSpoken(serverId: string, protocolVersion: string): void;
   /** Every revision that sessions of runs have spoken with the server so far, oldest first. */
@@ -78,11 +84,16 @@ export interface ProtocolTable {
 export function createProtocolTable(): ProtocolTable {
   const pinned = new Map<string, ProtocolEra>();
   const spoken = new Map<string, Set<string>>();
+  const tools = new Map<string, readonly string[]>();
   return {
     pin: (serverId, era) => {
       pinned.set(serverId, era);
     },
     choose: (serverId) => pinned.get(serverId) ?? 'auto',
+    setTools: (serverId, names) => {
+      tools.set(serverId, names);
+    },
+    listTools: (serverId) => tools.get(serverId) ?? null,
     addSpoken: (serverId, protocolVersion) => {
       const versions = spoken.get(serverId) ?? new Set();
       spoken.set(serverId, versions.add(protocolVersion));

@@ -8,6 +8,7 @@ import {
   type TestCase,
 } from '../model/case.ts';
 import type { Step } from '../model/step.ts';
+import { type EraChoice, readEra } from '../mcp/protocol.ts';
 import type { ModelName } from '../models/language-model.ts';
 import type { CaseContent, CaseModel } from './bodies/case.ts';
 import type { SuiteContent } from './bodies/suite.ts';
@@ -35,6 +36,8 @@ export interface RunCasesOptions {
   /** A case that asks for more is refused. */
   iterationTimeoutMs: number;
   llmCallsPerRun: number;
+  /** How a server is spoken to. */
+  chooseEra: (serverId: string) => EraChoice;
   /** For a case with prompts that names no model, as its suite does not. */
   defaultModel: ModelName | null;
   /** Says why a model cannot be asked; null where it can. */
@@ -51,7 +54,7 @@ export interface RunCasesOptions {
  */
 export function planRunCases(cases: readonly CaseRecord[], options: RunCasesOptions): PlannedCase[] {
   const planned = cases.flatMap(({ id, content }) => {
-    const server = findServer(content, options.servers);
+    const server = findServer(content, listServersOf(content, options));
     const testCase = resolveTestCase(content, server, options);
     return listModels(content, options).map((model) => ({ caseId: id, testCase, server, model }));
   });
@@ -158,6 +161,16 @@ export function requireNamedServers(cases: readonly CaseRecord[], servers: reado
       );
     }
   }
+}
+
+/** The servers that are spoken to in the revision of a case; all of them where it has none. */
+function listServersOf({ title, advancedConfig }: CaseContent, options: RunCasesOptions): RunCasesOptions['servers'] {
+  const { servers, chooseEra } = options;
+  const revision = advancedConfig?.protocol;
+  if (revision === undefined) return servers;
+  const [first, ...others] = servers.filter(({ id }) => chooseEra(id) === readEra(revision));
+  if (first !== undefined) return [first, ...others];
+  throw notSupported(`Case ${JSON.stringify(title)} is run in MCP ${revision}, and no server of the run is.`);
 }
 
 /** The one server that a case's tool calls name; the first where none does. */

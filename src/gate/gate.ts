@@ -13,6 +13,7 @@ import { connectService } from './run/connect-service.ts';
 import { createEvidenceCollector } from './run/evidence.ts';
 import { createTeardown, explainInterruption, type RunLifetime, startRunLifetime } from './run/run-lifetime.ts';
 import { noIterationLog, openIterationLog, openTraceLog, type TraceLog } from './run/trace-log.ts';
+import { listRevisionDifferences } from './judge/compare-revisions.ts';
 import { composePolicy } from './judge/compose-policy.ts';
 import { createResultKeeper, type KeptResults } from './run/keep-results.ts';
 import type { MadeRecording } from './run/open-models.ts';
@@ -93,7 +94,9 @@ export async function gate(plan: GatePlan, context: GateContext, { announce }: G
     suites.map(({ results }) => results),
     policy,
   );
-  const notes = [...plan.policyNotes, ...serverNotes, ...exit.notes];
+  const measured = suites.map(({ results }) => results);
+  const differences = listRevisionDifferences(plan.suites, measured);
+  const notes = [...plan.policyNotes, ...serverNotes, ...differences, ...exit.notes];
   const stopsJob = exit.exitCode !== 0 || lifetime.abort.reason instanceof CancelledError;
   const durationMs = Math.round(clock.monotonicMs() - startedMs);
   const { revision, shard } = plan;

@@ -2,6 +2,7 @@ import { appendAll } from '../base/lists.ts';
 import { type Check, expectsToolError, isAdvisory } from '../model/assertion.ts';
 import { type ChecksEnvelope, defaultMatchOptions } from '../model/case.ts';
 import { fillParts } from '../model/placeholders.ts';
+import { protocolRevisions } from '../model/protocol.ts';
 import type { Step } from '../model/step.ts';
 import type { SourceLocation, Suite, SuiteCase } from '../model/suite.ts';
 import { parseCheck } from './assertion-schema.ts';
@@ -76,6 +77,7 @@ export function buildSuite(
       timeoutLocation: locateTimeout(written, index, document),
       model: null,
       variantOf: base === undefined || row === null ? [] : [{ id: baseId, title: base.title }],
+      protocol: null,
       recordingId: id,
       placeholders: names?.placeholders ?? null,
       modelSettings: buildModelSettings(written, testCase, (key) =>
@@ -125,6 +127,24 @@ function expandModels(testCase: SuiteCase, models: ReadonlyArray<string | null>)
     model,
     variantOf: [{ id, title }, ...variantOf],
   }));
+}
+
+/** Has every case run once in each revision of MCP, as a case of its own. */
+export function expandRevisions(suite: Suite): Suite {
+  const cases = suite.cases.flatMap((testCase) =>
+    protocolRevisions.map((protocol): SuiteCase => {
+      const { id, title, variantOf, recordingId } = testCase;
+      return {
+        ...testCase,
+        id: nameVariant(id, protocol),
+        title: `${title} (${protocol})`,
+        protocol,
+        variantOf: [{ id, title }, ...variantOf],
+        recordingId: nameVariant(recordingId, protocol),
+      };
+    }),
+  );
+  return { ...suite, cases };
 }
 
 /** The parts of a case that may use names, with the checks of its suite where it has them too. */

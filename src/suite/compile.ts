@@ -51,6 +51,7 @@ export function compileCase(testCase: SuiteCase, suite: Suite, { serverName, dia
     ...(dialect === 'embedded' && { timeoutMs: testCase.timeoutMs }),
     ...(!failsOnToolError && { failOnToolError: false }),
     ...(dialect === 'embedded' && placeholders?.first != null && { placeholders: true }),
+    ...(dialect === 'embedded' && testCase.protocol !== null && { protocol: testCase.protocol }),
   };
   return {
     title: testCase.title,
