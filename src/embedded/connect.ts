@@ -24,7 +24,10 @@ export interface ConnectedTarget {
  */
 export async function connectTargets(
   servers: readonly ServerRecord[],
-  { protocols, witnesses }: { protocols: Pick<ProtocolTable, 'choose' | 'setTools'>; witnesses: ServerWitnesses | null },
+  {
+    protocols,
+    witnesses,
+  }: { protocols: Pick<ProtocolTable, 'choose' | 'setTools'>; witnesses: ServerWitnesses | null },
 ): Promise<ReadonlyMap<string, ConnectedTarget>> {
   const distinct = new Map(servers.map((server) => [server.id, server]));
   return new Map(

@@ -3,12 +3,12 @@ import type { Clock } from '../base/time.ts';
 import type { RunCreateBody } from './bodies/suite.ts';
 import type { ModelName, ModelSource } from '../models/language-model.ts';
 import type { ConnectedTarget, ProtocolTable } from './connect.ts';
-import { ApiError } from './envelope.ts';
+import { ApiError, invalid } from './envelope.ts';
 import { createExactlyOnce } from './exactly-once.ts';
 import { planRunCases, requireNamedServers, type PlannedCase } from './plan-run-cases.ts';
 import { createId } from './id.ts';
 import type { ServiceLimits } from './limits.ts';
-import type { Runner } from './runner.ts';
+import type { PlannedTarget, Runner } from './runner.ts';
 import type { RunScheduling } from './schedule.ts';
 import type { Store } from './store/open.ts';
 import { describeRequest, keepAnswer, type IdempotentRequest } from './request.ts';
@@ -104,7 +104,8 @@ export function createRunCreator(
         models === null ? 'this service runs none.' : models.findProblem({ model, apiKeys: readApiKeys(body) }),
     });
     using _slot = takeSlot();
-    const targets = await connect(planned.map(({ server }) => server));
+    const targets = await connect(planned.flatMap(({ servers }) => servers));
+    refuseClashes(planned, targets);
     // After the connection, as in the API: a server that is down is reported first.
     requireNamedServers(found.cases, found.servers);
     // It may have been deleted while the servers were connected to.
@@ -170,13 +171,43 @@ function startRun(
   return created;
 }
 
+/**
+ * Assertions name a tool without its server, and so do models.
+ *
+ * @throws {ApiError} VALIDATION_ERROR naming two servers of one case that list a tool of the same name.
+ */
+function refuseClashes(planned: readonly PlannedCase[], targets: ReadonlyMap<string, ConnectedTarget>): void {
+  for (const { testCase, servers } of planned) {
+    const owners = new Map<string, string>();
+    for (const { id, alias, content } of servers) {
+      const name = alias ?? content.name;
+      for (const tool of targets.get(id)?.readOnlyTools?.keys() ?? []) {
+        const other = owners.get(tool);
+        if (other !== undefined) throw invalid(describeClash(testCase.title, { tool, servers: [other, name] }));
+        owners.set(tool, name);
+      }
+    }
+  }
+}
+
+function describeClash(title: string, { tool, servers }: { tool: string; servers: readonly string[] }): string {
+  const names = servers.map((name) => JSON.stringify(name)).join(' and ');
+  return `Case ${JSON.stringify(title)} uses the servers ${names}, which both list a tool ${JSON.stringify(tool)}; rename it in one, or split the case so that each part uses one of them.`;
+}
+
+/** Null where one of the servers did not list its tools. */
+function joinReadOnlyTools(lists: ReadonlyArray<ConnectedTarget['readOnlyTools']>): ConnectedTarget['readOnlyTools'] {
+  if (lists.includes(null)) return null;
+  return new Map(lists.flatMap((list) => [...(list ?? [])]));
+}
+
 /** Keys of providers that came with the run. They are used for it and never kept. */
 function readApiKeys({ modelApiKeys = {} }: RunCreateBody): ReadonlyMap<string, string> {
   return new Map(Object.entries(modelApiKeys));
 }
 
 function planIterations(
-  { caseId, testCase, server, model }: PlannedCase,
+  { caseId, testCase, servers, model }: PlannedCase,
   {
     targets,
     models,
@@ -187,9 +218,14 @@ function planIterations(
     apiKeys: ReadonlyMap<string, string>;
   },
 ) {
-  const connected = targets.get(server.id);
-  if (connected === undefined) throw new Error(`Server ${server.id} was planned for and never connected to.`);
-  const { target, readOnlyTools } = connected;
+  const [first, ...others] = servers;
+  const find = ({ id }: RunServer) => {
+    const connected = targets.get(id);
+    if (connected === undefined) throw new Error(`Server ${id} was planned for and never connected to.`);
+    return { serverId: id, target: connected.target };
+  };
+  const reached: [PlannedTarget, ...PlannedTarget[]] = [find(first), ...others.map(find)];
+  const readOnlyTools = joinReadOnlyTools(servers.map(({ id }) => targets.get(id)?.readOnlyTools ?? null));
   const iterations = Array.from({ length: testCase.runs }, (_, index) => {
     const iterationNumber = index + 1;
     return {
@@ -197,8 +233,7 @@ function planIterations(
       caseId,
       iterationNumber,
       testCase,
-      serverId: server.id,
-      target,
+      servers: reached,
       model,
       openModel:
         model === null || models === null

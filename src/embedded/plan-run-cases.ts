@@ -18,11 +18,12 @@ import type { CaseRecord } from './store/cases.ts';
 
 type ToolCallStep = Extract<Step, { kind: 'toolCall' }>;
 
-/** A case as one run executes it: settings layered, its server and its model chosen. */
+/** A case as one run executes it: settings layered, its servers and its model chosen. */
 export interface PlannedCase {
   caseId: string;
   testCase: TestCase;
-  server: RunServer;
+  /** Those that it uses; the first is that of steps that name none. */
+  servers: readonly [RunServer, ...RunServer[]];
   /** Null for a case without prompts. */
   model: ModelName | null;
 }
@@ -50,13 +51,14 @@ export interface RunCasesOptions {
  * calls need none, so that the models of other cases do not multiply their iterations.
  *
  * @throws {ApiError} VALIDATION_ERROR for more model calls or time than a run may take, or a case that names no model;
- * FEATURE_NOT_SUPPORTED for a model that cannot be asked, or several servers at once.
+ * FEATURE_NOT_SUPPORTED for a model that cannot be asked.
  */
 export function planRunCases(cases: readonly CaseRecord[], options: RunCasesOptions): PlannedCase[] {
   const planned = cases.flatMap(({ id, content }) => {
-    const server = findServer(content, listServersOf(content, options));
-    const testCase = resolveTestCase(content, server, options);
-    return listModels(content, options).map((model) => ({ caseId: id, testCase, server, model }));
+    const ofRevision = { ...options, servers: listServersOf(content, options) };
+    const servers = listServers(content, ofRevision.servers);
+    const testCase = resolveTestCase(content, ofRevision);
+    return listModels(content, options).map((model) => ({ caseId: id, testCase, servers, model }));
   });
   const totalCalls = planned.reduce((sum, { testCase }) => sum + testCase.runs * countPrompts(testCase.steps), 0);
   if (totalCalls > options.llmCallsPerRun) {
@@ -92,7 +94,7 @@ export function readModel({ model, provider }: CaseModel): ModelName {
     : { provider: model.slice(0, slash), name: model.slice(slash + 1) };
 }
 
-function resolveTestCase(content: CaseContent, server: RunServer, options: RunCasesOptions): TestCase {
+function resolveTestCase(content: CaseContent, options: RunCasesOptions): TestCase {
   const { title, steps, expectedOutput, scenario } = content;
   const { suite, iterationOverride, iterationTimeoutMs } = options;
   const timeoutMs = content.advancedConfig?.timeoutMs ?? iterationTimeoutMs;
@@ -103,7 +105,7 @@ function resolveTestCase(content: CaseContent, server: RunServer, options: RunCa
   }
   return {
     title,
-    steps: addImplicitRenderCheck(steps.map((step) => resolveAlias(step, server))),
+    steps: addImplicitRenderCheck(steps.map((step) => resolveAlias(step, options.servers))),
     runs: iterationOverride ?? Math.max(content.iterations, suite.minimumIterations ?? 1),
     ...(expectedOutput === undefined ? {} : { expectedOutput }),
     ...(scenario === undefined ? {} : { scenario }),
@@ -120,8 +122,11 @@ function resolveTestCase(content: CaseContent, server: RunServer, options: RunCa
 }
 
 /** The engine knows a server by the name of its record. */
-function resolveAlias(step: Step, { alias, content }: RunServer): Step {
-  return step.kind === 'toolCall' && step.serverName === alias ? { ...step, serverName: content.name } : step;
+function resolveAlias(step: Step, servers: readonly RunServer[]): Step {
+  if (step.kind !== 'toolCall') return step;
+  const { serverId: _serverId, ...call } = step;
+  const server = findNamedServer(step, servers);
+  return server === undefined ? step : { ...call, serverName: server.content.name };
 }
 
 /**
@@ -173,17 +178,13 @@ function listServersOf({ title, advancedConfig }: CaseContent, options: RunCases
   throw notSupported(`Case ${JSON.stringify(title)} is run in MCP ${revision}, and no server of the run is.`);
 }
 
-/** The one server that a case's tool calls name; the first where none does. */
-function findServer(content: CaseContent, servers: RunCasesOptions['servers']): RunServer {
+/** The servers that a case's tool calls name, and all where it has a prompt; the first where that is none. */
+function listServers(content: CaseContent, servers: RunCasesOptions['servers']): RunCasesOptions['servers'] {
+  if (countPrompts(content.steps) > 0) return servers;
   const calls = content.steps.filter((step) => step.kind === 'toolCall');
-  const named = new Set(calls.flatMap((step) => findNamedServer(step, servers) ?? []));
-  if (named.size > 1) {
-    throw notSupported(
-      `Case ${JSON.stringify(content.title)} calls tools of several servers; here a case has one MCP session, with one server.`,
-    );
-  }
-  const [server = servers[0]] = named;
-  return server;
+  const named = calls.map((step) => findNamedServer(step, servers) ?? servers[0]);
+  const [first = servers[0], ...others] = servers.filter((server) => named.includes(server));
+  return [first, ...others];
 }
 
 /** By id before name, and by what the run calls it before what its record does. */

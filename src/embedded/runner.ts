@@ -6,7 +6,7 @@ import { type Clock, formatDuration } from '../base/time.ts';
 import { type CaseOutcome, failByLoss, withholdResult } from '../engine/outcome.ts';
 import type { OpenJudge } from '../engine/judge-check.ts';
 import type { OpenModel } from '../engine/model-talk.ts';
-import { runCase } from '../engine/run-case.ts';
+import { type ReachableServer, runCase } from '../engine/run-case.ts';
 import { closeSchemaThread } from '../engine/schema-check.ts';
 import type { Target } from '../mcp/session.ts';
 import type { TestCase } from '../model/case.ts';
@@ -18,14 +18,20 @@ import type { Batch, RunScheduling } from './schedule.ts';
 import type { Store } from './store/open.ts';
 import type { TerminalStatus } from './store/runs.ts';
 
+/** A server of an iteration. */
+export interface PlannedTarget {
+  serverId: string;
+  target: Target;
+}
+
 /** One iteration to execute; its row is in the store already, as `pending`. */
 export interface PlannedIteration {
   id: string;
   /** From 1, within its case. */
   iterationNumber: number;
   testCase: TestCase;
-  serverId: string;
-  target: Target;
+  /** Those that the case uses. */
+  servers: readonly [PlannedTarget, ...PlannedTarget[]];
   /** Null where the case has no prompts, or no model can be asked. */
   openModel: OpenModel | null;
   /** Null where no model can be asked. */
@@ -93,18 +99,31 @@ export function createRunner(options: RunnerOptions): Runner {
 
   const runOnce = async (
     runId: string,
-    { id, iterationNumber, testCase, serverId, target, openModel, openJudge }: PlannedIteration,
+    { id, iterationNumber, testCase, servers, openModel, openJudge }: PlannedIteration,
     { signal, isAlone }: { signal: AbortSignal; isAlone: boolean },
   ): Promise<CaseOutcome> => {
-    using visit = (await options.witnesses?.find(serverId)?.visit({ isAlone, signal })) ?? null;
+    using visits = new DisposableStack();
+    const visit = async ({ serverId, target }: PlannedTarget) => {
+      const begun = (await options.witnesses?.find(serverId)?.visit({ isAlone, signal })) ?? null;
+      return { target, visit: visits.use(begun) };
+    };
+    const [first, ...more] = servers;
+    const main = await visit(first);
+    const others: ReachableServer[] = [];
+    for (const server of more) others.push(await visit(server));
     store.iterations.start(id, clock.now());
     const trace = options.propagatesTraces ? identifyTrace({ runId, iterationId: id }) : null;
     const timeoutMs = options.iterationTimeoutMs;
+    const onSession = (target: Target, protocolVersion: string) => {
+      const server = servers.find((each) => each.target === target);
+      if (server !== undefined) protocols.addSpoken(server.serverId, protocolVersion);
+    };
     const facts = { iteration: iterationNumber, uuid: options.createUuid(), variables: options.variables };
-    const aids = { trace, visit, openModel, openJudge, facts };
-    const outcome = await runCase(testCase, target, { clock, signal, timeoutMs, ...aids });
-    if (outcome.protocolVersion !== null) protocols.addSpoken(serverId, outcome.protocolVersion);
-    return outcome;
+    return await runCase(testCase, main.target, {
+      ...{ clock, signal, timeoutMs, trace, openModel, openJudge, onSession, facts },
+      visit: main.visit,
+      others,
+    });
   };
 
   /** Null where the iteration could not be run at all, which ends the run. */
@@ -145,7 +164,7 @@ export function createRunner(options: RunnerOptions): Runner {
     };
     for (const { iterations, limit } of batches) {
       if (signal.aborted) break;
-      options.scheduling.onBatch({ size: iterations.length, limit });
+      options.scheduling.onBatch({ sessions: countSessions(iterations), limit });
       await pMap(iterations, runShared, {
         concurrency: limit,
         // What is under way still writes to the store, so all of it settles before the run counts as over.
@@ -153,7 +172,9 @@ export function createRunner(options: RunnerOptions): Runner {
       });
     }
     // One at a time, now that no other iteration is under way.
-    if (unclear.length > 0) options.scheduling.onBatch({ size: unclear.length, limit: 1 });
+    if (unclear.length > 0) {
+      options.scheduling.onBatch({ sessions: countSessions(unclear.map(({ iteration }) => iteration)), limit: 1 });
+    }
     const repeated: Array<{ iteration: PlannedIteration; shared: CaseOutcome; alone: CaseOutcome }> = [];
     for (const { iteration, shared } of unclear) {
       if (signal.aborted) break;
@@ -193,6 +214,15 @@ export function createRunner(options: RunnerOptions): Runner {
       await closeSchemaThread();
     },
   };
+}
+
+/** By the id of the server. */
+function countSessions(iterations: readonly PlannedIteration[]): Map<string, number> {
+  const sessions = new Map<string, number>();
+  for (const { serverId } of iterations.flatMap(({ servers }) => servers)) {
+    sessions.set(serverId, (sessions.get(serverId) ?? 0) + 1);
+  }
+  return sessions;
 }
 
 function hasConnected({ steps, status }: CaseOutcome): boolean {

@@ -23,7 +23,11 @@ export interface RunScheduling {
   /** Called once a run is recorded, before its first iteration starts. */
   onScheduled(runId: string, report: ConcurrencyReport): void;
   /** Called right before a batch starts, when no iteration of its run is executing. */
-  onBatch(batch: { size: number; limit: number }): void;
+  onBatch(batch: {
+    /** How many its iterations open, by the id of the server. */
+    sessions: ReadonlyMap<string, number>;
+    limit: number;
+  }): void;
 }
 
 export interface CaseToSchedule<Iteration> {

@@ -1,5 +1,6 @@
 import { type CallFault, classifyCallFault } from '../mcp/faults.ts';
 import type { Session, Target } from '../mcp/session.ts';
+import { serverUnderTest } from '../model/suite.ts';
 import { describeProcessEnd, lastLinesHeading, type ServerVisit, type WitnessedEnd } from '../model/process-end.ts';
 
 /** What an iteration talks to. */
@@ -10,6 +11,32 @@ export interface Connection {
   visit: ServerVisit | null;
   /** Aborts when the iteration is over. */
   signal: AbortSignal;
+  /** Those of the iteration to all of its servers, this one included; the first is that of steps that name no server. */
+  all: readonly Connection[];
+}
+
+/** A server and the session with it. */
+export type ReachedServer = Pick<Connection, 'session' | 'target' | 'visit'>;
+
+/** Makes the connections of one iteration; returns that to the first server, which knows the others. */
+export function joinConnections(
+  [first, ...others]: readonly [ReachedServer, ...ReachedServer[]],
+  signal: AbortSignal,
+): Connection {
+  const all: Connection[] = [];
+  const connection = { ...first, signal, all };
+  all.push(connection, ...others.map((other) => ({ ...other, signal, all })));
+  return connection;
+}
+
+/** The connection to a server by its name; undefined where the case uses no server of that name. */
+export function findConnection(serverName: string, { all }: Pick<Connection, 'all'>): Connection | undefined {
+  return serverName === serverUnderTest ? all[0] : all.find(({ target }) => target.serverName === serverName);
+}
+
+/** The server in a sentence: by name where the iteration has several. */
+export function nameServer({ target, all }: Pick<Connection, 'target' | 'all'>): string {
+  return all.length > 1 ? `The server ${JSON.stringify(target.serverName)}` : 'The server';
 }
 
 /** An iteration whose server's process ended before the iteration was over. */
@@ -26,19 +53,20 @@ export interface ProcessLoss extends WitnessedEnd {
  */
 export async function explainFailedRequest(
   error: unknown,
-  { visit, session, signal }: Pick<Connection, 'visit' | 'session' | 'signal'>,
+  connection: Connection,
 ): Promise<CallFault | { kind: 'lost'; witnessed: WitnessedEnd }> {
+  const { visit, session, signal } = connection;
   signal.throwIfAborted();
   const fault = classifyCallFault(error);
   if (visit === null || fault.kind === 'excessive' || (fault.kind === 'answered' && !fault.claimsEnd)) return fault;
   // A bridge that says so knows it already.
   const witnessed = await visit.findEnd(session.id, { mayBeEnding: fault.kind === 'unreachable' });
-  return witnessed === null ? fault : { kind: 'lost', witnessed };
+  return witnessed === null ? fault : { kind: 'lost', witnessed: { ...witnessed, subject: nameServer(connection) } };
 }
 
 /** One sentence, and below it what the process wrote last. `what` is the request that has no answer. */
-export function describeLoss({ end }: WitnessedEnd, what: string): string {
-  const sentence = `The server ${describeProcessEnd(end)} before it answered ${what}.`;
+export function describeLoss({ end, subject = 'The server' }: WitnessedEnd, what: string): string {
+  const sentence = `${subject} ${describeProcessEnd(end)} before it answered ${what}.`;
   if (end.lastLines.length === 0) return `${sentence} It wrote nothing to stderr.`;
   return [sentence, lastLinesHeading, ...end.lastLines].join('\n');
 }

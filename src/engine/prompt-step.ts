@@ -7,7 +7,7 @@ import type { Connection } from './process-loss.ts';
 import { joinWithin, maxListLength } from './reasons.ts';
 import { describeNoAnswer, giveUpByLoss, type StepOutcome } from './step-outcome.ts';
 import type { CallRecording } from './tool-call.ts';
-import { listTools } from './tool-list.ts';
+import { listAllTools } from './tool-list.ts';
 import type { Transcript } from './transcript.ts';
 
 /** The model that a case talks to, and what it is offered. */
@@ -44,7 +44,7 @@ export async function runPromptStep(
 ): Promise<StepOutcome> {
   const { transcript } = recording;
   const { conversation, model, settings, toolPolicy, decoys } = partner;
-  const listing = await listTools(connection);
+  const listing = await listAllTools(connection);
   if (listing.kind === 'refused') return { status: 'fail', reason: listing.reason, effect: 'stop' };
   if (listing.kind === 'unreachable') {
     return { status: 'fail', reason: describeNoAnswer('tools/list', listing.message), effect: 'give-up' };
@@ -53,7 +53,7 @@ export async function runPromptStep(
   const offer: ToolOffer = { list: listing.list, toolPolicy, decoys };
   const badOffer = explainBadOffer(offer);
   if (badOffer !== null) return { status: 'fail', reason: badOffer, effect: 'give-up' };
-  transcript.tools = listing.list;
+  for (const [serverName, list] of listing.lists) transcript.setTools(serverName, list);
   const firstCall = transcript.toolCalls.length;
   const firstResult = transcript.toolResults.length;
   transcript.beginTurn(step.prompt, settings);
@@ -68,7 +68,8 @@ export async function runPromptStep(
       },
       callTool: async (call) => {
         const toolCallId = callIds.shift() ?? call.toolCallId;
-        return await makeModelCall(call, connection, { offer, origin: { ...origin, toolCallId }, recording });
+        const owner = listing.owners.get(call.toolName) ?? connection;
+        return await makeModelCall(call, owner, { offer, origin: { ...origin, toolCallId }, recording });
       },
     },
     { signal: connection.signal },

@@ -14,7 +14,7 @@ import { type IterationLimit, startIterationLimit } from './iteration-limit.ts';
 import { createAskJudge, type OpenJudge } from './judge-check.ts';
 import { createModelTalk, type OpenModel } from './model-talk.ts';
 import { buildOutcome, type CaseOutcome, completed, type Ending, judgeChecks, listChecks } from './outcome.ts';
-import type { Connection } from './process-loss.ts';
+import { type Connection, joinConnections, type ReachedServer } from './process-loss.ts';
 import { clipReason } from './reasons.ts';
 import { runStep, type StepScope } from './run-step.ts';
 import { startSchemaTime } from './schema-check.ts';
@@ -41,8 +41,9 @@ const connectTimeoutMs = 60_000;
  * the expected ones in every turn. A negative case is one in which the model must call nothing: calls that steps pin are
  * the author's, not the model's, and do not count.
  *
- * With `facts`, placeholders of a case that has some stand for them. With `trace`, each call carries its span of that trace to the server. With `visit`, the outcome says where the process
- * of the server ended before the iteration was over.
+ * With `facts`, placeholders stand for them. With `trace`, each call carries its span of that trace to the server. With `visit`, the outcome says where the process
+ * of the server ended before the iteration was over. Sessions with `others` are opened next to that with `target`, which is the server of
+ * steps that name none.
  */
 export async function runCase(
   testCase: TestCase,
@@ -53,6 +54,10 @@ export async function runCase(
     timeoutMs: number;
     trace?: TraceIds | null;
     visit?: ServerVisit | null;
+    /** Further servers that the case uses. */
+    others?: readonly ReachableServer[];
+    /** Hears what each session speaks. */
+    onSession?: (target: Target, protocolVersion: string) => void;
     openModel?: OpenModel | null;
     openJudge?: OpenJudge | null;
     facts?: IterationFacts | null;
@@ -61,21 +66,22 @@ export async function runCase(
   const { clock, visit = null, openModel = null, openJudge = null, facts = null } = options;
   const timeoutMs = testCase.advancedConfig?.timeoutMs ?? options.timeoutMs;
   const transcript = new Transcript(clock);
-  const opened = await connect(target, {
+  const opened = await connectAll([{ target, visit }, ...(options.others ?? [])], {
     clock,
     signal: options.signal,
     timeoutMs: Math.max(timeoutMs, connectTimeoutMs),
-    visit,
   });
   if ('ending' in opened) {
     return buildOutcome(testCase, { transcript, steps: [], ending: opened.ending, protocolVersion: null });
   }
-  await using session = opened.session;
+  await using _sessions = opened.sessions;
+  const [{ session }] = opened.reached;
   const { protocolVersion } = session.handshake;
+  for (const reached of opened.reached) options.onSession?.(reached.target, reached.session.handshake.protocolVersion);
   using limit = startIterationLimit(clock, timeoutMs, options.signal);
   const steps: StepResult[] = [];
   const schemas = { time: startSchemaTime(), limit };
-  const connection: Connection = { session, target, visit, signal: limit.signal };
+  const connection = joinConnections(opened.reached, limit.signal);
   const recording = { transcript, trace: options.trace ?? null, schemas };
   const excused = listExcusedSteps(testCase.steps, listChecks(testCase));
   const anyError = testCase.advancedConfig?.failOnToolError === false;
@@ -116,14 +122,44 @@ export async function runCase(
   }
 }
 
+/** A server that a case uses, and who knows its process. */
+export interface ReachableServer {
+  target: Target;
+  visit: ServerVisit | null;
+}
+
+interface ConnectOptions {
+  clock: Clock;
+  signal: AbortSignal | undefined;
+  timeoutMs: number;
+}
+
+/** Opens a session with each server, in their order; with one that cannot be connected to, those before it are closed. */
+async function connectAll(
+  servers: readonly [ReachableServer, ...ReachableServer[]],
+  options: ConnectOptions,
+): Promise<{ sessions: AsyncDisposableStack; reached: [ReachedServer, ...ReachedServer[]] } | { ending: Ending }> {
+  await using sessions = new AsyncDisposableStack();
+  const open = async (server: ReachableServer) => {
+    const subject = servers.length > 1 ? `The server ${JSON.stringify(server.target.serverName)}` : 'The server';
+    const opened = await connect(server, { ...options, subject });
+    return 'ending' in opened ? opened : { ...server, session: sessions.use(opened.session) };
+  };
+  const [first, ...others] = servers;
+  const main = await open(first);
+  if ('ending' in main) return main;
+  const reached: [ReachedServer, ...ReachedServer[]] = [main];
+  for (const other of others) {
+    const next = await open(other);
+    if ('ending' in next) return next;
+    reached.push(next);
+  }
+  return { sessions: sessions.move(), reached };
+}
+
 async function connect(
-  target: Target,
-  {
-    clock,
-    signal,
-    timeoutMs,
-    visit,
-  }: { clock: Clock; signal: AbortSignal | undefined; timeoutMs: number; visit: ServerVisit | null },
+  { target, visit }: ReachableServer,
+  { clock, signal, timeoutMs, subject }: ConnectOptions & { subject: string },
 ): Promise<{ session: Session } | { ending: Ending }> {
   using limit = startIterationLimit(clock, timeoutMs, signal);
   try {
@@ -136,8 +172,8 @@ async function connect(
     // Unlike a tool that hangs, a server that cannot be connected to says nothing about the case.
     const reason =
       stoppedBy === 'timeout'
-        ? `The server did not complete the handshake within ${formatDuration(timeoutMs)}.`
-        : clipReason(endSentence(`The server could not be connected to: ${describeUnreachable(error)}`));
+        ? `${subject} did not complete the handshake within ${formatDuration(timeoutMs)}.`
+        : clipReason(endSentence(`${subject} could not be connected to: ${describeUnreachable(error)}`));
     const witnessed = stoppedBy === null ? await visit?.findEnd(undefined, { mayBeEnding: true }) : null;
     return { ending: { status: 'failed', reason, ...(witnessed && { loss: { ...witnessed, isDuringCall: false } }) } };
   }
@@ -149,7 +185,7 @@ async function connect(
  */
 async function runSteps(
   steps: readonly Step[],
-  { session, signal }: Connection,
+  { all, signal }: Connection,
   {
     runStep,
     interrupt,
@@ -162,13 +198,14 @@ async function runSteps(
     results: StepResult[];
   },
 ): Promise<Ending> {
+  const findExcess = () => all.map(({ session }) => session.excess).find((excess) => excess !== null) ?? null;
   for (const [stepIndex, step] of steps.entries()) {
     const startMs = transcript.elapsedMs();
     let outcome: StepOutcome;
     let ending: Ending | null = null;
     try {
       signal.throwIfAborted();
-      const { excess } = session;
+      const excess = findExcess();
       outcome =
         excess === null ? await runStep(step, stepIndex) : { status: 'fail', reason: excess.message, effect: 'stop' };
       if (outcome.effect === 'stop') ending = completed;
@@ -190,7 +227,7 @@ async function runSteps(
     results.push({ stepId: step.id, stepIndex, kind: step.kind, status, reason, ...(evidence && { evidence }) });
     if (ending !== null) return ending;
   }
-  const { excess } = session;
+  const excess = findExcess();
   return excess === null ? completed : failByExcess(excess);
 }
 

@@ -3,9 +3,8 @@ import { type Check, type JsonObject, listExpectedErrors } from '../model/assert
 import type { WitnessedEnd } from '../model/process-end.ts';
 import type { ToolCall } from '../model/run.ts';
 import type { Step } from '../model/step.ts';
-import { serverUnderTest } from '../model/suite.ts';
 import { composeTraceParent, type TraceIds } from '../otlp/ids.ts';
-import { type Connection, explainFailedRequest } from './process-loss.ts';
+import { type Connection, explainFailedRequest, findConnection } from './process-loss.ts';
 import { clipReason, joinWithin, maxListLength, printValue } from './reasons.ts';
 import { checkSchema, type SchemaBudget } from './schema-check.ts';
 import { describeNoAnswer, giveUpByLoss, type StepOutcome } from './step-outcome.ts';
@@ -43,15 +42,18 @@ type CallAnswer = CallOutput & { isFatal: boolean };
  */
 export async function runToolCallStep(
   step: Extract<Step, { kind: 'toolCall' }>,
-  connection: Connection,
+  first: Connection,
   { allowance, ...recording }: CallRecording & { allowance: CallAllowance },
 ): Promise<StepOutcome> {
   const { toolName } = step;
   const { stepIndex, transcript } = recording;
-  const { serverName } = connection.target;
-  const isOurs = step.serverId !== undefined || [serverUnderTest, serverName].includes(step.serverName);
-  if (!isOurs) {
-    const reason = `The step calls server ${printValue(step.serverName)}, and only ${printValue(serverName)} is under test.`;
+  const connection = step.serverId === undefined ? findConnection(step.serverName, first) : first;
+  if (connection === undefined) {
+    const known = joinWithin(
+      first.all.map(({ target }) => printValue(target.serverName)),
+      maxListLength,
+    );
+    const reason = `The step calls server ${printValue(step.serverName)}, and only ${known} is under test.`;
     return { status: 'fail', reason, effect: 'give-up' };
   }
   const evidence = { name: toolName, args: step.arguments };
@@ -68,7 +70,7 @@ export async function runToolCallStep(
   if (tool.kind === 'refused' || (tool.kind === 'missing' && !mayBeMissing)) return end('stop', tool.reason);
 
   const listing = await listTools(connection);
-  if (listing.kind === 'list') transcript.tools = listing.list;
+  if (listing.kind === 'list') transcript.setTools(connection.target.serverName, listing.list);
 
   const call = { toolName, arguments: step.arguments };
   const origin = { step, stepIndex, promptIndex: null, isListed: tool.kind === 'listed' };

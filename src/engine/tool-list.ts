@@ -62,6 +62,44 @@ export async function listTools(connection: Connection): Promise<{ kind: 'list';
   return known === undefined ? await requestList(connection) : { kind: 'list', list: known };
 }
 
+/** The tools of all servers of an iteration, of which no two have one of the same name. */
+interface AllTools {
+  kind: 'list';
+  list: ToolList;
+  /** By the name of the server. */
+  lists: ReadonlyMap<string, ToolList>;
+  /** By the name of the tool. */
+  owners: ReadonlyMap<string, Connection>;
+}
+
+/**
+ * Lists the tools of all servers of the iteration for a model, and says which server has which.
+ *
+ * @throws the signal's reason once it aborts.
+ */
+export async function listAllTools({ all }: Connection): Promise<AllTools | UnusableList> {
+  const owners = new Map<string, Connection>();
+  const lists = new Map<string, ToolList>();
+  for (const connection of all) {
+    const listing = await listTools(connection);
+    if (listing.kind !== 'list') return listing;
+    lists.set(connection.target.serverName, listing.list);
+    for (const name of listing.list?.keys() ?? []) {
+      const other = owners.get(name);
+      if (other !== undefined) return { kind: 'refused', reason: describeClash(name, [other, connection]) };
+      owners.set(name, connection);
+    }
+  }
+  const [only = null, ...others] = lists.values();
+  const list = others.length === 0 ? only : new Map([...lists.values()].flatMap((each) => [...(each ?? [])]));
+  return { kind: 'list', list, lists, owners };
+}
+
+function describeClash(toolName: string, connections: readonly Connection[]): string {
+  const names = connections.map(({ target }) => printValue(target.serverName)).join(' and ');
+  return `The servers ${names} both list a tool ${printValue(toolName)}, so that a call of it could mean either.`;
+}
+
 async function requestList(connection: Connection): Promise<{ kind: 'list'; list: ToolList } | UnusableList> {
   const { session, target, signal } = connection;
   let list: ToolList;

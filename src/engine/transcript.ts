@@ -41,8 +41,9 @@ export class Transcript implements Evidence {
   readonly toolCalls: ToolCall[] = [];
   readonly toolResults: ToolResult[] = [];
   #cutReason: string | null = null;
-  /** What the server declares of its tools; null while nothing has asked. */
+  /** What the servers declare of their tools, of which no two have one of the same name; null while nothing has asked. */
   tools: ToolList = null;
+  readonly #toolsOfServers = new Map<string, ToolList>();
   usage: ModelUsage = noModelUsage;
   /** Why no other iteration of the run could have a result, such as a key that is refused. */
   runStop: string | null = null;
@@ -65,6 +66,13 @@ export class Transcript implements Evidence {
   /** Why nothing is known of what the model would have done next; null while everything is. */
   get cutReason(): string | null {
     return this.#cutReason;
+  }
+
+  /** Records what a server declares of its tools, instead of what it did before. */
+  setTools(serverName: string, list: ToolList): void {
+    this.#toolsOfServers.set(serverName, list);
+    const lists = [...this.#toolsOfServers.values()];
+    this.tools = lists.length === 1 ? list : new Map(lists.flatMap((each) => [...(each ?? [])]));
   }
 
   /** Ends the evidence in the middle of a turn: what the model would have done next is unknown. */

@@ -88,7 +88,7 @@ export async function gate(plan: GatePlan, context: GateContext, { announce }: G
   using lifetime = startRunLifetime(clock, { timeoutMs: plan.timeoutMs, signal });
 
   const ran = await runSuites(plan, { ...context, lifetime, today });
-  const { server, serverNotes, suites, baseline, evidence, tracePath, kept, recordings } = ran;
+  const { server, otherServers, serverNotes, suites, baseline, evidence, tracePath, kept, recordings } = ran;
   const policy = composePolicy(suites, { plan, baseline, today });
   const { exit, ...judgement } = judgeGate(
     suites.map(({ results }) => results),
@@ -103,7 +103,20 @@ export async function gate(plan: GatePlan, context: GateContext, { announce }: G
   const trend = readTrend(plan);
   const report = buildReport(
     redactDeep(
-      { startedAt, durationMs, generator, revision, shard, server, trend, policy, ...judgement, notes, stopsJob },
+      {
+        startedAt,
+        durationMs,
+        generator,
+        revision,
+        shard,
+        server,
+        otherServers,
+        trend,
+        policy,
+        ...judgement,
+        notes,
+        stopsJob,
+      },
       context.redactor,
     ),
   );
@@ -131,6 +144,7 @@ async function runSuites(
   { lifetime, today, ...context }: GateContext & { lifetime: RunLifetime; today: string },
 ): Promise<{
   server: ServerReport | null;
+  otherServers: ServerReport[];
   serverNotes: string[];
   suites: MeasuredSuite[];
   baseline: PlannedBaseline | null;
@@ -177,7 +191,7 @@ async function runSuites(
     const ran: RanSuite[] = [];
     const suiteContext = { ...shared, today, serviceOptions: plan.service, iterationLog, traceLog };
     for (const planned of plan.suites) {
-      const suite = await runSuite(planned, { ...suiteContext, server: servers.find(planned), stopsEarly });
+      const suite = await runSuite(planned, { ...suiteContext, servers: servers.find(planned), stopsEarly });
       ran.push(suite);
       suites.push(suite);
     }
@@ -201,9 +215,19 @@ async function runSuites(
   }
   const tracePath = traceLog?.path() ?? null;
   const kept = keeper?.kept() ?? null;
-  const server = servers.report();
+  const [server = null, ...otherServers] = servers.report();
   const serverNotes = servers.listNotes();
-  return { server, serverNotes, suites, baseline, evidence: evidence.collect(), tracePath, kept, recordings };
+  return {
+    server,
+    otherServers,
+    serverNotes,
+    suites,
+    baseline,
+    evidence: evidence.collect(),
+    tracePath,
+    kept,
+    recordings,
+  };
 }
 
 interface RanSuites {
@@ -217,12 +241,12 @@ interface RanSuites {
 /** After all first runs, so that whatever becomes of it takes no verdict away. */
 async function retrySuites(
   { planned: suites, ran, measured, servers }: RanSuites,
-  context: Omit<SuiteRunContext, 'server'> & { timeoutMs: number },
+  context: Omit<SuiteRunContext, 'servers'> & { timeoutMs: number },
 ): Promise<void> {
   for (const [index, planned] of suites.entries()) {
     const suite = ran[index];
     if (suite === undefined || suite.requirements.retryFailed.value === 0) continue;
-    const results = await retryFailed(suite, planned, { ...context, server: servers.find(planned) });
+    const results = await retryFailed(suite, planned, { ...context, servers: servers.find(planned) });
     measured[index] = { ...suite, results };
   }
 }

@@ -1,13 +1,14 @@
 import { ConfigurationError, type ConfigurationIssue, type GateError, ServerStartError } from '../base/errors.ts';
 import type { Secret } from '../base/redaction.ts';
 import { anyProtocol } from '../model/protocol.ts';
+import { stepServerName } from '../model/suite.ts';
 import { readCiJob } from './plan/ci-job.ts';
 import { connectService } from './run/connect-service.ts';
 import type { GateContext } from './gate.ts';
 import type { RegisteredServer } from './run/job-tunnel.ts';
 import type { GateOptions } from './options/schema.ts';
 import type { PlanContext } from './plan/plan.ts';
-import { type PlannedServer, planServer } from './plan/plan-server.ts';
+import { type PlannedServer, planServers } from './plan/plan-server.ts';
 import { type PlannedService, planService } from './plan/plan-service.ts';
 import { registerServer, startServer } from './run/job-server.ts';
 import { sessionsOfAnyClient } from './run/scheduling.ts';
@@ -26,7 +27,11 @@ export async function planTunnel(options: GateOptions, context: PlanContext): Pr
   const issues: ConfigurationIssue[] = [];
   const ci = await readCiJob(options, context);
   const service = { ...planService(options, { ci, environment: context.environment }, issues), isTunnelled: true };
-  const server = await planServer(options, context, issues);
+  const [server = null, ...others] = await planServers(options, { ...context, notes: [] }, issues);
+  if (others.length > 0) {
+    const message = 'has several servers, and a tunnel leads to one; choose it with `mcp-server`';
+    issues.push({ input: 'mcp-config', code: 'several-servers', message });
+  }
   if (service.profile.name === 'embedded') {
     const message =
       'must name a hosted service, svc or mcpjam; no other process could use a tunnel to the embedded one';
@@ -50,7 +55,8 @@ export async function hostTunnel(
   const onProgress = context.onProgress ?? (() => {});
   for (const secret of plan.secrets) redactor.add(secret);
   using lifetime = startRunLifetime(clock, { timeoutMs: Number.POSITIVE_INFINITY, signal });
-  const servicePlan = { ...plan, timeoutMs: Number.POSITIVE_INFINITY, hasTraceLog: false, models: null };
+  const idle = { models: null, variables: new Map<string, Secret>() };
+  const servicePlan = { ...plan, timeoutMs: Number.POSITIVE_INFINITY, hasTraceLog: false, ...idle };
   try {
     await using service = await connectService(servicePlan, { ...context, signal: lifetime.cancelRun });
     await using teardown = createTeardown(logger);
@@ -64,7 +70,7 @@ export async function hostTunnel(
       processMarker: context.processMarker,
     };
     const running = await startServer(plan.server, starting, scope);
-    const server = await registerServer(running, plan.service, { service, ...scope });
+    const server = await registerServer(running, { ...plan.service, alias: stepServerName }, { service, ...scope });
     context.onReady(server);
     const reason = await waitForAbort(lifetime.cancelRun);
     if (!signal.aborted) throw reason;

@@ -8,6 +8,7 @@ import { type ConnectedService, connectService, openUploadClient } from './run/c
 import type { GateContext } from './gate.ts';
 import type { GatePlan } from './plan/plan.ts';
 import type { FileSuite, PlannedSuite } from './plan/plan-suites.ts';
+import type { PlannedServer } from './plan/plan-server.ts';
 import type { PlannedUpload } from './plan/plan-service.ts';
 import { describeModels } from './preview-models.ts';
 import { findStoredSuite } from './run/prepare-stored-suite.ts';
@@ -72,13 +73,15 @@ async function previewUpload(
   );
 }
 
-function describeServer({ server, service, timeoutMs }: GatePlan): string {
-  const what =
-    server === null
-      ? 'the servers saved in the suite'
-      : (server.command ?? 'the server that runs already at server-url');
+function describeServer({ servers, service, timeoutMs }: GatePlan): string {
+  const what = servers.length === 0 ? 'the servers saved in the suite' : servers.map(describeStart).join(' and ');
   const how = service.isTunnelled ? `, through a tunnel as ${service.serverName}` : '';
   return `Would test ${what} with the service ${service.profile.name}${how}, within ${formatDuration(timeoutMs)}.`;
+}
+
+function describeStart({ name, command, url }: PlannedServer): string {
+  if (name === null) return command ?? 'the server that runs already at server-url';
+  return command === null ? `${name} at ${new URL(url ?? '').origin}` : `${name} (${command})`;
 }
 
 /** What the gate would post outside of the job. */

@@ -44,6 +44,8 @@ export interface ProbeOptions {
   signal: AbortSignal;
   /** `auto` unless given. */
   protocol?: ProtocolChoice;
+  /** Whether it is asked over HTTP+SSE alone. */
+  isSse?: boolean | undefined;
   fetch?: FetchLike;
 }
 
@@ -75,7 +77,12 @@ export async function waitForHttpServer(
  * @throws {HandshakeError} when it does not, or only in a revision that was not asked for.
  */
 export async function probeHttpServer(url: string, options: ProbeOptions): Promise<Handshake> {
-  const { protocol = 'auto' } = options;
+  const { protocol = 'auto', isSse = false } = options;
+  if (isSse) {
+    const found = await tryEra(url, 'sse', options);
+    if (found instanceof HandshakeError) throw found;
+    return requireWanted(found, protocol);
+  }
   const [first, second] = listEras(protocol);
   const refused = await tryEra(url, first, options);
   if (!(refused instanceof HandshakeError)) return requireWanted(refused, protocol);

@@ -16,6 +16,8 @@ export interface WitnessedEnd {
   end: ProcessEnd;
   /** Whether the process served no other iteration. Only then its end is evidence about this one. */
   isOwn: boolean;
+  /** The server in a sentence, where the iteration has several. */
+  subject?: string;
 }
 
 /** One iteration, from the point of view of the program that started the server. Disposed when the iteration is over. */

@@ -105,6 +105,7 @@ const sandboxSchema = z.object({
 export type SandboxReport = z.infer<typeof sandboxSchema>;
 
 const serverSchema = z.object({
+  label: z.string().exactOptional().describe('What `mcp-config` calls it; absent where options describe it.'),
   transport: z
     .enum(['stdio', 'http', 'sse'])
     .describe('`http` is streamable HTTP, `sse` the transport HTTP+SSE of MCP 2024-11-05.'),
@@ -180,7 +181,8 @@ export const reportSchema = z.object({
   verdict: verdictSchema,
   stopsJob: z.boolean().describe('Whether the verdict stops the job; a policy can let one go on that is not `passed`.'),
   totals: totalsSchema,
-  server: serverSchema.nullable(),
+  server: serverSchema.nullable().describe('The first one; null where none was started or found.'),
+  otherServers: z.array(serverSchema).default([]).describe('Further servers of the gate.'),
   suites: z.array(suiteReportSchema),
   cases: z.array(caseReportSchema).describe('By suite, worst first within each.'),
   comparison: comparisonSchema

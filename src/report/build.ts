@@ -29,6 +29,7 @@ export interface ReportInput {
   durationMs: number;
   generator: { name: string; version: string };
   server: ServerReport | null;
+  otherServers?: readonly ServerReport[];
   /** What was required. */
   policy: GatePolicy;
   /** In the order they ran. */
@@ -81,6 +82,7 @@ export function buildReport(input: ReportInput): Report {
     stopsJob: input.stopsJob ?? input.verdict.outcome !== 'passed',
     totals: addTotals(suites),
     server: input.server === null ? null : { ...input.server },
+    otherServers: structuredClone([...(input.otherServers ?? [])]),
     suites,
     cases: input.suites.flatMap(({ results, verdict, quarantined, trials, analyses, flaky = defaultFlaky }) =>
       results.cases

@@ -25,6 +25,7 @@ import {
   markCase,
   nameDemand,
   outcomeMarks as marks,
+  listServers,
 } from './wording.ts';
 import { truncateText } from './truncate.ts';
 
@@ -105,7 +106,7 @@ function renderPage(report: Report, page: Page, links: NonNullable<SummaryOption
     '---',
     [
       describeTotals(report),
-      ...(report.server === null ? [] : [renderProse(truncateText(describeServer(report.server), maxReasonLength))]),
+      ...listServers(report).map((server) => renderProse(truncateText(describeServer(server), maxReasonLength))),
       ...(links.length === 0 ? [] : [links.map(({ label, url }) => renderLink(label, url)).join(' · ')]),
     ].join('<br>\n'),
   ];

@@ -19,6 +19,7 @@ import {
   describeVerdict,
   nameDemand,
   nameReasons,
+  listServers,
 } from './wording.ts';
 import {
   describeCalls,
@@ -66,9 +67,7 @@ export function renderTerminal(report: Report, options: { color: boolean; column
     ...listTrend(report, { columns, paint }),
     '',
     describeTotals(report),
-    ...(report.server === null
-      ? []
-      : [escapeTerminalText(truncateText(describeServer(report.server), maxReasonLength))]),
+    ...listServers(report).map((server) => escapeTerminalText(truncateText(describeServer(server), maxReasonLength))),
   ];
   return `${lines.join('\n')}\n`;
 }

@@ -41,9 +41,15 @@ function describeRate({ passed, failed, passRate }: Totals, { outcome }: Verdict
 
 /** Says how the server was reached and what iterations share: `everything 2.0.0 over stdio, process per iteration`. */
 export function describeServer(report: ServerReport): string {
-  const { name, version, transport, isolation, sandbox } = report;
-  const server = [name ?? 'The server', version].filter((part) => part !== null).join(' ');
+  const { label, name, version, transport, isolation, sandbox } = report;
+  const itself = [name ?? 'The server', version].filter((part) => part !== null).join(' ');
+  const server = label === undefined ? itself : `${label}: ${itself}`;
   return `${server} over ${transport}${describeProtocol(report)}, ${isolation}${sandbox === null ? '' : `, ${describeSandbox(sandbox)}`}`;
+}
+
+/** Lists the servers of a report, in the order of the options. */
+export function listServers({ server, otherServers }: Pick<Report, 'server' | 'otherServers'>): ServerReport[] {
+  return server === null ? [] : [server, ...otherServers];
 }
 
 /** `sandbox isolated (made with unshare)`, or `no sandbox (…)`. */

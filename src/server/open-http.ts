@@ -14,7 +14,7 @@ import { recordVisits, type SharedProcessRecord, toProcessEnd } from './witness.
 /** How long the process that holds the port may take to show that it is an MCP server. */
 const foreignProbeMs = 2000;
 
-type HttpOptions = ServerContext & { readyTimeoutMs: number; protocol: WantedProtocol };
+type HttpOptions = ServerContext & { readyTimeoutMs: number; protocol: WantedProtocol; isSse?: boolean };
 
 /** Waits until the server at the URL answers, having started its command first where there is one. */
 export async function openHttpServer(
@@ -125,7 +125,7 @@ async function waitUntilReady(
   url: string,
   options: HttpOptions & { start: StartContext | null; server: ServerProcess | null },
 ): Promise<Handshake> {
-  const { start, server, clock, protocol, readyTimeoutMs } = options;
+  const { start, server, clock, protocol, readyTimeoutMs, isSse } = options;
   const tail = start?.tail ?? createOutputTail();
   const { promise: exited, resolve: reportExit } = Promise.withResolvers<ServerStartError>();
   void server?.exited.then((exit) => reportExit(createExitError(start?.command ?? '', exit, { tail, remark: '' })));
@@ -141,7 +141,7 @@ async function waitUntilReady(
     if (error !== null) throw error;
   };
   return await waitForReadiness(
-    (signal) => waitForHttpServer(url, { clock, signal, protocol: protocol.value, onFailure }),
+    (signal) => waitForHttpServer(url, { clock, signal, protocol: protocol.value, isSse, onFailure }),
     {
       ...options,
       exited,

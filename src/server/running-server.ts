@@ -20,6 +20,8 @@ export interface ServerOptions {
   command: string | null;
   /** Alone: a server that the gate did not start. With a command: where that command serves HTTP. */
   url: string | null;
+  /** Whether it is known to speak HTTP+SSE; else it is found out. */
+  isSse?: boolean;
   cwd: string;
   /** Added to the allow-listed base environment. */
   env: Record<string, string>;

@@ -1,4 +1,4 @@
-import { split } from 'shlex';
+import { join, split } from 'shlex';
 import { ConfigurationError, describeError } from '../base/errors.ts';
 
 /**
@@ -23,6 +23,11 @@ export function splitCommand(command: string): string[] {
     const message = `${JSON.stringify(command)} cannot be split into words: ${describeError(error)}`;
     return fail('invalid-command', message, error);
   }
+}
+
+/** Makes of words the command that splits into them. */
+export function joinCommand(words: readonly string[]): string {
+  return join(words);
 }
 
 /**

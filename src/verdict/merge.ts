@@ -28,6 +28,7 @@ export interface JoinedShards {
   startedAt: string;
   durationMs: number;
   server: ServerReport | null;
+  otherServers: ServerReport[];
 }
 
 type SuitePart = GatePolicy['suites'][number];
@@ -64,7 +65,7 @@ export function joinShards(
     [...seen.values()].map(({ requirements }) => requirements),
   );
   const results = members.flatMap(({ report }) => readResults(report));
-  return { joined: { results, policy, ...joinTimes(members), server: findServer(members) }, problems };
+  return { joined: { results, policy, ...joinTimes(members), ...findServers(members) }, problems };
 }
 
 /** What the shards so far say of a suite. */
@@ -124,7 +125,7 @@ function findOtherCut(
 function findDifferences(members: readonly LabelledReport[], { isJudgedAnew }: { isJudgedAnew: boolean }): string[] {
   const [first] = members;
   if (first === undefined) return [];
-  const server = findServer(members);
+  const servers = findServers(members);
   return members.flatMap(({ label, report }) => {
     const differs = (what: string) => `${label} has another ${what} than ${first.label}`;
     const pickLimits = ({ policy: { maximumRegressions, maximumRateDrop } }: Report) => [
@@ -134,7 +135,7 @@ function findDifferences(members: readonly LabelledReport[], { isJudgedAnew }: {
     const hasOtherLimits = !isJudgedAnew && !isDeepStrictEqual(pickLimits(report), pickLimits(first.report));
     const hasOtherPrices =
       !isJudgedAnew && !isDeepStrictEqual(pickPricing(report.policy), pickPricing(first.report.policy));
-    const isOtherServer = report.server !== null && !isDeepStrictEqual(report.server, server);
+    const isOtherServer = report.server !== null && !isDeepStrictEqual(pickServers(report), servers);
     return [
       ...(isDeepStrictEqual(report.generator, first.report.generator) ? [] : [differs('version of mcp-eval-ci')]),
       ...(isDeepStrictEqual(report.revision, first.report.revision) ? [] : [differs('commit or branch')]),
@@ -143,6 +144,10 @@ function findDifferences(members: readonly LabelledReport[], { isJudgedAnew }: {
       ...(hasOtherPrices ? [differs('table of prices')] : []),
     ];
   });
+}
+
+function pickServers({ server, otherServers }: Report): Pick<Report, 'server' | 'otherServers'> {
+  return { server, otherServers };
 }
 
 function pickPricing({ prices, currency }: Pricing): Pricing {
@@ -232,6 +237,9 @@ function joinTimes(members: readonly LabelledReport[]): { startedAt: string; dur
 }
 
 /** A shard whose server did not start knows of none. */
-function findServer(members: readonly LabelledReport[]): ServerReport | null {
-  return members.find(({ report }) => report.server !== null)?.report.server ?? null;
+function findServers(members: readonly LabelledReport[]): Pick<Report, 'server' | 'otherServers'> {
+  const { server, otherServers } = members.find(({ report }) => report.server !== null)?.report ?? noServers;
+  return { server, otherServers };
 }
+
+const noServers = { server: null, otherServers: [] };

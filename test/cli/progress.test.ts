@@ -17,6 +17,7 @@ describe.each([true, false])('progress on a terminal: %s', (isTerminal) => {
     });
     listener({
       kind: 'server-ready',
+      name: null,
       server: {
         transport: 'stdio',
         name: 'knows hun\u0008ter22\n::error::x and hunter22',

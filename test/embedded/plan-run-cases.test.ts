@@ -164,21 +164,27 @@ describe('the server of a case', () => {
     ['a name', { serverName: 'beta' }, 'srv_b'],
     ['an id, which wins over the name', { serverName: 'alpha', serverId: 'srv_b' }, 'srv_b'],
   ])('is found by %s', (_what, fields, id) => {
-    expect(expand({ steps: [call(fields)] }, { servers: [...servers] }).server.id).toBe(id);
+    expect(expand({ steps: [call(fields)] }, { servers: [...servers] }).servers[0].id).toBe(id);
   });
 
   it('is found by what the run calls it, before another whose record is called so', () => {
     const steps = [call({ serverName: 'alpha' })];
     const planned = expand({ steps }, { servers: [servers[0], { ...servers[1], alias: 'alpha' }] });
-    expect(planned.server.id).toBe('srv_b');
+    expect(planned.servers[0].id).toBe('srv_b');
     // The engine knows servers by their records.
     expect(planned.testCase.steps[0]).toEqual(call({ serverName: 'beta' }));
   });
 
-  it('cannot be two', () => {
-    const steps = [call({ serverName: 'alpha' }), call({ serverName: 'beta' })];
-    expect(() => expand({ steps }, { servers: [...servers] })).toThrow(
-      'Case "A case" calls tools of several servers; here a case has one MCP session, with one server.',
-    );
+  it('is each that a step names, in the order of the run', () => {
+    const steps = [call({ serverName: 'beta' }), call({ serverName: 'alpha' })];
+    const planned = expand({ steps }, { servers: [...servers] });
+    expect(planned.servers.map(({ id }) => id)).toEqual(['srv_a', 'srv_b']);
+  });
+
+  it('is every one of the run where the case has a prompt', () => {
+    const steps = [call({ serverName: 'beta' }), { id: 'p', kind: 'prompt' as const, prompt: 'Hello' }];
+    const models = [{ model: 'anthropic/claude-haiku-4.5' }];
+    const planned = expand({ steps, models }, { servers: [...servers] });
+    expect(planned.servers.map(({ id }) => id)).toEqual(['srv_a', 'srv_b']);
   });
 });

@@ -23,7 +23,9 @@ export function listRevisionDifferences(
     if (differences.length === 0) return [];
     const hidden = differences.length - maxNamed;
     const more = hidden > 0 ? ` ${hidden} more cases differ.` : '';
-    return [`${suite.name} has different results in the two revisions of MCP: ${differences.slice(0, maxNamed).join(' ')}${more}`];
+    return [
+      `${suite.name} has different results in the two revisions of MCP: ${differences.slice(0, maxNamed).join(' ')}${more}`,
+    ];
   });
 }
 
@@ -36,6 +38,8 @@ function describeDifference(variants: readonly SuiteCase[], measured: readonly C
   const [first, second] = rates;
   if (first === undefined || second === undefined) return null;
   if (first.passed * second.scored === second.passed * first.scored) return null;
-  const parts = rates.map(({ protocol, passed, scored }) => `${passed} of ${formatCount(scored, 'iteration')} in ${protocol}`);
+  const parts = rates.map(
+    ({ protocol, passed, scored }) => `${passed} of ${formatCount(scored, 'iteration')} in ${protocol}`,
+  );
   return `"${variants[0]?.variantOf[0]?.title ?? ''}" passed ${parts.join(' and ')}.`;
 }

@@ -68,20 +68,30 @@ function findEvalsIssues({ evals, tests, suite, service, tags }: GateOptions): C
 }
 
 function findServerIssues(options: GateOptions): ConfigurationIssue[] {
-  const { serverCommand, serverUrl, serverCwd, suite, environment } = options;
+  const { serverCommand, serverUrl, serverCwd, mcpConfig, mcpServer, suite, environment } = options;
   const issues: ConfigurationIssue[] = [];
-  const hasServer = serverCommand !== null || serverUrl !== null;
+  const hasServer = serverCommand !== null || serverUrl !== null || mcpConfig !== null;
   if (!hasServer && suite === null) {
     issues.push(
       issue(
         'server-command',
         'missing-server',
-        'no server to test; give `server-command` to start one or `server-url` to name one',
+        'no server to test; give `server-command` to start one, `server-url` to name one, or `mcp-config`',
       ),
     );
   }
-  if (serverCommand === null && serverCwd !== null) {
+  const startsNone = serverCommand === null && mcpConfig === null;
+  if (startsNone && serverCwd !== null) {
     issues.push(issue('server-cwd', 'needs-server-command', idleWithoutCommand));
+  }
+  const given = { 'server-command': serverCommand, 'server-url': serverUrl, 'server-cwd': serverCwd };
+  const excluded = Object.entries(given).flatMap(([name, value]) => (value === null ? [] : [`\`${name}\``]));
+  if (mcpConfig !== null && excluded.length > 0) {
+    const message = `says how the servers are started and reached; leave out ${excluded.join(', ')}, or the file`;
+    issues.push(issue('mcp-config', 'mcp-config-and-server', message));
+  }
+  if (mcpConfig === null && mcpServer.length > 0) {
+    issues.push(issue('mcp-server', 'needs-mcp-config', 'names servers of a file; say which with `mcp-config`'));
   }
   if (serverUrl !== null && !/^https?:$/.test(URL.parse(serverUrl)?.protocol ?? '')) {
     // The URL may hold a key, so it is not quoted.
@@ -97,7 +107,7 @@ function findServerIssues(options: GateOptions): ConfigurationIssue[] {
       issue(
         'environment',
         'environment-and-server',
-        'brings its own servers; leave out `server-command` and `server-url`',
+        'brings its own servers; leave out `server-command`, `server-url` and `mcp-config`',
       ),
     );
   }
@@ -106,8 +116,21 @@ function findServerIssues(options: GateOptions): ConfigurationIssue[] {
 
 /** Commands that read reports run nothing, so an option about what to run is a mistake. */
 function findIdleOptions(name: 'merge' | 'publish', options: GateOptions, what: string): ConfigurationIssue[] {
-  const { evals, tests, suite, cases, tags, runs, shard, concurrency, dryRun, serverCommand, serverUrl, protocol } =
-    options;
+  const {
+    evals,
+    tests,
+    suite,
+    cases,
+    tags,
+    runs,
+    shard,
+    concurrency,
+    dryRun,
+    serverCommand,
+    serverUrl,
+    mcpConfig,
+    protocol,
+  } = options;
   const single = {
     tests,
     suite,
@@ -116,6 +139,7 @@ function findIdleOptions(name: 'merge' | 'publish', options: GateOptions, what: 
     concurrency,
     'server-command': serverCommand,
     'server-url': serverUrl,
+    'mcp-config': mcpConfig,
     protocol,
   };
   const lists = { evals, cases, tags };

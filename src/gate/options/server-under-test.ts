@@ -1,4 +1,4 @@
-import { choice, duration, environment, flag, lines, option, optionalProtocol, optionalText } from './values.ts';
+import { choice, duration, environment, flag, lines, option, optionalProtocol, optionalText, words } from './values.ts';
 
 export const serverOptions = {
   serverCommand: option(optionalText, {
@@ -17,13 +17,30 @@ export const serverOptions = {
       'The URL of the MCP endpoint (streamable HTTP or HTTP+SSE). Alone it names a running server; with `server-command`, where the started one listens.',
     default: '',
   }),
+  mcpConfig: option(optionalText, {
+    group: 'The server under test',
+    hint: '<path>',
+    brief: 'Read how to start or reach the server from this file, such as .mcp.json.',
+    description:
+      'A file such as `.mcp.json` with `mcpServers`, as clients of MCP read it. It excludes `server-command`, `server-url` and `server-cwd`.',
+    default: '',
+  }),
+  mcpServer: option(words, {
+    group: 'The server under test',
+    hint: '<name>',
+    brief: 'Test only this server of that file; may be given again.',
+    isList: true,
+    description:
+      'The servers of `mcp-config` to test, by name, separated by commas or line breaks. Default: all of them.',
+    default: '',
+  }),
   serverEnv: option(environment, {
     group: 'The server under test',
     hint: '<NAME=value>',
     brief: 'Set a variable of the server, or pass one on by its name; may be given again.',
     isList: true,
     description:
-      'Variables for the server, and for `{{env.NAME}}` in evals, one per line: `NAME=value` sets one, `NAME` passes one of the job on. The server gets no other secrets.',
+      'Variables for the server, `{{env.NAME}}` in evals and `${NAME}` in `mcp-config`, one per line: `NAME=value` sets one, `NAME` passes one of the job on.',
     default: '',
   }),
   serverCwd: option(optionalText, {

@@ -8,6 +8,7 @@ import { anyProtocol, type ProtocolSetting } from '../../model/protocol.ts';
 import { type LocatedStep, serverUnderTest, type Suite } from '../../model/suite.ts';
 import type { ServiceProfile } from '../../service/profile.ts';
 import { expandRevisions } from '../../suite/build.ts';
+import { suggestNearest } from '../../suite/findings.ts';
 import { findSharedIds, loadSuites } from '../../suite/load.ts';
 import { readInlineTests } from '../../suite/read.ts';
 import { selectCases } from '../../suite/select.ts';
@@ -52,6 +53,8 @@ interface SuiteSources {
   ci: CiJob;
   profile: ServiceProfile;
   policy: LoadedPolicy;
+  /** What `mcp-config` calls the servers; empty where options describe the one. */
+  serverNames: readonly string[];
   /** Takes what is going to be other than the files say. */
   notes: string[];
 }
@@ -68,7 +71,7 @@ export async function planSuites(
 
 async function planFileSuites(
   options: GateOptions,
-  { cwd, ci, profile, policy, notes }: SuiteSources,
+  { cwd, ci, profile, policy, serverNames, notes }: SuiteSources,
   issues: ConfigurationIssue[],
 ): Promise<FileSuite[]> {
   const { suites, findings } = await readSuites(options, cwd);
@@ -84,7 +87,7 @@ async function planFileSuites(
   appendAll(issues, selected.issues);
   const planned = selected.suites.map((suite) => {
     const whole = wholes.find(({ id }) => id === suite.id) ?? suite;
-    return { suite: planOneServer(suite), whole: planOneServer(whole).suite };
+    return { suite: planStepServers(suite, serverNames), whole: planStepServers(whole, serverNames).suite };
   });
   for (const { suite } of planned)
     appendAll(issues, [...suite.issues, ...findLongTimeouts(suite.suite, options.timeout)]);
@@ -166,10 +169,46 @@ function findLongTimeouts({ cases }: Suite, gateTimeoutMs: number): Configuratio
 }
 
 /**
- * Makes every step of a suite call the server under test. A suite may name that one server as it likes, since the job has
- * only one; one that names several is refused, for the others could never be called.
+ * Settles which server each step of a suite calls, by the names that `mcp-config` has. Where there is one, steps need no name; where there
+ * are several, each needs one.
  */
-export function planOneServer(suite: Suite): { suite: Suite; issues: ConfigurationIssue[] } {
+export function planStepServers(
+  suite: Suite,
+  names: readonly string[],
+): { suite: Suite; issues: ConfigurationIssue[] } {
+  if (names.length === 0) return planOneServer(suite);
+  const steps = suite.cases.flatMap((testCase) => testCase.steps);
+  const issues = steps.flatMap((located): ConfigurationIssue[] => {
+    const name = readServerName(located);
+    const isKnown = names.includes(name) || (name === serverUnderTest && (names.length === 1 || !isCall(located)));
+    if (isKnown) return [];
+    const known = names.map((each) => `\`server: ${each}\``).join(' or ');
+    return [
+      name === serverUnderTest
+        ? {
+            ...located.location,
+            code: 'no-server',
+            message: `This step names no server, and the gate tests ${names.length}; add ${known}`,
+          }
+        : {
+            ...located.location,
+            code: 'unknown-server',
+            message: `This step calls the server \`${name}\`, which the gate does not test${suggestNearest(name, names)}`,
+          },
+    ];
+  });
+  return { suite: names.length === 1 ? planOneServer(suite).suite : suite, issues };
+}
+
+function isCall({ step }: LocatedStep): boolean {
+  return step.kind === 'toolCall';
+}
+
+/**
+ * Makes every step of a suite call the server under test. A suite may name that one server as it likes, since options have no name for
+ * it; one that names several is refused, for the others could never be called.
+ */
+function planOneServer(suite: Suite): { suite: Suite; issues: ConfigurationIssue[] } {
   const steps = suite.cases.flatMap((testCase) => testCase.steps);
   const first = steps.map(readServerName).find((name) => name !== serverUnderTest);
   const issues = steps.flatMap((located): ConfigurationIssue[] => {

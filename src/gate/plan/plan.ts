@@ -21,7 +21,7 @@ import { planMerge, type PlannedMerge } from './plan-merge.ts';
 import { type PlannedPast, planPast, markTrials } from './plan-past.ts';
 import type { PlannedModels } from './plan-models.ts';
 import { checkJudges, planPrompts } from './plan-prompts.ts';
-import { findVariableIssues, type PlannedServer, planSandbox, planServer } from './plan-server.ts';
+import { type PlannedServer, planSandbox, planServers } from './plan-server.ts';
 import { type PlannedService, type PlannedUpload, planService, planUpload } from './plan-service.ts';
 import { findRuleIssues } from './rule-issues.ts';
 import { type PlannedSuite, planSuites } from './plan-suites.ts';
@@ -29,15 +29,18 @@ import { type PlannedReportDir, planReportDir } from './report-dir.ts';
 import { findAmbiguousNames, groupReported } from './resolve-names.ts';
 import { loadPolicy } from './plan-policy.ts';
 import { planShard } from './plan-shard.ts';
+import { planVariables } from './plan-variables.ts';
 
 /** Everything the gate is going to do, decided and checked; nothing has been started, created or written yet. */
 export interface GatePlan extends PlannedPast {
   /** The working directory of the gate; paths of reports and evals files are relative to it. */
   cwd: string;
   suites: PlannedSuite[];
-  /** Null where a suite of the service runs on the servers saved in it. */
-  server: PlannedServer | null;
+  /** Empty where a suite of the service runs on the servers saved in it. */
+  servers: PlannedServer[];
   service: PlannedService;
+  /** What `{{env.NAME}}` stands for in cases. */
+  variables: ReadonlyMap<string, Secret>;
   /** What is tested, as far as it is known; null where neither part is. */
   revision: Revision | null;
   /** Which part of the cases it is; null for all of them. */
@@ -104,9 +107,13 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   const joining = await planJoining(options, context, issues);
   const policy = await loadPolicy(options, { ...context, ci }, issues);
   const rules = policy.gate;
-  const past = { cwd: context.cwd, notes, base: policy.base };
-  const { history, baseline } = await planPast(options, past, issues);
-  const sources = { cwd: context.cwd, ci, profile: service.profile, policy, notes };
+  const { history, baseline } = await planPast(options, { cwd: context.cwd, notes, base: policy.base }, issues);
+  const servers = await planServers(options, { ...context, notes }, issues);
+  if (service.hosted !== null && servers.length > 1) {
+    issues.push({ input: 'mcp-config', code: 'needs-embedded-service', message: severalServersMessage });
+  }
+  const serverNames = servers.flatMap(({ name }) => name ?? []);
+  const sources = { cwd: context.cwd, ci, profile: service.profile, policy, serverNames, notes };
   const all = joining !== null ? [] : await planSuites(options, sources, issues);
   const merge = joining === null ? null : { ...joining, rules: { ...joining.rules, policy: policy.file } };
   const joined = merge === null ? [] : groupReported(merge.results);
@@ -115,21 +122,22 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   for (const suite of merge === null ? [] : suiteNames) policy.base?.compareStored(suite);
   if (policy.file !== null) appendAll(notes, listUnmatchedSuites(policy.file, suiteNames));
   const { suites, shard } = planPart(planProbation(all, { rules, history }), { options, history }, issues);
-  const server = await planServer(options, context, issues);
-  appendAll(issues, findVariableIssues(options, suites));
-  if (ci.elevatedEvent !== null && server?.command != null) {
+  const variables = planVariables(options, { suites, ...context }, issues);
+  // A file of the pull request could send what it is given to a server that it names.
+  if (ci.elevatedEvent !== null && (options.serverCommand !== null || options.mcpConfig !== null)) {
     const isRefused = ci.elevatedEvent === 'pull_request_target' && !options.allowPullRequestTarget;
-    if (isRefused) issues.push({ input: 'server-command', code: 'pull-request-target', message: refusedEventMessage });
-    else notes.push(explainElevatedEvent(ci.elevatedEvent));
+    const input = options.mcpConfig === null ? 'server-command' : 'mcp-config';
+    if (isRefused) issues.push({ input, code: 'pull-request-target', message: refusedEventMessage });
+    else notes.push(explainElevatedEvent(ci.elevatedEvent, input));
   }
   const reportDir = await planReportDir(options.reportDir ?? '.', { ...context, notes });
-  if (server !== null) {
+  for (const server of servers) {
     const surroundings = { ...context, serverCwd: server.cwd, suites, reportDir: reportDir.path };
     server.sandbox = await planSandbox(options, surroundings, issues);
   }
   if (merge === null) appendAll(issues, findRuleIssues(rules, { options, suites }));
   appendAll(issues, [
-    ...findUnreachableServer(service, server),
+    ...servers.flatMap((server) => findUnreachableServer(service, server)),
     ...findUnenforceablePins(service, { options, suites }),
   ]);
   if (baseline !== null && baseline.runId !== null && all.length > 1) {
@@ -150,8 +158,9 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     suites,
     shard,
     merge,
-    server,
+    servers,
     service,
+    variables,
     baseline,
     history,
     revision: ci.commit === null && ci.line === null ? null : { commit: ci.commit, branch: ci.line },
@@ -183,7 +192,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
       maximumRateDrop: rules.maximumRateDrop,
       ...applyPricingDefaults(rules),
     },
-    secrets: [service, server, github, collector, upload, models].flatMap((part) => part?.secrets ?? []),
+    secrets: [service, ...servers, github, collector, upload, models].flatMap((part) => part?.secrets ?? []),
   };
 }
 
@@ -272,20 +281,20 @@ function findUnenforceablePins(
 }
 
 /** A service elsewhere has another loopback, and a server over stdio has no address but there. */
-function findUnreachableServer(
-  { hosted, isTunnelled }: PlannedService,
-  server: PlannedServer | null,
-): ConfigurationIssue[] {
-  if (isTunnelled || server === null || hosted === null || isLoopback(new URL(hosted.baseUrl).hostname)) return [];
+function findUnreachableServer({ hosted, isTunnelled }: PlannedService, server: PlannedServer): ConfigurationIssue[] {
+  if (isTunnelled || hosted === null || isLoopback(new URL(hosted.baseUrl).hostname)) return [];
   const url = URL.parse(server.url ?? '');
   if (url !== null && !isLoopback(url.hostname)) return [];
   const message = 'is never, but the service cannot reach a server that only this machine can; leave it at auto';
   return [{ input: 'tunnel', code: 'server-out-of-reach', message }];
 }
 
-function explainElevatedEvent(event: ElevatedEvent): string {
-  return `\`server-command\` starts a server on ${event}, where the job has the secrets of this repository and a token that may write, although others can cause the event. If a pull request can change what is built or started, its author gets both. Start it on pull_request, and comment on its report with \`publish\`. See "Two jobs" in docs/hardening.md.`;
+function explainElevatedEvent(event: ElevatedEvent, input: string): string {
+  return `\`${input}\` starts a server on ${event}, where the job has the secrets of this repository and a token that may write, although others can cause the event. If a pull request can change what is built or started, its author gets both. Start it on pull_request, and comment on its report with \`publish\`. See "Two jobs" in docs/hardening.md.`;
 }
+
+const severalServersMessage =
+  'has several servers, and a hosted service gets one of this job; choose it with `mcp-server`, or use `service: embedded`';
 
 const refusedEventMessage =
   'would run on pull_request_target, where code of a pull request gets the secrets and the token of this repository; use pull_request, or set `allow-pull-request-target` where the server is not built from the pull request';

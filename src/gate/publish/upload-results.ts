@@ -7,6 +7,7 @@ import { meetsMinimumPassRate, toPercent } from '../../model/rate.ts';
 import type { CaseReport } from '../../model/case-report.ts';
 import type { Report, SuiteReport } from '../../model/report.ts';
 import { stepServerName } from '../../model/suite.ts';
+import { listServers } from '../../report/wording.ts';
 import type { ServiceClient } from '../../service/client.ts';
 import { type IngestResult, ingestRun, type IngestRun } from '../../service/ingest.ts';
 import { requireProject } from '../../service/project.ts';
@@ -188,7 +189,7 @@ function draftSuite(
     name: suite.name,
     run: {
       suiteName,
-      serverNames: [clipText(report.server?.name ?? stepServerName, 128)],
+      serverNames: nameServers(report),
       notes: clipText(explainVerdict(suite, results), maxNotesLength),
       passCriteria: { minimumPassRate: toPercent(suite.minimumPassRate) },
       externalRunId,
@@ -241,4 +242,10 @@ function draftResults(
       metadata: { iterationNumber: result.iterationNumber ?? index, quarantined: (found?.quarantine ?? null) !== null },
     };
   });
+}
+
+/** The API wants at least one. */
+function nameServers(report: Report): string[] {
+  const names = listServers(report).map(({ label, name }) => clipText(label ?? name ?? stepServerName, 128));
+  return names.length === 0 ? [stepServerName] : names;
 }

@@ -15,7 +15,7 @@ import type { JobModels } from './open-models.ts';
 import { createJobScheduling, type JobScheduling } from './scheduling.ts';
 
 /** The part of a plan that settles which service is used and how. */
-export type ServicePlan = Pick<GatePlan, 'service' | 'timeoutMs' | 'hasTraceLog' | 'models' | 'server'>;
+export type ServicePlan = Pick<GatePlan, 'service' | 'timeoutMs' | 'hasTraceLog' | 'models' | 'variables'>;
 
 /** An eval service that answers, and the project of it that the gate works in. */
 export interface ConnectedService extends AsyncDisposable {
@@ -81,7 +81,7 @@ async function openOwnService(
     iterationTimeoutMs: Math.max(plan.timeoutMs, defaultTimeoutMs),
     runTimeoutMs: plan.timeoutMs,
     propagatesTraces: plan.hasTraceLog,
-    ...(plan.server === null ? {} : { variables: plan.server.environment }),
+    variables: plan.variables,
     witnesses: witnesses ?? null,
     models,
   });

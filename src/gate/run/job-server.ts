@@ -44,18 +44,19 @@ interface ServerUse {
  * @throws {SandboxError} when this machine cannot isolate it as the plan requires
  */
 export async function startServer(
-  { command, url, cwd, environment: variables, readyTimeoutMs, sandbox }: PlannedServer,
+  { name, command, url, isSse, cwd, environment: variables, readyTimeoutMs, sandbox }: PlannedServer,
   { isolation, protocol, sessions, isWitnessed, environment, processMarker }: ServerUse,
   { lifetime, teardown, clock, logger, redactor, onProgress }: ServerScope,
 ): Promise<RunningServer> {
   const startedMs = clock.monotonicMs();
-  onProgress({ kind: 'server-starting' });
+  onProgress({ kind: 'server-starting', name });
   // Loaded lazily: a dry run, and a hosted gate without a server, need neither the bridge nor the MCP SDK.
   const { openServer } = await import('../../server/open.ts');
   const running = await openServer(
     {
       command,
       url,
+      isSse,
       cwd,
       env: Object.fromEntries([...variables].map(([name, value]) => [name, value.reveal()])),
       readyTimeoutMs,
@@ -72,7 +73,7 @@ export async function startServer(
   teardown.add('stop the server', async () => await running[Symbol.asyncDispose]());
   for (const secret of running.secrets) redactor.add(secret);
   lifetime.cancelOn(running.lost);
-  onProgress({ kind: 'server-ready', server: running.report, durationMs: clock.monotonicMs() - startedMs });
+  onProgress({ kind: 'server-ready', name, server: running.report, durationMs: clock.monotonicMs() - startedMs });
   return running;
 }
 
@@ -84,12 +85,12 @@ export async function startServer(
  */
 export async function registerServer(
   running: RunningServer,
-  { serverName, isOwnServerName, isTunnelled, hosted }: PlannedService,
+  { serverName, isOwnServerName, isTunnelled, hosted, alias }: PlannedService & { alias: string },
   { service, ...scope }: ServerScope & { service: ConnectedService },
 ): Promise<RegisteredServer> {
   const { lifetime, teardown, clock, logger, redactor, onProgress } = scope;
   if (!isTunnelled)
-    return await createRecord(running.url, { serverName, isOwnServerName }, { service, teardown, lifetime });
+    return await createRecord(running.url, { serverName, isOwnServerName, alias }, { service, teardown, lifetime });
   if (running.report.transport === 'sse') throw refuseTunnel();
   const startedMs = clock.monotonicMs();
   onProgress({ kind: 'tunnel-opening', serverName });
@@ -98,6 +99,7 @@ export async function registerServer(
   const tunnel = await openJobTunnel({
     service,
     serverName,
+    alias,
     isOwnServerName,
     isServiceLocal: hosted === null || isLoopback(new URL(hosted.baseUrl).hostname),
     targetUrl: running.url,
@@ -124,7 +126,11 @@ function refuseTunnel(): ConfigurationError {
 
 async function createRecord(
   url: string,
-  { serverName: name, isOwnServerName }: Pick<PlannedService, 'serverName' | 'isOwnServerName'>,
+  {
+    serverName: name,
+    isOwnServerName,
+    alias,
+  }: Pick<PlannedService, 'serverName' | 'isOwnServerName'> & { alias: string },
   { service, teardown, lifetime }: { service: ConnectedService; teardown: Teardown; lifetime: RunLifetime },
 ): Promise<RegisteredServer> {
   const { client, urgentClient, projectId, journal } = service;
@@ -161,7 +167,7 @@ async function createRecord(
     note(null);
   });
   try {
-    return { id: await race(creating, { signals: [lifetime.cancelRun] }), name, countBreaks: () => 0 };
+    return { id: await race(creating, { signals: [lifetime.cancelRun] }), name, alias, countBreaks: () => 0 };
   } catch (error) {
     if (!(error instanceof ServiceError && error.status === 409)) throw error;
     const message = 'is taken by another server of the project; choose another, or leave it out';

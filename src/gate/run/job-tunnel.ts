@@ -21,6 +21,8 @@ import { watchPublicUrl } from './public-url.ts';
 export interface RegisteredServer {
   id: string;
   name: string;
+  /** What steps call it. */
+  alias: string;
   /**
    * How often the tunnel to it has broken off, whether or not it came back, with a call under way since `sinceMs` on the
    * monotonic clock, or so soon after one that its answer may be lost. 0 where there is no tunnel.
@@ -31,6 +33,7 @@ export interface RegisteredServer {
 export interface JobTunnelOptions {
   service: ConnectedService;
   serverName: string;
+  alias: string;
   /** Whether no other job has the name. */
   isOwnServerName: boolean;
   /** Whether the service itself is on this machine, where neither it nor its relay needs TLS. */
@@ -168,6 +171,7 @@ export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunne
   return {
     id: serverId,
     name: grant.name,
+    alias: options.alias,
     countBreaks: (sinceMs) => cutAtMs.filter((atMs) => atMs >= sinceMs).length,
     lost: Promise.race([host.lost, watching.lost]),
   };

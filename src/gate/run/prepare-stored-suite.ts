@@ -18,8 +18,8 @@ import { type PreparedSuite, refuseUnknown } from './prepare-suite.ts';
 
 interface StoredRun {
   service: Pick<ConnectedService, 'client' | 'projectId'>;
-  /** Null where the suite runs on the servers saved in it. */
-  server: RegisteredServer | null;
+  /** Empty where the suite runs on the servers saved in it. */
+  servers: readonly RegisteredServer[];
   environmentId: string | null;
   signal: AbortSignal;
 }
@@ -31,7 +31,7 @@ interface StoredRun {
  */
 export async function prepareStoredSuite(
   planned: StoredSuite,
-  { service, server, environmentId, signal }: StoredRun,
+  { service, servers, environmentId, signal }: StoredRun,
 ): Promise<PreparedSuite> {
   const { client, projectId } = service;
   const suiteId = await findStoredSuite(planned, { service, signal });
@@ -44,7 +44,7 @@ export async function prepareStoredSuite(
   if (issues.length > 0) throw new ConfigurationError(issues);
   const minimum = requirements.minimumPassRate;
   const run: NewRun = {
-    ...selectServer(cases, server),
+    ...selectServer(cases, servers),
     ...(environmentId === null ? {} : { environmentId }),
     ...(planned.cases.length === 0 ? {} : { caseIds: cases.map(({ id }) => id) }),
     ...(planned.runs === null ? {} : { iterationOverride: planned.runs }),
@@ -136,9 +136,9 @@ export function outlineStoredCase(stored: WireCase): CaseOutline {
 /** Replaces the suite's own server with that of the job, under the name by which the steps call that. */
 function selectServer(
   cases: readonly WireCase[],
-  server: RegisteredServer | null,
+  [server]: readonly RegisteredServer[],
 ): Pick<NewRun, 'serverIds' | 'serverNames'> {
-  if (server === null) return {};
+  if (server === undefined) return {};
   const names = new Set(cases.flatMap(({ steps }) => (steps ?? []).flatMap(readServerName)));
   const [name = stepServerName, ...others] = names;
   if (others.length > 0) {

@@ -37,7 +37,7 @@ export interface PreparedSuite {
 
 interface FileSync {
   service: Pick<ConnectedService, 'client' | 'projectId'>;
-  server: Pick<RegisteredServer, 'id'>;
+  servers: ReadonlyArray<Pick<RegisteredServer, 'id' | 'alias'>>;
   logger: Logger;
   signal: AbortSignal;
 }
@@ -48,7 +48,7 @@ interface FileSync {
  */
 export async function prepareFileSuite(
   planned: FileSuite,
-  { service, server, logger, signal }: FileSync,
+  { service, servers, logger, signal }: FileSync,
 ): Promise<PreparedSuite> {
   const { client, projectId } = service;
   const { suite, whole, hostedName, requirements } = planned;
@@ -59,14 +59,14 @@ export async function prepareFileSuite(
     requirements,
     judgedHere: dialect === 'contract' ? suite : null,
   };
-  const serverSelection = { serverIds: [server.id], serverNames: [stepServerName] };
+  const serverSelection = { serverIds: servers.map(({ id }) => id), serverNames: servers.map(({ alias }) => alias) };
 
   // The service inside this process is empty.
   const stored =
     dialect === 'embedded' ? undefined : await findOldestSuite(client, { projectId, name: hostedName, signal });
   if (stored === undefined) {
     if (dialect === 'contract') logger.group(`${hostedName} is created`, listTitles(suite));
-    const created = await createFileSuite(planned, dialect, { service, server, signal });
+    const created = await createFileSuite(planned, dialect, { service, servers, signal });
     const run = { ...serverSelection, passCriteria };
     return { ...base, ...created, run, written: [] };
   }
@@ -88,13 +88,13 @@ export async function prepareFileSuite(
 async function createFileSuite(
   { suite, hostedName }: FileSuite,
   dialect: Dialect,
-  { service: { client, projectId }, server, signal }: Omit<FileSync, 'logger'>,
+  { service: { client, projectId }, servers, signal }: Omit<FileSync, 'logger'>,
 ): Promise<{ suiteId: string; caseIds: ReadonlyMap<string, string> }> {
   const created = await createSuite(client, {
     projectId,
     suite: {
       name: hostedName,
-      serverIds: [server.id],
+      serverIds: servers.map(({ id }) => id),
       model: suite.model ?? modelOfToolOnlySuites,
       tests: compileSuite(suite, { serverName: stepServerName, dialect }),
     },

@@ -5,8 +5,8 @@ import type { ServerReport } from '../../model/report.ts';
 
 /** What the gate reports while it works, so that a terminal and a job's log can each show it in their way. */
 export type GateProgress =
-  | { kind: 'server-starting' }
-  | { kind: 'server-ready'; server: ServerReport; durationMs: number }
+  | { kind: 'server-starting'; name: string | null }
+  | { kind: 'server-ready'; name: string | null; server: ServerReport; durationMs: number }
   | { kind: 'tunnel-opening'; serverName: string }
   | { kind: 'tunnel-ready'; serverName: string; durationMs: number }
   | { kind: 'run-queued'; suite: string; waitedMs: number }
@@ -34,10 +34,10 @@ export function throttleProgress(clock: Clock, listener: ProgressListener): Prog
 export function describeProgress(progress: GateProgress): string {
   switch (progress.kind) {
     case 'server-starting':
-      return 'Starting the server under test …';
+      return `Starting ${progress.name === null ? 'the server under test' : `the server ${progress.name}`} …`;
     case 'server-ready': {
       const { name, version, transport } = progress.server;
-      const who = [name ?? 'The server', version].filter((part) => part !== null).join(' ');
+      const who = [name ?? progress.name ?? 'The server', version].filter((part) => part !== null).join(' ');
       return `${who} answers over ${transport} after ${formatDuration(progress.durationMs)}.`;
     }
     case 'tunnel-opening':

@@ -27,8 +27,8 @@ import { prepareStoredSuite } from './prepare-stored-suite.ts';
 export interface SuiteRunContext {
   service: ConnectedService;
   serviceOptions: PlannedService;
-  /** Null where a suite of the service runs on the servers saved in it. */
-  server: RegisteredServer | null;
+  /** Empty where a suite of the service runs on the servers saved in it. */
+  servers: readonly RegisteredServer[];
   lifetime: RunLifetime;
   teardown: Teardown;
   clock: Clock;
@@ -133,14 +133,14 @@ async function runPrepared(
   { prepared, planned, round, stopsEarly }: PreparedRun,
   context: SuiteRunContext,
 ): Promise<RunReading> {
-  const { service, server, lifetime, clock, logger, iterationLog, traceLog, evidence, today } = context;
+  const { service, servers, lifetime, clock, logger, iterationLog, traceLog, evidence, today } = context;
   const { end } = attempt;
   const { requirements } = prepared;
   attempt.requirements = requirements;
   attempt.tally = createTally(prepared.outline, prepared);
   if (planned.kind === 'file') {
     const { concurrency } = planned;
-    service.scheduling?.setSuite(prepared.suiteId, { concurrency, serverId: server?.id });
+    service.scheduling?.setSuite(prepared.suiteId, { concurrency, serverIds: servers.map(({ id }) => id) });
     service.models?.setSuite({ suiteId: prepared.outline.id, caseIds: prepared.caseIds, requirements });
   }
   const run = await startRun(prepared, context);
@@ -247,11 +247,11 @@ function outlinePlanned(planned: PlannedSuite): SuiteOutline {
 
 async function prepareSuite(
   planned: PlannedSuite,
-  { service, serviceOptions: { environmentId }, server, logger, lifetime }: SuiteRunContext,
+  { service, serviceOptions: { environmentId }, servers, logger, lifetime }: SuiteRunContext,
 ): Promise<PreparedSuite> {
   const signal = lifetime.cancelRun;
-  if (planned.kind === 'stored') return await prepareStoredSuite(planned, { service, server, environmentId, signal });
+  if (planned.kind === 'stored') return await prepareStoredSuite(planned, { service, servers, environmentId, signal });
   // The options demand a server wherever evals files are run.
-  if (server === null) throw new Error('An evals file was planned without a server to run it against.');
-  return await prepareFileSuite(planned, { service, server, logger, signal });
+  if (servers.length === 0) throw new Error('An evals file was planned without a server to run it against.');
+  return await prepareFileSuite(planned, { service, servers, logger, signal });
 }

@@ -11,8 +11,8 @@ const maxWarmProcesses = 4;
 export interface JobScheduling extends RunScheduling {
   /** Plans the sessions of this server, by the id of its record, whenever a suite runs on it. */
   addServer(serverId: string, server: PlannedServer): void;
-  /** Says how the next run of a suite is scheduled, and on which server. Suites run one after another. */
-  setSuite(suiteId: string, suite: { concurrency: SuiteConcurrency; serverId: string | undefined }): void;
+  /** Says how the next run of a suite is scheduled, and on which servers. Suites run one after another. */
+  setSuite(suiteId: string, suite: { concurrency: SuiteConcurrency; serverIds: readonly string[] }): void;
   /** How the iterations of a run were scheduled; null for a run that this service does not know. */
   getReport(runId: string): ConcurrencyReport | null;
 }
@@ -26,27 +26,29 @@ export function createJobScheduling(): JobScheduling {
   const ofSuites = new Map<string, SuiteConcurrency>();
   const reports = new Map<string, ConcurrencyReport>();
   const servers = new Map<string, PlannedServer>();
-  let current: PlannedServer | undefined;
+  let current: PlannedServer[] = [];
   return {
     addServer: (serverId, server) => {
       servers.set(serverId, server);
     },
-    setSuite: (suiteId, { concurrency, serverId }) => {
+    setSuite: (suiteId, { concurrency, serverIds }) => {
       ofSuites.set(suiteId, concurrency);
-      current = servers.get(serverId ?? '');
+      current = serverIds.flatMap((id) => servers.get(id) ?? []);
     },
     getReport: (runId) => reports.get(runId) ?? null,
     getConcurrency: (suiteId) => ({
       ...(ofSuites.get(suiteId) ?? { setting: 'auto', source: 'default', isIndependent: false }),
-      hasOneProcess: current?.report.isolation === 'one process for the run',
+      hasOneProcess: current.some(({ report }) => report.isolation === 'one process for the run'),
     }),
     onScheduled: (runId, report) => {
       reports.set(runId, report);
     },
-    onBatch: ({ size, limit }) => {
+    onBatch: ({ sessions, limit }) => {
       const isExclusive = limit === 1;
-      if (isExclusive) for (const server of servers.values()) if (server !== current) server.planSessions(noSessions);
-      current?.planSessions({ count: size, warmProcesses: Math.min(limit, maxWarmProcesses), isExclusive });
+      if (isExclusive) for (const [id, server] of servers) if (!sessions.has(id)) server.planSessions(noSessions);
+      for (const [id, count] of sessions) {
+        servers.get(id)?.planSessions({ count, warmProcesses: Math.min(limit, maxWarmProcesses), isExclusive });
+      }
     },
   };
 }

@@ -56,8 +56,8 @@ function dropMarker(run: Run, marker: string): Run {
 interface RunStart {
   service: ConnectedService;
   serviceOptions: Pick<PlannedService, 'modelApiKeys' | 'queueTimeoutMs' | 'hosted'>;
-  /** Null where a suite of the service runs on the servers saved in it. */
-  server: Pick<RegisteredServer, 'countBreaks'> | null;
+  /** Empty where a suite of the service runs on the servers saved in it. */
+  servers: ReadonlyArray<Pick<RegisteredServer, 'countBreaks'>>;
   lifetime: Pick<RunLifetime, 'cancelRun' | 'abort'>;
   teardown: Teardown;
   clock: Clock;
@@ -68,7 +68,7 @@ interface RunStart {
 /** Starts a run of a prepared suite. The teardown cancels it unless it has ended by then. */
 export async function startRun(
   prepared: PreparedSuite,
-  { service, serviceOptions, server, lifetime, teardown, clock, logger, onProgress }: RunStart,
+  { service, serviceOptions, servers, lifetime, teardown, clock, logger, onProgress }: RunStart,
 ): Promise<StartedRun> {
   const { client, urgentClient, projectId, journal } = service;
   const { suiteId, outline } = prepared;
@@ -129,7 +129,7 @@ export async function startRun(
     caseIds: new Map([...prepared.caseIds, ...written]),
     url,
     current: () => run ?? current,
-    countBreaks: () => server?.countBreaks(askedAtMs) ?? 0,
+    countBreaks: () => servers.reduce((sum, server) => sum + server.countBreaks(askedAtMs), 0),
     waitForEnd: async () => {
       const request = { projectId, runId };
       const reportProgress = ({ summary }: Run) => {

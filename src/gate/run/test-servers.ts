@@ -1,8 +1,9 @@
 import type { Redactor } from '../../base/redaction.ts';
 import { describeSource, type Sourced } from '../../model/source.ts';
 import type { ProcessEnd, ProcessWitness, ServerWitnesses } from '../../model/process-end.ts';
-import { anyProtocol, type ProtocolChoice } from '../../model/protocol.ts';
+import { anyProtocol, listChoices, type ProtocolChoice } from '../../model/protocol.ts';
 import type { ServerReport } from '../../model/report.ts';
+import { stepServerName } from '../../model/suite.ts';
 import type { RunningServer } from '../../server/running-server.ts';
 import type { PlannedServer } from '../plan/plan-server.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';
@@ -12,32 +13,36 @@ import { registerServer, type ServerScope, startServer } from './job-server.ts';
 import type { RegisteredServer } from './job-tunnel.ts';
 import { planFirstSessions } from './scheduling.ts';
 
-/** The server under test, once per revision of MCP that its suites are run in: most gates have one. */
+/** The servers under test, each once per revision of MCP that its suites are run in: most gates have one. */
 export interface TestServers {
   /**
-   * Starts the server and makes it known to the service.
+   * Starts the servers and makes them known to the service.
    *
-   * @throws {ServerStartError} when it does not answer, or not in a revision that is asked for
+   * @throws {ServerStartError} when one does not answer, or not in a revision that is asked for
    */
   open(service: ConnectedService, scope: ServerScope): Promise<void>;
-  /** Null where a suite of the service runs on the servers saved in it. */
-  find(planned: PlannedSuite): RegisteredServer | null;
-  /** What is known of it so far; null where none was started or named. */
-  report(): ServerReport | null;
+  /** In the order of the options; empty where a suite of the service runs on the servers saved in it. */
+  find(planned: PlannedSuite): RegisteredServer[];
+  /** What is known of them so far; empty where none was started or named. */
+  report(): ServerReport[];
   /** Which suite was run in which revision, one sentence each; empty where there is only one. */
   listNotes(): string[];
   stderrTail(): string[];
 }
 
 interface StartedServer {
+  planned: PlannedServer;
   running: RunningServer;
   /** Null until the service knows it. */
   registered: RegisteredServer | null;
   choices: Set<ProtocolChoice>;
 }
 
+/** Lists of a report are short. */
+const maxNamedTools = 10;
+
 export function createTestServers(
-  plan: Pick<GatePlan, 'server' | 'service' | 'suites' | 'isolation'>,
+  plan: Pick<GatePlan, 'servers' | 'service' | 'suites' | 'isolation'>,
   {
     witnesses,
     ...job
@@ -50,81 +55,111 @@ export function createTestServers(
   const started: StartedServer[] = [];
   let protocols: ConnectedService['protocols'] = null;
 
-  const findByChoice = (choice: ProtocolChoice) => started.find(({ choices }) => choices.has(choice));
+  const findByChoice = (choice: ProtocolChoice) => started.filter(({ choices }) => choices.has(choice));
   const listSpoken = (servers: readonly StartedServer[]) => {
     const spoken = servers.flatMap(({ registered }) =>
       registered === null ? [] : (protocols?.listSpoken(registered.id) ?? []),
     );
     return [...new Set(spoken)].toSorted();
   };
+  /** Tools that a server lists in one revision only, where a suite is run in both. */
+  const listToolDifferences = (planned: PlannedSuite) => {
+    const choices = readChoices(planned).map(({ value }) => value);
+    return plan.servers.flatMap((server) => {
+      const lists = choices.flatMap((choice) => {
+        const { registered = null } = findByChoice(choice).find((entry) => entry.planned === server) ?? {};
+        const tools = registered === null ? null : (protocols?.listTools(registered.id) ?? null);
+        return tools === null ? [] : [{ choice, tools }];
+      });
+      const [first, second] = lists;
+      if (first === undefined || second === undefined) return [];
+      const only = (list: typeof first, other: typeof first) => {
+        const names = list.tools.filter((name) => !other.tools.includes(name));
+        const hidden = names.length > maxNamedTools ? ` and ${names.length - maxNamedTools} more` : '';
+        const shown = names.slice(0, maxNamedTools).join(', ');
+        return names.length === 0 ? [] : [`Tools that the server lists in MCP ${list.choice} only: ${shown}${hidden}.`];
+      };
+      return [...only(first, second), ...only(second, first)];
+    });
+  };
   const start = async (
-    { server, protocol }: { server: PlannedServer; protocol: Sourced<ProtocolChoice> },
-    service: ConnectedService,
-    scope: ServerScope,
+    planned: PlannedServer,
+    { isRunning, protocol }: { isRunning: boolean; protocol: Sourced<ProtocolChoice> },
+    { service, scope }: { service: ConnectedService; scope: ServerScope },
   ) => {
-    const { isolation, service: planned } = plan;
-    const isWitnessed = planned.hosted === null;
-    const sessions = planFirstSessions(plan, { isOnlyServer: listProtocols(plan.suites).length === 1 });
+    const { isolation, servers } = plan;
+    const isWitnessed = plan.service.hosted === null;
+    const first = started.find((entry) => entry.planned === planned);
+    const isOnlyServer = servers.length * listProtocols(plan.suites).length === 1;
+    const sessions = planFirstSessions(plan, { isOnlyServer });
+    const server = isRunning ? { ...planned, command: null } : planned;
     const running = await startServer(server, { isolation, protocol, sessions, isWitnessed, ...job }, scope);
-    const entry: StartedServer = { running, registered: null, choices: new Set([protocol.value]) };
+    const entry: StartedServer = { planned, running, registered: null, choices: new Set([protocol.value]) };
     started.push(entry);
-    const serverName = started.length === 1 ? planned.serverName : nameVariant(planned.serverName, protocol.value);
-    entry.registered = await registerServer(running, { ...planned, serverName }, { service, ...scope });
+    const alias = servers.length === 1 ? stepServerName : (planned.name ?? stepServerName);
+    const ownName = servers.length === 1 ? plan.service.serverName : alias;
+    const serverName = first === undefined ? ownName : nameVariant(ownName, protocol.value);
+    entry.registered = await registerServer(running, { ...plan.service, serverName, alias }, { service, ...scope });
     service.scheduling?.addServer(entry.registered.id, running);
     protocols?.pin(entry.registered.id, running.protocol);
     // A server that was opened by URL alone is served by the process that the first one started.
-    witnesses.set(entry.registered.id, running.witness ?? started[0]?.running.witness ?? null);
+    witnesses.set(entry.registered.id, running.witness ?? first?.running.witness ?? null);
   };
 
   return {
     open: async (service, scope) => {
       protocols = service.protocols;
-      if (plan.server === null) return;
-      for (const protocol of listProtocols(plan.suites)) {
-        const same = started.find(({ running }) => running.report.protocolVersion === protocol.value);
-        // The port of a server over HTTP is taken by the first one, which serves both revisions or fails here.
-        const isRunning = started.length > 0 && plan.server.url !== null;
-        if (same !== undefined) same.choices.add(protocol.value);
-        else
-          await start(
-            { server: isRunning ? { ...plan.server, command: null } : plan.server, protocol },
-            service,
-            scope,
-          );
+      for (const planned of plan.servers) {
+        for (const protocol of listProtocols(plan.suites)) {
+          const own = started.filter((entry) => entry.planned === planned);
+          const same = own.find(({ running }) => running.report.protocolVersion === protocol.value);
+          // The port of a server over HTTP is taken by the first one, which serves both revisions or fails here.
+          const isRunning = own.length > 0 && planned.url !== null;
+          if (same === undefined) await start(planned, { isRunning, protocol }, { service, scope });
+          else same.choices.add(protocol.value);
+        }
       }
     },
-    find: (planned) => findByChoice(readChoice(planned).value)?.registered ?? null,
-    report: () => {
-      const [first] = started;
-      if (first === undefined) return null;
-      const { report } = first.running;
-      const protocolVersions = listSpoken(started);
-      return { ...report, protocolVersion: protocolVersions[0] ?? report.protocolVersion, protocolVersions };
-    },
+    find: (planned) =>
+      readChoices(planned).flatMap(({ value }) => findByChoice(value).flatMap(({ registered }) => registered ?? [])),
+    report: () =>
+      plan.servers.flatMap((planned) => {
+        const own = started.filter((entry) => entry.planned === planned);
+        const [first] = own;
+        if (first === undefined) return [];
+        const { report } = first.running;
+        const protocolVersions = listSpoken(own);
+        const protocolVersion = protocolVersions[0] ?? report.protocolVersion;
+        return [
+          { ...(planned.name !== null && { label: planned.name }), ...report, protocolVersion, protocolVersions },
+        ];
+      }),
     listNotes: () => {
-      if (started.length < 2) return [];
+      if (started.length === plan.servers.length) return [];
       return plan.suites.flatMap((planned) => {
-        const choice = readChoice(planned);
-        const server = findByChoice(choice.value);
-        if (planned.kind === 'stored' || server === undefined) return [];
-        const spoken = listSpoken([server]).join(' and ');
-        if (spoken === '') return [];
-        const how = `${server.running.report.isolation}; ${describeSource(choice.source)}`;
-        return [`${planned.suite.name} was run in MCP ${spoken} (${how}).`];
+        const ways = readChoices(planned).flatMap((choice) => {
+          const [server] = findByChoice(choice.value);
+          const spoken = server === undefined ? '' : listSpoken([server]).join(' and ');
+          if (server === undefined || spoken === '') return [];
+          return [`${spoken} (${server.running.report.isolation}; ${describeSource(choice.source)})`];
+        });
+        if (planned.kind === 'stored' || ways.length === 0) return [];
+        return [`${planned.suite.name} was run in MCP ${ways.join(' and in MCP ')}.`, ...listToolDifferences(planned)];
       });
     },
     stderrTail: () => started.flatMap(({ running }) => running.stderrTail()),
   };
 }
 
-function readChoice(planned: PlannedSuite): Sourced<ProtocolChoice> {
-  return planned.kind === 'file' ? planned.protocol : anyProtocol;
+/** How the server is spoken to for a suite, once or twice. */
+function readChoices(planned: PlannedSuite): Array<Sourced<ProtocolChoice>> {
+  return planned.kind === 'file' ? listChoices(planned.protocol) : [anyProtocol];
 }
 
 /** Each revision once; `auto` first, since it may turn out to be one of the others. */
 function listProtocols(suites: readonly PlannedSuite[]): Array<Sourced<ProtocolChoice>> {
   const first = new Map<ProtocolChoice, Sourced<ProtocolChoice>>();
-  for (const choice of suites.map(readChoice)) if (!first.has(choice.value)) first.set(choice.value, choice);
+  for (const choice of suites.flatMap(readChoices)) if (!first.has(choice.value)) first.set(choice.value, choice);
   if (first.size === 0) return [anyProtocol];
   return [...first.values()].toSorted((a, b) => Number(b.value === 'auto') - Number(a.value === 'auto'));
 }

@@ -12,6 +12,7 @@ import {
   describeTotals,
   describeVerdict,
   nameReasons,
+  listServers,
 } from '../wording.ts';
 import { pageScript, pageStyle } from './page-assets.ts';
 import { renderPageData } from './page-data.ts';
@@ -98,7 +99,9 @@ function renderBody(report: Report): string {
 <div>
 <h1 id="verdict">${describeVerdict(report)}</h1>
 ${headline === undefined ? '' : `<p class="reason">${headline}</p>\n`}${output.length === 0 ? '' : `<pre tabindex="0" aria-label="The last lines that the server wrote">${output.join('\n')}</pre>\n`}${renderList('reasons', list)}${part === null ? '' : `<p class="totals">${renderText(part)}</p>\n`}<p class="totals">${renderText(describeTotals(report))}</p>
-${report.server === null ? '' : `<p class="server"><bdi>${renderText(describeServer(report.server))}</bdi></p>\n`}</div>
+${listServers(report)
+  .map((server) => `<p class="server"><bdi>${renderText(describeServer(server))}</bdi></p>\n`)
+  .join('')}</div>
 </section>
 ${renderList('notes', report.notes.slice(0, maxReasons).map(renderText))}<div id="app">${renderWithoutScript(report)}</div>
 </main>

@@ -99,7 +99,9 @@ describe('planGate', () => {
   });
 
   it('passes variables through, and keeps secret what is one by its origin, its name or its form', async () => {
-    const { server } = await plan(
+    const {
+      servers: [server],
+    } = await plan(
       {
         tests: inline,
         'server-env': 'PASSED\nAPI_TOKEN=token-value\nMODE=production\nDATABASE=postgres://me:hunter22@db/orders',
@@ -121,7 +123,9 @@ describe('planGate', () => {
   });
 
   it('takes no value for a secret that the report is made of, since masking it would mask the verdict', async () => {
-    const { server } = await plan(
+    const {
+      servers: [server],
+    } = await plan(
       { tests: inline, 'server-env': 'STATUS\nSCHEMA\nOTHER' },
       {},
       { STATUS: 'failed', SCHEMA: 'schema', OTHER: 'failed-canary' },
@@ -169,7 +173,7 @@ describe('planGate', () => {
 
   it('takes a directory for the server that exists, and no file for one', async () => {
     const files = { 'server/index.js': '' };
-    expect((await plan({ tests: inline, 'server-cwd': 'server' }, files)).server?.cwd).toMatch(/\/server$/);
+    expect((await plan({ tests: inline, 'server-cwd': 'server' }, files)).servers[0]?.cwd).toMatch(/\/server$/);
     expect(await listIssues({ tests: inline, 'server-cwd': 'server/index.js' }, files)).toEqual([
       expect.stringContaining('(no-directory)'),
     ]);

@@ -36,6 +36,8 @@ export interface FixtureTool {
   inputSchema?: Tool['inputSchema'];
   outputSchema?: Tool['outputSchema'];
   annotations?: Tool['annotations'];
+  /** Listed in this era alone; in both unless given. */
+  era?: 'legacy' | 'modern';
   call(context: ToolContext): CallToolResult | Promise<CallToolResult>;
 }
 
@@ -81,7 +83,7 @@ export async function startFixtureMcpServer(
     void answer(request, response).catch(() => response.destroy());
   });
   const context = { ...options, log, dropConnections: () => http.closeAllConnections() };
-  const modern = toNodeHandler(createMcpHandler(() => createMcpServer(tools, context), { legacy: 'reject' }));
+  const modern = toNodeHandler(createMcpHandler(() => createMcpServer(tools, { ...context, listed: 'modern' }), { legacy: 'reject' }));
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     // Only the requests of 2026-07-28 name their method in a header.
@@ -105,7 +107,7 @@ export async function startFixtureMcpServer(
         log.add('close');
       },
     });
-    await createMcpServer(tools, context).connect(transport);
+    await createMcpServer(tools, { ...context, listed: 'legacy' }).connect(transport);
     return await transport.handleRequest(request, response);
   }
 
@@ -126,14 +128,15 @@ export async function startFixtureMcpServer(
 
 function createMcpServer(
   tools: Record<string, FixtureTool>,
-  context: FixtureServerOptions & { log: EventLog; dropConnections: () => void },
+  context: FixtureServerOptions & { log: EventLog; dropConnections: () => void; listed: 'legacy' | 'modern' },
 ): Server {
   const { name = 'fixture', capabilities = { tools: {} }, list = (all) => ({ tools: all }) } = context;
   const server = new Server({ name, version: '1.2.3' }, { capabilities });
   if (capabilities.tools === undefined) return server;
   server.setRequestHandler('tools/list', ({ params }) => {
     context.log.add('list');
-    const all = Object.entries(tools).map(([name, { description, inputSchema, outputSchema, annotations }]) => ({
+    const listed = Object.entries(tools).filter(([, { era = context.listed }]) => era === context.listed);
+    const all = listed.map(([name, { description, inputSchema, outputSchema, annotations }]) => ({
       name,
       inputSchema: inputSchema ?? { type: 'object' as const },
       ...(description !== undefined && { description }),
