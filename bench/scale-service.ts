@@ -62,6 +62,7 @@ function fillStore(): void {
         loss: null,
         predicates: [],
         usage: null,
+        judges: [],
         runStop: null,
       });
       store.runs.count(runId, result);

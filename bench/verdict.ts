@@ -108,6 +108,7 @@ function drawCase(
     tokensUsed: 0,
     model: null,
     usage: null,
+    judges: [],
     replayed: { passed: 0, total: 0 },
     failures: [],
     retries: [],

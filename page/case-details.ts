@@ -2,7 +2,7 @@ import { formatCount } from '../src/base/text.ts';
 import { formatDuration } from '../src/base/time.ts';
 import type { CaseReport, IterationFailure } from '../src/model/case-report.ts';
 import type { PageData, PageMark } from '../src/report/html/page-data.ts';
-import { describeCalls, describeCost, describeTokens } from '../src/report/models.ts';
+import { describeCalls, describeCost, describeJudge, describeTokens } from '../src/report/models.ts';
 import { compareCalls, type DiffLine, listCallLines } from './diff.ts';
 import { type Child, create, createButton, createDisclosure, quote, say } from './dom.ts';
 import { createTimeline } from './timeline.ts';
@@ -38,7 +38,7 @@ export function createCaseDetails(member: CaseReport, marks: readonly PageMark[]
 }
 
 function createFacts(member: CaseReport, { report }: PageData): HTMLElement {
-  const { quarantine, definitionHash, id, durationMs, model, usage, cost } = member;
+  const { quarantine, definitionHash, id, durationMs, model, usage, cost, judges } = member;
   const suite = report.suites.find(({ id }) => id === member.suiteId);
   const facts: Array<[string, string]> = [
     ['Suite', suite?.name ?? member.suiteId],
@@ -52,6 +52,9 @@ function createFacts(member: CaseReport, { report }: PageData): HTMLElement {
           ['Tokens', describeTokens(usage)],
           ['Cost', describeCost(cost, report.models)],
         ] satisfies Array<[string, string]>)),
+    ...judges.flatMap((judge): Array<[string, string]> =>
+      report.models === null ? [] : [[`Judge ${judge.model}`, describeJudge(judge, report.models)]],
+    ),
     ...(definitionHash === null ? [] : [['Definition', definitionHash] satisfies [string, string]]),
     ...(quarantine === null
       ? []

@@ -105,12 +105,19 @@ export function leaveUnmeasured(reason: string): Judgement {
  */
 export type AskJudge = (model: ModelName, call: ModelCall) => Promise<ModelAnswer>;
 
+/** Hears what the calls of judges come to. */
+export interface JudgeLog {
+  /** Notes that a judge is asked now. The function that it returns takes the answer. */
+  beginCall(judge: { model: ModelName; isGating: boolean }): (answer: ModelAnswer) => void;
+  /** Hears why no iteration of the run can have a result. */
+  stopRun(reason: string): void;
+}
+
 /** What judging may take in addition to the evidence. */
 export interface JudgingAids extends SchemaBudget {
   /** Null where no model may be asked. */
   askJudge?: AskJudge | null;
-  /** Hears of each recorded answer of a judge that gates: the result of the iteration rests on it. */
-  onReplayedJudgement?: () => void;
+  judgeLog?: JudgeLog;
 }
 
 /** How each type of check is judged. */

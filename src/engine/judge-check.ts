@@ -8,6 +8,7 @@ import type { ModelAnswer, ModelCall, ModelName, ModelSession } from '../models/
 import { formatModelName, parseModelName } from '../models/model-name.ts';
 import { type AskJudge, decide, type Evidence, type Judgement, type JudgingAids, leaveUnmeasured } from './evidence.ts';
 import type { IterationLimit } from './iteration-limit.ts';
+import { clipReason, clipReasonBefore } from './reasons.ts';
 
 /** Opens a model that judges an iteration. */
 export type OpenJudge = (model: ModelName) => Promise<ModelSession>;
@@ -82,24 +83,30 @@ const maxReasonLength = 400;
 export async function judgeByModel(
   { rubric, model, threshold, role }: JudgeCheck,
   { messages, cutReason }: Pick<Evidence, 'messages' | 'cutReason'>,
-  { askJudge = null, onReplayedJudgement }: Pick<JudgingAids, 'askJudge' | 'onReplayedJudgement'>,
+  { askJudge = null, judgeLog }: Pick<JudgingAids, 'askJudge' | 'judgeLog'>,
 ): Promise<Judgement> {
   if (cutReason !== null) return leaveUnmeasured(`not measured: ${endSentence(cutReason)}`);
   if (model === undefined) return leaveUnmeasured('not measured: the check names no model.');
   if (askJudge === null) return leaveUnmeasured('not measured: no model can be asked here.');
+  const isGating = role === 'gating';
   try {
     const name = parseModelName(model);
     const conversation = messages.flatMap(readParts);
     const judged = { rubric, threshold: threshold ?? null, conversation };
     const decision = await collectOpinions(judged, async (call) => {
+      const complete = judgeLog?.beginCall({ model: name, isGating });
       const answer = await askJudge(name, call);
-      if (answer.isReplayed && role === 'gating') onReplayedJudgement?.();
+      complete?.(answer);
       return answer;
     });
     return decide(decision.isPassed, describeDecision(model, decision, judged.threshold));
   } catch (error) {
     if (!(error instanceof ModelError)) throw error;
-    const hint = error.hint === undefined ? '' : ` ${error.hint}`;
+    const { message, hint: remedy } = error;
+    // Advice decides nothing, so that the run goes on without it.
+    if (error.endsRun && isGating)
+      judgeLog?.stopRun(remedy === undefined ? clipReason(message) : clipReasonBefore(remedy, message));
+    const hint = remedy === undefined ? '' : ` ${remedy}`;
     return leaveUnmeasured(`not measured: ${model} gave no judgement. ${endSentence(describeError(error))}${hint}`);
   }
 }

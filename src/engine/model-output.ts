@@ -1,6 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import type { ToolOutput } from '../models/conversation.ts';
-import { type CallOutput, readText } from './transcript.ts';
+import { type CallOutput, readText } from './call-output.ts';
 
 /**
  * Renders what came back from a tool as a model is shown it: text as text, images as images, links and other blocks as JSON. A result

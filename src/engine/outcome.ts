@@ -1,10 +1,10 @@
 import { isRecord } from '../base/json.ts';
 import { type Check, isAdvisory, isJudge } from '../model/assertion.ts';
 import { defaultMatchOptions, type TestCase, toPublicMatchOptions } from '../model/case.ts';
-import type { StepResult, ToolCall } from '../model/run.ts';
+import type { IterationJudge, StepResult, ToolCall } from '../model/run.ts';
 import type { Step } from '../model/step.ts';
 import type { PredicateResult, Trace, TracePrompt } from '../model/trace.ts';
-import { addUsage, type ModelUsage, noModelUsage } from '../model/usage.ts';
+import { type ModelUsage, noModelUsage } from '../model/usage.ts';
 import type { JudgingAids, ToolResult } from './evidence.ts';
 import { describeTurn, judgeTurns, listExpectedCalls } from './match.ts';
 import { judgePredicate } from './predicates.ts';
@@ -42,6 +42,8 @@ export interface CaseOutcome {
   loss: ProcessLoss | null;
   /** What the model calls used; null where no model took part. */
   usage: ModelUsage | null;
+  /** What each call of a judge used. */
+  judges: IterationJudge[];
   /** Why no other iteration of the run could have a result; null where it could. */
   runStop: string | null;
 }
@@ -134,7 +136,8 @@ export function buildOutcome(
     trace: { messages: transcript.messages, spans: transcript.spans, prompts, metadata: { predicates } },
     predicates,
     loss: ending.loss ?? null,
-    usage: sumUsage(transcript),
+    usage: transcript.usage === noModelUsage ? null : transcript.usage,
+    judges: transcript.judges,
     runStop: transcript.runStop,
   };
   const hasFailed =
@@ -143,12 +146,6 @@ export function buildOutcome(
     predicates.some(({ state, predicate }) => state === 'failed' && !isAdvisory(predicate));
   const unscored = transcript.cutReason ?? checks.unscored;
   return unscored === null || hasFailed ? outcome : withholdResult(outcome, unscored);
-}
-
-/** A replayed judgement marks the iteration as replayed. What judges spend is in the budgets alone, since it is spent on other models. */
-function sumUsage({ usage, replayedJudgements }: Transcript): ModelUsage | null {
-  if (replayedJudgements === 0) return usage === noModelUsage ? null : usage;
-  return addUsage(usage, { ...noModelUsage, replayedCalls: replayedJudgements });
 }
 
 /** Scores an iteration whose server's process ended under a call: that is the failure of the case. */

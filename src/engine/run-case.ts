@@ -88,9 +88,7 @@ export async function runCase(
   const aids: JudgingAids = {
     ...schemas,
     askJudge: openJudge === null ? null : createAskJudge(openJudge, { limit, signal: options.signal }),
-    onReplayedJudgement: () => {
-      transcript.replayedJudgements += 1;
-    },
+    judgeLog: transcript.logJudges(null),
   };
   const scope: StepScope = {
     connection,

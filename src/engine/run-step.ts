@@ -28,7 +28,8 @@ type RunStep<Kind extends Step['kind']> = (
 
 /** How each kind of step is run. */
 const runners: { readonly [Kind in Step['kind']]: RunStep<Kind> } = {
-  assert: async ({ assertion }, _, { recording, aids }) => await runAssertStep(assertion, recording.transcript, aids),
+  assert: async (step, stepIndex, { recording: { transcript }, aids }) =>
+    await runAssertStep(step.assertion, transcript, { ...aids, judgeLog: transcript.logJudges({ step, stepIndex }) }),
   toolCall: async (step, stepIndex, { connection, recording, excused, anyError }) => {
     const ownError = excused.errors.has(stepIndex);
     const allowance = { anyError, ownError, missingTool: excused.missing.has(stepIndex) };

@@ -9,7 +9,8 @@ import { clipReason, joinWithin, maxListLength, printValue } from './reasons.ts'
 import { checkSchema, type SchemaBudget } from './schema-check.ts';
 import { describeNoAnswer, giveUpByLoss, type StepOutcome } from './step-outcome.ts';
 import { listTools, lookUpTool, type ToolLookup } from './tool-list.ts';
-import { type CallOutput, type CallRecord, readText, type Transcript } from './transcript.ts';
+import { type CallOutput, readText } from './call-output.ts';
+import type { CallRecord, Transcript } from './transcript.ts';
 
 /** Which errors of a call the case does not count. One that counts does not end the iteration: later asserts may be about it. */
 export interface CallAllowance {

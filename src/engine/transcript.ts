@@ -1,20 +1,14 @@
-import type { CallToolResult } from '@modelcontextprotocol/client';
 import type { Clock } from '../base/time.ts';
 import type { ToolList } from '../mcp/session.ts';
-import type { ToolCall } from '../model/run.ts';
+import type { IterationJudge, ToolCall } from '../model/run.ts';
 import type { TraceMessage, TracePart, TraceSpan } from '../model/trace.ts';
 import { addUsage, type ModelUsage, noModelUsage } from '../model/usage.ts';
 import type { ModelAnswer, ModelName } from '../models/language-model.ts';
+import { formatModelName } from '../models/model-name.ts';
 import { measureUsage } from '../models/usage.ts';
-import type { Evidence, ToolResult } from './evidence.ts';
+import { type CallOutput, readResult } from './call-output.ts';
+import type { Evidence, JudgeLog, ToolResult } from './evidence.ts';
 import type { Turn } from './match.ts';
-
-/** What came back from a tool call, and when, in milliseconds from the start of the iteration. */
-export type CallOutput = { answeredAtMs: number } & (
-  | { kind: 'result'; result: CallToolResult; toolError: string | null }
-  /** The error that came instead of a result. */
-  | { kind: 'error'; message: string; toolError: string; code: number | null }
-);
 
 /** A tool call under way. Exactly one of the two is called, once. */
 export interface CallRecord {
@@ -47,8 +41,8 @@ export class Transcript implements Evidence {
   usage: ModelUsage = noModelUsage;
   /** Why no other iteration of the run could have a result, such as a key that is refused. */
   runStop: string | null = null;
-  /** Recorded answers of judges that gate. Those of advice decide nothing. */
-  replayedJudgements = 0;
+  /** What judges used, call by call. */
+  readonly judges: IterationJudge[] = [];
   readonly #clock: Clock;
   readonly #startedAtMonotonicMs: number;
   /** Tokens of all answers, those of recordings included; null once one did not say. */
@@ -139,28 +133,49 @@ export class Transcript implements Evidence {
       return [{ type: 'tool-call', toolCallId, toolName: part.toolName, input: readJson(part.input) }];
     });
     this.messages.push({ role: 'assistant', content: parts });
-    const { total: inputTokens } = usage.inputTokens;
-    const { total: outputTokens } = usage.outputTokens;
-    const isMeasured = inputTokens !== undefined && outputTokens !== undefined;
-    this.#tokens = isMeasured && this.#tokens !== null ? this.#tokens + inputTokens + outputTokens : null;
     this.usage = addUsage(this.usage, measureUsage({ usage, isReplayed }));
+    const described = describeAnswer(model, { finishReason, usage });
+    const { totalTokens } = described;
+    this.#tokens = totalTokens !== undefined && this.#tokens !== null ? this.#tokens + totalTokens : null;
     this.spans.push({
       id: `answer_${this.usage.modelCalls + this.usage.replayedCalls}`,
       parentId: stepSpanId(origin.stepIndex),
-      name: `${model.provider}/${model.name}`,
+      name: formatModelName(model),
       category: 'llm',
-      startMs: this.#toEpochMs(this.#askedAtMs),
-      endMs: this.#toEpochMs(this.elapsedMs()),
-      status: 'ok',
+      ...this.#timeSpan(this.#askedAtMs),
       ...placeSpan(origin),
-      modelId: model.name,
-      provider: model.provider,
-      finishReason: finishReason.unified,
-      ...(inputTokens !== undefined && { inputTokens }),
-      ...(outputTokens !== undefined && { outputTokens }),
-      ...(isMeasured && { totalTokens: inputTokens + outputTokens }),
+      ...described,
     });
     return callIds;
+  }
+
+  /** Records the calls of the judges of an assert step, or with null of those of the checks at the end. */
+  logJudges(origin: Omit<CallOrigin, 'promptIndex'> | null): JudgeLog {
+    return {
+      beginCall: ({ model, isGating }) => {
+        const askedAtMs = this.elapsedMs();
+        return (answer) => {
+          this.judges.push({ model: formatModelName(model), isGating, usage: measureUsage(answer) });
+          this.spans.push({
+            id: `judgement_${this.judges.length}`,
+            ...(origin !== null && { parentId: stepSpanId(origin.stepIndex) }),
+            name: `judge ${formatModelName(model)}`,
+            category: 'llm',
+            ...this.#timeSpan(askedAtMs),
+            ...(origin !== null && placeSpan({ ...origin, promptIndex: null })),
+            role: 'judge',
+            ...describeAnswer(model, answer),
+          });
+        };
+      },
+      stopRun: (reason) => {
+        this.runStop = reason;
+      },
+    };
+  }
+
+  #timeSpan(startMs: number): Pick<TraceSpan, 'startMs' | 'endMs' | 'status'> {
+    return { startMs: this.#toEpochMs(startMs), endMs: this.#toEpochMs(this.elapsedMs()), status: 'ok' };
   }
 
   /** Records the answer that a model gets to a call that was never made, because it may not be. */
@@ -253,6 +268,23 @@ function placeSpan({ step, stepIndex, promptIndex }: CallOrigin) {
   return { stepIndex, authoredStepId: step.id, ...(promptIndex !== null && { promptIndex }) };
 }
 
+/** What the span of a call of a model has of its answer. */
+function describeAnswer(
+  model: ModelName,
+  { finishReason, usage }: Pick<ModelAnswer, 'finishReason' | 'usage'>,
+): Partial<TraceSpan> {
+  const { total: inputTokens } = usage.inputTokens;
+  const { total: outputTokens } = usage.outputTokens;
+  return {
+    modelId: model.name,
+    provider: model.provider,
+    finishReason: finishReason.unified,
+    ...(inputTokens !== undefined && { inputTokens }),
+    ...(outputTokens !== undefined && { outputTokens }),
+    ...(inputTokens !== undefined && outputTokens !== undefined && { totalTokens: inputTokens + outputTokens }),
+  };
+}
+
 /** An input that is no JSON stays the text that it is. */
 function readJson(text: string): unknown {
   try {
@@ -260,34 +292,4 @@ function readJson(text: string): unknown {
   } catch {
     return text;
   }
-}
-
-function readResult(call: ToolCall, output: CallOutput, latencyMs: number): Omit<ToolResult, 'isListed'> {
-  const { toolError } = output;
-  const shared = { toolName: call.toolName, arguments: call.arguments, toolError, latencyMs };
-  if (output.kind === 'error') {
-    const { message, code } = output;
-    const none = { structuredContent: undefined, content: [] };
-    return { ...shared, ...none, text: message, errorCode: code, isError: true, sizeBytes: measureBytes(message) };
-  }
-  const { result } = output;
-  return {
-    ...shared,
-    text: readText(result),
-    structuredContent: result.structuredContent,
-    content: result.content,
-    errorCode: null,
-    isError: result.isError === true,
-    sizeBytes: measureBytes(result),
-  };
-}
-
-/** Of the value as JSON, in bytes. */
-function measureBytes(value: unknown): number {
-  return Buffer.byteLength(JSON.stringify(value));
-}
-
-/** The text blocks of a result, one per line. */
-export function readText(result: CallToolResult): string {
-  return result.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
 }

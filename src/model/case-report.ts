@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { judgeSpendingSchema } from './cost.ts';
 import { dispositions } from './disposition.ts';
 import { flakyEffects, probationSchema, quarantineEntrySchema } from './policy.ts';
 import { count, countsSchema, fraction, milliseconds, money } from './quantities.ts';
@@ -86,6 +87,7 @@ export const caseReportSchema = z.object({
     .nullable()
     .describe('What its model calls used in all rounds; null where no model took part.'),
   cost: money.nullable().describe('Of its model calls, by the prices of the policy; null where that is not known.'),
+  judges: z.array(judgeSpendingSchema).default([]).describe('What its judges used and cost, apart from that.'),
   replayed: countsSchema.describe('Scored iterations in which at least one answer came from a recording.'),
 });
 export type CaseReport = z.infer<typeof caseReportSchema>;

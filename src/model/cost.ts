@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { formatCount } from '../base/text.ts';
 import { money } from './quantities.ts';
-import type { ModelUsage } from './usage.ts';
+import { joinJudges, type JudgeUsage, judgeUsageSchema, type ModelUsage } from './usage.ts';
 
 const tokensPerPrice = 1_000_000;
 
@@ -24,6 +24,18 @@ export const defaultCurrency = 'USD';
 export interface ModelSpending {
   model: string | null;
   usage: ModelUsage | null;
+}
+
+export const judgeSpendingSchema = judgeUsageSchema.extend({
+  cost: money.nullable().describe('By the prices of the policy; null where that is not known.'),
+});
+
+/** What one judge used and cost. */
+export type JudgeSpending = z.infer<typeof judgeSpendingSchema>;
+
+/** Adds up what judges used, and prices it. */
+export function priceJudges(judges: readonly JudgeUsage[], prices: Parameters<typeof computeCost>[1]): JudgeSpending[] {
+  return joinJudges(judges).map((judge) => ({ ...judge, cost: computeCost([judge], prices).amount }));
 }
 
 export interface Cost {

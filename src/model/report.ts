@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { caseReportSchema, repeatRatesSchema } from './case-report.ts';
 import { comparisonSchema } from './comparison.ts';
-import { currencySchema } from './cost.ts';
+import { currencySchema, judgeSpendingSchema } from './cost.ts';
 import { concurrencySchema } from './concurrency.ts';
 import { gatePolicySchema } from './policy.ts';
 import { count, countsSchema, fraction, milliseconds, money } from './quantities.ts';
@@ -164,6 +164,10 @@ const modelsSchema = z.object({
   models: z.array(modelSummarySchema).describe('Over the cases that count, each model in the order of its first case.'),
   ...spendingShape,
   currency: currencySchema,
+  judges: z
+    .array(judgeSpendingSchema)
+    .default([])
+    .describe('What judges used and cost. `usage` and `cost` are those of the models under test.'),
   costGaps: z.array(z.string()).describe('What is not known of the cost; empty where it is known.'),
 });
 

@@ -3,7 +3,7 @@ import { type CaseReport, caseReportSchema, type IterationFailure } from './case
 import { concurrencySchema } from './concurrency.ts';
 import { count, countsSchema, milliseconds } from './quantities.ts';
 import { runSchema } from './run.ts';
-import { modelUsageSchema } from './usage.ts';
+import { judgeUsageSchema, modelUsageSchema } from './usage.ts';
 import { reasonSchema } from './verdict.ts';
 
 /** The page of a run, where a service has one. */
@@ -39,6 +39,7 @@ const caseResultsSchema = z.object({
   usage: modelUsageSchema
     .nullable()
     .describe('Over all iterations, further rounds included; null where no model took part.'),
+  judges: z.array(judgeUsageSchema).default([]).describe('What its judges used, apart from that.'),
   replayed: countsSchema.describe('Scored iterations in which at least one answer came from a recording.'),
   failures: caseReportSchema.shape.failures,
   retries: z.array(countsSchema).describe('What the further rounds made of it.'),

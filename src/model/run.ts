@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ModelUsage } from './usage.ts';
+import type { JudgeUsage, ModelUsage } from './usage.ts';
 
 /** The execution states in which a run has ended. Others are `pending`, `running` and whatever a service may add. */
 export const terminalRunStatuses = ['completed', 'failed', 'cancelled', 'timed_out'] as const;
@@ -28,6 +28,11 @@ export function hasEnded({ status, completedAtMs }: Pick<Run, 'status' | 'comple
   return isTerminalStatus(status) || (!isKnown && completedAtMs !== null);
 }
 
+/** What one judge of an iteration used. Those that gate may decide its result. */
+export interface IterationJudge extends JudgeUsage {
+  isGating: boolean;
+}
+
 /** One execution of one case. */
 export interface Iteration {
   id: string;
@@ -45,6 +50,8 @@ export interface Iteration {
   tokensUsed: number | null;
   /** What its model calls used; null where none took part, or the service does not say. */
   usage: ModelUsage | null;
+  /** Apart from that. */
+  judges: IterationJudge[];
   actualToolCalls: ToolCall[];
   expectedToolCalls: ToolCall[];
 }

@@ -36,6 +36,8 @@ export interface TraceSpan {
   toolCallId?: string;
   toolName?: string;
   mcpErrorCode?: number;
+  /** Of a call of a model: that it judges the case, and takes no part in it. */
+  role?: 'judge';
   modelId?: string;
   provider?: string;
   finishReason?: string;

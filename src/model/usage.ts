@@ -21,6 +21,19 @@ export const noModelUsage: ModelUsage = {
   unmeasuredCalls: 0,
 };
 
+export const judgeUsageSchema = z.object({ model: z.string().describe('`provider/name`.'), usage: modelUsageSchema });
+
+/** What the calls of one model that judges used. */
+export type JudgeUsage = z.infer<typeof judgeUsageSchema>;
+
+/** Adds up what judges used, each model once, in the order of their first calls. */
+export function joinJudges(parts: readonly JudgeUsage[]): JudgeUsage[] {
+  return [...Map.groupBy(parts, ({ model }) => model)].map(([model, own]) => ({
+    model,
+    usage: own.map(({ usage }) => usage).reduce(addUsage, noModelUsage),
+  }));
+}
+
 export function addUsage(one: ModelUsage, other: ModelUsage): ModelUsage {
   return {
     modelCalls: one.modelCalls + other.modelCalls,

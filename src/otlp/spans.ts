@@ -122,6 +122,7 @@ function describeSpan(span: Fields): Pick<SpanRecord, 'name' | 'kind' | 'attribu
       'gen_ai.operation.name': 'chat',
       'gen_ai.request.model': model,
       'gen_ai.provider.name': text('provider'),
+      'mcp_eval_ci.model.role': text('role'),
       'gen_ai.response.id': text('responseId'),
       'gen_ai.response.finish_reasons': reason === undefined ? undefined : [reason],
       'gen_ai.usage.input_tokens': readCount(span['inputTokens']),

@@ -12,7 +12,7 @@ import {
   type Totals,
   type Trend,
 } from '../model/report.ts';
-import { computeCost } from '../model/cost.ts';
+import { computeCost, priceJudges } from '../model/cost.ts';
 import { decideDisposition } from '../model/disposition.ts';
 import { computePassRate } from '../model/rate.ts';
 import type { CaseReport } from '../model/case-report.ts';
@@ -218,6 +218,7 @@ function buildCase(suiteId: string, testCase: CaseResults, placement: Placement)
     model: testCase.model,
     usage: structuredClone(testCase.usage),
     cost: testCase.usage === null ? null : computeCost([testCase], prices).amount,
+    judges: priceJudges(testCase.judges, prices),
     replayed: { ...testCase.replayed },
   };
 }

@@ -106,7 +106,7 @@ function buildVerdictTest({ id, name, file, verdict: { outcome, reasons } }: Jud
 
 function buildTest(testCase: CaseReport, suite: JudgedSuite): CtrfTest {
   const { id, title, tags, location, durationMs, outcome, passed, failed, total, planned } = testCase;
-  const { model, usage, cost, replayed } = testCase;
+  const { model, usage, cost, judges, replayed } = testCase;
   const status = chooseStatus(testCase, suite);
   const [reason] = testCase.failures.flatMap(({ reasons }) => reasons);
   const trace = groupFailures(testCase)
@@ -131,6 +131,7 @@ function buildTest(testCase: CaseReport, suite: JudgedSuite): CtrfTest {
       iterations: { planned, total, passed, failed },
       passRate: computePassRate(passed, total),
       ...(usage === null && model === null ? {} : { model, usage, cost, replayed: replayed.total }),
+      ...(judges.length === 0 ? {} : { judges }),
     },
   };
 }

@@ -1,8 +1,9 @@
 import { formatCount, formatMoney } from '../base/text.ts';
 import { computePassRate, formatPassRate, formatUpperRate } from '../model/rate.ts';
 import type { CaseReport } from '../model/case-report.ts';
+import type { JudgeSpending } from '../model/cost.ts';
 import type { ModelsReport, ModelSummary, Report } from '../model/report.ts';
-import type { ModelUsage } from '../model/usage.ts';
+import { addUsage, type ModelUsage } from '../model/usage.ts';
 import { renderProse, renderTableCode } from './escape/markdown.ts';
 import { truncateText } from './truncate.ts';
 
@@ -34,14 +35,23 @@ export function describeCost(cost: number | null, { currency }: Pick<ModelsRepor
   return cost === null ? 'not known' : formatMoney(cost, currency);
 }
 
+/** Says what a judge used and cost: `calls 3 live; tokens 1200 in, 90 out; cost 0.01 USD`. */
+export function describeJudge({ usage, cost }: JudgeSpending, models: Pick<ModelsReport, 'currency'>): string {
+  return `calls ${describeCalls(usage)}; tokens ${describeTokens(usage)}; cost ${describeCost(cost, models)}`;
+}
+
 /** Says what the models of a gate used and cost, a sentence each; `models` is what the report has of them. */
 export function listSpending(models: ModelsReport): string[] {
-  const { usage, cost, costGaps } = models;
+  const { judges, costGaps } = models;
+  const usage = [models, ...judges].map((part) => part.usage).reduce(addUsage);
+  const costs = [models, ...judges].map((part) => part.cost);
+  const cost = costs.every((part) => part !== null) ? costs.reduce((sum, part) => sum + part, 0) : null;
   const spent = cost === null ? '' : `; cost ${describeCost(cost, models)}`;
   const used = `In all: calls ${describeCalls(usage)}; tokens ${describeTokens(usage)}${spent}.`;
   const hidden = costGaps.length - maxGaps;
   const gaps = costGaps.slice(0, maxGaps).map((gap) => truncateText(gap, maxGapLength));
   return [
+    ...judges.map((judge) => `Judge ${truncateText(judge.model, maxNameLength)}: ${describeJudge(judge, models)}.`),
     used,
     ...(usage.replayedCalls > 0 ? ['Recorded answers cost nothing.'] : []),
     ...(costGaps.length === 0

@@ -86,8 +86,7 @@ function toRunSummary(summary: WireRun['summary']): Run['summary'] {
   return total == null || passed == null || failed == null ? null : { total, passed, failed };
 }
 
-function toUsage(usage: WireIteration['usage']): ModelUsage | null {
-  if (usage == null) return null;
+function toUsage(usage: NonNullable<WireIteration['usage']>): ModelUsage {
   return {
     modelCalls: usage.modelCalls ?? 0,
     replayedCalls: usage.replayedCalls ?? 0,
@@ -111,7 +110,8 @@ function toIteration(iteration: WireIteration): Iteration {
     error: iteration.error ?? null,
     model: iteration.model ?? null,
     tokensUsed: iteration.tokensUsed ?? null,
-    usage: toUsage(iteration.usage),
+    usage: iteration.usage == null ? null : toUsage(iteration.usage),
+    judges: (iteration.judges ?? []).map((judge) => ({ ...judge, usage: toUsage(judge.usage) })),
     actualToolCalls: (iteration.actualToolCalls ?? []).map(toToolCall),
     expectedToolCalls: (iteration.expectedToolCalls ?? []).map(toToolCall),
   };

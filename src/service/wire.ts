@@ -193,6 +193,11 @@ export const iterationSchema = z.object({
   durationMs: z.number().nonnegative().nullish(),
   tokensUsed: z.number().nonnegative().nullish(),
   usage: usageSchema.nullish().catch(null),
+  /** Of the service inside the gate's process. */
+  judges: z
+    .array(z.object({ model: z.string(), isGating: z.boolean(), usage: usageSchema }))
+    .nullish()
+    .catch(null),
   actualToolCalls: z.array(toolCallSchema).nullish(),
   expectedToolCalls: z.array(toolCallSchema).nullish(),
   error: text,

@@ -33,14 +33,16 @@ export function assessBudgets(
   const cases = runs.flatMap((results) => results.cases);
   const durationsMs = cases.flatMap((testCase) => testCase.durationsMs);
   const times = runs.map(measureRun).filter((time) => time !== null);
-  const modelCalls = sum(cases, ({ usage }) => usage?.modelCalls ?? 0);
+  const judges = cases.flatMap((testCase) => testCase.judges);
+  const modelCalls = sum([...cases, ...judges], ({ usage }) => usage?.modelCalls ?? 0);
   const isDefaultKept = budgets.modelCalls?.source === 'default' && modelCalls <= budgets.modelCalls.value;
-  const cost = computeCost(cases, prices);
+  const cost = computeCost([...cases, ...judges], prices);
   const list: Budget[] = [
     {
       key: 'tokens',
       limit: budgets.tokens,
-      spent: sum(cases, ({ tokensUsed }) => tokensUsed),
+      spent:
+        sum(cases, ({ tokensUsed }) => tokensUsed) + sum(judges, ({ usage }) => usage.inputTokens + usage.outputTokens),
       what: 'The iterations used',
       format: (value) => formatCount(value, 'token'),
     },

@@ -1,7 +1,7 @@
 import type { FlakyEffect, SuiteRequirements } from '../model/policy.ts';
 import type { CaseClass } from '../model/case-report.ts';
 import type { CaseResults, RetryRound, SuiteResults } from '../model/results.ts';
-import { joinUsage } from '../model/usage.ts';
+import { joinJudges, joinUsage } from '../model/usage.ts';
 import { splitQuarantine } from './quarantine.ts';
 
 /**
@@ -72,6 +72,7 @@ export function addRetryRound(results: SuiteResults, round: RetryRound, found: r
         ...testCase,
         tokensUsed: testCase.tokensUsed + again.tokensUsed,
         usage: joinUsage([testCase.usage, again.usage]),
+        judges: joinJudges([...testCase.judges, ...again.judges]),
         retries: round.shortfall === null ? [...testCase.retries, counts] : testCase.retries,
       };
     }),

@@ -1,4 +1,4 @@
-import { computeCost } from '../model/cost.ts';
+import { computeCost, priceJudges } from '../model/cost.ts';
 import type { Pricing, SuitePolicy, SuiteRequirements } from '../model/policy.ts';
 import type { ModelsReport, ModelSummary } from '../model/report.ts';
 import type { CaseResults, SuiteResults } from '../model/results.ts';
@@ -20,18 +20,20 @@ export function summarizeModels(
   { today, prices, currency }: Pricing & Pick<SuitePolicy, 'today'>,
 ): ModelsReport | null {
   const cases = suites.flatMap(({ results }) => results.cases);
-  if (cases.every(({ model, usage }) => model === null && usage === null)) return null;
+  const judges = cases.flatMap((testCase) => testCase.judges);
+  if (judges.length === 0 && cases.every(({ model, usage }) => model === null && usage === null)) return null;
   const counted = suites.flatMap(({ results, requirements }) =>
     countFlaky(splitQuarantine(results.cases, requirements, today).counted, requirements.flaky.value),
   );
   const names = [...new Set(cases.flatMap(({ model }) => model ?? []))];
-  const cost = computeCost(cases, prices);
+  const cost = computeCost([...cases, ...judges], prices);
   return {
     models: names.map((name) => {
       const isOwn = ({ model }: CaseResults) => model === name;
       return { model: name, ...countModel(counted.filter(isOwn)), ...sumSpending(cases.filter(isOwn), prices) };
     }),
     ...sumSpending(cases, prices),
+    judges: priceJudges(judges, prices),
     currency: currency.value,
     costGaps: cost.gaps,
   };

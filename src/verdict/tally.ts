@@ -2,7 +2,7 @@ import { findGreatest } from '../base/lists.ts';
 import { maxFailuresPerCase, maxFailuresPerSuite } from '../model/case-report.ts';
 import type { CaseOutline, CaseResults, OwnJudgement, SuiteOutline, SuiteResults } from '../model/results.ts';
 import type { Iteration, StepResult } from '../model/run.ts';
-import { hasUsage, joinUsage, type ModelUsage } from '../model/usage.ts';
+import { hasUsage, joinJudges, joinUsage, type JudgeUsage, type ModelUsage } from '../model/usage.ts';
 import { describeFailure, type FailureEvidence } from './failure.ts';
 
 /**
@@ -56,6 +56,7 @@ interface CaseTally {
   durationsMs: number[];
   tokensUsed: number;
   usage: ModelUsage | null;
+  judges: JudgeUsage[];
   /** Of the counts above, those of iterations in which a recording answered. */
   replayed: Record<IterationOutcome, number>;
   evidence: { failed: KeptIteration[]; unscored: KeptIteration[] };
@@ -177,12 +178,22 @@ function openCase(outline: CaseOutline): CaseTally {
     durationsMs: [],
     tokensUsed: 0,
     usage: null,
+    judges: [],
     replayed: { passed: 0, failed: 0, unscored: 0 },
     evidence: { failed: [], unscored: [] },
   };
 }
 
-function closeCase({ outline, counts, durationsMs, tokensUsed, usage, replayed, evidence }: CaseTally): CaseResults {
+function closeCase({
+  outline,
+  counts,
+  durationsMs,
+  tokensUsed,
+  usage,
+  judges,
+  replayed,
+  evidence,
+}: CaseTally): CaseResults {
   const { id, title, tags, isRequired, location, definitionHash, model, runs } = outline;
   return {
     id,
@@ -197,6 +208,7 @@ function closeCase({ outline, counts, durationsMs, tokensUsed, usage, replayed, 
     tokensUsed,
     model,
     usage,
+    judges,
     replayed: { passed: replayed.passed, total: replayed.passed + replayed.failed },
     failures: [evidence.failed, evidence.unscored]
       .map((kept) => kept.map((evidence) => describeFailure(evidence.iteration, evidence)))
@@ -223,12 +235,13 @@ function indexUniqueTitles(cases: readonly CaseOutline[]): Map<string, string> {
 }
 
 function countIteration(tally: CaseTally, outcome: IterationOutcome, iteration: Iteration): void {
-  const { durationMs, tokensUsed, usage } = iteration;
+  const { durationMs, tokensUsed, usage, judges } = iteration;
   tally.counts[outcome] += 1;
   if (isIterationReplayed(iteration)) tally.replayed[outcome] += 1;
   // Spent, whatever came of it.
   tally.tokensUsed += tokensUsed ?? 0;
   if (usage !== null && hasUsage(usage)) tally.usage = joinUsage([tally.usage, usage]);
+  tally.judges = joinJudges([...tally.judges, ...judges]);
   if (outcome !== 'unscored' && durationMs !== null) tally.durationsMs.push(durationMs);
 }
 
@@ -237,9 +250,11 @@ function isUnexplained({ steps, overruling }: KeptIteration): boolean {
   return steps === null && overruling === null;
 }
 
-/** Whether a recording gave at least one of the answers. */
-export function isIterationReplayed({ usage }: Pick<Iteration, 'usage'>): boolean {
-  return usage !== null && usage.replayedCalls > 0;
+/** Whether a recording gave at least one of the answers that its result rests on: of its model, or of a judge that gates. */
+export function isIterationReplayed({ usage, judges }: Pick<Iteration, 'usage' | 'judges'>): boolean {
+  return [usage, ...judges.map((judge) => (judge.isGating ? judge.usage : null))].some(
+    (used) => used !== null && used.replayedCalls > 0,
+  );
 }
 
 /** How an iteration counts. `unscored` is neither: it ended without a result, or with one unknown to us. */

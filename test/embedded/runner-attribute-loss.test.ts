@@ -21,6 +21,7 @@ function createOutcome(fields: Partial<CaseOutcome>): CaseOutcome {
     predicates: [],
     protocolVersion: '2025-11-25',
     usage: null,
+    judges: [],
     runStop: null,
     loss: null,
     ...fields,

@@ -111,7 +111,7 @@ describe('a store that is kept', () => {
     database.exec('pragma user_version = 99');
     database.close();
     expect(() => openStore(dataDir)).toThrow(ConfigurationError);
-    expect(() => openStore(dataDir)).toThrow(/written by a newer version \(store version 99, this one knows 3\)/);
+    expect(() => openStore(dataDir)).toThrow(/written by a newer version \(store version 99, this one knows 4\)/);
   });
 });
 

@@ -10,6 +10,7 @@ import { Transcript } from '../../src/engine/transcript.ts';
 import { noValues } from '../../src/engine/values.ts';
 import type { Check, JudgeCheck } from '../../src/model/assertion.ts';
 import type { TraceMessage } from '../../src/model/trace.ts';
+import { noModelUsage } from '../../src/model/usage.ts';
 import { createEvidence } from '../support/factories/evidence-factory.ts';
 import { createOpinion, refusal, scriptOpinions } from '../support/models/judge-script.ts';
 import { createScriptedSession, type ScriptedAnswer } from '../support/models/scripted-session.ts';
@@ -69,18 +70,48 @@ describe('the opinions of a judge', () => {
 
 describe('a recorded opinion', () => {
   it.each([
-    ['is reported of a judge that gates', gating, 2],
-    ['is not reported of advice', judge, 0],
-  ])('%s', async (_, check, replays) => {
+    ['is an answer from a recording to a judge that gates', gating, true],
+    ['is an answer from a recording to advice', judge, false],
+  ])('%s', async (_, check, isGating) => {
     const { askJudge } = openJudge(...scriptOpinions(refusal, refusal));
-    let heard = 0;
+    const transcript = new Transcript(systemClock);
     await judgePredicate(check, createEvidence(), {
       ...aidsOf({ askJudge: async (name, call) => ({ ...(await askJudge(name, call)), isReplayed: true }) }),
-      onReplayedJudgement: () => {
-        heard += 1;
-      },
+      judgeLog: transcript.logJudges(null),
     });
-    expect(heard).toBe(replays);
+    const used = { model: 'scripted/one', isGating, usage: { ...noModelUsage, replayedCalls: 1 } };
+    expect(transcript.judges).toEqual([used, used]);
+  });
+});
+
+describe('the calls of a judge', () => {
+  it('are in the trace, below the step that asked, and apart from what the model of the case used', async () => {
+    const { askJudge } = openJudge(...scriptOpinions(refusal, refusal));
+    const transcript = new Transcript(systemClock);
+    const origin = { step: { id: 'polite' }, stepIndex: 2 };
+    await judgePredicate(gating, createEvidence(), {
+      ...aidsOf({ askJudge }),
+      judgeLog: transcript.logJudges(origin),
+    });
+    expect(transcript.spans).toMatchObject([
+      { id: 'judgement_1', parentId: 'step_3', name: 'judge scripted/one', category: 'llm', role: 'judge' },
+      { id: 'judgement_2', parentId: 'step_3', name: 'judge scripted/one', category: 'llm', role: 'judge' },
+    ]);
+    expect(transcript.spans[0]).toMatchObject({ authoredStepId: 'polite', modelId: 'one', provider: 'scripted' });
+    expect(transcript.usage).toEqual(noModelUsage);
+    expect(transcript.tokensUsed).toBeNull();
+  });
+
+  it.each([
+    ['is refused', 'refused', gating, 'The key is wrong. Correct it.'],
+    ['is over the budget', 'over-budget', gating, 'The key is wrong. Correct it.'],
+    ['has no answer once', 'unavailable', gating, null],
+    ['is refused as advice', 'refused', judge, null],
+  ] as const)('stop the run or not where one %s', async (_, kind, check, runStop) => {
+    const { askJudge } = openJudge(new ModelError('The key is wrong.', { kind, hint: 'Correct it.' }));
+    const transcript = new Transcript(systemClock);
+    await judgePredicate(check, createEvidence(), { ...aidsOf({ askJudge }), judgeLog: transcript.logJudges(null) });
+    expect(transcript.runStop).toBe(runStop);
   });
 });
 

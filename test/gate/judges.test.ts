@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Calibration, hashRubric, locateCalibration } from '../../src/model/calibration.ts';
+import { renderTerminal } from '../../src/report/terminal.ts';
 import { runEmbeddedGate } from '../support/gate/embedded-gate.ts';
 import { createOpinion, refusal } from '../support/models/judge-script.ts';
 import { openScriptedProvider, type ScriptedReply } from '../support/models/scripted-provider.ts';
@@ -70,6 +71,18 @@ describe('a gate with a judge', () => {
     expect(recording.split('\n').filter((line) => line.includes('"turn":'))).toHaveLength(3);
     expect(recording).not.toContain('sk-canary');
     expect(recorded.cases[0]?.replayed).toEqual({ passed: 0, total: 0 });
+    expect(recorded.cases[0]?.usage).toBeNull();
+    expect(recorded.cases[0]?.judges).toMatchObject([
+      { model: judge.model, usage: { modelCalls: 3, replayedCalls: 0 } },
+    ]);
+    expect(recorded.models).toMatchObject({
+      models: [],
+      usage: { modelCalls: 0 },
+      judges: [{ model: judge.model, usage: { modelCalls: 3 } }],
+    });
+    expect(renderTerminal(recorded, { color: false })).toMatch(
+      /Judge openai\/gpt-5-mini: calls 3 live; tokens \d+ in, \d+ out; cost not\s+known/,
+    );
     const replayed = await runJudgedGate(workspace, { recordings: 'replay' });
     expect(replayed.verdict.outcome).toBe('passed');
     expect(replayed.cases[0]?.replayed).toEqual({ passed: 1, total: 1 });
@@ -95,6 +108,9 @@ describe('a gate with a judge', () => {
     const open = await runJudgedGate(workspace, { baseUrl: closed.baseUrl, recordings: 'live' });
     expect(open.verdict.outcome).toBe('inconclusive');
     expect(JSON.stringify(open.cases[0]?.failures)).toContain('OPENAI_API_KEY');
+    expect(open.verdict.reasons[0]?.message).toMatch(
+      /^openai refuses the key in OPENAI_API_KEY \(401\).* The run ended as failed/,
+    );
   });
 
   it('is refused before anything starts where its judge has no calibration', async () => {

@@ -87,6 +87,7 @@ describe('parseIterationPage', () => {
         model: null,
         tokensUsed: null,
         usage: null,
+        judges: [],
         actualToolCalls: [],
         expectedToolCalls: [],
       },

@@ -227,7 +227,10 @@ describe('summarizeModels', () => {
         failed: 5,
         usage: usageOf({ modelCalls: 5, inputTokens: 1_000_000 }),
       }),
-      createCaseResults({ id: 'adds' }),
+      createCaseResults({
+        id: 'adds',
+        judges: [{ model: small, usage: usageOf({ modelCalls: 3, inputTokens: 2_000_000 }) }],
+      }),
     ];
     const models = summarize(cases, { quarantine: [createQuarantineEntry({ case: 'aside' })] });
     expect(models).toEqual({
@@ -245,6 +248,7 @@ describe('summarizeModels', () => {
       ],
       usage: usageOf({ modelCalls: 11, replayedCalls: 4, inputTokens: 1_000_600, outputTokens: 60 }),
       cost: null,
+      judges: [{ model: small, usage: usageOf({ modelCalls: 3, inputTokens: 2_000_000 }), cost: 2 }],
       currency: 'EUR',
       costGaps: ['no price for "openai/large"; add it to `prices`'],
     });

@@ -108,7 +108,7 @@ export function renderSummary({ total, passed, failed }: RunRecord) {
 /** An iteration as it is read. */
 function renderIteration(iteration: IterationRecord) {
   const { id, caseId, title, iterationNumber, status, result, startedAt, durationMs, toolCalls, error } = iteration;
-  const { model, provider, tokensUsed, usage } = iteration;
+  const { model, provider, tokensUsed, usage, judges } = iteration;
   return {
     id,
     testCaseId: caseId,
@@ -122,6 +122,7 @@ function renderIteration(iteration: IterationRecord) {
     durationMs,
     tokensUsed,
     usage,
+    judges: judges ?? [],
     actualToolCalls: toolCalls?.actual ?? [],
     expectedToolCalls: toolCalls?.expected ?? [],
     error,

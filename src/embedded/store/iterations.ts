@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import type { CaseOutcome } from '../../engine/outcome.ts';
-import type { StepResult, ToolCall } from '../../model/run.ts';
+import type { IterationJudge, StepResult, ToolCall } from '../../model/run.ts';
 import type { ModelUsage } from '../../model/usage.ts';
 import type { ModelName } from '../../models/language-model.ts';
 import { jsonColumn } from './schema.ts';
@@ -28,6 +28,7 @@ const iterationRow = z.object({
   provider: z.string().nullable(),
   tokensUsed: z.number().nullable(),
   usage: jsonColumn<ModelUsage>().nullable(),
+  judges: jsonColumn<IterationJudge[]>().nullable(),
 });
 export type IterationRecord = z.infer<typeof iterationRow>;
 
@@ -81,7 +82,8 @@ export function createIterationStore(database: DatabaseSync) {
   const start = database.prepare(`update iterations set status = 'running', started_at = ? where id = ?`);
   const end = database.prepare(`
     update iterations set status = :status, result = :result, started_at = :startedAtMs, duration_ms = :durationMs,
-      error = :error, tool_calls = :toolCalls, steps = :steps, tokens_used = :tokensUsed, usage = :usage
+      error = :error, tool_calls = :toolCalls, steps = :steps, tokens_used = :tokensUsed, usage = :usage,
+      judges = :judges
     where id = :id and status = 'running'`);
   const insertTrace = database.prepare('insert into traces values (?, ?)');
   const cancel = database.prepare(`
@@ -91,7 +93,7 @@ export function createIterationStore(database: DatabaseSync) {
   const selectPage = database.prepare(`
     select position, id, case_id as caseId, title, iteration_number as iterationNumber, status, result,
       started_at as startedAt, duration_ms as durationMs, error, tool_calls as toolCalls, model, provider,
-      tokens_used as tokensUsed, usage
+      tokens_used as tokensUsed, usage, judges
     from iterations where run_id = ? and position > ? order by position limit ?`);
   const selectSteps = database.prepare('select steps from iterations where run_id = ? and id = ?');
   const selectTrace = database.prepare(`
@@ -122,7 +124,7 @@ export function createIterationStore(database: DatabaseSync) {
     },
     /** Returns whether this call ended it: one that was cancelled meanwhile stays so. */
     end: (id: string, outcome: CaseOutcome): boolean => {
-      const { status, result, error, startedAtMs, durationMs, trace, usage } = outcome;
+      const { status, result, error, startedAtMs, durationMs, trace, usage, judges } = outcome;
       const toolCalls = JSON.stringify({ actual: outcome.actualToolCalls, expected: outcome.expectedToolCalls });
       const ended = {
         id,
@@ -135,6 +137,7 @@ export function createIterationStore(database: DatabaseSync) {
         steps: JSON.stringify(outcome.steps),
         tokensUsed: usage === null ? null : usage.inputTokens + usage.outputTokens,
         usage: usage === null ? null : JSON.stringify(usage),
+        judges: JSON.stringify(judges),
       };
       if (end.run(ended).changes === 0) return false;
       insertTrace.run(id, JSON.stringify(trace));

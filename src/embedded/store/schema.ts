@@ -70,6 +70,10 @@ export const migrations = [
   `
   alter table iterations add column usage text;
   `,
+  // What the judges of an iteration used.
+  `
+  alter table iterations add column judges text;
+  `,
 ];
 
 const versionRow = z.object({ user_version: z.int() });

@@ -40,10 +40,11 @@ export function createEvidenceCollector(redactor: Redactor, options: { keepsTrac
   const hasRoomForTraces = () => options.keepsTraces && traces.size < maxTraces;
   return {
     addIteration: (suiteId, iteration, { caseId, outcome }) => {
-      const { id, iterationNumber, durationMs, usage } = iteration;
+      const { id, iterationNumber, durationMs, usage, judges } = iteration;
       const key = `${suiteId} ${id}`;
       if (marks.size < maxIterationMarks || marks.has(key)) {
-        const isReplayed = usage === null || !hasUsage(usage) ? null : isIterationReplayed(iteration);
+        const hasModel = judges.length > 0 || (usage !== null && hasUsage(usage));
+        const isReplayed = hasModel ? isIterationReplayed(iteration) : null;
         marks.set(key, { suiteId, caseId, iterationId: id, iterationNumber, outcome, durationMs, isReplayed });
       }
     },

@@ -22,6 +22,7 @@ function createIteration(id: string, fields: Partial<Iteration> = {}): Iteration
     model: null,
     tokensUsed: null,
     usage: null,
+    judges: [],
     actualToolCalls: [],
     expectedToolCalls: [],
     ...fields,

@@ -20,6 +20,7 @@ export function createCaseResults(overrides: Partial<CaseResults> = {}): CaseRes
     tokensUsed: 0,
     model: null,
     usage: null,
+    judges: [],
     replayed: { passed: 0, total: 0 },
     failures: [],
     retries: [],

@@ -77,6 +77,7 @@ export function createIteration(overrides: Partial<Iteration> = {}): Iteration {
     model: null,
     tokensUsed: null,
     usage: null,
+    judges: [],
     actualToolCalls: [],
     expectedToolCalls: [],
     ...overrides,
