@@ -22,9 +22,8 @@ export function findContradictions(options: GateOptions): ConfigurationIssue[] {
 
 /** The same for a tunnel that is hosted by hand, with which nothing is run. */
 export function findTunnelContradictions(options: GateOptions): ConfigurationIssue[] {
-  const { serverCommand, serverEnv } = options;
-  const hasIdleVariables = serverCommand === null && serverEnv.size > 0;
-  const idle = hasIdleVariables ? [issue('server-env', 'needs-server-command', idleWithoutCommand)] : [];
+  const isIdle = options.serverCommand === null && options.serverEnv.size > 0;
+  const idle = isIdle ? [issue('server-env', 'needs-server-command', idleWithoutCommand)] : [];
   return [...findServerIssues(options), ...idle, ...findServiceIssues(options)];
 }
 
