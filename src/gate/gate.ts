@@ -7,13 +7,13 @@ import { appendAll } from '../base/lists.ts';
 import type { Evidence } from '../model/evidence.ts';
 import type { Report, ServerReport, Trend } from '../model/report.ts';
 import { buildReport } from '../report/build.ts';
+import { listRevisionDifferences } from '../verdict/compare-revisions.ts';
 import { judgeSuite, type SuiteJudgement } from '../verdict/judge.ts';
 import { judgeGate, type MeasuredSuite } from '../verdict/judge-gate.ts';
 import { connectService } from './run/connect-service.ts';
 import { createEvidenceCollector } from './run/evidence.ts';
 import { createTeardown, explainInterruption, type RunLifetime, startRunLifetime } from './run/run-lifetime.ts';
 import { noIterationLog, openIterationLog, openTraceLog, type TraceLog } from './run/trace-log.ts';
-import { listRevisionDifferences } from './judge/compare-revisions.ts';
 import { composePolicy } from './judge/compose-policy.ts';
 import { createResultKeeper, type KeptResults } from './run/keep-results.ts';
 import type { MadeRecording } from './run/open-models.ts';
@@ -94,8 +94,7 @@ export async function gate(plan: GatePlan, context: GateContext, { announce }: G
     suites.map(({ results }) => results),
     policy,
   );
-  const measured = suites.map(({ results }) => results);
-  const differences = listRevisionDifferences(plan.suites, measured);
+  const differences = listRevisionDifferences(suites.map(({ results }) => results));
   const notes = [...plan.policyNotes, ...serverNotes, ...differences, ...exit.notes];
   const stopsJob = exit.exitCode !== 0 || lifetime.abort.reason instanceof CancelledError;
   const durationMs = Math.round(clock.monotonicMs() - startedMs);

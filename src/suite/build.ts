@@ -12,7 +12,7 @@ import { deriveSlug, nameVariant } from './case-ids.ts';
 import type { Finding } from './findings.ts';
 import { fillJudgeModel, fillModelOfStep, findJudgesWithoutModel, locateJudges, locateStepJudges } from './judges.ts';
 import { buildModelSettings, findTwoModelKeys, listCaseModels } from './model-settings.ts';
-import { checkNames } from './names.ts';
+import { checkNames, finishTexts } from './names.ts';
 import type { DocumentPath, SourceDocument } from './source-document.ts';
 import { findServerIds, parseSteps, type WrittenCase, type WrittenSuite } from './suite-schema.ts';
 
@@ -112,7 +112,7 @@ export function buildSuite(
     policy: buildPolicyLayer(written.policy ?? {}, document, ['policy']),
     cases,
   };
-  return { suite, findings };
+  return { suite: finishTexts(suite), findings };
 }
 
 /** A case that runs with several models is one case of its own for each, since its results are those of a model. */

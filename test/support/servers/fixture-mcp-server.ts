@@ -83,7 +83,9 @@ export async function startFixtureMcpServer(
     void answer(request, response).catch(() => response.destroy());
   });
   const context = { ...options, log, dropConnections: () => http.closeAllConnections() };
-  const modern = toNodeHandler(createMcpHandler(() => createMcpServer(tools, { ...context, listed: 'modern' }), { legacy: 'reject' }));
+  const modern = toNodeHandler(
+    createMcpHandler(() => createMcpServer(tools, { ...context, listed: 'modern' }), { legacy: 'reject' }),
+  );
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     // Only the requests of 2026-07-28 name their method in a header.
