@@ -1,5 +1,13 @@
 import { endSentence } from '../base/text.ts';
-import type { ApiType, Check, CheckByType, JudgedType, ObservationType, ToolResultType } from '../model/assertion.ts';
+import type {
+  ApiType,
+  Check,
+  CheckByType,
+  JudgedType,
+  ObservationType,
+  ReportedType,
+  ToolResultType,
+} from '../model/assertion.ts';
 import type { CheckState } from '../model/trace.ts';
 import { type Evidence, type Judgement, leaveUnmeasured } from './evidence.ts';
 
@@ -62,16 +70,22 @@ const ofToolResults: Finalities<ToolResultType> = {
   toolNotFound: 'none',
 };
 
+/** A report stays one of all; later ones can still break the order of the progress. */
+const ofReports: Finalities<ReportedType> = { progressReported: 'none', logged: 'passed', listChanged: 'passed' };
+
 /** A judge sees the whole conversation, or it judges another one. */
 const ofJudges: Finalities<JudgedType> = { judge: 'none' };
 
-/** `not` turns over what is final already. */
+/** These put together what is final already. */
 const finalities: Finalities<Check['type']> = {
   ...ofApi,
   ...ofObservations,
   ...ofToolResults,
+  ...ofReports,
   ...ofJudges,
   not: 'both',
+  anyOf: 'both',
+  allOf: 'both',
 };
 
 /** Takes back a judgement of a transcript that was cut, unless it would be the same however the transcript went on. */

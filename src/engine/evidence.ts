@@ -1,5 +1,6 @@
 import type { Check, CheckByType, JsonObject } from '../model/assertion.ts';
 import type { ToolCall } from '../model/run.ts';
+import type { Notification } from '../model/notification.ts';
 import type { CheckState, TraceMessage } from '../model/trace.ts';
 import type { ModelAnswer, ModelCall, ModelName } from '../models/language-model.ts';
 import type { SchemaBudget } from './schema-check.ts';
@@ -12,6 +13,8 @@ export interface Evidence {
   tools: ReadonlyMap<string, ToolDefinition> | null;
   /** The conversation, with the pinned calls. Empty where it was not captured. */
   messages: readonly TraceMessage[];
+  /** What the server reported, and how much more than was kept; null if it was not captured. */
+  notifications: { entries: readonly Notification[]; dropped: number } | null;
   /** Text of the last assistant message; empty where that one only calls tools, and where no model took part. */
   finalAssistantMessage: string;
   /** Messages of the user; a case that only calls tools has none. */
@@ -117,6 +120,8 @@ export interface JudgeLog {
 export interface JudgingAids extends SchemaBudget {
   /** Null where no model may be asked. */
   askJudge?: AskJudge | null;
+  /** Waits until the condition holds, for as long as a notification may be on its way. */
+  waitForNotification?: ((isMet: () => boolean) => Promise<void>) | null;
   judgeLog?: JudgeLog;
 }
 

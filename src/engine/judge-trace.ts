@@ -2,7 +2,9 @@ import { describeError } from '../base/errors.ts';
 import { endSentence } from '../base/text.ts';
 import {
   type Assertion,
+  type InnerCheck,
   isAdvisory,
+  isCombination,
   isOwnAssertion,
   listExpectedErrors,
   type OwnAssertion,
@@ -12,7 +14,9 @@ import type { Step } from '../model/step.ts';
 import type { Suite, SuiteCase } from '../model/suite.ts';
 import { resolveChecks } from '../suite/build.ts';
 import { expectsErrorOfCall } from '../suite/compile.ts';
-import { judgePredicate } from './predicates.ts';
+import { type Judgement, leaveUnmeasured } from './evidence.ts';
+import { judgeCheck } from './predicates.ts';
+import { judgeCombination, negate } from './combined-checks.ts';
 import { clipReason, printValue } from './reasons.ts';
 import { type SchemaBudget, startSchemaTime } from './schema-check.ts';
 import { findLatestCall } from './trace-calls.ts';
@@ -126,13 +130,21 @@ async function judgeAssertion(
   { record, steps, schemas }: { record: TraceRecord; steps: readonly Step[]; schemas: SchemaBudget },
 ): Promise<OwnJudgement> {
   const { assertion, step } = item;
-  const asserted = assertion.type === 'not' ? assertion.assertion : assertion;
-  if (asserted.type === 'judge') return giveUp(item, 'a judge needs the embedded service');
-  const found = findTraceEvidence(asserted, record, { steps, position: step?.index ?? steps.length });
-  if (found.kind === 'unknown') return giveUp(item, found.reason);
-  const { state, reason } = await judgePredicate(assertion, found.evidence, schemas);
-  if (state === 'unmeasured') return { kind: 'unscored', reason };
-  return state === 'passed' ? { kind: 'passed' } : { kind: 'failed', reason, step };
+  if (assertion.type === 'judge') return giveUp(item, 'a judge needs the embedded service');
+  const viewpoint = { steps, position: step?.index ?? steps.length };
+  // Each part is about other calls, so that each has evidence of its own.
+  const judge = async (check: InnerCheck): Promise<Judgement> => {
+    const name = (judgement: Judgement) => ({ ...judgement, reason: `${check.type}: ${judgement.reason}` });
+    if (check.type === 'not') return name(negate(await judge(check.assertion)));
+    if (isCombination(check)) return name(await judgeCombination(check, judge));
+    const found = findTraceEvidence(check, record, viewpoint);
+    return found.kind === 'unknown'
+      ? leaveUnmeasured(endSentence(`${check.type} could not be judged: ${found.reason}`))
+      : await judgeCheck(check, found.evidence, schemas);
+  };
+  const { state, reason } = await judge(assertion);
+  if (state === 'unmeasured') return { kind: 'unscored', reason: clipReason(reason) };
+  return state === 'passed' ? { kind: 'passed' } : { kind: 'failed', reason: clipReason(reason), step };
 }
 
 function giveUp({ assertion }: TraceAssertion, why: string): OwnJudgement {

@@ -109,6 +109,7 @@ async function sendCall(
   if (answer.kind === 'unreachable') {
     return { stop: { status: 'fail', reason: describeNoAnswer(toolName, answer.message), effect: 'give-up' } };
   }
+  if (answer.kind === 'unmeasured') return { stop: { status: 'fail', reason: answer.reason, effect: 'give-up' } };
   const { isFatal, ...output } = answer;
   const { toolError } = record.complete(output);
   if (isFatal) return { stop: { status: 'fail', reason: toolError, effect: 'stop' } };

@@ -133,7 +133,12 @@ export function buildOutcome(
     protocolVersion,
     startedAtMs: transcript.startedAtMs,
     durationMs,
-    trace: { messages: transcript.messages, spans: transcript.spans, prompts, metadata: { predicates } },
+    trace: {
+      messages: transcript.messages,
+      spans: transcript.spans,
+      prompts,
+      metadata: { predicates, ...transcript.notifications.toMetadata() },
+    },
     predicates,
     loss: ending.loss ?? null,
     usage: transcript.usage === noModelUsage ? null : transcript.usage,

@@ -5,11 +5,13 @@ import {
   type Check,
   type CheckByType,
   checkSchemas,
+  type CombinedCheck,
   findRoleProblem,
   noBrowserReason,
   resolveAliases,
 } from '../model/assertion.ts';
 import { callJudgements } from './call-checks.ts';
+import { judgeCombination, negate } from './combined-checks.ts';
 import { limitToFinal } from './cut-evidence.ts';
 import { definitionJudgements } from './definition-checks.ts';
 import {
@@ -18,10 +20,10 @@ import {
   type Judgement,
   type Judgements,
   type JudgingAids,
-  leaveUnmeasured,
   refuse,
 } from './evidence.ts';
 import { judgeByModel } from './judge-check.ts';
+import { notificationJudgements } from './notification-checks.ts';
 import { clipReason, printValue } from './reasons.ts';
 import { responseJudgements } from './response-checks.ts';
 import { toolResultJudgements } from './tool-result-checks.ts';
@@ -31,11 +33,17 @@ const judgements: Judgements = {
   ...definitionJudgements,
   ...responseJudgements,
   ...toolResultJudgements,
+  ...notificationJudgements,
   widgetRendered: judgeNothingRendered,
   widgetRenderLatencyUnder: judgeNothingRendered,
   widgetNoConsoleErrors: judgeNothingRendered,
   judge: async (check, evidence, aids) => await judgeByModel(check, evidence, aids ?? {}),
-  not: async ({ assertion }, evidence, aids) => negate(await judgeCheck(assertion, evidence, aids)),
+  not: async ({ assertion }, evidence, aids) => {
+    // What must not come is not waited for.
+    return negate(await judgeCheck(assertion, evidence, aids && { ...aids, waitForNotification: null }));
+  },
+  anyOf: judgeParts,
+  allOf: judgeParts,
 };
 
 const readers: { [Type in Check['type']]: z.ZodType<CheckByType[Type]> } = checkSchemas;
@@ -56,7 +64,12 @@ export async function judgePredicate(
   return { state, reason: clipReason(reason) };
 }
 
-async function judgeCheck(predicate: unknown, evidence: Evidence, aids: JudgingAids | undefined): Promise<Judgement> {
+/** Judges a predicate in the same way, and says why it failed where the transcript does not. */
+export async function judgeCheck(
+  predicate: unknown,
+  evidence: Evidence,
+  aids: JudgingAids | undefined,
+): Promise<Judgement> {
   const check = isRecord(predicate) ? resolveAliases(predicate) : {};
   const { type } = check;
   if (!isJudged(type)) return refuse(`unknown predicate type ${printValue(type)}: nothing can be judged by it.`);
@@ -71,6 +84,10 @@ async function judgeCheck(predicate: unknown, evidence: Evidence, aids: JudgingA
 
 function isJudged(type: unknown): type is Check['type'] {
   return typeof type === 'string' && Object.hasOwn(judgements, type);
+}
+
+async function judgeParts(check: CombinedCheck, evidence: Evidence, aids: JudgingAids | undefined): Promise<Judgement> {
+  return await judgeCombination(check, async (assertion) => await judgeCheck(assertion, evidence, aids));
 }
 
 /** Reads the fields first, and fails what does not have them. Unknown fields are ignored. */
@@ -90,14 +107,6 @@ async function judgeType<Type extends Check['type']>(
   if (problem !== null) return refuse(`the predicate is malformed: ${problem.field}: ${problem.message}.`);
   const judgement = await judgements[type](parsed.data, evidence, aids);
   return limitToFinal(judgement, { type, fields: parsed.data, evidence });
-}
-
-/** The judgement of the opposite, which says as much about the transcript: what was not measured stays that. */
-function negate(judgement: Judgement): Judgement {
-  const { state, reason, failsClosed } = judgement;
-  if (failsClosed === 'malformed' || state === 'unmeasured') return judgement;
-  if (failsClosed === 'unmeasured') return leaveUnmeasured(reason);
-  return { state: state === 'passed' ? 'failed' : 'passed', reason };
 }
 
 function judgeNothingRendered(): Judgement {

@@ -2,7 +2,7 @@ import { endSentence } from '../base/text.ts';
 import { type Clock, formatDuration } from '../base/time.ts';
 import { describeUnreachable } from '../mcp/faults.ts';
 import { openRenewableSession } from '../mcp/renewable-session.ts';
-import type { Session, Target } from '../mcp/session.ts';
+import type { Session, SessionOptions, Target } from '../mcp/session.ts';
 import { ExcessError } from '../mcp/traffic-budget.ts';
 import type { TestCase } from '../model/case.ts';
 import type { ServerVisit } from '../model/process-end.ts';
@@ -12,6 +12,7 @@ import type { TraceIds } from '../otlp/ids.ts';
 import type { JudgingAids } from './evidence.ts';
 import { type IterationLimit, startIterationLimit } from './iteration-limit.ts';
 import { createAskJudge, type OpenJudge } from './judge-check.ts';
+import { createWatch } from './notification-log.ts';
 import { createModelTalk, type OpenModel } from './model-talk.ts';
 import { buildOutcome, type CaseOutcome, completed, type Ending, judgeChecks, listChecks } from './outcome.ts';
 import { type Connection, joinConnections, type ReachedServer } from './process-loss.ts';
@@ -28,6 +29,9 @@ import { createCaseValues, type IterationFacts } from './values.ts';
  * reason to give it less. Where the case may take longer, so may the handshake.
  */
 const connectTimeoutMs = 60_000;
+
+/** How much longer than an iteration a server keeps its tasks: the time in which a model is asked is not counted. */
+const extraTaskTtlMs = 600_000;
 
 /**
  * Runs one iteration of a case in an MCP session of its own, and judges it. Resolves whatever the server does.
@@ -70,6 +74,7 @@ export async function runCase(
     clock,
     signal: options.signal,
     timeoutMs: Math.max(timeoutMs, connectTimeoutMs),
+    session: { watch: createWatch(testCase, transcript), taskTtlMs: timeoutMs + extraTaskTtlMs },
   });
   if ('ending' in opened) {
     return buildOutcome(testCase, { transcript, steps: [], ending: opened.ending, protocolVersion: null });
@@ -88,6 +93,7 @@ export async function runCase(
   const aids: JudgingAids = {
     ...schemas,
     askJudge: openJudge === null ? null : createAskJudge(openJudge, { limit, signal: options.signal }),
+    waitForNotification: (isMet) => transcript.notifications.waitUntil(isMet, limit.signal),
     judgeLog: transcript.logJudges(null),
   };
   const scope: StepScope = {
@@ -130,6 +136,7 @@ interface ConnectOptions {
   clock: Clock;
   signal: AbortSignal | undefined;
   timeoutMs: number;
+  session: Pick<SessionOptions, 'watch' | 'taskTtlMs'>;
 }
 
 /** Opens a session with each server, in their order; with one that cannot be connected to, those before it are closed. */
@@ -157,11 +164,11 @@ async function connectAll(
 
 async function connect(
   { target, visit }: ReachableServer,
-  { clock, signal, timeoutMs, subject }: ConnectOptions & { subject: string },
+  { clock, signal, timeoutMs, session, subject }: ConnectOptions & { subject: string },
 ): Promise<{ session: Session } | { ending: Ending }> {
   using limit = startIterationLimit(clock, timeoutMs, signal);
   try {
-    return { session: await openRenewableSession(target, { clock, signal: limit.signal, visit }) };
+    return { session: await openRenewableSession(target, { ...session, clock, signal: limit.signal, visit }) };
   } catch (error) {
     const stoppedBy = limit.stoppedBy();
     if (stoppedBy === 'caller') return { ending: { status: 'cancelled', reason: 'Cancelled before the first step.' } };

@@ -79,6 +79,7 @@ export async function runToolCallStep(
   const answer = await callTool(call, connection, { ...recording, record, tool });
   if (answer.kind === 'lost') return giveUpByLoss(answer.witnessed, toolName, evidence);
   if (answer.kind === 'unreachable') return end('give-up', describeNoAnswer(toolName, answer.message));
+  if (answer.kind === 'unmeasured') return end('give-up', answer.reason);
   const { isFatal, ...output } = answer;
   const { toolError } = record.complete(output);
   const result = output.kind === 'result' ? { result: output.result } : {};
@@ -104,9 +105,12 @@ export async function runToolCallStep(
   };
 }
 
+/** A call that the server did not answer. */
+type UnansweredCall = { kind: 'unreachable'; message: string } | { kind: 'lost'; witnessed: WitnessedEnd };
+
 /**
  * Calls a tool, pinned or for a model, and judges its result by the tool's own output schema. A call without an answer is abandoned
- * in the record.
+ * in the record, and so is one that cannot be judged: a tool that requires a task which the session cannot make.
  *
  * @throws the signal's reason once it aborts.
  */
@@ -114,12 +118,19 @@ export async function callTool(
   call: ToolCall,
   connection: Connection,
   context: Omit<CallRecording, 'stepIndex'> & { record: CallRecord; tool: ToolLookup },
-): Promise<CallAnswer | { kind: 'unreachable'; message: string } | { kind: 'lost'; witnessed: WitnessedEnd }> {
-  const { record } = context;
+): Promise<CallAnswer | UnansweredCall | { kind: 'unmeasured'; reason: string }> {
+  const { record, tool } = context;
   try {
     const answer = await requestCall(call, connection, context);
-    if (answer.kind === 'lost' || answer.kind === 'unreachable') record.abandon();
-    return answer;
+    if (answer.kind === 'lost' || answer.kind === 'unreachable') {
+      record.abandon();
+      return answer;
+    }
+    const lacksTask = tool.kind === 'listed' && tool.taskSupport === 'required' && !connection.session.hasTasks;
+    if (answer.toolError === null || !lacksTask) return answer;
+    record.abandon();
+    const reason = `${call.toolName} requires a task, and the server does not declare the capability \`tasks.requests.tools.call\`, without which no call can be made as a task.`;
+    return { kind: 'unmeasured', reason };
   } catch (error) {
     record.abandon();
     throw error;
@@ -136,12 +147,18 @@ async function requestCall(
     trace,
     schemas,
   }: Omit<CallRecording, 'stepIndex'> & { record: CallRecord; tool: ToolLookup },
-): Promise<CallAnswer | { kind: 'unreachable'; message: string } | { kind: 'lost'; witnessed: WitnessedEnd }> {
+): Promise<CallAnswer | UnansweredCall> {
   const { session, signal } = connection;
   let result: CallToolResult;
   try {
     const traceParent = trace === null ? undefined : composeTraceParent(trace, record.spanId);
-    result = await session.callTool(toolName, args, { signal, traceParent });
+    const taskSupport = tool.kind === 'listed' ? tool.taskSupport : undefined;
+    result = await session.callTool(toolName, args, {
+      signal,
+      traceParent,
+      taskSupport,
+      onUpdate: (update) => transcript.notifications.add({ ...update, toolCallId: record.spanId, toolName }),
+    });
   } catch (error) {
     const fault = await explainFailedRequest(error, connection);
     if (fault.kind === 'lost' || fault.kind === 'unreachable') return fault;

@@ -21,7 +21,16 @@ export type UnusableList =
 
 /** A list costs a request, so that the sessions of a run share the first one as long as it has what they call. */
 const sharedLists = new WeakMap<Target, ToolList>();
-const sessionLists = new WeakMap<Session, ToolList>();
+/** The list of a session holds until the server reports a change. */
+const sessionLists = new WeakMap<Session, { list: ToolList; changes: number }>();
+
+/** The list that is known without a request, that of another session included unless the tools of this one have changed. */
+function findKnownList({ session, target }: Connection, { ofSession = false } = {}): ToolList | undefined {
+  const own = sessionLists.get(session);
+  const { toolListChanges } = session;
+  if (own?.changes === toolListChanges) return own.list;
+  return ofSession || toolListChanges > 0 ? undefined : sharedLists.get(target);
+}
 
 /** How many names a message lists where none is near. */
 const maxNames = 5;
@@ -38,9 +47,7 @@ export async function lookUpTool(
   connection: Connection,
   { ofSession = false }: { ofSession?: boolean } = {},
 ): Promise<ToolLookup> {
-  const { session, target } = connection;
-  const known = sessionLists.get(session) ?? (ofSession ? undefined : sharedLists.get(target));
-  const found = known?.get(toolName);
+  const found = findKnownList(connection, { ofSession })?.get(toolName);
   if (found !== undefined) return { kind: 'listed', ...found };
   const listing = await requestList(connection);
   if (listing.kind !== 'list') return listing;
@@ -57,8 +64,7 @@ export async function lookUpTool(
  * @throws the signal's reason once it aborts.
  */
 export async function listTools(connection: Connection): Promise<{ kind: 'list'; list: ToolList } | UnusableList> {
-  const { session, target } = connection;
-  const known = sessionLists.get(session) ?? sharedLists.get(target);
+  const known = findKnownList(connection);
   return known === undefined ? await requestList(connection) : { kind: 'list', list: known };
 }
 
@@ -102,6 +108,7 @@ function describeClash(toolName: string, connections: readonly Connection[]): st
 
 async function requestList(connection: Connection): Promise<{ kind: 'list'; list: ToolList } | UnusableList> {
   const { session, target, signal } = connection;
+  const changes = session.toolListChanges;
   let list: ToolList;
   try {
     list = await session.listTools({ signal });
@@ -117,8 +124,8 @@ async function requestList(connection: Connection): Promise<{ kind: 'list'; list
     const reason = clipReason(`The server answered tools/list with ${code}: ${printValue(fault.message)}.`);
     return { kind: 'refused', reason };
   }
-  sessionLists.set(session, list);
-  if (!sharedLists.has(target)) sharedLists.set(target, list);
+  sessionLists.set(session, { list, changes });
+  if (!sharedLists.has(target) && changes === 0) sharedLists.set(target, list);
   return { kind: 'list', list };
 }
 

@@ -1,5 +1,5 @@
 import { isRecord, tryParseJson } from '../base/json.ts';
-import type { NegatableCheck } from '../model/assertion.ts';
+import type { GatingCheck } from '../model/assertion.ts';
 import type { Step } from '../model/step.ts';
 import type { Evidence, ToolResult } from './evidence.ts';
 import { type AnsweredCall, findAnsweredCalls, findNamedCalls } from './trace-calls.ts';
@@ -8,7 +8,7 @@ import type { TraceRecord } from './trace-reader.ts';
 /** What a kind of check asks about, which a trace may lack. */
 type Subject = 'results' | 'calls' | 'response' | 'other';
 
-const subjects: { readonly [Type in NegatableCheck['type']]: Subject } = {
+const subjects: { readonly [Type in GatingCheck['type']]: Subject } = {
   toolCalledWith: 'calls',
   toolCalledAtLeastOnce: 'calls',
   toolNeverCalled: 'calls',
@@ -31,7 +31,7 @@ const subjects: { readonly [Type in NegatableCheck['type']]: Subject } = {
   responseCloseTo: 'response',
   finalAssistantMessageNonEmpty: 'response',
   turnCountUnder: 'response',
-  // No trace has the list of tools, the whole size of results, all tokens, or what a browser rendered.
+  // No trace has the list of tools, the whole size of results, all tokens, notifications, or what a browser rendered.
   argumentsMatchToolSchema: 'other',
   noDestructiveToolCalled: 'other',
   toolResultSizeUnder: 'other',
@@ -39,6 +39,9 @@ const subjects: { readonly [Type in NegatableCheck['type']]: Subject } = {
   widgetRendered: 'other',
   widgetRenderLatencyUnder: 'other',
   widgetNoConsoleErrors: 'other',
+  progressReported: 'other',
+  logged: 'other',
+  listChanged: 'other',
 };
 
 const nothing: Evidence = {
@@ -49,6 +52,7 @@ const nothing: Evidence = {
   userMessages: 0,
   tokensUsed: null,
   messages: [],
+  notifications: null,
   cutReason: null,
 };
 
@@ -56,7 +60,7 @@ type FoundEvidence = { kind: 'found'; evidence: Evidence } | { kind: 'unknown'; 
 
 /** Collects what a trace says about a check at a position among the steps; `reason` is half a sentence about what is missing. */
 export function findTraceEvidence(
-  check: NegatableCheck,
+  check: GatingCheck,
   record: TraceRecord,
   { steps, position }: { steps: readonly Step[]; position: number },
 ): FoundEvidence {
@@ -81,7 +85,7 @@ export function findTraceEvidence(
 }
 
 function findResults(
-  check: NegatableCheck,
+  check: GatingCheck,
   record: TraceRecord,
   { steps, position }: { steps: readonly Step[]; position: number },
 ): FoundEvidence {
@@ -94,7 +98,7 @@ function findResults(
   return { kind: 'found', evidence: { ...nothing, toolResults: judged.map(toToolResult) } };
 }
 
-function judgesLatest(check: NegatableCheck): boolean {
+function judgesLatest(check: GatingCheck): boolean {
   if ('latest' in check && check.latest !== undefined) return check.latest;
   return ['toolResultEquals', 'toolResultIsError', 'toolResultContent', 'toolError', 'toolNotFound'].includes(
     check.type,
@@ -102,7 +106,7 @@ function judgesLatest(check: NegatableCheck): boolean {
 }
 
 /** What a check asks about and the trace does not say of this call. */
-function findGap(check: NegatableCheck, call: AnsweredCall): string | null {
+function findGap(check: GatingCheck, call: AnsweredCall): string | null {
   const { toolName, output, latencyMs } = call;
   const { type } = check;
   if (type === 'toolNotFound' && output.isError) return `the trace does not tell whether the server lists ${toolName}`;

@@ -8,6 +8,7 @@ import { formatModelName } from '../models/model-name.ts';
 import { measureUsage } from '../models/usage.ts';
 import { type CallOutput, readResult } from './call-output.ts';
 import type { Evidence, JudgeLog, ToolResult } from './evidence.ts';
+import { NotificationLog } from './notification-log.ts';
 import type { Turn } from './match.ts';
 
 /** A tool call under way. Exactly one of the two is called, once. */
@@ -34,6 +35,7 @@ export class Transcript implements Evidence {
   readonly turns: Turn[] = [];
   readonly toolCalls: ToolCall[] = [];
   readonly toolResults: ToolResult[] = [];
+  readonly notifications: NotificationLog;
   #cutReason: string | null = null;
   /** What the servers declare of their tools, of which no two have one of the same name; null while nothing has asked. */
   tools: ToolList = null;
@@ -53,6 +55,7 @@ export class Transcript implements Evidence {
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    this.notifications = new NotificationLog(clock);
     this.startedAtMs = clock.now();
     this.#startedAtMonotonicMs = clock.monotonicMs();
   }

@@ -1,7 +1,6 @@
 import { SdkHttpError } from '@modelcontextprotocol/client';
-import type { Clock } from '../base/time.ts';
 import type { ServerVisit } from '../model/process-end.ts';
-import { createIterationBudget, openSession, type Session, type Target } from './session.ts';
+import { createIterationBudget, openSession, type Session, type SessionOptions, type Target } from './session.ts';
 
 /**
  * Opens a session that opens itself once more where the server has forgotten it (HTTP 404, see "Session Management" in the
@@ -12,10 +11,10 @@ import { createIterationBudget, openSession, type Session, type Target } from '.
  */
 export async function openRenewableSession(
   target: Target,
-  { clock, signal, visit }: { clock: Clock; signal: AbortSignal; visit: ServerVisit | null },
+  { visit, ...options }: Omit<SessionOptions, 'budget'> & { visit: ServerVisit | null },
 ): Promise<Session> {
   const budget = createIterationBudget();
-  let current = await openSession(target, { clock, signal, budget });
+  let current = await openSession(target, { ...options, budget });
   let mayRenew = true;
 
   const isForgotten = async (error: unknown) => {
@@ -29,7 +28,7 @@ export async function openRenewableSession(
       if (signal.aborted || !(await isForgotten(error))) throw error;
       mayRenew = false;
       const forgotten = current;
-      current = await openSession(target, { clock, signal, budget });
+      current = await openSession(target, { ...options, signal, budget });
       await forgotten[Symbol.asyncDispose]();
       return await send(current);
     }
@@ -40,6 +39,12 @@ export async function openRenewableSession(
       return current.id;
     },
     handshake: current.handshake,
+    get toolListChanges() {
+      return current.toolListChanges;
+    },
+    get hasTasks() {
+      return current.hasTasks;
+    },
     get excess() {
       return current.excess;
     },

@@ -1,9 +1,13 @@
-import { type CallToolResult, SdkHttpError, SseError } from '@modelcontextprotocol/client';
+import { SdkHttpError, SseError } from '@modelcontextprotocol/client';
 import { type Clock, race } from '../base/time.ts';
 import type { JsonObject } from '../model/assertion.ts';
+import type { ServerNotification } from '../model/notification.ts';
 import { createFetch } from './fetch.ts';
 import { connectClient } from './handshake.ts';
+import { type Watch, watchNothing } from './notifications.ts';
 import { type EraChoice, type Handshake, listEras, mayBeOldServer, type ProtocolEra } from './protocol.ts';
+import { translateTaskMessages } from './task-messages.ts';
+import { createToolCaller, type TaskSupport, type ToolCaller } from './tool-calls.ts';
 import { createTrafficBudget, type ExcessError, iterationLimits, type TrafficBudget } from './traffic-budget.ts';
 import { watchTraffic } from './traffic.ts';
 import { createTransport, endSession } from './transport.ts';
@@ -24,14 +28,14 @@ export interface Session extends AsyncDisposable {
   /** The limit that the server crossed, after which the session is over; null while there is none. */
   readonly excess: ExcessError | null;
   /**
-   * Calls a tool once, below the span that `traceParent` names. Rejects with the SDK's errors, a NetworkError, the ExcessError, or
-   * the signal's reason.
+   * Calls a tool once, below the span that `traceParent` names, and waits for the end of its task where it runs as one. Rejects with
+   * the SDK's errors, a NetworkError, a ProtocolError, the ExcessError, or the signal's reason.
    */
-  callTool(
-    toolName: string,
-    args: JsonObject,
-    options: { signal: AbortSignal; traceParent?: string | undefined },
-  ): Promise<CallToolResult>;
+  callTool: ToolCaller['call'];
+  /** How often the server has reported that its list of tools changed. */
+  readonly toolListChanges: number;
+  /** Whether a tool can run as a task here if it requires that. */
+  readonly hasTasks: boolean;
   /**
    * Lists the tools of the server, all pages, always with a request: from a list that it knows, the SDK would judge results
    * itself and withhold the ones that break their schema.
@@ -47,6 +51,7 @@ export interface ToolDeclaration {
   /** Null where the tool has none. */
   annotations: JsonObject | null;
   isReadOnly: boolean;
+  taskSupport: TaskSupport;
 }
 
 /** By name, in the order of the server's list; null where the server declares no tools capability. */
@@ -67,21 +72,20 @@ const minReconnectDelayMs = 100;
  *
  * @throws the SDK's or fetch's error when there is no handshake, {ExcessError} when the server crosses a limit, or the signal's reason.
  */
-export async function openSession(
-  target: Target,
-  { clock, signal, budget = createIterationBudget() }: { clock: Clock; signal: AbortSignal; budget?: TrafficBudget },
-): Promise<Session> {
-  if (target.protocol !== 'auto') return await openSessionAs(target.protocol, target, { clock, signal, budget });
+export async function openSession(target: Target, options: SessionOptions): Promise<Session> {
+  const { signal, budget = createIterationBudget() } = options;
+  const context = { watch: watchNothing, taskTtlMs: defaultTaskTtlMs, ...options, budget };
+  if (target.protocol !== 'auto') return await openSessionAs(target.protocol, target, context);
   const [first, second] = listEras('auto');
   try {
-    return await openSessionAs(first, target, { clock, signal, budget });
+    return await openSessionAs(first, target, context);
   } catch (error) {
     if (signal.aborted || budget.signal.aborted || isNetworkFailure(error)) throw error;
     const others: ProtocolEra[] =
       error instanceof SdkHttpError && mayBeOldServer(error.status) ? [second, 'sse'] : [second];
     for (const era of others) {
       try {
-        return await openSessionAs(era, target, { clock, signal, budget });
+        return await openSessionAs(era, target, context);
       } catch {
         signal.throwIfAborted();
         budget.signal.throwIfAborted();
@@ -90,6 +94,18 @@ export async function openSession(
     throw error;
   }
 }
+
+export interface SessionOptions {
+  clock: Clock;
+  signal: AbortSignal;
+  budget?: TrafficBudget;
+  /** What the server is asked to report; nothing unless given. */
+  watch?: Watch;
+  /** How long the server keeps a task, in milliseconds. */
+  taskTtlMs?: number;
+}
+
+const defaultTaskTtlMs = 3_600_000;
 
 /** What a server may send in one iteration, over all sessions of it. */
 export function createIterationBudget(): TrafficBudget {
@@ -105,7 +121,7 @@ export function isNetworkFailure(error: unknown): boolean {
 async function openSessionAs(
   era: ProtocolEra,
   target: Target,
-  { clock, signal, budget }: { clock: Clock; signal: AbortSignal; budget: TrafficBudget },
+  { clock, signal, budget, watch, taskTtlMs }: Required<SessionOptions>,
 ): Promise<Session> {
   signal.throwIfAborted();
   const closed = new AbortController();
@@ -118,13 +134,24 @@ async function openSessionAs(
     ...(target.headers !== undefined && { requestInit: { headers: target.headers } }),
   });
   const limits = { timeout: sdkTimeoutMs };
-  const { client, handshake } = await connectClient(transport, era, { signal, budget, timeoutMs: sdkTimeoutMs }).catch(
-    (error: unknown) => {
-      closed.abort('closed');
-      throw error;
-    },
-  );
+  let toolListChanges = 0;
+  const onNotification = (notification: ServerNotification) => {
+    if (notification.kind === 'listChanged' && notification.of === 'tools') toolListChanges += 1;
+    watch.onNotification(notification);
+  };
+  const { client, handshake, openProgress } = await connectClient(transport, era, {
+    signal,
+    budget,
+    timeoutMs: sdkTimeoutMs,
+    watch: { ...watch, onNotification },
+  }).catch((error: unknown) => {
+    closed.abort('closed');
+    throw error;
+  });
+  if (era === 'modern') translateTaskMessages(transport);
   const traffic = watchTraffic(transport);
+  const { logLevel } = watch;
+  const caller = createToolCaller(client, { era, clock, openProgress, request: limits, taskTtlMs, logLevel });
   return {
     get id() {
       return 'sessionId' in transport ? transport.sessionId : undefined;
@@ -133,18 +160,20 @@ async function openSessionAs(
     get excess() {
       return budget.excess;
     },
-    callTool: (toolName, args, { signal, traceParent }) => {
-      const meta = traceParent === undefined ? {} : { _meta: { traceparent: traceParent } };
-      const call = { name: toolName, arguments: args, ...meta };
-      const answer = Promise.race([client.callTool(call, { ...limits, signal }), traffic.lost]);
-      return race(answer, { signals: [signal, budget.signal] });
+    get toolListChanges() {
+      return toolListChanges;
+    },
+    hasTasks: caller.hasTasks,
+    callTool: (toolName, args, options) => {
+      const answer = Promise.race([caller.call(toolName, args, options), traffic.lost]);
+      return race(answer, { signals: [options.signal, budget.signal] });
     },
     listTools: async ({ signal }) => {
       if (client.getServerCapabilities()?.tools === undefined) return null;
       const listing = client.listTools(undefined, { ...limits, signal, cacheMode: 'bypass' });
       const { tools } = await race(Promise.race([listing, traffic.lost]), { signals: [signal, budget.signal] });
       return new Map(
-        tools.map(({ name, description, inputSchema, outputSchema, annotations }) => [
+        tools.map(({ name, description, inputSchema, outputSchema, annotations, execution }) => [
           name,
           {
             description: description ?? null,
@@ -152,12 +181,15 @@ async function openSessionAs(
             outputSchema: outputSchema ?? null,
             annotations: annotations === undefined ? null : { ...annotations },
             isReadOnly: annotations?.readOnlyHint === true,
+            taskSupport: execution?.taskSupport ?? 'forbidden',
           },
         ]),
       );
     },
     [Symbol.asyncDispose]: async () => {
-      const goodbye = traffic.waitForNotifications().then(() => endSession(transport));
+      const goodbye = Promise.allSettled([traffic.waitForNotifications(), caller.cancelTasks()]).then(() =>
+        endSession(transport),
+      );
       // A session that cannot be ended is the server's to reap; the iteration is judged already.
       await race(
         goodbye.catch(() => {}),

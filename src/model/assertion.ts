@@ -2,6 +2,8 @@ import { isRecord } from '../base/json.ts';
 import { z } from 'zod';
 import {
   type argumentMatching,
+  combinationTypes,
+  createCombinationSchema,
   createCheckSchemas,
   createNotSchema,
   isSmallSchema,
@@ -16,7 +18,7 @@ export type JsonObject = Record<string, unknown>;
 
 const filledText = z.string().min(1);
 
-const { api, observations, toolResult, judged } = createCheckSchemas({
+const { api, observations, toolResult, reported, judged } = createCheckSchemas({
   isClosed: false,
   toolName: filledText,
   text: filledText,
@@ -37,31 +39,71 @@ const { api, observations, toolResult, judged } = createCheckSchemas({
   model: filledText,
 });
 
-const gating = { ...api, ...toolResult };
+const gating = { ...api, ...toolResult, ...reported };
 const asserting = { ...gating, ...observations, ...judged };
 
 type AssertingByType = { [Type in keyof typeof asserting]: z.infer<(typeof asserting)[Type]> };
 
-/** What `not` may wrap. */
-export type NegatableCheck = AssertingByType[keyof typeof gating];
+/** A check that gates by itself. */
+export type GatingCheck = AssertingByType[keyof typeof gating];
 
-/** Says why `not` cannot wrap a value; null where it can. */
-export function findNegationProblem(check: unknown): string | null {
-  if (!isRecord(check) || typeof check['type'] !== 'string') return '`not` wraps an assertion, which has a `type`';
+interface Weighed {
+  role?: 'gating' | 'advisory';
+  severity?: 'warn';
+}
+
+export interface CombinedCheck extends Weighed {
+  type: (typeof combinationTypes)[number];
+  assertions: InnerCheck[];
+}
+
+/** What `not` may wrap. */
+export type NegatableCheck = GatingCheck | CombinedCheck;
+
+/** What `anyOf` and `allOf` may put together. */
+export type InnerCheck = NegatableCheck | ({ type: 'not'; assertion: NegatableCheck } & Weighed);
+
+export function isCombinationType(type: unknown): type is CombinedCheck['type'] {
+  return combinationTypes.some((known) => known === type);
+}
+
+export function isCombination(check: Check | InnerCheck): check is CombinedCheck {
+  return isCombinationType(check.type);
+}
+
+/** Says why a check cannot wrap a value; null where it can. */
+export function findWrapProblem(wrapper: 'not' | CombinedCheck['type'], check: unknown): string | null {
+  if (!isRecord(check) || typeof check['type'] !== 'string') {
+    return wrapper === 'not'
+      ? '`not` wraps an assertion, which has a `type`'
+      : `\`${wrapper}\` wraps assertions, each of which has a \`type\``;
+  }
   const { type } = check;
-  if (type === 'not') return '`not` cannot wrap another `not`';
-  if (isObservationType(type)) return `\`${type}\` is a heuristic, which \`not\` cannot wrap`;
-  if (type === 'judge') return '`not` cannot wrap a `judge`; write the opposite in its rubric';
-  return 'role' in check || 'severity' in check ? 'Write `role` and `severity` next to `not`' : null;
+  if (type === 'not' && wrapper === 'not') return '`not` cannot wrap another `not`';
+  if (isObservationType(type)) return `\`${type}\` is a heuristic, which \`${wrapper}\` cannot wrap`;
+  if (type === 'judge') {
+    const advice = wrapper === 'not' ? '; write the opposite in its rubric' : '; write what it looks for in one rubric';
+    return `\`${wrapper}\` cannot wrap a \`judge\`${advice}`;
+  }
+  return 'role' in check || 'severity' in check ? `Write \`role\` and \`severity\` next to \`${wrapper}\`` : null;
 }
 
 const negatable = z.custom<NegatableCheck>().superRefine((check, context) => {
-  const problem = findNegationProblem(check);
+  const problem = findWrapProblem('not', check);
   if (problem !== null) context.addIssue({ code: 'custom', message: problem });
 });
 
+const combined = createCombinationSchema(z.array(z.custom<InnerCheck>()).min(1)).superRefine(
+  ({ type, assertions }, context) => {
+    for (const [index, check] of assertions.entries()) {
+      const message = findWrapProblem(type, check);
+      if (message !== null) context.addIssue({ code: 'custom', path: ['assertions', index], message });
+    }
+  },
+);
+
 /** Checks as the wire has them, which is how they are judged: any value that can be judged at all. */
-export const checkSchemas = { ...asserting, not: createNotSchema(negatable) };
+export const checkSchemas = { ...asserting, not: createNotSchema(negatable), anyOf: combined, allOf: combined };
 
 /** Every check by its type. */
 export type CheckByType = { [Type in keyof typeof checkSchemas]: z.infer<(typeof checkSchemas)[Type]> };
@@ -69,6 +111,7 @@ export type CheckByType = { [Type in keyof typeof checkSchemas]: z.infer<(typeof
 export type ApiType = keyof typeof api;
 export type ObservationType = keyof typeof observations;
 export type ToolResultType = keyof typeof toolResult;
+export type ReportedType = keyof typeof reported;
 export type JudgedType = keyof typeof judged;
 export type JudgeCheck = CheckByType['judge'];
 
@@ -78,7 +121,12 @@ export type ToolResultAssertion = CheckByType[ToolResultType];
 export type Assertion = Check | WidgetAssertion;
 
 /** What only the gate judges: in the engine, and from the trace of a hosted run. */
-export type OwnAssertion = ToolResultAssertion | JudgeCheck | CheckByType['not'];
+export type OwnAssertion =
+  | ToolResultAssertion
+  | CheckByType[ReportedType]
+  | JudgeCheck
+  | CheckByType['not']
+  | CombinedCheck;
 
 const checkTypes: ReadonlySet<string> = new Set(Object.keys(checkSchemas));
 
@@ -108,6 +156,9 @@ export function resolveAliases(check: Record<string, unknown>): Record<string, u
   if (check['type'] === 'not' && isRecord(check['assertion'])) {
     return { ...check, assertion: resolveAliases(check['assertion']) };
   }
+  if (isCombinationType(check['type']) && Array.isArray(check['assertions'])) {
+    return { ...check, assertions: check['assertions'].map((each) => (isRecord(each) ? resolveAliases(each) : each)) };
+  }
   if (check['type'] !== 'toolResultContains' || !('text' in check) || 'needle' in check) return check;
   const { type, text, ...others } = check;
   return { type, needle: text, ...others };
@@ -134,12 +185,11 @@ export function isJudge(assertion: Assertion): assertion is JudgeCheck {
   return 'type' in assertion && assertion.type === 'judge';
 }
 
-/** Whether an assertion is judged by the gate alone: one on what a tool answered, one for a model, or a negated one. */
+/** Whether an assertion is judged by the gate alone: on what a tool answered or a server reported, by a model, or one that wraps others. */
 export function isOwnAssertion(assertion: Assertion): assertion is OwnAssertion {
-  return (
-    'type' in assertion &&
-    (assertion.type === 'not' || Object.hasOwn(judged, assertion.type) || Object.hasOwn(toolResult, assertion.type))
-  );
+  if (!('type' in assertion)) return false;
+  const { type } = assertion;
+  return type === 'not' || isCombinationType(type) || Object.hasOwn({ ...toolResult, ...reported, ...judged }, type);
 }
 
 /** A call that an assertion expects to go wrong: the latest one of `toolName`, or of any tool where that is undefined. */
@@ -155,6 +205,9 @@ export function listExpectedErrors(assertion: Assertion, isNegated = false): Exp
   switch (assertion.type) {
     case 'not':
       return listExpectedErrors(assertion.assertion, !isNegated);
+    case 'anyOf':
+    case 'allOf':
+      return assertion.assertions.flatMap((part) => listExpectedErrors(part, isNegated));
     case 'toolResultIsError':
       return assertion.isError === isNegated ? [] : [{ toolName: assertion.toolName, mayBeMissing: false }];
     case 'toolError':

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type CheckValues, createSharedParts, policy } from './check-parts.ts';
+import { changingLists, logLevels } from './notification.ts';
 import { createToolResultSchemas } from './tool-result-schemas.ts';
 
 /** RFC 6901 §3; the empty pointer is the whole document. */
@@ -101,6 +102,26 @@ export function createCheckSchemas(values: CheckValues) {
 
   const toolResult = createToolResultSchemas({ ...shared, values });
 
+  /** Checks of what a server reports unasked, which no trace of a service holds. */
+  const reported = {
+    progressReported: object({
+      type: z.literal('progressReported'),
+      minCount: count.exactOptional().meta({ description: 'How often at least; once unless given.' }),
+      message: text.exactOptional().meta({ description: 'Text that the message of each of these reports contains.' }),
+      toolName: ofTool,
+    }),
+    logged: object({
+      type: z.literal('logged'),
+      contains: text.exactOptional().meta({ description: 'Text that the log message contains.' }),
+      level: z.enum(logLevels).exactOptional().meta({ description: 'The least severe level.' }),
+      logger: text.exactOptional().meta({ description: 'Name of the logger.' }),
+    }),
+    listChanged: object({
+      type: z.literal('listChanged'),
+      of: z.enum(changingLists).meta({ description: 'The list that the server reported as changed.' }),
+    }),
+  };
+
   /** Checks that a model judges. They are advisory unless they say that they gate, for which they need a calibration. */
   const judged = {
     judge: object({
@@ -115,10 +136,18 @@ export function createCheckSchemas(values: CheckValues) {
       }),
     }),
   };
-  return { api, observations, toolResult, judged };
+  return { api, observations, toolResult, reported, judged };
 }
 
 /** A check that holds where another does not. What it wraps differs between the file and the wire. */
 export function createNotSchema<Assertion extends z.ZodType>(assertion: Assertion) {
   return z.strictObject({ type: z.literal('not'), assertion, ...policy });
+}
+
+/** The kinds of checks that put several together. */
+export const combinationTypes = ['anyOf', 'allOf'] as const;
+
+/** Several checks as one. */
+export function createCombinationSchema<Assertions extends z.ZodType>(assertions: Assertions) {
+  return z.strictObject({ type: z.literal(combinationTypes), assertions, ...policy });
 }

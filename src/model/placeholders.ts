@@ -137,14 +137,19 @@ export function fillParts(part: object, filling: Filling): unknown {
 /** Fields that may have any JSON value. */
 const dataFields: ReadonlySet<string> = new Set(['arguments', 'args', 'value']);
 
+/** Fields that have a regular expression. */
+const patternFields: ReadonlySet<string> = new Set(['pattern', 'matches']);
+
 function fillField(key: string, value: unknown, filling: Filling): unknown {
   if (key === 'schema') return fillSchema(value, filling);
   if (key === 'capture') return fillPointers(value, filling);
-  if (key === 'assertion' && isRecord(value)) {
+  if (dataFields.has(key)) return fillDeep(value, filling);
+  if (Array.isArray(value)) return value.map((item) => fillField(key, item, filling));
+  if (isRecord(value)) {
     return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, fillField(name, member, filling)]));
   }
-  if (typeof value !== 'string' || dataFields.has(key)) return fillDeep(value, filling);
-  if (key === 'pattern') return fillPart(value, filling, quotePattern);
+  if (typeof value !== 'string') return value;
+  if (patternFields.has(key)) return fillPart(value, filling, quotePattern);
   return fillPart(value, filling, key === 'path' ? quotePointer : keepText);
 }
 

@@ -1,3 +1,4 @@
+import type { Notification } from './notification.ts';
 import type { ToolCall } from './run.ts';
 
 /** One message of the transcript. Content is text or parts, as the AI SDK writes them. */
@@ -76,5 +77,11 @@ export interface Trace {
   messages: TraceMessage[];
   spans: TraceSpan[];
   prompts: TracePrompt[];
-  metadata?: { predicates?: PredicateResult[] };
+  metadata?: {
+    predicates?: PredicateResult[];
+    /** What the server reported, oldest first. */
+    notifications?: Notification[];
+    /** How many more there were. */
+    droppedNotifications?: number;
+  };
 }

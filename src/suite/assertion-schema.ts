@@ -3,19 +3,23 @@ import { isRecord } from '../base/json.ts';
 import {
   type Assertion,
   type Check,
-  findNegationProblem,
   findRoleProblem,
+  findWrapProblem,
   formerSchemaType,
+  type GatingCheck,
+  type InnerCheck,
   isCheckType,
+  isCombinationType,
   type NegatableCheck,
   resolveAliases,
 } from '../model/assertion.ts';
 import { policyFields } from '../model/check-parts.ts';
-import { createNotSchema } from '../model/check-schemas.ts';
+import { combinationTypes, createCombinationSchema, createNotSchema } from '../model/check-schemas.ts';
+import { withIssueCode } from './scalar-schemas.ts';
 import { checkSchemasOfFiles, widgetSchemas } from './assertion-values.ts';
 
-const { api, observations, toolResult, judged } = checkSchemasOfFiles;
-const gatingSchemas = { ...api, ...toolResult };
+const { api, observations, toolResult, reported, judged } = checkSchemasOfFiles;
+const gatingSchemas = { ...api, ...toolResult, ...reported };
 
 /** Former names and fields, which mean the same as the present ones. */
 const { type: _type, needle: formerText, ...containsFields } = toolResult.toolResultContains.shape;
@@ -107,22 +111,53 @@ const plainChecks: readonly z.ZodObject[] = [
   ...aliases.map((schema, index) => shareForm(schema.meta({ deprecated: true }), `former-${index + 1}`)),
 ];
 
+/** What `anyOf` and `allOf` put together. Late, since a part may be one of these itself. */
+const parts = z
+  .array(z.lazy((): z.ZodType => partSchema))
+  .refine((list) => list.length > 0, withIssueCode('no-assertions', 'Write at least one assertion'))
+  .meta({ minItems: 1 });
+
+const combinationForms = [
+  shareForm(createCombinationSchema(parts).superRefine(refuseBadParts), 'combination'),
+  ...combinationTypes.map((type) =>
+    shareForm(z.strictObject({ [type]: parts, role, severity }).superRefine(refuseBadParts), `short-${type}`),
+  ),
+];
+
+function refuseBadParts(written: Readonly<Record<string, unknown>>, context: z.RefinementCtx): void {
+  const type = combinationTypes.find((type) => type in written || written['type'] === type);
+  const key = type !== undefined && type in written ? type : 'assertions';
+  const list = written[key];
+  if (type === undefined || !Array.isArray(list)) return;
+  for (const [index, part] of list.entries()) {
+    const message = findWrapProblem(type, expandShortForm(part));
+    if (message === null) continue;
+    context.addIssue({ code: 'custom', path: [key, index], message, params: { code: 'bad-combination' } });
+  }
+}
+
 /** What no file may write, which only gets a message of its own. */
 const nestedNot = z.strictObject({ not: z.unknown() }).meta({ not: {} });
 
 /** What `not` wraps; heuristics, judges and another `not` are among it so that they get a message of their own. */
 const negatedSchema = z
-  .union([...listForms(plainChecks), nestedNot])
+  .union([...listForms(plainChecks), ...combinationForms, nestedNot])
   .superRefine((written, context) => {
-    const message = findNegationProblem(expandShortForm(written));
+    const message = findWrapProblem('not', expandShortForm(written));
     if (message !== null) context.addIssue({ code: 'custom', message, params: { code: 'bad-negation' } });
   })
   .meta({ id: 'negated', title: 'assertion', description: 'What must not hold.' });
 
-const notForms = [
+const wrappingForms = [
   shareForm(createNotSchema(negatedSchema), 'not'),
   shareForm(z.strictObject({ not: negatedSchema, role, severity }), 'short-not'),
+  ...combinationForms,
 ];
+
+/** One of the parts; heuristics and judges are among it in the same way. */
+const partSchema: z.ZodType = z
+  .union([...listForms(plainChecks), ...wrappingForms])
+  .meta({ id: 'part', title: 'assertion', description: 'One of several assertions.' });
 
 function refuseBadRole(written: unknown, context: z.RefinementCtx): void {
   const problem = findRoleProblem(expandShortForm(written));
@@ -133,31 +168,46 @@ function refuseBadRole(written: unknown, context: z.RefinementCtx): void {
 
 /** A check as a file may write it: its bare name, the API's shape, or the short form. */
 export const writtenCheckSchema = z
-  .union([...listForms(plainChecks), ...notForms])
+  .union([...listForms(plainChecks), ...wrappingForms])
   .superRefine(refuseBadRole)
   .meta({ id: 'check', title: 'check', description: 'What must hold at the end of an iteration.' });
 
 /** What an `assert` step may write: a check, or an assertion on a rendered widget. */
 export const writtenAssertionSchema = z
-  .union([...listForms([...plainChecks, ...widgetSchemas]), ...notForms])
+  .union([...listForms([...plainChecks, ...widgetSchemas]), ...wrappingForms])
   .superRefine(refuseBadRole)
   .meta({ id: 'assertion', title: 'assertion', description: 'What must hold at this point of the case.' });
+
+const wrappedSchema = z.looseObject({ type: z.custom<Check['type']>(isCheckType) });
+
+/** Reads what a check wraps, which `writtenCheckSchema` has accepted. */
+function parsePart(part: unknown): InnerCheck {
+  const { type } = wrappedSchema.parse(part);
+  if (type === 'not') return checkSchemas.not.parse(part);
+  return parseNegated(part);
+}
+
+function parseNegated(part: unknown): NegatableCheck {
+  const { type } = wrappedSchema.parse(part);
+  if (isCombinationType(type)) return checkSchemas[type].parse(part);
+  if (!isGatingType(type)) throw new TypeError(`A check cannot wrap ${type}.`);
+  return gatingSchemas[type].parse(part);
+}
+
+const combinationSchema = createCombinationSchema(z.array(z.unknown().transform(parsePart)));
 
 /** Checks in the API's shape, inside and out. */
 const checkSchemas = {
   ...gatingSchemas,
   ...observations,
   ...judged,
-  not: createNotSchema(
-    z.unknown().transform((negated): NegatableCheck => {
-      const { type } = z.looseObject({ type: z.custom<NegatableCheck['type']>(isGatingType) }).parse(negated);
-      return gatingSchemas[type].parse(negated);
-    }),
-  ),
+  not: createNotSchema(z.unknown().transform(parseNegated)),
+  anyOf: combinationSchema,
+  allOf: combinationSchema,
 };
 
-function isGatingType(type: unknown): type is NegatableCheck['type'] {
-  return typeof type === 'string' && Object.hasOwn(gatingSchemas, type);
+function isGatingType(type: string): type is GatingCheck['type'] {
+  return Object.hasOwn(gatingSchemas, type);
 }
 
 /**
@@ -191,6 +241,12 @@ function expandKind(written: unknown): unknown {
   if ('not' in written || written['type'] === 'not') {
     const { type: _not, not, assertion = not, ...others } = written;
     return { type: 'not', assertion: expandShortForm(assertion), ...others };
+  }
+  const combination = combinationTypes.find((type) => type in written || written['type'] === type);
+  if (combination !== undefined) {
+    const { type: _type, [combination]: list, assertions = list, ...others } = written;
+    const expanded = Array.isArray(assertions) ? assertions.map(expandShortForm) : assertions;
+    return { type: combination, assertions: expanded, ...others };
   }
   const withArguments = toolCalledWithSchema.safeParse(written);
   if (withArguments.success) {

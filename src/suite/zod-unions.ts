@@ -12,14 +12,14 @@ export function chooseAlternative(union: z.ZodUnion, value: unknown): { schema: 
   const discriminators = new Set(
     alternatives
       .flatMap(({ schema }) => readSignature(schema))
-      .flatMap(({ key, literal }) => (literal === undefined ? [] : key)),
+      .flatMap(({ key, literals }) => (literals === undefined ? [] : key)),
   );
   const needsLiteral = isRecord(value) && Object.keys(value).some((key) => discriminators.has(key));
   return alternatives.find(({ schema }) => {
     if (schema instanceof z.ZodObject) {
       const [signature] = readSignature(schema);
       if (!isRecord(value) || signature === undefined) return false;
-      if (signature.literal !== undefined) return value[signature.key] === signature.literal;
+      if (signature.literals !== undefined) return signature.literals.some((word) => word === value[signature.key]);
       return !needsLiteral && Object.hasOwn(value, signature.key);
     }
     if (schema instanceof z.ZodRecord) return isRecord(value);
@@ -45,7 +45,7 @@ export function describeAlternatives(union: z.ZodUnion): string {
 export function listAlternativeNames(union: z.ZodUnion): string[] {
   const names = union.options.map(unwrap).flatMap((schema) => {
     if (schema instanceof z.ZodEnum || schema instanceof z.ZodLiteral) return listWords(schema);
-    return readSignature(schema).map(({ key, literal }) => literal ?? key);
+    return readSignature(schema).flatMap(({ key, literals }) => literals ?? [key]);
   });
   return [...new Set(names)];
 }
@@ -54,7 +54,7 @@ export function listAlternativeNames(union: z.ZodUnion): string[] {
 export function findDiscriminator(union: z.ZodUnion, value: Record<string, unknown>): string | undefined {
   return union.options
     .flatMap((option) => readSignature(unwrap(option)))
-    .find(({ key, literal }) => literal !== undefined && Object.hasOwn(value, key))?.key;
+    .find(({ key, literals }) => literals !== undefined && Object.hasOwn(value, key))?.key;
 }
 
 /** The schema that the part of `value` at `path` was meant for, if known. */
@@ -99,11 +99,11 @@ function choose(schema: z.ZodType, value: unknown): z.ZodType {
   return schema instanceof z.ZodUnion ? (chooseAlternative(schema, value)?.schema ?? schema) : schema;
 }
 
-function readSignature(schema: z.ZodType): Array<{ key: string; literal: string | undefined }> {
+function readSignature(schema: z.ZodType): Array<{ key: string; literals: string[] | undefined }> {
   if (!(schema instanceof z.ZodObject)) return [];
   const [key, property] = Object.entries(schema.shape)[0] ?? [];
   if (key === undefined) return [];
-  return [{ key, literal: property instanceof z.ZodLiteral ? listWords(property)[0] : undefined }];
+  return [{ key, literals: property instanceof z.ZodLiteral ? listWords(property) : undefined }];
 }
 
 function listWords(schema: z.ZodEnum | z.ZodLiteral): string[] {
@@ -111,10 +111,11 @@ function listWords(schema: z.ZodEnum | z.ZodLiteral): string[] {
   return values.map(String);
 }
 
-/** Takes off what does not change which keys are known: optionality and transformation. */
+/** Takes off what does not change which keys are known: optionality, transformation and a late reference. */
 function unwrap(schema: unknown): z.ZodType {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodExactOptional) return unwrap(schema.unwrap());
   if (schema instanceof z.ZodPipe) return unwrap(schema.in);
+  if (schema instanceof z.ZodLazy) return unwrap(schema.unwrap());
   return toSchema(schema) ?? z.never();
 }
 

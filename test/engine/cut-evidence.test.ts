@@ -77,6 +77,31 @@ const checks: readonly Check[] = [
   { type: 'not', assertion: { type: 'toolCalledAtLeastOnce', toolName: 'a' } },
   { type: 'not', assertion: { type: 'tokenBudgetUnder', tokens: 10 } },
   { type: 'not', assertion: { type: 'widgetRendered' } },
+  {
+    type: 'anyOf',
+    assertions: [
+      { type: 'toolCalledAtLeastOnce', toolName: 'a' },
+      { type: 'toolResultEquals', value: 0 },
+      { type: 'not', assertion: { type: 'toolCallCountUnder', count: 2 } },
+    ],
+  },
+  {
+    type: 'allOf',
+    assertions: [
+      { type: 'toolNeverCalled', toolName: 'b' },
+      { type: 'toolResultIsError', isError: false },
+    ],
+  },
+  {
+    type: 'not',
+    assertion: {
+      type: 'anyOf',
+      assertions: [
+        { type: 'toolNeverCalled', toolName: 'a' },
+        { type: 'tokenBudgetUnder', tokens: 10 },
+      ],
+    },
+  },
   { type: 'toolResultContains', needle: '1', toolName: 'a' },
   { type: 'toolResultContains', needle: '1', latest: true },
   { type: 'toolResultMatches', pattern: '^0$' },

@@ -168,7 +168,7 @@ describe('judgeTrace', () => {
     [{ type: 'widgetRendered' }],
   ] as const)('does not judge { not: %j }, of which no trace says anything', async (assertion) => {
     expect(await judge(trace, [call('sum'), assert({ type: 'not', assertion })])).toEqual(
-      unscored('not could not be judged: the trace does not have what it is about.'),
+      unscored(`not: ${assertion.type} could not be judged: the trace does not have what it is about.`),
     );
   });
 
@@ -176,11 +176,13 @@ describe('judgeTrace', () => {
     const never = assert({ type: 'not', assertion: { type: 'toolCalledAtLeastOnce', toolName: 'drop' } });
     expect(await judge(trace, [call('sum'), never])).toEqual({ kind: 'passed' });
     expect(await judge(trace, [call('sum'), call('more'), never])).toEqual(
-      unscored('not could not be judged: the trace does not have the tool call in step "sum".'),
+      unscored('not: toolCalledAtLeastOnce could not be judged: the trace does not have the tool call in step "sum".'),
     );
     const prompts = [{ actualToolCalls: [{ toolName: 'get-sum' }, { toolName: 'drop' }] }];
     expect(await judge({ ...trace, prompts }, [prompt('p'), never])).toEqual(
-      unscored('not could not be judged: the trace does not name one of the tool calls before it.'),
+      unscored(
+        'not: toolCalledAtLeastOnce could not be judged: the trace does not name one of the tool calls before it.',
+      ),
     );
   });
 

@@ -115,6 +115,7 @@ describe('judgePredicate', () => {
     tokensUsed: fc.option(fc.nat(), { nil: null }),
     tools: fc.constant(null),
     messages: fc.constant([]),
+    notifications: fc.constant({ entries: [], dropped: 0 }),
     cutReason: fc.option(fc.string()),
   });
 

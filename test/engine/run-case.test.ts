@@ -129,6 +129,21 @@ describe('runCase', () => {
     );
   });
 
+  it('excuses an error that one of several assertions expects', async () => {
+    const anyOf = assertStep({
+      type: 'anyOf',
+      assertions: [
+        { type: 'toolResultContains', needle: 'sum' },
+        { type: 'toolError', error: { contains: 'out of order' } },
+      ],
+    });
+    expect((await run([callStep('fail'), anyOf])).error).toBeNull();
+    expect((await run([sum, anyOf])).error).toBeNull();
+    expect((await run([callStep('refuse'), anyOf])).error).toMatch(
+      /^anyOf: none holds: toolResultContains: .*; toolError: /,
+    );
+  });
+
   it.each(['fail', 'refuse'])('passes a case that asserts the error of %s', async (toolName) => {
     const isError: Check = { type: 'toolResultIsError', isError: true };
     expect((await run([callStep(toolName), assertStep(isError)])).result).toBe('passed');

@@ -35,6 +35,10 @@ const valid = [
   withStep('{ assert: { toolResultContent: { type: image, mimeType: image/*, width: 20 }, count: 2 } }'),
   withStep('{ assert: { type: toolResultContent, block: { type: resource_link, uri: "a://*" } } }'),
   withStep('{ assert: { toolError: { code: -32602, contains: a, matches: b }, toolName: c } }'),
+  withStep('{ assert: { anyOf: [{ toolResultContains: a }, { not: noToolErrors }, { allOf: [noToolErrors] }] } }'),
+  withStep('{ assert: { type: allOf, assertions: [noToolErrors], role: advisory } }'),
+  withStep('{ assert: { not: { anyOf: [{ toolResultContains: a }] } } }'),
+  withKey('checks: [{ anyOf: [noToolErrors, { type: anyOf, assertions: [{ toolError: { code: 1 } }] }] }]'),
   withStep('{ assert: { toolResultEquals: [1.5], tolerance: 0.1, unordered: true } }'),
 ];
 
@@ -71,6 +75,10 @@ const invalid = [
   withStep('{ assert: { toolResultContent: { type: text, width: 20 } } }'),
   withStep('{ assert: { toolResultContent: { type: image }, count: 0 } }'),
   withStep('{ assert: { toolError: {} } }'),
+  withStep('{ assert: { anyOf: [] } }'),
+  withStep('{ assert: { anyOf: noToolErrors } }'),
+  withStep('{ assert: { anyOf: [{ toolResultContain: a }] } }'),
+  withStep('{ assert: { anyOf: [{ textVisible: a, toolName: b }] } }'),
   withStep('{ assert: { toolError: { code: high } } }'),
   withStep('{ assert: { toolResultSchema: [] } }'),
   withStep('{ assert: { type: noToolErrors, kind: textVisible } }'),

@@ -3,8 +3,10 @@ import { isRecord } from '../../base/json.ts';
 import {
   type Assertion,
   type Check,
-  findNegationProblem,
   findRoleProblem,
+  findWrapProblem,
+  type InnerCheck,
+  isCombination,
   resolveAliases,
 } from '../../model/assertion.ts';
 import {
@@ -38,17 +40,31 @@ const predicateSchema = z
 /** A predicate that can be judged: a pattern that says something, and a schema whose every word is understood. */
 export const checkSchema = predicateSchema.superRefine(refuseUnusable);
 
-function refuseUnusable(assertion: Assertion, context: z.RefinementCtx): void {
+function refuseUnusable(
+  assertion: Assertion,
+  context: z.RefinementCtx,
+  base: ReadonlyArray<string | number> = [],
+): void {
   if (!('type' in assertion)) return;
+  const addIssue = (path: ReadonlyArray<string | number>, message: string) =>
+    context.addIssue({ code: 'custom', path: [...base, ...path], message });
   const problem = findRoleProblem(assertion);
-  if (problem !== null) context.addIssue({ code: 'custom', path: [problem.field], message: problem.message });
-  if (assertion.type !== 'not') return refuseUnusableFields(assertion, context, []);
-  const negation = findNegationProblem(assertion.assertion);
-  if (negation === null) refuseUnusableFields(assertion.assertion, context, ['assertion']);
-  else context.addIssue({ code: 'custom', path: ['assertion'], message: negation });
+  if (problem !== null) addIssue([problem.field], problem.message);
+  if (assertion.type !== 'not' && !isCombination(assertion)) return refuseUnusableFields(assertion, context, base);
+  const refusePart = (part: InnerCheck, path: ReadonlyArray<string | number>) => {
+    const message = findWrapProblem(assertion.type, part);
+    if (message === null) refuseUnusable(part, context, [...base, ...path]);
+    else addIssue(path, message);
+  };
+  if (assertion.type === 'not') return refusePart(assertion.assertion, ['assertion']);
+  const { type, assertions } = assertion;
+  if (!Array.isArray(assertions) || assertions.length === 0) {
+    return addIssue(['assertions'], `\`${type}\` wraps a list of assertions`);
+  }
+  for (const [index, part] of assertions.entries()) refusePart(part, ['assertions', index]);
 }
 
-function refuseUnusableFields(check: Check, context: z.RefinementCtx, base: readonly string[]): void {
+function refuseUnusableFields(check: Check, context: z.RefinementCtx, base: ReadonlyArray<string | number>): void {
   if ('pattern' in check && check.pattern === '') {
     context.addIssue({ code: 'custom', path: [...base, 'pattern'], message: 'An empty pattern matches everything' });
   }

@@ -10,6 +10,7 @@ export function createEvidence(overrides: Partial<Evidence> = {}): Evidence {
     userMessages: 0,
     tokensUsed: null,
     messages: [],
+    notifications: { entries: [], dropped: 0 },
     cutReason: null,
     ...overrides,
   };

@@ -49,6 +49,8 @@ export interface FixtureMcpServer extends AsyncDisposable {
   waitFor: (event: string) => Promise<void>;
   /** Answers every open session with HTTP 404 from now on. */
   forgetSessions: () => void;
+  /** Reports to the clients of 2026-07-28 that asked for it that the tools changed. */
+  notifyToolsChanged: () => void;
 }
 
 export function text(value: string): CallToolResult {
@@ -67,6 +69,8 @@ export interface FixtureServerOptions {
   list?: (tools: Tool[], cursor: string | undefined) => ListToolsResult;
   /** Tools, unless given. */
   capabilities?: ServerCapabilities;
+  /** Adds handlers to every server before it is connected, or replaces its own for tools. */
+  prepare?: (server: Server) => void;
 }
 
 /**
@@ -83,9 +87,8 @@ export async function startFixtureMcpServer(
     void answer(request, response).catch(() => response.destroy());
   });
   const context = { ...options, log, dropConnections: () => http.closeAllConnections() };
-  const modern = toNodeHandler(
-    createMcpHandler(() => createMcpServer(tools, { ...context, listed: 'modern' }), { legacy: 'reject' }),
-  );
+  const handler = createMcpHandler(() => createMcpServer(tools, { ...context, listed: 'modern' }), { legacy: 'reject' });
+  const modern = toNodeHandler(handler);
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     // Only the requests of 2026-07-28 name their method in a header.
@@ -120,6 +123,7 @@ export async function startFixtureMcpServer(
     events: log.events,
     waitFor: log.waitFor,
     forgetSessions: () => sessions.clear(),
+    notifyToolsChanged: () => handler.notify.toolsChanged(),
     [Symbol.asyncDispose]: async () => {
       http.closeAllConnections();
       http.close();
@@ -134,7 +138,11 @@ function createMcpServer(
 ): Server {
   const { name = 'fixture', capabilities = { tools: {} }, list = (all) => ({ tools: all }) } = context;
   const server = new Server({ name, version: '1.2.3' }, { capabilities });
-  if (capabilities.tools === undefined) return server;
+  const { prepare = () => {} } = context;
+  if (capabilities.tools === undefined) {
+    prepare(server);
+    return server;
+  }
   server.setRequestHandler('tools/list', ({ params }) => {
     context.log.add('list');
     const listed = Object.entries(tools).filter(([, { era = context.listed }]) => era === context.listed);
@@ -159,6 +167,7 @@ function createMcpServer(
     mcpReq.signal.removeEventListener('abort', onAbort);
     return result;
   });
+  prepare(server);
   return server;
 }
 

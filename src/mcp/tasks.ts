@@ -1,0 +1,125 @@
+import {
+  type CallToolResult,
+  ProtocolError as JsonRpcError,
+  SdkError,
+  SdkErrorCode,
+  specTypeSchemas,
+} from '@modelcontextprotocol/client';
+import { z } from 'zod';
+import { ProtocolError } from '../base/errors.ts';
+import { isRecord } from '../base/json.ts';
+import type { Clock } from '../base/time.ts';
+import { taskStatuses } from '../model/notification.ts';
+
+/** The extension of MCP 2026-07-28 that lets a server answer a call with a task. */
+export const tasksExtension = 'io.modelcontextprotocol/tasks';
+
+/** What both eras say of a task; 2026-07-28 names times in other words, and puts the outcome of the task into it. */
+export const taskSchema = z.object({
+  taskId: z.string().min(1),
+  status: z.enum(taskStatuses),
+  statusMessage: z.string().exactOptional(),
+  pollInterval: z.number().exactOptional(),
+  pollIntervalMs: z.number().exactOptional(),
+  result: z.unknown().optional(),
+  error: z.unknown().optional(),
+});
+export type Task = z.infer<typeof taskSchema>;
+
+const errorSchema = z.object({ code: z.int(), message: z.string(), data: z.unknown().optional() });
+
+/** Where a server does not say how often it wants to be asked. */
+const defaultPollMs = 1000;
+
+/** Whatever a server says: more often than this keeps it from its work, and more rarely makes an iteration wait for nothing. */
+const shortestPollMs = 50;
+const longestPollMs = 10_000;
+
+/** The share of the time that a task has taken already, so that a long one takes hundreds of requests and not thousands. */
+const pollShare = 1 / 50;
+
+/** How a task is followed. */
+export interface TaskContext {
+  /** Whether the session speaks 2026-07-28. */
+  isModern: boolean;
+  clock: Clock;
+  signal: AbortSignal;
+  /** Sends a request about the task. */
+  request: (method: 'tasks/get' | 'tasks/result', params: { taskId: string }) => Promise<unknown>;
+  /** Hears of each state that differs from the one before it. */
+  onChange: (task: Task) => void;
+}
+
+/**
+ * Waits for the end of a task, and returns what the call came to. The requests that a server makes of its client meanwhile are
+ * answered like all others: the older revision sends them while the client waits for the result, which it does from
+ * `input_required` on.
+ *
+ * @throws what a call that is no task would: the error that the task failed with, a {ProtocolError} when the server cancelled it, or
+ *   the signal's reason
+ */
+export async function followTask(first: Task, context: TaskContext): Promise<CallToolResult> {
+  const { isModern, clock, signal, request, onChange } = context;
+  const { taskId } = first;
+  const startedAtMs = clock.monotonicMs();
+  let task = first;
+  let known = '';
+  for (;;) {
+    const state = `${task.status} ${task.statusMessage ?? ''}`;
+    if (state !== known) onChange(task);
+    known = state;
+    const { status } = task;
+    if (status === 'completed' || status === 'failed') return await readOutcome(task, context);
+    if (status === 'cancelled') throw new ProtocolError(`The server cancelled the task${describeMessage(task)}.`);
+    if (status === 'input_required' && !isModern) return await requestResult(task, context);
+    const asked = task.pollIntervalMs ?? task.pollInterval ?? defaultPollMs;
+    const elapsedMs = clock.monotonicMs() - startedAtMs;
+    const delayMs = Math.min(Math.max(asked, shortestPollMs, elapsedMs * pollShare), longestPollMs);
+    await clock.sleep(delayMs, { signal });
+    task = readTask(await request('tasks/get', { taskId }).catch(explainLostTask), 'tasks/get');
+  }
+}
+
+/** @throws {SdkError} for what is no task */
+export function readTask(value: unknown, method: string): Task {
+  const read = taskSchema.safeParse(value);
+  if (read.success) return read.data;
+  throw new SdkError(SdkErrorCode.InvalidResult, `Invalid result for ${method}: ${JSON.stringify(read.error.issues)}`);
+}
+
+/** @throws {SdkError} for what is no result of a tool */
+export function readToolResult(value: unknown, method: string): CallToolResult {
+  const read = specTypeSchemas.CallToolResult['~standard'].validate(value);
+  if (read.issues === undefined) return read.value;
+  throw new SdkError(SdkErrorCode.InvalidResult, `Invalid result for ${method}: ${JSON.stringify(read.issues)}`);
+}
+
+async function readOutcome(task: Task, context: TaskContext): Promise<CallToolResult> {
+  if (!context.isModern) return await requestResult(task, context);
+  if (task.status === 'completed') return readToolResult(task.result, 'tasks/get');
+  const error = errorSchema.safeParse(task.error).data;
+  if (error === undefined) throw new ProtocolError(`The task failed${describeMessage(task)}.`);
+  throw new JsonRpcError(error.code, error.message, error.data);
+}
+
+/** Of a task that failed, the result is an error even if it does not say so. */
+async function requestResult(task: Task, { request }: TaskContext): Promise<CallToolResult> {
+  const { taskId, status, statusMessage } = task;
+  try {
+    const result = readToolResult(await request('tasks/result', { taskId }), 'tasks/result');
+    return status === 'failed' ? { ...result, isError: true } : result;
+  } catch (error) {
+    if (status !== 'failed' || statusMessage === undefined || !(error instanceof JsonRpcError)) throw error;
+    throw new JsonRpcError(error.code, `${statusMessage} (${error.message})`, error.data);
+  }
+}
+
+/** Says that the task is what the error is about: a server may forget a task when its time to live is over. */
+function explainLostTask(error: unknown): never {
+  if (!(error instanceof JsonRpcError) || isRecord(error.data)) throw error;
+  throw new JsonRpcError(error.code, `The server no longer knows the task: ${error.message}`, error.data);
+}
+
+function describeMessage({ statusMessage }: Task): string {
+  return statusMessage === undefined ? '' : `: ${statusMessage.replace(/\.$/, '')}`;
+}
