@@ -61,3 +61,9 @@ export async function readTextFile(path: string): Promise<string> {
   if (!found.isFile() && !found.isDirectory()) throw new Error(`${path} is not a regular file`);
   return await file.readFile('utf8');
 }
+
+/** Whether there is a directory at the path, also through a link. */
+export async function isDirectory(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined);
+  return found?.isDirectory() ?? false;
+}

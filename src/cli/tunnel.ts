@@ -11,6 +11,9 @@ import { createTerminalLogger } from './logger.ts';
 const names = new Set([
   'server-command',
   'server-url',
+  'server-headers',
+  'server-oauth',
+  'server-oauth-secret',
   'server-env',
   'server-cwd',
   'server-ready-timeout',

@@ -1,4 +1,5 @@
 import { describeError, NetworkError, ProtocolError } from '../base/errors.ts';
+import type { ServerAccess } from '../mcp/access.ts';
 import { checkTarget } from '../mcp/check-target.ts';
 import type { EraChoice, ProtocolEra } from '../mcp/protocol.ts';
 import type { Target } from '../mcp/session.ts';
@@ -27,14 +28,15 @@ export async function connectTargets(
   {
     protocols,
     witnesses,
-  }: { protocols: Pick<ProtocolTable, 'choose' | 'setTools'>; witnesses: ServerWitnesses | null },
+  }: { protocols: Pick<ProtocolTable, 'choose' | 'findAccess' | 'setTools'>; witnesses: ServerWitnesses | null },
 ): Promise<ReadonlyMap<string, ConnectedTarget>> {
   const distinct = new Map(servers.map((server) => [server.id, server]));
   return new Map(
     await Promise.all(
       [...distinct].map(async ([id, server]) => {
         const witness = witnesses?.find(id) ?? null;
-        const connected = await connect(server, { choice: protocols.choose(id), witness });
+        const [choice, access] = [protocols.choose(id), protocols.findAccess(id)];
+        const connected = await connect(server, { choice, access, witness });
         if (connected.readOnlyTools !== null) protocols.setTools(id, [...connected.readOnlyTools.keys()]);
         return [id, connected] as const;
       }),
@@ -44,12 +46,13 @@ export async function connectTargets(
 
 async function connect(
   { content }: ServerRecord,
-  { choice, witness }: { choice: EraChoice; witness: ProcessWitness | null },
+  { choice, access, witness }: { choice: EraChoice; access: ServerAccess | null; witness: ProcessWitness | null },
 ): Promise<ConnectedTarget> {
   const target: Target = {
     url: content.url ?? '',
     serverName: content.name,
     protocol: choice,
+    access,
     ...(content.headers === undefined ? {} : { headers: content.headers }),
   };
   const signal = AbortSignal.timeout(connectTimeoutMs);
@@ -70,14 +73,16 @@ async function connect(
  * no field for it, and only the gate in the same process knows what its server negotiated.
  */
 export interface ProtocolTable {
-  /** Has every later run speak to the server in this era. */
-  pin(serverId: string, era: ProtocolEra): void;
+  /** Has every later run speak to the server in this era, with what lets its requests in. */
+  pin(serverId: string, pinned: { era: ProtocolEra; access: ServerAccess | null }): void;
   /** `auto` where nothing is pinned. */
   choose(serverId: string): EraChoice;
   /** Records the tools that the server listed when a run connected to it. */
   setTools(serverId: string, names: readonly string[]): void;
   /** Null where it has listed none yet. */
   listTools(serverId: string): readonly string[] | null;
+  /** Null where nothing is pinned, or the server lets every request in. */
+  findAccess(serverId: string): ServerAccess | null;
   /** Records the revision that a session of a run negotiated. */
   addSpoken(serverId: string, protocolVersion: string): void;
   /** Every revision that sessions of runs have spoken with the server so far, oldest first. */
@@ -85,14 +90,15 @@ export interface ProtocolTable {
 }
 
 export function createProtocolTable(): ProtocolTable {
-  const pinned = new Map<string, ProtocolEra>();
+  const pinned = new Map<string, { era: ProtocolEra; access: ServerAccess | null }>();
   const spoken = new Map<string, Set<string>>();
   const tools = new Map<string, readonly string[]>();
   return {
-    pin: (serverId, era) => {
-      pinned.set(serverId, era);
+    pin: (serverId, how) => {
+      pinned.set(serverId, how);
     },
-    choose: (serverId) => pinned.get(serverId) ?? 'auto',
+    choose: (serverId) => pinned.get(serverId)?.era ?? 'auto',
+    findAccess: (serverId) => pinned.get(serverId)?.access ?? null,
     setTools: (serverId, names) => {
       tools.set(serverId, names);
     },

@@ -114,13 +114,13 @@ export function createRunner(options: RunnerOptions): Runner {
     store.iterations.start(id, clock.now());
     const trace = options.propagatesTraces ? identifyTrace({ runId, iterationId: id }) : null;
     const timeoutMs = options.iterationTimeoutMs;
+    const facts = { iteration: iterationNumber, uuid: options.createUuid(), variables: options.variables };
     const onSession = (target: Target, protocolVersion: string) => {
       const server = servers.find((each) => each.target === target);
       if (server !== undefined) protocols.addSpoken(server.serverId, protocolVersion);
     };
-    const facts = { iteration: iterationNumber, uuid: options.createUuid(), variables: options.variables };
     return await runCase(testCase, main.target, {
-      ...{ clock, signal, timeoutMs, trace, openModel, openJudge, onSession, facts },
+      ...{ clock, signal, timeoutMs, trace, openModel, openJudge, facts, onSession },
       visit: main.visit,
       others,
     });

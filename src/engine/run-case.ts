@@ -45,9 +45,9 @@ const extraTaskTtlMs = 600_000;
  * the expected ones in every turn. A negative case is one in which the model must call nothing: calls that steps pin are
  * the author's, not the model's, and do not count.
  *
- * With `facts`, placeholders stand for them. With `trace`, each call carries its span of that trace to the server. With `visit`, the outcome says where the process
- * of the server ended before the iteration was over. Sessions with `others` are opened next to that with `target`, which is the server of
- * steps that name none.
+ * With `facts`, placeholders of a case that has some stand for them. With `trace`, each call carries its span of that trace to the server.
+ * With `visit`, the outcome says where the process of the server ended before the iteration was over. Sessions with `others` are opened
+ * next to that with `target`, which is the server of steps that name none.
  */
 export async function runCase(
   testCase: TestCase,

@@ -8,9 +8,10 @@ import type { GateContext } from './gate.ts';
 import type { RegisteredServer } from './run/job-tunnel.ts';
 import type { GateOptions } from './options/schema.ts';
 import type { PlanContext } from './plan/plan.ts';
-import { type PlannedServer, planServers } from './plan/plan-server.ts';
+import type { PlannedServer } from './plan/plan-server.ts';
+import { planServers } from './plan/plan-servers.ts';
 import { type PlannedService, planService } from './plan/plan-service.ts';
-import { registerServer, startServer } from './run/job-server.ts';
+import { openServerAccess, registerServer, startServer } from './run/job-server.ts';
 import { sessionsOfAnyClient } from './run/scheduling.ts';
 import { createTeardown, startRunLifetime } from './run/run-lifetime.ts';
 
@@ -27,7 +28,8 @@ export async function planTunnel(options: GateOptions, context: PlanContext): Pr
   const issues: ConfigurationIssue[] = [];
   const ci = await readCiJob(options, context);
   const service = { ...planService(options, { ci, environment: context.environment }, issues), isTunnelled: true };
-  const [server = null, ...others] = await planServers(options, { ...context, notes: [] }, issues);
+  const { servers } = await planServers(options, { ...context, notes: [] }, issues);
+  const [server = null, ...others] = servers;
   if (others.length > 0) {
     const message = 'has several servers, and a tunnel leads to one; choose it with `mcp-server`';
     issues.push({ input: 'mcp-config', code: 'several-servers', message });
@@ -55,13 +57,20 @@ export async function hostTunnel(
   const onProgress = context.onProgress ?? (() => {});
   for (const secret of plan.secrets) redactor.add(secret);
   using lifetime = startRunLifetime(clock, { timeoutMs: Number.POSITIVE_INFINITY, signal });
-  const idle = { models: null, variables: new Map<string, Secret>() };
-  const servicePlan = { ...plan, timeoutMs: Number.POSITIVE_INFINITY, hasTraceLog: false, ...idle };
+  const servicePlan = {
+    ...plan,
+    timeoutMs: Number.POSITIVE_INFINITY,
+    hasTraceLog: false,
+    models: null,
+    variables: new Map(),
+  };
   try {
     await using service = await connectService(servicePlan, { ...context, signal: lifetime.cancelRun });
     await using teardown = createTeardown(logger);
     const scope = { lifetime, teardown, clock, logger, redactor, onProgress };
+    const access = await openServerAccess(plan.server, scope);
     const starting = {
+      access,
       isolation: plan.isolation,
       protocol: anyProtocol,
       sessions: sessionsOfAnyClient,
@@ -70,7 +79,8 @@ export async function hostTunnel(
       processMarker: context.processMarker,
     };
     const running = await startServer(plan.server, starting, scope);
-    const server = await registerServer(running, { ...plan.service, alias: stepServerName }, { service, ...scope });
+    const named = { ...plan.service, alias: stepServerName };
+    const server = await registerServer(running, named, { service, access, ...scope });
     context.onReady(server);
     const reason = await waitForAbort(lifetime.cancelRun);
     if (!signal.aborted) throw reason;

@@ -10,6 +10,7 @@ import { type GateOptions, gateOptionsSchema } from './options/schema.ts';
 import { commandFlagCode } from './options/surfaces.ts';
 import { describeOption, type OptionMeta } from './options/values.ts';
 import { listOtelSecrets } from './plan/otel-variables.ts';
+import { listCredentials } from './plan/plan-access.ts';
 import { readPolicyOption } from './plan/plan-policy.ts';
 
 export interface OptionDescription extends OptionMeta {
@@ -155,8 +156,11 @@ export function listKnownSecrets(
   const options = listOptions().filter(({ isSecret }) => isSecret === true);
   const values = options.flatMap(({ name, isList }) => {
     const text = texts[name]?.trim() ?? '';
-    // `provider=key`, of which a careless line may be nothing but the key.
-    return isList === true ? text.split(/\r?\n/).map((line) => line.slice(line.indexOf('=') + 1).trim()) : [text];
+    if (isList !== true) return [text];
+    // `provider=key` and `Name: value`, of which a careless line may be nothing but the secret.
+    const separator = name === 'server-headers' ? ':' : '=';
+    const found = text.split(/\r?\n/).map((line) => line.slice(line.indexOf(separator) + 1).trim());
+    return separator === ':' ? [...found, ...found.flatMap(listCredentials)] : found;
   });
   const credentials = jobCredentials.map((name) => environment[name] ?? '');
   return [...values, ...credentials, ...listOtelSecrets(environment)]

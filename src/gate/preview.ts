@@ -79,9 +79,14 @@ function describeServer({ servers, service, timeoutMs }: GatePlan): string {
   return `Would test ${what} with the service ${service.profile.name}${how}, within ${formatDuration(timeoutMs)}.`;
 }
 
-function describeStart({ name, command, url }: PlannedServer): string {
-  if (name === null) return command ?? 'the server that runs already at server-url';
-  return command === null ? `${name} at ${new URL(url ?? '').origin}` : `${name} (${command})`;
+function describeStart({ name, command, url, access }: PlannedServer): string {
+  const what = command ?? `the server that runs already at ${name === null ? 'server-url' : new URL(url ?? '').origin}`;
+  const named = name === null ? what : `${name} (${what})`;
+  const carried = [
+    ...[...(access?.headers.keys() ?? [])].map((header) => `the header ${header}`),
+    ...(access?.oauth == null ? [] : [`a token of ${access.oauth.issuer}`]),
+  ];
+  return carried.length === 0 ? named : `${named}, with ${carried.join(', ')}`;
 }
 
 /** What the gate would post outside of the job. */

@@ -1,9 +1,10 @@
 import { type FetchLike, SdkHttpError, UnsupportedProtocolVersionError } from '@modelcontextprotocol/client';
 import { z } from 'zod';
-import { describeError } from '../base/errors.ts';
+import { describeError, ServerStartError } from '../base/errors.ts';
 import { tryParseJson } from '../base/json.ts';
 import type { Clock } from '../base/time.ts';
 import type { ProtocolChoice } from '../model/protocol.ts';
+import { type ServerAccess, withAccess } from './access.ts';
 import { describeNoResponse } from './faults.ts';
 import { connectClient } from './handshake.ts';
 import { type Handshake, isWanted, listEras, mayBeOldServer, type ProtocolEra } from './protocol.ts';
@@ -23,6 +24,8 @@ export interface LastResponse {
   status: number;
   /** Where a redirect leads, as the server wrote it; null for other responses. */
   location: string | null;
+  /** What the server asks for, as it wrote it; null where it does not say. */
+  wwwAuthenticate: string | null;
 }
 
 /** A handshake over HTTP that failed. The message says why in a few words, and never quotes a whole page. */
@@ -47,6 +50,8 @@ export interface ProbeOptions {
   /** Whether it is asked over HTTP+SSE alone. */
   isSse?: boolean | undefined;
   fetch?: FetchLike;
+  /** What lets the requests in; none unless given. */
+  access?: ServerAccess | null | undefined;
 }
 
 /**
@@ -75,6 +80,7 @@ export async function waitForHttpServer(
  * 2024-11-05 do is asked over HTTP+SSE.
  *
  * @throws {HandshakeError} when it does not, or only in a revision that was not asked for.
+ * @throws {ServerStartError} when there is no token for it
  */
 export async function probeHttpServer(url: string, options: ProbeOptions): Promise<Handshake> {
   const { protocol = 'auto', isSse = false } = options;
@@ -131,22 +137,30 @@ function readMessage(body: unknown): string | undefined {
   return errorBodySchema.safeParse(tryParseJson(String(body))).data?.slice(0, longestMessage);
 }
 
-/** Resolves with the handshake, or with why there is none; rejects with the signal's reason only. */
+/** Resolves with the handshake, or with why there is none; rejects with the signal's reason, or where there is no token. */
 async function tryEra(
   url: string,
   era: ProtocolEra,
-  { signal, fetch = globalThis.fetch }: ProbeOptions,
+  { signal, fetch = globalThis.fetch, access }: ProbeOptions,
 ): Promise<Handshake | HandshakeError> {
   let response: LastResponse | null = null;
+  let withoutToken: ServerStartError | null = null;
+  const send = withAccess(fetch, access);
   const budget = createTrafficBudget(attemptLimits, 'for a handshake');
   const transport = createTransport(url, era, {
     // A redirect is never followed: the run would not follow it with every request either.
     requestInit: { redirect: 'manual' },
     fetch: async (target, init) => {
       budget.addRequest();
-      const received = budget.watch(await fetch(target, init));
+      const received = budget.watch(
+        await send(target, init).catch((error: unknown) => {
+          if (error instanceof ServerStartError) withoutToken = error;
+          throw error;
+        }),
+      );
       const { status, headers } = received;
-      response = { status, location: status >= 300 && status < 400 ? headers.get('location') : null };
+      const location = status >= 300 && status < 400 ? headers.get('location') : null;
+      response = { status, location, wwwAuthenticate: headers.get('www-authenticate') };
       return received;
     },
   });
@@ -163,6 +177,7 @@ async function tryEra(
     return handshake;
   } catch (error) {
     signal.throwIfAborted();
+    if (withoutToken !== null) throw withoutToken;
     if (budget.excess !== null) {
       const { message } = budget.excess;
       return new HandshakeError(message.replace(/^The server /, 'it ').replace(/\.$/, ''), { response });

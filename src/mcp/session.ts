@@ -2,6 +2,7 @@ import { SdkHttpError, SseError } from '@modelcontextprotocol/client';
 import { type Clock, race } from '../base/time.ts';
 import type { JsonObject } from '../model/assertion.ts';
 import type { ServerNotification } from '../model/notification.ts';
+import { type ServerAccess, withAccess } from './access.ts';
 import { createFetch } from './fetch.ts';
 import { connectClient } from './handshake.ts';
 import { type Watch, watchNothing } from './notifications.ts';
@@ -18,6 +19,8 @@ export interface Target {
   serverName: string;
   protocol: EraChoice;
   headers?: Record<string, string>;
+  /** What lets its requests in; none unless given. */
+  access?: ServerAccess | null | undefined;
 }
 
 /** One MCP session: what one iteration talks through. Disposing ends it on the server too. */
@@ -126,12 +129,16 @@ async function openSessionAs(
   signal.throwIfAborted();
   const closed = new AbortController();
   const transport = createTransport(target.url, era, {
-    fetch: createFetch(budget),
+    fetch: withAccess(createFetch(budget), target.access),
     reconnectionScheduler: (reconnect, delayMs) => {
       const wait = clock.sleep(Math.max(delayMs, minReconnectDelayMs), { signal: closed.signal });
       wait.then(reconnect, () => {});
     },
-    ...(target.headers !== undefined && { requestInit: { headers: target.headers } }),
+    requestInit: {
+      ...(target.headers !== undefined && { headers: target.headers }),
+      // The SDK would follow redirects within the origin.
+      ...(target.access != null && { redirect: 'manual' }),
+    },
   });
   const limits = { timeout: sdkTimeoutMs };
   let toolListChanges = 0;

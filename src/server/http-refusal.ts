@@ -1,61 +1,60 @@
 import { ServerStartError } from '../base/errors.ts';
+import type { ServerAccess } from '../mcp/access.ts';
 import type { HandshakeError } from '../mcp/probe-http.ts';
+import { explainAccessRefusal } from './access-refusal.ts';
 
 /** How long a server may refuse every request: some listen before they know all their routes. */
 const refusalTimeoutMs = 5000;
 
 /** Statuses that say that no MCP server will ever answer this request at this URL. */
-const lastingStatuses: ReadonlySet<number | undefined> = new Set([401, 403, 404, 405]);
+const lastingStatuses: ReadonlySet<number | undefined> = new Set([404, 405]);
 
 /** What the refusals of one server amount to. */
 export interface RefusalWatch {
-  /** Returns the error that ends the wait; null where waiting makes sense. */
-  explain(failure: HandshakeError, nowMs: number): ServerStartError | null;
+  /** Resolves with the error that ends the wait; null where waiting makes sense. */
+  explain(failure: HandshakeError, nowMs: number): Promise<ServerStartError | null>;
 }
 
 /** Watches the refusals of the server at `url`: some of them are final, others once they have lasted. */
-export function watchRefusals(url: string, { readStderr }: { readStderr: () => string[] }): RefusalWatch {
+export function watchRefusals(
+  url: string,
+  {
+    access = null,
+    signal,
+    readStderr,
+  }: { signal: AbortSignal; readStderr: () => string[]; access?: ServerAccess | null | undefined },
+): RefusalWatch {
   let status: number | null = null;
   let sinceMs = 0;
   const create = (message: string, hint: string) => new ServerStartError(message, { stderrTail: readStderr(), hint });
 
   return {
-    explain: ({ response, message }, nowMs) => {
+    explain: async ({ response, message }, nowMs) => {
       const isNew = response?.status !== status;
       status = response?.status ?? null;
       if (isNew) sinceMs = nowMs;
       if (response === null) return null;
       if (response.location !== null) return createRedirectError(url, response, create);
+      if (response.status === 401 || response.status === 403) {
+        const { status, wwwAuthenticate } = response;
+        const subject = `The server at ${describeUrl(url)}`;
+        return await explainAccessRefusal(
+          url,
+          { status, wwwAuthenticate, message },
+          { access, signal, create: (predicate, hint) => create(`${subject} ${predicate}`, hint) },
+        );
+      }
       if (!lastingStatuses.has(response.status)) return null;
       const isOver = nowMs - sinceMs >= refusalTimeoutMs;
-      return isOver ? explainLasting(url, { status: response.status, message }, create) : null;
+      return isOver && response.status === 404 ? explainMissingPath(url, create) : null;
     },
   };
 }
 
 type Create = (message: string, hint: string) => ServerStartError;
 
-function explainLasting(
-  url: string,
-  { status, message }: { status: number; message: string },
-  create: Create,
-): ServerStartError | null {
-  const { origin, pathname, host } = new URL(url);
-  const shownUrl = describeUrl(url);
-  const start = 'start the server without authorization in this job, for example with a setting in `server-env`';
-  if (status === 401) {
-    return create(
-      `The server at ${shownUrl} asks for authorization: ${message}.`,
-      `The gate sends no credentials; ${start}.`,
-    );
-  }
-  if (status === 403) {
-    return create(
-      `The server at ${shownUrl} refuses the gate: ${message}.`,
-      `Have it accept the Host header ${host}. If it asks for authorization: the gate sends no credentials; ${start}.`,
-    );
-  }
-  if (status !== 404) return null;
+function explainMissingPath(url: string, create: Create): ServerStartError {
+  const { origin, pathname } = new URL(url);
   return create(
     `A server answers at ${origin}, but has nothing at the path ${pathname} (HTTP 404).`,
     `Give the path of its MCP endpoint in server-url${pathname === '/mcp' ? '.' : ', which often is /mcp.'}`,

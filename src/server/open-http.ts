@@ -1,5 +1,6 @@
 import { ServerStartError } from '../base/errors.ts';
 import { formatDuration, race } from '../base/time.ts';
+import type { ServerAccess } from '../mcp/access.ts';
 import { type HandshakeError, waitForHttpServer } from '../mcp/probe-http.ts';
 import type { Handshake } from '../mcp/protocol.ts';
 import type { ProcessWitness } from '../model/process-end.ts';
@@ -14,7 +15,12 @@ import { recordVisits, type SharedProcessRecord, toProcessEnd } from './witness.
 /** How long the process that holds the port may take to show that it is an MCP server. */
 const foreignProbeMs = 2000;
 
-type HttpOptions = ServerContext & { readyTimeoutMs: number; protocol: WantedProtocol; isSse?: boolean };
+type HttpOptions = ServerContext & {
+  readyTimeoutMs: number;
+  protocol: WantedProtocol;
+  isSse?: boolean;
+  access?: ServerAccess | null | undefined;
+};
 
 /** Waits until the server at the URL answers, having started its command first where there is one. */
 export async function openHttpServer(
@@ -125,23 +131,23 @@ async function waitUntilReady(
   url: string,
   options: HttpOptions & { start: StartContext | null; server: ServerProcess | null },
 ): Promise<Handshake> {
-  const { start, server, clock, protocol, readyTimeoutMs, isSse } = options;
+  const { start, server, clock, protocol, readyTimeoutMs, isSse, access } = options;
   const tail = start?.tail ?? createOutputTail();
   const { promise: exited, resolve: reportExit } = Promise.withResolvers<ServerStartError>();
   void server?.exited.then((exit) => reportExit(createExitError(start?.command ?? '', exit, { tail, remark: '' })));
 
   let lastFailure = 'it has not answered the handshake';
   const readStderr = () => tail.readLines(tailLines);
-  const refusals = watchRefusals(url, { readStderr });
-  const onFailure = (failure: HandshakeError) => {
+  const refusals = watchRefusals(url, { signal: options.signal, readStderr, access });
+  const onFailure = async (failure: HandshakeError) => {
     // HTTP clients like to quote the URL they could not reach.
     lastFailure = failure.message.replaceAll(url, describeUrl(url));
     if (failure.offered !== null) throw createRevisionError(failure.offered, protocol, tail);
-    const error = refusals.explain(failure, clock.monotonicMs());
+    const error = await refusals.explain(failure, clock.monotonicMs());
     if (error !== null) throw error;
   };
   return await waitForReadiness(
-    (signal) => waitForHttpServer(url, { clock, signal, protocol: protocol.value, isSse, onFailure }),
+    (signal) => waitForHttpServer(url, { clock, signal, protocol: protocol.value, isSse, access, onFailure }),
     {
       ...options,
       exited,
@@ -167,11 +173,16 @@ async function waitUntilReady(
  */
 async function refuseForeignServer(url: string, { clock, signal }: ServerContext): Promise<void> {
   const over = new AbortController();
+  let refused: { name: string | null } | null = null;
   const probe = waitForHttpServer(url, {
     clock,
     signal: AbortSignal.any([signal, over.signal]),
-    onFailure: () => over.abort(),
-  }).catch(() => null);
+    onFailure: ({ response }) => {
+      // Without a handshake, since what lets requests in is for the server that the gate starts.
+      if (response?.status === 401 || response?.status === 403) refused = { name: null };
+      over.abort();
+    },
+  }).catch(() => refused);
   const found = await race(probe, { timeout: { clock, afterMs: foreignProbeMs, onTimeout: () => null } });
   over.abort();
   signal.throwIfAborted();

@@ -1,12 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { ConfigurationError } from '../base/errors.ts';
 import { Secret } from '../base/redaction.ts';
+import type { Clock } from '../base/time.ts';
+import { createServerAccess, type ServerAccess } from '../mcp/access.ts';
+import { createTokenRequest } from '../mcp/client-credentials.ts';
 import { buildChildEnvironment, markerVariable } from './environment.ts';
 import { logDescendants, stopMarkedProcesses } from './kill-orphans.ts';
 import { openHttpServer } from './open-http.ts';
 import { openStdioServer } from './open-stdio.ts';
 import { createOutputTail } from './output-tail.ts';
-import type { ReachedServer, RunningServer, ServerContext, ServerOptions, StartContext } from './running-server.ts';
+import type {
+  AccessOptions,
+  ReachedServer,
+  RunningServer,
+  ServerContext,
+  ServerOptions,
+  StartContext,
+} from './running-server.ts';
 import { openSandbox } from './sandbox/open.ts';
 import { splitCommand } from './split-command.ts';
 import { tailLines } from './start-error.ts';
@@ -75,6 +85,18 @@ export async function openServer(options: ServerOptions, context: ServerContext)
     await sweep();
     throw error;
   }
+}
+
+/**
+ * Prepares what lets requests to the server at `url` in: fixed headers, and tokens of an OAuth client. `onSecret` hears every
+ * token.
+ */
+export function openAccess(
+  { url, headers, oauth, proxy }: { url: string } & AccessOptions,
+  { clock, onSecret }: { clock: Clock; onSecret: (secret: Secret) => void },
+): ServerAccess {
+  const requestToken = oauth === null ? null : createTokenRequest(oauth, { serverUrl: url, proxy, clock, onSecret });
+  return createServerAccess({ url, headers, requestToken, clock });
 }
 
 function reachServer(

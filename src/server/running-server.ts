@@ -2,6 +2,9 @@ import type { ServerStartError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Secret } from '../base/redaction.ts';
 import type { Clock } from '../base/time.ts';
+import type { ProxySettings } from '../http/proxy.ts';
+import type { ServerAccess } from '../mcp/access.ts';
+import type { OAuthClient } from '../mcp/client-credentials.ts';
 import type { ProtocolEra } from '../mcp/protocol.ts';
 import type { Sourced } from '../model/source.ts';
 import type { ProcessWitness } from '../model/process-end.ts';
@@ -26,6 +29,8 @@ export interface ServerOptions {
   /** Added to the allow-listed base environment. */
   env: Record<string, string>;
   readyTimeoutMs: number;
+  /** What lets requests to `url` in; none unless given. */
+  access?: ServerAccess | null | undefined;
   protocol: WantedProtocol;
   /** `iteration`: every session has a process of its own; `run`: sessions use one process in turns. */
   isolation: 'iteration' | 'run';
@@ -42,6 +47,16 @@ export interface ServerOptions {
   sessionMarker?: string;
   /** What its processes may see and change; everything that this process may where it is absent. */
   sandbox?: SandboxOptions;
+}
+
+/** What requests to a server carry. */
+export interface AccessOptions {
+  /** By name. */
+  headers: ReadonlyMap<string, Secret>;
+  /** Null where no token is requested. */
+  oauth: OAuthClient | null;
+  /** The proxies that lead to the authorization server. */
+  proxy: ProxySettings | undefined;
 }
 
 /** Which sessions are going to be opened, for servers that get a process for each. */

@@ -2,6 +2,7 @@ import { CancelledError, describeError, TunnelError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import { type Clock, formatDuration, race } from '../base/time.ts';
 import type { ProxySettings } from '../http/proxy.ts';
+import type { ServerAccess } from '../mcp/access.ts';
 import { checkRelayUrl, openConnection, type RelayAddress, type RelayConnection } from './connection.ts';
 import { createReconnectPolicy } from './reconnect.ts';
 import { createRequestTable, type RequestTable } from './request-table.ts';
@@ -11,7 +12,7 @@ export interface TunnelHostOptions extends RelayAddress {
   /** The one that the service's profile names. */
   subprotocol: string;
   /** What the tunnel leads to: one HTTP URL, settled for good. */
-  target: { url: string };
+  target: { url: string; access?: ServerAccess | null };
   serverId: string;
   clock: Clock;
   logger: Logger;
@@ -53,7 +54,7 @@ export async function openTunnelHost(options: TunnelHostOptions): Promise<Tunnel
   const { clock, logger, signal, subprotocol, onBreak } = options;
   signal.throwIfAborted();
   checkRelayUrl(options.relayWsUrl);
-  const target = openTarget(options.target.url, options.serverId);
+  const target = openTarget(options.target, options.serverId);
   const policy = createReconnectPolicy(options.random ?? Math.random);
   const closing = new AbortController();
   const connected = Promise.withResolvers<void>();

@@ -1,5 +1,8 @@
+import type { Readable } from 'node:stream';
+import { buffer as readBuffer } from 'node:stream/consumers';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../base/time.ts';
+import type { Grant } from '../mcp/access.ts';
 import { openOutgoingBody, openRequestBody } from './flow-control.ts';
 import type { FrameSocket } from './frame-socket.ts';
 import type { AbortCode, TextFrame, TunnelLimits } from './frames.ts';
@@ -38,6 +41,7 @@ const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 export function startProxiedRequest(request: RequestFrame, context: ProxiedRequestOptions): ProxiedRequest {
   const { link, target, clock, limits, window, onEnd } = context;
   const { id } = request;
+  const { access } = target;
   let controller: Dispatcher.DispatchController | null = null;
   let comments: IdleComments | null = null;
   let isAnswered = false;
@@ -85,38 +89,78 @@ export function startProxiedRequest(request: RequestFrame, context: ProxiedReque
     refuse(502, 'SERVER_UNREACHABLE', `The server behind the tunnel did not answer: ${reason}.`);
   };
 
-  const handler: Dispatcher.DispatchHandler = {
-    onRequestStart: (started) => {
-      controller = started;
-      if (isDone) started.abort(new Error('The caller is gone.'));
-    },
-    onResponseStart: ({ rawHeaders }, status) => {
-      // An interim answer such as 103 speaks of a final one to come.
-      if (isDone || status < 200) return;
-      const raw = Array.isArray(rawHeaders) ? rawHeaders : [];
-      const headers = dropHopByHop(pairHeaders(raw.map((text) => text.toString('latin1'))));
-      answer(status, headers);
-      if (isEventStream(headers)) {
-        comments = openIdleComments(clock, (comment) => {
-          if (!outgoing.isBlocked()) outgoing.write(comment);
-        });
-      }
-    },
-    onResponseData: (_controller, chunk) => {
-      comments?.noteActivity(chunk);
-      outgoing.write(chunk);
-    },
-    onResponseEnd: () => {
-      comments?.stop();
-      outgoing.end();
-    },
-    onResponseError: (_controller, error) => fail(error),
+  const deliver = (status: number, headers: HeaderList) => {
+    answer(status, headers);
+    if (!isEventStream(headers)) return;
+    comments = openIdleComments(clock, (comment) => {
+      if (!outgoing.isBlocked()) outgoing.write(comment);
+    });
   };
-  const dispatch = (path: string) => {
+  /** Handles one attempt. `sendAgain` may replace it by another one, in which case nothing of its response goes out. */
+  const createHandler = (
+    sendAgain: ((status: number, headers: HeaderList) => Promise<boolean>) | null,
+  ): Dispatcher.DispatchHandler => {
+    let isReplaced = false;
+    return {
+      onRequestStart: (started) => {
+        controller = started;
+        if (isDone) started.abort(new Error('The caller is gone.'));
+      },
+      onResponseStart: (started, status) => {
+        // An interim answer such as 103 speaks of a final one to come.
+        if (isDone || status < 200) return;
+        const raw = Array.isArray(started.rawHeaders) ? started.rawHeaders : [];
+        const headers = dropHopByHop(pairHeaders(raw.map((text) => text.toString('latin1'))));
+        if (sendAgain === null || (status !== 401 && status !== 403)) return deliver(status, headers);
+        started.pause();
+        isReplaced = true;
+        const settle = (isSentAgain: boolean) => {
+          isReplaced = isSentAgain;
+          if (!isSentAgain && !isDone) deliver(status, headers);
+          started.resume();
+        };
+        // Where there is no other token, the refusal itself is the answer.
+        void sendAgain(status, headers).then(settle, () => settle(false));
+      },
+      onResponseData: (_controller, chunk) => {
+        if (isReplaced) return;
+        comments?.noteActivity(chunk);
+        outgoing.write(chunk);
+      },
+      onResponseEnd: () => {
+        if (isReplaced) return;
+        comments?.stop();
+        outgoing.end();
+      },
+      onResponseError: (_controller, error) => {
+        if (!isReplaced) fail(error);
+      },
+    };
+  };
+  const send = (path: string, { payload, grant }: { payload: Buffer | Readable | null; grant: Grant | null }) => {
     if (isDone) return;
-    const headers = listHeaders(request.headers, target.origin);
+    const granted = grant?.headers ?? [];
+    const names = new Set(granted.map(([name]) => name));
+    const own = listHeaders(request.headers, target.origin).filter(([name]) => !names.has(name.toLowerCase()));
+    const sendAgain = async (status: number, headers: HeaderList) => {
+      if (grant === null || access === null) return false;
+      const response = new Response(null, { status, headers: headers.map(([name, value]) => [name, value]) });
+      const renewed = await access.renew(grant, response);
+      if (renewed !== null) send(path, { payload, grant: renewed });
+      return renewed !== null;
+    };
+    const options = { path, method: request.method, headers: [...own, ...granted].flat(), body: payload };
+    target.pool.dispatch(options, createHandler(access?.isRenewable === true ? sendAgain : null));
+  };
+  const dispatch = async (path: string) => {
+    if (isDone) return;
     try {
-      target.pool.dispatch({ path, method: request.method, headers, body: body?.open() ?? null }, handler);
+      const payload = body?.open() ?? null;
+      if (access === null) return send(path, { payload, grant: null });
+      // What may be sent twice has to be there as a whole.
+      const isWhole = payload === null || Buffer.isBuffer(payload) || !access.isRenewable;
+      const whole = isWhole ? payload : await readBuffer(payload);
+      send(path, { payload: whole, grant: await access.grant(target.origin) });
     } catch (error) {
       fail(error instanceof Error ? error : new Error('unknown'));
     }
@@ -128,8 +172,8 @@ export function startProxiedRequest(request: RequestFrame, context: ProxiedReque
   else if (!methods.has(request.method)) refuse(405, 'VALIDATION_ERROR', 'The tunnel does not carry this method.');
   else if (body !== null) {
     // A small body comes in the same piece as its head, and leaves in one with it.
-    queueMicrotask(() => dispatch(path));
-  } else if (length === '0') dispatch(path);
+    queueMicrotask(() => void dispatch(path));
+  } else if (length === '0') void dispatch(path);
   else refuse(400, 'VALIDATION_ERROR', 'The request announces a body it lacks.');
 
   return {
@@ -151,12 +195,12 @@ export function startProxiedRequest(request: RequestFrame, context: ProxiedReque
  * The Host is the target's own, and what `Expect` asks for the relay has answered already. An Origin that is the public URL's
  * becomes the target's for the same reason as the Host; any other is for the target to judge.
  */
-function listHeaders(headers: HeaderList, targetOrigin: string): string[] {
+function listHeaders(headers: HeaderList, targetOrigin: string): HeaderList {
   const publicHost = findHeader(headers, 'x-forwarded-host')?.toLowerCase() ?? '';
   const publicOrigins = new Set([`https://${publicHost}`, `http://${publicHost}`]);
   return dropHopByHop(headers)
     .filter(([name]) => !/^(?:host|expect)$/i.test(name))
-    .flatMap(([name, value]) => [
+    .map(([name, value]) => [
       name,
       /^origin$/i.test(name) && publicOrigins.has(value.toLowerCase()) ? targetOrigin : value,
     ]);

@@ -1,11 +1,14 @@
 import { Pool } from 'undici';
 import { ConfigurationError } from '../base/errors.ts';
+import type { ServerAccess } from '../mcp/access.ts';
 
 /** The one HTTP server that a tunnel leads to. */
 export interface TunnelTarget extends AsyncDisposable {
   readonly origin: string;
   readonly pool: Pool;
   readonly mapPath: PathMap;
+  /** What lets requests in; null where the server lets in every one. */
+  readonly access: ServerAccess | null;
 }
 
 const connectTimeoutMs = 10_000;
@@ -15,7 +18,10 @@ const connectTimeoutMs = 10_000;
  *
  * @throws {ConfigurationError} unless it is an http or https URL without user and password
  */
-export function openTarget(url: string, serverId: string): TunnelTarget {
+export function openTarget(
+  { url, access = null }: { url: string; access?: ServerAccess | null },
+  serverId: string,
+): TunnelTarget {
   const target = URL.parse(url);
   if (target === null || !/^https?:$/.test(target.protocol) || target.username !== '' || target.password !== '') {
     const message = 'the server behind the tunnel needs an http or https URL without user and password';
@@ -31,6 +37,7 @@ export function openTarget(url: string, serverId: string): TunnelTarget {
     origin: target.origin,
     pool,
     mapPath: createPathMap(serverId, target),
+    access,
     [Symbol.asyncDispose]: () => pool.destroy(),
   };
 }

@@ -46,20 +46,38 @@ const initializes =
   };
 
 describe('a server that refuses the handshake', () => {
-  it('with 401 asks for authorization', async () => {
+  it('with 401 asks for authorization, which ends the wait at once', async () => {
     const body = { error: { message: 'Token is missing' } };
-    expect((await readRefusal(json(401, body), { path: '/mcp?key=secret' })).text).toMatchInlineSnapshot(`
+    const { text, requests } = await readRefusal(json(401, body), { path: '/mcp?key=secret' });
+    expect(text).toMatchInlineSnapshot(`
       "The server at ORIGIN/mcp asks for authorization: it answered HTTP 401: Token is missing.
-      The gate sends no credentials; start the server without authorization in this job, for example with a setting in \`server-env\`."
+      Give the header that it needs in \`server-headers\`, such as \`Authorization: Bearer …\` from a secret."
+    `);
+    expect(requests).toBe(2);
+  });
+
+  it('with 401 says which scheme it asks for, and why', async () => {
+    const basic = json(401, 'no', { 'www-authenticate': 'Basic realm="x"' });
+    expect((await readRefusal(basic)).text).toMatchInlineSnapshot(`
+      "The server at ORIGIN/mcp asks for authorization: it answered HTTP 401. It asks for Basic.
+      Give \`Authorization: Basic …\` from a secret in \`server-headers\`."
+    `);
+    const why = 'error="invalid_token", error_description="It has expired", scope="mcp:run"';
+    const bearer = json(401, 'no', { 'www-authenticate': `Bearer ${why}` });
+    expect((await readRefusal(bearer)).text).toMatchInlineSnapshot(`
+      "The server at ORIGIN/mcp asks for authorization: it answered HTTP 401. It asks for Bearer with the scope "mcp:run". It says "invalid_token": "It has expired".
+      Give \`Authorization: Bearer …\` from a secret in \`server-headers\`."
     `);
   });
 
   it('with 403 may not know the host', async () => {
     const body = { jsonrpc: '2.0', error: { code: -32_000, message: 'Invalid Host header' }, id: null };
-    expect((await readRefusal(json(403, body))).text).toMatchInlineSnapshot(`
+    const { text, requests } = await readRefusal(json(403, body));
+    expect(text).toMatchInlineSnapshot(`
       "The server at ORIGIN/mcp refuses the gate: it answered HTTP 403: Invalid Host header.
-      Have it accept the Host header HOST. If it asks for authorization: the gate sends no credentials; start the server without authorization in this job, for example with a setting in \`server-env\`."
+      Have it accept the Host header HOST. If it needs a header, give that in \`server-headers\`."
     `);
+    expect(requests).toBe(2);
   });
 
   it('with 404 has nothing at the path', async () => {

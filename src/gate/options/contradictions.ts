@@ -1,4 +1,5 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
+import { findAccessContradictions } from './server-access.ts';
 import { type GateOptions, readServiceBaseline, type ServiceBaseline } from './schema.ts';
 
 /** Finds options that are each right and cannot be meant together. */
@@ -22,8 +23,9 @@ export function findContradictions(options: GateOptions): ConfigurationIssue[] {
 
 /** The same for a tunnel that is hosted by hand, with which nothing is run. */
 export function findTunnelContradictions(options: GateOptions): ConfigurationIssue[] {
-  const isIdle = options.serverCommand === null && options.serverEnv.size > 0;
-  const idle = isIdle ? [issue('server-env', 'needs-server-command', idleWithoutCommand)] : [];
+  const { serverCommand, serverEnv } = options;
+  const hasIdleVariables = serverCommand === null && serverEnv.size > 0;
+  const idle = hasIdleVariables ? [issue('server-env', 'needs-server-command', idleWithoutCommand)] : [];
   return [...findServerIssues(options), ...idle, ...findServiceIssues(options)];
 }
 
@@ -79,16 +81,10 @@ function findServerIssues(options: GateOptions): ConfigurationIssue[] {
       ),
     );
   }
-  const startsNone = serverCommand === null && mcpConfig === null;
-  if (startsNone && serverCwd !== null) {
+  if (serverCommand === null && mcpConfig === null && serverCwd !== null) {
     issues.push(issue('server-cwd', 'needs-server-command', idleWithoutCommand));
   }
-  const given = { 'server-command': serverCommand, 'server-url': serverUrl, 'server-cwd': serverCwd };
-  const excluded = Object.entries(given).flatMap(([name, value]) => (value === null ? [] : [`\`${name}\``]));
-  if (mcpConfig !== null && excluded.length > 0) {
-    const message = `says how the servers are started and reached; leave out ${excluded.join(', ')}, or the file`;
-    issues.push(issue('mcp-config', 'mcp-config-and-server', message));
-  }
+  issues.push(...(mcpConfig === null ? findAccessContradictions(options) : findConfigContradictions(options)));
   if (mcpConfig === null && mcpServer.length > 0) {
     issues.push(issue('mcp-server', 'needs-mcp-config', 'names servers of a file; say which with `mcp-config`'));
   }
@@ -111,6 +107,21 @@ function findServerIssues(options: GateOptions): ConfigurationIssue[] {
     );
   }
   return issues;
+}
+
+/** The file says all of it for each of its servers. */
+function findConfigContradictions(options: GateOptions): ConfigurationIssue[] {
+  const given = {
+    'server-command': options.serverCommand !== null,
+    'server-url': options.serverUrl !== null,
+    'server-cwd': options.serverCwd !== null,
+    'server-headers': options.serverHeaders.size > 0,
+    'server-oauth': options.serverOauth !== null,
+  };
+  const excluded = Object.entries(given).flatMap(([name, isGiven]) => (isGiven ? [`\`${name}\``] : []));
+  if (excluded.length === 0) return [];
+  const message = `says how the servers are started and reached; leave out ${excluded.join(', ')}, or the file`;
+  return [issue('mcp-config', 'mcp-config-and-server', message)];
 }
 
 /** Commands that read reports run nothing, so an option about what to run is a mistake. */

@@ -1,4 +1,16 @@
-import { choice, duration, environment, flag, lines, option, optionalProtocol, optionalText, words } from './values.ts';
+import {
+  choice,
+  duration,
+  environment,
+  flag,
+  lines,
+  option,
+  optionalProtocol,
+  optionalSecret,
+  optionalText,
+  words,
+} from './values.ts';
+import { headers, oauthClient } from './server-access.ts';
 
 export const serverOptions = {
   serverCommand: option(optionalText, {
@@ -34,13 +46,40 @@ export const serverOptions = {
       'The servers of `mcp-config` to test, by name, separated by commas or line breaks. Default: all of them.',
     default: '',
   }),
+  serverHeaders: option(headers, {
+    group: 'The server under test',
+    hint: '<Name: value>',
+    brief: 'A header that the server at --server-url needs; may be given again.',
+    isList: true,
+    isSecret: true,
+    description:
+      'Headers for the server at `server-url`, one `Name: value` per line, from secrets. No other origin gets them.',
+    default: '',
+  }),
+  serverOauth: option(oauthClient, {
+    group: 'The server under test',
+    hint: '<key=value>',
+    brief: 'Get tokens as an OAuth client: client-id, issuer and scope.',
+    isList: true,
+    description:
+      'The OAuth client that gets tokens for `server-url`: `client-id=…`, `issuer=…` and, if needed, `scope=…`, one per line.',
+    default: '',
+  }),
+  serverOauthSecret: option(optionalSecret, {
+    group: 'The server under test',
+    hint: '<secret>',
+    isSecret: true,
+    brief: 'The secret of that client, or its private key in PEM.',
+    description: 'The secret of the client in `server-oauth`, or its private key in PEM.',
+    default: '',
+  }),
   serverEnv: option(environment, {
     group: 'The server under test',
     hint: '<NAME=value>',
     brief: 'Set a variable of the server, or pass one on by its name; may be given again.',
     isList: true,
     description:
-      'Variables for the server, `{{env.NAME}}` in evals and `${NAME}` in `mcp-config`, one per line: `NAME=value` sets one, `NAME` passes one of the job on.',
+      'Variables for the server, for `{{env.NAME}}` in evals and `${NAME}` in `mcp-config`, one per line: `NAME=value` sets one, `NAME` passes one of the job on.',
     default: '',
   }),
   serverCwd: option(optionalText, {

@@ -49,7 +49,7 @@ export function describeOption(schema: z.ZodType): OptionMeta | undefined {
 
 // Every option arrives as text, from an input or a flag; these schemas read it and say how it should have been written.
 
-const issue = (message: string) => ({ code: 'custom' as const, message });
+export const issue = (message: string) => ({ code: 'custom' as const, message });
 
 /** Entries on lines of their own, or separated by commas where no entry can hold one. */
 const list = (separator: RegExp) =>

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { ConfigurationIssue } from '../../base/errors.ts';
 import { isRecord } from '../../base/json.ts';
 import { joinCommand } from '../../server/split-command.ts';
+import { findHeaderProblem } from '../options/server-access.ts';
 import { explainIssues } from '../../suite/explain-issues.ts';
 import { suggestNearest } from '../../suite/findings.ts';
 import { type DocumentPath, parseSource, type SourceDocument } from '../../suite/source-document.ts';
@@ -132,6 +133,10 @@ function readEntry(name: string, entry: Entry, source: EntrySource) {
     environment: fillMap(entry.env, 'env'),
     headers: fillMap(entry.headers, 'headers'),
   };
+  for (const [header, value] of findings.length === 0 ? server.headers : []) {
+    const problem = findHeaderProblem(header, value);
+    if (problem !== null) report(['headers', header], 'bad-header', `\`headers\` ${problem}`);
+  }
   if (server.url !== null && !/^https?:$/.test(URL.parse(server.url)?.protocol ?? '') && findings.length === 0) {
     // The URL may hold a key, so that it is not quoted.
     report(['url'], 'bad-url', '`url` is not an http or https URL; write one such as http://127.0.0.1:3000/mcp');

@@ -69,11 +69,18 @@ export function planHosted(
   const baseUrl = givenUrl ?? serviceProfiles[service].defaultBaseUrl;
   // Both were asked for with the options; without them there is nothing more to find wrong.
   if (baseUrl === null || apiKey === null) return null;
-  const noProxy: ProxySettings = { httpProxy: null, httpsProxy: null, noProxy: null };
   if (collectIssues(issues, () => parseBaseUrl(baseUrl)) === undefined) return null;
   collectIssues(issues, () => parseApiKey(apiKey));
-  const proxy = collectIssues(issues, () => readProxySettings(environment)) ?? noProxy;
-  return { baseUrl, apiKey, project, proxy };
+  return { baseUrl, apiKey, project, proxy: planProxies(environment, issues) };
+}
+
+/** Reads the proxies of the job. What is wrong goes to `issues`. */
+export function planProxies(
+  environment: Readonly<Record<string, string | undefined>>,
+  issues: ConfigurationIssue[],
+): ProxySettings {
+  const noProxy: ProxySettings = { httpProxy: null, httpsProxy: null, noProxy: null };
+  return collectIssues(issues, () => readProxySettings(environment)) ?? noProxy;
 }
 
 function collectIssues<T>(issues: ConfigurationIssue[], read: () => T): T | undefined {

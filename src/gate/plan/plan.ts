@@ -21,7 +21,9 @@ import { planMerge, type PlannedMerge } from './plan-merge.ts';
 import { type PlannedPast, planPast, markTrials } from './plan-past.ts';
 import type { PlannedModels } from './plan-models.ts';
 import { checkJudges, planPrompts } from './plan-prompts.ts';
-import { type PlannedServer, planSandbox, planServers } from './plan-server.ts';
+import { planSandbox } from './plan-sandbox.ts';
+import { findVariableIssues, type PlannedServer } from './plan-server.ts';
+import { planServers } from './plan-servers.ts';
 import { type PlannedService, type PlannedUpload, planService, planUpload } from './plan-service.ts';
 import { findRuleIssues } from './rule-issues.ts';
 import { type PlannedSuite, planSuites } from './plan-suites.ts';
@@ -29,7 +31,6 @@ import { type PlannedReportDir, planReportDir } from './report-dir.ts';
 import { findAmbiguousNames, groupReported } from './resolve-names.ts';
 import { loadPolicy } from './plan-policy.ts';
 import { planShard } from './plan-shard.ts';
-import { planVariables } from './plan-variables.ts';
 
 /** Everything the gate is going to do, decided and checked; nothing has been started, created or written yet. */
 export interface GatePlan extends PlannedPast {
@@ -38,9 +39,9 @@ export interface GatePlan extends PlannedPast {
   suites: PlannedSuite[];
   /** Empty where a suite of the service runs on the servers saved in it. */
   servers: PlannedServer[];
-  service: PlannedService;
-  /** What `{{env.NAME}}` stands for in cases. */
+  /** What `server-env` passes on, by name. */
   variables: ReadonlyMap<string, Secret>;
+  service: PlannedService;
   /** What is tested, as far as it is known; null where neither part is. */
   revision: Revision | null;
   /** Which part of the cases it is; null for all of them. */
@@ -108,9 +109,10 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   const policy = await loadPolicy(options, { ...context, ci }, issues);
   const rules = policy.gate;
   const { history, baseline } = await planPast(options, { cwd: context.cwd, notes, base: policy.base }, issues);
-  const servers = await planServers(options, { ...context, notes }, issues);
+  const serverIssues: ConfigurationIssue[] = [];
+  const { servers, variables } = await planServers(options, { ...context, notes }, serverIssues);
   if (service.hosted !== null && servers.length > 1) {
-    issues.push({ input: 'mcp-config', code: 'needs-embedded-service', message: severalServersMessage });
+    serverIssues.push({ input: 'mcp-config', code: 'needs-embedded-service', message: severalServersMessage });
   }
   const serverNames = servers.flatMap(({ name }) => name ?? []);
   const sources = { cwd: context.cwd, ci, profile: service.profile, policy, serverNames, notes };
@@ -122,7 +124,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   for (const suite of merge === null ? [] : suiteNames) policy.base?.compareStored(suite);
   if (policy.file !== null) appendAll(notes, listUnmatchedSuites(policy.file, suiteNames));
   const { suites, shard } = planPart(planProbation(all, { rules, history }), { options, history }, issues);
-  const variables = planVariables(options, { suites, ...context }, issues);
+  appendAll(issues, [...serverIssues, ...findVariableIssues(options, suites)]);
   // A file of the pull request could send what it is given to a server that it names.
   if (ci.elevatedEvent !== null && (options.serverCommand !== null || options.mcpConfig !== null)) {
     const isRefused = ci.elevatedEvent === 'pull_request_target' && !options.allowPullRequestTarget;
@@ -159,8 +161,8 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     shard,
     merge,
     servers,
-    service,
     variables,
+    service,
     baseline,
     history,
     revision: ci.commit === null && ci.line === null ? null : { commit: ci.commit, branch: ci.line },

@@ -1,8 +1,9 @@
 import { type Clock, race } from '../../base/time.ts';
-import { ConfigurationError, ServiceError } from '../../base/errors.ts';
+import { ConfigurationError, ServerStartError, ServiceError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import { isLoopback } from '../../http/url.ts';
 import type { Redactor } from '../../base/redaction.ts';
+import type { ServerAccess } from '../../mcp/access.ts';
 import { maxConcurrency } from '../../model/concurrency.ts';
 import type { RunningServer, SessionPlan, WantedProtocol } from '../../server/running-server.ts';
 import { createServer } from '../../service/servers.ts';
@@ -32,8 +33,20 @@ interface ServerUse {
   protocol: WantedProtocol;
   sessions: SessionPlan;
   isWitnessed: boolean;
+  /** What lets requests to the server in; null where it lets in every one. */
+  access: ServerAccess | null;
   environment: Readonly<Record<string, string | undefined>>;
   processMarker?: string | undefined;
+}
+
+/** Opens what lets requests to the server in, for everything in the gate that sends one. Null where it lets in every one. */
+export async function openServerAccess(
+  { url, access }: Pick<PlannedServer, 'url' | 'access'>,
+  { clock, redactor }: Pick<ServerScope, 'clock' | 'redactor'>,
+): Promise<ServerAccess | null> {
+  if (url === null || access === null) return null;
+  const { openAccess } = await import('../../server/open.ts');
+  return openAccess({ url, ...access }, { clock, onSecret: (secret) => redactor.add(secret) });
 }
 
 /**
@@ -45,7 +58,7 @@ interface ServerUse {
  */
 export async function startServer(
   { name, command, url, isSse, cwd, environment: variables, readyTimeoutMs, sandbox }: PlannedServer,
-  { isolation, protocol, sessions, isWitnessed, environment, processMarker }: ServerUse,
+  { isolation, protocol, sessions, isWitnessed, access, environment, processMarker }: ServerUse,
   { lifetime, teardown, clock, logger, redactor, onProgress }: ServerScope,
 ): Promise<RunningServer> {
   const startedMs = clock.monotonicMs();
@@ -63,18 +76,28 @@ export async function startServer(
       isolation,
       protocol,
       isWitnessed,
+      access,
       sessions,
       maxSessions: maxConcurrency + otherSessions,
       ...(sandbox === null ? {} : { sandbox }),
       ...(processMarker === undefined ? {} : { sessionMarker: processMarker }),
     },
     { clock, logger, signal: lifetime.cancelRun, environment },
-  );
+  ).catch((error: unknown) => {
+    throw nameFailure(error, name);
+  });
   teardown.add('stop the server', async () => await running[Symbol.asyncDispose]());
   for (const secret of running.secrets) redactor.add(secret);
-  lifetime.cancelOn(running.lost);
+  lifetime.cancelOn(running.lost.then((error) => nameFailure(error, name)));
   onProgress({ kind: 'server-ready', name, server: running.report, durationMs: clock.monotonicMs() - startedMs });
   return running;
+}
+
+/** Says which server of `mcp-config` failed. */
+function nameFailure<Failure>(error: Failure, name: string | null): Failure | ServerStartError {
+  if (name === null || !(error instanceof ServerStartError)) return error;
+  const { message, hint, stderrTail } = error;
+  return new ServerStartError(`${name}: ${message}`, { stderrTail, cause: error, ...(hint !== undefined && { hint }) });
 }
 
 /**
@@ -86,7 +109,7 @@ export async function startServer(
 export async function registerServer(
   running: RunningServer,
   { serverName, isOwnServerName, isTunnelled, hosted, alias }: PlannedService & { alias: string },
-  { service, ...scope }: ServerScope & { service: ConnectedService },
+  { service, access, ...scope }: ServerScope & { service: ConnectedService; access: ServerAccess | null },
 ): Promise<RegisteredServer> {
   const { lifetime, teardown, clock, logger, redactor, onProgress } = scope;
   if (!isTunnelled)
@@ -103,6 +126,7 @@ export async function registerServer(
     isOwnServerName,
     isServiceLocal: hosted === null || isLoopback(new URL(hosted.baseUrl).hostname),
     targetUrl: running.url,
+    access,
     // The service in this process is the only other client, and notices itself when the server does not answer.
     isOneAtATime: hosted === null || running.report.isolation === 'one process for the run',
     proxy: hosted?.proxy,

@@ -11,6 +11,7 @@ import type { Logger } from '../../base/logger.ts';
 import type { ProxySettings } from '../../http/proxy.ts';
 import type { Redactor } from '../../base/redaction.ts';
 import { createTunnel, type TunnelGrant } from '../../service/tunnels.ts';
+import type { ServerAccess } from '../../mcp/access.ts';
 import { openTunnelHost } from '../../tunnel/host.ts';
 import type { ConnectedService } from './connect-service.ts';
 import { clearServer, type RemoteServer } from './cleanup-journal.ts';
@@ -40,6 +41,8 @@ export interface JobTunnelOptions {
   isServiceLocal: boolean;
   /** Where the server listens on this machine. */
   targetUrl: string;
+  /** What lets requests to it in; null where it lets in every one. */
+  access: ServerAccess | null;
   /** Whether every handshake waits for the one before it, so that asking for one during a run would only measure that. */
   isOneAtATime: boolean;
   proxy: ProxySettings | undefined;
@@ -139,7 +142,7 @@ export async function openJobTunnel(options: JobTunnelOptions): Promise<JobTunne
     relayWsUrl,
     connectToken,
     subprotocol: service.client.profile.subprotocol,
-    target: { url: options.targetUrl },
+    target: { url: options.targetUrl, access: options.access },
     serverId,
     clock,
     logger,

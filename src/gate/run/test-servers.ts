@@ -1,4 +1,5 @@
 import type { Redactor } from '../../base/redaction.ts';
+import type { ServerAccess } from '../../mcp/access.ts';
 import { describeSource, type Sourced } from '../../model/source.ts';
 import type { ProcessEnd, ProcessWitness, ServerWitnesses } from '../../model/process-end.ts';
 import { anyProtocol, listChoices, type ProtocolChoice } from '../../model/protocol.ts';
@@ -9,7 +10,7 @@ import type { PlannedServer } from '../plan/plan-server.ts';
 import type { PlannedSuite } from '../plan/plan-suites.ts';
 import type { GatePlan } from '../plan/plan.ts';
 import type { ConnectedService } from './connect-service.ts';
-import { registerServer, type ServerScope, startServer } from './job-server.ts';
+import { openServerAccess, registerServer, type ServerScope, startServer } from './job-server.ts';
 import type { RegisteredServer } from './job-tunnel.ts';
 import { planFirstSessions } from './scheduling.ts';
 
@@ -33,6 +34,7 @@ export interface TestServers {
 interface StartedServer {
   planned: PlannedServer;
   running: RunningServer;
+  access: ServerAccess | null;
   /** Null until the service knows it. */
   registered: RegisteredServer | null;
   choices: Set<ProtocolChoice>;
@@ -88,20 +90,24 @@ export function createTestServers(
     { service, scope }: { service: ConnectedService; scope: ServerScope },
   ) => {
     const { isolation, servers } = plan;
-    const isWitnessed = plan.service.hosted === null;
+    const { isTunnelled, hosted } = plan.service;
+    const isWitnessed = hosted === null;
     const first = started.find((entry) => entry.planned === planned);
+    const access = first === undefined ? await openServerAccess(planned, scope) : first.access;
     const isOnlyServer = servers.length * listProtocols(plan.suites).length === 1;
     const sessions = planFirstSessions(plan, { isOnlyServer });
     const server = isRunning ? { ...planned, command: null } : planned;
-    const running = await startServer(server, { isolation, protocol, sessions, isWitnessed, ...job }, scope);
-    const entry: StartedServer = { planned, running, registered: null, choices: new Set([protocol.value]) };
+    const running = await startServer(server, { isolation, protocol, sessions, isWitnessed, access, ...job }, scope);
+    const entry: StartedServer = { planned, running, access, registered: null, choices: new Set([protocol.value]) };
     started.push(entry);
     const alias = servers.length === 1 ? stepServerName : (planned.name ?? stepServerName);
     const ownName = servers.length === 1 ? plan.service.serverName : alias;
     const serverName = first === undefined ? ownName : nameVariant(ownName, protocol.value);
-    entry.registered = await registerServer(running, { ...plan.service, serverName, alias }, { service, ...scope });
+    const registering = { service, access, ...scope };
+    entry.registered = await registerServer(running, { ...plan.service, serverName, alias }, registering);
     service.scheduling?.addServer(entry.registered.id, running);
-    protocols?.pin(entry.registered.id, running.protocol);
+    // A tunnel adds by itself what lets requests in.
+    protocols?.pin(entry.registered.id, { era: running.protocol, access: isTunnelled ? null : access });
     // A server that was opened by URL alone is served by the process that the first one started.
     witnesses.set(entry.registered.id, running.witness ?? first?.running.witness ?? null);
   };

@@ -67,6 +67,8 @@ export interface FixtureServerOptions {
   name?: string;
   /** Answers `tools/list` in its own way; all tools on one page unless given. */
   list?: (tools: Tool[], cursor: string | undefined) => ListToolsResult;
+  /** Answers a request before the server does; null lets it through. */
+  guard?: (request: Request) => Promise<Response | null> | Response | null;
   /** Tools, unless given. */
   capabilities?: ServerCapabilities;
   /** Adds handlers to every server before it is connected, or replaces its own for tools. */
@@ -87,10 +89,23 @@ export async function startFixtureMcpServer(
     void answer(request, response).catch(() => response.destroy());
   });
   const context = { ...options, log, dropConnections: () => http.closeAllConnections() };
-  const handler = createMcpHandler(() => createMcpServer(tools, { ...context, listed: 'modern' }), { legacy: 'reject' });
+  const handler = createMcpHandler(() => createMcpServer(tools, { ...context, listed: 'modern' }), {
+    legacy: 'reject',
+  });
   const modern = toNodeHandler(handler);
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { origin } = new URL(`http://${request.headers.host}`);
+    const { method = '', url = '', headers } = request;
+    const asked = new Request(`${origin}${url}`, {
+      method,
+      headers: new Headers(Object.entries(headers).map(([name, value]) => [name, String(value)])),
+    });
+    const refusal = (await options.guard?.(asked)) ?? null;
+    if (refusal !== null) {
+      response.writeHead(refusal.status, Object.fromEntries(refusal.headers)).end(await refusal.text());
+      return undefined;
+    }
     // Only the requests of 2026-07-28 name their method in a header.
     const isModern = options.era === 'both' ? request.headers['mcp-method'] !== undefined : options.era === 'modern';
     if (isModern) return await modern(request as NodeIncomingMessageLike, response);

@@ -1,0 +1,101 @@
+import { z } from 'zod';
+import type { ConfigurationIssue } from '../../base/errors.ts';
+import { Secret } from '../../base/redaction.ts';
+import { issue, lines } from './values.ts';
+
+/** RFC 9110 §5.1 and §5.6.2; and what a value may hold without becoming another header. */
+const headerName = /^[!#$%&'*+.^_`|~\dA-Za-z-]+$/;
+const headerValue = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/;
+
+/** Set by the gate itself, or by HTTP for each connection. */
+const ownHeader =
+  /^(?:accept|connection|content-.*|expect|host|keep-alive|last-event-id|mcp-.*|origin|te|trailer|transfer-encoding|upgrade)$/;
+
+/** Why a header cannot be sent, as what it has; null where it can. */
+export function findHeaderProblem(name: string, value: string): string | null {
+  if (!headerName.test(name)) return 'has a name that no header can have';
+  if (!headerValue.test(value)) return 'has no value, or one with characters that no header can have';
+  return ownHeader.test(name.toLowerCase()) ? 'has a header that the gate sets itself' : null;
+}
+
+/** Headers by name, one `Name: value` a line. No part of an entry is ever quoted, since it may be the secret. */
+export const headers = lines.transform((entries, context) => {
+  const values = new Map<string, Secret>();
+  for (const [index, entry] of entries.entries()) {
+    const refuse = (why: string) => context.addIssue(issue(`line ${index + 1} ${why}`));
+    const colon = entry.indexOf(':');
+    const name = entry.slice(0, Math.max(colon, 0)).trim().toLowerCase();
+    const value = entry.slice(colon + 1).trim();
+    const problem = findHeaderProblem(name, value);
+    if (!headerName.test(name)) refuse('is not Name: value');
+    else if (problem !== null) refuse(problem);
+    else if (values.has(name)) refuse('has a header that an earlier line has');
+    else values.set(name, new Secret(value));
+  }
+  return values;
+});
+
+const oauthKeys = ['client-id', 'issuer', 'scope'] as const;
+
+/** An OAuth client, one `key=value` a line; null where nothing is said. */
+export const oauthClient = lines.transform((entries, context) => {
+  if (entries.length === 0) return null;
+  const values = new Map<string, string>();
+  for (const [index, entry] of entries.entries()) {
+    const [, key = '', value = ''] = /^([\w-]+)\s*=\s*(\S.*)$/.exec(entry) ?? [];
+    if (oauthKeys.some((known) => known === key)) values.set(key, value);
+    // Never quotes the entry, which may be the secret that has an option of its own.
+    else context.addIssue(issue(`line ${index + 1} is not client-id=…, issuer=… or scope=…`));
+  }
+  const [clientId, issuer] = [values.get('client-id'), values.get('issuer')];
+  if (clientId !== undefined && issuer !== undefined) return { clientId, issuer, scope: values.get('scope') ?? null };
+  context.addIssue(issue('needs the lines client-id=… and issuer=…'));
+  return z.NEVER;
+});
+
+/** What of the options says how the server lets requests in, and what sends them. */
+interface GivenAccess {
+  serverUrl: string | null;
+  serverHeaders: ReadonlyMap<string, Secret>;
+  serverOauth: z.output<typeof oauthClient>;
+  serverOauthSecret: Secret | null;
+  service: string;
+  tunnel: string;
+}
+
+/** Finds credentials for the server that nothing would send, or that would be sent twice. */
+export function findAccessContradictions({
+  serverUrl,
+  serverHeaders,
+  serverOauth,
+  serverOauthSecret,
+  service,
+  tunnel,
+}: GivenAccess): ConfigurationIssue[] {
+  const given = [
+    ...(serverHeaders.size === 0 ? [] : ['server-headers']),
+    ...(serverOauth === null ? [] : ['server-oauth']),
+    ...(serverOauthSecret === null ? [] : ['server-oauth-secret']),
+  ];
+  const issues: ConfigurationIssue[] = [];
+  for (const input of given) {
+    if (serverUrl === null) {
+      const message =
+        'goes over HTTP, and the server speaks over stdio; give `server-url`, or pass it with `server-env`';
+      issues.push({ input, code: 'needs-server-url', message });
+    } else if (tunnel === 'never' && service !== 'embedded') {
+      const message = `is sent by the tunnel, and without one the service ${service} reaches the server itself; leave \`tunnel\` at auto`;
+      issues.push({ input, code: 'needs-tunnel', message });
+    }
+  }
+  if ((serverOauth === null) !== (serverOauthSecret === null)) {
+    const [input, other] =
+      serverOauth === null ? ['server-oauth', 'server-oauth-secret'] : ['server-oauth-secret', 'server-oauth'];
+    issues.push({ input, code: `missing-${input}`, message: `is needed with \`${other}\`` });
+  }
+  if (serverOauth !== null && serverHeaders.has('authorization')) {
+    const message = 'has the header Authorization, and so has the token of `server-oauth`; give one of the two';
+    issues.push({ input: 'server-headers', code: 'two-authorizations', message });
+  }
+  return issues;
+}

@@ -1,0 +1,79 @@
+import { createPrivateKey, type KeyObject } from 'node:crypto';
+import type { ConfigurationIssue } from '../../base/errors.ts';
+import { Secret } from '../../base/redaction.ts';
+import { isProtected } from '../../http/url.ts';
+import type { OAuthClient } from '../../mcp/client-credentials.ts';
+import type { AccessOptions } from '../../server/running-server.ts';
+import type { GateOptions } from '../options/schema.ts';
+import { planProxies } from './plan-service.ts';
+
+type GivenAccess = Pick<GateOptions, 'serverHeaders' | 'serverOauth' | 'serverOauthSecret'>;
+
+/** Settles what requests to the server carry; null where they carry nothing. What is wrong goes to `issues`. */
+export function planAccess(
+  { serverHeaders: headers, serverOauth, serverOauthSecret }: GivenAccess,
+  environment: Readonly<Record<string, string | undefined>>,
+  issues: ConfigurationIssue[],
+): AccessOptions | null {
+  const oauth =
+    serverOauth === null || serverOauthSecret === null ? null : planOAuth(serverOauth, serverOauthSecret, issues);
+  if (headers.size === 0 && oauth === null) return null;
+  return { headers, oauth, proxy: oauth === null ? undefined : planProxies(environment, issues) };
+}
+
+/** Lists what no output may show: whole values, and what follows the scheme of `Authorization`. */
+export function listAccessSecrets({ serverHeaders, serverOauthSecret }: GivenAccess): Secret[] {
+  const values = [...serverHeaders.values()].flatMap((secret) => [
+    secret,
+    ...listCredentials(secret.reveal()).map((text) => new Secret(text)),
+  ]);
+  return serverOauthSecret === null ? values : [...values, serverOauthSecret, new Secret(readLines(serverOauthSecret))];
+}
+
+/** What of a header's value is secret by itself: credentials after a scheme, the password in them, and values of cookies. */
+export function listCredentials(value: string): string[] {
+  const [, scheme = '', credentials = ''] = /^([\w-]+) +(\S.*)$/.exec(value) ?? [];
+  const login = /^basic$/i.test(scheme) ? Buffer.from(credentials, 'base64').toString() : '';
+  const pairs = value.split(/; */).map((pair) => pair.slice(pair.indexOf('=') + 1));
+  return [credentials, login, login.slice(login.indexOf(':') + 1), ...pairs].filter(
+    (text) => text !== '' && text !== value,
+  );
+}
+
+function planOAuth(
+  { clientId, issuer, scope }: NonNullable<GateOptions['serverOauth']>,
+  secret: Secret,
+  issues: ConfigurationIssue[],
+): OAuthClient {
+  const url = URL.parse(issuer);
+  if (url === null || !isProtected(url)) {
+    const message =
+      '`issuer` is not an https URL; write the issuer of the authorization server, such as https://auth.example.com';
+    issues.push({ input: 'server-oauth', code: 'bad-issuer', message });
+  }
+  return { clientId, issuer, scope, credential: readPrivateKey(secret, issues) ?? secret };
+}
+
+/** Null where the secret is no key in PEM. */
+function readPrivateKey(secret: Secret, issues: ConfigurationIssue[]): KeyObject | null {
+  const text = readLines(secret);
+  if (!text.startsWith('-----BEGIN')) return null;
+  try {
+    const key = createPrivateKey(text);
+    if (['rsa', 'ec', 'ed25519'].includes(key.asymmetricKeyType ?? '')) return key;
+  } catch {
+    // What the parser says may quote the key.
+  }
+  const message =
+    'starts as a private key in PEM does and cannot be read as one; give an RSA, EC or Ed25519 key without a passphrase';
+  issues.push({ input: 'server-oauth-secret', code: 'bad-private-key', message });
+  return null;
+}
+
+/** Variables of an environment often hold the line breaks of a key as two characters. */
+function readLines(secret: Secret): string {
+  return secret
+    .reveal()
+    .replaceAll(String.raw`\n`, '\n')
+    .trim();
+}

@@ -1,0 +1,80 @@
+import { stat } from 'node:fs/promises';
+import { dirname, isAbsolute, resolve, sep } from 'node:path';
+import type { ConfigurationIssue } from '../../base/errors.ts';
+import { historySource } from '../../history/lookup.ts';
+import type { SandboxOptions } from '../../server/sandbox/open.ts';
+import type { GateOptions } from '../options/schema.ts';
+import type { PlannedSuite } from './plan-suites.ts';
+
+/** Files by which a step passes values to the runner, and the event that started the workflow. */
+const runnerFiles = [
+  'GITHUB_OUTPUT',
+  'GITHUB_STATE',
+  'GITHUB_STEP_SUMMARY',
+  'GITHUB_ENV',
+  'GITHUB_PATH',
+  'GITHUB_EVENT_PATH',
+];
+
+/**
+ * Of all that the server could write to, lists what the verdict, the next gates and the next steps depend on. What is wrong goes to
+ * `issues`.
+ */
+export async function planSandbox(
+  options: Pick<
+    GateOptions,
+    'sandbox' | 'sandboxNetwork' | 'sandboxWrite' | 'mcpConfig' | 'policy' | 'baseline' | 'historyPath' | 'shard'
+  >,
+  {
+    cwd,
+    serverCwd,
+    environment,
+    suites,
+    reportDir,
+  }: {
+    cwd: string;
+    serverCwd: string;
+    environment: Readonly<Record<string, string | undefined>>;
+    suites: readonly PlannedSuite[];
+    reportDir: string;
+  },
+  issues: ConfigurationIssue[],
+): Promise<SandboxOptions> {
+  const writable = options.sandboxWrite.map((path) => resolve(cwd, path));
+  for (const [index, path] of writable.entries()) {
+    if ((await stat(path).catch(() => null)) !== null) continue;
+    const message = `${JSON.stringify(options.sandboxWrite[index])} does not exist; it is taken relative to the working directory, so check the path and that an earlier step makes it`;
+    issues.push({ input: 'sandbox-write', code: 'no-path', message });
+  }
+  const { baseline, historyPath, mcpConfig, policy } = options;
+  const files = suites.flatMap((planned) => (planned.kind === 'file' ? [planned.suite.location.file] : []));
+  // A policy that a program passes is in no file.
+  const policyPath = typeof policy === 'string' ? policy : null;
+  const past = [
+    mcpConfig,
+    policyPath,
+    historyPath,
+    baseline !== null && historySource.test(baseline) ? null : baseline,
+  ];
+  const inputs = [...files, ...past.filter((path) => path !== null)].map((path) => resolve(cwd, path));
+  const work = [cwd, serverCwd, environment['HOME'], environment['TMPDIR'], '/tmp'].filter(
+    (path) => path !== undefined,
+  );
+  const runner = runnerFiles.flatMap((name) => {
+    const path = environment[name] ?? '';
+    if (!isAbsolute(path)) return [];
+    // A process that can write to the directory can put another file under the name.
+    const directory = dirname(path);
+    return work.some((other) => `${other}${sep}`.startsWith(`${directory}${sep}`)) ? [path] : [directory];
+  });
+  // A shard adds nothing to the history.
+  const history = historyPath === null || options.shard !== null ? [] : [resolve(cwd, historyPath)];
+  const isOwnDir = reportDir !== cwd && reportDir !== serverCwd;
+  return {
+    mode: options.sandbox,
+    network: options.sandboxNetwork,
+    writable,
+    protect: [...inputs, ...(isOwnDir ? [reportDir] : []), ...runner],
+    make: { directories: isOwnDir ? [reportDir] : [], files: history },
+  };
+}

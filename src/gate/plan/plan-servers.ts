@@ -1,0 +1,111 @@
+import { dirname, resolve } from 'node:path';
+import { type ConfigurationIssue, describeError } from '../../base/errors.ts';
+import { isDirectory, leadsOutOfCheckout, linkOutMessage, readTextFile } from '../../base/files.ts';
+import { appendAll } from '../../base/lists.ts';
+import { Secret } from '../../base/redaction.ts';
+import { isInheritedVariable } from '../../server/environment.ts';
+import type { GateOptions } from '../options/schema.ts';
+import { type FindVariable, readMcpConfig } from './mcp-config.ts';
+import { listAccessSecrets } from './plan-access.ts';
+import { type PlannedServer, planServer, resolveEnvironment } from './plan-server.ts';
+import { isSecret, keepDistinct, listUrlSecrets, listVariableSecrets } from './server-secrets.ts';
+
+interface PlannedServers {
+  /** Empty where the options name none. */
+  servers: PlannedServer[];
+  /** What `server-env` passes on, by name. */
+  variables: ReadonlyMap<string, Secret>;
+}
+
+interface ServerSources {
+  cwd: string;
+  environment: Readonly<Record<string, string | undefined>>;
+  /** Takes what a file says and the gate does not do. */
+  notes: string[];
+}
+
+/** Settles how the servers are started or reached. What is wrong goes to `issues`. */
+export async function planServers(
+  options: GateOptions,
+  context: ServerSources,
+  issues: ConfigurationIssue[],
+): Promise<PlannedServers> {
+  const variables = resolveEnvironment(options.serverEnv, context.environment, issues);
+  if (options.mcpConfig === null) {
+    const server = await planServer(options, { ...context, variables }, issues);
+    return { servers: server === null ? [] : [server], variables };
+  }
+  const servers = await planConfiguredServers(options.mcpConfig, options, { ...context, variables }, issues);
+  return { servers, variables };
+}
+
+/** Reads the servers of a file. A pull request may have written it, so that it gets no variable that `server-env` does not pass on. */
+async function planConfiguredServers(
+  path: string,
+  options: GateOptions,
+  context: ServerSources & { variables: ReadonlyMap<string, Secret> },
+  issues: ConfigurationIssue[],
+): Promise<PlannedServer[]> {
+  const findVariable: FindVariable = (name) => {
+    const own = context.environment[name];
+    const value = context.variables.get(name)?.reveal() ?? (isInheritedVariable(name) ? own : undefined);
+    if (value !== undefined) return { value };
+    return own === undefined ? undefined : 'withheld';
+  };
+  const text = await readConfigText(path, context.cwd, issues);
+  if (text === null) return [];
+  const { servers, findings, warnings } = readMcpConfig(text, { file: path, names: options.mcpServer, findVariable });
+  appendAll(issues, findings);
+  appendAll(context.notes, warnings);
+  const passedSecrets = listVariableSecrets(context.variables, options.serverEnv);
+  const planned: PlannedServer[] = [];
+  for (const { name, command, url, isSse, cwd: from, ...server } of servers) {
+    const cwd = resolve(context.cwd, dirname(path), from ?? '.');
+    const named = `server \`${name}\` of ${path}`;
+    if (!(await isDirectory(cwd))) {
+      const message = `the \`cwd\` of ${named} is not a directory; it is taken relative to the directory of the file`;
+      issues.push({ input: 'mcp-config', code: 'no-directory', message });
+    }
+    if (options.sandbox === 'required' && command === null) {
+      const message = `is \`required\`, and the gate cannot isolate the ${named}, which it does not start; leave it at \`auto\``;
+      issues.push({ input: 'sandbox', code: 'needs-server-command', message });
+    }
+    if (options.sandboxNetwork === 'off' && url !== null) {
+      const message = `is \`off\`, and the ${named} cannot be reached at its \`url\` without a network; leave it \`on\``;
+      issues.push({ input: 'sandbox-network', code: 'network-and-url', message });
+    }
+    const environment = hideValues(server.environment);
+    const headers = hideValues(server.headers);
+    const isNamed = ([key, value]: [string, Secret]) => isSecret(key, value);
+    const serverHeaders = new Map([...headers].filter(isNamed));
+    const secrets = [
+      ...passedSecrets,
+      ...keepDistinct([...environment].filter(isNamed).map(([, value]) => value)),
+      ...keepDistinct(listAccessSecrets({ serverHeaders, serverOauth: null, serverOauthSecret: null })),
+      ...listUrlSecrets(url),
+    ];
+    const access = headers.size === 0 ? null : { headers, oauth: null, proxy: undefined };
+    const readyTimeoutMs = options.serverReadyTimeout;
+    planned.push({ name, command, url, isSse, cwd, environment, secrets, access, readyTimeoutMs, sandbox: null });
+  }
+  return planned;
+}
+
+/** Null where it cannot be read, which goes to `issues`. */
+async function readConfigText(path: string, cwd: string, issues: ConfigurationIssue[]): Promise<string | null> {
+  if (await leadsOutOfCheckout(path, cwd)) {
+    issues.push({ file: path, line: 1, column: 1, code: 'link-out-of-checkout', message: linkOutMessage });
+    return null;
+  }
+  try {
+    return await readTextFile(resolve(cwd, path));
+  } catch (error) {
+    const message = `${JSON.stringify(path)} cannot be read: ${describeError(error)}`;
+    issues.push({ input: 'mcp-config', code: 'unreadable-mcp-config', message });
+    return null;
+  }
+}
+
+function hideValues(values: ReadonlyMap<string, string>): Map<string, Secret> {
+  return new Map([...values].map(([name, value]) => [name, new Secret(value)]));
+}

@@ -1,0 +1,169 @@
+import type { KeyObject } from 'node:crypto';
+import {
+  ClientCredentialsProvider,
+  discoverAuthorizationServerMetadata,
+  discoverOAuthProtectedResourceMetadata,
+  type FetchLike,
+  fetchToken,
+  OAuthError,
+  PrivateKeyJwtProvider,
+  selectResourceURL,
+} from '@modelcontextprotocol/client';
+import { fetch } from 'undici';
+import { describeError, ServerStartError } from '../base/errors.ts';
+import { Secret } from '../base/redaction.ts';
+import { clipText, endSentence } from '../base/text.ts';
+import type { Clock } from '../base/time.ts';
+import { openRoute } from '../http/dispatcher.ts';
+import type { ProxySettings } from '../http/proxy.ts';
+import type { AccessToken, Challenge } from './access.ts';
+
+/** A client that an authorization server knows, and that gets tokens without a person. */
+export interface OAuthClient {
+  clientId: string;
+  /** The authorization server: no other one is sent what proves that this is the client. */
+  issuer: string;
+  /** Null for what the server under test asks for. */
+  scope: string | null;
+  /** Its secret, or the private key with which it signs. */
+  credential: Secret | KeyObject;
+}
+
+const requestTimeoutMs = 15_000;
+
+/** Metadata and tokens are short; whatever is longer is something else. */
+const maxResponseBytes = 1024 * 1024;
+
+/** Of what an authorization server says. */
+const longestText = 300;
+
+/** The grant by which a client without a person gets a token, RFC 6749 §4.4. */
+const clientCredentials = 'client_credentials';
+
+/**
+ * Makes what requests a token with the client credentials grant for the server at `serverUrl`. `onSecret` hears every secret that
+ * the authorization server gives.
+ *
+ * The authorization server must be the one that the server's protected resource metadata (RFC 9728) names, where it has any.
+ *
+ * @throws {ServerStartError} from the returned function, when there is no token
+ */
+export function createTokenRequest(
+  client: OAuthClient,
+  context: { serverUrl: string; proxy: ProxySettings | undefined; clock: Clock; onSecret: (secret: Secret) => void },
+): (challenge: Challenge) => Promise<AccessToken> {
+  const { serverUrl, clock, onSecret } = context;
+  const { issuer } = client;
+  const provider = createProvider(client);
+  const fetchFn = createAuthFetch(context.proxy);
+
+  const request = async ({ resourceMetadataUrl, scope }: Challenge) => {
+    const resource = await readResource(serverUrl, { resourceMetadataUrl, fetchFn });
+    const named = resource?.authorization_servers ?? [];
+    if (named.length > 0 && !named.some((other) => isSameIssuer(other, issuer))) {
+      const names = clipText(named.join(', '), longestText);
+      throw new ServerStartError(`The server under test takes tokens of ${names}, and not of ${issuer}.`, {
+        hint: 'Correct `issuer` in `server-oauth` if that is the authorization server that you trust with its secret.',
+      });
+    }
+    const metadata = await discoverAuthorizationServerMetadata(issuer, { fetchFn });
+    requireGrant(metadata?.grant_types_supported, issuer);
+    const selected = await selectResourceURL(serverUrl, provider, resource);
+    const wanted = client.scope ?? scope ?? resource?.scopes_supported?.join(' ');
+    const tokens = await fetchToken(provider, issuer, {
+      ...(metadata !== undefined && { metadata }),
+      ...(selected !== undefined && resource !== undefined && { resource: resource.resource }),
+      ...(wanted !== undefined && { scope: wanted }),
+      fetchFn,
+    });
+    for (const value of [tokens.access_token, tokens.refresh_token, tokens.id_token]) {
+      if (value !== undefined) onSecret(new Secret(value));
+    }
+    const { access_token: value, expires_in: lifetimeS, scope: granted } = tokens;
+    const expiresAtMs = lifetimeS === undefined ? null : clock.now() + lifetimeS * 1000;
+    return { value, scope: granted ?? null, expiresAtMs };
+  };
+  return async (challenge) => {
+    try {
+      return await request(challenge);
+    } catch (error) {
+      throw error instanceof ServerStartError ? error : explainRefusal(error, issuer);
+    }
+  };
+}
+
+function createProvider({ clientId, issuer, scope, credential }: OAuthClient) {
+  const common = { clientId, expectedIssuer: issuer, ...(scope !== null && { scope }) };
+  if (credential instanceof Secret) {
+    return new ClientCredentialsProvider({ ...common, clientSecret: credential.reveal() });
+  }
+  const privateKey = { ...credential.export({ format: 'jwk' }) };
+  return new PrivateKeyJwtProvider({ ...common, privateKey, algorithm: chooseAlgorithm(credential) });
+}
+
+/** The algorithm of RFC 7518 §3.1 and RFC 8037 §3.1 for a key of this kind. */
+function chooseAlgorithm({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): string {
+  if (asymmetricKeyType === 'ed25519') return 'EdDSA';
+  if (asymmetricKeyType !== 'ec') return 'RS256';
+  const curves: Readonly<Record<string, string>> = { prime256v1: 'ES256', secp384r1: 'ES384', secp521r1: 'ES512' };
+  return curves[asymmetricKeyDetails?.namedCurve ?? ''] ?? 'ES256';
+}
+
+/** The metadata of the server under test; undefined where it has none. Its URL comes from the server, and leads nowhere else. */
+async function readResource(
+  serverUrl: string,
+  { resourceMetadataUrl, fetchFn }: { resourceMetadataUrl: URL | undefined; fetchFn: FetchLike },
+) {
+  const isOwn = resourceMetadataUrl !== undefined && resourceMetadataUrl.origin === new URL(serverUrl).origin;
+  const options = isOwn ? { resourceMetadataUrl } : {};
+  // The SDK throws for a server without, too.
+  return await discoverOAuthProtectedResourceMetadata(serverUrl, options, fetchFn).catch(() => undefined);
+}
+
+/** @throws {ServerStartError} when the authorization server says that it has other grants alone */
+function requireGrant(grants: readonly string[] | undefined, issuer: string): void {
+  if (grants === undefined || grants.includes(clientCredentials)) return;
+  const offered = clipText(grants.join(', '), longestText) || 'no grant at all';
+  throw new ServerStartError(
+    `The authorization server ${issuer} gives no token to a client alone: it offers ${offered}, and not ${clientCredentials}.`,
+    {
+      hint: 'A job has no browser to log in with. Give a token in `server-headers`, or have the server allow the grant.',
+    },
+  );
+}
+
+/** As the SDK compares issuers. */
+function isSameIssuer(a: string, b: string): boolean {
+  return a.replace(/\/$/, '') === b.replace(/\/$/, '');
+}
+
+function explainRefusal(error: unknown, issuer: string): ServerStartError {
+  const isRefused = error instanceof OAuthError;
+  const why = clipText(isRefused ? `${error.code}: ${error.message}` : describeError(error), longestText);
+  return new ServerStartError(endSentence(`The authorization server ${issuer} gave no token: ${why}`), {
+    hint: isRefused
+      ? 'Check `client-id` and `scope` in `server-oauth`, and `server-oauth-secret`.'
+      : 'Check `issuer` in `server-oauth`, and whether the job reaches it.',
+  });
+}
+
+/** A fetch for the few short requests of authorization, by the proxies of the job. Each has a connection of its own. */
+export function createAuthFetch(proxy: ProxySettings | undefined): FetchLike {
+  return async (url, init = {}) => {
+    const { dispatcher } = openRoute(new URL(url), { proxy, maxResponseBytes });
+    try {
+      const response = await fetch(url, {
+        method: init.method ?? 'GET',
+        headers: [...new Headers(init.headers)],
+        body: init.body instanceof URLSearchParams ? init.body.toString() : null,
+        redirect: 'manual',
+        signal: AbortSignal.any([AbortSignal.timeout(requestTimeoutMs), ...(init.signal == null ? [] : [init.signal])]),
+        dispatcher,
+      });
+      const body = await response.text();
+      return new Response(body === '' ? null : body, { status: response.status, headers: [...response.headers] });
+    } finally {
+      await dispatcher.destroy();
+    }
+  };
+}

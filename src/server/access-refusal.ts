@@ -1,0 +1,122 @@
+import { discoverOAuthServerInfo, extractWWWAuthenticateParams } from '@modelcontextprotocol/client';
+import type { ServerStartError } from '../base/errors.ts';
+import { clipText } from '../base/text.ts';
+import type { ServerAccess } from '../mcp/access.ts';
+import { createAuthFetch } from '../mcp/client-credentials.ts';
+
+/** A response that let no request in. */
+export interface AccessRefusal {
+  /** 401 or 403. */
+  status: number;
+  /** The header of that name, as the server wrote it; null where it has none. */
+  wwwAuthenticate: string | null;
+  /** What the server says, without a full stop. */
+  message: string;
+}
+
+/** Of what a server says. */
+const longestText = 200;
+
+/** How long the look at the authorization server may take, which only completes the message. */
+const discoveryTimeoutMs = 5000;
+
+/** The grants of one authorization server; null where it does not list them. */
+interface FoundIssuer {
+  issuer: string;
+  grants: readonly string[] | null;
+}
+
+/**
+ * Says what a server misses that answers 401 or 403: a header, a token, a scope. Waiting would change nothing, since a server that
+ * judges requests runs.
+ */
+export async function explainAccessRefusal(
+  url: string,
+  refusal: AccessRefusal,
+  {
+    access,
+    signal,
+    ...options
+  }: {
+    access: ServerAccess | null;
+    signal: AbortSignal;
+    /** Makes the error of what follows the subject, and its hint. */
+    create: (predicate: string, hint: string) => ServerStartError;
+  },
+): Promise<ServerStartError> {
+  const { status, wwwAuthenticate, message } = refusal;
+  const headers = new Headers(wwwAuthenticate === null ? {} : { 'www-authenticate': wwwAuthenticate });
+  const challenge = extractWWWAuthenticateParams(new Response(null, { status, headers }));
+  const [scheme = null] = /^[\w-]+/.exec(wwwAuthenticate ?? '') ?? [];
+  const scope = challenge.scope === undefined ? '' : ` with the scope ${quote(challenge.scope)}`;
+  const said = [challenge.error, challenge.errorDescription].filter((text) => text !== undefined);
+  const detail =
+    (scheme === null ? '' : ` It asks for ${scheme}${scope}.`) +
+    (said.length === 0 ? '' : ` It says ${said.map(quote).join(': ')}.`);
+  const create = (sentence: string, hint: string) => options.create(`${sentence}: ${message}.${detail}`, hint);
+
+  if (access?.isRenewable === true) {
+    return create(
+      'refuses the token of `server-oauth`',
+      challenge.error === 'insufficient_scope'
+        ? 'Let the client have that scope at the authorization server, and name it in `server-oauth` if it is not asked for.'
+        : 'Check that `issuer` in `server-oauth` is the authorization server of this server, and what it lets the client do.',
+    );
+  }
+  if (access !== null) {
+    const names = access.headerNames.join(', ');
+    return create(
+      `refuses the request with the headers of \`server-headers\` (${names})`,
+      'Check their values: they may have expired, or be for another server.',
+    );
+  }
+  if (status === 403 && scheme === null) {
+    return create(
+      'refuses the gate',
+      `Have it accept the Host header ${new URL(url).host}. If it needs a header, give that in \`server-headers\`.`,
+    );
+  }
+  return create('asks for authorization', await adviseOnHeader(url, { scheme, challenge, signal }));
+}
+
+async function adviseOnHeader(
+  url: string,
+  {
+    scheme,
+    challenge,
+    signal,
+  }: { scheme: string | null; challenge: { resourceMetadataUrl?: URL | undefined }; signal: AbortSignal },
+): Promise<string> {
+  if (scheme === null)
+    return 'Give the header that it needs in `server-headers`, such as `Authorization: Bearer …` from a secret.';
+  const header = `Give \`Authorization: ${scheme} …\` from a secret in \`server-headers\``;
+  const found = /^bearer$/i.test(scheme) ? await findIssuer(url, challenge.resourceMetadataUrl, signal) : null;
+  if (found === null) return `${header}.`;
+  const { grants } = found;
+  const issuer = quote(found.issuer);
+  return grants === null || grants.includes('client_credentials')
+    ? `${header}, or name a client of its authorization server ${issuer} in \`server-oauth\`.`
+    : `${header}: its authorization server ${issuer} offers only ${clipText(grants.join(', '), longestText)}, for which a job has no browser.`;
+}
+
+/** Asks for the metadata of OAuth, where the server has any; nothing secret goes with that. */
+async function findIssuer(url: string, metadataUrl: URL | undefined, signal: AbortSignal): Promise<FoundIssuer | null> {
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(discoveryTimeoutMs)]);
+  const { origin } = new URL(url);
+  const authFetch = createAuthFetch(undefined);
+  try {
+    const { resourceMetadata, authorizationServerMetadata: metadata } = await discoverOAuthServerInfo(url, {
+      ...(metadataUrl?.origin === origin && { resourceMetadataUrl: metadataUrl }),
+      fetchFn: async (target, init) => await authFetch(target, { ...init, signal: limit }),
+    });
+    const [issuer] = resourceMetadata?.authorization_servers ?? [];
+    return issuer === undefined ? null : { issuer, grants: metadata?.grant_types_supported ?? null };
+  } catch {
+    signal.throwIfAborted();
+    return null;
+  }
+}
+
+function quote(text: string): string {
+  return JSON.stringify(clipText(text, longestText));
+}
