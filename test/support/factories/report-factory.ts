@@ -386,5 +386,17 @@ export function createHostileReport(text: string): Report {
       isolation: 'stateless',
       sandbox: { level: 'none', network: 'shared', why: text },
     },
+    otherServers: [
+      {
+        label: text,
+        transport: 'sse',
+        name: null,
+        version: null,
+        protocolVersion: null,
+        protocolVersions: [],
+        isolation: 'session per iteration',
+        sandbox: null,
+      },
+    ],
   });
 }
