@@ -182,8 +182,8 @@ function listServersOf({ title, advancedConfig }: CaseContent, options: RunCases
 function listServers(content: CaseContent, servers: RunCasesOptions['servers']): RunCasesOptions['servers'] {
   if (countPrompts(content.steps) > 0) return servers;
   const calls = content.steps.filter((step) => step.kind === 'toolCall');
-  const named = calls.map((step) => findNamedServer(step, servers) ?? servers[0]);
-  const [first = servers[0], ...others] = servers.filter((server) => named.includes(server));
+  const named = new Set(calls.map((step) => findNamedServer(step, servers) ?? servers[0]));
+  const [first = servers[0], ...others] = servers.filter((server) => named.has(server));
   return [first, ...others];
 }
 

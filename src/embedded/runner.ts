@@ -119,11 +119,9 @@ export function createRunner(options: RunnerOptions): Runner {
       const server = servers.find((each) => each.target === target);
       if (server !== undefined) protocols.addSpoken(server.serverId, protocolVersion);
     };
-    return await runCase(testCase, main.target, {
-      ...{ clock, signal, timeoutMs, trace, openModel, openJudge, facts, onSession },
-      visit: main.visit,
-      others,
-    });
+    const { target, visit: ownVisit } = main;
+    const aids = { trace, visit: ownVisit, others, openModel, openJudge, facts, onSession };
+    return await runCase(testCase, target, { clock, signal, timeoutMs, ...aids });
   };
 
   /** Null where the iteration could not be run at all, which ends the run. */

@@ -164,11 +164,11 @@ async function connectAll(
 
 async function connect(
   { target, visit }: ReachableServer,
-  { clock, signal, timeoutMs, session, subject }: ConnectOptions & { subject: string },
+  { clock, signal, timeoutMs, subject, session: options }: ConnectOptions & { subject: string },
 ): Promise<{ session: Session } | { ending: Ending }> {
   using limit = startIterationLimit(clock, timeoutMs, signal);
   try {
-    return { session: await openRenewableSession(target, { ...session, clock, signal: limit.signal, visit }) };
+    return { session: await openRenewableSession(target, { ...options, clock, signal: limit.signal, visit }) };
   } catch (error) {
     const stoppedBy = limit.stoppedBy();
     if (stoppedBy === 'caller') return { ending: { status: 'cancelled', reason: 'Cancelled before the first step.' } };

@@ -79,6 +79,8 @@ describe('parseGateOptions', () => {
       serverCwd: null,
       serverReadyTimeout: 60_000,
       isolation: 'iteration',
+      mcpConfig: null,
+      mcpServer: [],
       sandbox: 'auto',
       sandboxNetwork: 'on',
       sandboxWrite: [],

@@ -1,5 +1,5 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
-import { findAccessContradictions } from './server-access.ts';
+import { findSandboxIssues, findServerIssues, idleWithoutCommand } from './server-contradictions.ts';
 import { type GateOptions, readServiceBaseline, type ServiceBaseline } from './schema.ts';
 
 /** Finds options that are each right and cannot be meant together. */
@@ -30,8 +30,6 @@ export function findTunnelContradictions(options: GateOptions): ConfigurationIss
 }
 
 const issue = (input: string, code: string, message: string): ConfigurationIssue => ({ input, code, message });
-
-const idleWithoutCommand = 'has no effect without `server-command`; remove it or start the server here';
 
 function findEvalsIssues({ evals, tests, suite, service, tags }: GateOptions): ConfigurationIssue[] {
   const hasEvals = evals.length > 0 || tests !== null;
@@ -66,62 +64,6 @@ function findEvalsIssues({ evals, tests, suite, service, tags }: GateOptions): C
     );
   }
   return issues;
-}
-
-function findServerIssues(options: GateOptions): ConfigurationIssue[] {
-  const { serverCommand, serverUrl, serverCwd, mcpConfig, mcpServer, suite, environment } = options;
-  const issues: ConfigurationIssue[] = [];
-  const hasServer = serverCommand !== null || serverUrl !== null || mcpConfig !== null;
-  if (!hasServer && suite === null) {
-    issues.push(
-      issue(
-        'server-command',
-        'missing-server',
-        'no server to test; give `server-command` to start one, `server-url` to name one, or `mcp-config`',
-      ),
-    );
-  }
-  if (serverCommand === null && mcpConfig === null && serverCwd !== null) {
-    issues.push(issue('server-cwd', 'needs-server-command', idleWithoutCommand));
-  }
-  issues.push(...(mcpConfig === null ? findAccessContradictions(options) : findConfigContradictions(options)));
-  if (mcpConfig === null && mcpServer.length > 0) {
-    issues.push(issue('mcp-server', 'needs-mcp-config', 'names servers of a file; say which with `mcp-config`'));
-  }
-  if (serverUrl !== null && !/^https?:$/.test(URL.parse(serverUrl)?.protocol ?? '')) {
-    // The URL may hold a key, so it is not quoted.
-    issues.push(
-      issue('server-url', 'bad-url', 'is not an http or https URL; write one such as http://127.0.0.1:3000/mcp'),
-    );
-  }
-  if (environment !== null && suite === null) {
-    issues.push(issue('environment', 'needs-suite', 'is an environment to run a `suite` of the service in; name one'));
-  }
-  if (environment !== null && hasServer) {
-    issues.push(
-      issue(
-        'environment',
-        'environment-and-server',
-        'brings its own servers; leave out `server-command`, `server-url` and `mcp-config`',
-      ),
-    );
-  }
-  return issues;
-}
-
-/** The file says all of it for each of its servers. */
-function findConfigContradictions(options: GateOptions): ConfigurationIssue[] {
-  const given = {
-    'server-command': options.serverCommand !== null,
-    'server-url': options.serverUrl !== null,
-    'server-cwd': options.serverCwd !== null,
-    'server-headers': options.serverHeaders.size > 0,
-    'server-oauth': options.serverOauth !== null,
-  };
-  const excluded = Object.entries(given).flatMap(([name, isGiven]) => (isGiven ? [`\`${name}\``] : []));
-  if (excluded.length === 0) return [];
-  const message = `says how the servers are started and reached; leave out ${excluded.join(', ')}, or the file`;
-  return [issue('mcp-config', 'mcp-config-and-server', message)];
 }
 
 /** Commands that read reports run nothing, so an option about what to run is a mistake. */
@@ -276,36 +218,6 @@ function findAccessIssues(
     issues.push(
       issue('base-url', 'missing-base-url', 'is needed by the service svc; write one such as https://host/api/v1'),
     );
-  }
-  return issues;
-}
-
-/** Finds isolation that is asked for and cannot be had, whatever the machine allows. */
-function findSandboxIssues({
-  sandbox,
-  sandboxNetwork,
-  sandboxWrite,
-  serverCommand,
-  serverUrl,
-}: GateOptions): ConfigurationIssue[] {
-  const issues: ConfigurationIssue[] = [];
-  if (sandbox === 'required' && serverCommand === null && serverUrl !== null) {
-    const message =
-      'is `required`, and the gate cannot isolate a server that it does not start; give `server-command`, or leave it at `auto`';
-    issues.push({ input: 'sandbox', code: 'needs-server-command', message });
-  }
-  if (sandboxNetwork === 'off' && serverUrl !== null) {
-    const message =
-      'is `off`, and a server without a network cannot be reached at `server-url`; use stdio, or leave it `on`';
-    issues.push({ input: 'sandbox-network', code: 'network-and-url', message });
-  }
-  if (sandboxNetwork === 'off' && sandbox === 'off') {
-    const message = 'is `off`, which takes a sandbox; set `sandbox` to `auto` or `required`, or leave it `on`';
-    issues.push({ input: 'sandbox-network', code: 'needs-sandbox', message });
-  }
-  if (sandboxWrite.length > 0 && sandbox !== 'required') {
-    const message = 'has no effect without `sandbox: required`; set that, or remove it';
-    issues.push({ input: 'sandbox-write', code: 'needs-sandbox', message });
   }
   return issues;
 }

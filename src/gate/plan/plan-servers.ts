@@ -5,6 +5,7 @@ import { appendAll } from '../../base/lists.ts';
 import { Secret } from '../../base/redaction.ts';
 import { isInheritedVariable } from '../../server/environment.ts';
 import type { GateOptions } from '../options/schema.ts';
+import type { ElevatedEvent } from './ci-job.ts';
 import { type FindVariable, readMcpConfig } from './mcp-config.ts';
 import { listAccessSecrets } from './plan-access.ts';
 import { type PlannedServer, planServer, resolveEnvironment } from './plan-server.ts';
@@ -109,3 +110,26 @@ async function readConfigText(path: string, cwd: string, issues: ConfigurationIs
 function hideValues(values: ReadonlyMap<string, string>): Map<string, Secret> {
   return new Map([...values].map(([name, value]) => [name, new Secret(value)]));
 }
+
+/**
+ * Says what it means to start a server where the job has secrets although others can cause its event. A file of the pull request could also
+ * send what it is given to a server that it names.
+ */
+export function checkElevatedEvent(
+  { serverCommand, mcpConfig, allowPullRequestTarget }: GateOptions,
+  event: ElevatedEvent | null,
+  { issues, notes }: { issues: ConfigurationIssue[]; notes: string[] },
+): void {
+  if (event === null || (serverCommand === null && mcpConfig === null)) return;
+  const input = mcpConfig === null ? 'server-command' : 'mcp-config';
+  const isRefused = event === 'pull_request_target' && !allowPullRequestTarget;
+  if (isRefused) issues.push({ input, code: 'pull-request-target', message: refusedEventMessage });
+  else notes.push(explainElevatedEvent(event, input));
+}
+
+function explainElevatedEvent(event: ElevatedEvent, input: string): string {
+  return `\`${input}\` starts a server on ${event}, where the job has the secrets of this repository and a token that may write, although others can cause the event. If a pull request can change what is built or started, its author gets both. Start it on pull_request, and comment on its report with \`publish\`. See "Two jobs" in docs/hardening.md.`;
+}
+
+const refusedEventMessage =
+  'would run on pull_request_target, where code of a pull request gets the secrets and the token of this repository; use pull_request, or set `allow-pull-request-target` where the server is not built from the pull request';

@@ -12,7 +12,7 @@ import {
 import type { Revision, ShardReport } from '../../model/report.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
 import { listUnmatchedSuites } from '../../verdict/merge-policies.ts';
-import { type CiJob, type ElevatedEvent, readCiJob } from './ci-job.ts';
+import { type CiJob, readCiJob } from './ci-job.ts';
 import { type GateOptions, nameJobSlot } from '../options/schema.ts';
 import { type PageLinks, planGitHub, type PlannedGitHub, readRun } from './plan-github.ts';
 import type { ReportFormat } from '../options/values.ts';
@@ -23,7 +23,7 @@ import type { PlannedModels } from './plan-models.ts';
 import { checkJudges, planPrompts } from './plan-prompts.ts';
 import { planSandbox } from './plan-sandbox.ts';
 import { findVariableIssues, type PlannedServer } from './plan-server.ts';
-import { planServers } from './plan-servers.ts';
+import { checkElevatedEvent, planServers } from './plan-servers.ts';
 import { type PlannedService, type PlannedUpload, planService, planUpload } from './plan-service.ts';
 import { findRuleIssues } from './rule-issues.ts';
 import { type PlannedSuite, planSuites } from './plan-suites.ts';
@@ -125,13 +125,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   if (policy.file !== null) appendAll(notes, listUnmatchedSuites(policy.file, suiteNames));
   const { suites, shard } = planPart(planProbation(all, { rules, history }), { options, history }, issues);
   appendAll(issues, [...serverIssues, ...findVariableIssues(options, suites)]);
-  // A file of the pull request could send what it is given to a server that it names.
-  if (ci.elevatedEvent !== null && (options.serverCommand !== null || options.mcpConfig !== null)) {
-    const isRefused = ci.elevatedEvent === 'pull_request_target' && !options.allowPullRequestTarget;
-    const input = options.mcpConfig === null ? 'server-command' : 'mcp-config';
-    if (isRefused) issues.push({ input, code: 'pull-request-target', message: refusedEventMessage });
-    else notes.push(explainElevatedEvent(ci.elevatedEvent, input));
-  }
+  checkElevatedEvent(options, ci.elevatedEvent, { issues, notes });
   const reportDir = await planReportDir(options.reportDir ?? '.', { ...context, notes });
   for (const server of servers) {
     const surroundings = { ...context, serverCwd: server.cwd, suites, reportDir: reportDir.path };
@@ -291,12 +285,5 @@ function findUnreachableServer({ hosted, isTunnelled }: PlannedService, server: 
   return [{ input: 'tunnel', code: 'server-out-of-reach', message }];
 }
 
-function explainElevatedEvent(event: ElevatedEvent, input: string): string {
-  return `\`${input}\` starts a server on ${event}, where the job has the secrets of this repository and a token that may write, although others can cause the event. If a pull request can change what is built or started, its author gets both. Start it on pull_request, and comment on its report with \`publish\`. See "Two jobs" in docs/hardening.md.`;
-}
-
 const severalServersMessage =
   'has several servers, and a hosted service gets one of this job; choose it with `mcp-server`, or use `service: embedded`';
-
-const refusedEventMessage =
-  'would run on pull_request_target, where code of a pull request gets the secrets and the token of this repository; use pull_request, or set `allow-pull-request-target` where the server is not built from the pull request';
