@@ -28,7 +28,7 @@ export async function connectTargets(
   {
     protocols,
     witnesses,
-  }: { protocols: Pick<ProtocolTable, 'choose' | 'findAccess'>; witnesses: ServerWitnesses | null },
+  }: { protocols: Pick<ProtocolTable, 'choose' | 'findAccess' | 'setTools'>; witnesses: ServerWitnesses | null },
 ): Promise<ReadonlyMap<string, ConnectedTarget>> {
   const distinct = new Map(servers.map((server) => [server.id, server]));
   return new Map(
@@ -36,7 +36,9 @@ export async function connectTargets(
       [...distinct].map(async ([id, server]) => {
         const witness = witnesses?.find(id) ?? null;
         const [choice, access] = [protocols.choose(id), protocols.findAccess(id)];
-        return [id, await connect(server, { choice, access, witness })] as const;
+        const connected = await connect(server, { choice, access, witness });
+        if (connected.readOnlyTools !== null) protocols.setTools(id, [...connected.readOnlyTools.keys()]);
+        return [id, connected] as const;
       }),
     ),
   );
@@ -75,6 +77,10 @@ export interface ProtocolTable {
   pin(serverId: string, pinned: { era: ProtocolEra; access: ServerAccess | null }): void;
   /** `auto` where nothing is pinned. */
   choose(serverId: string): EraChoice;
+  /** Records the tools that the server listed when a run connected to it. */
+  setTools(serverId: string, names: readonly string[]): void;
+  /** Null where it has listed none yet. */
+  listTools(serverId: string): readonly string[] | null;
   /** Null where nothing is pinned, or the server lets every request in. */
   findAccess(serverId: string): ServerAccess | null;
   /** Records the revision that a session of a run negotiated. */
@@ -86,12 +92,17 @@ export interface ProtocolTable {
 export function createProtocolTable(): ProtocolTable {
   const pinned = new Map<string, { era: ProtocolEra; access: ServerAccess | null }>();
   const spoken = new Map<string, Set<string>>();
+  const tools = new Map<string, readonly string[]>();
   return {
     pin: (serverId, how) => {
       pinned.set(serverId, how);
     },
     choose: (serverId) => pinned.get(serverId)?.era ?? 'auto',
     findAccess: (serverId) => pinned.get(serverId)?.access ?? null,
+    setTools: (serverId, names) => {
+      tools.set(serverId, names);
+    },
+    listTools: (serverId) => tools.get(serverId) ?? null,
     addSpoken: (serverId, protocolVersion) => {
       const versions = spoken.get(serverId) ?? new Set();
       spoken.set(serverId, versions.add(protocolVersion));

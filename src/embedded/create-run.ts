@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Clock } from '../base/time.ts';
 import type { RunCreateBody } from './bodies/suite.ts';
 import type { ModelName, ModelSource } from '../models/language-model.ts';
-import type { ConnectedTarget } from './connect.ts';
+import type { ConnectedTarget, ProtocolTable } from './connect.ts';
 import { ApiError, invalid } from './envelope.ts';
 import { createExactlyOnce } from './exactly-once.ts';
 import { planRunCases, requireNamedServers, type PlannedCase } from './plan-run-cases.ts';
@@ -54,6 +54,7 @@ interface RunParts {
   clock: Clock;
   runner: Pick<Runner, 'start' | 'countActive'>;
   scheduling: Pick<RunScheduling, 'getConcurrency' | 'onScheduled'>;
+  protocols: Pick<ProtocolTable, 'choose'>;
 }
 
 export function createRunCreator(
@@ -68,7 +69,7 @@ export function createRunCreator(
     connect: (servers: readonly RunServer[]) => Promise<ReadonlyMap<string, ConnectedTarget>>;
   },
 ): RunCreator {
-  const { store, clock, runner, models, defaultModel } = parts;
+  const { store, clock, runner, models, defaultModel, protocols } = parts;
   const doOnce = createExactlyOnce(store);
   let beingCreated = 0;
 
@@ -97,6 +98,7 @@ export function createRunCreator(
       matchOptionsOverride: body.matchOptionsOverride,
       iterationTimeoutMs,
       llmCallsPerRun: limits.llmCallsPerRun,
+      chooseEra: protocols.choose,
       defaultModel,
       findModelProblem: (model) =>
         models === null ? 'this service runs none.' : models.findProblem({ model, apiKeys: readApiKeys(body) }),

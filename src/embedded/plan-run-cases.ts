@@ -7,6 +7,7 @@ import {
   type MatchOptionsLayer,
   type TestCase,
 } from '../model/case.ts';
+import { type EraChoice, readEra } from '../mcp/protocol.ts';
 import { listInnerSteps, mapToolCalls, type Step, type StepByKind } from '../model/step.ts';
 import type { ModelName } from '../models/language-model.ts';
 import type { CaseContent, CaseModel } from './bodies/case.ts';
@@ -34,6 +35,8 @@ export interface RunCasesOptions {
   /** A case that asks for more is refused. */
   iterationTimeoutMs: number;
   llmCallsPerRun: number;
+  /** How a server is spoken to. */
+  chooseEra: (serverId: string) => EraChoice;
   /** For a case with prompts that names no model, as its suite does not. */
   defaultModel: ModelName | null;
   /** Says why a model cannot be asked; null where it can. */
@@ -50,8 +53,9 @@ export interface RunCasesOptions {
  */
 export function planRunCases(cases: readonly CaseRecord[], options: RunCasesOptions): PlannedCase[] {
   const planned = cases.flatMap(({ id, content }) => {
-    const servers = listServers(content, options.servers);
-    const testCase = resolveTestCase(content, options);
+    const ofRevision = { ...options, servers: listServersOf(content, options) };
+    const servers = listServers(content, ofRevision.servers);
+    const testCase = resolveTestCase(content, ofRevision);
     return listModels(content, options).map((model) => ({ caseId: id, testCase, servers, model }));
   });
   const totalCalls = planned.reduce((sum, { testCase }) => sum + testCase.runs * countPrompts(testCase.steps), 0);
@@ -171,6 +175,16 @@ export function requireNamedServers(cases: readonly CaseRecord[], servers: reado
 /** With those before and after the case's own, and those that are repeated. */
 function listAllSteps({ steps, advancedConfig: { setup = [], teardown = [] } = {} }: CaseContent): Step[] {
   return listInnerSteps([...setup, ...steps, ...teardown]);
+}
+
+/** The servers that are spoken to in the revision of a case; all of them where it has none. */
+function listServersOf({ title, advancedConfig }: CaseContent, options: RunCasesOptions): RunCasesOptions['servers'] {
+  const { servers, chooseEra } = options;
+  const revision = advancedConfig?.protocol;
+  if (revision === undefined) return servers;
+  const [first, ...others] = servers.filter(({ id }) => chooseEra(id) === readEra(revision));
+  if (first !== undefined) return [first, ...others];
+  throw notSupported(`Case ${JSON.stringify(title)} is run in MCP ${revision}, and no server of the run is.`);
 }
 
 /** The servers that a case's tool calls name, and all where it has a prompt; the first where that is none. */

@@ -7,6 +7,7 @@ import { appendAll } from '../base/lists.ts';
 import type { Evidence } from '../model/evidence.ts';
 import type { Report, ServerReport, Trend } from '../model/report.ts';
 import { buildReport } from '../report/build.ts';
+import { listRevisionDifferences } from '../verdict/compare-revisions.ts';
 import { judgeSuite, type SuiteJudgement } from '../verdict/judge.ts';
 import { judgeGate, type MeasuredSuite } from '../verdict/judge-gate.ts';
 import { connectService } from './run/connect-service.ts';
@@ -106,7 +107,9 @@ export async function gate(plan: GatePlan, context: GateContext, { announce }: G
     suites.map(({ results }) => results),
     policy,
   );
-  const notes = [...plan.policyNotes, ...serverNotes, ...answerNotes, ...noteSnapshots(snapshots), ...exit.notes];
+  const differences = listRevisionDifferences(suites.map(({ results }) => results));
+  const own = [...serverNotes, ...differences, ...answerNotes, ...noteSnapshots(snapshots)];
+  const notes = [...plan.policyNotes, ...own, ...exit.notes];
   for (const note of answerNotes) context.logger.warning(note);
   const stopsJob = exit.exitCode !== 0 || lifetime.abort.reason instanceof CancelledError;
   const durationMs = Math.round(clock.monotonicMs() - startedMs);

@@ -1,5 +1,5 @@
 import { LATEST_PROTOCOL_VERSION, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/client';
-import type { ProtocolChoice } from '../model/protocol.ts';
+import type { ProtocolChoice, ProtocolRevision } from '../model/protocol.ts';
 
 /**
  * How a server is spoken to. `legacy` opens with an `initialize` handshake and may have sessions (up to 2025-11-25), `modern` is
@@ -21,6 +21,11 @@ export interface Handshake {
   protocolVersion: string;
   name: string | null;
   version: string | null;
+}
+
+/** The era of a revision that a gate can be pinned to. */
+export function readEra(revision: ProtocolRevision): ProtocolEra {
+  return revision === modernVersion ? 'modern' : 'legacy';
 }
 
 /** The era in which a server is asked first, and the one in which it is asked where it refuses that. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Check } from './assertion.ts';
 import { argumentMatching } from './check-schemas.ts';
 import { clientOfferSchema } from './client-abilities.ts';
+import { protocolRevisions } from './protocol.ts';
 import type { Step } from './step.ts';
 
 /**
@@ -78,6 +79,8 @@ export const advancedConfigSchema = z.looseObject({
   maxSteps: z.int().min(1).exactOptional(),
   toolPolicy: toolPolicySchema.exactOptional(),
   decoys: z.array(decoyToolSchema).exactOptional(),
+  /** The revision of MCP that the case is run in, where the run has servers that are spoken to in different ones. */
+  protocol: z.enum(protocolRevisions).exactOptional(),
   /** Whether `{{name}}` in steps and checks stands for a value. */
   placeholders: z.boolean().exactOptional(),
   client: clientOfferSchema.exactOptional(),

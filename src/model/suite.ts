@@ -5,7 +5,7 @@ import type { Check, JudgeCheck } from './assertion.ts';
 import type { ConcurrencySetting } from './concurrency.ts';
 import type { Sourced } from './source.ts';
 import type { PolicyLayer } from './policy.ts';
-import type { ProtocolChoice } from './protocol.ts';
+import type { ProtocolRevision, ProtocolSetting } from './protocol.ts';
 
 /** A location in a file of the user: the path as annotations need it (relative to the workspace), 1-based. */
 export interface SourceLocation {
@@ -25,7 +25,7 @@ export interface Suite {
   /** What does not count as a change of a tool's result in a recording: JSON Pointers and regular expressions. */
   ignoredInRecordings: string[];
   /** The revision of MCP that its cases are run in; null where the file does not say. */
-  protocol: Sourced<ProtocolChoice> | null;
+  protocol: Sourced<ProtocolSetting> | null;
   /** How many iterations run at the same time, and where the file says so, such as `evals/x.evals.yaml:4`. */
   concurrency: { setting: ConcurrencySetting; source: string } | null;
   /** Whether the file says that iterations share no state, whatever tools they call. */
@@ -55,9 +55,11 @@ export interface SuiteCase {
   timeoutLocation: SourceLocation | null;
   /** `provider/name`; of a case with prompts the model that they ask, null where neither case nor suite names one. */
   model: string | null;
-  /** The cases that this one is a part of, the nearest first: the same with all models, and the case of the file with all rows. */
+  /** The revision of MCP that this case alone is run in, of a suite that is run in both; null where the suite has one. */
+  protocol: ProtocolRevision | null;
+  /** The cases that this one is a part of, the nearest first: the same in both revisions, with all models, and with all rows. */
   variantOf: ReadonlyArray<{ id: string; title: string }>;
-  /** The name of its recordings: its id, or that of the same case with all models, since each model has a file of its own. */
+  /** The name of its recordings: its id without its model, since each model has a file of its own. */
   recordingId: string;
   /** What the engine fills in; null where the case has no `{{` and captures nothing. */
   placeholders: CasePlaceholders | null;

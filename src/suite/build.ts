@@ -3,6 +3,7 @@ import { formatDuration } from '../base/time.ts';
 import { type Check, expectsToolError, isAdvisory } from '../model/assertion.ts';
 import { type ChecksEnvelope, defaultMatchOptions } from '../model/case.ts';
 import { fillParts, type Filling } from '../model/placeholders.ts';
+import { protocolRevisions } from '../model/protocol.ts';
 import type { Step } from '../model/step.ts';
 import type { LocatedStep, SourceLocation, Suite, SuiteCase } from '../model/suite.ts';
 import { parseCheck } from './assertion-schema.ts';
@@ -13,7 +14,7 @@ import { buildOffer, findEmptyConditions, findUnofferedRequest } from './client-
 import { type Finding, quoteValue } from './findings.ts';
 import { fillJudgeModel, fillModelOfStep, findJudgesWithoutModel, locateJudges, locateStepJudges } from './judges.ts';
 import { buildModelSettings, findTwoModelKeys, listCaseModels } from './model-settings.ts';
-import { checkNames } from './names.ts';
+import { checkNames, finishTexts } from './names.ts';
 import type { DocumentPath, SourceDocument } from './source-document.ts';
 import { placeSnapshots, placeSnapshotsOfStep } from './snapshots.ts';
 import { findServerIds, parseSteps, type WrittenStep } from './step-schema.ts';
@@ -112,6 +113,7 @@ export function buildSuite(
       timeoutLocation: locateTimeout(written, index, document),
       model: null,
       variantOf: base === undefined || row === null ? [] : [{ id: baseId, title: base.title }],
+      protocol: null,
       recordingId: id,
       placeholders: names?.placeholders ?? null,
       modelSettings: buildModelSettings(written, testCase, (key) =>
@@ -149,7 +151,7 @@ export function buildSuite(
     policy: buildPolicyLayer(written.policy ?? {}, document, ['policy']),
     cases,
   };
-  return { suite, findings };
+  return { suite: finishTexts(suite), findings };
 }
 
 /** The suite's setup comes before that of a case, and its teardown after that of a case. */
@@ -212,6 +214,24 @@ function expandModels(testCase: SuiteCase, models: ReadonlyArray<string | null>)
     model,
     variantOf: [{ id, title }, ...variantOf],
   }));
+}
+
+/** Has every case run once in each revision of MCP, as a case of its own. */
+export function expandRevisions(suite: Suite): Suite {
+  const cases = suite.cases.flatMap((testCase) =>
+    protocolRevisions.map((protocol): SuiteCase => {
+      const { id, title, variantOf, recordingId } = testCase;
+      return {
+        ...testCase,
+        id: nameVariant(id, protocol),
+        title: `${title} (${protocol})`,
+        protocol,
+        variantOf: [{ id, title }, ...variantOf],
+        recordingId: nameVariant(recordingId, protocol),
+      };
+    }),
+  );
+  return { ...suite, cases };
 }
 
 /** The parts of a case that may use names, with the checks of its suite where it has them too. */

@@ -56,6 +56,7 @@ export function compileCase(testCase: SuiteCase, suite: Suite, { serverName, dia
     }),
     ...(!failsOnToolError && { failOnToolError: false }),
     ...(dialect === 'embedded' && placeholders?.first != null && { placeholders: true }),
+    ...(dialect === 'embedded' && testCase.protocol !== null && { protocol: testCase.protocol }),
   };
   return {
     title: testCase.title,

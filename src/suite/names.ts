@@ -1,6 +1,9 @@
 import { isRecord, listTexts } from '../base/json.ts';
-import { builtInNames, readPlaceholders, variablePrefix } from '../model/placeholders.ts';
-import type { CasePlaceholders, SourceLocation } from '../model/suite.ts';
+import type { Check } from '../model/assertion.ts';
+import type { ClientOffer } from '../model/client-abilities.ts';
+import { builtInNames, fillParts, plainText, readPlaceholders, variablePrefix } from '../model/placeholders.ts';
+import type { Step } from '../model/step.ts';
+import type { CasePlaceholders, LocatedStep, SourceLocation, Suite, SuiteCase } from '../model/suite.ts';
 import { type Finding, suggestNearest } from './findings.ts';
 import type { CaseRow } from './rows.ts';
 import type { DocumentPath, SourceDocument } from './source-document.ts';
@@ -91,6 +94,31 @@ export function checkNames(
   for (const part of checks) inspect(part, columns);
   for (const part of suiteChecks) inspect(part, []);
   return { findings, placeholders: first === null && isPlain ? null : { first, variables } };
+}
+
+/**
+ * Writes `{{` for `\\{{` in a suite that leaves nothing else to the engine, so that whatever reads it finds its texts as they are
+ * meant.
+ */
+export function finishTexts(suite: Suite): Suite {
+  const isEscapedOnly = ({ placeholders }: SuiteCase) => placeholders === null || placeholders.first === null;
+  if (suite.cases.every(({ placeholders }) => placeholders === null) || !suite.cases.every(isEscapedOnly)) return suite;
+  const finish = <Part extends Step | Check | ClientOffer>(part: Part): Part => fillParts(part, plainText);
+  const finishSteps = (steps: readonly LocatedStep[]) =>
+    steps.map((located) => ({ ...located, step: finish(located.step) }));
+  return {
+    ...suite,
+    checks: suite.checks.map(finish),
+    cases: suite.cases.map((testCase) => ({
+      ...testCase,
+      placeholders: null,
+      client: testCase.client === null ? null : { ...testCase.client, offer: finish(testCase.client.offer) },
+      setup: finishSteps(testCase.setup),
+      steps: finishSteps(testCase.steps),
+      teardown: finishSteps(testCase.teardown),
+      checks: { ...testCase.checks, list: testCase.checks.list.map(finish) },
+    })),
+  };
 }
 
 /** Fields whose text a model gets. */

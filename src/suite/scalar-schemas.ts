@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { formatDays, parseDays, parseDuration } from '../base/time.ts';
-import { bothProtocolsMessage, type ProtocolChoice, protocolChoices } from '../model/protocol.ts';
+import { type ProtocolSetting, protocolSettings } from '../model/protocol.ts';
 import { parsePassRate } from '../model/rate.ts';
 import { quoteValue } from './findings.ts';
 
@@ -119,21 +119,19 @@ export const pointDrop = percentage({
   examples: ['5%'],
 });
 
-/** A revision of MCP, or `auto`. */
+/** A revision of MCP, `auto` or `both`. */
 export const protocol = z
   .unknown()
   .meta({
     type: 'string',
-    enum: [...protocolChoices],
-    description: 'Revision of MCP that the cases are run in. The option `protocol` overrides it.',
+    enum: [...protocolSettings],
+    description:
+      'Revision of MCP that the cases are run in; `both` runs each case once in each. The option `protocol` overrides it.',
   })
-  .transform((written, context): ProtocolChoice => {
-    const found = protocolChoices.find((choice) => choice === written);
+  .transform((written, context): ProtocolSetting => {
+    const found = protocolSettings.find((setting) => setting === written);
     if (found !== undefined) return found;
-    const message =
-      written === 'both'
-        ? bothProtocolsMessage
-        : `${quoteValue(written)} is not a revision of MCP that can be pinned; write ${protocolChoices.join(', ')}`;
+    const message = `${quoteValue(written)} is not a revision of MCP that can be pinned; write ${protocolSettings.join(', ')}`;
     context.addIssue({ code: 'custom', message, params: { code: 'bad-protocol' } });
     return z.NEVER;
   });

@@ -32,6 +32,7 @@ function expand(content: Partial<CaseContent>, options: Partial<RunCasesOptions>
     updatedAt: 0,
   };
   const [planned] = planRunCases([record], {
+    chooseEra: () => 'auto',
     suite,
     servers: [server('srv_a', 'alpha')],
     iterationOverride: undefined,

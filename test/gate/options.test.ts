@@ -48,7 +48,7 @@ describe('a value that no option takes', () => {
 
   it('names the values that the option takes', () => {
     expect(readMessages({ ...complete, protocol: '2024-11-05' })).toEqual([
-      '"2024-11-05" is not a protocol; write auto, 2025-11-25 or 2026-07-28',
+      '"2024-11-05" is not a protocol; write auto, 2025-11-25, 2026-07-28 or both',
     ]);
   });
 });

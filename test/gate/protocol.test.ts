@@ -201,14 +201,100 @@ describe('a pin with a hosted service', () => {
   });
 });
 
-describe('the value both', () => {
+describe('both revisions', () => {
+  const recalling = (expected: string, head = '') => `suite: Both
+${head}cases:
+  - id: recalls
+    title: Recalls ${expected}
+    runs: 2
+    steps:
+      - toolCall: remember
+        arguments: { note: milk }
+      - toolCall: recall
+      - assert: { toolResultContains: ${expected} }
+  - id: notes
+    title: Notes
+    steps:
+      - toolCall: remember
+        arguments: { note: tea }
+      - assert: { toolResultContains: noted }
+`;
+
+  it('run every case in each of them, and a note names the cases whose results differ', async () => {
+    await using workspace = await createWorkspace({ 'x.evals.yaml': recalling('milk', 'protocol: both\n') });
+    const { report, exitCode } = await runEmbeddedGate(workspace, overHttp(both.url));
+    expect(report.server?.protocolVersions).toEqual(['2025-11-25', '2026-07-28']);
+    const counts = report.cases.map(({ id, title, passed, failed }) => [id, title, passed, failed]);
+    expect(counts.toSorted()).toEqual([
+      ['notes--2025-11-25', 'Notes (2025-11-25)', 1, 0],
+      ['notes--2026-07-28', 'Notes (2026-07-28)', 1, 0],
+      ['recalls--2025-11-25', 'Recalls milk (2025-11-25)', 2, 0],
+      ['recalls--2026-07-28', 'Recalls milk (2026-07-28)', 0, 2],
+    ]);
+    expect(report.notes).toEqual([
+      'Both was run in MCP 2025-11-25 (session per iteration; from x.evals.yaml:2) and in MCP 2026-07-28 (stateless; from x.evals.yaml:2).',
+      'Both has different results in the two revisions of MCP: "Recalls milk" passed 2 of 2 iterations in 2025-11-25 and 0 of 2 iterations in 2026-07-28.',
+    ]);
+    expect(exitCode).toBe(1);
+  });
+
+  it('are one case by its own name, for the selection and for the policy of the file', async () => {
+    const head = 'policy: { cases: { recalls: 0% }, minimumPassRate: 50% }\n';
+    await using workspace = await createWorkspace({ 'x.evals.yaml': recalling('milk', head) });
+    const run = async (cases: string) => {
+      const { report, exitCode } = await runEmbeddedGate(workspace, overHttp(both.url, { protocol: 'both', cases }));
+      return { ids: report.cases.map(({ id }) => id).toSorted(), exitCode };
+    };
+    expect(await run('recalls')).toEqual({ ids: ['recalls--2025-11-25', 'recalls--2026-07-28'], exitCode: 0 });
+    expect(await run('recalls--2026-07-28')).toEqual({ ids: ['recalls--2026-07-28'], exitCode: 1 });
+  });
+
+  it('are noted to have different tools', async () => {
+    const call = () => text('ok');
+    await using server = await startFixtureMcpServer(
+      { echo: { call }, old: { call, era: 'legacy' }, new: { call, era: 'modern' }, newer: { call, era: 'modern' } },
+      { era: 'both' },
+    );
+    const evals = 'suite: s\ncases: [{ title: t, steps: [{ toolCall: echo }] }]\n';
+    await using workspace = await createWorkspace({ 'x.evals.yaml': evals });
+    const { report, exitCode } = await runEmbeddedGate(workspace, overHttp(server.url, { protocol: 'both' }));
+    expect(report.notes.slice(1)).toEqual([
+      'Tools that the server lists in MCP 2025-11-25 only: old.',
+      'Tools that the server lists in MCP 2026-07-28 only: new, newer.',
+    ]);
+    expect(exitCode).toBe(0);
+  });
+
+  it('are tested through tunnels, and of a server over stdio in a process each', async () => {
+    await using workspace = await createWorkspace({ 'x.evals.yaml': recalling('noted') });
+    const inputs = overHttp(both.url, { protocol: 'both', tunnel: 'always', cases: 'notes' });
+    const tunnelled = await runEmbeddedGate(workspace, inputs);
+    expect(tunnelled.report).toMatchObject({ totals: { passed: 2, failed: 0 }, notes: [expect.any(String)] });
+    await using other = await createWorkspace({
+      'x.evals.yaml': 'suite: s\ncases: [{ title: t, steps: [{ toolCall: echo, arguments: { value: hello } }] }]\n',
+    });
+    const { report, exitCode } = await runEmbeddedGate(other, { protocol: 'both' });
+    expect(report.server?.protocolVersions).toEqual(['2025-11-25', '2026-07-28']);
+    expect(exitCode).toBe(0);
+  });
+
   it.each([
-    [{ protocol: 'both' }, ''],
-    [{}, 'protocol: both\n'],
-  ])('is refused with what to do instead: %j %j', async (inputs, head) => {
-    await using workspace = await createWorkspace({ 'x.evals.yaml': expecting('Both', 'milk', head) });
-    await expect(runEmbeddedGate(workspace, inputs as Record<string, string>)).rejects.toThrow(
-      /`both` is not supported yet; run the gate once with 2025-11-25 and once with 2026-07-28/,
+    ['2026-07-28', () => legacy, '2025-11-25'],
+    ['2025-11-25', () => modern, '2026-07-28'],
+  ] as const)('end the gate without a verdict if the server does not speak %s', async (missing, server, offered) => {
+    await using workspace = await createWorkspace({ 'x.evals.yaml': recalling('milk') });
+    const { report, exitCode } = await runEmbeddedGate(workspace, overHttp(server().url, { protocol: 'both' }));
+    expect(report.verdict.reasons[0]?.message).toContain(
+      `The server under test does not speak MCP ${missing}, which \`protocol\` asks for. It offers ${offered}.`,
+    );
+    expect(exitCode).toBe(3);
+  });
+
+  it('cannot be asked of a hosted service', async () => {
+    await using workspace = await createWorkspace({ 'x.evals.yaml': recalling('milk', 'protocol: both\n') });
+    const hosted = { service: 'svc', 'base-url': 'https://evals.example/api/v1', 'api-key': 'sk_1' };
+    await expect(runEmbeddedGate(workspace, hosted)).rejects.toThrow(
+      'x.evals.yaml:2:1: `protocol: both` cannot be enforced',
     );
   });
 });

@@ -47,6 +47,10 @@ describe('names that have a value', () => {
     const [compiled] = compileSuite(escaped, { serverName: 's', dialect: 'embedded' });
     expect(compiled?.advancedConfig).not.toHaveProperty('placeholders');
     expect(compiled?.steps[0]).toMatchObject({ arguments: { text: 'a {{b}}' } });
+    expect(escaped.cases[0]).toMatchObject({
+      placeholders: null,
+      steps: [{ step: { arguments: { text: 'a {{b}}' } } }],
+    });
   });
 
   it('are part of the definition of a case, as they are written', () => {

@@ -5,6 +5,7 @@ import type { Report } from '../../model/report.ts';
 import { readResults, type SuiteResults } from '../../model/results.ts';
 import type { VerdictReason } from '../../model/verdict.ts';
 import { buildReport, type ReportInput } from '../../report/build.ts';
+import { listRevisionDifferences } from '../../verdict/compare-revisions.ts';
 import type { ExitDecision } from '../../verdict/exit.ts';
 import { judgeGate } from '../../verdict/judge-gate.ts';
 import { firstOfEach, mergeLayers, listSuiteLayers } from '../../verdict/merge-policies.ts';
@@ -31,10 +32,11 @@ export function rejudgeReport(report: Report, rules: NewRules): Rejudgement {
 /** Judges the shards of a gate as the whole that they are parts of. Nothing is run. */
 export function judgeShards(
   { results, policy, rules, startedAt, durationMs, server, revision }: PlannedMerge,
-  { baseline, history, protectionFindings, policyNotes: notes }: MergingGate,
+  { baseline, history, protectionFindings, policyNotes }: MergingGate,
 ): Rejudgement {
   const trend = history === null ? null : buildTrend(history.records, revision?.branch ?? null);
   const replaced = replaceRules(policy, results, { ...rules, baseline, lowered: protectionFindings });
+  const notes = [...policyNotes, ...listRevisionDifferences(results)];
   return judgeAgain(results, replaced, { startedAt, durationMs, generator, revision, server, trend, notes });
 }
 

@@ -133,9 +133,9 @@ export const serverOptions = {
   protocol: option(optionalProtocol, {
     group: 'The server under test',
     hint: '<revision>',
-    brief: 'Test this revision of MCP: auto, 2025-11-25 or 2026-07-28.',
+    brief: 'Test this revision of MCP: auto, 2025-11-25, 2026-07-28 or both.',
     description:
-      'The MCP revision to test: `auto`, `2025-11-25` or `2026-07-28`. It overrides the key `protocol` of evals files.',
+      'The MCP revision to test: `auto`, `2025-11-25`, `2026-07-28`, or `both` to run every case in each. It overrides the key `protocol` of evals files.',
     default: '',
   }),
   allowPullRequestTarget: option(flag, {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Secret } from '../../base/redaction.ts';
 import { parseDuration } from '../../base/time.ts';
 import { type ConcurrencySetting, maxConcurrency } from '../../model/concurrency.ts';
-import { bothProtocolsMessage, protocolChoices } from '../../model/protocol.ts';
+import { protocolSettings } from '../../model/protocol.ts';
 import { parsePassRate } from '../../model/rate.ts';
 
 /** What the documentation, the action's metadata and the command's help say about one option. */
@@ -177,11 +177,8 @@ function readChoice<Word extends string>(
   return z.NEVER;
 }
 
-/** A revision of MCP or `auto`; null where nothing is said. */
-export const optionalProtocol = z
-  .string()
-  .refine((text) => text.trim() !== 'both', { message: bothProtocolsMessage, abort: true })
-  .pipe(optionalChoice('protocol', protocolChoices));
+/** A revision of MCP, `auto` or `both`; null where nothing is said. */
+export const optionalProtocol = optionalChoice('protocol', protocolSettings);
 
 function formatAlternatives(words: readonly string[]): string {
   return words.length === 1 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;

@@ -4,10 +4,11 @@ import { formatDuration } from '../../base/time.ts';
 import type { SuiteConcurrency } from '../../model/concurrency.ts';
 import type { Sourced } from '../../model/source.ts';
 import type { StoredRequirements, SuiteRequirements } from '../../model/policy.ts';
-import { anyProtocol, type ProtocolChoice } from '../../model/protocol.ts';
+import { anyProtocol, type ProtocolSetting } from '../../model/protocol.ts';
 import { listInnerSteps, mapToolCalls } from '../../model/step.ts';
 import { listAllSteps, type LocatedStep, serverUnderTest, type Suite } from '../../model/suite.ts';
 import type { ServiceProfile } from '../../service/profile.ts';
+import { expandRevisions } from '../../suite/build.ts';
 import { suggestNearest } from '../../suite/findings.ts';
 import { findSharedIds, loadSuites } from '../../suite/load.ts';
 import { readInlineTests } from '../../suite/read.ts';
@@ -31,7 +32,7 @@ export interface FileSuite {
   /** What it is called there for the branch that is the baseline; null where none is. */
   baselineName: string | null;
   /** The revision of MCP that it is run in, and where that was said. */
-  protocol: Sourced<ProtocolChoice>;
+  protocol: Sourced<ProtocolSetting>;
   concurrency: SuiteConcurrency;
   requirements: SuiteRequirements;
 }
@@ -80,10 +81,13 @@ async function planFileSuites(
   if (findings.length > 0) return [];
   await policy.readBaseSuites(suites);
   const selection = { cases: options.cases, tags: options.tags, runs: options.runs };
-  const selected = selectCases(suites, selection);
+  const wholes = suites.map((suite) =>
+    chooseProtocol(options, suite).value === 'both' ? expandRevisions(suite) : suite,
+  );
+  const selected = selectCases(wholes, selection);
   appendAll(issues, selected.issues);
   const planned = selected.suites.map((suite) => {
-    const whole = suites.find(({ id }) => id === suite.id) ?? suite;
+    const whole = wholes.find(({ id }) => id === suite.id) ?? suite;
     return { suite: planStepServers(suite, serverNames), whole: planStepServers(whole, serverNames).suite };
   });
   for (const { suite } of planned)
@@ -105,7 +109,7 @@ async function planFileSuites(
   }));
 }
 
-function chooseProtocol({ protocol }: GateOptions, suite: Suite): Sourced<ProtocolChoice> {
+function chooseProtocol({ protocol }: GateOptions, suite: Suite): Sourced<ProtocolSetting> {
   if (protocol !== null) return { value: protocol, source: 'protocol' };
   return suite.protocol ?? anyProtocol;
 }

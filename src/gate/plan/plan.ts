@@ -113,8 +113,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   const joining = await planJoining(options, context, issues);
   const policy = await loadPolicy(options, { ...context, ci }, issues);
   const rules = policy.gate;
-  const past = { cwd: context.cwd, notes, base: policy.base };
-  const { history, baseline } = await planPast(options, past, issues);
+  const { history, baseline } = await planPast(options, { cwd: context.cwd, notes, base: policy.base }, issues);
   const serverIssues: ConfigurationIssue[] = [];
   const { servers, variables } = await planServers(options, { ...context, notes }, serverIssues);
   if (service.hosted !== null && servers.length > 1) {

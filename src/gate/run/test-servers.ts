@@ -2,7 +2,7 @@ import type { Redactor } from '../../base/redaction.ts';
 import type { ServerAccess } from '../../mcp/access.ts';
 import { describeSource, type Sourced } from '../../model/source.ts';
 import type { ProcessEnd, ProcessWitness, ServerWitnesses } from '../../model/process-end.ts';
-import { anyProtocol, type ProtocolChoice } from '../../model/protocol.ts';
+import { anyProtocol, listChoices, type ProtocolChoice } from '../../model/protocol.ts';
 import type { ServerReport } from '../../model/report.ts';
 import { stepServerName } from '../../model/suite.ts';
 import type { RunningServer } from '../../server/running-server.ts';
@@ -40,6 +40,9 @@ interface StartedServer {
   choices: Set<ProtocolChoice>;
 }
 
+/** Lists of a report are short. */
+const maxNamedTools = 10;
+
 export function createTestServers(
   plan: Pick<GatePlan, 'servers' | 'service' | 'suites' | 'isolation'>,
   {
@@ -60,6 +63,26 @@ export function createTestServers(
       registered === null ? [] : (protocols?.listSpoken(registered.id) ?? []),
     );
     return [...new Set(spoken)].toSorted();
+  };
+  /** Tools that a server lists in one revision only, where a suite is run in both. */
+  const listToolDifferences = (planned: PlannedSuite) => {
+    const choices = readChoices(planned).map(({ value }) => value);
+    return plan.servers.flatMap((server) => {
+      const lists = choices.flatMap((choice) => {
+        const { registered = null } = findByChoice(choice).find((entry) => entry.planned === server) ?? {};
+        const tools = registered === null ? null : (protocols?.listTools(registered.id) ?? null);
+        return tools === null ? [] : [{ choice, tools }];
+      });
+      const [first, second] = lists;
+      if (first === undefined || second === undefined) return [];
+      const only = (list: typeof first, other: typeof first) => {
+        const names = list.tools.filter((name) => !other.tools.includes(name));
+        const hidden = names.length > maxNamedTools ? ` and ${names.length - maxNamedTools} more` : '';
+        const shown = names.slice(0, maxNamedTools).join(', ');
+        return names.length === 0 ? [] : [`Tools that the server lists in MCP ${list.choice} only: ${shown}${hidden}.`];
+      };
+      return [...only(first, second), ...only(second, first)];
+    });
   };
   const start = async (
     planned: PlannedServer,
@@ -103,7 +126,8 @@ export function createTestServers(
         }
       }
     },
-    find: (planned) => findByChoice(readChoice(planned).value).flatMap(({ registered }) => registered ?? []),
+    find: (planned) =>
+      readChoices(planned).flatMap(({ value }) => findByChoice(value).flatMap(({ registered }) => registered ?? [])),
     report: () =>
       plan.servers.flatMap((planned) => {
         const own = started.filter((entry) => entry.planned === planned);
@@ -119,27 +143,29 @@ export function createTestServers(
     listNotes: () => {
       if (started.length === plan.servers.length) return [];
       return plan.suites.flatMap((planned) => {
-        const choice = readChoice(planned);
-        const [server] = findByChoice(choice.value);
-        if (planned.kind === 'stored' || server === undefined) return [];
-        const spoken = listSpoken([server]).join(' and ');
-        if (spoken === '') return [];
-        const how = `${server.running.report.isolation}; ${describeSource(choice.source)}`;
-        return [`${planned.suite.name} was run in MCP ${spoken} (${how}).`];
+        const ways = readChoices(planned).flatMap((choice) => {
+          const [server] = findByChoice(choice.value);
+          const spoken = server === undefined ? '' : listSpoken([server]).join(' and ');
+          if (server === undefined || spoken === '') return [];
+          return [`${spoken} (${server.running.report.isolation}; ${describeSource(choice.source)})`];
+        });
+        if (planned.kind === 'stored' || ways.length === 0) return [];
+        return [`${planned.suite.name} was run in MCP ${ways.join(' and in MCP ')}.`, ...listToolDifferences(planned)];
       });
     },
     stderrTail: () => started.flatMap(({ running }) => running.stderrTail()),
   };
 }
 
-function readChoice(planned: PlannedSuite): Sourced<ProtocolChoice> {
-  return planned.kind === 'file' ? planned.protocol : anyProtocol;
+/** How the server is spoken to for a suite, once or twice. */
+function readChoices(planned: PlannedSuite): Array<Sourced<ProtocolChoice>> {
+  return planned.kind === 'file' ? listChoices(planned.protocol) : [anyProtocol];
 }
 
 /** Each revision once; `auto` first, since it may turn out to be one of the others. */
 function listProtocols(suites: readonly PlannedSuite[]): Array<Sourced<ProtocolChoice>> {
   const first = new Map<ProtocolChoice, Sourced<ProtocolChoice>>();
-  for (const choice of suites.map(readChoice)) if (!first.has(choice.value)) first.set(choice.value, choice);
+  for (const choice of suites.flatMap(readChoices)) if (!first.has(choice.value)) first.set(choice.value, choice);
   if (first.size === 0) return [anyProtocol];
   return [...first.values()].toSorted((a, b) => Number(b.value === 'auto') - Number(a.value === 'auto'));
 }

@@ -30,6 +30,7 @@ export function createSuiteCase(overrides: Partial<SuiteCase> = {}): SuiteCase {
     timeoutLocation: null,
     model: null,
     variantOf: [],
+    protocol: null,
     recordingId: overrides.id ?? 'adds',
     placeholders: null,
     modelSettings: noModelSettings,

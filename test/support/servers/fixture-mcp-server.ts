@@ -36,6 +36,8 @@ export interface FixtureTool {
   inputSchema?: Tool['inputSchema'];
   outputSchema?: Tool['outputSchema'];
   annotations?: Tool['annotations'];
+  /** Listed in this era alone; in both unless given. */
+  era?: 'legacy' | 'modern';
   call(context: ToolContext): CallToolResult | Promise<CallToolResult>;
 }
 
@@ -91,8 +93,8 @@ export async function startFixtureMcpServer(
     void answer(request, response).catch(() => response.destroy());
   });
   const context = { ...options, log, dropConnections: () => http.closeAllConnections() };
-  const create = options.create ?? (() => createMcpServer(tools, context));
-  const handler = createMcpHandler(create, { legacy: 'reject' });
+  const create = (listed: 'legacy' | 'modern') => options.create?.() ?? createMcpServer(tools, { ...context, listed });
+  const handler = createMcpHandler(() => create('modern'), { legacy: 'reject' });
   const modern = toNodeHandler(handler);
   const servers: Server[] = [];
 
@@ -129,7 +131,7 @@ export async function startFixtureMcpServer(
         log.add('close');
       },
     });
-    const server = create();
+    const server = create('legacy');
     servers.push(server);
     await server.connect(transport);
     return await transport.handleRequest(request, response);
@@ -157,7 +159,7 @@ export async function startFixtureMcpServer(
 
 function createMcpServer(
   tools: Record<string, FixtureTool>,
-  context: FixtureServerOptions & { log: EventLog; dropConnections: () => void },
+  context: FixtureServerOptions & { log: EventLog; dropConnections: () => void; listed: 'legacy' | 'modern' },
 ): Server {
   const { name = 'fixture', capabilities = { tools: {} }, list = (all) => ({ tools: all }) } = context;
   const server = new Server({ name, version: '1.2.3' }, { capabilities });
@@ -168,7 +170,8 @@ function createMcpServer(
   }
   server.setRequestHandler('tools/list', ({ params }) => {
     context.log.add('list');
-    const all = Object.entries(tools).map(([name, { description, inputSchema, outputSchema, annotations }]) => ({
+    const listed = Object.entries(tools).filter(([, { era = context.listed }]) => era === context.listed);
+    const all = listed.map(([name, { description, inputSchema, outputSchema, annotations }]) => ({
       name,
       inputSchema: inputSchema ?? { type: 'object' as const },
       ...(description !== undefined && { description }),
