@@ -65,6 +65,7 @@ function fillStore(): void {
         judges: [],
         fixtures: [],
         warnings: [],
+        usedAnswers: [],
         runStop: null,
       });
       store.runs.count(runId, result);

@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { open, realpath, stat } from 'node:fs/promises';
+import { mkdir, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 
 /**
@@ -16,6 +17,14 @@ export async function leadsOutOfCheckout(path: string, cwd: string): Promise<boo
   if (target === null) return false;
   const isGitFile = isWithin(join(realRoot, '.git'), target) && !isWithin(join(root, '.git'), written);
   return !isWithin(realRoot, target) || isGitFile;
+}
+
+/** Whether a path in a directory leads out of it through a symbolic link. What does not exist yet leads where its directory does. */
+export async function leadsOutOf(directory: string, path: string): Promise<boolean> {
+  const [root, target] = await Promise.all([realpath(directory), realpath(path).catch(() => null)]);
+  if (target !== null) return !isWithin(root, target);
+  const parent = dirname(path);
+  return parent === path || parent === directory ? parent === path : await leadsOutOf(directory, parent);
 }
 
 async function findRoot(cwd: string): Promise<string> {
@@ -47,6 +56,19 @@ export async function writeTextFile(path: string, text: string, mode: 'replace' 
   const { O_WRONLY, O_CREAT, O_APPEND, O_TRUNC } = constants;
   await using file = await open(path, O_WRONLY | O_CREAT | noWaiting | (mode === 'append' ? O_APPEND : O_TRUNC), 0o666);
   await file.writeFile(text);
+}
+
+/** Writes a text file so that a reader finds the old file or the new one, and makes its directory. Only the owner may read it. */
+export async function replaceTextFile(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  const temporary = `${path}.${randomUUID()}.tmp`;
+  try {
+    await writeFile(temporary, text, { mode: 0o600, flag: 'wx' });
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
 }
 
 /**

@@ -32,6 +32,7 @@ export interface RunFlags {
   refused?: readonly ConfigurationIssue[];
   /** Whether recordings are written next to the evals files, and decide the exit code. */
   isRecording?: boolean;
+  updatesSnapshots?: boolean;
 }
 
 /** Adds `run`: the gate, with the action's inputs as flags. */
@@ -40,6 +41,7 @@ export function addRunCommand(program: Command, setExitCode: (code: number) => v
   const command = program.command('run').description('Run evals against an MCP server and judge the pass rate.');
   addRunFlags(command, options);
   command
+    .addOption(new Option('--update-snapshots', 'Write the files of `toMatchFile` instead of comparing with them.'))
     .addHelpText(
       'after',
       `
@@ -51,7 +53,8 @@ Exit codes:
   0 passed · 1 failed · 2 configuration or usage · 3 inconclusive`,
     )
     .action(async (files: string[], flags: Record<string, unknown>) => {
-      setExitCode(await runGate(readRunFlags(files, flags, options), context));
+      const updatesSnapshots = flags['updateSnapshots'] === true;
+      setExitCode(await runGate({ ...readRunFlags(files, flags, options), updatesSnapshots }, context));
     });
 }
 
@@ -85,7 +88,7 @@ export function readRunFlags(
 
 /** Runs the gate with these texts of its options, prints and publishes the results, and returns the exit code. */
 export async function runGate(
-  { quiet, verbose, format, texts, refused = [], isRecording = false }: RunFlags,
+  { quiet, verbose, format, texts, refused = [], isRecording = false, updatesSnapshots = false }: RunFlags,
   { redactor, supervision }: GateProcess,
 ): Promise<number> {
   limitHeapGrowth();
@@ -110,7 +113,7 @@ export async function runGate(
 
   for (const secret of listKnownSecrets(texts, environment)) redactor.add(secret);
   try {
-    const flags = { quiet, format, texts, refused, isRecording };
+    const flags = { quiet, format, texts, refused, isRecording, updatesSnapshots };
     return await runPlan(flags, { logger, progress, redactor, supervision });
   } catch (error) {
     if (error instanceof ConfigurationError) {
@@ -124,7 +127,7 @@ export async function runGate(
 }
 
 async function runPlan(
-  { quiet, format, texts, refused, isRecording }: Required<Omit<RunFlags, 'verbose'>>,
+  { quiet, format, texts, refused, isRecording, updatesSnapshots }: Required<Omit<RunFlags, 'verbose'>>,
   { logger, progress, redactor, supervision }: GateProcess & { logger: Logger; progress: ProgressDisplay },
 ): Promise<number> {
   const { stdout, stderr, env: environment } = process;
@@ -138,6 +141,7 @@ async function runPlan(
   }
   const { exitCode, report } = await runJob(options, context, {
     isRecording,
+    updatesSnapshots,
     summaryPath: environment['GITHUB_STEP_SUMMARY'] ?? null,
     supervision,
     ...(quiet ? {} : { onProgress: progress.listener }),

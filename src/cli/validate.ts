@@ -3,6 +3,7 @@ import { formatCount } from '../base/text.ts';
 import { ConfigurationError } from '../base/errors.ts';
 import { escapeTerminalText } from '../report/escape/log.ts';
 import { loadSuites } from '../suite/load.ts';
+import { loadSnapshots } from '../suite/load-snapshots.ts';
 
 /** Adds `validate`: reads evals files and reports every finding, without starting anything. */
 export function addValidateCommand(program: Command, setExitCode: (code: number) => void): void {
@@ -13,7 +14,9 @@ export function addValidateCommand(program: Command, setExitCode: (code: number)
     .addHelpText('after', '\nExit codes: 0 valid · 2 invalid')
     .action(async (patterns: string[]) => {
       const { suites, findings } = await loadSuites(patterns, { cwd: process.cwd() });
-      if (findings.length > 0) throw new ConfigurationError(findings);
+      const snapshots = await loadSnapshots(suites, process.cwd());
+      const all = [...findings, ...snapshots.issues, ...snapshots.missing];
+      if (all.length > 0) throw new ConfigurationError(all);
       for (const suite of suites) {
         const iterations = suite.cases.reduce((sum, { runs }) => sum + runs, 0);
         const counts = `${formatCount(suite.cases.length, 'case')}, ${formatCount(iterations, 'iteration')}`;

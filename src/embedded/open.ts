@@ -8,6 +8,7 @@ import type { Logger } from '../base/logger.ts';
 import { Secret } from '../base/redaction.ts';
 import type { ConcurrencySetting } from '../model/concurrency.ts';
 import type { ServerWitnesses } from '../model/process-end.ts';
+import type { Snapshots } from '../engine/evidence.ts';
 import type { ModelName, ModelSource } from '../models/language-model.ts';
 import { apiPath, createApp } from './app.ts';
 import { createBodyReader } from './request.ts';
@@ -24,7 +25,7 @@ import {
 import { createProtocolTable, type ProtocolTable } from './connect.ts';
 import type { RateLimit } from './access.ts';
 import { createRelayEdge } from './relay/edge.ts';
-import { createRunner } from './runner.ts';
+import { type AnswersOfIteration, createRunner } from './runner.ts';
 import type { RunScheduling } from './schedule.ts';
 import { openStore, type Store } from './store/open.ts';
 
@@ -71,6 +72,10 @@ export interface EmbeddedOptions {
   createUuid?: () => string;
   /** Know the processes of the servers that were started here. None unless given. */
   witnesses?: ServerWitnesses | null;
+  /** Hears which scripted answers of the client iterations used. */
+  onAnswers?: (answers: AnswersOfIteration) => void;
+  /** What `toMatchFile` compares with. None unless given: such checks are not measured then. */
+  snapshots?: Snapshots | null;
   /** Replaces single limits of the relay. */
   relayLimits?: Partial<RelayLimits>;
 }
@@ -103,8 +108,18 @@ export async function openEmbeddedService(options: EmbeddedOptions): Promise<Emb
   const project = prepareStore(store, clock.now());
   const { propagatesTraces = false, witnesses = null, models = null, defaultModel = null } = options;
   const scheduling = options.scheduling ?? createUniformScheduling(options.concurrency ?? 'auto');
-  const { variables = new Map<string, Secret>(), createUuid = randomUUID } = options;
-  const behavior = { scheduling, iterationTimeoutMs, runTimeoutMs, propagatesTraces, witnesses, variables, createUuid };
+  const { variables = new Map<string, Secret>(), createUuid = randomUUID, snapshots = null } = options;
+  const behavior = {
+    scheduling,
+    iterationTimeoutMs,
+    runTimeoutMs,
+    propagatesTraces,
+    witnesses,
+    snapshots,
+    variables,
+    createUuid,
+    onAnswers: options.onAnswers,
+  };
   const protocols = createProtocolTable();
   const runner = createRunner({ store, protocols, clock, logger, ...behavior });
   const readBody = createBodyReader(limits.maxBodyBytes);

@@ -67,11 +67,11 @@ export function planRunCases(cases: readonly CaseRecord[], options: RunCasesOpti
 
 /** The models that a case runs with: its own, or else the suite's, or the service's; null stands for none where no step needs one. */
 function listModels(content: CaseContent, { suite, defaultModel }: RunCasesOptions): Array<ModelName | null> {
-  if (countPrompts(content.steps) === 0) return [null];
+  if (countPrompts(content.steps) === 0 && content.advancedConfig?.client?.sampling !== 'model') return [null];
   const named = content.models.length > 0 || suite.model === null ? content.models : [{ model: suite.model }];
   if (named.length === 0 && defaultModel !== null) return [defaultModel];
   if (named.length === 0) {
-    throw invalid(`Case ${JSON.stringify(content.title)} has a prompt and names no model, and neither does its suite.`);
+    throw invalid(`Case ${JSON.stringify(content.title)} asks a model and names none, and neither does its suite.`);
   }
   return named.map(readModel);
 }

@@ -6,10 +6,12 @@ import { type Clock, formatDuration } from '../base/time.ts';
 import { type CaseOutcome, failByLoss, withholdResult } from '../engine/outcome.ts';
 import type { OpenJudge } from '../engine/judge-check.ts';
 import type { OpenModel } from '../engine/model-talk.ts';
+import type { Snapshots } from '../engine/evidence.ts';
 import { runCase } from '../engine/run-case.ts';
 import { closeSchemaThread } from '../engine/schema-check.ts';
 import type { Target } from '../mcp/session.ts';
 import type { TestCase } from '../model/case.ts';
+import type { UsedAnswer } from '../model/client-abilities.ts';
 import { describeProcessEnd, lastLinesHeading, type ProcessEnd, type ServerWitnesses } from '../model/process-end.ts';
 import { meetsMinimumPassRate } from '../model/rate.ts';
 import { identifyTrace } from '../otlp/ids.ts';
@@ -23,6 +25,7 @@ export interface PlannedIteration {
   id: string;
   /** From 1, within its case. */
   iterationNumber: number;
+  caseId: string;
   testCase: TestCase;
   serverId: string;
   target: Target;
@@ -30,6 +33,13 @@ export interface PlannedIteration {
   openModel: OpenModel | null;
   /** Null where no model can be asked. */
   openJudge: OpenJudge | null;
+}
+
+/** Which scripted answers of the client an iteration used that got to its end. */
+export interface AnswersOfIteration {
+  runId: string;
+  caseId: string;
+  used: readonly UsedAnswer[];
 }
 
 export interface Runner extends AsyncDisposable {
@@ -60,6 +70,8 @@ export interface RunnerOptions {
   createUuid: () => string;
   /** Know the processes of the servers; null where none was started here. */
   witnesses: ServerWitnesses | null;
+  onAnswers?: ((answers: AnswersOfIteration) => void) | undefined;
+  snapshots: Snapshots | null;
 }
 
 /** Iterations in a row that may fail to connect; then the server is gone, and each of the others would only wait for it. */
@@ -87,10 +99,15 @@ export function createRunner(options: RunnerOptions): Runner {
     });
   };
 
-  const record = (runId: string, { id }: PlannedIteration, outcome: CaseOutcome) =>
+  const record = (runId: string, { id, caseId }: PlannedIteration, outcome: CaseOutcome) => {
+    const { result, steps, usedAnswers: used } = outcome;
+    if (result !== null && steps.every(({ status }) => status !== 'skipped')) {
+      options.onAnswers?.({ runId, caseId, used });
+    }
     store.transact(() => {
-      if (store.iterations.end(id, outcome) && outcome.result !== null) store.runs.count(runId, outcome.result);
+      if (store.iterations.end(id, outcome) && result !== null) store.runs.count(runId, result);
     });
+  };
 
   /** Once in a run: what goes wrong in one iteration often does in all. */
   const warn = (runId: string, message: string) => {
@@ -111,8 +128,9 @@ export function createRunner(options: RunnerOptions): Runner {
     const trace = options.propagatesTraces ? identifyTrace({ runId, iterationId: id }) : null;
     const timeoutMs = options.iterationTimeoutMs;
     const facts = { iteration: iterationNumber, uuid: options.createUuid(), variables: options.variables };
-    const aids = { trace, visit, openModel, openJudge, facts, runCommand: witness?.runCommand ?? null };
-    const outcome = await runCase(testCase, target, { clock, signal, timeoutMs, ...aids });
+    const aids = { trace, visit, openModel, openJudge, facts, snapshots: options.snapshots };
+    const commands = { runCommand: witness?.runCommand ?? null };
+    const outcome = await runCase(testCase, target, { clock, signal, timeoutMs, ...aids, ...commands });
     for (const warning of outcome.warnings) warn(runId, `Case ${JSON.stringify(testCase.title)}: ${warning}`);
     if (outcome.protocolVersion !== null) protocols.addSpoken(serverId, outcome.protocolVersion);
     return outcome;

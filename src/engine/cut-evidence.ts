@@ -3,6 +3,7 @@ import type {
   ApiType,
   Check,
   CheckByType,
+  ClientType,
   JudgedType,
   ObservationType,
   ReplyType,
@@ -68,6 +69,7 @@ const ofToolResults: Finalities<ToolResultType> = {
   toolResultIsError: 'none',
   toolResultContent: 'none',
   toolError: 'none',
+  toMatchFile: 'none',
   toolNotFound: 'none',
 };
 
@@ -88,6 +90,7 @@ const ofReplies: Finalities<ReplyType> = {
 };
 /** A report stays one of all; later ones can still break the order of the progress. */
 const ofReports: Finalities<ReportedType> = { progressReported: 'none', logged: 'passed', listChanged: 'passed' };
+const ofClient: Finalities<ClientType> = { elicitationRequested: 'passed', samplingRequested: 'passed' };
 
 /** A judge sees the whole conversation, or it judges another one. */
 const ofJudges: Finalities<JudgedType> = { judge: 'none' };
@@ -99,6 +102,7 @@ const finalities: Finalities<Check['type']> = {
   ...ofToolResults,
   ...ofReplies,
   ...ofReports,
+  ...ofClient,
   ...ofJudges,
   not: 'both',
   anyOf: 'both',

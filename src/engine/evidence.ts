@@ -1,4 +1,5 @@
 import type { Check, CheckByType, JsonObject } from '../model/assertion.ts';
+import type { Ability, ClientRequest } from '../model/client-abilities.ts';
 import type { ToolCall } from '../model/run.ts';
 import type { Notification } from '../model/notification.ts';
 import type { CheckState, TraceMessage } from '../model/trace.ts';
@@ -21,6 +22,11 @@ export interface Evidence {
   finalAssistantMessage: string;
   /** Messages of the user; a case that only calls tools has none. */
   userMessages: number;
+  /**
+   * What the server asked its client for, by ability, in order; an ability without a key was not offered. Null where it was not
+   * captured.
+   */
+  clientRequests: Readonly<Partial<Record<Ability, readonly ClientRequest[]>>> | null;
   /** Input and output tokens of all model turns; null where nothing measured them. */
   tokensUsed: number | null;
   /**
@@ -40,6 +46,7 @@ export const emptyEvidence: Evidence = {
   finalAssistantMessage: '',
   userMessages: 0,
   tokensUsed: null,
+  clientRequests: null,
   notifications: null,
   cutReason: null,
 };
@@ -140,6 +147,19 @@ export function leaveUnmeasured(reason: string): Judgement {
  */
 export type AskJudge = (model: ModelName, call: ModelCall) => Promise<ModelAnswer>;
 
+/** The snapshots that results are compared with. */
+export interface Snapshots {
+  /** The text of a file; null where there is none. */
+  read(file: string): string | null;
+  /**
+   * Takes what a file is to hold from now on, and returns what it holds: that of the first result. Null where files are compared and
+   * not written.
+   */
+  update: ((file: string, text: string) => string) | null;
+  /** Removes secrets from JSON. */
+  redact(value: unknown): unknown;
+}
+
 /** Hears what the calls of judges come to. */
 export interface JudgeLog {
   /** Notes that a judge is asked now. The function that it returns takes the answer. */
@@ -152,6 +172,8 @@ export interface JudgeLog {
 export interface JudgingAids extends SchemaBudget {
   /** Null where no model may be asked. */
   askJudge?: AskJudge | null;
+  /** Null where none are known, as in a service that a gate did not start. */
+  snapshots?: Snapshots | null;
   /** Waits until the condition holds, for as long as a notification may be on its way. */
   waitForNotification?: ((isMet: () => boolean) => Promise<void>) | null;
   judgeLog?: JudgeLog;

@@ -24,10 +24,7 @@ export interface ModelTalk {
   ): Promise<StepOutcome>;
 }
 
-export function createModelTalk(
-  testCase: TestCase,
-  { openModel, limit }: { openModel: OpenModel | null; limit: Pick<IterationLimit, 'hold'> },
-): ModelTalk {
+export function createModelTalk(testCase: TestCase, openModel: OpenModel | null): ModelTalk {
   let partner: PromptPartner | null = null;
   return {
     runPrompt: async (step, connection, recording) => {
@@ -37,7 +34,7 @@ export function createModelTalk(
         return { status: 'fail', reason, effect: 'give-up' };
       }
       try {
-        partner ??= describePartner(testCase, holdLimit(await openModel(), limit));
+        partner ??= describePartner(testCase, await openModel());
         return await runPromptStep(step, connection, { ...recording, partner });
       } catch (error) {
         connection.signal.throwIfAborted();
@@ -66,22 +63,30 @@ function describePartner({ advancedConfig = {} }: TestCase, session: ModelSessio
   return { conversation: startConversation(session, settings), model: session.model, settings, toolPolicy, decoys };
 }
 
-/** The time of an iteration bounds the server and the case. A provider has limits of its own. */
-function holdLimit(session: ModelSession, limit: Pick<IterationLimit, 'hold'>): ModelSession {
-  return {
-    model: session.model,
-    answer: async (call, options) => {
-      using _held = limit.hold();
-      return await session.answer(call, options);
-    },
+/**
+ * Opens the model of an iteration once, for its prompts and for what servers ask it. The time of an iteration bounds the server and
+ * the case; a provider has limits of its own.
+ */
+export function shareModel(openModel: OpenModel, limit: () => Pick<IterationLimit, 'hold'> | null): OpenModel {
+  let opening: Promise<ModelSession> | null = null;
+  const open = async (): Promise<ModelSession> => {
+    const session = await openModel();
+    return {
+      model: session.model,
+      answer: async (call, options) => {
+        using _held = limit()?.hold();
+        return await session.answer(call, options);
+      },
+    };
   };
+  return async () => await (opening ??= open());
 }
 
 /**
  * Decides how an iteration ends whose model gives no answer. Without one that belongs to the case as it is now, the steps and checks
  * after it are judged by what happened before; any other reason ends the iteration.
  */
-function explainNoAnswer(error: ModelError, transcript: Transcript): StepOutcome {
+export function explainNoAnswer(error: ModelError, transcript: Transcript): StepOutcome {
   const { message, hint, kind } = error;
   const reason = hint === undefined ? clipReason(message) : clipReasonBefore(hint, message);
   if (kind === 'stale' || kind === 'missing') {

@@ -85,7 +85,10 @@ export async function makeModelCall(
     record.complete({ kind: 'error', message, toolError, code: null, answeredAtMs: transcript.elapsedMs() });
     return renderError(message);
   };
-  if (declared === undefined) return refuse(describeMissing(toolName, offer.list));
+  if (declared === undefined) {
+    transcript.unlistedTools.push({ toolName, stepIndex: origin.stepIndex });
+    return refuse(describeMissing(toolName, offer.list));
+  }
   if (args === null) return refuse(`The arguments of ${toolName} are not a JSON object.`);
   const problem = await findArgumentProblem(declared, call, schemas);
   if (problem !== null) return refuse(problem);

@@ -1,10 +1,12 @@
 import { isRecord } from '../base/json.ts';
 import { type Check, isAdvisory, isJudge } from '../model/assertion.ts';
 import { defaultMatchOptions, type TestCase, toPublicMatchOptions } from '../model/case.ts';
+import type { UsedAnswer } from '../model/client-abilities.ts';
 import type { IterationJudge, StepResult, ToolCall } from '../model/run.ts';
 import type { Step } from '../model/step.ts';
 import type { PredicateResult, Trace, TracePrompt } from '../model/trace.ts';
 import { type ModelUsage, noModelUsage } from '../model/usage.ts';
+import type { ClientScript } from './client-script.ts';
 import type { JudgingAids, ToolResult } from './evidence.ts';
 import { describeTurn, judgeTurns, listExpectedCalls } from './match.ts';
 import { judgePredicate } from './predicates.ts';
@@ -48,6 +50,8 @@ export interface CaseOutcome {
   warnings: readonly string[];
   /** What each call of a judge used. */
   judges: IterationJudge[];
+  /** Which answers of the case's script the server was given. */
+  usedAnswers: readonly UsedAnswer[];
   /** Why no other iteration of the run could have a result; null where it could. */
   runStop: string | null;
 }
@@ -107,6 +111,8 @@ export function buildOutcome(
   testCase: TestCase,
   session: {
     transcript: Transcript;
+    /** Absent where no server asks anything. */
+    script?: Pick<ClientScript, 'lack' | 'used'>;
     steps: readonly StepResult[];
     ending: Ending;
     protocolVersion: string | null;
@@ -116,7 +122,7 @@ export function buildOutcome(
     fixtures?: { results: readonly StepResult[]; warnings: readonly string[] };
   },
 ): CaseOutcome {
-  const { transcript, steps, ending, protocolVersion, checks = noChecks, fixtures } = session;
+  const { transcript, script, steps, ending, protocolVersion, checks = noChecks, fixtures } = session;
   const durationMs = Math.round(transcript.elapsedMs());
   const expected = listExpectedCalls(testCase.steps);
   const prompts = judgeTurns(transcript.turns, expected, {
@@ -151,10 +157,15 @@ export function buildOutcome(
     warnings: fixtures?.warnings ?? [],
     usage: transcript.usage === noModelUsage ? null : transcript.usage,
     judges: transcript.judges,
+    usedAnswers: script?.used ?? [],
     runStop: transcript.runStop,
   };
+  const hasFailedStep = steps.some(({ status }) => status === 'fail');
+  const lack = script?.lack ?? null;
+  // A step that fails later has ended the iteration already.
+  if (lack !== null && outcome.result === 'failed' && !hasFailedStep) return withholdResult(outcome, lack);
   const hasFailed =
-    steps.some(({ status }) => status === 'fail') ||
+    hasFailedStep ||
     prompts.some(({ passed }) => !passed) ||
     predicates.some(({ state, predicate }) => state === 'failed' && !isAdvisory(predicate));
   const unscored = transcript.cutReason ?? checks.unscored;

@@ -11,6 +11,7 @@ import {
   resolveAliases,
 } from '../model/assertion.ts';
 import { callJudgements } from './call-checks.ts';
+import { clientJudgements } from './client-checks.ts';
 import { judgeCombination, negate } from './combined-checks.ts';
 import { limitToFinal } from './cut-evidence.ts';
 import { definitionJudgements } from './definition-checks.ts';
@@ -31,6 +32,7 @@ import { toolResultJudgements } from './tool-result-checks.ts';
 
 const judgements: Judgements = {
   ...callJudgements,
+  ...clientJudgements,
   ...definitionJudgements,
   ...responseJudgements,
   ...toolResultJudgements,

@@ -9,16 +9,27 @@ import type { RunCommand, ServerVisit } from '../model/process-end.ts';
 import type { StepResult } from '../model/run.ts';
 import type { Step } from '../model/step.ts';
 import type { TraceIds } from '../otlp/ids.ts';
-import type { JudgingAids } from './evidence.ts';
+import { type ClientScript, createClientScript } from './client-script.ts';
+import type { JudgingAids, Snapshots } from './evidence.ts';
 import { openFixtures, type RunStepIn } from './fixture-steps.ts';
+import { findHiddenTool, listUnlisted } from './hidden-tools.ts';
 import { type IterationLimit, startIterationLimit } from './iteration-limit.ts';
 import { createAskJudge, type OpenJudge } from './judge-check.ts';
 import { createWatch } from './notification-log.ts';
-import { createModelTalk, type OpenModel } from './model-talk.ts';
-import { buildOutcome, type CaseOutcome, completed, type Ending, judgeChecks, listChecks } from './outcome.ts';
+import { createModelTalk, explainNoAnswer, type OpenModel, shareModel } from './model-talk.ts';
+import {
+  buildOutcome,
+  type CaseOutcome,
+  completed,
+  type Ending,
+  judgeChecks,
+  listChecks,
+  withholdResult,
+} from './outcome.ts';
 import type { Connection } from './process-loss.ts';
-import { clipReason } from './reasons.ts';
+import { clipReason, clipReasonBefore } from './reasons.ts';
 import { runStep, type StepScope } from './run-step.ts';
+import { createSampleModel } from './sampling.ts';
 import { startSchemaTime } from './schema-check.ts';
 import type { StepOutcome } from './step-outcome.ts';
 import { listExcusedSteps } from './tool-call.ts';
@@ -49,48 +60,83 @@ const extraTaskTtlMs = 600_000;
  * The setup of the case comes before its steps, and its teardown after them, whatever happened. A setup that fails leaves the iteration
  * without a result; a teardown that fails is a warning.
  *
+ * The client offers the server what the case says, and nothing else. A request of the server that has no answer leaves the iteration
+ * without a result. So does a failure after a call that needed what the case does not offer, and a tool that the server lists only to
+ * clients that offer more: neither says anything about the server.
+ *
  * With `facts`, placeholders of a case that has some stand for them. With `trace`, each call carries its span of that trace to the
- * server. With `visit`, the outcome says where the process of the server ended before the iteration was over.
+ * server. With `visit`, the outcome says where the process
+ * of the server ended before the iteration was over.
  */
-export async function runCase(
+export async function runCase(testCase: TestCase, target: Target, options: RunCaseOptions): Promise<CaseOutcome> {
+  const { outcome, unlisted } = await runInSession(testCase, target, options);
+  if (unlisted.length === 0) return outcome;
+  // Only now, since a server may have one process for all sessions, which serves one at a time.
+  const reason = await findHiddenTool(unlisted, target, { offer: testCase.advancedConfig?.client ?? {}, ...options });
+  return reason === null ? outcome : withholdResult(outcome, reason);
+}
+
+interface RunCaseOptions {
+  clock: Clock;
+  signal?: AbortSignal | undefined;
+  timeoutMs: number;
+  trace?: TraceIds | null;
+  visit?: ServerVisit | null;
+  openModel?: OpenModel | null;
+  openJudge?: OpenJudge | null;
+  snapshots?: Snapshots | null;
+  facts?: IterationFacts | null;
+  /** Null where no program may be run. */
+  runCommand?: RunCommand | null;
+}
+
+async function runInSession(
   testCase: TestCase,
   target: Target,
-  options: {
-    clock: Clock;
-    signal?: AbortSignal | undefined;
-    timeoutMs: number;
-    trace?: TraceIds | null;
-    visit?: ServerVisit | null;
-    openModel?: OpenModel | null;
-    openJudge?: OpenJudge | null;
-    facts?: IterationFacts | null;
-    /** Null where no program may be run. */
-    runCommand?: RunCommand | null;
-  },
-): Promise<CaseOutcome> {
-  const { clock, visit = null, openModel = null, openJudge = null, facts = null, runCommand = null } = options;
+  options: RunCaseOptions,
+): Promise<{ outcome: CaseOutcome; unlisted: readonly string[] }> {
+  const { clock, visit = null, openJudge = null, facts = null, runCommand = null } = options;
   const timeoutMs = testCase.advancedConfig?.timeoutMs ?? options.timeoutMs;
   const transcript = new Transcript(clock);
+  let started: IterationLimit | null = null;
+  const openModel = options.openModel == null ? null : shareModel(options.openModel, () => started);
+  const script = createClientScript(testCase.advancedConfig?.client ?? {}, {
+    transcript,
+    sampleModel:
+      openModel === null
+        ? null
+        : createSampleModel(openModel, { transcript, signal: () => started?.signal ?? new AbortController().signal }),
+    explainNoAnswer: (error) => explainNoAnswer(error, transcript),
+  });
+  const finish = (session: Omit<Parameters<typeof buildOutcome>[1], 'transcript' | 'script'>, filled = testCase) => {
+    const outcome = buildOutcome(filled, { ...session, transcript, script });
+    return { outcome, unlisted: listUnlisted(filled, { transcript, outcome }) };
+  };
   const opened = await connect(target, {
     clock,
     signal: options.signal,
     timeoutMs: Math.max(timeoutMs, connectTimeoutMs),
-    session: { visit, watch: createWatch(testCase, transcript), taskTtlMs: timeoutMs + extraTaskTtlMs },
+    session: {
+      visit,
+      watch: createWatch(testCase, transcript),
+      abilities: script.abilities,
+      taskTtlMs: timeoutMs + extraTaskTtlMs,
+    },
   });
-  if ('ending' in opened) {
-    return buildOutcome(testCase, { transcript, steps: [], ending: opened.ending, protocolVersion: null });
-  }
+  if ('ending' in opened) return finish({ steps: [], ending: opened.ending, protocolVersion: null });
   await using session = opened.session;
   const { protocolVersion } = session.handshake;
   using limit = startIterationLimit(clock, timeoutMs, options.signal);
+  started = limit;
   const steps: StepResult[] = [];
   const schemas = { time: startSchemaTime(), limit };
-  const connection: Connection = { session, target, visit, signal: limit.signal };
+  const connection: Connection = { session, target, visit, signal: AbortSignal.any([limit.signal, script.signal]) };
   const recording = { transcript, trace: options.trace ?? null, schemas };
   const excused = listExcusedSteps(testCase.steps, listChecks(testCase));
   const anyError = testCase.advancedConfig?.failOnToolError === false;
   const aids: JudgingAids = {
     ...schemas,
+    snapshots: options.snapshots ?? null,
     askJudge: openJudge === null ? null : createAskJudge(openJudge, { limit, signal: options.signal }),
     waitForNotification: (isMet) => transcript.notifications.waitUntil(isMet, limit.signal),
     judgeLog: transcript.logJudges(null),
@@ -99,7 +145,7 @@ export async function runCase(
     connection,
     recording,
     aids,
-    talk: createModelTalk(testCase, { openModel, limit }),
+    talk: createModelTalk(testCase, openModel),
     excused,
     anyError,
     clock,
@@ -114,24 +160,26 @@ export async function runCase(
     { scope, runStep: runFilled, limit, timeoutMs, signal: options.signal },
   );
   const unready = await fixtures.setUp();
-  const record = { transcript, steps, protocolVersion, fixtures };
-  if (unready !== null) return buildOutcome(values.fillCase(testCase), { ...record, ending: unready });
-  const ending = await runSteps(testCase.steps, connection, {
+  const record = { steps, protocolVersion, fixtures };
+  if (unready !== null) return finish({ ...record, ending: unready }, values.fillCase(testCase));
+  const ending = await runSteps(testCase.steps, session, {
     runStep: (step, stepIndex) => runFilled(step, stepIndex, scope),
     interrupt,
     transcript,
+    script,
+    signal: limit.signal,
     results: steps,
   });
   const filled = values.fillCase(testCase);
-  if (ending !== completed) return buildOutcome(filled, { ...record, ending });
+  if (ending !== completed) return finish({ steps, ending, protocolVersion }, filled);
   try {
     const hasFailedStep = steps.some(({ status }) => status === 'fail');
     const checks = await judgeChecks(testCase, transcript, { ...aids, hasFailedStep, values });
-    return buildOutcome(filled, { ...record, ending, checks });
+    return finish({ steps, ending, protocolVersion, checks }, filled);
   } catch (error) {
     if (limit.stoppedBy() !== 'caller') throw error;
     const cancelled: Ending = { status: 'cancelled', reason: 'Cancelled in the checks at the end.' };
-    return buildOutcome(filled, { ...record, ending: cancelled });
+    return finish({ steps, ending: cancelled, protocolVersion }, filled);
   }
 }
 
@@ -146,7 +194,7 @@ async function connect(
     clock: Clock;
     signal: AbortSignal | undefined;
     timeoutMs: number;
-    session: Pick<SessionOptions, 'watch' | 'taskTtlMs'> & { visit: ServerVisit | null };
+    session: Pick<SessionOptions, 'watch' | 'abilities' | 'taskTtlMs'> & { visit: ServerVisit | null };
   },
 ): Promise<{ session: Session } | { ending: Ending }> {
   using limit = startIterationLimit(clock, timeoutMs, signal);
@@ -173,16 +221,21 @@ async function connect(
  */
 async function runSteps(
   steps: readonly Step[],
-  { session, signal }: Connection,
+  session: Session,
   {
     runStep,
     interrupt,
     transcript,
+    script,
+    signal,
     results,
   }: {
     runStep: (step: Step, stepIndex: number) => Promise<StepOutcome>;
     interrupt: (step: Step) => Ending | null;
     transcript: Transcript;
+    script: ClientScript;
+    /** Of the iteration's limit. */
+    signal: AbortSignal;
     results: StepResult[];
   },
 ): Promise<Ending> {
@@ -190,11 +243,14 @@ async function runSteps(
     const startMs = transcript.elapsedMs();
     let outcome: StepOutcome;
     let ending: Ending | null = null;
+    transcript.currentStep = { step, stepIndex };
     try {
       signal.throwIfAborted();
       const { excess } = session;
       outcome =
-        excess === null ? await runStep(step, stepIndex) : { status: 'fail', reason: excess.message, effect: 'stop' };
+        excess === null
+          ? await runScripted(() => runStep(step, stepIndex), script, signal)
+          : { status: 'fail', reason: excess.message, effect: 'stop' };
       if (outcome.effect === 'stop') ending = completed;
       if (outcome.effect === 'give-up' || outcome.effect === 'unmeasured') {
         const { reason, loss, effect } = outcome;
@@ -206,9 +262,11 @@ async function runSteps(
     } catch (error) {
       ending = interrupt(step);
       if (ending === null) throw error;
+      if (ending.status === 'timed_out' && script.lack !== null) ending = { status: 'failed', reason: script.lack };
       const status = ending.status === 'cancelled' ? 'skipped' : 'fail';
       outcome = { status, reason: ending.reason, effect: 'stop' };
     }
+    transcript.currentStep = null;
     transcript.addStepSpan(step, stepIndex, { startMs, isOk: outcome.status === 'ok' });
     const { status, reason, evidence } = outcome;
     results.push({ stepId: step.id, stepIndex, kind: step.kind, status, reason, ...(evidence && { evidence }) });
@@ -216,6 +274,31 @@ async function runSteps(
   }
   const { excess } = session;
   return excess === null ? completed : failByExcess(excess);
+}
+
+/**
+ * Runs a step until it ends, or until a request of the server has no answer. A step that fails after a call needed what the case does
+ * not offer has established nothing.
+ */
+async function runScripted(
+  run: () => Promise<StepOutcome>,
+  script: ClientScript,
+  signal: AbortSignal,
+): Promise<StepOutcome> {
+  const early = script.takeEnd();
+  if (early !== null) return early;
+  try {
+    const outcome = await run();
+    const end = script.takeEnd();
+    if (end !== null) return end;
+    const { status, effect, reason } = outcome;
+    if (script.lack === null || status !== 'fail' || (effect !== 'stop' && effect !== 'continue')) return outcome;
+    return { ...outcome, reason: clipReasonBefore(script.lack, reason ?? ''), effect: 'unmeasured' };
+  } catch (error) {
+    const end = signal.aborted ? null : script.takeEnd();
+    if (end === null) throw error;
+    return end;
+  }
 }
 
 function failByExcess({ message }: ExcessError): Ending {

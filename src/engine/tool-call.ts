@@ -66,6 +66,7 @@ export async function runToolCallStep(
   const tool = await lookUpTool(toolName, connection, { ofSession: mayBeMissing });
   if (tool.kind === 'lost') return giveUpByLoss(tool.witnessed, 'tools/list', evidence);
   if (tool.kind === 'unreachable') return end('give-up', describeNoAnswer('tools/list', tool.message));
+  if (tool.kind === 'missing') transcript.unlistedTools.push({ toolName, stepIndex });
   if (tool.kind === 'refused' || (tool.kind === 'missing' && !mayBeMissing)) return end('stop', tool.reason);
 
   const listing = await listTools(connection);

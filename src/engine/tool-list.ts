@@ -1,4 +1,5 @@
 import type { Session, Target, ToolDeclaration, ToolList } from '../mcp/session.ts';
+import type { Ability } from '../model/client-abilities.ts';
 import type { WitnessedEnd } from '../model/process-end.ts';
 import { findNearest } from '../suite/findings.ts';
 import { type Connection, explainFailedRequest } from './process-loss.ts';
@@ -19,17 +20,20 @@ export type UnusableList =
   /** Nothing answered, because the process of the server ended. */
   | { kind: 'lost'; witnessed: WitnessedEnd };
 
-/** A list costs a request, so that the sessions of a run share the first one as long as it has what they call. */
-const sharedLists = new WeakMap<Target, ToolList>();
+/**
+ * A list costs a request, so that the sessions of a run share the first one as long as it has what they call. A server may show more
+ * tools to clients that offer more, so that each offer has a list of its own.
+ */
+const sharedLists = new WeakMap<Target, Map<string, ToolList>>();
 /** The list of a session holds until the server reports a change. */
 const sessionLists = new WeakMap<Session, { list: ToolList; changes: number }>();
 
 /** The list that is known without a request, that of another session included unless the tools of this one have changed. */
 function findKnownList({ session, target }: Connection, { ofSession = false } = {}): ToolList | undefined {
   const own = sessionLists.get(session);
-  const { toolListChanges } = session;
+  const { toolListChanges, offered } = session;
   if (own?.changes === toolListChanges) return own.list;
-  return ofSession || toolListChanges > 0 ? undefined : sharedLists.get(target);
+  return ofSession || toolListChanges > 0 ? undefined : findSharedList(target, offered);
 }
 
 /** How many names a message lists where none is near. */
@@ -87,8 +91,20 @@ async function requestList(connection: Connection): Promise<{ kind: 'list'; list
     return { kind: 'refused', reason };
   }
   sessionLists.set(session, { list, changes });
-  if (!sharedLists.has(target) && changes === 0) sharedLists.set(target, list);
+  if (changes === 0) shareList(target, session.offered, list);
   return { kind: 'list', list };
+}
+
+/** The list that clients with this offer received first; undefined while none has. */
+export function findSharedList(target: Target, offered: readonly Ability[]): ToolList | undefined {
+  return sharedLists.get(target)?.get(offered.join());
+}
+
+/** Keeps a list for the sessions of a run that offer the same, unless they have one. */
+export function shareList(target: Target, offered: readonly Ability[], list: ToolList): void {
+  const lists = sharedLists.get(target) ?? new Map<string, ToolList>();
+  sharedLists.set(target, lists);
+  if (!lists.has(offered.join())) lists.set(offered.join(), list);
 }
 
 export function describeMissing(toolName: string, list: ToolList): string {

@@ -16,6 +16,7 @@ import {
   refuse,
   type ToolResult,
 } from './evidence.ts';
+import { judgeSnapshot } from './snapshot-checks.ts';
 import { judgePages } from './page-checks.ts';
 import { joinWithin, maxListLength, printValue } from './reasons.ts';
 import {
@@ -71,6 +72,7 @@ export const toolResultJudgements: Judgements<ToolResultType | 'toolResultSizeUn
   ),
   toolResultContent: onLatestResult(judgeContent),
   toolError: onLatestResult(judgeError),
+  toMatchFile: onLatestResult(judgeSnapshot),
   toolNotFound: onLatestResult((_, result) => judgeNotFound(result)),
   fullPageHasContinuation: judgePages,
 };

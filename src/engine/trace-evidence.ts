@@ -31,6 +31,9 @@ const subjects: { readonly [Type in GatingCheck['type']]: Subject } = {
   responseCloseTo: 'response',
   finalAssistantMessageNonEmpty: 'response',
   turnCountUnder: 'response',
+  // Hosted services offer nothing.
+  elicitationRequested: 'other',
+  samplingRequested: 'other',
   // No trace has the list of tools, the whole size of results, all tokens, notifications, or what a browser rendered.
   argumentsMatchToolSchema: 'other',
   noDestructiveToolCalled: 'other',
@@ -48,6 +51,8 @@ const subjects: { readonly [Type in GatingCheck['type']]: Subject } = {
   promptMatchesSchema: 'other',
   resourceMimeType: 'other',
   requestError: 'other',
+  // Snapshots are known to the service in this process alone.
+  toMatchFile: 'other',
   widgetRendered: 'other',
   widgetRenderLatencyUnder: 'other',
   widgetNoConsoleErrors: 'other',

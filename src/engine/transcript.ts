@@ -1,7 +1,9 @@
 import type { Clock } from '../base/time.ts';
 import type { ToolList } from '../mcp/session.ts';
+import type { Ability, ClientRequest } from '../model/client-abilities.ts';
 import type { IterationJudge, ToolCall } from '../model/run.ts';
 import type { TraceMessage, TracePart, TraceSpan } from '../model/trace.ts';
+import type { Step } from '../model/step.ts';
 import { addUsage, type ModelUsage, noModelUsage } from '../model/usage.ts';
 import type { ModelAnswer, ModelName } from '../models/language-model.ts';
 import { formatModelName } from '../models/model-name.ts';
@@ -37,6 +39,12 @@ export class Transcript implements Evidence {
   readonly toolResults: ToolResult[] = [];
   readonly replies: Reply[] = [];
   readonly notifications: NotificationLog;
+  /** By the abilities that the case offers. */
+  readonly clientRequests: Partial<Record<Ability, ClientRequest[]>> = {};
+  /** Tools that steps or a model called and that the server does not list, with the steps. */
+  readonly unlistedTools: Array<{ toolName: string; stepIndex: number }> = [];
+  /** The step under way; null between two of them. */
+  currentStep: { step: Step; stepIndex: number } | null = null;
   #cutReason: string | null = null;
   /** What the server declares of its tools; null while nothing has asked. */
   tools: ToolList = null;
@@ -90,6 +98,14 @@ export class Transcript implements Evidence {
     return this.#clock.monotonicMs() - this.#startedAtMonotonicMs;
   }
 
+  /**
+   * Records what a model answered to a server, which was asked for at `askedAtMs`. It is no part of the conversation that the case has
+   * with the model.
+   */
+  addSample(answer: ModelAnswer, timing: { model: ModelName; origin: CallOrigin | null; askedAtMs: number }): void {
+    this.#countAnswer(answer, timing);
+  }
+
   /** Records a step that ended now. */
   addStepSpan(step: { id: string; kind: string }, stepIndex: number, timing: { startMs: number; isOk: boolean }): void {
     this.spans.push({
@@ -116,12 +132,9 @@ export class Transcript implements Evidence {
    * Records an answer of a model, which was asked for when the user or a tool had answered last. Returns the ids by which the trace
    * knows the calls that it asks for: those of a provider may repeat.
    */
-  addAnswer(
-    { content, finishReason, usage, isReplayed }: ModelAnswer,
-    { model, origin }: { model: ModelName; origin: CallOrigin },
-  ): string[] {
+  addAnswer(answer: ModelAnswer, { model, origin }: { model: ModelName; origin: CallOrigin }): string[] {
     const callIds: string[] = [];
-    const parts = content.flatMap((part): TracePart[] => {
+    const parts = answer.content.flatMap((part): TracePart[] => {
       if (part.type === 'text') return [{ type: 'text', text: part.text }];
       if (part.type !== 'tool-call') return [];
       const toolCallId = this.#nextCallId();
@@ -129,20 +142,27 @@ export class Transcript implements Evidence {
       return [{ type: 'tool-call', toolCallId, toolName: part.toolName, input: readJson(part.input) }];
     });
     this.messages.push({ role: 'assistant', content: parts });
-    this.usage = addUsage(this.usage, measureUsage({ usage, isReplayed }));
-    const described = describeAnswer(model, { finishReason, usage });
+    this.#countAnswer(answer, { model, origin, askedAtMs: this.#askedAtMs });
+    return callIds;
+  }
+
+  #countAnswer(
+    answer: ModelAnswer,
+    { model, origin, askedAtMs }: { model: ModelName; origin: CallOrigin | null; askedAtMs: number },
+  ): void {
+    this.usage = addUsage(this.usage, measureUsage(answer));
+    const described = describeAnswer(model, answer);
     const { totalTokens } = described;
     this.#tokens = totalTokens !== undefined && this.#tokens !== null ? this.#tokens + totalTokens : null;
     this.spans.push({
       id: `answer_${this.usage.modelCalls + this.usage.replayedCalls}`,
-      parentId: stepSpanId(origin.stepIndex),
+      ...(origin !== null && { parentId: stepSpanId(origin.stepIndex) }),
       name: formatModelName(model),
       category: 'llm',
-      ...this.#timeSpan(this.#askedAtMs),
-      ...placeSpan(origin),
+      ...this.#timeSpan(askedAtMs),
+      ...(origin !== null && placeSpan(origin)),
       ...described,
     });
-    return callIds;
   }
 
   /** Records the calls of the judges of an assert step, or with null of those of the checks at the end. */
@@ -256,7 +276,8 @@ export class Transcript implements Evidence {
   }
 }
 
-function stepSpanId(stepIndex: number): string {
+/** The id of the span of a step. */
+export function stepSpanId(stepIndex: number): string {
   return `step_${stepIndex + 1}`;
 }
 

@@ -16,6 +16,7 @@ import { noIterationLog, openIterationLog, openTraceLog, type TraceLog } from '.
 import { composePolicy } from './judge/compose-policy.ts';
 import { createResultKeeper, type KeptResults } from './run/keep-results.ts';
 import type { MadeRecording } from './run/open-models.ts';
+import type { TakenSnapshot } from './run/snapshots.ts';
 import type { RemoteResources } from './run/cleanup-journal.ts';
 import type { GatePlan } from './plan/plan.ts';
 import type { PlannedBaseline } from './plan/plan-past.ts';
@@ -62,6 +63,8 @@ export interface GateResult {
   kept: KeptResults | null;
   /** Answers of providers in this gate, as recordings. */
   recordings: readonly MadeRecording[];
+  /** Snapshots that the gate took instead of comparing with them, where they are other than their files. */
+  snapshots: readonly TakenSnapshot[];
   /** 0 passed, or what the policy lets pass · 1 failed · 3 inconclusive · 129, 130, 131, 143 stopped by a signal. */
   exitCode: 0 | 1 | 3 | 129 | 130 | 131 | 143;
 }
@@ -82,18 +85,27 @@ export async function gate(plan: GatePlan, context: GateContext, { announce }: G
   if (plan.merge !== null) {
     const { report, exit } = judgeShards(plan.merge, plan);
     for (const warning of exit.warnings) context.logger.warning(warning);
-    return { report, evidence: null, tracePath: null, kept: null, recordings: [], exitCode: exit.exitCode };
+    return {
+      report,
+      evidence: null,
+      tracePath: null,
+      kept: null,
+      recordings: [],
+      snapshots: [],
+      exitCode: exit.exitCode,
+    };
   }
   using lifetime = startRunLifetime(clock, { timeoutMs: plan.timeoutMs, signal });
 
   const ran = await runSuites(plan, { ...context, lifetime, today });
-  const { server, serverNotes, suites, baseline, evidence, tracePath, kept, recordings } = ran;
+  const { server, serverNotes, answerNotes, suites, baseline, evidence, tracePath, kept, recordings, snapshots } = ran;
   const policy = composePolicy(suites, { plan, baseline, today });
   const { exit, ...judgement } = judgeGate(
     suites.map(({ results }) => results),
     policy,
   );
-  const notes = [...plan.policyNotes, ...serverNotes, ...exit.notes];
+  const notes = [...plan.policyNotes, ...serverNotes, ...answerNotes, ...noteSnapshots(snapshots), ...exit.notes];
+  for (const note of answerNotes) context.logger.warning(note);
   const stopsJob = exit.exitCode !== 0 || lifetime.abort.reason instanceof CancelledError;
   const durationMs = Math.round(clock.monotonicMs() - startedMs);
   const { revision, shard } = plan;
@@ -106,7 +118,14 @@ export async function gate(plan: GatePlan, context: GateContext, { announce }: G
   );
   for (const warning of [...listStale(judgement.suites), ...exit.warnings]) context.logger.warning(warning);
   const exitCode = lifetime.abort.reason instanceof CancelledError ? lifetime.abort.reason.exitCode : exit.exitCode;
-  return { report, evidence: redactDeep(evidence, context.redactor), tracePath, kept, recordings, exitCode };
+  return { report, evidence: redactDeep(evidence, context.redactor), tracePath, kept, recordings, snapshots, exitCode };
+}
+
+/** What a gate took over says nothing about the change. */
+function noteSnapshots(snapshots: readonly TakenSnapshot[]): string[] {
+  if (snapshots.length === 0) return [];
+  const names = snapshots.map(({ file, isNew }) => `${file} (${isNew ? 'new' : 'changed'})`).join(', ');
+  return [`The gate took these snapshots from the results instead of comparing with them: ${names}.`];
 }
 
 /** A part of the cases is no point of a trend of the whole. */
@@ -129,12 +148,14 @@ async function runSuites(
 ): Promise<{
   server: ServerReport | null;
   serverNotes: string[];
+  answerNotes: string[];
   suites: MeasuredSuite[];
   baseline: PlannedBaseline | null;
   evidence: Evidence;
   tracePath: string | null;
   kept: KeptResults | null;
   recordings: MadeRecording[];
+  snapshots: TakenSnapshot[];
 }> {
   const { clock, logger, redactor, environment, processMarker } = context;
   const onProgress = context.onProgress ?? (() => {});
@@ -147,13 +168,16 @@ async function runSuites(
   let traceLog: TraceLog | null = null;
   let { baseline } = plan;
   let recordings: MadeRecording[] = [];
+  let snapshots: TakenSnapshot[] = [];
   let isOver = false;
+  let answerNotes: string[] = [];
   try {
     const reaching = { ...context, signal: lifetime.cancelRun, deadline: lifetime.deadline, witnesses };
     await using service = await connectService(plan, reaching);
     await using _recordings = {
       [Symbol.asyncDispose]: async () => {
         recordings = (await service.models?.collect()) ?? [];
+        snapshots = service.snapshots?.listChanged() ?? [];
       },
     };
     await using teardown = createTeardown(logger, () =>
@@ -179,6 +203,7 @@ async function runSuites(
       suites.push(suite);
     }
     await retrySuites({ planned: plan.suites, ran, measured: suites, servers }, { ...suiteContext, timeoutMs });
+    answerNotes = service.answers?.listUnused(plan.suites) ?? [];
     // What was cut short may have left something that has to be looked for, for which seconds must do.
     isOver = suites.every(
       ({ results: { interruption, retries } }) =>
@@ -200,7 +225,18 @@ async function runSuites(
   const kept = keeper?.kept() ?? null;
   const server = servers.report();
   const serverNotes = servers.listNotes();
-  return { server, serverNotes, suites, baseline, evidence: evidence.collect(), tracePath, kept, recordings };
+  return {
+    server,
+    serverNotes,
+    answerNotes,
+    suites,
+    baseline,
+    evidence: evidence.collect(),
+    tracePath,
+    kept,
+    recordings,
+    snapshots,
+  };
 }
 
 interface RanSuites {

@@ -50,7 +50,13 @@ export async function hostTunnel(
   const onProgress = context.onProgress ?? (() => {});
   for (const secret of plan.secrets) redactor.add(secret);
   using lifetime = startRunLifetime(clock, { timeoutMs: Number.POSITIVE_INFINITY, signal });
-  const servicePlan = { ...plan, timeoutMs: Number.POSITIVE_INFINITY, hasTraceLog: false, models: null };
+  const servicePlan = {
+    ...plan,
+    timeoutMs: Number.POSITIVE_INFINITY,
+    hasTraceLog: false,
+    models: null,
+    snapshots: null,
+  };
   try {
     await using service = await connectService(servicePlan, { ...context, signal: lifetime.cancelRun });
     await using teardown = createTeardown(logger);

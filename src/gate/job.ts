@@ -13,6 +13,7 @@ import { type GatePlan, planGate } from './plan/plan.ts';
 import { previewGate } from './preview.ts';
 import { announceGate } from './publish/announce-gate.ts';
 import { findExistingFiles, publishFiles, type WrittenFiles } from './publish/publish-files.ts';
+import { publishSnapshots } from './publish/publish-snapshots.ts';
 import { publishOnline } from './publish/publish-online.ts';
 
 /** What a job needs of its surroundings. */
@@ -75,6 +76,8 @@ interface JobSinks extends ReportSinks, Pick<GateContext, 'onProgress' | 'saveRe
   renderFallback?: (report: Report, files: WrittenFiles, plan: GatePlan) => FallbackReport;
   /** Whether answers of models are recorded next to the evals files. */
   isRecording?: boolean;
+  /** Whether the results become the snapshots that `toMatchFile` compares with. */
+  updatesSnapshots?: boolean;
   /** Put into the environment of every process that is started; the supervisor's unless given. */
   processMarker?: string;
 }
@@ -95,7 +98,8 @@ export async function runJob(options: GateOptions, context: JobContext, sinks: J
   const { cwd, environment, clock, logger, redactor } = context;
   const { supervision, renderFallback, saveRemoteResources, onProgress } = sinks;
   const startedAt = new Date(clock.now());
-  const plan = await planGate(options, { cwd, environment, nowMs: clock.now() });
+  const { updatesSnapshots = false } = sinks;
+  const plan = await planGate(options, { cwd, environment, nowMs: clock.now(), updatesSnapshots });
   const signal = context.openSignal();
   sinks.onPlanned?.();
   await loadChunks(plan);
@@ -154,6 +158,7 @@ async function publishGate(
     const isInPlace = sinks.isRecording === true || plan.models.mode === 'record';
     await publishRecordings(result.recordings, plan, { isInPlace, logger, redactor });
   }
+  await publishSnapshots(result.snapshots, plan, { logger, redactor });
   if (plan.annotations && sinks.onAnnotations !== undefined) {
     const locations = report.cases.map(({ location }) => location);
     const existing = await findExistingFiles(locations, plan.cwd);

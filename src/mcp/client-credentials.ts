@@ -155,7 +155,7 @@ export function createAuthFetch(proxy: ProxySettings | undefined): FetchLike {
       const response = await fetch(url, {
         method: init.method ?? 'GET',
         headers: [...new Headers(init.headers)],
-        body: init.body instanceof URLSearchParams ? init.body.toString() : null,
+        body: init.body instanceof URLSearchParams || typeof init.body === 'string' ? String(init.body) : null,
         redirect: 'manual',
         signal: AbortSignal.any([AbortSignal.timeout(requestTimeoutMs), ...(init.signal == null ? [] : [init.signal])]),
         dispatcher,

@@ -1,6 +1,7 @@
 import { Client, type Transport } from '@modelcontextprotocol/client';
 import { race } from '../base/time.ts';
 import { generator } from '../base/version.ts';
+import { announce, answerRequests, type ClientAbilities } from './abilities.ts';
 import {
   type OpenProgress,
   receiveNotifications,
@@ -15,6 +16,9 @@ import type { TrafficBudget } from './traffic-budget.ts';
 /** Pages of one list. A server whose list goes on beyond them is taken for one whose list never ends. */
 const listMaxPages = 1000;
 
+/** How often a server may ask for input before it answers one call; scripts are shorter, and a server could ask without end. */
+const maxInputRounds = 100;
+
 /** A client after its handshake. */
 export interface ConnectedClient {
   client: Client;
@@ -25,8 +29,8 @@ export interface ConnectedClient {
 /**
  * Makes a client and completes the handshake of one era over HTTP. A client that has no handshake is closed.
  *
- * Apart from tasks, no capability is advertised, so the SDK refuses what a server asks of its client: sampling, elicitation and
- * roots. In the older revision, a client that calls tools as tasks needs none.
+ * It announces the abilities that it has functions for, and tasks, and refuses what else a server asks of it. In the older revision, a
+ * client that calls tools as tasks announces nothing for them.
  *
  * @throws the SDK's or fetch's error when there is no handshake, {ExcessError} when the server crosses a limit,
  *   or the signal's reason
@@ -39,14 +43,18 @@ export async function connectClient(
     budget,
     timeoutMs,
     watch = watchNothing,
-  }: { signal: AbortSignal; budget: TrafficBudget; timeoutMs: number; watch?: Watch },
+    abilities = {},
+  }: { signal: AbortSignal; budget: TrafficBudget; timeoutMs: number; watch?: Watch; abilities?: ClientAbilities },
 ): Promise<ConnectedClient> {
+  const extensions = era === 'modern' ? { extensions: { [tasksExtension]: {} } } : {};
   const client = new Client(generator, {
-    capabilities: era === 'modern' ? { extensions: { [tasksExtension]: {} } } : {},
+    capabilities: { ...announce(abilities), ...extensions },
+    inputRequired: { maxRounds: maxInputRounds },
     listMaxPages,
     versionNegotiation: { mode: era === 'modern' ? { pin: modernVersion } : 'legacy' },
   });
   const openProgress = receiveNotifications(client, watch);
+  answerRequests(client, abilities);
   try {
     const connecting = client
       .connect(transport, { signal, timeout: timeoutMs })

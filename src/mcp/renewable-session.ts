@@ -53,6 +53,7 @@ export async function openRenewableSession(
     get hasTasks() {
       return current.hasTasks;
     },
+    offered: current.offered,
     get excess() {
       return current.excess;
     },

@@ -1,7 +1,9 @@
-import { SdkHttpError, SseError } from '@modelcontextprotocol/client';
+import { SdkHttpError, SseError, UrlElicitationRequiredError } from '@modelcontextprotocol/client';
 import { type Clock, race } from '../base/time.ts';
 import type { JsonObject } from '../model/assertion.ts';
+import { abilities as allAbilities, type Ability } from '../model/client-abilities.ts';
 import type { ServerNotification } from '../model/notification.ts';
+import { announce, type ClientAbilities, findClaimedLack, findLack } from './abilities.ts';
 import { type ServerAccess, withAccess } from './access.ts';
 import { createFetch } from './fetch.ts';
 import { connectClient } from './handshake.ts';
@@ -30,6 +32,8 @@ export interface Session extends AsyncDisposable {
   /** Undefined where the protocol or the server has no sessions. */
   readonly id: string | undefined;
   readonly handshake: Handshake;
+  /** What its client announced. */
+  readonly offered: readonly Ability[];
   /** The limit that the server crossed, after which the session is over; null while there is none. */
   readonly excess: ExcessError | null;
   /**
@@ -85,7 +89,7 @@ const minReconnectDelayMs = 100;
  */
 export async function openSession(target: Target, options: SessionOptions): Promise<Session> {
   const { signal, budget = createIterationBudget() } = options;
-  const context = { watch: watchNothing, taskTtlMs: defaultTaskTtlMs, ...options, budget };
+  const context = { watch: watchNothing, abilities: {}, taskTtlMs: defaultTaskTtlMs, ...options, budget };
   if (target.protocol !== 'auto') return await openSessionAs(target.protocol, target, context);
   const [first, second] = listEras('auto');
   try {
@@ -112,6 +116,8 @@ export interface SessionOptions {
   budget?: TrafficBudget;
   /** What the server is asked to report; nothing unless given. */
   watch?: Watch;
+  /** What the client answers the server; nothing unless given. */
+  abilities?: ClientAbilities;
   /** How long the server keeps a task, in milliseconds. */
   taskTtlMs?: number;
 }
@@ -132,7 +138,7 @@ export function isNetworkFailure(error: unknown): boolean {
 async function openSessionAs(
   era: ProtocolEra,
   target: Target,
-  { clock, signal, budget, watch, taskTtlMs }: Required<SessionOptions>,
+  { clock, signal, budget, watch, abilities, taskTtlMs }: Required<SessionOptions>,
 ): Promise<Session> {
   signal.throwIfAborted();
   const closed = new AbortController();
@@ -159,6 +165,7 @@ async function openSessionAs(
     budget,
     timeoutMs: sdkTimeoutMs,
     watch: { ...watch, onNotification },
+    abilities,
   }).catch((error: unknown) => {
     closed.abort('closed');
     throw error;
@@ -170,11 +177,24 @@ async function openSessionAs(
     race(Promise.race([answer, traffic.lost]), { signals: [signal, budget.signal] });
   const { logLevel } = watch;
   const caller = createToolCaller(client, { era, clock, openProgress, request: limits, taskTtlMs, logLevel });
+  const announced = announce(abilities);
+  /** Sends a request until it has an answer, and reports what the server needed and was not offered. */
+  const request = async <T>(send: () => Promise<T>, signal: AbortSignal): Promise<T> => {
+    try {
+      return await race(Promise.race([send(), traffic.lost]), { signals: [signal, budget.signal] });
+    } catch (error) {
+      signal.throwIfAborted();
+      const lack = findLack(error, announced);
+      if (lack !== null) abilities.onLack?.(lack);
+      throw error;
+    }
+  };
   return {
     get id() {
       return 'sessionId' in transport ? transport.sessionId : undefined;
     },
     handshake,
+    offered: allAbilities.filter((ability) => abilities[ability] !== undefined),
     get excess() {
       return budget.excess;
     },
@@ -182,14 +202,21 @@ async function openSessionAs(
       return toolListChanges;
     },
     hasTasks: caller.hasTasks,
-    callTool: (toolName, args, options) => {
-      const answer = Promise.race([caller.call(toolName, args, options), traffic.lost]);
-      return race(answer, { signals: [options.signal, budget.signal] });
+    callTool: async (toolName, args, options) => {
+      const { signal } = options;
+      const send = async () => await request(async () => await caller.call(toolName, args, options), signal);
+      const result = await send().catch(async (error: unknown) => {
+        if (!(await acceptsUrls(error, abilities))) throw error;
+        return await send();
+      });
+      const lack = result.isError === true ? findClaimedLack(JSON.stringify(result.content), announced) : null;
+      if (lack !== null) abilities.onLack?.(lack);
+      return result;
     },
     listTools: async ({ signal }) => {
       if (client.getServerCapabilities()?.tools === undefined) return null;
-      const listing = client.listTools(undefined, { ...limits, signal, cacheMode: 'bypass' });
-      const { tools } = await race(Promise.race([listing, traffic.lost]), { signals: [signal, budget.signal] });
+      const list = async () => await client.listTools(undefined, { ...limits, signal, cacheMode: 'bypass' });
+      const { tools } = await request(list, signal);
       return new Map(
         tools.map(({ name, description, inputSchema, outputSchema, annotations, execution }) => [
           name,
@@ -222,4 +249,14 @@ async function openSessionAs(
       await transport.close();
     },
   };
+}
+
+/** Whether a call was refused until the user has opened URLs (-32042), and the user accepts to open each of them. */
+async function acceptsUrls(error: unknown, { elicitation }: ClientAbilities): Promise<boolean> {
+  if (!(error instanceof UrlElicitationRequiredError) || elicitation === undefined) return false;
+  if (error.elicitations.length === 0) return false;
+  for (const request of error.elicitations) {
+    if ((await elicitation(request)).action !== 'accept') return false;
+  }
+  return true;
 }

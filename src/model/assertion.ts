@@ -18,7 +18,7 @@ export type JsonObject = Record<string, unknown>;
 
 const filledText = z.string().min(1);
 
-const { api, observations, toolResult, reply, reported, judged } = createCheckSchemas({
+const { api, observations, toolResult, reply, reported, client, judged } = createCheckSchemas({
   isClosed: false,
   toolName: filledText,
   text: filledText,
@@ -33,13 +33,15 @@ const { api, observations, toolResult, reply, reported, judged } = createCheckSc
     )
     .refine(isSmallSchema, `expected at most ${maxSchemaBytes} bytes as JSON`),
   arguments: z.custom<JsonObject>(isRecord, 'expected an object'),
+  snapshot: filledText,
+  ignorePattern: filledText,
   value: z.unknown().refine((value) => value !== undefined, 'expected a value'),
   count: z.int().min(1),
   milliseconds: z.number().positive(),
   model: filledText,
 });
 
-const gating = { ...api, ...toolResult, ...reply, ...reported };
+const gating = { ...api, ...toolResult, ...reply, ...reported, ...client };
 const asserting = { ...gating, ...observations, ...judged };
 
 type AssertingByType = { [Type in keyof typeof asserting]: z.infer<(typeof asserting)[Type]> };
@@ -113,6 +115,7 @@ export type ObservationType = keyof typeof observations;
 export type ToolResultType = keyof typeof toolResult;
 export type ReplyType = keyof typeof reply;
 export type ReportedType = keyof typeof reported;
+export type ClientType = keyof typeof client;
 export type JudgedType = keyof typeof judged;
 export type JudgeCheck = CheckByType['judge'];
 
@@ -124,7 +127,7 @@ export type Assertion = Check | WidgetAssertion;
 /** What only the gate judges: in the engine, and from the trace of a hosted run. */
 export type OwnAssertion =
   | ToolResultAssertion
-  | CheckByType[ReplyType | ReportedType]
+  | CheckByType[ReplyType | ReportedType | ClientType]
   | JudgeCheck
   | CheckByType['not']
   | CombinedCheck;
@@ -186,15 +189,13 @@ export function isJudge(assertion: Assertion): assertion is JudgeCheck {
   return 'type' in assertion && assertion.type === 'judge';
 }
 
-/** Whether an assertion is judged by the gate alone: on what a server answered or reported, by a model, or one that wraps others. */
+const own = { ...toolResult, ...reply, ...reported, ...client, ...judged };
+
+/** Whether an assertion is judged by the gate alone: on what a tool answered or a server reported, by a model, or one that wraps others. */
 export function isOwnAssertion(assertion: Assertion): assertion is OwnAssertion {
   if (!('type' in assertion)) return false;
   const { type } = assertion;
-  return (
-    type === 'not' ||
-    isCombinationType(type) ||
-    Object.hasOwn({ ...toolResult, ...reply, ...reported, ...judged }, type)
-  );
+  return type === 'not' || isCombinationType(type) || Object.hasOwn(own, type);
 }
 
 /** A call that an assertion expects to go wrong: the latest one of `toolName`, or of any tool where that is undefined. */

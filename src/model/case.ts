@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Check } from './assertion.ts';
 import { argumentMatching } from './check-schemas.ts';
+import { clientOfferSchema } from './client-abilities.ts';
 import type { Step } from './step.ts';
 
 /**
@@ -79,6 +80,7 @@ export const advancedConfigSchema = z.looseObject({
   decoys: z.array(decoyToolSchema).exactOptional(),
   /** Whether `{{name}}` in steps and checks stands for a value. */
   placeholders: z.boolean().exactOptional(),
+  client: clientOfferSchema.exactOptional(),
 });
 
 /** Calls of the model per prompt where a case does not say. */

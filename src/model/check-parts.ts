@@ -16,6 +16,10 @@ export interface CheckValues {
   pattern: z.ZodType<string>;
   /** A regular expression of RE2. */
   re2Pattern: z.ZodType<string>;
+  /** The path of a snapshot. */
+  snapshot: z.ZodType<string>;
+  /** A JSON Pointer in which `*` is any segment, or a regular expression of RE2. */
+  ignorePattern: z.ZodType<string>;
   /** A JSON Pointer. */
   pointer: z.ZodType<string>;
   jsonSchema: z.ZodType<Record<string, unknown> | boolean>;

@@ -124,6 +124,19 @@ export function createCheckSchemas(values: CheckValues) {
     }),
   };
 
+  /** Checks of what the server asked its client. A hosted service keeps nothing of it. */
+  const message = text.exactOptional().meta({ description: 'Text that the message of the request contains.' });
+  const client = {
+    elicitationRequested: object({
+      type: z.literal('elicitationRequested'),
+      message,
+      schema: z.array(text).exactOptional().meta({ description: 'Names of fields that the form asks for.' }),
+      mode: z.enum(['form', 'url']).exactOptional(),
+      minCount: count.exactOptional(),
+    }),
+    samplingRequested: object({ type: z.literal('samplingRequested'), message, minCount: count.exactOptional() }),
+  };
+
   /** Checks that a model judges. They are advisory unless they say that they gate, for which they need a calibration. */
   const judged = {
     judge: object({
@@ -138,7 +151,7 @@ export function createCheckSchemas(values: CheckValues) {
       }),
     }),
   };
-  return { api, observations, toolResult, reply, reported, judged };
+  return { api, observations, toolResult, reply, reported, client, judged };
 }
 
 /** A check that holds where another does not. What it wraps differs between the file and the wire. */

@@ -1,4 +1,5 @@
 import type { ChecksEnvelope, DecoyTool, MatchOptions, ToolPolicy } from './case.ts';
+import type { ClientOffer, UsedAnswer } from './client-abilities.ts';
 import type { Step } from './step.ts';
 import type { Check, JudgeCheck } from './assertion.ts';
 import type { ConcurrencySetting } from './concurrency.ts';
@@ -62,6 +63,8 @@ export interface SuiteCase {
   placeholders: CasePlaceholders | null;
   /** What the model is given; layered already. */
   modelSettings: ModelSettings;
+  /** What its client offers the server; null for nothing. */
+  client: LocatedOffer | null;
   failOnToolError: boolean;
   expectedOutput: string | null;
   scenario: string | null;
@@ -87,6 +90,25 @@ export interface CasePlaceholders {
 /** A check that a model judges, where it is written. */
 export interface LocatedJudge {
   judge: JudgeCheck;
+  location: SourceLocation;
+}
+
+/** What a client offers, layered already, and where the file says so. */
+export interface LocatedOffer {
+  offer: ClientOffer;
+  answers: LocatedAnswer[];
+  location: SourceLocation;
+}
+
+/** Whether a case asks a model: in its prompts, or for what its server wants sampled. */
+export function asksModel({ steps, client }: Pick<SuiteCase, 'steps' | 'client'>): boolean {
+  return client?.offer.sampling === 'model' || steps.some(({ step }) => step.kind === 'prompt');
+}
+
+/** One answer of a script; `sampling: model` is one. */
+export interface LocatedAnswer extends UsedAnswer {
+  /** Whether the case itself says so, and not its suite. */
+  isOwn: boolean;
   location: SourceLocation;
 }
 

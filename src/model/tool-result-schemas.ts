@@ -109,6 +109,18 @@ export function createToolResultSchemas({
         .meta({ id: 'tool-error', minProperties: 1, description: 'What the error of the latest result is like.' }),
       toolName: ofTool,
     }),
+    toMatchFile: object({
+      type: z.literal('toMatchFile'),
+      file: values.snapshot.meta({
+        description:
+          'A snapshot that the latest result, or the part of it at `path`, equals; a path from the folder of the evals file.',
+      }),
+      path,
+      ignore: z.array(values.ignorePattern).exactOptional().meta({
+        description: 'Parts that are not compared: JSON Pointers with `*` as any segment, or RE2 expressions.',
+      }),
+      toolName: ofTool,
+    }),
     /** Of the latest call of the tool: the server does not list it, and answered the call with an error. */
     toolNotFound: object({
       type: z.literal('toolNotFound'),

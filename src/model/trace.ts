@@ -1,9 +1,12 @@
 import type { Notification } from './notification.ts';
 import type { ToolCall } from './run.ts';
 
-/** One message of the transcript. Content is text or parts, as the AI SDK writes them. */
+/**
+ * One message of the transcript. Content is text or parts, as the AI SDK writes them. `server` asks its client for something, and
+ * `client` is the answer.
+ */
 export interface TraceMessage {
-  role: 'system' | 'user' | 'assistant' | 'tool';
+  role: 'system' | 'user' | 'assistant' | 'tool' | 'server' | 'client';
   content: string | TracePart[];
 }
 
@@ -27,7 +30,7 @@ export interface TraceSpan {
   id: string;
   parentId?: string;
   name: string;
-  category: 'step' | 'llm' | 'tool' | 'error';
+  category: 'step' | 'llm' | 'tool' | 'client' | 'error';
   startMs: number;
   endMs: number;
   status?: 'ok' | 'error';

@@ -18,8 +18,8 @@ import { combinationTypes, createCombinationSchema, createNotSchema } from '../m
 import { withIssueCode } from './scalar-schemas.ts';
 import { checkSchemasOfFiles, widgetSchemas } from './assertion-values.ts';
 
-const { api, observations, toolResult, reply, reported, judged } = checkSchemasOfFiles;
-const gatingSchemas = { ...api, ...toolResult, ...reply, ...reported };
+const { api, observations, toolResult, reply, reported, client, judged } = checkSchemasOfFiles;
+const gatingSchemas = { ...api, ...toolResult, ...reply, ...reported, ...client };
 
 /** Former names and fields, which mean the same as the present ones. */
 const { type: _type, needle: formerText, ...containsFields } = toolResult.toolResultContains.shape;

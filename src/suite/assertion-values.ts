@@ -10,6 +10,8 @@ import {
 } from '../model/check-schemas.ts';
 import { blankPattern, findNameProblem } from '../model/placeholders.ts';
 import { createWidgetSchemas } from '../model/widget.ts';
+import { findIgnoreProblem } from './ignore-pattern.ts';
+import { isSnapshotPath } from './snapshots.ts';
 import { modelId, withIssueCode, text } from './scalar-schemas.ts';
 import { findSchemaProblems } from './schema-problems.ts';
 
@@ -37,7 +39,7 @@ const responsePattern = text.superRefine((pattern, context) => {
   addPatternIssue(pattern, reason, context);
 });
 
-const re2Pattern = text.superRefine((pattern, context) => {
+export const re2Pattern = text.superRefine((pattern, context) => {
   addPatternIssue(
     pattern,
     explainThrow(() => RE2JS.compile(blankPattern(pattern))),
@@ -96,6 +98,25 @@ const jsonSchema = z
   })
   .refine(isSmallSchema, withIssueCode('too-long', `A schema may have at most ${maxSchemaBytes} bytes as JSON`));
 
+export const ignorePattern = text
+  .superRefine((pattern, context) => {
+    const message = findIgnoreProblem(pattern);
+    if (message !== null) context.addIssue({ code: 'custom', message, params: { code: 'bad-ignore-pattern' } });
+  })
+  .meta({
+    description: "A JSON Pointer into a tool's result, in which `*` is any one segment, or an RE2 regular expression.",
+  });
+
+const snapshot = text
+  .refine(
+    (value) => isSnapshotPath(value.replaceAll(/\{\{[^{}]*\}\}/g, 'column')),
+    withIssueCode(
+      'bad-snapshot',
+      (value) => `${JSON.stringify(value)} is no path inside the folder of this file; write \`snapshots/name.json\``,
+    ),
+  )
+  .meta({ examples: ['snapshots/name.json'] });
+
 /** Every kind of check with the values that a file may write, in the API's shape. */
 export const checkSchemasOfFiles = createCheckSchemas({
   isClosed: true,
@@ -111,6 +132,8 @@ export const checkSchemasOfFiles = createCheckSchemas({
   pointer,
   jsonSchema,
   arguments: toolArguments,
+  snapshot,
+  ignorePattern,
   value: z.unknown(),
   count: positive,
   milliseconds: positive,

@@ -10,10 +10,12 @@ import { buildPolicyLayer, locateText } from './build-policy.ts';
 import { assignCaseIds, type CaseOrigin, fillRow } from './rows.ts';
 import { deriveSlug, nameVariant } from './case-ids.ts';
 import { type Finding, quoteValue } from './findings.ts';
+import { buildOffer, findEmptyConditions, findUnofferedRequest } from './client-offer.ts';
 import { fillJudgeModel, fillModelOfStep, findJudgesWithoutModel, locateJudges, locateStepJudges } from './judges.ts';
 import { buildModelSettings, findTwoModelKeys, listCaseModels } from './model-settings.ts';
 import { checkNames } from './names.ts';
 import type { DocumentPath, SourceDocument } from './source-document.ts';
+import { placeSnapshots, placeSnapshotsOfStep } from './snapshots.ts';
 import { findServerIds, parseSteps, type WrittenStep } from './step-schema.ts';
 import type { WrittenCase, WrittenSuite } from './suite-schema.ts';
 
@@ -32,23 +34,34 @@ export function buildSuite(
   const findings: Finding[] = [];
   const ids = assignCaseIds(origins ?? written.cases.map((base, index) => ({ index, base, row: null })));
   const { judgeModel } = written;
-  const checks = (written.checks ?? []).map((check) => fillJudgeModel(parseCheck(check), judgeModel));
+  const { file } = document.locateValue([]);
+  const checks = (written.checks ?? []).map((check) =>
+    placeSnapshots(fillJudgeModel(parseCheck(check), judgeModel), file),
+  );
   const judges = locateJudges(checks, document, ['checks']);
   const match = { ...defaultMatchOptions, ...written.match };
 
   appendAll(findings, findTwoModelKeys(written, document, []));
+  appendAll(findings, findEmptyConditions(written.client, document, []));
   appendAll(findings, findJudgesWithoutModel(judges));
 
   const cases = written.cases.flatMap((testCase, index): SuiteCase[] => {
     const path = ['cases', index];
     appendAll(findings, findTwoModelKeys(testCase, document, path));
+    appendAll(findings, findEmptyConditions(testCase.client, document, path));
+    const client = buildOffer(written.client, testCase.client, { document, path });
     const { base, row = null } = origins?.[index] ?? {};
     const { id = '', baseId = '' } = ids[index] ?? {};
     const filling = fillRow(row);
-    const steps = parseSteps(testCase.steps).map((step) => fillParts(fillModelOfStep(step, judgeModel), filling));
+    const steps = parseSteps(testCase.steps).map((step) =>
+      placeSnapshotsOfStep(fillParts(fillModelOfStep(step, judgeModel), filling), file),
+    );
     appendAll(findings, findServerIds(testCase.steps, document, [...path, 'steps']));
     const parsedChecks = parseCaseChecks(testCase.checks, judgeModel);
-    const ownChecks = { ...parsedChecks, list: parsedChecks.list.map((check) => fillParts(check, filling)) };
+    const ownChecks = {
+      ...parsedChecks,
+      list: parsedChecks.list.map((check) => placeSnapshots(fillParts(check, filling), file)),
+    };
     const names = origins === null ? null : checkNames({ row, ...listNamedParts(written, index) }, document);
     appendAll(findings, names?.findings ?? []);
     const ownJudges = [
@@ -67,6 +80,18 @@ export function buildSuite(
       location: document.locateValue([...path, 'steps', position]),
     }));
     appendAll(findings, findHopelessSteps({ setup, steps: located, timeoutMs }));
+    const judged = [
+      ...steps.flatMap((step, at) =>
+        step.kind === 'assert' ? { check: step.assertion, at: [...path, 'steps', at] } : [],
+      ),
+      ...ownChecks.list.map((check, at) => ({ check, at: [...locateChecks(testCase.checks, path), at] })),
+      ...(ownChecks.mode === 'replace' ? [] : checks.map((check, at) => ({ check, at: ['checks', at] }))),
+    ];
+    for (const { check, at } of judged)
+      appendAll(
+        findings,
+        findUnofferedRequest(check, client, () => document.locateValue(at)),
+      );
     const expectsError = findErrorExpectation(steps, ownChecks);
     if (expectsError !== undefined && ownChecks.mode !== 'inherit' && ownChecks.list.some(isNoToolErrors)) {
       const message =
@@ -90,6 +115,7 @@ export function buildSuite(
       modelSettings: buildModelSettings(written, testCase, (key) =>
         document.locateKey(testCase[key] === undefined ? [key] : [...path, key]),
       ),
+      client,
       failOnToolError: testCase.failOnToolError ?? true,
       expectedOutput: testCase.expectedOutput ?? null,
       scenario: testCase.scenario ?? null,

@@ -52,6 +52,7 @@ export function compileCase(testCase: SuiteCase, suite: Suite, { serverName, dia
       timeoutMs: testCase.timeoutMs,
       ...compileFixtures(testCase, (step) => nameServer(finish(step), serverName)),
     }),
+    ...(dialect === 'embedded' && testCase.client !== null && { client: testCase.client.offer }),
     ...(!failsOnToolError && { failOnToolError: false }),
     ...(dialect === 'embedded' && placeholders?.first != null && { placeholders: true }),
   };

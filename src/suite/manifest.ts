@@ -1,5 +1,5 @@
 import type { SuiteOutline } from '../model/results.ts';
-import type { Suite } from '../model/suite.ts';
+import { asksModel, type Suite } from '../model/suite.ts';
 import { hashDefinition } from './definition-hash.ts';
 
 /** Takes from an evals file what counting its results needs. `whole` is the suite with the cases that were not selected. */
@@ -11,9 +11,9 @@ export function outlineSuite(suite: Suite, whole: Suite): SuiteOutline {
     name,
     file: location.file,
     cases: cases.map((testCase) => {
-      const { id, title, tags, isRequired, location, steps, runs } = testCase;
-      // Without a prompt no model takes part, whichever is named.
-      const model = steps.some(({ step }) => step.kind === 'prompt') ? testCase.model : null;
+      const { id, title, tags, isRequired, location, runs } = testCase;
+      // Otherwise no model takes part, whichever is named.
+      const model = asksModel(testCase) ? testCase.model : null;
       return { id, title, tags, isRequired, location, model, definitionHash: hashDefinition(testCase, suite), runs };
     }),
     leftOut: whole.cases.map((testCase) => testCase.id).filter((caseId) => !selected.has(caseId)),

@@ -31,8 +31,8 @@ export function buildModelSettings(
 
 /** The models that a case runs with: its own, or else the suite's; null stands for none where no step needs one. */
 export function listCaseModels(suite: WrittenSuite, testCase: WrittenCase): Array<string | null> {
-  const hasPrompt = testCase.steps.some((step) => 'prompt' in step);
-  if (!hasPrompt) return [testCase.model ?? null];
+  const sampling = testCase.client?.sampling ?? suite.client?.sampling;
+  if (sampling !== 'model' && !testCase.steps.some((step) => 'prompt' in step)) return [testCase.model ?? null];
   const own = testCase.models ?? (testCase.model === undefined ? undefined : [testCase.model]);
   return own ?? suite.models ?? [suite.model ?? null];
 }

@@ -8,7 +8,8 @@ import {
 } from '../model/case.ts';
 import { maxConcurrency } from '../model/concurrency.ts';
 import { writtenCheckSchema } from './assertion-schema.ts';
-import { findIgnoreProblem } from './ignore-pattern.ts';
+import { ignorePattern } from './assertion-values.ts';
+import { writtenOfferSchema } from './client-offer.ts';
 import { policyFileSchema, suitePolicySchema } from './policy-schema.ts';
 import { withIssueCode, id, modelId, protocol, runs, text, timeout } from './scalar-schemas.ts';
 import { fixtureStepsSchema, stepsSchema } from './step-schema.ts';
@@ -23,15 +24,6 @@ const decoySchema = z
   .meta({ id: 'decoy', title: 'decoy', description: 'A tool that is offered to the model and that no server has.' });
 
 export const decoyListSchema = z.array(decoySchema);
-
-const ignorePattern = text
-  .superRefine((pattern, context) => {
-    const message = findIgnoreProblem(pattern);
-    if (message !== null) context.addIssue({ code: 'custom', message, params: { code: 'bad-ignore-pattern' } });
-  })
-  .meta({
-    description: "A JSON Pointer into a tool's result, in which `*` is any one segment, or an RE2 regular expression.",
-  });
 
 const matchSchema = matchOptionsSchema.meta({
   id: 'match',
@@ -101,6 +93,7 @@ const caseSchema = z
     runs: fields.iterations,
     timeout: caseTimeout.exactOptional(),
     ...modelShape,
+    client: writtenOfferSchema,
     match: fields.matchOptions,
     checks: fields.checks,
     failOnToolError: advancedConfigSchema.shape.failOnToolError.meta({
@@ -132,6 +125,7 @@ export const suiteSchema = z.strictObject({
   suite: text.meta({ description: 'Name of the suite.' }),
   id: id.exactOptional().meta({ description: 'Stable id; defaults to a slug of the name.' }),
   ...modelShape,
+  client: writtenOfferSchema,
   judgeModel: modelId.exactOptional().meta({
     description: 'Model of every `judge` that names none, as `provider/name`.',
     examples: ['openai/gpt-5-mini'],

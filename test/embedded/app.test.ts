@@ -17,7 +17,8 @@ function createTestApp() {
   const errors: string[] = [];
   const logger = { ...silentLogger, error: (message: string) => errors.push(message) };
   const store = openStore(undefined);
-  const times = { iterationTimeoutMs: 1000, runTimeoutMs: 1000, propagatesTraces: false, witnesses: null };
+  const limitsOfRuns = { iterationTimeoutMs: 1000, runTimeoutMs: 1000 };
+  const times = { ...limitsOfRuns, propagatesTraces: false, witnesses: null, snapshots: null };
   const values = { variables: new Map<string, Secret>(), createUuid: () => 'uuid' };
   const protocols = createProtocolTable();
   const scheduling = {
@@ -29,7 +30,16 @@ function createTestApp() {
   const bodies = createBodySchemas(limits);
   const readBody = createBodyReader(limits.maxBodyBytes);
   const relay = createRelayEdge({ clock: systemClock, limits: defaultRelayLimits });
-  const services = { store, runner, protocols, scheduling, relay, witnesses: null, models: null, defaultModel: null };
+  const services = {
+    store,
+    runner,
+    protocols,
+    scheduling,
+    relay,
+    witnesses: null,
+    models: null,
+    defaultModel: null,
+  };
   const context = { clock: systemClock, logger, limits, readBody, bodies, ...services, iterationTimeoutMs: 1000 };
   const app = createApp(context, { apiKey: new Secret('sk_test'), rateLimit: null });
   const get = async (path: string): Promise<Response> =>

@@ -122,7 +122,7 @@ describe('the model of a case with a prompt', () => {
 
   it('is required', () => {
     expect(() => expand({ steps }, { suite: { ...suite, model: null } })).toThrow(
-      'Case "A case" has a prompt and names no model, and neither does its suite.',
+      'Case "A case" asks a model and names none, and neither does its suite.',
     );
   });
 

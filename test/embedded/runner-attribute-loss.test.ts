@@ -24,6 +24,7 @@ function createOutcome(fields: Partial<CaseOutcome>): CaseOutcome {
     fixtures: [],
     warnings: [],
     judges: [],
+    usedAnswers: [],
     runStop: null,
     loss: null,
     ...fields,

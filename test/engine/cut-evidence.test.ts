@@ -112,6 +112,7 @@ const checks: readonly Check[] = [
   { type: 'toolLatencyUnder', ms: 5, toolName: 'a' },
   { type: 'toolResultContent', block: { type: 'text' } },
   { type: 'toolError', error: { contains: '1' } },
+  { type: 'toMatchFile', file: 'a.json' },
   { type: 'toolNotFound', toolName: 'c' },
 ];
 

@@ -117,6 +117,7 @@ describe('judgePredicate', () => {
     tools: fc.constant(null),
     messages: fc.constant([]),
     notifications: fc.constant({ entries: [], dropped: 0 }),
+    clientRequests: fc.constant(null),
     cutReason: fc.option(fc.string()),
   });
 

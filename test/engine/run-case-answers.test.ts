@@ -228,8 +228,9 @@ describe('runCase on the answer to a tool call', () => {
     const target = { url: server.origin, serverName: 'raw', protocol: 'modern' as const };
     const options = { clock: systemClock, timeoutMs: 30_000 };
     const outcome = await runCase(createCase([callStep('ask')]), target, options);
-    expect(outcome).toMatchObject({ status: 'completed', result: 'failed' });
+    expect(outcome).toMatchObject({ status: 'failed', result: null });
     expect(outcome.error).toMatch(/^ask failed: "Cannot fulfil input request 'name': no handler is registered/);
+    expect(outcome.error).toContain('ask needs elicitation, which the case does not offer.');
   });
 
   it('passes an answer that comes as one event among others', async () => {

@@ -41,6 +41,14 @@ describe('planGate for a hosted service', () => {
     });
   });
 
+  it('refuses what the client offers, since a service has no field for it', async () => {
+    const tests = '- title: Asks\n  client: { elicitation: [accept] }\n  steps: [{ toolCall: ask }]\n';
+    expect(await listIssues({ tests })).toEqual([
+      'tests:2:3: the service svc knows no `client`; remove it, or use `service: embedded` (needs-embedded-service)',
+    ]);
+    expect(await listIssues({ tests, service: 'embedded' })).toEqual([]);
+  });
+
   it('refuses a judge that gates, which only the service in this process can ask, and leaves out advice', async () => {
     const judged = (role: string) =>
       `- title: Polite\n  checks: [{ judge: It is polite., model: openai/gpt-5-mini${role} }]\n  steps: [{ toolCall: echo }]\n`;

@@ -32,6 +32,7 @@ const samples: readonly Assertion[] = [
   { type: 'toolResultIsError', isError: true },
   { type: 'toolResultContent', block: { type: 'image', mimeType: 'image/png' } },
   { type: 'toolError', error: { code: -32602 } },
+  { type: 'toMatchFile', file: 'snapshots/a.json', path: '/a', ignore: ['/b/*', '[0-9]+'] },
   { type: 'toolLatencyUnder', ms: 1 },
   { type: 'toolNotFound', toolName: 'a' },
   { type: 'resourceContains', needle: 'a', uri: 'b' },
@@ -61,6 +62,8 @@ const samples: readonly Assertion[] = [
   { type: 'progressReported', minCount: 2, message: 'a', toolName: 'b' },
   { type: 'logged', contains: 'a', level: 'info', logger: 'b' },
   { type: 'listChanged', of: 'tools' },
+  { type: 'elicitationRequested', message: 'a', schema: ['b'], mode: 'form', minCount: 2 },
+  { type: 'samplingRequested', message: 'a', minCount: 2 },
   { type: 'judge', rubric: 'a', model: 'b/c', threshold: 0.7 },
   { type: 'not', assertion: { type: 'noToolErrors' } },
   { type: 'anyOf', assertions: [{ type: 'noToolErrors' }] },
@@ -79,7 +82,11 @@ async function listMissing(sample: Assertion): Promise<string[]> {
   const name = readName(sample);
   const isAccepted = (text: string) => readSuite(text, { file: 'a' }).findings.length === 0;
   const suite = (assertion: unknown) =>
-    JSON.stringify({ suite: 'a', cases: [{ title: 'b', steps: [{ assert: assertion }] }] });
+    JSON.stringify({
+      suite: 'a',
+      client: { elicitation: [], sampling: [] },
+      cases: [{ title: 'b', steps: [{ assert: assertion }] }],
+    });
   const wire = createStepsSchema(contractLimits).safeParse([{ id: 'a', kind: 'assert', assertion: sample }]);
   const judged = await runAssertStep(sample, createEvidence(), { time: startSchemaTime(), limit: null });
   const has = {

@@ -39,6 +39,7 @@ const valid = [
   withStep('{ assert: { type: allOf, assertions: [noToolErrors], role: advisory } }'),
   withStep('{ assert: { not: { anyOf: [{ toolResultContains: a }] } } }'),
   withKey('checks: [{ anyOf: [noToolErrors, { type: anyOf, assertions: [{ toolError: { code: 1 } }] }] }]'),
+  withStep('{ assert: { toMatchFile: snapshots/a.json, path: /b, ignore: [/c/*, "[0-9]+"], toolName: d } }'),
   withStep('{ assert: { toolResultEquals: [1.5], tolerance: 0.1, unordered: true } }'),
 ];
 
@@ -75,6 +76,8 @@ const invalid = [
   withStep('{ assert: { toolResultContent: { type: text, width: 20 } } }'),
   withStep('{ assert: { toolResultContent: { type: image }, count: 0 } }'),
   withStep('{ assert: { toolError: {} } }'),
+  withStep('{ assert: { toMatchFile: "" } }'),
+  withStep('{ assert: { toMatchFile: a.json, ignore: /b } }'),
   withStep('{ assert: { anyOf: [] } }'),
   withStep('{ assert: { anyOf: noToolErrors } }'),
   withStep('{ assert: { anyOf: [{ toolResultContain: a }] } }'),

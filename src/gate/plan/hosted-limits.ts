@@ -5,6 +5,7 @@ import { isOwnStep } from '../../model/step.ts';
 import type { Suite, SuiteCase } from '../../model/suite.ts';
 import type { ServiceProfile } from '../../service/profile.ts';
 import { compileCase } from '../../suite/compile.ts';
+import { listSnapshots } from '../../suite/load-snapshots.ts';
 import { resolveChecks } from '../../suite/build.ts';
 
 /** Runs no more iterations of a case than the service takes, and says so. */
@@ -28,6 +29,7 @@ export function findHostedIssues(suite: Suite, profile: ServiceProfile): Configu
     ...findOwnSettings(suite, profile),
     ...findPlaceholders(suite, profile),
     ...findGatingJudges(suite, profile),
+    ...findSnapshots(suite, profile),
     ...findNamesakes(suite, profile),
   ];
 }
@@ -66,9 +68,12 @@ function findOwnSteps({ cases }: Suite, { name }: ServiceProfile): Configuration
 
 /** A setting without a field in the API would be ignored, and the case judged as another one. */
 function findOwnSettings({ cases }: Suite, { name }: ServiceProfile): ConfigurationIssue[] {
-  const settings = cases
-    .filter(({ steps }) => steps.some(({ step }) => step.kind === 'prompt'))
-    .flatMap(({ modelSettings }) => modelSettings.ownSetting ?? []);
+  const settings = [
+    ...cases
+      .filter(({ steps }) => steps.some(({ step }) => step.kind === 'prompt'))
+      .flatMap(({ modelSettings }) => modelSettings.ownSetting ?? []),
+    ...cases.flatMap(({ client }) => (client === null ? [] : { key: 'client', location: client.location })),
+  ];
   const distinct = new Map(settings.map((setting) => [`${setting.location.line}:${setting.location.column}`, setting]));
   return [...distinct.values()].map(({ key, location }) => ({
     ...location,
@@ -95,6 +100,15 @@ function findGatingJudges({ cases }: Suite, { name }: ServiceProfile): Configura
     ...location,
     code: 'needs-embedded-service',
     message: `the service ${name} knows no judge; remove \`role: gating\`, or use \`service: embedded\``,
+  }));
+}
+
+/** Only the service in this process has the files. */
+function findSnapshots(suite: Suite, { name }: ServiceProfile): ConfigurationIssue[] {
+  return listSnapshots(suite).map(({ location }) => ({
+    ...location,
+    code: 'needs-embedded-service',
+    message: `the service ${name} knows no \`toMatchFile\`; remove it, or use \`service: embedded\``,
   }));
 }
 

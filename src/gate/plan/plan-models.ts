@@ -4,7 +4,7 @@ import type { Secret } from '../../base/redaction.ts';
 import { listProxySecrets, type ProxySettings, readProxySettings } from '../../http/proxy.ts';
 import type { ModelPrice } from '../../model/cost.ts';
 import type { NamedRule, Pricing } from '../../model/policy.ts';
-import type { SourceLocation, Suite, SuiteCase } from '../../model/suite.ts';
+import { asksModel, type SourceLocation, type Suite, type SuiteCase } from '../../model/suite.ts';
 import type { ModelName } from '../../models/language-model.ts';
 import { parseModelName } from '../../models/model-name.ts';
 import { type ProviderDirectory, readProviders, type WireFormat } from '../../models/providers.ts';
@@ -102,12 +102,14 @@ export async function planModels(
 function listPromptCases(suite: Suite): Array<{ suite: Suite; testCase: SuiteCase; prompt: SourceLocation }> {
   return suite.cases.flatMap((testCase) => {
     const prompt = testCase.steps.find(({ step }) => step.kind === 'prompt');
-    return prompt === undefined ? [] : [{ suite, testCase, prompt: prompt.location }];
+    const location = prompt?.location ?? testCase.client?.location ?? testCase.location;
+    return asksModel(testCase) ? [{ suite, testCase, prompt: location }] : [];
   });
 }
 
-export function describeMissing({ title }: Pick<SuiteCase, 'title'>): string {
-  return `case "${title}" has a prompt step and no model; set \`model\` in the case or the suite, such as anthropic/claude-haiku-4.5`;
+export function describeMissing({ title, steps }: Pick<SuiteCase, 'title' | 'steps'>): string {
+  const what = steps.some(({ step }) => step.kind === 'prompt') ? 'a prompt step' : '`sampling: model`';
+  return `case "${title}" has ${what} and no model; set \`model\` in the case or the suite, such as anthropic/claude-haiku-4.5`;
 }
 
 /** A model that a case asks, and where it says so. */

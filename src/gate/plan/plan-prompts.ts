@@ -1,6 +1,6 @@
 import type { ConfigurationIssue } from '../../base/errors.ts';
 import type { Pricing } from '../../model/policy.ts';
-import type { Suite } from '../../model/suite.ts';
+import { asksModel, type Suite } from '../../model/suite.ts';
 import type { GateOptions } from '../options/schema.ts';
 import type { PlannedModels } from './plan-models.ts';
 import type { PlannedService } from './plan-service.ts';
@@ -26,13 +26,13 @@ export async function planPrompts(
   issues: ConfigurationIssue[],
 ): Promise<PlannedModels | null> {
   const files = suites.flatMap((planned) => (planned.kind === 'file' ? [planned.suite] : []));
-  if (service.hosted !== null || !files.some(asksModels)) return null;
+  if (service.hosted !== null || !files.some(hasModels)) return null;
   const { planModels } = await import('./plan-models.ts');
   return await planModels(options, { ...context, suites: files }, issues);
 }
 
-function asksModels({ cases }: Suite): boolean {
-  return cases.some(({ steps, judges }) => judges.length > 0 || steps.some(({ step }) => step.kind === 'prompt'));
+function hasModels({ cases }: Suite): boolean {
+  return cases.some((testCase) => testCase.judges.length > 0 || asksModel(testCase));
 }
 
 /** Finds judges that may not gate, as `findUncalibratedJudges` does, which is loaded only where a case has a judge. */

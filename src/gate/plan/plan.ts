@@ -28,6 +28,7 @@ import { findCommandsAlone, type PlannedSuite, planSuites } from './plan-suites.
 import { type PlannedReportDir, planReportDir } from './report-dir.ts';
 import { findAmbiguousNames, groupReported } from './resolve-names.ts';
 import { loadPolicy } from './plan-policy.ts';
+import { type PlannedSnapshots, planSnapshots } from './plan-snapshots.ts';
 import { planShard } from './plan-shard.ts';
 
 /** Everything the gate is going to do, decided and checked; nothing has been started, created or written yet. */
@@ -65,6 +66,8 @@ export interface GatePlan extends PlannedPast {
   collector: PlannedCollector | null;
   /** The models that prompts ask; null where no case of a file has a prompt, or a hosted service asks them. */
   models: PlannedModels | null;
+  /** What `toMatchFile` compares with; null where no case asks for it. */
+  snapshots: PlannedSnapshots | null;
   /** Where the results are uploaded to when the verdict is there; null for nowhere. */
   upload: PlannedUpload | null;
   isDryRun: boolean;
@@ -88,6 +91,8 @@ export interface PlanContext {
   environment: Readonly<Record<string, string | undefined>>;
   /** Epoch milliseconds, for the age of calibrations; the time of the machine unless given. */
   nowMs?: number;
+  /** Whether the results become the snapshots. */
+  updatesSnapshots?: boolean;
 }
 
 /**
@@ -144,6 +149,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
   const pricing = applyPricingDefaults(rules);
   if (service.hosted === null) appendAll(issues, await checkJudges(suites, { cwd: context.cwd, nowMs }));
   const models = await planPrompts(options, { ...context, suites, service, pricing }, issues);
+  const snapshots = await planSnapshots(suites, { ...context, notes }, issues);
   if (issues.length > 0) throw new ConfigurationError(issues);
 
   return {
@@ -174,6 +180,7 @@ export async function planGate(options: GateOptions, context: PlanContext): Prom
     traceResource: traces.resource ?? {},
     upload,
     models,
+    snapshots,
     isDryRun: options.dryRun,
     notes,
     remarks: policy.remarks,

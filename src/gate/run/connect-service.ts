@@ -12,10 +12,12 @@ import type { GatePlan } from '../plan/plan.ts';
 import type { HostedService, PlannedUpload } from '../plan/plan-service.ts';
 import type { PlannedModels } from '../plan/plan-models.ts';
 import type { JobModels } from './open-models.ts';
+import { type AnswerUse, createAnswerUse } from './answer-use.ts';
+import { type JobSnapshots, openSnapshots } from './snapshots.ts';
 import { createJobScheduling, type JobScheduling } from './scheduling.ts';
 
 /** The part of a plan that settles which service is used and how. */
-export type ServicePlan = Pick<GatePlan, 'service' | 'timeoutMs' | 'hasTraceLog' | 'models' | 'server'>;
+export type ServicePlan = Pick<GatePlan, 'service' | 'timeoutMs' | 'hasTraceLog' | 'models' | 'server' | 'snapshots'>;
 
 /** An eval service that answers, and the project of it that the gate works in. */
 export interface ConnectedService extends AsyncDisposable {
@@ -28,8 +30,12 @@ export interface ConnectedService extends AsyncDisposable {
   readonly protocols: ProtocolTable | null;
   /** Null where the service is a hosted one, which decides itself how iterations overlap. */
   readonly scheduling: JobScheduling | null;
+  /** Null where the service is a hosted one, for which the client offers nothing. */
+  readonly answers: AnswerUse | null;
   /** Null where no case has a prompt, or the service is a hosted one. */
   readonly models: JobModels | null;
+  /** Null where no case compares with snapshots. */
+  readonly snapshots: JobSnapshots | null;
 }
 
 interface OwnServiceOptions {
@@ -71,7 +77,9 @@ async function openOwnService(
   // Loaded lazily: hosted runs need neither the engine nor the store.
   const { localLimits, openEmbeddedService } = await import('../../embedded/open.ts');
   const scheduling = createJobScheduling();
+  const answers = createAnswerUse();
   const models = plan.models === null ? null : await openJobModels(plan.models, { clock, logger, redactor });
+  const snapshots = plan.snapshots === null ? null : openSnapshots(plan.snapshots, redactor);
   const service = await openEmbeddedService({
     clock,
     logger,
@@ -83,7 +91,9 @@ async function openOwnService(
     propagatesTraces: plan.hasTraceLog,
     ...(plan.server === null ? {} : { variables: plan.server.environment }),
     witnesses: witnesses ?? null,
+    onAnswers: answers.onIteration,
     models,
+    snapshots,
   });
   redactor.add(service.apiKey);
   const { baseUrl, apiKey } = service;
@@ -94,7 +104,9 @@ async function openOwnService(
     protocols: service.protocols,
     openJournal: () => noCleanupJournal,
     scheduling,
+    answers,
     models,
+    snapshots,
     close: async () => {
       await service[Symbol.asyncDispose]();
       await models?.[Symbol.asyncDispose]();
@@ -128,7 +140,9 @@ async function connectHosted(
         ? noCleanupJournal
         : openCleanupJournal({ projectId }, saveRemoteResources),
     scheduling: null,
+    answers: null,
     models: null,
+    snapshots: null,
     close: async () => await urgentClient[Symbol.asyncDispose](),
   });
 }
@@ -150,7 +164,9 @@ async function enterProject(
     protocols: ProtocolTable | null;
     openJournal: (projectId: string) => CleanupJournal;
     scheduling: JobScheduling | null;
+    answers: AnswerUse | null;
     models: JobModels | null;
+    snapshots: JobSnapshots | null;
     close: () => Promise<void>;
   },
 ): Promise<ConnectedService> {
@@ -161,8 +177,9 @@ async function enterProject(
   try {
     const { id: projectId } = await requireProject(client, { project: options.project, signal: options.signal });
     const journal = options.openJournal(projectId);
-    const { protocols, scheduling, models } = options;
-    return { client, urgentClient, projectId, journal, protocols, scheduling, models, [Symbol.asyncDispose]: close };
+    const { protocols, scheduling, answers, models, snapshots } = options;
+    const parts = { client, urgentClient, projectId, journal, protocols, scheduling, answers, models, snapshots };
+    return { ...parts, [Symbol.asyncDispose]: close };
   } catch (error) {
     await close();
     throw error;

@@ -163,6 +163,7 @@ async function runPrepared(
   const judge = started.judgedHere === null ? null : await openTraceJudge(started.judgedHere, started.caseIds);
   const suite = prepared.outline;
   const runId = end.run.id;
+  service.answers?.addRun(runId, { suiteId: suite.id, caseIds: run.caseIds });
   const source = { service, signal: lifetime.abort, iterationLog, traceLog, evidence, round };
   await readIterations(runId, { suite, tally: attempt.tally, judge }, source);
   end.isComplete = true;

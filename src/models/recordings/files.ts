@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto';
-import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { ConfigurationError, describeError, readErrorCode } from '../../base/errors.ts';
-import { leadsOutOfCheckout, linkOutMessage, readTextFile } from '../../base/files.ts';
+import { leadsOutOfCheckout, linkOutMessage, readTextFile, replaceTextFile } from '../../base/files.ts';
 import { tryParseJson } from '../../base/json.ts';
 import type { Redactor } from '../../base/redaction.ts';
 import type { ModelName } from '../language-model.ts';
@@ -76,15 +75,7 @@ export async function writeRecording(path: string, recording: Recording, redacto
     const hint = 'Change the case or the server so that neither sends the secret to the model, and record again.';
     throw new ConfigurationError([{ code: 'secret-in-recording', message, file: path }], { hint });
   }
-  await mkdir(dirname(path), { recursive: true });
-  const temporary = `${path}.${randomUUID()}.tmp`;
-  try {
-    await writeFile(temporary, text, { mode: 0o600, flag: 'wx' });
-    await rename(temporary, path);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
+  await replaceTextFile(path, text);
 }
 
 /** Redaction can take away what makes a line one of a recording, such as a number. */

@@ -84,7 +84,8 @@ function ignoreInText(text: string, { pointers, patterns }: IgnoreRules): string
   return applyPatterns(parts.map((part) => (isDocument(part) ? replace(part) : part)).join('\n'), patterns);
 }
 
-function ignoreInDocument(document: unknown, { pointers, patterns }: IgnoreRules): unknown {
+/** Replaces what the rules exclude in a JSON document, or in a text. */
+export function ignoreInDocument(document: unknown, { pointers, patterns }: IgnoreRules): unknown {
   const pointed = pointers.reduce((value, segments) => replaceMember(value, segments), document);
   return patterns.length === 0 ? pointed : applyToTexts(pointed, patterns);
 }

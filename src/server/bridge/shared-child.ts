@@ -23,12 +23,15 @@ interface SharedProcess {
   /** One for all turns, so that an answer to an earlier one matches nothing. */
   requestIds: RequestIds<RequestMessage>;
   initializeResult: ResponseMessage | null;
+  /** As JSON: what the client announced with whose first message it was initialized. */
+  announced: string;
   isInitialized: boolean;
 }
 
 /**
  * Lets sessions use one process in turns: `take` waits until the turn before has ended. A process can be initialized only
- * once, so its first answer is repeated to later sessions; request ids are renumbered, because every client starts at 0 and
+ * once, so its first answer is repeated to later sessions; a client that announces other capabilities gets a fresh process, since a
+ * server goes by what it was told first. Request ids are renumbered, because every client starts at 0 and
  * an answer that comes late must not reach the next one. A process that a call has blocked would fail every turn after it, so
  * it is replaced.
  */
@@ -51,7 +54,8 @@ export function shareChild(pool: ChildPool, options: { clock: Clock; logger: Log
       lastTurn = before.then(() => promise);
       try {
         await race(before, { signals: [signal] });
-        return openTurn(await ensureShared(), { ...options, endTurn });
+        const replace = () => (shared = takeShared(pool));
+        return openTurn(await ensureShared(), { ...options, endTurn, replace });
       } catch (error) {
         endTurn();
         throw error;
@@ -63,50 +67,66 @@ export function shareChild(pool: ChildPool, options: { clock: Clock; logger: Log
 
 async function takeShared(pool: ChildPool): Promise<SharedProcess> {
   const child = await pool.take();
-  return { child, requestIds: createRequestIds(), initializeResult: null, isInitialized: false };
+  return { child, requestIds: createRequestIds(), initializeResult: null, announced: '', isInitialized: false };
 }
 
 function openTurn(
-  shared: SharedProcess,
-  { clock, logger, endTurn }: { clock: Clock; logger: Logger; endTurn: () => void },
+  first: SharedProcess,
+  {
+    clock,
+    logger,
+    endTurn,
+    replace,
+  }: { clock: Clock; logger: Logger; endTurn: () => void; replace: () => Promise<SharedProcess> },
 ): Child {
-  const { child, requestIds } = shared;
+  let shared = first;
   let listener: ChildListener | undefined;
   let isOver = false;
   let hasGivenUp = false;
 
   const initialize = async (request: RequestMessage) => {
+    const announced = JSON.stringify(request.params['capabilities'] ?? {});
+    if (shared.initializeResult !== null && shared.announced !== announced) {
+      shared.child.setListener({ onMessage: () => undefined, onExit: () => {} });
+      await shared.child.stop();
+      shared = await replace();
+      listen();
+    }
     const known = shared.initializeResult;
     if (known === null) {
-      await child.send(requestIds.assign(request, request));
+      shared.announced = announced;
+      await shared.child.send(shared.requestIds.assign(request, request));
     } else {
       void listener?.onMessage(withId(known, request.id));
     }
   };
   const onMessage = (message: Message): Promise<void> | undefined => {
     if (message.kind !== 'response') {
-      const located = message.kind === 'notification' ? requestIds.locate(message)?.message : undefined;
+      const located = message.kind === 'notification' ? shared.requestIds.locate(message)?.message : undefined;
       return listener?.onMessage(located ?? message);
     }
-    const answered = requestIds.resolve(message);
+    const answered = shared.requestIds.resolve(message);
     if (answered === undefined) return undefined;
     if (answered.owner.method === 'initialize' && message.error === null) shared.initializeResult = message;
     return listener?.onMessage(answered.message);
   };
-  child.setListener({
-    onMessage,
-    onExit: (exit: ProcessExit) => {
-      isOver = true;
-      endTurn();
-      listener?.onExit(exit);
-    },
-  });
+  const listen = () =>
+    shared.child.setListener({
+      onMessage,
+      onExit: (exit: ProcessExit) => {
+        isOver = true;
+        endTurn();
+        listener?.onExit(exit);
+      },
+    });
+  listen();
 
   return {
     setListener: (next) => {
       listener = next;
     },
     send: async (message) => {
+      const { child, requestIds } = shared;
       if (message.kind === 'request') {
         await (message.method === 'initialize' ? initialize(message) : child.send(requestIds.assign(message, message)));
       } else if (message.kind === 'notification' && message.method === 'notifications/initialized') {
@@ -123,6 +143,7 @@ function openTurn(
     stop: async () => {
       if (isOver) return;
       isOver = true;
+      const { child, requestIds } = shared;
       const cancelled = requestIds.cancel(() => true, { reason: 'The session was ended.' });
       for (const notification of cancelled) void child.send(notification);
       child.setListener({ onMessage: (message) => refuseBetweenTurns(child, message), onExit: () => {} });

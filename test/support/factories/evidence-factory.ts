@@ -9,6 +9,7 @@ export function createEvidence(overrides: Partial<Evidence> = {}): Evidence {
     tools: null,
     finalAssistantMessage: '',
     userMessages: 0,
+    clientRequests: null,
     tokensUsed: null,
     messages: [],
     notifications: { entries: [], dropped: 0 },

@@ -33,6 +33,7 @@ export function createSuiteCase(overrides: Partial<SuiteCase> = {}): SuiteCase {
     recordingId: overrides.id ?? 'adds',
     placeholders: null,
     modelSettings: noModelSettings,
+    client: null,
     failOnToolError: true,
     expectedOutput: null,
     scenario: null,

@@ -73,6 +73,8 @@ export interface FixtureServerOptions {
   prepare?: (server: Server) => void;
   /** Answers a request before the server does; null lets it through. */
   guard?: (request: Request) => Promise<Response | null> | Response | null;
+  /** Makes the server of each session, instead of one with the tools. */
+  create?: () => Server;
 }
 
 /**
@@ -89,7 +91,8 @@ export async function startFixtureMcpServer(
     void answer(request, response).catch(() => response.destroy());
   });
   const context = { ...options, log, dropConnections: () => http.closeAllConnections() };
-  const handler = createMcpHandler(() => createMcpServer(tools, context), { legacy: 'reject' });
+  const create = options.create ?? (() => createMcpServer(tools, context));
+  const handler = createMcpHandler(create, { legacy: 'reject' });
   const modern = toNodeHandler(handler);
   const servers: Server[] = [];
 
@@ -126,7 +129,7 @@ export async function startFixtureMcpServer(
         log.add('close');
       },
     });
-    const server = createMcpServer(tools, context);
+    const server = create();
     servers.push(server);
     await server.connect(transport);
     return await transport.handleRequest(request, response);

@@ -1,5 +1,6 @@
 /**
- * An MCP server on stdio whose tools show what a bridge does to it. `ERA=modern` refuses the initialize handshake;
+ * An MCP server on stdio whose tools show what a bridge does to it. `ERA=modern` refuses the initialize handshake; `ASKS` has it
+ * serve the tools of asking-server.ts instead;
  * `IMPATIENCE_MS` ends a server that has received nothing for that long after its start.
  * Tests start it as one file, which bundle-servers.ts makes.
  */
@@ -7,6 +8,7 @@ import { Server } from '@modelcontextprotocol/server';
 import type { ServerContext } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createAskingServer } from './asking-server.ts';
 
 type Arguments = Record<string, unknown>;
 
@@ -66,6 +68,7 @@ const tools: Record<string, (args: Arguments, context: ServerContext) => unknown
 
 serveStdio(
   () => {
+    if (process.env['ASKS'] !== undefined) return createAskingServer();
     const server = new Server({ name: 'stdio-server', version: '1.2.3' }, { capabilities: { tools: {}, logging: {} } });
     server.setRequestHandler('tools/list', () => ({
       tools: Object.keys(tools).map((name) => ({ name, inputSchema: { type: 'object' as const } })),

@@ -1,0 +1,58 @@
+import type { Ability, ClientRequest } from '../model/client-abilities.ts';
+import { type CallOrigin, stepSpanId, type Transcript } from './transcript.ts';
+
+/** A request of the server under way. Exactly one of the two is called, once. */
+export interface ClientRequestRecord {
+  /** Null for one that no step led to. */
+  readonly origin: CallOrigin | null;
+  complete(result: unknown): void;
+  /** For a request that is not answered. */
+  abandon(): void;
+}
+
+const methods: { readonly [Name in Ability]: string } = {
+  elicitation: 'elicitation/create',
+  sampling: 'sampling/createMessage',
+  roots: 'roots/list',
+};
+
+/** Records what a server asks its client, below the step under way. */
+export function beginClientRequest(
+  transcript: Transcript,
+  request: ClientRequest,
+  params: unknown,
+): ClientRequestRecord {
+  const { ability } = request;
+  const { clientRequests, currentStep, messages, spans, startedAtMs } = transcript;
+  const requests = (clientRequests[ability] ??= []);
+  requests.push(request);
+  const id = `${ability}_${requests.length}`;
+  const name = methods[ability];
+  const now = () => Math.round(startedAtMs + transcript.elapsedMs());
+  const startMs = now();
+  const say = (role: 'server' | 'client', what: unknown) =>
+    messages.push({ role, content: [{ type: 'text', text: `${name} ${JSON.stringify(what, null, 2)}` }] });
+  const end = (isOk: boolean) =>
+    spans.push({
+      id,
+      ...(currentStep !== null && {
+        parentId: stepSpanId(currentStep.stepIndex),
+        stepIndex: currentStep.stepIndex,
+        authoredStepId: currentStep.step.id,
+      }),
+      name,
+      category: 'client',
+      startMs,
+      endMs: now(),
+      status: isOk ? 'ok' : 'error',
+    });
+  say('server', params);
+  return {
+    origin: currentStep === null ? null : { ...currentStep, promptIndex: null },
+    complete: (result) => {
+      say('client', result);
+      end(true);
+    },
+    abandon: () => end(false),
+  };
+}

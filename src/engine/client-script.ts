@@ -1,0 +1,229 @@
+import type { CreateMessageRequestParams, ElicitRequestParams, ElicitResult } from '@modelcontextprotocol/client';
+import { RE2JS } from 're2js';
+import { describeError, ModelError } from '../base/errors.ts';
+import { isRecord } from '../base/json.ts';
+import type { ClientAbilities, Lack } from '../mcp/abilities.ts';
+import {
+  type Ability,
+  type ClientOffer,
+  type ClientRequest,
+  type ElicitationAnswer,
+  listOffered,
+  offerExamples,
+  type SamplingAnswer,
+  type UsedAnswer,
+} from '../model/client-abilities.ts';
+import { beginClientRequest, type ClientRequestRecord } from './client-requests.ts';
+import { clipReason, printValue } from './reasons.ts';
+import { readSamplingText, type SampleModel, toSamplingResult } from './sampling.ts';
+import type { StepOutcome } from './step-outcome.ts';
+import type { Transcript } from './transcript.ts';
+
+/** The client of one iteration: what it answers, and what it could not answer. */
+export interface ClientScript {
+  readonly abilities: ClientAbilities;
+  /** Aborts once a request has no answer, so that no call waits for it. */
+  readonly signal: AbortSignal;
+  /**
+   * How the step ends in which a request had no answer; null where every request had one. Returned once: the transcript is cut there,
+   * so that later steps know.
+   */
+  takeEnd(): StepOutcome | null;
+  /** What a call needed that the case does not offer, and the remedy; null where it was offered all that it needed. */
+  readonly lack: string | null;
+  readonly used: readonly UsedAnswer[];
+}
+
+interface ScriptParts {
+  transcript: Transcript;
+  /** Null where the case has no model. */
+  sampleModel: SampleModel | null;
+  /** Ends a step whose model gave no answer. */
+  explainNoAnswer: (error: ModelError) => StepOutcome;
+}
+
+/** Starts the answers of an offer from the first one. */
+export function createClientScript(offer: ClientOffer, parts: ScriptParts): ClientScript {
+  const { transcript, sampleModel, explainNoAnswer } = parts;
+  const abort = new AbortController();
+  const used: UsedAnswer[] = [];
+  let end: StepOutcome | null = null;
+  let lack: string | null = null;
+  const giveUp = (outcome: StepOutcome): never => {
+    end ??= outcome;
+    const error = new Error(outcome.reason ?? 'The request has no answer.');
+    abort.abort(error);
+    throw error;
+  };
+  const miss = (reason: string): never => {
+    const clipped = clipReason(reason);
+    transcript.cut(clipped);
+    return giveUp({ status: 'skipped', reason: clipped, effect: 'continue' });
+  };
+  const refuse = (record: ClientRequestRecord, reason: string): never => {
+    record.abandon();
+    return miss(reason);
+  };
+  const { elicitation, sampling, roots } = offer;
+  for (const ability of listOffered(offer)) transcript.clientRequests[ability] = [];
+  const asked = createAnswerList(elicitation ?? [], (index) => used.push({ ability: 'elicitation', index }));
+  const sampled = createAnswerList(sampling === 'model' ? [] : (sampling ?? []), (index) =>
+    used.push({ ability: 'sampling', index }),
+  );
+  const elicit = async (params: ElicitRequestParams): Promise<ElicitResult> => {
+    const request = readElicitation(params);
+    const record = beginClientRequest(transcript, request, params);
+    const answer = asked.take(request) ?? refuse(record, describeUnanswered(request, asked.length));
+    const result = toElicitResult(answer);
+    if (request.mode === 'url' && result.content !== undefined) {
+      const advice = 'Write `accept` without fields for it.';
+      refuse(record, `The server asked the user to open a URL, and the next answer fills in a form. ${advice}`);
+    }
+    record.complete(result);
+    return result;
+  };
+  const sample = async (params: CreateMessageRequestParams) => {
+    const message = readSamplingText(params);
+    const request: ClientRequest = { ability: 'sampling', message, mode: null, fields: [] };
+    const record = beginClientRequest(transcript, request, params);
+    if (sampling !== 'model') {
+      const answer = sampled.take(request) ?? refuse(record, describeUnanswered(request, sampled.length));
+      const result = toSamplingResult(answer);
+      record.complete(result);
+      return result;
+    }
+    if (sampleModel === null) {
+      return refuse(record, '`sampling: model` needs a model, and none is configured here.');
+    }
+    used.push({ ability: 'sampling', index: 0 });
+    try {
+      const result = await sampleModel(params, record.origin);
+      record.complete(result);
+      return result;
+    } catch (error) {
+      if (error instanceof ModelError) {
+        record.abandon();
+        return giveUp(explainNoAnswer(error));
+      }
+      return refuse(record, `The request for sampling could not be given to the model: ${describeError(error)}`);
+    }
+  };
+  const listRoots = async () => {
+    const request: ClientRequest = { ability: 'roots', message: '', mode: null, fields: [] };
+    const listed = (roots ?? []).map((root) => (typeof root === 'string' ? { uri: root } : root));
+    for (const index of listed.keys()) used.push({ ability: 'roots', index });
+    beginClientRequest(transcript, request, {}).complete({ roots: listed });
+    return listed;
+  };
+  return {
+    abilities: {
+      ...(elicitation !== undefined && { elicitation: elicit }),
+      ...(sampling !== undefined && { sampling: sample }),
+      ...(roots !== undefined && { roots: listRoots }),
+      onLack: (needed) => {
+        // What a server asks for between two steps is no part of a call.
+        if (transcript.currentStep !== null) lack ??= describeLack(needed, transcript);
+      },
+    },
+    signal: abort.signal,
+    takeEnd: () => {
+      const taken = end;
+      end = null;
+      return taken;
+    },
+    get lack() {
+      return lack;
+    },
+    used,
+  };
+}
+
+/** Answers in the order of a script, and those with a condition for whatever fits it. */
+interface AnswerList<Answer> {
+  readonly length: number;
+  /** Undefined where no answer is left. */
+  take(request: ClientRequest): Answer | undefined;
+}
+
+type Condition = { message?: string; pattern?: string; schema?: string[] } | undefined;
+
+function createAnswerList<Answer extends ElicitationAnswer | SamplingAnswer>(
+  answers: readonly Answer[],
+  onUse: (index: number) => void,
+): AnswerList<Answer> {
+  const used = new Set<number>();
+  const take = (index: number | undefined) => {
+    if (index === undefined) return undefined;
+    used.add(index);
+    onUse(index);
+    return answers[index];
+  };
+  return {
+    length: answers.length,
+    take: (request) => {
+      const fitting = [...answers.entries()].flatMap(([index, answer]) => {
+        const condition = readCondition(answer);
+        return condition !== undefined && fits(request, condition) ? index : [];
+      });
+      // Of several that fit, each answers once; the last one answers whatever follows.
+      const next = fitting.find((index) => !used.has(index)) ?? fitting.at(-1);
+      if (next !== undefined) return take(next);
+      return take(
+        [...answers.entries()].find(([index, answer]) => readCondition(answer) === undefined && !used.has(index))?.[0],
+      );
+    },
+  };
+}
+
+function readCondition(answer: ElicitationAnswer | SamplingAnswer): Condition {
+  return typeof answer === 'string' ? undefined : answer.when;
+}
+
+function fits(request: ClientRequest, { message, pattern, schema }: NonNullable<Condition>): boolean {
+  if (message !== undefined && !request.message.includes(message)) return false;
+  if (pattern !== undefined && !RE2JS.compile(pattern).matcher(request.message).find()) return false;
+  return schema === undefined || schema.every((field) => request.fields.includes(field));
+}
+
+function readElicitation(params: ElicitRequestParams): ClientRequest {
+  const { message } = params;
+  const schema: unknown = 'requestedSchema' in params ? params.requestedSchema : undefined;
+  const properties = isRecord(schema) && isRecord(schema['properties']) ? schema['properties'] : {};
+  const mode = params.mode === 'url' ? 'url' : 'form';
+  return { ability: 'elicitation', message, mode, fields: Object.keys(properties) };
+}
+
+function toElicitResult(answer: ElicitationAnswer): ElicitResult {
+  if (typeof answer === 'string') return { action: answer };
+  if ('decline' in answer) return { action: 'decline' };
+  if ('cancel' in answer) return { action: 'cancel' };
+  const { accept } = answer;
+  return accept === true ? { action: 'accept' } : { action: 'accept', content: { ...accept } };
+}
+
+/** What was asked, how many answers there are, and what to write. */
+function describeUnanswered({ ability, message, mode, fields }: ClientRequest, count: number): string {
+  const of = fields.length === 0 ? '' : ` (fields: ${fields.join(', ')})`;
+  const what = ability === 'sampling' ? 'sampling' : mode === 'url' ? 'a URL to be opened' : 'elicitation';
+  const answers =
+    count === 0
+      ? 'it has no answer'
+      : count === 1
+        ? 'its only answer is used or does not fit'
+        : `none of its ${count} answers is left and fits`;
+  const example =
+    ability === 'sampling' ? '{ text: … }' : mode === 'url' ? 'accept' : `{ accept: { ${fields[0] ?? '…'}: … } }`;
+  return `The server asked for ${what}${of}: ${printValue(message)}, and ${answers}. Add an answer to \`client.${ability}\`, such as \`${example}\`.`;
+}
+
+function describeLack({ ability, name }: Lack, { toolCalls, currentStep }: Transcript): string {
+  const tool = toolCalls.at(-1)?.toolName;
+  const subject = currentStep?.step.kind === 'toolCall' || tool !== undefined ? (tool ?? 'The call') : 'The step';
+  return ability === null
+    ? `${subject} needs the client capability \`${name}\`, which the gate's client does not have.`
+    : `${subject} needs ${describeAbility(ability)}. Add ${offerExamples[ability]} to the case or the suite.`;
+}
+
+export function describeAbility(ability: Ability): string {
+  return `${ability}, which the case does not offer`;
+}

@@ -1,0 +1,107 @@
+import { describeError } from '../base/errors.ts';
+import { isRecord } from '../base/json.ts';
+import { endSentence } from '../base/text.ts';
+import type { Clock } from '../base/time.ts';
+import type { ClientAbilities } from '../mcp/abilities.ts';
+import { openSession, type Target, type ToolList } from '../mcp/session.ts';
+import { abilities, type Ability, type ClientOffer, listOffered, offerExamples } from '../model/client-abilities.ts';
+import type { TestCase } from '../model/case.ts';
+import type { CaseOutcome } from './outcome.ts';
+import { clipReason, printValue } from './reasons.ts';
+import { findSharedList, shareList } from './tool-list.ts';
+import type { Transcript } from './transcript.ts';
+
+/** How long a server may take to list its tools once more. */
+const listTimeoutMs = 30_000;
+
+/** Answers that commit a client to nothing; a server that lists its tools needs none. */
+const evasiveAnswers: Required<Omit<ClientAbilities, 'onLack'>> = {
+  elicitation: async () => ({ action: 'cancel' }),
+  sampling: async () => ({ role: 'assistant', model: 'none', content: { type: 'text', text: '' } }),
+  roots: async () => [],
+};
+
+/** The tools that the failure of an iteration is about and that the server did not list in its session; none where it failed before. */
+export function listUnlisted(
+  { steps }: TestCase,
+  { transcript, outcome }: { transcript: Transcript; outcome: CaseOutcome },
+): string[] {
+  if (outcome.result !== 'failed') return [];
+  const firstFailed = outcome.steps.findIndex(({ status }) => status === 'fail');
+  const called = transcript.unlistedTools.filter(({ stepIndex }) => firstFailed === -1 || stepIndex <= firstFailed);
+  // A model calls no tool that it is not offered, and the assertion that it did fails instead.
+  const failed = [
+    ...steps.flatMap((step, index) => (step.kind === 'assert' && index === firstFailed ? step.assertion : [])),
+    ...outcome.predicates.filter(({ state }) => state === 'failed').map(({ predicate }) => predicate),
+  ];
+  const expected = failed.map(readExpectedTool).filter((name) => name !== null);
+  const unlisted = expected.filter((name) => transcript.tools !== null && !transcript.tools.has(name));
+  return [...new Set([...called.map(({ toolName }) => toolName), ...unlisted])];
+}
+
+/** The tool that an assertion requires to be called. */
+function readExpectedTool(assertion: unknown): string | null {
+  if (!isRecord(assertion)) return null;
+  const { type, toolName } = assertion;
+  const isExpected = type === 'toolCalledWith' || type === 'toolCalledAtLeastOnce' || type === 'firstToolWas';
+  return isExpected && typeof toolName === 'string' ? toolName : null;
+}
+
+/**
+ * Finds out whether the server hides one of these tools from clients that offer as little as the case, and says which ability shows it.
+ * Null where the server lists none of them to any client. What it lists is asked once for all cases of a run.
+ */
+export async function findHiddenTool(
+  names: readonly string[],
+  target: Target,
+  { offer, ...options }: { offer: ClientOffer; clock: Clock; signal?: AbortSignal | undefined },
+): Promise<string | null> {
+  const offered = listOffered(offer);
+  const missing = abilities.filter((ability) => !offered.includes(ability));
+  if (missing.length === 0) return null;
+  try {
+    const all = await listToolsWith(abilities, target, options);
+    const hidden = names.find((name) => all?.has(name));
+    if (hidden === undefined) return null;
+    for (const ability of missing) {
+      const announced = abilities.filter((name) => name === ability || offered.includes(name));
+      const list = await listToolsWith(announced, target, options);
+      if (list?.has(hidden)) return describeHidden(hidden, [ability]);
+    }
+    return describeHidden(hidden, missing);
+  } catch (error) {
+    const asked = `with ${joinWords(abilities)} announced`;
+    return clipReason(
+      endSentence(
+        `The server lists no tool ${printValue(names[0])}, and could not be asked for its tools ${asked}: ${describeError(error)}`,
+      ),
+    );
+  }
+}
+
+async function listToolsWith(
+  announced: readonly Ability[],
+  target: Target,
+  { clock, signal }: { clock: Clock; signal?: AbortSignal | undefined },
+): Promise<ToolList> {
+  const known = findSharedList(target, announced);
+  if (known !== undefined) return known;
+  const timeout = AbortSignal.timeout(listTimeoutMs);
+  const limit = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
+  const answers = Object.fromEntries(announced.map((ability) => [ability, evasiveAnswers[ability]]));
+  await using session = await openSession(target, { clock, signal: limit, abilities: answers });
+  const list = await session.listTools({ signal: limit });
+  shareList(target, announced, list);
+  return list;
+}
+
+function describeHidden(toolName: string, needed: readonly Ability[]): string {
+  const examples = needed.map((ability) => offerExamples[ability]).join(' and ');
+  return clipReason(
+    `The server lists the tool ${printValue(toolName)} only to clients that offer ${joinWords(needed)}, which the case does not. Add ${examples} to the case or the suite.`,
+  );
+}
+
+function joinWords(words: readonly string[]): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
+}

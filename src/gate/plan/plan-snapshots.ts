@@ -1,0 +1,27 @@
+import type { ConfigurationIssue } from '../../base/errors.ts';
+import { appendAll } from '../../base/lists.ts';
+import { loadSnapshots } from '../../suite/load-snapshots.ts';
+import type { PlannedSuite } from './plan-suites.ts';
+
+/** The snapshots of a gate, as the plan found them. */
+export interface PlannedSnapshots {
+  texts: ReadonlyMap<string, string>;
+  /** The folder that each stays inside, by its path. */
+  folders: ReadonlyMap<string, string>;
+  /** Whether the results of the run become the snapshots. */
+  isUpdating: boolean;
+}
+
+/** Reads the snapshots of the cases that run. Where they are updated, none has to exist. */
+export async function planSnapshots(
+  suites: readonly PlannedSuite[],
+  { cwd, notes, updatesSnapshots: isUpdating = false }: { cwd: string; notes: string[]; updatesSnapshots?: boolean },
+  issues: ConfigurationIssue[],
+): Promise<PlannedSnapshots | null> {
+  const files = suites.flatMap((planned) => (planned.kind === 'file' ? [planned.suite] : []));
+  const { texts, folders, missing, issues: found } = await loadSnapshots(files, cwd);
+  appendAll(issues, [...found, ...(isUpdating ? [] : missing)]);
+  if (folders.size > 0) return { texts, folders, isUpdating };
+  if (isUpdating) notes.push('No case has `toMatchFile`, so `--update-snapshots` has no effect.');
+  return null;
+}

@@ -1,0 +1,44 @@
+import { isJsonEqual, tryParseJson } from '../../base/json.ts';
+import type { Redactor } from '../../base/redaction.ts';
+import type { Snapshots } from '../../engine/evidence.ts';
+import type { PlannedSnapshots } from '../plan/plan-snapshots.ts';
+import { toPlainJson } from '../../models/recordings/plain-json.ts';
+
+/** A snapshot to write. */
+export interface TakenSnapshot {
+  /** Relative to the working directory. */
+  file: string;
+  text: string;
+  isNew: boolean;
+}
+
+/** The snapshots while the evals run. */
+export interface JobSnapshots extends Snapshots {
+  /** Those that are other than their files. */
+  listChanged(): TakenSnapshot[];
+}
+
+export function openSnapshots({ texts, isUpdating }: PlannedSnapshots, redactor: Redactor): JobSnapshots {
+  const taken = new Map<string, string>();
+  const take = (file: string, text: string): string => {
+    const earlier = taken.get(file);
+    if (earlier === undefined) taken.set(file, text);
+    return earlier ?? text;
+  };
+  return {
+    read: (file) => texts.get(file) ?? null,
+    update: isUpdating ? take : null,
+    redact: (value) => toPlainJson(value, redactor),
+    listChanged: () =>
+      [...taken]
+        .filter(([file, text]) => !isSame(texts.get(file), text))
+        .map(([file, text]) => ({ file, text, isNew: !texts.has(file) })),
+  };
+}
+
+/** A formatter may have changed the white space of JSON. */
+function isSame(before: string | undefined, after: string): boolean {
+  if (before === undefined) return false;
+  const [one, other] = [tryParseJson(before), tryParseJson(after)];
+  return before === after || (one !== undefined && other !== undefined && isJsonEqual(one, other));
+}

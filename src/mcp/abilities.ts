@@ -1,0 +1,121 @@
+import {
+  type Client,
+  type ClientCapabilities,
+  type CreateMessageRequestParams,
+  type CreateMessageResult,
+  type CreateMessageResultWithTools,
+  type ElicitRequestParams,
+  type ElicitResult,
+  MissingRequiredClientCapabilityError,
+  ProtocolError,
+  ProtocolErrorCode,
+  type Root,
+  SdkError,
+  SdkErrorCode,
+  UrlElicitationRequiredError,
+} from '@modelcontextprotocol/client';
+import { isRecord } from '../base/json.ts';
+import { abilities, type Ability } from '../model/client-abilities.ts';
+
+/** How a client answers what a server asks it for. An ability without a function is not announced. */
+export interface ClientAbilities {
+  elicitation?: (request: ElicitRequestParams) => Promise<ElicitResult>;
+  sampling?: (request: CreateMessageRequestParams) => Promise<CreateMessageResult | CreateMessageResultWithTools>;
+  roots?: () => Promise<Root[]>;
+  /** Hears of each need of the server that no function covers, such as `sampling`. */
+  onLack?: (lack: Lack) => void;
+}
+
+/** Something that a server needed and that its client did not announce. */
+export interface Lack {
+  /** Null where it is none that a case can offer. */
+  ability: Ability | null;
+  /** Of the capability, such as `sampling` or `extensions.example.com/x`. */
+  name: string;
+}
+
+const methods: { readonly [Method in string]?: Ability } = {
+  'elicitation/create': 'elicitation',
+  'sampling/createMessage': 'sampling',
+  'roots/list': 'roots',
+};
+
+/** The capabilities that a client announces with these functions: no more than it can answer. */
+export function announce({ elicitation, sampling, roots }: ClientAbilities): ClientCapabilities {
+  return {
+    // The SDK fills in the defaults of a form where an answer leaves them out.
+    ...(elicitation !== undefined && { elicitation: { form: { applyDefaults: true }, url: {} } }),
+    ...(sampling !== undefined && { sampling: { tools: {} } }),
+    ...(roots !== undefined && { roots: {} }),
+  };
+}
+
+/** Has a client answer requests and `input_required` results, which the SDK takes to the same handlers. */
+export function answerRequests(client: Client, { elicitation, sampling, roots, onLack }: ClientAbilities): void {
+  if (elicitation !== undefined) {
+    client.setRequestHandler('elicitation/create', async ({ params }) => await elicitation(params));
+  }
+  if (sampling !== undefined) {
+    client.setRequestHandler('sampling/createMessage', async ({ params }) => await sampling(params));
+  }
+  if (roots !== undefined) client.setRequestHandler('roots/list', async () => ({ roots: await roots() }));
+  client.fallbackRequestHandler = async ({ method }) => {
+    const ability = methods[method];
+    if (ability !== undefined) onLack?.({ ability, name: ability });
+    throw new ProtocolError(ProtocolErrorCode.MethodNotFound, `The client offers no ${ability ?? method}.`);
+  };
+}
+
+/**
+ * Finds what a failed request would have needed of the client: the SDK refused to answer an `input_required` result, or the server
+ * names a capability (-32021) that was not announced. Null where the error says nothing of the kind.
+ */
+export function findLack(error: unknown, announced: ClientCapabilities): Lack | null {
+  if (error instanceof SdkError && error.code === SdkErrorCode.CapabilityNotSupported) {
+    const method = isRecord(error.data) ? error.data['method'] : undefined;
+    const ability = typeof method === 'string' ? methods[method] : undefined;
+    return ability === undefined ? null : { ability, name: ability };
+  }
+  if (error instanceof UrlElicitationRequiredError) {
+    return announced.elicitation === undefined ? { ability: 'elicitation', name: 'elicitation' } : null;
+  }
+  if (error instanceof MissingRequiredClientCapabilityError) {
+    const name = findMissing(error.requiredCapabilities, announced);
+    if (name === null) return null;
+    const ability = abilities.find((ability) => ability === name.split('.')[0]) ?? null;
+    return { ability: ability !== null && announced[ability] === undefined ? ability : null, name };
+  }
+  return error instanceof ProtocolError ? findClaimedLack(error.message, announced) : null;
+}
+
+/** The path of the first capability that is required and not announced. */
+function findMissing(required: unknown, announced: unknown): string | null {
+  if (!isRecord(required)) return null;
+  const known = isRecord(announced) ? announced : {};
+  for (const [name, part] of Object.entries(required)) {
+    if (known[name] === undefined) return name;
+    const missing = findMissing(part, known[name]);
+    if (missing !== null) return `${name}.${missing}`;
+  }
+  return null;
+}
+
+const abilityWords: { readonly [Name in Ability]: RegExp } = {
+  elicitation: /\belicit/i,
+  sampling: /\bsampling\b|\bcreateMessage\b/i,
+  roots: /\broots\b/i,
+};
+
+/** What SDKs of several languages write where a server may not ask its client. */
+const refusal =
+  /\b(?:client|session|host)\b.*\b(?:(?:not|n't|no|cannot) (?:\w+ )?(?:support|declare|offer|advertise|announce|provide)|lacks|without|unsupported)|\bnot (?:supported|declared|offered|advertised|available|provided) (?:by|in|from|on) (?:the |this |your |mcp )*(?:client|session|host)|\b(?:client|session|host)\b.*\bnot (?:supported|available)/i;
+
+/**
+ * Finds the ability that a text of the server says its client lacks; null for one that was announced. Servers of the older era check
+ * what their client announced without asking it, so that their own words are the only evidence.
+ */
+export function findClaimedLack(text: string, announced: ClientCapabilities): Lack | null {
+  if (!refusal.test(text)) return null;
+  const ability = abilities.find((name) => announced[name] === undefined && abilityWords[name].test(text));
+  return ability === undefined ? null : { ability, name: ability };
+}

@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/base/time.ts';
+import { runCase } from '../../src/engine/run-case.ts';
+import type { CaseOutcome } from '../../src/engine/outcome.ts';
+import type { Target } from '../../src/mcp/session.ts';
+import type { Assertion } from '../../src/model/assertion.ts';
+import type { ClientOffer } from '../../src/model/client-abilities.ts';
+import type { Step } from '../../src/model/step.ts';
+import { assertStep, callStep, createCase } from '../support/factories/case-factory.ts';
+import { createAskingServer } from '../support/servers/asking-server.ts';
+import { type FixtureMcpServer, startFixtureMcpServer } from '../support/servers/fixture-mcp-server.ts';
+
+let server: FixtureMcpServer;
+
+beforeAll(async () => {
+  server = await startFixtureMcpServer({}, { era: 'both', create: createAskingServer });
+});
+
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+});
+
+async function run(steps: Step[], client: ClientOffer, protocol: Target['protocol'] = 'legacy'): Promise<CaseOutcome> {
+  const target: Target = { url: server.url, serverName: 'asking', protocol };
+  const testCase = createCase(steps, { advancedConfig: { client } });
+  return await runCase(testCase, target, { clock: systemClock, timeoutMs: 20_000 });
+}
+
+const ask = (needs: string[], manner = 'input') => callStep('ask', { needs, manner });
+const contains = (needle: string): Step => assertStep({ type: 'toolResultContains', needle });
+const ada = { accept: { name: 'Ada' } };
+
+describe.each(['legacy', 'modern'] as const)('a server of the %s era that asks its client', (era) => {
+  it('gets the answers of the script, in their order', async () => {
+    const elicitation: ClientOffer['elicitation'] = [ada, 'decline', { cancel: true }];
+    const offer: ClientOffer = { elicitation, sampling: [{ text: 'Short.' }], roots: ['file:///work'] };
+    const needs = ['elicitation', 'elicitation', 'sampling', 'elicitation', 'roots'];
+    const outcome = await run([ask(needs), contains('"cancel"')], offer, era);
+    expect(outcome.error).toBeNull();
+    expect(outcome.result).toBe('passed');
+    const text = JSON.stringify(outcome.trace.messages.at(-1));
+    for (const part of ['accept', 'Ada', 'blue', 'decline', 'cancel', 'Short.', 'file:///work']) {
+      expect(text).toContain(part);
+    }
+  });
+
+  it('gets the answer whose condition fits, however often it asks', async () => {
+    const elicitation: ClientOffer['elicitation'] = [
+      'cancel',
+      { ...ada, when: { message: 'Who', schema: ['name'] } },
+      { accept: true, when: { pattern: '^Log in' } },
+    ];
+    const outcome = await run([ask(['elicitation', 'url', 'elicitation'])], { elicitation }, era);
+    expect(outcome.result).toBe('passed');
+    expect(outcome.usedAnswers.map(({ index }) => index)).toEqual([1, 2, 1]);
+  });
+
+  it('leaves the iteration without a result where no answer is left', async () => {
+    const outcome = await run([ask(['elicitation', 'elicitation']), contains('x')], { elicitation: [ada] }, era);
+    expect(outcome).toMatchObject({
+      status: 'failed',
+      result: null,
+      error:
+        'The server asked for elicitation (fields: name, colour): "Who are you?", and its only answer is used or does not fit. Add an answer to `client.elicitation`, such as `{ accept: { name: … } }`.',
+    });
+    expect(outcome.steps.map(({ status }) => status)).toEqual(['skipped', 'skipped']);
+  });
+
+  it('refuses a form where a URL is to be opened', async () => {
+    const outcome = await run([ask(['url'])], { elicitation: [ada] }, era);
+    expect(outcome.result).toBeNull();
+    expect(outcome.error).toContain('open a URL');
+  });
+
+  it('answers sampling with images and calls of tools', async () => {
+    const sampling: ClientOffer['sampling'] = [{ image: 'aGk=', mimeType: 'image/png' }];
+    const outcome = await run([ask(['sampling']), contains('image/png')], { sampling }, era);
+    expect(outcome.error).toBeNull();
+  });
+
+  it.each(['elicitation', 'url', 'sampling', 'roots'])('never fails a call that needs %s', async (need) => {
+    const outcome = await run([ask([need]), contains('anything')], {}, era);
+    const ability = need === 'url' ? 'elicitation' : need;
+    expect(outcome.result).toBeNull();
+    expect(outcome.error).toContain(`ask needs ${ability}, which the case does not offer. Add \`client: { ${ability}:`);
+  });
+
+  it.each(['elicitation', 'sampling', 'roots'])(
+    'never fails a call of a tool that is hidden without %s',
+    async (need) => {
+      const hidden = callStep(`hidden-${need}`);
+      const outcome = await run([hidden], {}, era);
+      expect(outcome.result).toBeNull();
+      expect(outcome.error).toContain(`only to clients that offer ${need}, which the case does not`);
+      const offer: ClientOffer = { elicitation: [ada], sampling: [{ text: 'x' }], roots: [] };
+      expect((await run([hidden], offer, era)).result).toBe('passed');
+    },
+  );
+
+  it('fails a call of a tool that no client is shown', async () => {
+    const outcome = await run([callStep('nothing')], {}, era);
+    expect(outcome).toMatchObject({ status: 'completed', result: 'failed' });
+    expect(outcome.error).toContain('The server lists no tool "nothing"');
+  });
+
+  it('fails a case whose result is wrong, whatever it offers', async () => {
+    const steps = [callStep('sum', { a: 2, b: 3 }), contains('6')];
+    expect((await run(steps, {}, era)).result).toBe('failed');
+    expect((await run(steps, { elicitation: [ada] }, era)).result).toBe('failed');
+  });
+
+  it('keeps a failure that came before the call that needs more', async () => {
+    const failing = callStep('sum', { a: 2, b: 3 });
+    const steps = [failing, { ...contains('6'), id: 'wrong' }, ask(['roots'])];
+    expect((await run(steps, {}, era)).result).toBe('failed');
+    const call = callStep('ask', { needs: ['elicitation'] });
+    const never: Assertion = { type: 'toolNeverCalled', toolName: 'ask' };
+    const outcome = await run([call, call, assertStep(never)], { elicitation: [ada] }, era);
+    expect(outcome.error).toContain('toolNeverCalled');
+    expect(outcome.result).toBe('failed');
+  });
+});
+
+describe('a server of the older era', () => {
+  it.each(['push', 'blind'])('never fails a call that asks by %s', async (manner) => {
+    for (const need of ['elicitation', 'sampling', 'roots']) {
+      const outcome = await run([ask([need], manner)], {});
+      expect(outcome.result).toBeNull();
+      expect(outcome.error).toContain(`needs ${need}`);
+      const offer: ClientOffer = { elicitation: [ada], sampling: [{ text: 'x' }], roots: ['file:///x'] };
+      expect((await run([ask([need], manner)], offer)).result).toBe('passed');
+    }
+  });
+
+  it('may do without what it is refused', async () => {
+    expect((await run([ask(['sampling'], 'softly'), contains('refused')], {})).result).toBe('passed');
+    const outcome = await run([ask(['sampling'], 'softly'), contains('Short.')], {});
+    expect(outcome.result).toBeNull();
+    expect(outcome.error).toContain('needs sampling');
+  });
+
+  it('is called again once the user has accepted to open its URL', async () => {
+    const logIn = callStep('log-in', { user: 'a' });
+    expect((await run([logIn, contains('logged in')], { elicitation: ['accept'] })).result).toBe('passed');
+    expect((await run([callStep('log-in', { user: 'b' })], { elicitation: ['decline'] })).result).toBe('failed');
+    const outcome = await run([callStep('log-in', { user: 'c' })], {});
+    expect(outcome.result).toBeNull();
+    expect(outcome.error).toContain('needs elicitation');
+  });
+});

@@ -1,0 +1,122 @@
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ConfigurationError } from '../../src/base/errors.ts';
+import { createRedactor, Secret } from '../../src/base/redaction.ts';
+import { systemClock } from '../../src/base/time.ts';
+import { runPlan } from '../../src/gate/job.ts';
+import { parseGateOptions } from '../../src/gate/options.ts';
+import { planGate } from '../../src/gate/plan/plan.ts';
+import { stdioServerPath } from '../support/servers/bundled-servers.ts';
+import { createWorkspace } from '../support/workspace.ts';
+
+const environment = { PATH: process.env['PATH'] ?? '' };
+const writeEvals = (file: string, more = '') => `suite: Arguments
+cases:
+  - title: Says its arguments
+    steps:
+      - toolCall: argv
+      - assert: { anyOf: [{ toMatchFile: ${file} }] }
+${more}`;
+
+/** Plans and runs a gate whose server answers with `answer`. */
+async function run(cwd: string, answer: string, { updatesSnapshots = false, secrets = [] as Secret[] } = {}) {
+  const options = parseGateOptions({
+    'server-command': `${process.execPath} ${stdioServerPath} ${answer}`,
+    evals: 'evals/*.evals.yaml',
+  });
+  const log: string[] = [];
+  const say = (text: string) => void log.push(text);
+  const logger = {
+    debug: () => {},
+    info: say,
+    warning: say,
+    error: say,
+    group: (title: string, lines: readonly string[]) => say([title, ...lines].join('\n')),
+  };
+  const plan = await planGate(options, { cwd, environment, updatesSnapshots });
+  const { signal } = new AbortController();
+  const redactor = createRedactor(secrets);
+  const { exitCode, report } = await runPlan(plan, { clock: systemClock, logger, redactor, signal, environment });
+  return { exitCode, notes: report.notes, log };
+}
+
+describe('a gate with snapshots', () => {
+  it('writes them when asked to, and compares with them otherwise', async () => {
+    await using workspace = await createWorkspace({ 'evals/a.evals.yaml': writeEvals('snapshots/argv.json') });
+    const made = await run(workspace.path, 'one', { updatesSnapshots: true });
+    expect(made).toMatchObject({
+      exitCode: 0,
+      notes: [
+        'The gate took these snapshots from the results instead of comparing with them: evals/snapshots/argv.json (new).',
+      ],
+    });
+    expect(made.log).toContain('Wrote 1 snapshot\nevals/snapshots/argv.json (new)');
+    expect(await workspace.read('evals/snapshots/argv.json')).toContain('"one"');
+    expect(await run(workspace.path, 'one')).toMatchObject({ exitCode: 0, notes: [] });
+    expect((await run(workspace.path, 'two')).exitCode).toBe(1);
+    expect(await workspace.read('evals/snapshots/argv.json')).toContain('"one"');
+    const changed = await run(workspace.path, 'two', { updatesSnapshots: true });
+    expect(changed.log).toContain('Wrote 1 snapshot\nevals/snapshots/argv.json (changed)');
+  });
+
+  it('redacts known secrets, and writes nothing behind a link out of the folder', async () => {
+    await using workspace = await createWorkspace({ 'evals/a.evals.yaml': writeEvals('snapshots/argv.json') });
+    await mkdir(join(workspace.path, 'elsewhere'));
+    await symlink('../elsewhere', join(workspace.path, 'evals/snapshots'));
+    const { log } = await run(workspace.path, 'one', { updatesSnapshots: true });
+    expect(log.join('\n')).toContain(
+      'A symbolic link leads from the snapshot evals/snapshots/argv.json out of the folder',
+    );
+    await expect(workspace.read('elsewhere/argv.json')).rejects.toThrow('ENOENT');
+    await rm(join(workspace.path, 'evals/snapshots'));
+    const hidden = await run(workspace.path, 'one-s3cret-value', {
+      updatesSnapshots: true,
+      secrets: [new Secret('one-s3cret-value')],
+    });
+    expect(hidden.exitCode).toBe(0);
+    expect(await workspace.read('evals/snapshots/argv.json')).not.toContain('s3cret');
+  });
+});
+
+describe('planGate', () => {
+  const plan = async (cwd: string, options: object = {}) => {
+    const texts = { 'server-url': 'http://127.0.0.1:9/mcp', evals: 'evals/*.evals.yaml' };
+    try {
+      return (await planGate(parseGateOptions(texts), { cwd, environment, ...options })).snapshots;
+    } catch (error) {
+      if (error instanceof ConfigurationError)
+        return error.issues.map(({ code, line, message }) => [code, line, message]);
+      throw error;
+    }
+  };
+
+  it('finds snapshots that cannot be read, at the lines of their assertions', async () => {
+    const more = `  - title: Checks
+    steps: [{ toolCall: argv }]
+    checks: [{ not: { toMatchFile: big.json } }, { toMatchFile: link.txt }]
+`;
+    await using workspace = await createWorkspace({
+      'evals/a.evals.yaml': writeEvals('none.json', more),
+      'evals/big.json': 'x'.repeat(300_000),
+      'secret.txt': 'x',
+    });
+    await symlink('../secret.txt', join(workspace.path, 'evals/link.txt'));
+    expect(await plan(workspace.path)).toEqual([
+      ['snapshot-too-large', 7, expect.stringContaining('evals/big.json has 300000 bytes')],
+      ['snapshot-outside', 7, expect.stringContaining('evals/link.txt out of the folder of the evals file')],
+      ['missing-snapshot', 6, expect.stringContaining('run --update-snapshots')],
+    ]);
+    await rm(join(workspace.path, 'evals/link.txt'));
+    await writeFile(join(workspace.path, 'evals/link.txt'), 'x');
+    await writeFile(join(workspace.path, 'evals/big.json'), '{}');
+    expect(await plan(workspace.path, { updatesSnapshots: true })).toMatchObject({ isUpdating: true });
+  });
+
+  it('plans none where no case compares with a file', async () => {
+    await using workspace = await createWorkspace({
+      'evals/a.evals.yaml': 'suite: a\ncases: [{ title: b, steps: [{ toolCall: c }] }]\n',
+    });
+    expect(await plan(workspace.path)).toBeNull();
+  });
+});

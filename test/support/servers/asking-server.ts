@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto';
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  type ClientCapabilities,
+  inputRequired,
+  type InputRequest,
+  type InputRequiredResult,
+  type CallToolResult,
+  Server,
+  type ServerContext,
+  UrlElicitationRequiredError,
+} from '@modelcontextprotocol/server';
+import { isRecord } from '../../../src/base/json.ts';
+
+export type Need = 'elicitation' | 'url' | 'sampling' | 'roots';
+
+/**
+ * How a tool asks its client: `input` as the SDK does in both eras; `push` through the SDK's requests of the older era, which look at
+ * what the client announced; `blind` with requests that do not; `softly` likewise, and a request that is refused is no error.
+ */
+export type Manner = 'input' | 'push' | 'blind' | 'softly';
+
+const form = {
+  type: 'object' as const,
+  properties: { name: { type: 'string' as const }, colour: { type: 'string' as const, default: 'blue' } },
+  required: ['name'],
+};
+const formParams = { message: 'Who are you?', requestedSchema: form };
+const sampleParams = {
+  messages: [{ role: 'user' as const, content: { type: 'text' as const, text: 'Summarize the notes.' } }],
+  maxTokens: 50,
+};
+
+const embedded: { readonly [Name in Need]: () => InputRequest } = {
+  elicitation: () => inputRequired.elicit(formParams),
+  url: () => inputRequired.elicitUrl({ message: 'Log in.', url: 'https://example.com/login' }),
+  sampling: () => inputRequired.createMessage(sampleParams),
+  roots: () => inputRequired.listRoots(),
+};
+
+/** A server of the official SDK whose tools ask their client for something, and hide from clients that do not offer it. */
+export function createAskingServer(): Server {
+  const server = new Server({ name: 'asking', version: '1.0.0' }, { capabilities: { tools: {} } });
+  const readCapabilities = ({ mcpReq }: ServerContext): ClientCapabilities => {
+    const envelope: Record<string, unknown> = { ...mcpReq.envelope };
+    const declared = envelope[CLIENT_CAPABILITIES_META_KEY];
+    return isRecord(declared) ? declared : (server.getClientCapabilities() ?? {});
+  };
+  const push = async (need: Need, manner: Manner, { mcpReq }: ServerContext): Promise<unknown> => {
+    const url = {
+      mode: 'url' as const,
+      message: 'Log in.',
+      url: 'https://example.com/login',
+      elicitationId: randomUUID(),
+    };
+    if (manner === 'push') {
+      if (need === 'elicitation') return await server.elicitInput({ mode: 'form', ...formParams });
+      if (need === 'url') return await server.elicitInput(url);
+      return need === 'sampling' ? await server.createMessage(sampleParams) : await server.listRoots();
+    }
+    const send = async () => {
+      if (need === 'elicitation') return await mcpReq.send({ method: 'elicitation/create', params: formParams });
+      if (need === 'url') return await mcpReq.send({ method: 'elicitation/create', params: url });
+      if (need === 'sampling') return await mcpReq.send({ method: 'sampling/createMessage', params: sampleParams });
+      return await mcpReq.send({ method: 'roots/list' });
+    };
+    return manner === 'blind' ? await send() : await send().catch(() => 'refused');
+  };
+  const ask = async (
+    args: Record<string, unknown>,
+    context: ServerContext,
+  ): Promise<CallToolResult | InputRequiredResult> => {
+    const needs = readNeeds(args['needs']);
+    const manner = readManner(args['manner']);
+    const { mcpReq } = context;
+    if (manner !== 'input') {
+      const answers: unknown[] = [];
+      for (const need of needs) answers.push(await push(need, manner, context));
+      return answer(answers);
+    }
+    // One after another: what was answered so far comes back in the state.
+    const state = mcpReq.requestState();
+    const before: unknown[] = typeof state === 'string' ? JSON.parse(state) : [];
+    const answers = mcpReq.inputResponses === undefined ? before : [...before, mcpReq.inputResponses['asked']];
+    const next = needs[answers.length];
+    if (next === undefined) return answer(answers);
+    return inputRequired({ inputRequests: { asked: embedded[next]() }, requestState: JSON.stringify(answers) });
+  };
+  server.setRequestHandler('tools/list', (_, context) => {
+    const announced = readCapabilities(context);
+    const hidden = (['elicitation', 'sampling', 'roots'] as const).filter((name) => announced[name] !== undefined);
+    const names = ['ask', 'log-in', 'sum', ...hidden.map((name) => `hidden-${name}`)];
+    return { tools: names.map((name) => ({ name, inputSchema: { type: 'object' as const } })) };
+  });
+  server.setRequestHandler('tools/call', async ({ params }, context) => {
+    const { name, arguments: args = {} } = params;
+    if (name === 'sum') return answer(Number(args['a']) + Number(args['b']));
+    if (name === 'log-in') {
+      if (loggedIn.delete(String(args['user']))) return answer('logged in');
+      loggedIn.add(String(args['user']));
+      const url = 'https://example.com/login';
+      throw new UrlElicitationRequiredError([{ mode: 'url', message: 'Log in.', url, elicitationId: 'login' }]);
+    }
+    try {
+      return await ask(name === 'ask' ? args : { needs: [name.replace('hidden-', '')] }, context);
+    } catch (error) {
+      const text = error instanceof Error ? error.message : String(error);
+      return { content: [{ type: 'text', text }], isError: true };
+    }
+  });
+  return server;
+}
+
+/** Users whose first call was refused. */
+const loggedIn = new Set<string>();
+
+function answer(value: unknown): CallToolResult {
+  return { content: [{ type: 'text', text: JSON.stringify(value) }] };
+}
+
+function readNeeds(value: unknown): Need[] {
+  return (Array.isArray(value) ? value : []).filter((need): need is Need => Object.hasOwn(embedded, String(need)));
+}
+
+function readManner(value: unknown): Manner {
+  return value === 'push' || value === 'blind' || value === 'softly' ? value : 'input';
+}
