@@ -171,15 +171,15 @@ async function runInSession(
     results: steps,
   });
   const filled = values.fillCase(testCase);
-  if (ending !== completed) return finish({ steps, ending, protocolVersion }, filled);
+  if (ending !== completed) return finish({ ...record, ending }, filled);
   try {
     const hasFailedStep = steps.some(({ status }) => status === 'fail');
     const checks = await judgeChecks(testCase, transcript, { ...aids, hasFailedStep, values });
-    return finish({ steps, ending, protocolVersion, checks }, filled);
+    return finish({ ...record, ending, checks }, filled);
   } catch (error) {
     if (limit.stoppedBy() !== 'caller') throw error;
     const cancelled: Ending = { status: 'cancelled', reason: 'Cancelled in the checks at the end.' };
-    return finish({ steps, ending: cancelled, protocolVersion }, filled);
+    return finish({ ...record, ending: cancelled }, filled);
   }
 }
 
