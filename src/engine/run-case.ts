@@ -9,7 +9,7 @@ import type { RunCommand, ServerVisit } from '../model/process-end.ts';
 import type { StepResult } from '../model/run.ts';
 import type { Step } from '../model/step.ts';
 import type { TraceIds } from '../otlp/ids.ts';
-import { type ClientScript, createClientScript } from './client-script.ts';
+import { createClientScript } from './client-script.ts';
 import type { JudgingAids, Snapshots } from './evidence.ts';
 import { openFixtures, type RunStepIn } from './fixture-steps.ts';
 import { findHiddenTool, listUnlisted } from './hidden-tools.ts';
@@ -27,11 +27,11 @@ import {
   withholdResult,
 } from './outcome.ts';
 import type { Connection } from './process-loss.ts';
-import { clipReason, clipReasonBefore } from './reasons.ts';
+import { clipReason } from './reasons.ts';
 import { runStep, type StepScope } from './run-step.ts';
+import { describeInterruption, failByExcess, runSteps } from './run-steps.ts';
 import { createSampleModel } from './sampling.ts';
 import { startSchemaTime } from './schema-check.ts';
-import type { StepOutcome } from './step-outcome.ts';
 import { listExcusedSteps } from './tool-call.ts';
 import { Transcript } from './transcript.ts';
 import { createCaseValues, type IterationFacts } from './values.ts';
@@ -213,106 +213,4 @@ async function connect(
     const witnessed = stoppedBy === null ? await visit?.findEnd(undefined, { mayBeEnding: true }) : null;
     return { ending: { status: 'failed', reason, ...(witnessed && { loss: { ...witnessed, isDuringCall: false } }) } };
   }
-}
-
-/**
- * Runs the steps in order until one ends the iteration, and leaves a result in `results` for each one it began. `interrupt` says how
- * a step ends that threw; null where the iteration was not stopped.
- */
-async function runSteps(
-  steps: readonly Step[],
-  session: Session,
-  {
-    runStep,
-    interrupt,
-    transcript,
-    script,
-    signal,
-    results,
-  }: {
-    runStep: (step: Step, stepIndex: number) => Promise<StepOutcome>;
-    interrupt: (step: Step) => Ending | null;
-    transcript: Transcript;
-    script: ClientScript;
-    /** Of the iteration's limit. */
-    signal: AbortSignal;
-    results: StepResult[];
-  },
-): Promise<Ending> {
-  for (const [stepIndex, step] of steps.entries()) {
-    const startMs = transcript.elapsedMs();
-    let outcome: StepOutcome;
-    let ending: Ending | null = null;
-    transcript.currentStep = { step, stepIndex };
-    try {
-      signal.throwIfAborted();
-      const { excess } = session;
-      outcome =
-        excess === null
-          ? await runScripted(() => runStep(step, stepIndex), script, signal)
-          : { status: 'fail', reason: excess.message, effect: 'stop' };
-      if (outcome.effect === 'stop') ending = completed;
-      if (outcome.effect === 'give-up' || outcome.effect === 'unmeasured') {
-        const { reason, loss, effect } = outcome;
-        const more = loss && { loss };
-        const isDecided = effect === 'unmeasured' && results.some(({ status }) => status === 'fail');
-        ending = isDecided ? { ...completed, ...more } : { status: 'failed', reason, ...more };
-        if (isDecided) outcome = { ...outcome, status: 'skipped' };
-      }
-    } catch (error) {
-      ending = interrupt(step);
-      if (ending === null) throw error;
-      if (ending.status === 'timed_out' && script.lack !== null) ending = { status: 'failed', reason: script.lack };
-      const status = ending.status === 'cancelled' ? 'skipped' : 'fail';
-      outcome = { status, reason: ending.reason, effect: 'stop' };
-    }
-    transcript.currentStep = null;
-    transcript.addStepSpan(step, stepIndex, { startMs, isOk: outcome.status === 'ok' });
-    const { status, reason, evidence } = outcome;
-    results.push({ stepId: step.id, stepIndex, kind: step.kind, status, reason, ...(evidence && { evidence }) });
-    if (ending !== null) return ending;
-  }
-  const { excess } = session;
-  return excess === null ? completed : failByExcess(excess);
-}
-
-/**
- * Runs a step until it ends, or until a request of the server has no answer. A step that fails after a call needed what the case does
- * not offer has established nothing.
- */
-async function runScripted(
-  run: () => Promise<StepOutcome>,
-  script: ClientScript,
-  signal: AbortSignal,
-): Promise<StepOutcome> {
-  const early = script.takeEnd();
-  if (early !== null) return early;
-  try {
-    const outcome = await run();
-    const end = script.takeEnd();
-    if (end !== null) return end;
-    const { status, effect, reason } = outcome;
-    if (script.lack === null || status !== 'fail' || (effect !== 'stop' && effect !== 'continue')) return outcome;
-    return { ...outcome, reason: clipReasonBefore(script.lack, reason ?? ''), effect: 'unmeasured' };
-  } catch (error) {
-    const end = signal.aborted ? null : script.takeEnd();
-    if (end === null) throw error;
-    return end;
-  }
-}
-
-function failByExcess({ message }: ExcessError): Ending {
-  return { status: 'completed', reason: message };
-}
-
-function describeInterruption(
-  step: Step,
-  { limit, timeoutMs }: { limit: IterationLimit; timeoutMs: number },
-): Ending | null {
-  const stoppedBy = limit.stoppedBy();
-  if (stoppedBy === null) return null;
-  const where = `in step "${step.id}"${step.kind === 'toolCall' ? ` (tool ${step.toolName})` : ''}.`;
-  return stoppedBy === 'caller'
-    ? { status: 'cancelled', reason: `Cancelled ${where}` }
-    : { status: 'timed_out', reason: `Timed out after ${formatDuration(timeoutMs)} ${where}` };
 }
