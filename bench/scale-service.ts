@@ -63,9 +63,9 @@ function fillStore(): void {
         predicates: [],
         usage: null,
         judges: [],
+        usedAnswers: [],
         fixtures: [],
         warnings: [],
-        usedAnswers: [],
         runStop: null,
       });
       store.runs.count(runId, result);

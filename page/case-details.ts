@@ -101,9 +101,10 @@ function createFailure(
 }
 
 /** Expected calls are those of a prompt; a case of direct calls has none, and what it called is listed. */
-function createCalls({ expectedToolCalls, actualToolCalls }: IterationFailure): HTMLElement | null {
-  if (expectedToolCalls.length === 0 && actualToolCalls.length === 0) return null;
-  const hasExpected = expectedToolCalls.length > 0;
+function createCalls({ expectedToolCalls, actualToolCalls, result }: IterationFailure): HTMLElement | null {
+  // Nothing is known of the calls that an iteration without a result did not come to.
+  const hasExpected = expectedToolCalls.length > 0 && result !== 'unscored';
+  if (!hasExpected && actualToolCalls.length === 0) return null;
   const lines: DiffLine[] = hasExpected
     ? compareCalls(expectedToolCalls, actualToolCalls)
     : actualToolCalls.flatMap(listCallLines).map((text) => ({ side: 'both', text }));

@@ -27,7 +27,7 @@ const gateName = 'gate.js';
 /** What several parts need: each takes its modules and what they import. */
 const sharedChunks = [
   { name: 'gate', test: /\/lib\/action\/stages\.js$/, priority: 4 },
-  { name: 'mcp', test: /\/node_modules\/(?:@modelcontextprotocol|ajv|ajv-formats)\//, priority: 3 },
+  { name: 'mcp', test: /\/node_modules\/(?:@modelcontextprotocol|ajv|ajv-formats|jose)\//, priority: 3 },
   { name: 'tunnel', test: /\/node_modules\/ws\/|\/lib\/tunnel\//, priority: 2 },
   { name: 'engine', test: /\/lib\/(?:engine|server)\//, priority: 1 },
   { name: 'online', test: /\/lib\/(?:github\/client|gate\/publish\/upload-results)\.js$/, priority: 1 },

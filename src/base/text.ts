@@ -6,6 +6,12 @@ export function readFirstLine(text: string): string {
   return text.split(/\r\n|\r|\n/, 1)[0] ?? '';
 }
 
+/** Puts another sentence behind the first line of a text, whose other lines stay below it. */
+export function extendFirstLine(text: string, sentence: string): string {
+  const first = readFirstLine(text);
+  return `${first} ${sentence}${text.slice(first.length)}`;
+}
+
 /** Keeps the last lines that fit into `maxLength` UTF-16 units, line breaks included: where a program fails stands at the end. */
 export function clipLines(lines: readonly string[], maxLength: number): string[] {
   let length = 0;

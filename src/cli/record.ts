@@ -20,7 +20,7 @@ Examples:
   $ mcp-eval-ci record --server-command "node build/index.js" --cases search evals/*.evals.yaml
 
 Exit codes:
-  0 every case with a prompt is recorded, whether it passed or not · 2 configuration or usage
+  0 every case with a prompt or a gating judge is recorded, whether it passed or not · 2 configuration or usage
   3 an iteration could not be recorded`,
     )
     .action(async (files: string[], flags: Record<string, unknown>) => {

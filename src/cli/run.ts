@@ -3,7 +3,6 @@ import { systemClock } from '../base/time.ts';
 import { ConfigurationError, type ConfigurationIssue } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Redactor } from '../base/redaction.ts';
-import type { Report } from '../model/report.ts';
 import { limitHeapGrowth } from '../gate/host-process.ts';
 import { listKnownSecrets, listOptions, type OptionDescription, readGateOptions } from '../gate/options.ts';
 import { elsewhere, findElsewhere, isFlagOf } from '../gate/options/surfaces.ts';
@@ -139,7 +138,7 @@ async function runPlan(
     for (const line of preview) stdout.write(`${redactText(line, redactor)}\n`);
     return 0;
   }
-  const { exitCode, report } = await runJob(options, context, {
+  const { exitCode, isFullyRecorded } = await runJob(options, context, {
     isRecording,
     updatesSnapshots,
     summaryPath: environment['GITHUB_STEP_SUMMARY'] ?? null,
@@ -156,11 +155,6 @@ async function runPlan(
       if (written.length > 0) logger.info(`Reports: ${written.join(', ')}`);
     },
   });
-  return isRecording ? judgeRecording(report, exitCode) : exitCode;
-}
-
-/** What was recorded is good or bad evals, which the gate judges later; what could not be recorded is missing then. */
-function judgeRecording({ cases }: Report, exitCode: number): number {
-  if (exitCode > 3) return exitCode;
-  return cases.every(({ model, planned, total }) => model === null || planned <= total) ? 0 : 3;
+  // What was recorded is good or bad evals, which the gate judges later; what could not be recorded is missing then.
+  return isRecording && exitCode <= 3 ? (isFullyRecorded ? 0 : 3) : exitCode;
 }

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { formatCount } from '../base/text.ts';
 import { ConfigurationError } from '../base/errors.ts';
 import { escapeTerminalText } from '../report/escape/log.ts';
+import { findCasesWithoutModel } from '../suite/model-settings.ts';
 import { loadSuites } from '../suite/load.ts';
 import { loadSnapshots } from '../suite/load-snapshots.ts';
 
@@ -21,6 +22,10 @@ export function addValidateCommand(program: Command, setExitCode: (code: number)
         const iterations = suite.cases.reduce((sum, { runs }) => sum + runs, 0);
         const counts = `${formatCount(suite.cases.length, 'case')}, ${formatCount(iterations, 'iteration')}`;
         process.stdout.write(`${escapeTerminalText(`${suite.location.file}: ${suite.name}, ${counts}`)}\n`);
+      }
+      for (const { file, line, column, message } of suites.flatMap(findCasesWithoutModel)) {
+        const what = `${file}:${line}:${column}: ${message}. Only a hosted service with a model of its own can run it.`;
+        process.stderr.write(`Warning: ${escapeTerminalText(what)}\n`);
       }
       process.stdout.write(`${suites.length} ${suites.length === 1 ? 'file is' : 'files are'} valid.\n`);
       setExitCode(0);

@@ -128,9 +128,10 @@ export function createRunner(options: RunnerOptions): Runner {
     const trace = options.propagatesTraces ? identifyTrace({ runId, iterationId: id }) : null;
     const timeoutMs = options.iterationTimeoutMs;
     const facts = { iteration: iterationNumber, uuid: options.createUuid(), variables: options.variables };
-    const aids = { trace, visit, openModel, openJudge, facts, snapshots: options.snapshots };
-    const commands = { runCommand: witness?.runCommand ?? null };
-    const outcome = await runCase(testCase, target, { clock, signal, timeoutMs, ...aids, ...commands });
+    const { snapshots } = options;
+    const runCommand = witness?.runCommand ?? null;
+    const aids = { trace, visit, openModel, openJudge, facts, snapshots, runCommand };
+    const outcome = await runCase(testCase, target, { clock, signal, timeoutMs, ...aids });
     for (const warning of outcome.warnings) warn(runId, `Case ${JSON.stringify(testCase.title)}: ${warning}`);
     if (outcome.protocolVersion !== null) protocols.addSpoken(serverId, outcome.protocolVersion);
     return outcome;

@@ -1,5 +1,6 @@
 import type { Ability, ClientRequest } from '../model/client-abilities.ts';
-import { type CallOrigin, stepSpanId, type Transcript } from './transcript.ts';
+import { type CallOrigin, stepSpanId } from './span-parts.ts';
+import type { Transcript } from './transcript.ts';
 
 /** A request of the server under way. Exactly one of the two is called, once. */
 export interface ClientRequestRecord {

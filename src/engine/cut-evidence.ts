@@ -1,4 +1,4 @@
-import { endSentence } from '../base/text.ts';
+import { endSentence, readFirstLine } from '../base/text.ts';
 import type {
   ApiType,
   Check,
@@ -120,7 +120,7 @@ export function limitToFinal<Type extends Check['type']>(
   const final = typeof finality === 'function' ? finality(fields, evidence) : finality;
   return isFinal(judgement.state, final)
     ? judgement
-    : leaveUnmeasured(`not measured: ${endSentence(evidence.cutReason)}`);
+    : leaveUnmeasured(`not measured: ${endSentence(readFirstLine(evidence.cutReason))}`);
 }
 
 function isFinal(state: CheckState, final: FinalStates): boolean {

@@ -45,8 +45,8 @@ export const emptyEvidence: Evidence = {
   messages: [],
   finalAssistantMessage: '',
   userMessages: 0,
-  tokensUsed: null,
   clientRequests: null,
+  tokensUsed: null,
   notifications: null,
   cutReason: null,
 };

@@ -1,6 +1,6 @@
 import { describeError, ModelError } from '../base/errors.ts';
 import { isRecord } from '../base/json.ts';
-import { clipText, endSentence } from '../base/text.ts';
+import { clipText, endSentence, readFirstLine } from '../base/text.ts';
 import type { JudgeCheck } from '../model/assertion.ts';
 import type { TraceMessage, TracePart } from '../model/trace.ts';
 import { buildJudgeCall, type JudgedCase, type JudgedPart, type Opinion, readOpinion } from '../models/judge-prompt.ts';
@@ -85,7 +85,7 @@ export async function judgeByModel(
   { messages, cutReason }: Pick<Evidence, 'messages' | 'cutReason'>,
   { askJudge = null, judgeLog }: Pick<JudgingAids, 'askJudge' | 'judgeLog'>,
 ): Promise<Judgement> {
-  if (cutReason !== null) return leaveUnmeasured(`not measured: ${endSentence(cutReason)}`);
+  if (cutReason !== null) return leaveUnmeasured(`not measured: ${endSentence(readFirstLine(cutReason))}`);
   if (model === undefined) return leaveUnmeasured('not measured: the check names no model.');
   if (askJudge === null) return leaveUnmeasured('not measured: no model can be asked here.');
   const isGating = role === 'gating';

@@ -14,7 +14,8 @@ import { checkSchema, type SchemaBudget } from './schema-check.ts';
 import { describeNoAnswer, giveUpByLoss, type StepOutcome } from './step-outcome.ts';
 import { callTool, type CallRecording } from './tool-call.ts';
 import { describeMissing } from './tool-list.ts';
-import type { CallOrigin, CallRecord } from './transcript.ts';
+import type { CallOrigin } from './span-parts.ts';
+import type { CallRecord } from './transcript.ts';
 
 /** What a model is offered, and what it may not do with it. */
 export interface ToolOffer {

@@ -1,5 +1,5 @@
 import { isSensitiveKey } from '../base/redaction.ts';
-import { clipText } from '../base/text.ts';
+import { clipText, readFirstLine } from '../base/text.ts';
 
 /** The API's limits for what a predicate may say. */
 const longestReason = 600;
@@ -24,9 +24,11 @@ export function clipReason(reason: string): string {
   return clipText(reason, longestReason);
 }
 
-/** Cuts a reason in the same way, so that what to do about it still fits behind it. */
+/** Cuts the first line of a reason in the same way, so that what to do about it still fits behind it. What stands below is kept. */
 export function clipReasonBefore(hint: string, reason: string): string {
-  return clipReason(`${clipText(reason, Math.max(0, longestReason - hint.length - 1))} ${hint}`);
+  const first = readFirstLine(reason);
+  const clipped = clipText(first, Math.max(0, longestReason - hint.length - 1));
+  return `${clipReason(`${clipped} ${hint}`)}${reason.slice(first.length)}`;
 }
 
 /** How long a list inside a reason may get, in characters, so that the rest of the sentence has room. */

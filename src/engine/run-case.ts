@@ -29,7 +29,7 @@ import {
 import type { Connection } from './process-loss.ts';
 import { clipReason } from './reasons.ts';
 import { runStep, type StepScope } from './run-step.ts';
-import { describeInterruption, failByExcess, runSteps } from './run-steps.ts';
+import { failByExcess, runSteps } from './run-steps.ts';
 import { createSampleModel } from './sampling.ts';
 import { startSchemaTime } from './schema-check.ts';
 import { listExcusedSteps } from './tool-call.ts';
@@ -57,16 +57,15 @@ const extraTaskTtlMs = 600_000;
  * the expected ones in every turn. A negative case is one in which the model must call nothing: calls that steps pin are
  * the author's, not the model's, and do not count.
  *
- * The setup of the case comes before its steps, and its teardown after them, whatever happened. A setup that fails leaves the iteration
- * without a result; a teardown that fails is a warning.
- *
  * The client offers the server what the case says, and nothing else. A request of the server that has no answer leaves the iteration
  * without a result. So does a failure after a call that needed what the case does not offer, and a tool that the server lists only to
  * clients that offer more: neither says anything about the server.
  *
+ * The setup of the case comes before its steps, and its teardown after them, whatever happened. A setup that fails leaves the iteration
+ * without a result; a teardown that fails is a warning.
+ *
  * With `facts`, placeholders of a case that has some stand for them. With `trace`, each call carries its span of that trace to the
- * server. With `visit`, the outcome says where the process
- * of the server ended before the iteration was over.
+ * server. With `visit`, the outcome says where the process of the server ended before the iteration was over.
  */
 export async function runCase(testCase: TestCase, target: Target, options: RunCaseOptions): Promise<CaseOutcome> {
   const { outcome, unlisted } = await runInSession(testCase, target, options);
@@ -100,7 +99,8 @@ async function runInSession(
   const transcript = new Transcript(clock);
   let started: IterationLimit | null = null;
   const openModel = options.openModel == null ? null : shareModel(options.openModel, () => started);
-  const script = createClientScript(testCase.advancedConfig?.client ?? {}, {
+  const values = createCaseValues(testCase, { facts, transcript });
+  const script = createClientScript(values.fillOffer(testCase.advancedConfig?.client ?? {}), {
     transcript,
     sampleModel:
       openModel === null
@@ -152,7 +152,6 @@ async function runInSession(
     runCommand,
   };
   const interrupt = (step: Step) => describeInterruption(step, { limit, timeoutMs });
-  const values = createCaseValues(testCase, { facts, transcript });
   const runFilled: RunStepIn = (step, stepIndex, within) =>
     values.run(step, async (filled) => await runStep(filled, stepIndex, within));
   await using fixtures = openFixtures(
@@ -213,4 +212,16 @@ async function connect(
     const witnessed = stoppedBy === null ? await visit?.findEnd(undefined, { mayBeEnding: true }) : null;
     return { ending: { status: 'failed', reason, ...(witnessed && { loss: { ...witnessed, isDuringCall: false } }) } };
   }
+}
+
+function describeInterruption(
+  step: Step,
+  { limit, timeoutMs }: { limit: IterationLimit; timeoutMs: number },
+): Ending | null {
+  const stoppedBy = limit.stoppedBy();
+  if (stoppedBy === null) return null;
+  const where = `in step "${step.id}"${step.kind === 'toolCall' ? ` (tool ${step.toolName})` : ''}.`;
+  return stoppedBy === 'caller'
+    ? { status: 'cancelled', reason: `Cancelled ${where}` }
+    : { status: 'timed_out', reason: `Timed out after ${formatDuration(timeoutMs)} ${where}` };
 }

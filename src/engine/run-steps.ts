@@ -1,10 +1,8 @@
-import { formatDuration } from '../base/time.ts';
 import type { Session } from '../mcp/session.ts';
 import type { ExcessError } from '../mcp/traffic-budget.ts';
 import type { StepResult } from '../model/run.ts';
 import type { Step } from '../model/step.ts';
 import type { ClientScript } from './client-script.ts';
-import type { IterationLimit } from './iteration-limit.ts';
 import { completed, type Ending } from './outcome.ts';
 import { clipReasonBefore } from './reasons.ts';
 import type { StepOutcome } from './step-outcome.ts';
@@ -96,18 +94,7 @@ async function runScripted(
   }
 }
 
+/** What a server sends beyond its limits is evidence against it. */
 export function failByExcess({ message }: ExcessError): Ending {
   return { status: 'completed', reason: message };
-}
-
-export function describeInterruption(
-  step: Step,
-  { limit, timeoutMs }: { limit: IterationLimit; timeoutMs: number },
-): Ending | null {
-  const stoppedBy = limit.stoppedBy();
-  if (stoppedBy === null) return null;
-  const where = `in step "${step.id}"${step.kind === 'toolCall' ? ` (tool ${step.toolName})` : ''}.`;
-  return stoppedBy === 'caller'
-    ? { status: 'cancelled', reason: `Cancelled ${where}` }
-    : { status: 'timed_out', reason: `Timed out after ${formatDuration(timeoutMs)} ${where}` };
 }

@@ -13,7 +13,8 @@ import { isRecord, tryParseJson } from '../base/json.ts';
 import type { SamplingAnswer } from '../model/client-abilities.ts';
 import type { ModelAnswer, ModelCall, ModelSession } from '../models/language-model.ts';
 import { toAssistantMessage, toToolMessage, type ToolResult } from '../models/messages.ts';
-import type { CallOrigin, Transcript } from './transcript.ts';
+import type { CallOrigin } from './span-parts.ts';
+import type { Transcript } from './transcript.ts';
 
 type SamplingResult = CreateMessageResult | CreateMessageResultWithTools;
 type SamplingMessage = CreateMessageRequestParams['messages'][number];

@@ -39,6 +39,8 @@ const subjects: { readonly [Type in GatingCheck['type']]: Subject } = {
   noDestructiveToolCalled: 'other',
   toolResultSizeUnder: 'other',
   tokenBudgetUnder: 'other',
+  // Snapshots are known to the service in this process alone.
+  toMatchFile: 'other',
   resourceContains: 'other',
   promptContains: 'other',
   completionContains: 'other',
@@ -51,8 +53,6 @@ const subjects: { readonly [Type in GatingCheck['type']]: Subject } = {
   promptMatchesSchema: 'other',
   resourceMimeType: 'other',
   requestError: 'other',
-  // Snapshots are known to the service in this process alone.
-  toMatchFile: 'other',
   widgetRendered: 'other',
   widgetRenderLatencyUnder: 'other',
   widgetNoConsoleErrors: 'other',

@@ -12,6 +12,7 @@ import { type CallOutput, readResult } from './call-output.ts';
 import type { Evidence, JudgeLog, Reply, ToolResult } from './evidence.ts';
 import { NotificationLog } from './notification-log.ts';
 import type { Turn } from './match.ts';
+import { type CallOrigin, describeAnswer, placeSpan, stepSpanId } from './span-parts.ts';
 
 /** A tool call under way. Exactly one of the two is called, once. */
 export interface CallRecord {
@@ -20,13 +21,6 @@ export interface CallRecord {
   complete(output: CallOutput): ToolResult;
   /** For a call that was cut off: it stays in the record, without a result. */
   abandon(): void;
-}
-
-/** The step that a call belongs to; `promptIndex` counts the prompts of the case from 0, and is null for a pinned call. */
-export interface CallOrigin {
-  step: { id: string };
-  stepIndex: number;
-  promptIndex: number | null;
 }
 
 /** Everything an iteration did so far, as evidence for its assertions and for the trace. */
@@ -274,32 +268,6 @@ export class Transcript implements Evidence {
   #toEpochMs(elapsedMs: number): number {
     return Math.round(this.startedAtMs + elapsedMs);
   }
-}
-
-/** The id of the span of a step. */
-export function stepSpanId(stepIndex: number): string {
-  return `step_${stepIndex + 1}`;
-}
-
-function placeSpan({ step, stepIndex, promptIndex }: CallOrigin) {
-  return { stepIndex, authoredStepId: step.id, ...(promptIndex !== null && { promptIndex }) };
-}
-
-/** What the span of a call of a model has of its answer. */
-function describeAnswer(
-  model: ModelName,
-  { finishReason, usage }: Pick<ModelAnswer, 'finishReason' | 'usage'>,
-): Partial<TraceSpan> {
-  const { total: inputTokens } = usage.inputTokens;
-  const { total: outputTokens } = usage.outputTokens;
-  return {
-    modelId: model.name,
-    provider: model.provider,
-    finishReason: finishReason.unified,
-    ...(inputTokens !== undefined && { inputTokens }),
-    ...(outputTokens !== undefined && { outputTokens }),
-    ...(inputTokens !== undefined && outputTokens !== undefined && { totalTokens: inputTokens + outputTokens }),
-  };
 }
 
 /** An input that is no JSON stays the text that it is. */

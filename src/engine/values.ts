@@ -2,6 +2,7 @@ import { isTooDeep, isRecord, tryParseJson } from '../base/json.ts';
 import type { Secret } from '../base/redaction.ts';
 import type { Assertion, Check } from '../model/assertion.ts';
 import type { TestCase } from '../model/case.ts';
+import type { ClientOffer } from '../model/client-abilities.ts';
 import { formatCount } from '../base/text.ts';
 import { type Filling, fillParts, variablePrefix } from '../model/placeholders.ts';
 import type { Step } from '../model/step.ts';
@@ -26,6 +27,8 @@ export interface CaseValues {
   run(step: Step, execute: (filled: Step) => Promise<StepOutcome>): Promise<StepOutcome>;
   /** Fills in a check; the reason says why that is not possible. */
   fill(check: Check): { filled: Check; reason: string | null };
+  /** Fills in the answers of the client, which are given before anything can be captured. */
+  fillOffer(offer: ClientOffer): ClientOffer;
   /** The case with its steps as they were run, or would have been as far as that is known. */
   fillCase(testCase: TestCase): TestCase;
 }
@@ -34,6 +37,7 @@ export interface CaseValues {
 export const noValues: CaseValues = {
   run: async (step, execute) => await execute(step),
   fill: (check) => ({ filled: check, reason: null }),
+  fillOffer: (offer) => offer,
   fillCase: (testCase) => testCase,
 };
 
@@ -59,7 +63,9 @@ export function createCaseValues(
     const known = captured.has(name) ? captured : builtIn;
     return known.has(name) ? { value: known.get(name) } : null;
   };
-  const fillPart = <Part extends Step | Assertion>(part: Part): { filled: Part; reason: string | null } => {
+  const fillPart = <Part extends Step | Assertion | ClientOffer>(
+    part: Part,
+  ): { filled: Part; reason: string | null } => {
     const unset = new Set<string>();
     const filling: Filling = {
       find: (name) => {
@@ -84,6 +90,7 @@ export function createCaseValues(
       return { status: 'fail', reason, effect: 'unmeasured' };
     },
     fill: fillPart,
+    fillOffer: (offer) => fillPart(offer).filled,
     fillCase: (testCase) => ({ ...testCase, steps: testCase.steps.map((step) => fillPart(step).filled) }),
   };
 }

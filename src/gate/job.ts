@@ -86,7 +86,11 @@ interface JobSinks extends ReportSinks, Pick<GateContext, 'onProgress' | 'saveRe
 export type JobFiles = WrittenFiles & { tracePath: string | null };
 
 /** The verdict of a job, its evidence, and the files that it wrote. */
-export type JobResult = GateResult & { files: JobFiles };
+export type JobResult = GateResult & {
+  files: JobFiles;
+  /** Whether every case whose result needs a model has one. */
+  isFullyRecorded: boolean;
+};
 
 /**
  * Runs one gate from its options to its last report: plans, runs the evals, judges, writes the files, and reports on GitHub and
@@ -153,10 +157,12 @@ async function publishGate(
   const { report, evidence, tracePath } = result;
   sinks.onReport?.(report);
   const written = await publishFiles(report, plan, { logger, redactor, summaryPath, evidence });
+  let isComplete = true;
   if (plan.models !== null) {
-    const { publishRecordings } = await import('./publish/publish-recordings.ts');
+    const { isFullyRecorded, publishRecordings } = await import('./publish/publish-recordings.ts');
     const isInPlace = sinks.isRecording === true || plan.models.mode === 'record';
     await publishRecordings(result.recordings, plan, { isInPlace, logger, redactor });
+    isComplete = isFullyRecorded(report, plan.models);
   }
   await publishSnapshots(result.snapshots, plan, { logger, redactor });
   if (plan.annotations && sinks.onAnnotations !== undefined) {
@@ -168,7 +174,7 @@ async function publishGate(
   const files = { ...written, tracePath: traces };
   sinks.onFiles?.(report, files);
   await publishOnline(result, plan, { clock, logger, redactor, signal });
-  return { ...result, files };
+  return { ...result, files, isFullyRecorded: isComplete };
 }
 
 /**

@@ -35,7 +35,7 @@ export function findInHistory(records: readonly HistoryRecord[], source: string)
     startedAt,
     commit,
     branch,
-    cases: cases.map(({ replayed: _replayed, ...testCase }) => ({ ...testCase, title: null })),
+    cases: cases.map((testCase) => ({ ...testCase, title: null })),
   };
 }
 

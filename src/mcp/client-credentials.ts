@@ -48,13 +48,17 @@ const clientCredentials = 'client_credentials';
  *
  * @throws {ServerStartError} from the returned function, when there is no token
  */
-export function createTokenRequest(
+export async function openTokenRequest(
   client: OAuthClient,
   context: { serverUrl: string; proxy: ProxySettings | undefined; clock: Clock; onSecret: (secret: Secret) => void },
-): (challenge: Challenge) => Promise<AccessToken> {
+): Promise<(challenge: Challenge) => Promise<AccessToken>> {
   const { serverUrl, clock, onSecret } = context;
   const { issuer } = client;
   const provider = createProvider(client);
+  // Signs once, to load what signs before a server runs that could change it.
+  if ('addClientAuthentication' in provider) {
+    await provider.addClientAuthentication(new Headers(), new URLSearchParams(), issuer);
+  }
   const fetchFn = createAuthFetch(context.proxy);
 
   const request = async ({ resourceMetadataUrl, scope }: Challenge) => {

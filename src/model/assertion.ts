@@ -191,7 +191,7 @@ export function isJudge(assertion: Assertion): assertion is JudgeCheck {
 
 const own = { ...toolResult, ...reply, ...reported, ...client, ...judged };
 
-/** Whether an assertion is judged by the gate alone: on what a tool answered or a server reported, by a model, or one that wraps others. */
+/** Whether an assertion is judged by the gate alone: on what a server answered, reported or asked for, by a model, or one that wraps others. */
 export function isOwnAssertion(assertion: Assertion): assertion is OwnAssertion {
   if (!('type' in assertion)) return false;
   const { type } = assertion;

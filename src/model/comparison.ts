@@ -10,6 +10,7 @@ const baselineCaseSchema = z.object({
   title: z.string().nullable().describe('Null where only the id was kept.'),
   ...countsSchema.shape,
   definitionHash: z.string().nullable(),
+  replayed: count.default(0).describe('Those of the iterations in which a recording answered.'),
 });
 export type BaselineCase = z.infer<typeof baselineCaseSchema>;
 
@@ -69,6 +70,9 @@ export const comparisonSchema = z.object({
     .describe('Over the cases with equal definitions and results on both sides.'),
   rates: z.array(rateChangeSchema).describe('The same for each suite, with what it shows.'),
   notRun: count.describe('Cases of the baseline that this gate was not asked to run.'),
+  mixed: count
+    .default(0)
+    .describe("Comparable cases with recorded answers of models on one side alone: a difference may be the model's."),
   cases: z.array(caseComparisonSchema).describe('Everything but the unchanged ones, regressions first.'),
 });
 export type Comparison = z.infer<typeof comparisonSchema>;

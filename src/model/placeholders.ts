@@ -1,5 +1,6 @@
 import { isRecord } from '../base/json.ts';
 import type { Assertion } from './assertion.ts';
+import type { ClientOffer } from './client-abilities.ts';
 import type { Step } from './step.ts';
 
 /** Begins the name of a variable of the job. */
@@ -126,10 +127,10 @@ export function blankPattern(pattern: string): string {
 }
 
 /**
- * Fills in a step, a check or another assertion. Its data keeps the types of values, and its other texts stay texts. In a pattern,
+ * Fills in a step, a check or another assertion, or the answers of a client. Its data keeps the types of values, and its other texts stay texts. In a pattern,
  * values count as plain text, and in a pointer as one key.
  */
-export function fillParts<T extends Step | Assertion>(part: T, filling: Filling): T;
+export function fillParts<T extends Step | Assertion | ClientOffer>(part: T, filling: Filling): T;
 export function fillParts(part: object, filling: Filling): unknown {
   return fillFields(part, filling);
 }
@@ -139,16 +140,19 @@ function fillFields(part: object, filling: Filling): unknown {
 }
 
 /** Fields that may have any JSON value. */
-const dataFields: ReadonlySet<string> = new Set(['arguments', 'args', 'value']);
+const dataFields: ReadonlySet<string> = new Set(['arguments', 'args', 'value', 'accept', 'input']);
+
+/** Fields that have a regular expression. */
+const patternFields: ReadonlySet<string> = new Set(['pattern', 'matches']);
 
 function fillField(key: string, value: unknown, filling: Filling): unknown {
   if (key === 'schema') return fillSchema(value, filling);
   if (key === 'capture') return fillPointers(value, filling);
-  if (key === 'steps' && Array.isArray(value))
-    return value.map((step) => (isRecord(step) ? fillFields(step, filling) : step));
-  if ((key === 'assertion' || key === 'until') && isRecord(value)) return fillFields(value, filling);
-  if (typeof value !== 'string' || dataFields.has(key)) return fillDeep(value, filling);
-  if (key === 'pattern') return fillPart(value, filling, quotePattern);
+  if (dataFields.has(key)) return fillDeep(value, filling);
+  if (Array.isArray(value)) return value.map((item) => fillField(key, item, filling));
+  if (isRecord(value)) return fillFields(value, filling);
+  if (typeof value !== 'string') return value;
+  if (patternFields.has(key)) return fillPart(value, filling, quotePattern);
   return fillPart(value, filling, key === 'path' ? quotePointer : keepText);
 }
 

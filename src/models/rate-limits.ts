@@ -1,4 +1,4 @@
-import { createPacer, type Pacer } from '../base/pacing.ts';
+import type { Pacer } from '../base/pacing.ts';
 import type { Clock } from '../base/time.ts';
 import type { FailedAnswer } from '../http/failed-answer.ts';
 import { parseRetryAfter } from '../http/retry.ts';
@@ -84,19 +84,52 @@ export interface ProviderPacer extends Pacer {
 /** A daily limit is reset in hours, for which a run does not wait: the next call finds out. */
 const longestPauseMs = 60_000;
 
-/** Half of what the smallest paid accounts allow at once; refusals slow it down. */
-const firstPace = { perSecond: 5, burst: 10 };
+/** In calls per second; `first` is half of what the smallest paid accounts allow at once. */
+const pace = { first: 5, slowest: 0.5, step: 0.25 };
 
+/** Calls that begin at once, as long as none was refused. */
+const firstBurst = 10;
+
+/** Calls that were under way together are refused together. */
+const sameRefusalMs = 1000;
+
+/**
+ * Spreads the calls of one key: additive increase with every answer, multiplicative decrease with every refusal (AIMD; D. Chiu and
+ * R. Jain, "Analysis of the increase and decrease algorithms for congestion avoidance in computer networks", 1989).
+ */
 export function createProviderPacer(clock: Clock, random: () => number): ProviderPacer {
-  const pacer = createPacer(clock, firstPace, random);
+  let perSecond = pace.first;
+  let tokens = firstBurst;
+  let countedAtMs = clock.monotonicMs();
+  let slowedAtMs = Number.NEGATIVE_INFINITY;
   let pausedUntilMs = 0;
+  const drawTurnMs = (nowMs: number): number => {
+    const startMs = Math.max(nowMs, countedAtMs);
+    const size = perSecond < pace.first ? 1 : firstBurst;
+    const saved = Math.min(size, tokens + ((startMs - countedAtMs) / 1000) * perSecond);
+    tokens = Math.max(0, saved - 1);
+    countedAtMs = startMs + (Math.max(0, 1 - saved) * 1000) / perSecond;
+    return countedAtMs;
+  };
   return {
-    ...pacer,
-    waitForTurn: async (options) => {
-      await pacer.waitForTurn(options);
+    waitForTurn: async ({ signal } = {}) => {
+      const nowMs = clock.monotonicMs();
+      const turnMs = drawTurnMs(nowMs);
+      if (turnMs > nowMs) await clock.sleep(turnMs - nowMs, { signal });
       const waitMs = pausedUntilMs - clock.monotonicMs();
       // Spread like a wait for Retry-After: all calls of the key begin again together.
-      if (waitMs > 0) await clock.sleep(waitMs + random() * Math.min(1000, waitMs / 10), { signal: options?.signal });
+      if (waitMs > 0) await clock.sleep(waitMs + random() * Math.min(1000, waitMs / 10), { signal });
+    },
+    slowDown: () => {
+      const nowMs = clock.monotonicMs();
+      if (nowMs - slowedAtMs < sameRefusalMs) return;
+      slowedAtMs = nowMs;
+      perSecond = Math.max(pace.slowest, perSecond / 2);
+      tokens = 0;
+      countedAtMs = Math.max(countedAtMs, nowMs);
+    },
+    speedUp: () => {
+      perSecond = Math.min(pace.first, perSecond + pace.step);
     },
     pause: (delayMs) => {
       pausedUntilMs = Math.max(pausedUntilMs, clock.monotonicMs() + Math.min(delayMs, longestPauseMs));

@@ -32,7 +32,7 @@ export function describeChanges({ counts }: Comparison): string {
  * Says how the pass rates compare, over the cases that can be compared: the whole populations differ as soon as a case is
  * new, gone or changed. Null where none can be.
  */
-export function describeRates({ comparable, counts, notRun }: Comparison): string | null {
+export function describeRates({ comparable, counts, notRun, mixed }: Comparison): string | null {
   const { baseline, current } = comparable;
   if (baseline.total === 0 || current.total === 0) return null;
   const rate = ({ passed, total }: Counts) => formatPassRate(computePassRate(passed, total));
@@ -41,7 +41,13 @@ export function describeRates({ comparable, counts, notRun }: Comparison): strin
     notRun === 0
       ? ''
       : ` ${formatCount(notRun, 'case')} of the baseline ${notRun === 1 ? 'was' : 'were'} not to be run here.`;
-  return `Over the ${formatCount(cases, 'case')} that can be compared, ${rate(baseline)} passed then and ${rate(current)} now.${left}`;
+  return `Over the ${formatCount(cases, 'case')} that can be compared, ${rate(baseline)} passed then and ${rate(current)} now.${left}${describeMixed(mixed)}`;
+}
+
+/** Says of how many cases recorded answers of models are compared with live ones. */
+function describeMixed(mixed: number): string {
+  if (mixed === 0) return '';
+  return ` ${formatCount(mixed, 'case')} had recorded answers of a model on one side and live ones on the other: a difference in ${mixed === 1 ? 'it' : 'them'} may come from the model.`;
 }
 
 /** Says of every suite whose pass rate is another one by how much, and whether that is shown; `name` renders its id. */

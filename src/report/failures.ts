@@ -53,12 +53,13 @@ function listReasons({ reasons }: IterationFailure): string[] {
 }
 
 /** Expected calls are those of a prompt; a case of tool-call steps has none, and only its calls are listed. */
-function listToolCalls({ expectedToolCalls, actualToolCalls }: IterationFailure): string[] {
+function listToolCalls({ expectedToolCalls, actualToolCalls, result }: IterationFailure): string[] {
   const list = (label: string, calls: IterationFailure['actualToolCalls']) => [
     ...calls.slice(0, maxToolCalls).map((call) => `${label}${truncateText(describeToolCall(call), maxToolCallLength)}`),
     ...(calls.length > maxToolCalls ? [`${label}and ${calls.length - maxToolCalls} more`] : []),
   ];
   const called = list('called    ', actualToolCalls);
-  if (expectedToolCalls.length === 0) return called;
+  // Nothing is known of the calls that an iteration without a result did not come to.
+  if (expectedToolCalls.length === 0 || result === 'unscored') return called;
   return [...list('expected  ', expectedToolCalls), ...(called.length === 0 ? ['called    nothing'] : called)];
 }

@@ -3,7 +3,7 @@ import { computePassRate, formatPassRate, formatUpperRate } from '../model/rate.
 import type { CaseReport } from '../model/case-report.ts';
 import type { JudgeSpending } from '../model/cost.ts';
 import type { ModelsReport, ModelSummary, Report } from '../model/report.ts';
-import { addUsage, type ModelUsage } from '../model/usage.ts';
+import type { ModelUsage } from '../model/usage.ts';
 import { renderProse, renderTableCode } from './escape/markdown.ts';
 import { truncateText } from './truncate.ts';
 
@@ -43,7 +43,16 @@ export function describeJudge({ usage, cost }: JudgeSpending, models: Pick<Model
 /** Says what the models of a gate used and cost, a sentence each; `models` is what the report has of them. */
 export function listSpending(models: ModelsReport): string[] {
   const { judges, costGaps } = models;
-  const usage = [models, ...judges].map((part) => part.usage).reduce(addUsage);
+  const sum = (key: keyof ModelUsage) => [models, ...judges].reduce((total, part) => total + part.usage[key], 0);
+  // Added up here: the page has this file, and the schemas next to `addUsage` would come with it.
+  const usage: ModelUsage = {
+    modelCalls: sum('modelCalls'),
+    replayedCalls: sum('replayedCalls'),
+    inputTokens: sum('inputTokens'),
+    cachedInputTokens: sum('cachedInputTokens'),
+    outputTokens: sum('outputTokens'),
+    unmeasuredCalls: sum('unmeasuredCalls'),
+  };
   const costs = [models, ...judges].map((part) => part.cost);
   const cost = costs.every((part) => part !== null) ? costs.reduce((sum, part) => sum + part, 0) : null;
   const spent = cost === null ? '' : `; cost ${describeCost(cost, models)}`;

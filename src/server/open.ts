@@ -3,7 +3,7 @@ import { ConfigurationError } from '../base/errors.ts';
 import { Secret } from '../base/redaction.ts';
 import type { Clock } from '../base/time.ts';
 import { createServerAccess, type ServerAccess } from '../mcp/access.ts';
-import { createTokenRequest } from '../mcp/client-credentials.ts';
+import { openTokenRequest } from '../mcp/client-credentials.ts';
 import { buildChildEnvironment, markerVariable } from './environment.ts';
 import { logDescendants, stopMarkedProcesses } from './kill-orphans.ts';
 import { openHttpServer } from './open-http.ts';
@@ -98,11 +98,12 @@ function withCommands(witness: ProcessWitness, start: StartContext): ProcessWitn
  * Prepares what lets requests to the server at `url` in: fixed headers, and tokens of an OAuth client. `onSecret` hears every
  * token.
  */
-export function openAccess(
+export async function openAccess(
   { url, headers, oauth, proxy }: { url: string } & AccessOptions,
   { clock, onSecret }: { clock: Clock; onSecret: (secret: Secret) => void },
-): ServerAccess {
-  const requestToken = oauth === null ? null : createTokenRequest(oauth, { serverUrl: url, proxy, clock, onSecret });
+): Promise<ServerAccess> {
+  const requestToken =
+    oauth === null ? null : await openTokenRequest(oauth, { serverUrl: url, proxy, clock, onSecret });
   return createServerAccess({ url, headers, requestToken, clock });
 }
 

@@ -9,8 +9,8 @@ import { parseCheck } from './assertion-schema.ts';
 import { buildPolicyLayer, locateText } from './build-policy.ts';
 import { assignCaseIds, type CaseOrigin, fillRow } from './rows.ts';
 import { deriveSlug, nameVariant } from './case-ids.ts';
-import { type Finding, quoteValue } from './findings.ts';
 import { buildOffer, findEmptyConditions, findUnofferedRequest } from './client-offer.ts';
+import { type Finding, quoteValue } from './findings.ts';
 import { fillJudgeModel, fillModelOfStep, findJudgesWithoutModel, locateJudges, locateStepJudges } from './judges.ts';
 import { buildModelSettings, findTwoModelKeys, listCaseModels } from './model-settings.ts';
 import { checkNames } from './names.ts';
@@ -49,10 +49,11 @@ export function buildSuite(
     const path = ['cases', index];
     appendAll(findings, findTwoModelKeys(testCase, document, path));
     appendAll(findings, findEmptyConditions(testCase.client, document, path));
-    const client = buildOffer(written.client, testCase.client, { document, path });
+    const offered = buildOffer(written.client, testCase.client, { document, path });
     const { base, row = null } = origins?.[index] ?? {};
     const { id = '', baseId = '' } = ids[index] ?? {};
     const filling = fillRow(row);
+    const client = offered === null ? null : { ...offered, offer: fillParts(offered.offer, filling) };
     const steps = parseSteps(testCase.steps).map((step) =>
       placeSnapshotsOfStep(fillParts(fillModelOfStep(step, judgeModel), filling), file),
     );
@@ -73,6 +74,19 @@ export function buildSuite(
       ),
     ];
     appendAll(findings, findJudgesWithoutModel(ownJudges));
+    const asserted = [
+      ...steps.flatMap((step, at) =>
+        step.kind === 'assert' ? { check: step.assertion, at: [...path, 'steps', at] } : [],
+      ),
+      ...ownChecks.list.map((check, at) => ({ check, at: [...locateChecks(testCase.checks, path), at] })),
+      ...(ownChecks.mode === 'replace' ? [] : checks.map((check, at) => ({ check, at: ['checks', at] }))),
+    ];
+    for (const { check, at } of asserted) {
+      appendAll(
+        findings,
+        findUnofferedRequest(check, client, () => document.locateValue(at)),
+      );
+    }
     const timeoutMs = testCase.timeout ?? written.timeout ?? defaultTimeoutMs;
     const setup = parseFixtures('setup', { written, index, document, filling, findings });
     const located = steps.map((step, position) => ({
@@ -80,18 +94,6 @@ export function buildSuite(
       location: document.locateValue([...path, 'steps', position]),
     }));
     appendAll(findings, findHopelessSteps({ setup, steps: located, timeoutMs }));
-    const judged = [
-      ...steps.flatMap((step, at) =>
-        step.kind === 'assert' ? { check: step.assertion, at: [...path, 'steps', at] } : [],
-      ),
-      ...ownChecks.list.map((check, at) => ({ check, at: [...locateChecks(testCase.checks, path), at] })),
-      ...(ownChecks.mode === 'replace' ? [] : checks.map((check, at) => ({ check, at: ['checks', at] }))),
-    ];
-    for (const { check, at } of judged)
-      appendAll(
-        findings,
-        findUnofferedRequest(check, client, () => document.locateValue(at)),
-      );
     const expectsError = findErrorExpectation(steps, ownChecks);
     if (expectsError !== undefined && ownChecks.mode !== 'inherit' && ownChecks.list.some(isNoToolErrors)) {
       const message =
@@ -214,10 +216,12 @@ function expandModels(testCase: SuiteCase, models: ReadonlyArray<string | null>)
 
 /** The parts of a case that may use names, with the checks of its suite where it has them too. */
 function listNamedParts(written: WrittenSuite, index: number) {
-  const { cases, checks: suiteChecks } = written;
-  const { steps = [], checks } = cases[index] ?? {};
+  const { cases, checks: suiteChecks, client: suiteClient } = written;
+  const { steps = [], checks, client } = cases[index] ?? {};
   const inherits = checks === undefined || Array.isArray(checks) || checks.mode !== 'replace';
   return {
+    client: [{ value: client, path: ['cases', index, 'client'] }],
+    suiteClient: [{ value: suiteClient, path: ['client'] }],
     steps: [
       ...listFixtures('setup', written, index),
       ...steps.map((value, position) => ({ value, path: ['cases', index, 'steps', position] })),

@@ -5,6 +5,7 @@ import type { TestCase } from '../model/case.ts';
 import { fillParts, plainText } from '../model/placeholders.ts';
 import { mapToolCalls, type Step } from '../model/step.ts';
 import { serverUnderTest } from '../model/suite.ts';
+import type { ClientOffer } from '../model/client-abilities.ts';
 import type { LocatedStep, Suite, SuiteCase } from '../model/suite.ts';
 import { resolveChecks } from './build.ts';
 
@@ -38,7 +39,7 @@ export function compileCase(testCase: SuiteCase, suite: Suite, { serverName, dia
     dialect === 'embedded' || !(isOwnAssertion(assertion) || isAdvisory(assertion));
   const { placeholders } = testCase;
   // Where only `\{{` stands, nothing is left to be known.
-  const finish = <Part extends Step | Check>(part: Part): Part =>
+  const finish = <Part extends Step | Check | ClientOffer>(part: Part): Part =>
     placeholders?.first === null ? fillParts(part, plainText) : part;
   const steps = testCase.steps
     .map(({ step }) => nameServer(finish(step), serverName))
@@ -50,9 +51,9 @@ export function compileCase(testCase: SuiteCase, suite: Suite, { serverName, dia
     ...compileModelSettings(testCase, dialect),
     ...(dialect === 'embedded' && {
       timeoutMs: testCase.timeoutMs,
+      ...(testCase.client !== null && { client: finish(testCase.client.offer) }),
       ...compileFixtures(testCase, (step) => nameServer(finish(step), serverName)),
     }),
-    ...(dialect === 'embedded' && testCase.client !== null && { client: testCase.client.offer }),
     ...(!failsOnToolError && { failOnToolError: false }),
     ...(dialect === 'embedded' && placeholders?.first != null && { placeholders: true }),
   };

@@ -1,4 +1,4 @@
-import type { ModelSettings, SourceLocation } from '../model/suite.ts';
+import { asksModel, type ModelSettings, type SourceLocation, type Suite, type SuiteCase } from '../model/suite.ts';
 import type { Finding } from './findings.ts';
 import type { DocumentPath, SourceDocument } from './source-document.ts';
 import type { WrittenCase, WrittenSuite } from './suite-schema.ts';
@@ -35,6 +35,24 @@ export function listCaseModels(suite: WrittenSuite, testCase: WrittenCase): Arra
   if (sampling !== 'model' && !testCase.steps.some((step) => 'prompt' in step)) return [testCase.model ?? null];
   const own = testCase.models ?? (testCase.model === undefined ? undefined : [testCase.model]);
   return own ?? suite.models ?? [suite.model ?? null];
+}
+
+/** The first prompt of a case, or else what its client offers, if a model answers that; null if the case asks no model. */
+export function locateModelUse(testCase: Pick<SuiteCase, 'steps' | 'client' | 'location'>): SourceLocation | null {
+  if (!asksModel(testCase)) return null;
+  const prompt = testCase.steps.find(({ step }) => step.kind === 'prompt');
+  return prompt?.location ?? testCase.client?.location ?? testCase.location;
+}
+
+/** Finds cases that ask a model and name none. The gate runs none of them, unless a hosted service does it with a model of its own. */
+export function findCasesWithoutModel({ cases }: Suite): Finding[] {
+  return cases.flatMap((testCase) => {
+    const location = locateModelUse(testCase);
+    if (location === null || testCase.model !== null) return [];
+    const what = testCase.steps.some(({ step }) => step.kind === 'prompt') ? 'a prompt step' : '`sampling: model`';
+    const message = `case "${testCase.title}" has ${what} and no model; set \`model\` in the case or the suite, such as anthropic/claude-haiku-4.5`;
+    return [{ ...location, code: 'missing-model', message }];
+  });
 }
 
 /** Finds a `model` next to `models`, which leaves open which of the two counts. */

@@ -15,6 +15,9 @@ interface WrittenPart {
 
 /** A case whose names are checked, part after part in the order in which they run. */
 interface NamedParts {
+  /** The answers of its client, and those of its suite. */
+  client: readonly WrittenPart[];
+  suiteClient: readonly WrittenPart[];
   steps: readonly WrittenPart[];
   /** The checks at its end: its own, and those of its suite, which know no rows. */
   checks: readonly WrittenPart[];
@@ -27,7 +30,7 @@ interface NamedParts {
  * which is null where nothing is.
  */
 export function checkNames(
-  { steps, checks, suiteChecks, row }: NamedParts,
+  { client, suiteClient, steps, checks, suiteChecks, row }: NamedParts,
   document: SourceDocument,
 ): { findings: Finding[]; placeholders: CasePlaceholders | null } {
   const findings: Finding[] = [];
@@ -69,6 +72,8 @@ export function checkNames(
       for (const name of names) if (!filled.includes(name)) addUse(name, location, filled);
     }
   };
+  for (const part of client) inspect(part, columns);
+  for (const part of suiteClient) inspect(part, []);
   for (const part of steps) {
     inspect(part, part.isOfSuite === true ? [] : columns);
     for (const name of listCaptures(part)) {

@@ -52,7 +52,7 @@ interface ExpandedCase {
 const namingColumns = ['id', 'name'];
 
 /** Parts of a case in which the engine fills in texts, when it knows all values. */
-const laterParts: ReadonlySet<string> = new Set(['setup', 'steps', 'teardown', 'checks']);
+const laterParts: ReadonlySet<string> = new Set(['setup', 'steps', 'teardown', 'checks', 'client']);
 
 /**
  * Replaces each case that has `each` by one case for each row. A text that is one column and nothing else becomes the value, other texts

@@ -34,6 +34,7 @@ export function compareWithBaseline(
     },
     rates: compareRates(comparable),
     notRun: missing.notRun,
+    mixed: countMixed(baselineCases, suites),
     cases: compared
       .filter(({ change }) => change !== 'unchanged')
       .toSorted((a, b) => caseChanges.indexOf(a.change) - caseChanges.indexOf(b.change)),
@@ -132,6 +133,23 @@ function listMissing(
   const absent = baselineCases.filter(({ suiteId, id }) => !run.has(keyOf(suiteId, id)));
   const removed = absent.filter(({ suiteId, id }) => suiteIds.has(suiteId) && !leftOut.has(keyOf(suiteId, id)));
   return { removed, notRun: absent.length - removed.length };
+}
+
+/**
+ * Counts cases of which one side alone has recorded answers. Both sides ran the server, so they are compared all the same; but
+ * a recording repeats what the model said once, and says nothing of what it would say now.
+ */
+function countMixed(baselineCases: readonly BaselineCase[], suites: readonly SuiteResults[]): number {
+  const earlier = new Map(baselineCases.map((testCase) => [keyOf(testCase.suiteId, testCase.id), testCase]));
+  return suites
+    .flatMap(({ suiteId, cases }) =>
+      cases.map((testCase) => ({ was: earlier.get(keyOf(suiteId, testCase.id)), testCase })),
+    )
+    .filter(({ was, testCase: { passed, failed, replayed, definitionHash } }) => {
+      if (was === undefined || was.total === 0 || passed + failed === 0) return false;
+      if (definitionHash === null || definitionHash !== was.definitionHash) return false;
+      return was.replayed > 0 !== replayed.total > 0;
+    }).length;
 }
 
 function describeRemoved({ suiteId, id, title, passed, total }: BaselineCase): CaseComparison {

@@ -1,4 +1,4 @@
-import { endSentence, formatCount } from '../base/text.ts';
+import { endSentence, extendFirstLine, formatCount, readFirstLine } from '../base/text.ts';
 import { lastLinesHeading } from '../model/process-end.ts';
 import { describeSource, type Sourced } from '../model/source.ts';
 import type { CaseResults, SuiteResults } from '../model/results.ts';
@@ -84,9 +84,9 @@ function listStatusGaps({ status, notes }: Run, results: SuiteResults): VerdictR
   const causes = status === 'failed' && results.interruption === null ? listBreaks(results) : [];
   const what = isTerminalStatus(status) ? 'The run ended as' : 'The run was last seen as';
   const end = `${what} ${status}, which carries no verdict.`;
+  const first = notes === null ? '' : readFirstLine(notes);
   // The service knows the cause. What a process wrote last may stand below it.
-  const [cause = '', ...output] = notes?.split('\n') ?? [];
-  const message = notes === null ? end : [`${endSentence(cause)} ${end}`, ...output].join('\n');
+  const message = notes === null ? end : extendFirstLine(`${endSentence(first)}${notes.slice(first.length)}`, end);
   return [...causes, { code: 'run-not-completed', message }];
 }
 

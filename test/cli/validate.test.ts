@@ -12,6 +12,20 @@ describe('mcp-eval-ci validate', () => {
     });
   });
 
+  it('warns of a prompt without a model, which only a hosted service can run', async () => {
+    const text = 'suite: A\ncases:\n  - title: Asks\n    steps:\n      - prompt: Hello\n';
+    await using workspace = await createWorkspace({ 'a.evals.yaml': text });
+    expect(await runCommand(['validate', 'a.evals.yaml'], { cwd: workspace.path })).toEqual({
+      exitCode: 0,
+      stdout: 'a.evals.yaml: A, 1 case, 1 iteration\n1 file is valid.\n',
+      stderr: expect.stringMatching(
+        /^Warning: a\.evals\.yaml:5:9: case "Asks" has a prompt step and no model; set `model` in .* can run it\.\n$/,
+      ),
+    });
+    await workspace.write('a.evals.yaml', `model: anthropic/claude-haiku-4-5\n${text}`);
+    expect((await runCommand(['validate', 'a.evals.yaml'], { cwd: workspace.path })).stderr).toBe('');
+  });
+
   it('exits 2 with file, line, column and code of every finding in every file', async () => {
     await using workspace = await createWorkspace({
       'a.evals.yaml': greenEvals.replace('required:', 'requierd:').replace('runs: 2', 'runs: 200'),

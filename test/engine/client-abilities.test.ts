@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Secret } from '../../src/base/redaction.ts';
 import { systemClock } from '../../src/base/time.ts';
 import { runCase } from '../../src/engine/run-case.ts';
 import type { CaseOutcome } from '../../src/engine/outcome.ts';
@@ -42,6 +43,22 @@ describe.each(['legacy', 'modern'] as const)('a server of the %s era that asks i
     for (const part of ['accept', 'Ada', 'blue', 'decline', 'cancel', 'Short.', 'file:///work']) {
       expect(text).toContain(part);
     }
+  });
+
+  it('gets answers with the values of the iteration', async () => {
+    const client: ClientOffer = {
+      elicitation: [{ accept: { name: 'Ada {{uuid}}' } }],
+      sampling: [{ text: '{{iteration}}!' }],
+    };
+    const steps = (needle: string) => [ask(['elicitation', 'sampling']), contains('Ada c0ffee'), contains(needle)];
+    const target: Target = { url: server.url, serverName: 'asking', protocol: era };
+    const facts = { iteration: 7, uuid: 'c0ffee', variables: new Map<string, Secret>() };
+    const runFilled = async (needle: string) => {
+      const testCase = createCase(steps(needle), { advancedConfig: { client, placeholders: true } });
+      return await runCase(testCase, target, { clock: systemClock, timeoutMs: 20_000, facts });
+    };
+    expect((await runFilled('7!')).result).toBe('passed');
+    expect((await runFilled('8!')).result).toBe('failed');
   });
 
   it('gets the answer whose condition fits, however often it asks', async () => {

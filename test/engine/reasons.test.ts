@@ -52,6 +52,9 @@ describe('clipReason', () => {
 describe('clipReasonBefore', () => {
   it('keeps what to do about it, however long the reason is', () => {
     expect(clipReasonBefore('Record it again.', 'It is stale.')).toBe('It is stale. Record it again.');
+    expect(clipReasonBefore('Record it again.', 'It is stale.\nThis.\nThat.')).toBe(
+      'It is stale. Record it again.\nThis.\nThat.',
+    );
     const cut = clipReasonBefore('Record it again.', 'x'.repeat(2000));
     expect([cut.length, cut.endsWith('x… Record it again.')]).toEqual([600, true]);
   });

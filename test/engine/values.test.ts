@@ -73,6 +73,24 @@ describe('a value that a step captures', () => {
     expect((await run([captured, echo, atPath])).result).toBe('passed');
   });
 
+  it('is filled into every part of an assertion', async () => {
+    const captured = create({ id: '/content/0/text/note/id' });
+    const echo = callStep('echo', { id: '{{id}}' });
+    const either = (needle: string): Step =>
+      assertStep({
+        type: 'anyOf',
+        assertions: [
+          { type: 'toolResultMatches', pattern: '^{{id}}$', latest: true },
+          { type: 'not', assertion: { type: 'toolResultContains', needle, latest: true } },
+        ],
+      });
+    expect((await run([captured, echo, either('{{id}}!')])).result).toBe('passed');
+    expect((await run([captured, echo, either('{{id}}')])).result).toBe('failed');
+    const block = (text: string) => assertStep({ type: 'toolResultContent', block: { type: 'text', text } });
+    expect((await run([captured, echo, block('{{id}}')])).result).toBe('passed');
+    expect((await run([captured, echo, block('{{id}}!')])).result).toBe('failed');
+  });
+
   it('is known to the checks at the end, which are reported as they were judged', async () => {
     const check = { type: 'toolCalledWith' as const, toolName: 'echo', args: { args: { id: '{{id}}' } } };
     const predicates = { mode: 'replace' as const, list: [check] };

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Calibration, hashRubric, locateCalibration } from '../../src/model/calibration.ts';
+import { isFullyRecorded } from '../../src/gate/publish/publish-recordings.ts';
 import { renderTerminal } from '../../src/report/terminal.ts';
 import { runEmbeddedGate } from '../support/gate/embedded-gate.ts';
 import { createOpinion, refusal } from '../support/models/judge-script.ts';
@@ -111,6 +112,16 @@ describe('a gate with a judge', () => {
     expect(open.verdict.reasons[0]?.message).toMatch(
       /^openai refuses the key in OPENAI_API_KEY \(401\).* The run ended as failed/,
     );
+  });
+
+  it('has no recording of a case whose judge that gates gave no answer, whatever its advice', async () => {
+    await using workspace = await createWorkspace(files);
+    const inputs = { 'server-command': everythingOverStdio, isolation: 'run' };
+    const gating = await runEmbeddedGate(workspace, inputs);
+    expect(gating.plan.models !== null && isFullyRecorded(gating.report, gating.plan.models)).toBe(false);
+    await workspace.write('a.evals.yaml', evals.replace(', role: gating', ''));
+    const advice = await runEmbeddedGate(workspace, inputs);
+    expect(advice.plan.models !== null && isFullyRecorded(advice.report, advice.plan.models)).toBe(true);
   });
 
   it('is refused before anything starts where its judge has no calibration', async () => {

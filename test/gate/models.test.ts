@@ -2,6 +2,7 @@ import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ConfigurationError } from '../../src/base/errors.ts';
+import { groupFailures } from '../../src/report/failures.ts';
 import { runEmbeddedGate } from '../support/gate/embedded-gate.ts';
 import {
   openScriptedProvider,
@@ -86,12 +87,18 @@ describe('a gate with prompts', () => {
     await using workspace = await createWorkspace({ 'a.evals.yaml': evals });
     await using provider = await openScriptedProvider({ format: 'anthropic', answers: addWithTool });
     await runModelGate(workspace, { provider, inputs: { recordings: 'record' } });
-    await workspace.write('a.evals.yaml', evals.replace('What is 2 + 3?', 'What is 3 + 2?'));
+    const changed = evals.replace('What is 2 + 3?', 'What is 3 + 2?').replace('You add', 'You subtract');
+    await workspace.write('a.evals.yaml', changed);
     const stale = await runModelGate(workspace, { inputs: { recordings: 'replay' } });
     expect(stale.report.verdict.outcome).toBe('inconclusive');
-    const reasons = stale.report.cases[0]?.failures[0]?.reasons.join(' ') ?? '';
-    expect(reasons).toContain('What is 2 + 3?');
-    expect(reasons).toContain('What is 3 + 2?');
+    const first = 'The recording of call 1 of iteration 1 is stale. 2 parts of the call differ.';
+    expect(stale.report.verdict.reasons.at(-1)?.message).toContain(`${first} Re-record with \`mcp-eval-ci record\`.`);
+    const [testCase] = stale.report.cases;
+    expect(testCase === undefined ? [] : groupFailures(testCase)[0]?.lines).toEqual([
+      `${first} Re-record with \`mcp-eval-ci record\`.`,
+      'The system prompt changed: recorded "You add numbers.", now "You subtract numbers."',
+      expect.stringMatching(/^The prompt changed: recorded "What is 2 \+ 3\?.*now "What is 3 \+ 2\?/),
+    ]);
     // With a key, only what is stale is asked again, and written where it can be reviewed.
     const auto = await runModelGate(workspace, { provider });
     expect(auto.report.verdict.outcome).toBe('passed');

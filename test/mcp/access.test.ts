@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Secret } from '../../src/base/redaction.ts';
 import { systemClock } from '../../src/base/time.ts';
 import { createServerAccess, type ServerAccess } from '../../src/mcp/access.ts';
-import { createTokenRequest, type OAuthClient } from '../../src/mcp/client-credentials.ts';
+import { openTokenRequest, type OAuthClient } from '../../src/mcp/client-credentials.ts';
 import { openSession } from '../../src/mcp/session.ts';
 import { ManualClock } from '../support/clocks/manual-clock.ts';
 import { raw, startHttpServer } from '../support/network/http-server.ts';
@@ -18,7 +18,7 @@ function openHeaders(url: string, headers: Record<string, string>): ServerAccess
   return createServerAccess({ url, headers: secrets, requestToken: null, clock: systemClock });
 }
 
-function openOAuth(
+async function openOAuth(
   url: string,
   issuer: string,
   {
@@ -26,7 +26,7 @@ function openOAuth(
     seen = [],
     ...client
   }: Partial<OAuthClient> & { clock?: typeof systemClock; seen?: string[] } = {},
-): ServerAccess {
+): Promise<ServerAccess> {
   const complete = {
     clientId: oauthClient.id,
     issuer,
@@ -35,7 +35,7 @@ function openOAuth(
     ...client,
   };
   const onSecret = (secret: Secret) => void seen.push(secret.reveal());
-  const requestToken = createTokenRequest(complete, { serverUrl: url, proxy: undefined, clock, onSecret });
+  const requestToken = await openTokenRequest(complete, { serverUrl: url, proxy: undefined, clock, onSecret });
   return createServerAccess({ url, headers: new Map(), requestToken, clock });
 }
 
@@ -94,7 +94,7 @@ describe('tokens of an OAuth client', () => {
     await using oauth = await startOAuthServer({ lifetimeS: 3600 });
     await using server = await startGuarded(oauth, era, ['mcp:run']);
     const seen: string[] = [];
-    const access = openOAuth(server.url, oauth.issuer, { seen });
+    const access = await openOAuth(server.url, oauth.issuer, { seen });
     const answers = await Promise.all(Array.from({ length: 5 }, () => greet(server.url, access, era)));
     expect(answers).toEqual(Array.from({ length: 5 }, () => hello));
     expect(oauth.requests.map(({ size }) => size)).toHaveLength(1);
@@ -113,7 +113,9 @@ describe('tokens of an OAuth client', () => {
   ])('are given for an assertion that a private key signs: %s', async (_, { publicKey, privateKey }) => {
     await using oauth = await startOAuthServer({ publicKey });
     await using server = await startGuarded(oauth);
-    expect(await greet(server.url, openOAuth(server.url, oauth.issuer, { credential: privateKey }))).toEqual(hello);
+    expect(await greet(server.url, await openOAuth(server.url, oauth.issuer, { credential: privateKey }))).toEqual(
+      hello,
+    );
     expect(oauth.requests[0]?.get('client_secret')).toBeNull();
   });
 
@@ -121,7 +123,7 @@ describe('tokens of an OAuth client', () => {
     const clock = new ManualClock();
     await using oauth = await startOAuthServer({ lifetimeS: 60 });
     await using server = await startGuarded(oauth);
-    const access = openOAuth(server.url, oauth.issuer, { clock });
+    const access = await openOAuth(server.url, oauth.issuer, { clock });
     await greet(server.url, access);
     await clock.advance(29_000);
     await greet(server.url, access);
@@ -144,7 +146,7 @@ describe('tokens of an OAuth client', () => {
         return refusal;
       },
     });
-    const access = openOAuth(server.url, oauth.issuer);
+    const access = await openOAuth(server.url, oauth.issuer);
     await greet(server.url, access);
     oauth.revoke();
     expect(await greet(server.url, access)).toEqual(hello);
@@ -167,7 +169,7 @@ describe('tokens of an OAuth client', () => {
         return new Response('', { status: 403, headers: { 'www-authenticate': challenge } });
       },
     });
-    expect(await greet(server.url, openOAuth(server.url, oauth.issuer))).toEqual(hello);
+    expect(await greet(server.url, await openOAuth(server.url, oauth.issuer))).toEqual(hello);
     expect(oauth.requests.map((body) => body.get('scope'))).toEqual([null, 'mcp:write']);
     expect(hasToken).toBe(true);
   });
@@ -179,7 +181,7 @@ describe('tokens of an OAuth client', () => {
   ])('are refused to %j in one sentence, without the secret', async (wrong, sentence) => {
     await using oauth = await startOAuthServer();
     await using server = await startGuarded(oauth);
-    const error: unknown = await greet(server.url, openOAuth(server.url, oauth.issuer, wrong)).catch(
+    const error: unknown = await greet(server.url, await openOAuth(server.url, oauth.issuer, wrong)).catch(
       (thrown) => thrown,
     );
     const message = (error as Error).message.replaceAll(oauth.issuer, 'ISSUER');
@@ -191,7 +193,7 @@ describe('tokens of an OAuth client', () => {
   it('are out of reach where a browser is needed', async () => {
     await using oauth = await startOAuthServer({ grants: ['authorization_code', 'refresh_token'] });
     await using server = await startGuarded(oauth);
-    await expect(greet(server.url, openOAuth(server.url, oauth.issuer))).rejects.toMatchObject({
+    await expect(greet(server.url, await openOAuth(server.url, oauth.issuer))).rejects.toMatchObject({
       message: `The authorization server ${oauth.issuer} gives no token to a client alone: it offers authorization_code, refresh_token, and not client_credentials.`,
       hint: expect.stringContaining('no browser'),
     });

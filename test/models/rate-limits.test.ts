@@ -74,6 +74,42 @@ describe('createProviderPacer', () => {
     expect(clock.sleepsMs).toEqual([4000]);
   });
 
+  /** How long each of so many calls waits, one after the other. */
+  async function measureWaits(clock: VirtualClock, pacer: ReturnType<typeof createProviderPacer>, calls: number) {
+    const waits: number[] = [];
+    for (let call = 0; call < calls; call += 1) {
+      const beganMs = clock.monotonicMs();
+      await pacer.waitForTurn();
+      waits.push(Math.round(clock.monotonicMs() - beganMs));
+      pacer.speedUp();
+    }
+    return waits;
+  }
+
+  it('halves its pace when a call is refused, and is back at the first one after ten answers', async () => {
+    const clock = new VirtualClock();
+    const pacer = createProviderPacer(clock, () => 0);
+    expect(await measureWaits(clock, pacer, 12)).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 200, 200]);
+    pacer.slowDown();
+    const waits = await measureWaits(clock, pacer, 12);
+    expect(waits).toEqual([400, 364, 333, 308, 286, 267, 250, 235, 222, 211, 200, 200]);
+  });
+
+  it('counts refusals of calls that were under way together once, and never stops', async () => {
+    const clock = new VirtualClock();
+    const pacer = createProviderPacer(clock, () => 0);
+    for (let call = 0; call < 10; call += 1) pacer.slowDown();
+    expect(await measureWaits(clock, pacer, 1)).toEqual([400]);
+    for (let refusal = 0; refusal < 20; refusal += 1) {
+      await clock.sleep(1000);
+      pacer.slowDown();
+    }
+    const waits = await measureWaits(clock, pacer, 20);
+    expect(waits[0]).toBe(2000);
+    expect(waits.at(-1)).toBe(200);
+    expect(waits.reduce((sum, waitMs) => sum + waitMs, 0)).toBeLessThan(12_000);
+  });
+
   it('pauses for no longer than a minute', async () => {
     const clock = new VirtualClock();
     const pacer = createProviderPacer(clock, () => 0);

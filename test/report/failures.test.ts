@@ -17,6 +17,17 @@ it('shows the lines below a reason, and of too many the last ones', () => {
   expect([shown[0], shown[1]?.slice(0, 3), shown.at(-1)?.slice(0, 3)]).toEqual(['The server exited.', '20 ', '39 ']);
 });
 
+it('compares calls with the expected ones only where the iteration has a result', () => {
+  const list = (result: string) => {
+    const expectedToolCalls = [{ toolName: 'search', arguments: {} }];
+    const failures = [createFailure({ result, reasons: ['It is stale.'], expectedToolCalls, actualToolCalls: [] })];
+    const [member] = createReport({ suites: [createSuiteResults({ cases: [createCaseResults({ failures })] })] }).cases;
+    return groupFailures(member!)[0]?.lines;
+  };
+  expect(list('unscored')).toEqual(['It is stale.']);
+  expect(list('failed')).toEqual(['It is stale.', 'expected  search({})', 'called    nothing']);
+});
+
 it('cuts a reason that is long itself', () => {
   const [first, ...others] = listLines('y'.repeat(5000));
   expect(first?.length).toBe(1000);

@@ -32,7 +32,10 @@ describe('a server that lets no request in', () => {
     await using server = await startFixtureMcpServer({}, { guard: () => new Response('k1-value', { status }) });
     const { url } = server;
     const given = { url, headers: new Map([['x-key', new Secret('k1-value')]]), oauth: null, proxy: undefined };
-    const { message } = await readError({ url, access: openAccess(given, { clock: systemClock, onSecret: () => {} }) });
+    const { message } = await readError({
+      url,
+      access: await openAccess(given, { clock: systemClock, onSecret: () => {} }),
+    });
     expect(message).toContain('refuses the request with the headers of `server-headers` (x-key)');
     expect(message).not.toContain('k1-value');
   });
@@ -44,7 +47,7 @@ describe('a server that lets no request in', () => {
     const credential = new Secret(oauthClient.secret);
     const client = { clientId: oauthClient.id, issuer: oauth.issuer, scope: null, credential };
     const given = { url, headers: new Map(), oauth: client, proxy: undefined };
-    const access = openAccess(given, { clock: systemClock, onSecret: () => {} });
+    const access = await openAccess(given, { clock: systemClock, onSecret: () => {} });
     expect((await readError({ url, access })).message).toContain('refuses the token of `server-oauth`');
     expect(oauth.tokens.length).toBeLessThanOrEqual(2);
   });

@@ -83,6 +83,33 @@ describe('names that have a value', () => {
   });
 });
 
+describe('names in answers of a client', () => {
+  const suite = (answer: string) => `suite: s
+cases:
+  - title: t
+    each: [{ who: Ada, age: 36 }]
+    client: { elicitation: [{ accept: ${answer} }] }
+    steps:
+      - { toolCall: create, capture: { noteId: /content } }
+`;
+
+  it('are filled in with the row, and left to the engine otherwise', () => {
+    const { suite: built, findings } = read(suite('{ name: "{{who}}", age: "{{age}}", id: "{{uuid}}" }'));
+    expect(findings).toEqual([]);
+    expect(built?.cases[0]?.client?.offer).toEqual({
+      elicitation: [{ accept: { name: 'Ada', age: 36, id: '{{uuid}}' } }],
+    });
+    expect(built?.cases[0]?.placeholders?.first?.text).toBe('{{uuid}}');
+  });
+
+  it('are findings without a value, since nothing is captured before', () => {
+    const { findings } = read(suite('{ name: "{{who}} {{noteId}}", age: "{{age}}" }'));
+    expect(findings.map(formatConfigurationIssue)).toEqual([
+      'a.yaml:5:47: `{{noteId}}` is used before the step at line 7 captures it (unknown-name)',
+    ]);
+  });
+});
+
 describe('findings about names', () => {
   it.each([
     [

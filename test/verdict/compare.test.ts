@@ -4,6 +4,7 @@ import type { SuiteResults } from '../../src/model/results.ts';
 import type { VerdictReason } from '../../src/model/verdict.ts';
 import { classifyCounts, compareWithBaseline, listRegressions } from '../../src/verdict/compare.ts';
 import { judgeSuite } from '../../src/verdict/judge.ts';
+import { describeRates } from '../../src/report/comparison.ts';
 import { createBaseline, createBaselineCase } from '../support/factories/baseline-factory.ts';
 import { atLeast, createPolicy } from '../support/factories/policy-factory.ts';
 import { createCaseResults, createSuiteResults } from '../support/factories/results-factory.ts';
@@ -61,8 +62,27 @@ describe('compareWithBaseline', () => {
       counts: { regressed: 0, unsteady: 0, changed: 0, unscored: 0, new: 0, removed: 0, fixed: 0, unchanged: 1 },
       comparable: { baseline: { passed: 3, total: 3 }, current: { passed: 3, total: 3 } },
       notRun: 0,
+      mixed: 0,
       cases: [],
     });
+  });
+
+  it('counts the cases in which a model answered live on one side and from a recording on the other', () => {
+    const recorded = { replayed: { passed: 3, total: 3 } };
+    const suites = [suiteOf({ ...recorded, id: 'a' }, { ...recorded, id: 'b' }, { id: 'c' }, { id: 'd' })];
+    const comparison = compare(
+      [
+        createBaselineCase({ id: 'a' }),
+        createBaselineCase({ id: 'b', replayed: 3 }),
+        createBaselineCase({ id: 'c', replayed: 1 }),
+        createBaselineCase({ id: 'd' }),
+      ],
+      suites,
+    );
+    expect(comparison.mixed).toBe(2);
+    expect(comparison.counts.unchanged).toBe(4);
+    expect(describeRates(comparison)).toMatch(/ 2 cases had recorded answers of a model on one side and live ones on/);
+    expect(describeRates(compare([createBaselineCase()], [createSuiteResults()]))).not.toContain('recorded');
   });
 
   it('keeps a case whose definition changed, or is not known, out of every comparison', () => {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type BaselineCase, baselineSchema } from '../../model/comparison.ts';
-import { count } from '../../model/quantities.ts';
+import { count, type Counts, countsSchema } from '../../model/quantities.ts';
 import { parseReportText } from './read-report.ts';
 
 /** What a baseline takes from a report. */
@@ -28,9 +28,10 @@ export function parseBaselineReport(text: string): BaselineReading {
   return { kind: 'bad', why: read.kind === 'bad' ? read.why : 'it is empty' };
 }
 
-const caseSchema = baselineSchema.shape.cases.element.omit({ definitionHash: true }).extend({
+const caseSchema = baselineSchema.shape.cases.element.omit({ definitionHash: true, replayed: true }).extend({
   failed: count,
   definitionHash: z.string().nullable().default(null),
+  replayed: countsSchema.default({ passed: 0, total: 0 }),
 });
 
 const earlierReportSchema = z
@@ -52,15 +53,15 @@ function takeBaseline({
   startedAt: string;
   revision: { commit: string | null; branch: string | null } | null;
   suites: ReadonlyArray<{ stoppedEarly: object | null }>;
-  cases: readonly BaselineCase[];
+  cases: ReadonlyArray<Omit<BaselineCase, 'replayed'> & { replayed: Counts }>;
 }): BaselineReport {
   return {
     startedAt,
     commit: revision?.commit ?? null,
     branch: revision?.branch ?? null,
     isStoppedEarly: suites.some(({ stoppedEarly }) => stoppedEarly !== null),
-    cases: cases.map(({ suiteId, id, title, passed, total, definitionHash }) => {
-      return { suiteId, id, title, passed, total, definitionHash };
+    cases: cases.map(({ suiteId, id, title, passed, total, definitionHash, replayed }) => {
+      return { suiteId, id, title, passed, total, definitionHash, replayed: replayed.total };
     }),
   };
 }

@@ -6,6 +6,7 @@ import type { Suite, SuiteCase } from '../../model/suite.ts';
 import type { ServiceProfile } from '../../service/profile.ts';
 import { compileCase } from '../../suite/compile.ts';
 import { listSnapshots } from '../../suite/load-snapshots.ts';
+import { findCasesWithoutModel } from '../../suite/model-settings.ts';
 import { resolveChecks } from '../../suite/build.ts';
 
 /** Runs no more iterations of a case than the service takes, and says so. */
@@ -24,7 +25,7 @@ export function capRuns(suite: Suite, { limits, name }: ServiceProfile, notes: s
 export function findHostedIssues(suite: Suite, profile: ServiceProfile): ConfigurationIssue[] {
   return [
     ...findTooManyCases(suite, profile),
-    ...findPromptsWithoutModel(suite),
+    ...(suite.model === null ? findCasesWithoutModel(suite) : []),
     ...findOwnSteps(suite, profile),
     ...findOwnSettings(suite, profile),
     ...findPlaceholders(suite, profile),
@@ -39,16 +40,6 @@ function findTooManyCases(suite: Suite, { limits, name }: ServiceProfile): Confi
   if (suite.cases.length <= most) return [];
   const message = `${suite.name} has ${formatCount(suite.cases.length, 'case')}, and the service ${name} takes ${most} in a suite; split the file`;
   return [{ file: suite.location.file, line: suite.location.line, code: 'too-many-cases', message }];
-}
-
-function findPromptsWithoutModel(suite: Suite): ConfigurationIssue[] {
-  if (suite.model !== null) return [];
-  return suite.cases.flatMap((item) => {
-    const prompt = item.steps.find(({ step }) => step.kind === 'prompt');
-    if (prompt === undefined || item.model !== null) return [];
-    const message = `case "${item.title}" has a prompt step and no model; set \`model\` in the case or the suite, such as anthropic/claude-haiku-4.5`;
-    return [{ ...prompt.location, code: 'missing-model', message }];
-  });
 }
 
 /** Steps that the API does not have, and lists of steps that it has no field for. */

@@ -3,14 +3,16 @@ import { appendAll } from '../../base/lists.ts';
 import type { Secret } from '../../base/redaction.ts';
 import { listProxySecrets, type ProxySettings, readProxySettings } from '../../http/proxy.ts';
 import type { ModelPrice } from '../../model/cost.ts';
+import { isAdvisory } from '../../model/assertion.ts';
 import type { NamedRule, Pricing } from '../../model/policy.ts';
-import { asksModel, type SourceLocation, type Suite, type SuiteCase } from '../../model/suite.ts';
+import type { SourceLocation, Suite, SuiteCase } from '../../model/suite.ts';
 import type { ModelName } from '../../models/language-model.ts';
 import { parseModelName } from '../../models/model-name.ts';
 import { type ProviderDirectory, readProviders, type WireFormat } from '../../models/providers.ts';
 import { locateRecording, readRecording } from '../../models/recordings/files.ts';
 import type { Recording } from '../../models/recordings/format.ts';
 import type { RecordingsMode } from '../../models/recordings/source.ts';
+import { findCasesWithoutModel, locateModelUse } from '../../suite/model-settings.ts';
 import type { GateOptions } from '../options/schema.ts';
 
 /** A case with prompts or judges, a model that it asks, and what is recorded of that. */
@@ -20,6 +22,8 @@ export interface PlannedModelCase {
   model: ModelName;
   /** Null where the model takes part in the case. */
   purpose: 'judge' | null;
+  /** Whether the case has no result without the answers of the model. */
+  isDecisive: boolean;
   /** Where its recording is or would be, relative to the working directory. */
   path: string;
   /** Null where there is none. */
@@ -62,7 +66,7 @@ export async function planModels(
   const proxy = readProxySettings(environment);
   const cases: PlannedModelCase[] = [];
   const problems = new Map<string, string | null>();
-  const planCase = async ({ suite, testCase, modelId, purpose, location }: AskedModel): Promise<void> => {
+  const planCase = async ({ suite, testCase, modelId, purpose, isDecisive, location }: AskedModel): Promise<void> => {
     const model = parseModelName(modelId);
     const problem = problems.get(modelId) ?? explainProblem(providers, model);
     if (!problems.has(modelId) && problem !== null && (mode === 'live' || mode === 'record')) {
@@ -78,15 +82,11 @@ export async function planModels(
     const path = locateRecording(suite.location.file, { suiteId: suite.id, caseId, model });
     const recording = mode === 'live' ? null : await tryReadRecording(path, cwd, issues);
     const { ignoredInRecordings: ignored } = suite;
-    cases.push({ suiteId: suite.id, caseId: testCase.id, model, purpose, path, recording, ignored });
+    const slot = { suiteId: suite.id, caseId: testCase.id, model, purpose };
+    cases.push({ ...slot, isDecisive, path, recording, ignored });
   };
-  for (const { suite, testCase, prompt } of suites.flatMap(listPromptCases)) {
-    if (testCase.model === null) {
-      issues.push({ ...prompt, code: 'missing-model', message: describeMissing(testCase) });
-      continue;
-    }
-    await planCase({ suite, testCase, modelId: testCase.model, purpose: null, location: prompt });
-  }
+  appendAll(issues, suites.flatMap(findCasesWithoutModel));
+  for (const asked of suites.flatMap(listPrompted)) await planCase(asked);
   for (const judge of suites.flatMap(listJudges)) await planCase(judge);
   return {
     mode,
@@ -99,26 +99,24 @@ export async function planModels(
   };
 }
 
-function listPromptCases(suite: Suite): Array<{ suite: Suite; testCase: SuiteCase; prompt: SourceLocation }> {
-  return suite.cases.flatMap((testCase) => {
-    const prompt = testCase.steps.find(({ step }) => step.kind === 'prompt');
-    const location = prompt?.location ?? testCase.client?.location ?? testCase.location;
-    return asksModel(testCase) ? [{ suite, testCase, prompt: location }] : [];
-  });
-}
-
-export function describeMissing({ title, steps }: Pick<SuiteCase, 'title' | 'steps'>): string {
-  const what = steps.some(({ step }) => step.kind === 'prompt') ? 'a prompt step' : '`sampling: model`';
-  return `case "${title}" has ${what} and no model; set \`model\` in the case or the suite, such as anthropic/claude-haiku-4.5`;
-}
-
 /** A model that a case asks, and where it says so. */
 interface AskedModel {
   suite: Suite;
   testCase: SuiteCase;
   modelId: string;
   purpose: 'judge' | null;
+  isDecisive: boolean;
   location: SourceLocation;
+}
+
+/** The model of every case that asks one. */
+function listPrompted(suite: Suite): AskedModel[] {
+  return suite.cases.flatMap((testCase) => {
+    const [location, modelId] = [locateModelUse(testCase), testCase.model];
+    return location === null || modelId === null
+      ? []
+      : [{ suite, testCase, modelId, purpose: null, isDecisive: true, location }];
+  });
 }
 
 /** Every judge of every case, each model once. */
@@ -128,7 +126,10 @@ function listJudges(suite: Suite): AskedModel[] {
     for (const { judge, location } of testCase.judges) {
       if (judge.model !== undefined && !byModel.has(judge.model)) byModel.set(judge.model, location);
     }
-    return [...byModel].map(([modelId, location]) => ({ suite, testCase, modelId, purpose: 'judge', location }));
+    return [...byModel].map(([modelId, location]) => {
+      const isDecisive = testCase.judges.some(({ judge }) => judge.model === modelId && !isAdvisory(judge));
+      return { suite, testCase, modelId, purpose: 'judge', isDecisive, location };
+    });
   });
 }
 

@@ -4,8 +4,19 @@ import type { Logger } from '../../base/logger.ts';
 import type { Redactor } from '../../base/redaction.ts';
 import { formatCount } from '../../base/text.ts';
 import { writeRecording } from '../../models/recordings/files.ts';
+import type { Report } from '../../model/report.ts';
 import type { GatePlan } from '../plan/plan.ts';
+import type { PlannedModels } from '../plan/plan-models.ts';
 import type { MadeRecording } from '../run/open-models.ts';
+
+/** Whether every case whose result needs a model has one: only then do the recordings have all that a replay needs. */
+export function isFullyRecorded({ cases }: Pick<Report, 'cases'>, models: Pick<PlannedModels, 'cases'>): boolean {
+  const decisive = models.cases.filter(({ isDecisive }) => isDecisive);
+  const needed = new Set(decisive.map(({ suiteId, caseId }) => JSON.stringify([suiteId, caseId])));
+  return cases.every(
+    ({ suiteId, id, planned, total }) => planned <= total || !needed.has(JSON.stringify([suiteId, id])),
+  );
+}
 
 /**
  * Writes the recordings of a gate: with `record` next to the evals files, instead of the earlier ones; else below the report directory,

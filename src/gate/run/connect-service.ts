@@ -91,7 +91,7 @@ async function openOwnService(
     propagatesTraces: plan.hasTraceLog,
     ...(plan.server === null ? {} : { variables: plan.server.environment }),
     witnesses: witnesses ?? null,
-    onAnswers: answers.onIteration,
+    onAnswers: (iteration) => answers.onIteration(iteration),
     models,
     snapshots,
   });

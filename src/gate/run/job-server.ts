@@ -46,7 +46,7 @@ export async function openServerAccess(
 ): Promise<ServerAccess | null> {
   if (url === null || access === null) return null;
   const { openAccess } = await import('../../server/open.ts');
-  return openAccess({ url, ...access }, { clock, onSecret: (secret) => redactor.add(secret) });
+  return await openAccess({ url, ...access }, { clock, onSecret: (secret) => redactor.add(secret) });
 }
 
 /**

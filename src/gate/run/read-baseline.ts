@@ -129,7 +129,7 @@ function outlineStored(suiteId: string, stored: readonly WireCase[]): StoredOutl
 function listBaselineCases({ suiteId, cases }: SuiteResults): BaselineCase[] {
   return cases
     .filter(({ passed, failed }) => passed + failed > 0)
-    .map(({ id, title, passed, failed, definitionHash }) => {
-      return { suiteId, id, title, passed, total: passed + failed, definitionHash };
+    .map(({ id, title, passed, failed, definitionHash, replayed }) => {
+      return { suiteId, id, title, passed, total: passed + failed, definitionHash, replayed: replayed.total };
     });
 }

@@ -4,7 +4,8 @@ import { explainDifferences } from './explain.ts';
 import type { Fingerprinter, SentCall } from './fingerprint.ts';
 import type { RecordedIteration, Recording } from './format.ts';
 
-const longestReason = 1500;
+const longestDifference = 400;
+const maxDifferences = 10;
 const dayMs = 24 * 3_600_000;
 
 /** What a recording has for one call: its answer, or why there is none. */
@@ -47,8 +48,7 @@ export function openReplay({ recording, model, iterationNumber, fingerprinter, .
       return { kind: 'fresh', answer, recordedAt: iteration.recordedAt };
     }
     const what = `The recording of call ${turn + 1} of iteration ${iterationNumber} is stale.`;
-    const reason = clipText([what, ...explainDifferences(then, call)].join(' '), longestReason);
-    return { kind: 'stale', reason };
+    return { kind: 'stale', reason: listDifferences(what, explainDifferences(then, call)) };
   };
   return {
     read: (call) => {
@@ -58,6 +58,15 @@ export function openReplay({ recording, model, iterationNumber, fingerprinter, .
       return result;
     },
   };
+}
+
+/** A single difference stands behind the sentence, several below it, a line each. */
+function listDifferences(sentence: string, differences: readonly string[]): string {
+  const shown = differences.slice(0, maxDifferences).map((difference) => clipText(difference, longestDifference));
+  if (differences.length === 1) return [sentence, ...shown].join(' ');
+  const hidden = differences.length - shown.length;
+  const lines = [...shown, ...(hidden > 0 ? [`${hidden} more parts differ.`] : [])];
+  return [`${sentence} ${differences.length} parts of the call differ.`, ...lines].join('\n');
 }
 
 /** Why a recording cannot be used for an iteration, whatever its calls are. */

@@ -1,4 +1,5 @@
 import { describeError, ModelError } from '../../base/errors.ts';
+import { extendFirstLine } from '../../base/text.ts';
 import type { ModelRequest, ModelSession, ModelSource, ReplayReport } from '../language-model.ts';
 import type { Fingerprinter } from './fingerprint.ts';
 import type { Recording } from './format.ts';
@@ -112,7 +113,7 @@ function createRecordedSession({
           kind: 'refused',
           reason: `The gate may not call ${request.model.provider}.`,
         };
-        const message = problem === null ? reason : `${reason} ${problem}`;
+        const message = problem === null ? reason : extendFirstLine(reason, problem);
         throw new ModelError(message, { kind, ...(kind !== 'refused' && { hint: recordHints[kind] }) });
       }
       try {

@@ -87,7 +87,12 @@ describe('a replay', () => {
     expect(
       await explain({ parameters: { temperature: 0.5, maxOutputTokens: 100, toolChoice: { type: 'required' } } }),
     ).toMatchInlineSnapshot(
-      `"The recording of call 1 of iteration 1 is stale. The output limit changed: recorded nothing, now 100. The temperature changed: recorded 0, now 0.5. The choice of tools changed: recorded nothing, now {"type":"required"}."`,
+      `
+      "The recording of call 1 of iteration 1 is stale. 3 parts of the call differ.
+      The output limit changed: recorded nothing, now 100.
+      The temperature changed: recorded 0, now 0.5.
+      The choice of tools changed: recorded nothing, now {"type":"required"}."
+    `,
     );
   });
 
@@ -98,7 +103,11 @@ describe('a replay', () => {
       inputSchema: { ...readNote!.inputSchema, properties: { id: { type: 'string' as const } } },
     };
     expect(await explain({ tools: [changed, listNotes!] })).toMatchInlineSnapshot(
-      `"The recording of call 1 of iteration 1 is stale. The description of tool read_note changed: recorded "Reads a note.", now "Reads one note." The schema of tool read_note changed: /properties/id/type recorded "integer", now "string"."`,
+      `
+      "The recording of call 1 of iteration 1 is stale. 2 parts of the call differ.
+      The description of tool read_note changed: recorded "Reads a note.", now "Reads one note."
+      The schema of tool read_note changed: /properties/id/type recorded "integer", now "string"."
+    `,
     );
   });
 
@@ -111,7 +120,11 @@ describe('a replay', () => {
 
   it('says that a tool is gone, and another is new', async () => {
     expect(await explain({ tools: [{ ...readNote!, name: 'delete_note' }, listNotes!] })).toMatchInlineSnapshot(
-      `"The recording of call 1 of iteration 1 is stale. The tool read_note is no longer offered. The tool delete_note is new."`,
+      `
+      "The recording of call 1 of iteration 1 is stale. 2 parts of the call differ.
+      The tool read_note is no longer offered.
+      The tool delete_note is new."
+    `,
     );
   });
 
@@ -166,7 +179,13 @@ describe('a replay', () => {
     expect(
       await explain({ system: 'Be brief.', prompts: ['Read note 8.'], tools: [listNotes!], parameters: {} }),
     ).toMatchInlineSnapshot(
-      `"The recording of call 1 of iteration 1 is stale. The system prompt changed: recorded "You help people find their notes.", now "Be brief." The temperature changed: recorded 0, now nothing. The tool read_note is no longer offered. The prompt changed: recorded "What does note 7 say?", now "Read note 8.""`,
+      `
+      "The recording of call 1 of iteration 1 is stale. 4 parts of the call differ.
+      The system prompt changed: recorded "You help people find their notes.", now "Be brief."
+      The temperature changed: recorded 0, now nothing.
+      The tool read_note is no longer offered.
+      The prompt changed: recorded "What does note 7 say?", now "Read note 8.""
+    `,
     );
   });
 
@@ -201,7 +220,9 @@ describe('a replay', () => {
         "extra": "The recording of call 2 of iteration 1 is stale. Message 4 of the conversation differs: recorded none, now one of the role user.",
         "fewer": "The recording of call 2 of iteration 1 is stale. The number of results after an answer differs: recorded 2, now 1.",
         "options": "The recording of call 2 of iteration 1 is stale. The providerOptions of the results changed: recorded nothing, now {"anthropic":{"cacheControl":true}}.",
-        "order": "The recording of call 2 of iteration 1 is stale. Result 1 after an answer differs: recorded tool-result of read_note (call_2_0), now tool-result of list_notes (call_2_1). Result 2 after an answer differs: recorded tool-result of list_notes (call_2_1), now tool-result of read_note (call_2_0).",
+        "order": "The recording of call 2 of iteration 1 is stale. 2 parts of the call differ.
+      Result 1 after an answer differs: recorded tool-result of read_note (call_2_0), now tool-result of list_notes (call_2_1).
+      Result 2 after an answer differs: recorded tool-result of list_notes (call_2_1), now tool-result of read_note (call_2_0).",
         "systemLater": "The recording of call 2 of iteration 1 is stale. The messages are in another order.",
       }
     `);

@@ -11,8 +11,9 @@ import {
 import { z } from 'zod';
 import { Secret } from '../../../src/base/redaction.ts';
 import { systemClock } from '../../../src/base/time.ts';
+import type { ClientAbilities } from '../../../src/mcp/abilities.ts';
 import { type AccessToken, type Challenge, createServerAccess } from '../../../src/mcp/access.ts';
-import { createAuthFetch, createTokenRequest, type OAuthClient } from '../../../src/mcp/client-credentials.ts';
+import { createAuthFetch, openTokenRequest, type OAuthClient } from '../../../src/mcp/client-credentials.ts';
 import { openSession } from '../../../src/mcp/session.ts';
 
 export const scenarioSchema = z.object({
@@ -39,6 +40,9 @@ type RequestToken = (challenge: Challenge) => Promise<AccessToken>;
 
 const fetchFn = createAuthFetch(undefined);
 
+/** Accepts every form as it is, so that the defaults of its fields are what the server gets. */
+const abilities: ClientAbilities = { elicitation: async () => ({ action: 'accept', content: {} }) };
+
 /** Runs one scenario with the product's session: its handshake, the list of tools, and a call of each tool. */
 export async function runScenario({ scenario, context, serverUrl }: z.infer<typeof scenarioSchema>): Promise<void> {
   const signal = AbortSignal.timeout(25_000);
@@ -46,7 +50,7 @@ export async function runScenario({ scenario, context, serverUrl }: z.infer<type
   const requestToken = scenario.startsWith('auth/') ? await chooseGrant(scenario, given, serverUrl) : null;
   const access = createServerAccess({ url: serverUrl, headers: new Map(), requestToken, clock: systemClock });
   const target = { url: serverUrl, serverName: 'conformance', protocol: 'legacy' as const, access };
-  await using session = await openSession(target, { clock: systemClock, signal });
+  await using session = await openSession(target, { clock: systemClock, signal, abilities });
   const tools = await session.listTools({ signal });
   for (const name of tools?.keys() ?? []) await session.callTool(name, { a: 5, b: 3 }, { signal });
 }
@@ -63,7 +67,7 @@ async function useClientCredentials(context: Context, serverUrl: string): Promis
   const { private_key_pem: pem, client_secret: secret = '', client_id: clientId = '' } = context;
   const credential = pem === undefined ? new Secret(secret) : createPrivateKey(pem);
   const client: OAuthClient = { clientId, issuer, scope: null, credential };
-  return createTokenRequest(client, { serverUrl, proxy: undefined, clock: systemClock, onSecret: () => {} });
+  return await openTokenRequest(client, { serverUrl, proxy: undefined, clock: systemClock, onSecret: () => {} });
 }
 
 async function useCrossAppAccess(context: Context, serverUrl: string): Promise<RequestToken> {

@@ -10,6 +10,7 @@ export function createBaselineCase(overrides: Partial<BaselineCase> = {}): Basel
     passed: 3,
     total: 3,
     definitionHash: '5f2c1b0a9d8e7f60',
+    replayed: 0,
     ...overrides,
   };
 }
@@ -28,8 +29,8 @@ export function createBaseline(cases: BaselineCase[] = [createBaselineCase()]): 
 export function toBaseline(suites: readonly SuiteResults[]): Baseline {
   return createBaseline(
     suites.flatMap(({ suiteId, cases }) =>
-      cases.map(({ id, title, passed, failed, definitionHash }) => {
-        return { suiteId, id, title, passed, total: passed + failed, definitionHash };
+      cases.map(({ id, title, passed, failed, definitionHash, replayed }) => {
+        return { suiteId, id, title, passed, total: passed + failed, definitionHash, replayed: replayed.total };
       }),
     ),
   );
