@@ -7,7 +7,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type PreRenderedChunk, rolldown } from 'rolldown';
+import { type Plugin, type PreRenderedChunk, rolldown } from 'rolldown';
 import { renderLicences } from './licences.ts';
 import { bundleSchemaWorker } from './schema-worker.ts';
 
@@ -38,6 +38,14 @@ const sharedChunks = [
   },
 ];
 
+/** Parts of undici that its index loads and that nothing here uses: its test doubles, WebSocket (the tunnel has `ws`) and EventSource. */
+const unusedParts = /\/node_modules\/undici\/lib\/(?:mock|web\/websocket|web\/eventsource)\//;
+
+const dropUnusedParts: Plugin = {
+  name: 'drop-unused-parts',
+  load: { filter: { id: unusedParts }, handler: () => 'module.exports = {};' },
+};
+
 const isCheck = process.argv.includes('--check');
 const outDir = mkdtempSync(path.join(tmpdir(), 'mcp-eval-ci-dist-'));
 try {
@@ -63,7 +71,12 @@ function compile(): void {
 
 /** Bundles the gate with its lazy parts, and the small files that start it. */
 async function bundle(target: string): Promise<void> {
-  const stages = await rolldown({ input: path.join(root, 'lib/action/stages.js'), cwd: root, platform: 'node' });
+  const stages = await rolldown({
+    input: path.join(root, 'lib/action/stages.js'),
+    cwd: root,
+    platform: 'node',
+    plugins: [dropUnusedParts],
+  });
   const { output } = await stages.write({
     dir: target,
     format: 'esm',

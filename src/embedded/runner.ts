@@ -3,7 +3,7 @@ import { describeError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Secret } from '../base/redaction.ts';
 import { type Clock, formatDuration } from '../base/time.ts';
-import { type CaseOutcome, failByLoss, withholdResult } from '../engine/outcome.ts';
+import type { CaseOutcome } from '../engine/outcome.ts';
 import type { OpenJudge } from '../engine/judge-check.ts';
 import type { OpenModel } from '../engine/model-talk.ts';
 import type { Snapshots } from '../engine/evidence.ts';
@@ -13,9 +13,10 @@ import { closeSchemaThread } from '../engine/schema-check.ts';
 import type { Target } from '../mcp/session.ts';
 import type { TestCase } from '../model/case.ts';
 import type { UsedAnswer } from '../model/client-abilities.ts';
-import { describeProcessEnd, lastLinesHeading, type ProcessEnd, type ServerWitnesses } from '../model/process-end.ts';
+import type { ServerWitnesses } from '../model/process-end.ts';
 import { meetsMinimumPassRate } from '../model/rate.ts';
 import { identifyTrace } from '../otlp/ids.ts';
+import { attributeLoss, settleRepeated } from './attribute-loss.ts';
 import type { ProtocolTable } from './connect.ts';
 import type { Batch, RunScheduling } from './schedule.ts';
 import type { Store } from './store/open.ts';
@@ -261,53 +262,4 @@ function hasConnected({ steps, fixtures, status }: CaseOutcome): boolean {
 
 function describeUnreached(testCase: TestCase, { error }: CaseOutcome): string {
   return `${maxUnreached} iterations in a row could not connect to the server, last in case ${JSON.stringify(testCase.title)}: ${error ?? 'no reason was given'}`;
-}
-
-/**
- * Says what an iteration counts as whose process may have ended under it; `again` where only running it once more, alone on a
- * fresh process, can tell.
- *
- * The end of a process is evidence against an iteration only where the process served no other one and a request was open. A
- * process that ended before it gave the iteration a session says nothing about the case.
- */
-export function attributeLoss(outcome: CaseOutcome): CaseOutcome | 'again' {
-  const { loss } = outcome;
-  if (loss === null) return outcome;
-  if (!loss.isOwn) return 'again';
-  return loss.isDuringCall ? failByLoss(outcome) : outcome;
-}
-
-/** An iteration that was run twice: among others, when the process ended that they shared, and alone. */
-export interface Repeated {
-  shared: CaseOutcome;
-  alone: CaseOutcome;
-}
-
-/**
- * Says what each repeated iteration counts as. One under which the process ends again fails. One that passes alone passes only
- * where the first end is explained: by another iteration that ended the process again, by code 0, which is no crash, or
- * because it had not begun by then. Else something crashed the server that nothing can be blamed for, and the
- * iteration has no result.
- */
-export function settleRepeated(repeated: readonly Repeated[]): CaseOutcome[] {
-  const explained = new Set<ProcessEnd>();
-  for (const { shared, alone } of repeated) {
-    if (isCulprit(alone) && shared.loss !== null) explained.add(shared.loss.end);
-  }
-  return repeated.map(({ shared, alone }) => {
-    if (isCulprit(alone)) return failByLoss(alone);
-    const { loss } = shared;
-    const isInnocent = loss === null || !loss.isDuringCall || loss.end.exitCode === 0 || explained.has(loss.end);
-    if (alone.result !== 'passed' || isInnocent) return alone;
-    return withholdResult(alone, describeUnexplained(loss.end));
-  });
-}
-
-function isCulprit({ loss }: CaseOutcome): boolean {
-  return loss !== null && loss.isOwn && loss.isDuringCall;
-}
-
-function describeUnexplained(end: ProcessEnd): string {
-  const sentence = `The server ${describeProcessEnd(end)} under this iteration and did not when the iteration was run again alone, so the crash cannot be attributed to a case.`;
-  return end.lastLines.length === 0 ? sentence : [sentence, lastLinesHeading, ...end.lastLines].join('\n');
 }

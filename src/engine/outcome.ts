@@ -163,7 +163,8 @@ export function buildOutcome(
   const hasFailedStep = steps.some(({ status }) => status === 'fail');
   const lack = script?.lack ?? null;
   // A step that fails later has ended the iteration already.
-  if (lack !== null && outcome.result === 'failed' && !hasFailedStep) return withholdResult(outcome, lack);
+  const isOpen = ending.reason === null && !hasFailedStep;
+  if (lack !== null && outcome.result === 'failed' && isOpen) return withholdResult(outcome, lack);
   const hasFailed =
     hasFailedStep ||
     prompts.some(({ passed }) => !passed) ||

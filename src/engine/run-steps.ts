@@ -1,3 +1,4 @@
+import type { ExcessError } from '../mcp/traffic-budget.ts';
 import type { StepResult } from '../model/run.ts';
 import type { Step } from '../model/step.ts';
 import type { ClientScript } from './client-script.ts';
@@ -43,7 +44,7 @@ export async function runSteps(
       const excess = findExcess();
       outcome =
         excess === null
-          ? await runScripted(() => runStep(step, stepIndex), script, signal)
+          ? await runScripted(() => runStep(step, stepIndex), { script, signal, findExcess })
           : { status: 'fail', reason: excess.message, effect: 'stop' };
       if (outcome.effect === 'stop') ending = completed;
       if (outcome.effect === 'give-up' || outcome.effect === 'unmeasured') {
@@ -56,7 +57,8 @@ export async function runSteps(
     } catch (error) {
       ending = interrupt(step);
       if (ending === null) throw error;
-      if (ending.status === 'timed_out' && script.lack !== null) ending = { status: 'failed', reason: script.lack };
+      if (ending.status === 'timed_out' && script.lack !== null && findExcess() === null)
+        ending = { status: 'failed', reason: script.lack };
       const status = ending.status === 'cancelled' ? 'skipped' : 'fail';
       outcome = { status, reason: ending.reason, effect: 'stop' };
     }
@@ -72,12 +74,11 @@ export async function runSteps(
 
 /**
  * Runs a step until it ends, or until a request of the server has no answer. A step that fails after a call needed what the case does
- * not offer has established nothing.
+ * not offer has established nothing, unless the server crossed a limit.
  */
 async function runScripted(
   run: () => Promise<StepOutcome>,
-  script: ClientScript,
-  signal: AbortSignal,
+  { script, signal, findExcess }: { script: ClientScript; signal: AbortSignal; findExcess: () => ExcessError | null },
 ): Promise<StepOutcome> {
   const early = script.takeEnd();
   if (early !== null) return early;
@@ -86,7 +87,13 @@ async function runScripted(
     const end = script.takeEnd();
     if (end !== null) return end;
     const { status, effect, reason } = outcome;
-    if (script.lack === null || status !== 'fail' || (effect !== 'stop' && effect !== 'continue')) return outcome;
+    if (
+      script.lack === null ||
+      findExcess() !== null ||
+      status !== 'fail' ||
+      (effect !== 'stop' && effect !== 'continue')
+    )
+      return outcome;
     return { ...outcome, reason: clipReasonBefore(script.lack, reason ?? ''), effect: 'unmeasured' };
   } catch (error) {
     const end = signal.aborted ? null : script.takeEnd();

@@ -26,7 +26,7 @@ export const toolArguments = z
     (value) => JSON.stringify(value).length <= maxArgumentsLength,
     withIssueCode('arguments-too-long', `Arguments may have at most ${maxArgumentsLength} characters as JSON`),
   )
-  .meta({ description: 'Arguments of the call.' });
+  .meta({ id: 'arguments', description: 'Arguments of the call.' });
 
 /** A repeated group whose body ends in a repetition: what the service refuses to run, so it is refused here. */
 const nestedQuantifier = /[+*}]\??\)[+*{]/;
@@ -85,6 +85,7 @@ export const capture = z
     }
   })
   .meta({
+    id: 'capture',
     description: 'Values for later steps: names, and JSON Pointers into the result as the server sent it.',
     examples: [{ noteId: '/structuredContent/id' }],
   });

@@ -8,7 +8,7 @@ import { type Finding, quoteValue } from './findings.ts';
 import { id, text, timeout, withIssueCode } from './scalar-schemas.ts';
 import type { DocumentPath, SourceDocument } from './source-document.ts';
 
-const stepId = id.exactOptional().meta({ description: 'Unique in the case; made when absent.' });
+const stepId = id.meta({ id: 'step-id', description: 'Unique in the case; made when absent.' }).exactOptional();
 
 const shapes = createStepShapes(
   {

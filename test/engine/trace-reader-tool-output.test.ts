@@ -8,8 +8,9 @@ const mcp = {
     { type: 'text', text: 'two' },
   ],
 };
-const verbatim = { text: 'one\ntwo', structuredContent: undefined, isError: false, isVerbatim: true };
-const shown = { ...verbatim, isVerbatim: false };
+const plain = { text: 'one\ntwo', structuredContent: undefined, isError: false };
+const verbatim = { ...plain, content: mcp.content, isVerbatim: true };
+const shown = { ...plain, content: null, isVerbatim: false };
 
 describe('readToolOutput', () => {
   it.each([
@@ -25,7 +26,7 @@ describe('readToolOutput', () => {
 
   it('keeps the structured content and the error of an MCP result', () => {
     const value = { content: [], structuredContent: { sum: 5 }, isError: true };
-    const expected = { text: '', structuredContent: { sum: 5 }, isError: true, isVerbatim: true };
+    const expected = { text: '', structuredContent: { sum: 5 }, content: [], isError: true, isVerbatim: true };
     expect(readToolOutput({ output: { type: 'json', value } })).toEqual(expected);
     expect(readToolOutput({ output: { type: 'json', value: { structuredContent: { sum: 5 } } } })).toEqual({
       ...expected,
@@ -46,12 +47,12 @@ describe('readToolOutput', () => {
     [
       'error-json',
       { output: { type: 'error-json', value: { code: 7 } } },
-      { text: '{"code":7}', structuredContent: { code: 7 }, isError: true, isVerbatim: false },
+      { text: '{"code":7}', structuredContent: { code: 7 }, content: null, isError: true, isVerbatim: false },
     ],
     [
       'JSON that is no MCP result',
       { output: { type: 'json', value: { sum: 5 } } },
-      { text: '{"sum":5}', structuredContent: { sum: 5 }, isError: false, isVerbatim: false },
+      { text: '{"sum":5}', structuredContent: { sum: 5 }, content: null, isError: false, isVerbatim: false },
     ],
   ])('reads %s', (_what, part, expected) => {
     expect(readToolOutput(part)).toEqual(expected);

@@ -102,7 +102,10 @@ describe('steps of evals files that call no tool', () => {
       '{ repeat: [{ ping: true }], until: noToolErrors, times: 0 }',
       '5:65: `times` must be at least 1, not 0 (out-of-range)',
     ],
-    ['command: node seed.js', '5:18: `command` must be a list, not "node seed.js" (wrong-type)'],
+    [
+      'command: node seed.js',
+      '5:18: `command` must be a list, not "node seed.js"; write ["node seed.js"] (wrong-type)',
+    ],
     ['command: []', '5:18: A command has a program (empty-command)'],
     ['{ command: [a], exitCode: 300 }', '5:35: `exitCode` must be at most 255, not 300 (out-of-range)'],
     ['{ getPrompt: a, arguments: { b: 1 } }', '5:41: `b` must be text, not 1; write it in quotes (wrong-type)'],

@@ -1,0 +1,60 @@
+import { appendAll } from '../base/lists.ts';
+import { formatDuration } from '../base/time.ts';
+import { fillParts, type Filling } from '../model/placeholders.ts';
+import type { LocatedStep, SuiteCase } from '../model/suite.ts';
+import { type Finding, quoteValue } from './findings.ts';
+import type { DocumentPath, SourceDocument } from './source-document.ts';
+import { findServerIds, parseSteps, type WrittenStep } from './step-schema.ts';
+import type { WrittenSuite } from './suite-schema.ts';
+
+/** The suite's setup comes before that of a case, and its teardown after that of a case. */
+export function listFixtures(phase: 'setup' | 'teardown', written: WrittenSuite, index: number) {
+  const place = (steps: readonly WrittenStep[] = [], path: DocumentPath, isOfSuite: boolean) =>
+    steps.map((value, position) => ({ value, path: [...path, position], isOfSuite }));
+  const ofSuite = place(written[phase], [phase], true);
+  const ofCase = place(written.cases[index]?.[phase], ['cases', index, phase], false);
+  return phase === 'setup' ? [...ofSuite, ...ofCase] : [...ofCase, ...ofSuite];
+}
+
+export function parseFixtures(
+  phase: 'setup' | 'teardown',
+  {
+    written,
+    index,
+    document,
+    filling,
+    findings,
+  }: { written: WrittenSuite; index: number; document: SourceDocument; filling: Filling; findings: Finding[] },
+): LocatedStep[] {
+  const fixtures = listFixtures(phase, written, index);
+  const parsed = parseSteps(
+    fixtures.map(({ value }) => value),
+    phase,
+  );
+  return fixtures.flatMap(({ value, path, isOfSuite }, position) => {
+    if (!isOfSuite || index === 0) appendAll(findings, findServerIds([value], document, path.slice(0, -1)));
+    const step = parsed[position];
+    if (step === undefined) return [];
+    return [{ step: isOfSuite ? step : fillParts(step, filling), location: document.locateValue(path) }];
+  });
+}
+
+/** Finds steps that can never pass: waits that take the whole time, and waits for changes that the server is not asked to report. */
+export function findHopelessSteps({
+  setup,
+  steps,
+  timeoutMs,
+}: Pick<SuiteCase, 'setup' | 'steps' | 'timeoutMs'>): Finding[] {
+  const subscribed = new Set<string>();
+  return [...setup, ...steps].flatMap(({ step, location }) => {
+    if (step.kind === 'subscribe') subscribed.add(step.uri);
+    if (step.kind === 'wait' && step.ms >= timeoutMs) {
+      const message = `This step waits for ${formatDuration(step.ms)}, and an iteration may take ${formatDuration(timeoutMs)}; wait less, or raise \`timeout\``;
+      return [{ ...location, code: 'long-wait', message }];
+    }
+    const isKnown = step.kind !== 'waitForUpdate' || step.uri.includes('{{') || subscribed.has(step.uri);
+    if (isKnown || [...subscribed].some((uri) => uri.includes('{{'))) return [];
+    const message = `No step before subscribes to ${quoteValue(step.uri)}; write \`subscribe\` with this URI first`;
+    return [{ ...location, code: 'no-subscription', message }];
+  });
+}
