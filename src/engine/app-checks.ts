@@ -1,3 +1,4 @@
+import { appendAll } from '../base/lists.ts';
 import type { CheckByType } from '../model/assertion.ts';
 import { findAppProblems } from './app-resource.ts';
 import { type AppReader, fail, type Judgement, type Judgements, leaveUnmeasured, pass } from './evidence.ts';
@@ -55,7 +56,10 @@ async function judgeApps({ toolName }: CheckByType['appResourceValid'], apps: Ap
     if (read.kind === 'unknown') return leaveUnmeasured(`${uri} could not be read: ${read.reason}`);
     const found = read.kind === 'refused' ? [read.reason] : findAppProblems(uri, read.result);
     const tools = named.filter((app) => app.uri === uri).map(({ name }) => name);
-    problems.push(...found.map((problem) => `${printValue(uri)} of ${tools.join(', ')}: ${problem}`));
+    appendAll(
+      problems,
+      found.map((problem) => `${printValue(uri)} of ${tools.join(', ')}: ${problem}`),
+    );
   }
   if (problems.length > 0) return fail(`${joinWithin(problems, maxListLength)}.`);
   return pass(

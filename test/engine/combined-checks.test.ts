@@ -95,8 +95,8 @@ describe('listExpectedErrors', () => {
   const isError = (isError: boolean): InnerCheck => ({ type: 'toolResultIsError', isError, toolName: 'a' });
   const code: InnerCheck = { type: 'toolError', error: { code: 1 } };
   const missing: InnerCheck = { type: 'toolNotFound', toolName: 'b' };
-  const ofA = { toolName: 'a', mayBeMissing: false };
-  const ofAny = { toolName: undefined, mayBeMissing: false };
+  const ofA = { of: 'tool', toolName: 'a', mayBeMissing: false };
+  const ofAny = { of: 'tool', toolName: undefined, mayBeMissing: false };
 
   it.each<[Assertion, object[]]>([
     [isError(true), [ofA]],
@@ -105,7 +105,7 @@ describe('listExpectedErrors', () => {
     [{ type: 'not', assertion: { type: 'toolError', error: { code: 1 } } }, []],
     [
       { type: 'anyOf', assertions: [leaves.passed, isError(true), missing] },
-      [ofA, { toolName: 'b', mayBeMissing: true }],
+      [ofA, { of: 'tool', toolName: 'b', mayBeMissing: true }],
     ],
     [{ type: 'allOf', assertions: [code, isError(false)] }, [ofAny]],
     [{ type: 'not', assertion: { type: 'anyOf', assertions: [isError(false), missing] } }, [ofA]],

@@ -1,3 +1,4 @@
+import { appendAll } from '../../base/lists.ts';
 import type { ConfigurationIssue } from '../../base/errors.ts';
 import type { GateOptions } from './schema.ts';
 import { findAccessContradictions } from './server-access.ts';
@@ -23,7 +24,7 @@ export function findServerIssues(options: GateOptions): ConfigurationIssue[] {
   if (serverCommand === null && mcpConfig === null && serverCwd !== null) {
     issues.push(issue('server-cwd', 'needs-server-command', idleWithoutCommand));
   }
-  issues.push(...(mcpConfig === null ? findAccessContradictions(options) : findConfigContradictions(options)));
+  appendAll(issues, mcpConfig === null ? findAccessContradictions(options) : findConfigContradictions(options));
   if (mcpConfig === null && mcpServer.length > 0) {
     issues.push(issue('mcp-server', 'needs-mcp-config', 'names servers of a file; say which with `mcp-config`'));
   }

@@ -43,4 +43,14 @@ describe('the server of a step', () => {
       '10: This step calls the server `elsewhere`, which the gate does not test; known here: `memory`, `files` (unknown-server)',
     ]);
   });
+
+  it('cannot be named by a step that calls no tool', () => {
+    const text = 'suite: S\ncases:\n  - title: reads\n    steps:\n      - readResource: note://7\n';
+    const { suite } = readSuite(text, { file: 'a.yaml' });
+    if (suite === null) throw new Error('The suite is invalid.');
+    expect(planStepServers(suite, ['memory']).issues).toEqual([]);
+    expect(planStepServers(suite, ['memory', 'files']).issues).toMatchObject([
+      { line: 5, code: 'no-server', message: expect.stringContaining('`readResource` step names no server') },
+    ]);
+  });
 });
