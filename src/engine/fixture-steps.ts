@@ -4,6 +4,7 @@ import type { StepResult } from '../model/run.ts';
 import type { Step } from '../model/step.ts';
 import { type IterationLimit, startIterationLimit } from './iteration-limit.ts';
 import type { Ending } from './outcome.ts';
+import { boundConnection } from './process-loss.ts';
 import { clipReason } from './reasons.ts';
 import { markEvidence, takeBackEvidence } from './repeat-step.ts';
 import type { StepScope } from './run-step.ts';
@@ -65,7 +66,7 @@ export function openFixtures(
       own.signal.throwIfAborted();
       outcome = await runStep(step, spanIndex, {
         ...scope,
-        connection: { ...scope.connection, signal: own.signal },
+        connection: boundConnection(scope.connection, own.signal),
         recording: { ...recording, schemas },
         aids: { ...scope.aids, limit: own },
         excused: { errors: pick(errors), missing: pick(missing), prompts: new Map() },

@@ -29,6 +29,11 @@ export function joinConnections(
   return connection;
 }
 
+/** The same sessions within another time. */
+export function boundConnection(connection: Connection, signal: AbortSignal): Connection {
+  return joinConnections([connection, ...connection.all.slice(1)], signal);
+}
+
 /** The connection to a server by its name; undefined where the case uses no server of that name. */
 export function findConnection(serverName: string, { all }: Pick<Connection, 'all'>): Connection | undefined {
   return serverName === serverUnderTest ? all[0] : all.find(({ target }) => target.serverName === serverName);
