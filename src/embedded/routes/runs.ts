@@ -122,7 +122,7 @@ function renderIteration(iteration: IterationRecord) {
     durationMs,
     tokensUsed,
     usage,
-    judges: judges ?? [],
+    ...(judges !== null && judges.length > 0 && { judges }),
     actualToolCalls: toolCalls?.actual ?? [],
     expectedToolCalls: toolCalls?.expected ?? [],
     error,

@@ -9,6 +9,12 @@ import {
 import { inlineTest, openContractService, saveServer, saveSuite } from '../../support/service/contract-service.ts';
 import type { ContractService } from '../../support/service/contract-service.ts';
 
+const stepKinds = [
+  ...['prompt', 'toolCall', 'interact', 'assert'],
+  ...['readResource', 'getPrompt', 'complete', 'listTools', 'listResources', 'listResourceTemplates', 'listPrompts'],
+  ...['ping', 'subscribe', 'waitForUpdate', 'wait', 'command', 'repeat'],
+];
+
 describe('suites', () => {
   let service: ContractService;
   let serverId: string;
@@ -55,7 +61,7 @@ describe('suites', () => {
     ],
     [
       { tests: [{ title: 't', steps: [{ id: 's', kind: 'dance' }] }] },
-      "tests.0.steps.0.kind: Invalid discriminator value. Expected 'prompt' | 'toolCall' | 'interact' | 'assert'",
+      `tests.0.steps.0.kind: Invalid discriminator value. Expected ${stepKinds.map((kind) => `'${kind}'`).join(' | ')}`,
     ],
     [
       { tests: [{ title: 't', steps: [{ id: 's', kind: 'prompt', prompt: 'x', colour: 'red' }] }] },
