@@ -21,7 +21,8 @@ const commandOnly: ReadonlySet<string> = new Set(['commander']);
 function findMachinePaths(text: string): string[] {
   const isTold = (directory: string) => text.includes(`${directory}/`) || text.includes(`${directory}"`);
   const local = [root, homedir()].filter((directory) => directory.length > 1 && isTold(directory));
-  return [...local, ...(text.match(/file:\/\/\/\w[^"'`\s]*/g) ?? [])];
+  // The example of a root.
+  return [...local, ...(text.match(/file:\/\/\/(?!workspace\b)\w[^"'`\s]*/g) ?? [])];
 }
 
 describe('dist', () => {

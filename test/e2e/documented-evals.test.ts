@@ -22,11 +22,27 @@ function toEvalsFile({ text }: YamlBlock, index: number): [name: string, text: s
   return [`evals/${index}.evals.yaml`, suite];
 }
 
+/** Examples whose tools server-everything lacks. */
+const ofOtherServers = [
+  'Finds the note that it created',
+  'Serves a valid weather view',
+  'Finishes the job',
+  'Reads a note',
+];
+
+/** What `get-structured-content` answers for Chicago. */
+const chicago = { temperature: 36, conditions: 'Light rain / drizzle', humidity: 82 };
+
 describe('the evals of the documents', () => {
   it('pass against the server whose tools they use', async () => {
-    const blocks = ['README.md', 'docs/evals.md'].flatMap(listRunnable);
-    expect(blocks.length).toBeGreaterThan(5);
-    await using workspace = await createWorkspace(Object.fromEntries(blocks.map(toEvalsFile)));
+    const all = ['README.md', 'docs/evals.md'].flatMap(listRunnable);
+    const blocks = all.filter(({ text }) => !ofOtherServers.some((title) => text.includes(`title: ${title}`)));
+    expect(blocks.length).toBe(all.length - ofOtherServers.length);
+    expect(blocks.length).toBeGreaterThan(12);
+    await using workspace = await createWorkspace({
+      ...Object.fromEntries(blocks.map(toEvalsFile)),
+      'evals/snapshots/chicago.json': JSON.stringify(chicago),
+    });
     const run = await runAction({
       workspace: workspace.path,
       inputs: { 'server-command': everythingOverStdio, evals: 'evals/*.evals.yaml' },
