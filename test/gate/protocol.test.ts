@@ -225,7 +225,7 @@ ${head}cases:
     const { report, exitCode } = await runEmbeddedGate(workspace, overHttp(both.url));
     expect(report.server?.protocolVersions).toEqual(['2025-11-25', '2026-07-28']);
     const counts = report.cases.map(({ id, title, passed, failed }) => [id, title, passed, failed]);
-    expect(counts.toSorted()).toEqual([
+    expect(counts.toSorted(([a], [b]) => String(a).localeCompare(String(b)))).toEqual([
       ['notes--2025-11-25', 'Notes (2025-11-25)', 1, 0],
       ['notes--2026-07-28', 'Notes (2026-07-28)', 1, 0],
       ['recalls--2025-11-25', 'Recalls milk (2025-11-25)', 2, 0],

@@ -57,7 +57,7 @@ describe.each(['off', 'auto'] as const)('a command next to a started server, san
   it('ends it and what it has started once the signal aborts', async () => {
     const file = path.join(directory, `pid-${mode}`);
     const abort = new AbortController();
-    // In a namespace of its own a process has another number, so that a file tells whether it goes on.
+    // In a namespace of its own a process has another number, so that a file shows whether it still runs.
     const child = `sleep 60 & echo $! > ${file}; wait`;
     const running = run(['sh', '-c', child], abort.signal);
     while (!existsSync(file) || readFileSync(file, 'utf8') === '') await systemClock.sleep(20);

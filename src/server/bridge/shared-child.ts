@@ -31,7 +31,7 @@ interface SharedProcess {
 /**
  * Lets sessions use one process in turns: `take` waits until the turn before has ended. A process can be initialized only
  * once, so its first answer is repeated to later sessions; a client that announces other capabilities gets a fresh process, since a
- * server goes by what it was told first. Request ids are renumbered, because every client starts at 0 and
+ * server keeps the first capabilities it gets. Request ids are renumbered, because every client starts at 0 and
  * an answer that comes late must not reach the next one. A process that a call has blocked would fail every turn after it, so
  * it is replaced.
  */

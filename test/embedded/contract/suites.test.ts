@@ -10,9 +10,23 @@ import { inlineTest, openContractService, saveServer, saveSuite } from '../../su
 import type { ContractService } from '../../support/service/contract-service.ts';
 
 const stepKinds = [
-  ...['prompt', 'toolCall', 'interact', 'assert'],
-  ...['readResource', 'getPrompt', 'complete', 'listTools', 'listResources', 'listResourceTemplates', 'listPrompts'],
-  ...['ping', 'subscribe', 'waitForUpdate', 'wait', 'command', 'repeat'],
+  'prompt',
+  'toolCall',
+  'interact',
+  'assert',
+  'readResource',
+  'getPrompt',
+  'complete',
+  'listTools',
+  'listResources',
+  'listResourceTemplates',
+  'listPrompts',
+  'ping',
+  'subscribe',
+  'waitForUpdate',
+  'wait',
+  'command',
+  'repeat',
 ];
 
 describe('suites', () => {
