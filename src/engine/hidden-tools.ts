@@ -14,8 +14,11 @@ import type { Transcript } from './transcript.ts';
 /** How long a server may take to list its tools once more. */
 const listTimeoutMs = 30_000;
 
+/** What no case can offer: that the client runs the requests of a server as tasks. */
+const tasks = 'tasks';
+
 /** Answers that commit a client to nothing; a server that lists its tools needs none. */
-const evasiveAnswers: Required<Omit<ClientAbilities, 'onLack'>> = {
+const evasiveAnswers: Required<Pick<ClientAbilities, Ability>> = {
   elicitation: async () => ({ action: 'cancel' }),
   sampling: async () => ({ role: 'assistant', model: 'none', content: { type: 'text', text: '' } }),
   roots: async () => [],
@@ -58,9 +61,8 @@ export async function findHiddenTool(
 ): Promise<string | null> {
   const offered = listOffered(offer);
   const missing = abilities.filter((ability) => !offered.includes(ability));
-  if (missing.length === 0) return null;
   try {
-    const all = await listToolsWith(abilities, target, options);
+    const all = await listToolsWith([...abilities, tasks], target, options);
     const hidden = names.find((name) => all?.has(name));
     if (hidden === undefined) return null;
     for (const ability of missing) {
@@ -68,9 +70,10 @@ export async function findHiddenTool(
       const list = await listToolsWith(announced, target, options);
       if (list?.has(hidden)) return describeHidden(hidden, [ability]);
     }
-    return describeHidden(hidden, missing);
+    const withoutTasks = await listToolsWith(abilities, target, options);
+    return withoutTasks?.has(hidden) === true ? describeHidden(hidden, missing) : describeTaskTool(hidden);
   } catch (error) {
-    const asked = `with ${joinWords(abilities)} announced`;
+    const asked = `with ${joinWords([...abilities, tasks])} announced`;
     return clipReason(
       endSentence(
         `The server lists no tool ${printValue(names[0])}, and could not be asked for its tools ${asked}: ${describeError(error)}`,
@@ -80,7 +83,7 @@ export async function findHiddenTool(
 }
 
 async function listToolsWith(
-  announced: readonly Ability[],
+  announced: ReadonlyArray<Ability | typeof tasks>,
   target: Target,
   { clock, signal }: { clock: Clock; signal?: AbortSignal | undefined },
 ): Promise<ToolList> {
@@ -88,8 +91,11 @@ async function listToolsWith(
   if (known !== undefined) return known;
   const timeout = AbortSignal.timeout(listTimeoutMs);
   const limit = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
-  const answers = Object.fromEntries(announced.map((ability) => [ability, evasiveAnswers[ability]]));
-  await using session = await openSession(target, { clock, signal: limit, abilities: answers });
+  const answers = Object.fromEntries(
+    abilities.filter((ability) => announced.includes(ability)).map((ability) => [ability, evasiveAnswers[ability]]),
+  );
+  const announcesTasks = announced.includes(tasks);
+  await using session = await openSession(target, { clock, signal: limit, abilities: { ...answers, announcesTasks } });
   const list = await session.listTools({ signal: limit });
   shareList(target, announced, list);
   return list;
@@ -99,6 +105,12 @@ function describeHidden(toolName: string, needed: readonly Ability[]): string {
   const examples = needed.map((ability) => offerExamples[ability]).join(' and ');
   return clipReason(
     `The server lists the tool ${printValue(toolName)} only to clients that offer ${joinWords(needed)}, which the case does not. Add ${examples} to the case or the suite.`,
+  );
+}
+
+function describeTaskTool(toolName: string): string {
+  return clipReason(
+    `The server lists the tool ${printValue(toolName)} only to clients that run its requests as tasks, which the gate's client does not. Remove the case.`,
   );
 }
 

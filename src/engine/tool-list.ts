@@ -1,5 +1,4 @@
 import type { Session, Target, ToolDeclaration, ToolList } from '../mcp/session.ts';
-import type { Ability } from '../model/client-abilities.ts';
 import type { WitnessedEnd } from '../model/process-end.ts';
 import { findNearest } from '../suite/findings.ts';
 import { type Connection, explainFailedRequest } from './process-loss.ts';
@@ -134,12 +133,12 @@ async function requestList(connection: Connection): Promise<{ kind: 'list'; list
 }
 
 /** The list that clients with this offer received first; undefined while none has. */
-export function findSharedList(target: Target, offered: readonly Ability[]): ToolList | undefined {
+export function findSharedList(target: Target, offered: readonly string[]): ToolList | undefined {
   return sharedLists.get(target)?.get(offered.join());
 }
 
 /** Keeps a list for the sessions of a run that offer the same, unless they have one. */
-export function shareList(target: Target, offered: readonly Ability[], list: ToolList): void {
+export function shareList(target: Target, offered: readonly string[], list: ToolList): void {
   const lists = sharedLists.get(target) ?? new Map<string, ToolList>();
   sharedLists.set(target, lists);
   if (!lists.has(offered.join())) lists.set(offered.join(), list);

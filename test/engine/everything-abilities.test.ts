@@ -59,3 +59,13 @@ describe.each(everything)('%s of server-everything', (toolName, args, { client, 
     expect(error).toContain(`lists the tool "${toolName}" only to clients that offer`);
   });
 });
+
+it.each(['trigger-elicitation-request-async', 'trigger-sampling-request-async'])(
+  '%s of server-everything has no result, since no client here runs tasks for a server',
+  async (toolName) => {
+    const client: ClientOffer = { elicitation: ['accept'], sampling: [{ text: 'A summary' }], roots: [] };
+    const { result, error } = await run(toolName, {}, { client, needle: 'Ada' });
+    expect(result).toBeNull();
+    expect(error).toContain(`lists the tool "${toolName}" only to clients that run its requests as tasks`);
+  },
+);
