@@ -74,23 +74,26 @@ function decide(cases: ReadonlyArray<CaseToSchedule<unknown>>, concurrency: RunC
   if (hasOneProcess) return forAll('one-process', 1);
   if (setting !== 'auto') return forAll('given', setting);
   if (isIndependent) return forAll('independent', autoLimit);
-  const isSerial = (item: CaseToSchedule<unknown>) => item.readOnlyTools === null || findWritingTool(item) !== null;
+  const isSerial = (item: CaseToSchedule<unknown>) => item.readOnlyTools === null || findWriter(item) !== null;
   const serial = cases.filter(isSerial);
   if (serial.length === 0) return forAll('read-only', autoLimit);
-  const [tool = null] = serial.flatMap((item) => findWritingTool(item) ?? []);
+  const [writer = { rule: 'tools-unknown' as const, tool: null }] = serial.flatMap((item) => findWriter(item) ?? []);
   const limit = serial.length === cases.length ? 1 : autoLimit;
-  return { rule: tool === null ? 'tools-unknown' : 'not-read-only', limit, tool, isSerial };
+  return { ...writer, limit, isSerial };
 }
 
 /** The first tool that a case calls, or may call, and that its server does not declare read-only, or the first program that it runs. A model may call all it may. */
-function findWritingTool({ testCase, readOnlyTools }: CaseToSchedule<unknown>): string | null {
+function findWriter({ testCase, readOnlyTools }: CaseToSchedule<unknown>): Pick<Decision, 'rule' | 'tool'> | null {
   if (readOnlyTools === null) return null;
   const { toolPolicy = {}, setup = [], teardown = [] } = testCase.advancedConfig ?? {};
-  const called = listInnerSteps([...setup, ...testCase.steps, ...teardown]).flatMap((step) => {
+  const steps = listInnerSteps([...setup, ...testCase.steps, ...teardown]);
+  const called = steps.flatMap((step) => {
     if (step.kind === 'toolCall') return [step.toolName];
-    // What a program changes is not declared anywhere.
-    if (step.kind === 'command') return [`command ${step.command[0]}`];
     return step.kind === 'prompt' ? [...readOnlyTools.keys()].filter((name) => !isForbidden(name, toolPolicy)) : [];
   });
-  return called.find((name) => readOnlyTools.get(name) !== true) ?? null;
+  const tool = called.find((name) => readOnlyTools.get(name) !== true);
+  if (tool !== undefined) return { rule: 'not-read-only', tool };
+  // What a program changes is not declared anywhere.
+  const program = steps.find((step) => step.kind === 'command');
+  return program === undefined ? null : { rule: 'command', tool: program.command[0] ?? null };
 }

@@ -33,6 +33,7 @@ export const concurrencyRules = [
   'read-only',
   'not-read-only',
   'tools-unknown',
+  'command',
 ] as const;
 export type ConcurrencyRule = (typeof concurrencyRules)[number];
 
@@ -44,7 +45,7 @@ export const concurrencySchema = z.object({
   tool: z
     .string()
     .nullable()
-    .describe('The first tool that is not declared read-only; null where the rule is another one.'),
+    .describe('The first tool that is not declared read-only, or with the rule `command` the program; null with other rules.'),
   cases: count,
   serialCases: count.describe('Cases that ran one iteration at a time, with nothing else next to it.'),
 });

@@ -80,6 +80,7 @@ export function describeConcurrency({
     'read-only': 'every tool that the cases call is declared read-only',
     'not-read-only': `the tool ${JSON.stringify(tool)} is not declared read-only`,
     'tools-unknown': 'the server did not list its tools',
+    command: `a case runs the command ${JSON.stringify(tool)}, which may change what others see`,
   };
   const isMixed = serialCases > 0 && serialCases < cases;
   const how = limit === 1 ? 'one iteration' : `up to ${formatCount(limit, 'iteration')}`;

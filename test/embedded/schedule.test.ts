@@ -11,6 +11,7 @@ const tools = new Map([
 ]);
 
 const call = (toolName: string): Step => ({ id: 's', kind: 'toolCall', serverName: '', toolName, arguments: {} });
+const command: Step = { id: 'c', kind: 'command', command: ['mkdir', 'out'], exitCode: 0 };
 const prompt: Step = { id: 's', kind: 'prompt', prompt: 'Read it.' };
 
 /** Cases of two iterations each, named by their place. */
@@ -62,6 +63,7 @@ describe('scheduleCases', () => {
   it.each([
     ['a tool that is not listed', [[call('gone')]], tools, { rule: 'not-read-only', tool: 'gone' }],
     ['a prompt, which may call any tool', [[prompt]], tools, { rule: 'not-read-only', tool: 'write' }],
+    ['a command', [[call('read'), command]], tools, { rule: 'command', tool: 'mkdir' }],
     ['a server that did not list its tools', [[call('read')]], null, { rule: 'tools-unknown', tool: null }],
   ] as const)('runs everything alone with %s', (_, cases, listed, expected) => {
     const { batches, report } = schedule(cases, {}, listed);
