@@ -45,7 +45,9 @@ export const concurrencySchema = z.object({
   tool: z
     .string()
     .nullable()
-    .describe('The first tool that is not declared read-only, or with the rule `command` the program; null with other rules.'),
+    .describe(
+      'The first tool that is not declared read-only, or with the rule `command` the program; null with other rules.',
+    ),
   cases: count,
   serialCases: count.describe('Cases that ran one iteration at a time, with nothing else next to it.'),
 });
