@@ -82,7 +82,10 @@ function decide(cases: ReadonlyArray<CaseToSchedule<unknown>>, concurrency: RunC
   return { ...writer, limit, isSerial };
 }
 
-/** The first tool that a case calls, or may call, and that its server does not declare read-only, or the first program that it runs. A model may call all it may. */
+/**
+ * Finds why a case may change what others see: the first tool that it calls and that its server does not declare read-only, else the first
+ * program that it runs. A prompt calls every tool that its policy allows.
+ */
 function findWriter({ testCase, readOnlyTools }: CaseToSchedule<unknown>): Pick<Decision, 'rule' | 'tool'> | null {
   if (readOnlyTools === null) return null;
   const { toolPolicy = {}, setup = [], teardown = [] } = testCase.advancedConfig ?? {};

@@ -18,7 +18,9 @@ export function createAnswerUse(): AnswerUse {
   const used = new Map<string, Set<string>>();
   return {
     onIteration: (answers) => {
-      heard.set(answers.runId, [...(heard.get(answers.runId) ?? []), answers]);
+      const ofRun = heard.get(answers.runId) ?? [];
+      heard.set(answers.runId, ofRun);
+      ofRun.push(answers);
     },
     addRun: (runId, { suiteId, caseIds }) => {
       for (const answers of heard.get(runId) ?? []) {

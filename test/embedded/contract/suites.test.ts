@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { requestKinds } from '../../../src/model/step.ts';
 import {
   deletedSchema,
   suiteCreatedSchema,
@@ -14,14 +15,7 @@ const stepKinds = [
   'toolCall',
   'interact',
   'assert',
-  'readResource',
-  'getPrompt',
-  'complete',
-  'listTools',
-  'listResources',
-  'listResourceTemplates',
-  'listPrompts',
-  'ping',
+  ...requestKinds,
   'subscribe',
   'waitForUpdate',
   'wait',
