@@ -44,8 +44,9 @@ export function addServeCommand(program: Command, setExitCode: (code: number) =>
     .action(async (flags: ServeFlags) => {
       const defaultModel = flags.model === undefined ? null : parseModelName(flags.model);
       if (flags.data !== undefined) await createDataDirectory(flags.data);
-      const [{ openEmbeddedService }, { openServeModels }] = await Promise.all([
+      const [{ openEmbeddedService }, { createInventory }, { openServeModels }] = await Promise.all([
         import('../embedded/open.ts'),
+        import('../embedded/inventory.ts'),
         import('./serve-models.ts'),
       ]);
       if (flags.apiKey !== undefined) redactor.add(new Secret(flags.apiKey));
@@ -63,6 +64,7 @@ export function addServeCommand(program: Command, setExitCode: (code: number) =>
         logger,
         models,
         defaultModel,
+        createInventory,
         port: flags.port,
         rateLimit: flags.rateLimit === true ? contractRateLimit : null,
         ...(flags.data === undefined ? {} : { dataDir: flags.data }),

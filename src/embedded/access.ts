@@ -1,9 +1,10 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { MiddlewareHandler } from 'hono';
-import type { Secret } from '../base/redaction.ts';
 import type { Clock } from '../base/time.ts';
 import { isLoopback } from '../http/url.ts';
-import { ApiError } from './envelope.ts';
+import type { AcceptedKey, ApiEnv } from './callers.ts';
+import { ApiError, notFound } from './envelope.ts';
+import type { Store } from './store/open.ts';
 
 /**
  * Refuses a Host that is not a loopback name: a web page can make its own name resolve to 127.0.0.1 (DNS rebinding),
@@ -22,13 +23,29 @@ export function requireLoopbackHost(): MiddlewareHandler {
   };
 }
 
-/** Demands `Authorization: Bearer <key>`. */
-export function requireApiKey(apiKey: Secret): MiddlewareHandler {
-  const expected = digestText(apiKey.reveal());
+/** Requires `Authorization: Bearer <key>` with one of the keys, and records whose it is. */
+export function requireCaller(keys: readonly AcceptedKey[]): MiddlewareHandler<ApiEnv> {
+  const known = keys.map(({ secret, caller }) => ({ caller, digest: digestText(secret.reveal()) }));
   return async (context, next) => {
     const presented = parseBearer(context.req.header('authorization'));
     if (presented === undefined) throw new ApiError('UNAUTHORIZED', 'Bearer token required');
-    if (!isSecretOf(presented, expected)) throw new ApiError('UNAUTHORIZED', 'Invalid API key');
+    const found = known.find(({ digest }) => isSecretOf(presented, digest));
+    if (found === undefined) throw new ApiError('UNAUTHORIZED', 'Invalid API key');
+    context.set('caller', found.caller);
+    await next();
+  };
+}
+
+/** Answers 404 for a project of another organization, and 403 for a guest who would change something. */
+export function requireMembership(store: Store): MiddlewareHandler<ApiEnv> {
+  return async (context, next) => {
+    const { organizationId, role } = context.var.caller;
+    const projectId = context.req.param('projectId');
+    const project = projectId === undefined ? undefined : store.projects.get(projectId);
+    if (project !== undefined && project.content.organizationId !== organizationId) throw notFound('Project');
+    if (role === 'guest' && context.req.method !== 'GET') {
+      throw new ApiError('FORBIDDEN', "A guest's key reads and changes nothing.");
+    }
     await next();
   };
 }
@@ -54,22 +71,22 @@ export interface RateLimit {
 }
 
 /**
- * Charges every request one token of a bucket that holds `burst` and refills evenly; an empty bucket answers 429 with
+ * Charges every request one token of its key's bucket, which holds `burst` and refills evenly; an empty bucket answers 429 with
  * the whole seconds until the next token, 1 or more.
  */
-export function limitRate(clock: Clock, limit: RateLimit): MiddlewareHandler {
+export function limitRate(clock: Clock, limit: RateLimit): MiddlewareHandler<ApiEnv> {
   const refillMs = 60_000 / limit.perMinute;
-  let tokens = limit.burst;
-  let countedAtMs = clock.monotonicMs();
-  return async (_context, next) => {
+  const buckets = new Map<string, { tokens: number; countedAtMs: number }>();
+  return async (context, next) => {
     const nowMs = clock.monotonicMs();
-    tokens = Math.min(limit.burst, tokens + (nowMs - countedAtMs) / refillMs);
-    countedAtMs = nowMs;
+    const { keyId } = context.var.caller;
+    const before = buckets.get(keyId) ?? { tokens: limit.burst, countedAtMs: nowMs };
+    const tokens = Math.min(limit.burst, before.tokens + (nowMs - before.countedAtMs) / refillMs);
+    buckets.set(keyId, { tokens: tokens < 1 ? tokens : tokens - 1, countedAtMs: nowMs });
     if (tokens < 1) {
       const retryAfterSeconds = Math.max(1, Math.ceil(((1 - tokens) * refillMs) / 1000));
       throw new ApiError('RATE_LIMITED', `More than ${limit.perMinute} requests per minute.`, { retryAfterSeconds });
     }
-    tokens -= 1;
     await next();
   };
 }

@@ -2,12 +2,12 @@ import { Hono } from 'hono';
 import { routePath } from 'hono/route';
 import { describeError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
-import type { Secret } from '../base/redaction.ts';
 import type { Clock } from '../base/time.ts';
 import type { ServerWitnesses } from '../model/process-end.ts';
 import type { ModelName, ModelSource } from '../models/language-model.ts';
-import { limitRate, type RateLimit, requireApiKey, requireLoopbackHost } from './access.ts';
+import { limitRate, type RateLimit, requireCaller, requireLoopbackHost, requireMembership } from './access.ts';
 import { createDispatch } from './agent/dispatch.ts';
+import type { AcceptedKey, ApiEnv } from './callers.ts';
 import type { BodySchemas } from './bodies/suite.ts';
 import type { ProtocolTable } from './connect.ts';
 import { connectTargets } from './connect.ts';
@@ -53,23 +53,48 @@ export interface ServiceParts {
   relay: Pick<RelayEdge, 'issue' | 'revoke'>;
 }
 
+/** Who may call the app and how often, and what else it serves. */
+interface AppAccess {
+  keys: readonly AcceptedKey[];
+  rateLimit: RateLimit | null;
+  createInventory: InventoryFactory | null;
+}
+
+/** Routes of operations: those that need no key, and those that do. */
+export interface OperationRoutes {
+  open: Hono<ApiEnv>;
+  closed: Hono<ApiEnv>;
+}
+
+/** Makes the routes of the operations that a gate never calls; `connect` is that of runs. */
+export type InventoryFactory = (
+  parts: ServiceParts,
+  tools: { connect: (servers: readonly ServerRecord[]) => ReturnType<typeof connectTargets> },
+) => OperationRoutes;
+
 /**
  * Puts the API together: a function from Request to Response that needs no socket. A refusal has one shape whatever
  * route it comes from; an unexpected error is logged and answered without its text.
  */
-export function createApp(parts: ServiceParts, access: { apiKey: Secret; rateLimit: RateLimit | null }): Hono {
-  const { logger, clock, limits, iterationTimeoutMs } = parts;
-  const api = new Hono();
-  api.use(requireLoopbackHost(), requireApiKey(access.apiKey));
-  if (access.rateLimit !== null) api.use(limitRate(clock, access.rateLimit));
-
+export function createApp(parts: ServiceParts, { keys, rateLimit, createInventory }: AppAccess): Hono<ApiEnv> {
+  const { logger, clock, limits, iterationTimeoutMs, store } = parts;
   const connect = (servers: readonly ServerRecord[]) => connectTargets(servers, parts);
+  const inventory = createInventory?.(parts, { connect }) ?? null;
+
+  const api = new Hono<ApiEnv>();
+  api.use(requireLoopbackHost());
+  if (inventory !== null) api.route('/', inventory.open);
+  api.use(requireCaller(keys));
+  if (rateLimit !== null) api.use(limitRate(clock, rateLimit));
+  const isMember = requireMembership(store);
+  api.use('/projects/:projectId', isMember);
+  api.use('/projects/:projectId/*', isMember);
   const creator = createRunCreator(parts, { limits, iterationTimeoutMs, connect });
   const runs = createRunRoutes(parts, creator);
   // Without the checks of access, for the agent, which acts for a caller that passed them.
-  const inside = new Hono();
+  const inside = new Hono<ApiEnv>();
+  api.route('/', createAccountRoutes(parts));
   for (const routes of [
-    createAccountRoutes(parts),
     createServerRoutes(parts),
     createTunnelRoutes(parts),
     createSuiteRoutes(parts),
@@ -85,9 +110,10 @@ export function createApp(parts: ServiceParts, access: { apiKey: Secret; rateLim
   api.route('/eval-runs', runs);
   inside.route('/projects/:projectId/eval-runs', runs);
   api.route('/', createAgentRoutes({ ...parts, connect, dispatch: createDispatch(inside) }));
+  if (inventory !== null) api.route('/', inventory.closed);
   api.route('/', createUnsupportedRoutes());
 
-  const app = new Hono().route(apiPath, api);
+  const app = new Hono<ApiEnv>().route(apiPath, api);
   app.notFound(() => renderApiError(notFound('Path')));
   app.onError((error, c) => {
     if (error instanceof ApiError) return renderApiError(error);

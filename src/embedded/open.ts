@@ -10,7 +10,8 @@ import type { ConcurrencySetting } from '../model/concurrency.ts';
 import type { ServerWitnesses } from '../model/process-end.ts';
 import type { Snapshots } from '../engine/evidence.ts';
 import type { ModelName, ModelSource } from '../models/language-model.ts';
-import { apiPath, createApp } from './app.ts';
+import { apiPath, createApp, type InventoryFactory } from './app.ts';
+import { type AcceptedKey, localCaller } from './callers.ts';
 import { createBodyReader } from './request.ts';
 import { createBodySchemas } from './bodies/suite.ts';
 import { createId } from './id.ts';
@@ -45,8 +46,12 @@ export interface EmbeddedOptions {
   logger: Logger;
   /** 0, the default, takes a free one. */
   port?: number;
-  /** A random one unless given. */
+  /** A random one unless given. Not accepted where `keys` are given. */
   apiKey?: Secret;
+  /** The keys of several users; the first one's organization gets the first project. By default `apiKey`, of one local user. */
+  keys?: readonly AcceptedKey[];
+  /** Adds the operations that a gate never calls. None unless given. */
+  createInventory?: InventoryFactory;
   /** Where the store is kept; without it, everything is gone when the service is disposed. */
   dataDir?: string;
   /** How many iterations of a run execute at the same time; `auto` unless given. */
@@ -105,7 +110,8 @@ export async function openEmbeddedService(options: EmbeddedOptions): Promise<Emb
   const apiKey = options.apiKey ?? new Secret(`sk_local_${randomBytes(24).toString('base64url')}`);
 
   const store = openStore(options.dataDir);
-  const project = prepareStore(store, clock.now());
+  const keys = options.keys ?? [{ secret: apiKey, caller: localCaller }];
+  const project = prepareStore(store, keys[0]?.caller.organizationId ?? localCaller.organizationId, clock.now());
   const { propagatesTraces = false, witnesses = null, models = null, defaultModel = null } = options;
   const scheduling = options.scheduling ?? createUniformScheduling(options.concurrency ?? 'auto');
   const { variables = new Map<string, Secret>(), createUuid = randomUUID, snapshots = null } = options;
@@ -142,7 +148,7 @@ export async function openEmbeddedService(options: EmbeddedOptions): Promise<Emb
       defaultModel,
       relay,
     },
-    { apiKey, rateLimit: options.rateLimit ?? null },
+    { keys, rateLimit: options.rateLimit ?? null, createInventory: options.createInventory ?? null },
   );
   // The adaptor would replace the process's own Request and Response, which are others' too.
   const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
@@ -190,7 +196,7 @@ function createUniformScheduling(setting: ConcurrencySetting): RunScheduling {
 }
 
 /** Gives a new store its project, and ends the runs that an earlier process left behind: no process executes them. */
-function prepareStore(store: Store, now: number): { id: string; name: string } {
+function prepareStore(store: Store, organizationId: string, now: number): { id: string; name: string } {
   store.transact(() => {
     store.runs.endAll('The service stopped while the run was executing.', now);
     store.iterations.cancelAll();
@@ -198,6 +204,7 @@ function prepareStore(store: Store, now: number): { id: string; name: string } {
   const [existing] = store.projects.list();
   if (existing !== undefined) return existing;
   const project = { id: createId('prj'), name: 'Default' };
-  store.projects.insert({ ...project, content: { description: null, icon: null, visibility: 'private' }, now });
+  const content = { organizationId, description: null, icon: null, visibility: 'private' as const };
+  store.projects.insert({ ...project, content, now });
   return project;
 }

@@ -5,7 +5,7 @@ import { ApiError, invalid } from './envelope.ts';
 import type { Store } from './store/open.ts';
 
 /** Reads a request's JSON object and checks it against a schema; an empty body reads as `{}`. */
-export type BodyReader = <Body>(request: HonoRequest, schema: z.ZodType<Body>) => Promise<Body>;
+export type BodyReader = <Schema extends z.ZodType>(request: HonoRequest, schema: Schema) => Promise<z.output<Schema>>;
 
 /**
  * Makes the reader of a service. It throws VALIDATION_ERROR with the first problem as `path.to.field: message`,
@@ -19,7 +19,7 @@ export function createBodyReader(maxBytes: number): BodyReader {
 }
 
 /** Checks a value that was read already. @throws {ApiError} VALIDATION_ERROR. */
-export function parseBody<Body>(value: unknown, schema: z.ZodType<Body>): Body {
+export function parseBody<Schema extends z.ZodType>(value: unknown, schema: Schema): z.output<Schema> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalid('The request body must be a JSON object.');
   }

@@ -79,15 +79,17 @@ export interface ServiceClientOptions {
   proxy?: ProxySettings | undefined;
   /** Replaces single limits of an attempt. */
   limits?: Partial<AttemptLimits>;
+  /** Of each call; by default enough for a service that is gone for half a minute. */
+  maxAttempts?: number;
 }
 
 const normalLimits: AttemptLimits = { headersTimeoutMs: 30_000, attemptTimeoutMs: 60_000, maxBytes: 16 * 2 ** 20 };
 const slowLimits: AttemptLimits = { ...normalLimits, headersTimeoutMs: 120_000, attemptTimeoutMs: 120_000 };
 
 /** With the growing pauses between them, enough for a service that is gone for half a minute. */
-const maxAttempts = 10;
+const normalAttempts = 10;
 /** Where each may take minutes. */
-const maxSlowAttempts = 5;
+const slowAttempts = 5;
 /** Of all calls together that fail in a row. */
 const retriesPerClient = 25;
 
@@ -138,7 +140,7 @@ export function openServiceClient(options: ServiceClientOptions): ServiceClient 
       };
       return await retryRequest(attemptOnce, {
         isSafe: isSafeToRepeat(call),
-        maxAttempts: call.isSlow ? maxSlowAttempts : maxAttempts,
+        maxAttempts: options.maxAttempts ?? (call.isSlow ? slowAttempts : normalAttempts),
         priority: call.priority,
         clock,
         pacer,

@@ -3,6 +3,7 @@ import { systemClock } from '../../src/base/time.ts';
 import { NetworkError } from '../../src/base/errors.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { Secret } from '../../src/base/redaction.ts';
+import { localCaller } from '../../src/embedded/callers.ts';
 import { createApp } from '../../src/embedded/app.ts';
 import { createBodyReader } from '../../src/embedded/request.ts';
 import { createBodySchemas } from '../../src/embedded/bodies/suite.ts';
@@ -41,7 +42,11 @@ function createTestApp() {
     defaultModel: null,
   };
   const context = { clock: systemClock, logger, limits, readBody, bodies, ...services, iterationTimeoutMs: 1000 };
-  const app = createApp(context, { apiKey: new Secret('sk_test'), rateLimit: null });
+  const app = createApp(context, {
+    keys: [{ secret: new Secret('sk_test'), caller: localCaller }],
+    rateLimit: null,
+    createInventory: null,
+  });
   const get = async (path: string): Promise<Response> =>
     app.fetch(new Request(`http://127.0.0.1${path}`, { headers: { authorization: 'Bearer sk_test' } }));
   return { get, store, errors };

@@ -1,8 +1,9 @@
 import type { Hono } from 'hono';
+import type { ApiEnv } from '../callers.ts';
 import type { Dispatch } from './turn-tools.ts';
 
 /** Makes the way into the routes of `inside`, which then throws its refusals. */
-export function createDispatch(inside: Hono): Dispatch {
+export function createDispatch(inside: Hono<ApiEnv>): Dispatch {
   inside.onError((error) => {
     throw error;
   });

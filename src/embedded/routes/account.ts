@@ -1,22 +1,11 @@
 import { Hono } from 'hono';
-import { z } from 'zod';
 import type { Clock } from '../../base/time.ts';
+import { accountOperations } from '../../service/operations/account.ts';
+import type { ApiEnv, Caller } from '../callers.ts';
 import { createId } from '../id.ts';
 import type { BodyReader } from '../request.ts';
 import type { Store } from '../store/open.ts';
 import type { ProjectRecord } from '../store/projects.ts';
-
-/** There is one user and one organization: the holder of the key. */
-const me = { id: 'user_local', email: 'local@localhost', name: 'Local user', plan: 'local' };
-const organizationId = 'org_local';
-
-const projectCreateSchema = z.strictObject({
-  name: z.string().trim().min(1),
-  description: z.string().exactOptional(),
-  organizationId: z.literal(organizationId).exactOptional(),
-  icon: z.string().exactOptional(),
-  visibility: z.enum(['public', 'private']).exactOptional(),
-});
 
 /** `/me` and `/projects`. */
 export function createAccountRoutes({
@@ -27,29 +16,36 @@ export function createAccountRoutes({
   store: Store;
   clock: Clock;
   readBody: BodyReader;
-}): Hono {
-  const routes = new Hono();
-  routes.get('/me', (c) => c.json(me));
+}): Hono<ApiEnv> {
+  const routes = new Hono<ApiEnv>();
+  routes.get('/me', (c) => c.json({ ...c.var.caller.user, plan: 'local' }));
 
   routes.get('/projects', (c) => {
-    const asked = c.req.query('organizationId') ?? organizationId;
-    return c.json({ items: asked === organizationId ? store.projects.list().map(renderProject) : [] });
+    const { caller } = c.var;
+    const asked = c.req.query('organizationId') ?? caller.organizationId;
+    const projects = store.projects.list().filter(({ content }) => content.organizationId === caller.organizationId);
+    return c.json({
+      items: asked === caller.organizationId ? projects.map((project) => renderProject(project, caller)) : [],
+    });
   });
 
   routes.post('/projects', async (c) => {
-    const { name, description, icon, visibility } = await readBody(c.req, projectCreateSchema);
-    const project = {
-      id: createId('prj'),
-      name,
-      content: { description: description ?? null, icon: icon ?? null, visibility: visibility ?? 'private' },
-      now: clock.now(),
+    const { caller } = c.var;
+    const { name, description, icon, visibility } = await readBody(c.req, accountOperations.createProject.body);
+    const content = {
+      organizationId: caller.organizationId,
+      description: description ?? null,
+      icon: icon ?? null,
+      visibility: visibility ?? 'private',
     };
+    const project = { id: createId('prj'), name, content, now: clock.now() };
     store.projects.insert(project);
-    return c.json(renderProject({ ...project, createdAt: project.now, updatedAt: project.now }), 201);
+    return c.json(renderProject({ ...project, createdAt: project.now, updatedAt: project.now }, caller), 201);
   });
   return routes;
 }
 
-function renderProject({ id, name, content, createdAt, updatedAt }: ProjectRecord) {
-  return { id, name, ...content, organizationId, role: 'admin', createdAt, updatedAt };
+/** A project as it is read. */
+export function renderProject({ id, name, content, createdAt, updatedAt }: ProjectRecord, { role }: Caller) {
+  return { id, name, ...content, role, createdAt, updatedAt };
 }

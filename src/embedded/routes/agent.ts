@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
+import type { ApiEnv } from '../callers.ts';
 import { formatModelName } from '../../models/model-name.ts';
 import { createActionStore } from '../agent/actions.ts';
 import { executeAction, type ExecutionParts } from '../agent/execute.ts';
@@ -64,12 +65,12 @@ type TurnReport = TurnAnswer & TurnRecord;
 type AgentParts = ExecutionParts & ModelParts & { readBody: BodyReader };
 
 /** The agent: a model with the operations of a project and the tools of its servers, one turn per request. */
-export function createAgentRoutes(parts: AgentParts): Hono {
+export function createAgentRoutes(parts: AgentParts): Hono<ApiEnv> {
   const { store, clock, dispatch, readBody } = parts;
   const actions = createActionStore(clock);
   const doOnce = createExactlyOnce(store);
   const takeSlot = createSlots();
-  const routes = new Hono();
+  const routes = new Hono<ApiEnv>();
 
   routes.post('/projects/:projectId/agent', async (c) => {
     const projectId = requireProject(store, c.req.param('projectId')).id;

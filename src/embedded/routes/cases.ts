@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
+import type { ApiEnv } from '../callers.ts';
 import type { Clock } from '../../base/time.ts';
 import { defaultMatchOptions } from '../../model/case.ts';
 import { type CaseContent, declaredIdPattern, patchCaseContent, toCaseContent } from '../bodies/case.ts';
@@ -34,8 +35,8 @@ export function createCaseRoutes({
   clock: Clock;
   bodies: BodySchemas;
   readBody: BodyReader;
-}): Hono {
-  const routes = new Hono();
+}): Hono<ApiEnv> {
+  const routes = new Hono<ApiEnv>();
 
   const findSuite = ({ projectId, suiteId }: { projectId: string; suiteId: string }): SuiteRecord =>
     requireSuite(store, requireProject(store, projectId).id, suiteId);
@@ -115,8 +116,8 @@ export function createCaseBatchRoutes({
   limits: Pick<ServiceLimits, 'testsPerRequest'>;
   bodies: BodySchemas;
   readBody: BodyReader;
-}): Hono {
-  const routes = new Hono();
+}): Hono<ApiEnv> {
+  const routes = new Hono<ApiEnv>();
   const batchSchema = z.strictObject({
     cases: z.array(z.unknown()).min(1).max(limits.testsPerRequest),
     /** An unknown one is not refused but read as `block`, and the answer says so. */

@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
+import type { ApiEnv } from '../callers.ts';
 import type { Clock } from '../../base/time.ts';
 import { formatModelName } from '../../models/model-name.ts';
 import { explainModelError, type ModelParts, requireModel } from '../ask-model.ts';
@@ -65,10 +66,10 @@ interface GenerateParts extends ModelParts {
 }
 
 /** Cases that a model writes from the tools of servers. The request connects, asks the model and creates the cases, all before its answer. */
-export function createGenerateRoutes(parts: GenerateParts): Hono {
+export function createGenerateRoutes(parts: GenerateParts): Hono<ApiEnv> {
   const { store, clock, readBody } = parts;
   const doOnce = createExactlyOnce(store);
-  const routes = new Hono();
+  const routes = new Hono<ApiEnv>();
 
   routes.post('/projects/:projectId/eval-suites/:suiteId/cases/generate', async (c) => {
     const project = requireProject(store, c.req.param('projectId'));

@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import type { ApiEnv } from '../callers.ts';
 import type { Clock } from '../../base/time.ts';
 import { invalid, notFound } from '../envelope.ts';
 import {
@@ -28,8 +29,8 @@ export function createIngestRoutes({
   store: Store;
   clock: Clock;
   readBody: BodyReader;
-}): Hono {
-  const routes = new Hono();
+}): Hono<ApiEnv> {
+  const routes = new Hono<ApiEnv>();
   const enter = (projectId: string): IngestScope => {
     return { store, projectId: findProjectId(store, projectId), now: clock.now() };
   };

@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import type { ApiEnv } from '../callers.ts';
 import type { BodySchemas } from '../bodies/suite.ts';
 import type { RunCreator } from '../create-run.ts';
 import { ApiError, notFound } from '../envelope.ts';
@@ -21,8 +22,8 @@ export function createRunRoutes(
     readBody,
   }: { store: Store; runner: Pick<Runner, 'cancel'>; bodies: BodySchemas; readBody: BodyReader },
   creator: RunCreator,
-): Hono {
-  const routes = new Hono();
+): Hono<ApiEnv> {
+  const routes = new Hono<ApiEnv>();
 
   const findRun = (params: Record<string, string>): RunRecord =>
     requireRun(store, params['projectId'], params['runId'] ?? '');

@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
+import type { ApiEnv } from '../callers.ts';
 import type { Clock } from '../../base/time.ts';
 import { patchServerContent, serverCreateSchema, serverPatchSchema } from '../bodies/server.ts';
 import { ApiError } from '../envelope.ts';
@@ -24,8 +25,8 @@ export function createServerRoutes({
   clock: Clock;
   readBody: BodyReader;
   relay: Pick<RelayEdge, 'revoke'>;
-}): Hono {
-  const routes = new Hono();
+}): Hono<ApiEnv> {
+  const routes = new Hono<ApiEnv>();
 
   /** @throws {ApiError} CONFLICT when another server of the project has the name. */
   const requireFreeName = (projectId: string, name: string, ownId?: string): void => {

@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
+import type { ApiEnv } from '../callers.ts';
 import type { Clock } from '../../base/time.ts';
 import { defaultMatchOptions } from '../../model/case.ts';
 import {
@@ -32,8 +33,8 @@ export function createSuiteRoutes({
   clock: Clock;
   bodies: BodySchemas;
   readBody: BodyReader;
-}): Hono {
-  const routes = new Hono();
+}): Hono<ApiEnv> {
+  const routes = new Hono<ApiEnv>();
 
   routes.get(list, (c) => {
     const project = requireProject(store, c.req.param('projectId'));

@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
+import type { ApiEnv } from '../callers.ts';
 import type { Clock } from '../../base/time.ts';
 import { relayPath } from '../../tunnel/target.ts';
 import type { ServerContent } from '../bodies/server.ts';
@@ -25,8 +26,8 @@ export function createTunnelRoutes({
   clock: Clock;
   readBody: BodyReader;
   relay: Pick<RelayEdge, 'issue' | 'revoke'>;
-}): Hono {
-  const routes = new Hono();
+}): Hono<ApiEnv> {
+  const routes = new Hono<ApiEnv>();
 
   routes.post(list, async (c) => {
     const projectId = requireProject(store, c.req.param('projectId')).id;

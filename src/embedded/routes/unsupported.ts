@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import type { ApiEnv } from '../callers.ts';
 import { notSupported } from '../envelope.ts';
 
 const project = '/projects/:projectId';
@@ -82,8 +83,8 @@ const unsupported: Record<string, readonly string[]> = {
 };
 
 /** Answers the rest of the API with FEATURE_NOT_SUPPORTED and the reason, so that it is not taken for a wrong path. */
-export function createUnsupportedRoutes(): Hono {
-  const routes = new Hono();
+export function createUnsupportedRoutes(): Hono<ApiEnv> {
+  const routes = new Hono<ApiEnv>();
   for (const [reason, operations] of Object.entries(unsupported)) {
     for (const operation of operations) {
       const [method = '', path = ''] = operation.split(' ');

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { ConfigurationError } from '../../base/errors.ts';
 import { createCaseStore } from './cases.ts';
+import { createDocumentStore } from './documents.ts';
 import { createIdempotencyStore } from './idempotency.ts';
 import { createIterationStore } from './iterations.ts';
 import { createProjectStore } from './projects.ts';
@@ -46,6 +47,7 @@ export function openStore(dataDir: string | undefined) {
     runs: createRunStore(database),
     iterations: createIterationStore(database),
     idempotency: createIdempotencyStore(database),
+    documents: createDocumentStore(database),
     /** Runs `write` so that either all it wrote is kept or nothing. Not nestable. */
     transact: <Result>(write: () => Result): Result => {
       database.exec('begin');

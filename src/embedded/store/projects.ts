@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { jsonColumn } from './schema.ts';
 
 export interface ProjectContent {
+  organizationId: string;
   description: string | null;
   icon: string | null;
   visibility: 'public' | 'private';
@@ -22,6 +23,9 @@ export type ProjectRecord = z.infer<typeof projectRow>;
 /** Projects; a store always has one, and the oldest is the one that short paths mean. */
 export function createProjectStore(database: DatabaseSync) {
   const insert = database.prepare('insert into projects values (:id, :name, :record, :now, :now)');
+  const update = database.prepare(
+    'update projects set name = :name, record = :record, updated_at = :now where id = :id',
+  );
   const selectOne = database.prepare(`${select} from projects where id = ?`);
   const selectAll = database.prepare(`${select} from projects order by created_at, rowid`);
   return {
@@ -30,6 +34,10 @@ export function createProjectStore(database: DatabaseSync) {
     insert: (project: { id: string; name: string; content: ProjectContent; now: number }): void => {
       const { id, name, content, now } = project;
       insert.run({ id, name, record: JSON.stringify(content), now });
+    },
+    update: (project: { id: string; name: string; content: ProjectContent; now: number }): void => {
+      const { id, name, content, now } = project;
+      update.run({ id, name, record: JSON.stringify(content), now });
     },
   };
 }

@@ -74,6 +74,17 @@ export const migrations = [
   `
   alter table iterations add column judges text;
   `,
+  // What a store kept before it had organizations is the local one's. Documents: the kinds of records that are only kept and listed.
+  `
+  update projects set record = json_set(record, '$.organizationId', 'org_local');
+  create table documents (
+    kind text not null, id text not null, project_id text not null references projects (id) on delete cascade,
+    parent_id text, record text not null, created_at integer not null, updated_at integer not null,
+    primary key (kind, id)
+  );
+  create index documents_of_project on documents (kind, project_id, created_at);
+  create index documents_of_parent on documents (kind, parent_id, created_at);
+  `,
 ];
 
 const versionRow = z.object({ user_version: z.int() });

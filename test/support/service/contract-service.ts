@@ -1,5 +1,6 @@
 import { systemClock } from '../../../src/base/time.ts';
 import { silentLogger } from '../../../src/base/logger.ts';
+import { createInventory } from '../../../src/embedded/inventory.ts';
 import { openEmbeddedService, type EmbeddedOptions } from '../../../src/embedded/open.ts';
 import { createApiCaller, type ApiCaller } from './api-caller.ts';
 
@@ -15,7 +16,7 @@ export interface ContractService extends AsyncDisposable {
 }
 
 export async function openContractService(overrides: Partial<EmbeddedOptions> = {}): Promise<ContractService> {
-  const options = { clock: systemClock, logger: silentLogger, concurrency: 4, ...overrides };
+  const options = { clock: systemClock, logger: silentLogger, concurrency: 4, createInventory, ...overrides };
   const service = await openEmbeddedService(options);
   const apiKey = service.apiKey.reveal();
   return {

@@ -1,0 +1,40 @@
+import type { Secret } from '../base/redaction.ts';
+
+/** What a key may do in its organization. A guest reads; an administrator also changes what members share. */
+export type Role = 'admin' | 'member' | 'guest';
+
+/** For whom a request is made: a key acts as its creator, within one organization. */
+export interface Caller {
+  /** Of the key; requests are metered by it. */
+  keyId: string;
+  user: { id: string; email: string; name: string };
+  organizationId: string;
+  role: Role;
+}
+
+/** A key that the service accepts. */
+export interface AcceptedKey {
+  secret: Secret;
+  caller: Caller;
+}
+
+/** What the routes find in the context of a request. */
+export interface ApiEnv {
+  Variables: { caller: Caller };
+}
+
+/** The one user of a service that has one key. */
+export const localCaller: Caller = {
+  keyId: 'key_local',
+  user: { id: 'user_local', email: 'local@localhost', name: 'Local user' },
+  organizationId: 'org_local',
+  role: 'admin',
+};
+
+/** Who calls an operation that needs no key. */
+export const anonymousCaller: Caller = {
+  keyId: 'none',
+  user: { id: 'none', email: '', name: '' },
+  organizationId: 'none',
+  role: 'guest',
+};

@@ -1,0 +1,66 @@
+import { z } from 'zod';
+
+/**
+ * One operation of the eval API, described once. The typed client, the `api` command, the routes of the embedded service and its
+ * OpenAPI document all build on this description.
+ */
+export interface Operation<
+  Path extends string = string,
+  Query extends z.ZodObject = z.ZodObject,
+  Body extends z.ZodObject = z.ZodObject,
+  Answer extends z.ZodType = z.ZodType,
+> {
+  /** As the API's inventory names it, such as `listTools`. */
+  name: string;
+  /** What the operation does, one sentence in the third person: "Lists the servers of a project." */
+  summary: string;
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** Below the base URL; ids are in braces: `/projects/{projectId}/servers/{serverId}`. */
+  path: Path;
+  /** Numbers and booleans travel as their text. */
+  query: Query;
+  /** What a caller may send; a closed object unless the API takes any. The empty one: the body is absent or `{}`. */
+  body: Body;
+  /** What the service answers, read tolerantly: unknown fields, codes and statuses pass. */
+  answer: Answer;
+  status: 200 | 201 | 202;
+  /** The statuses of the refusals that the API lists for the operation. */
+  errors: readonly number[];
+  /** Who may call it: `public` needs no key; `member` is the default; `admin` needs that role in the project's organization. */
+  right?: 'public' | 'member' | 'admin';
+  /** Whether it changes what the service keeps or spends money: a guest's key is refused. Default: every method but GET. */
+  isWrite?: boolean;
+  /** Where the cursor of the next page goes; absent where the whole list comes at once, or no list comes. */
+  cursor?: 'query' | 'body';
+  /** Whether calling it twice is the same as calling it once. True of GET and DELETE (RFC 9110 §9.2.2). */
+  isRepeatable?: boolean;
+  /** Whether the service connects to MCP servers or models before it answers, which takes up to minutes. */
+  isSlow?: boolean;
+  /** Fields of the answer that hold secrets: the `api` command hides them unless it is told to show them. */
+  secrets?: readonly string[];
+  /** What the embedded service needs for it beyond its store; nothing unless given. */
+  needs?: 'a model' | 'a container engine' | 'a browser';
+}
+
+/** The query or the body of an operation that takes none. */
+export const none = z.strictObject({});
+
+/** Keeps the literal types of a description. */
+export function describeOperation<
+  const Path extends string,
+  Query extends z.ZodObject,
+  Body extends z.ZodObject,
+  Answer extends z.ZodType,
+>(operation: Operation<Path, Query, Body, Answer>): Operation<Path, Query, Body, Answer> {
+  return operation;
+}
+
+/** The names in braces of a path. */
+export type PathFields<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | PathFields<Rest>
+  : never;
+
+/** The names in braces of a path, in their order. */
+export function listPathFields(path: string): string[] {
+  return [...path.matchAll(/\{(?<name>\w+)\}/g)].flatMap(({ groups }) => groups?.['name'] ?? []);
+}
